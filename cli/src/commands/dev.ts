@@ -1,0 +1,25 @@
+// `gesso dev`: the whole of Gesso on this machine, without Docker, accounts or keys.
+import { dev } from "@gesso/dev/main";
+import { Command, InvalidArgumentError } from "commander";
+
+type Flags = { port?: number; data: string; ephemeral?: boolean; json?: boolean };
+
+export function devCommand(): Command {
+  return new Command("dev")
+    .description("Start everything on this machine, for development.")
+    .option("--port <number>", "port of the API (default: 7788, or the next free one)", parsePort)
+    .option("--data <directory>", "where everything is kept", "./.gesso")
+    .option("--ephemeral", "keep nothing: use a temporary directory and remove it at the end")
+    .option("--json", "print one JSON object on standard output when ready")
+    .action(async (flags: Flags) => {
+      process.exit(await dev(flags));
+    });
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+    throw new InvalidArgumentError("A port is a whole number from 1 to 65535.");
+  }
+  return port;
+}

@@ -1,0 +1,46 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import manifest from "../package.json" with { type: "json" };
+
+const BIN = fileURLToPath(new URL("../bin/gesso.js", import.meta.url));
+
+function gesso(parameters: string[], node = process.execPath) {
+  const { status, stdout, stderr } = spawnSync(node, [BIN, ...parameters], { encoding: "utf8" });
+  return { status, stdout, stderr };
+}
+
+/** A Node on this machine that is too old to run the program itself, if there is one. */
+const oldNode = (process.env.PATH ?? "")
+  .split(delimiter)
+  .map((directory) => join(directory, "node"))
+  .find((file) => {
+    if (!existsSync(file)) return false;
+    const major = Number(spawnSync(file, ["-p", "process.versions.node"], { encoding: "utf8" }).stdout.split(".")[0]);
+    return major >= 18 && major < 24;
+  });
+
+it("says its version and nothing else", () => {
+  expect(gesso(["--version"])).toEqual({ status: 0, stdout: `${manifest.version}\n`, stderr: "" });
+});
+
+it.runIf(oldNode)("works on a Node that is too old, with the one that is installed beside it", () => {
+  expect(gesso(["--version"], oldNode)).toEqual({ status: 0, stdout: `${manifest.version}\n`, stderr: "" });
+  expect(gesso(["dve"], oldNode).status).toBe(2);
+});
+
+it("knows its commands and suggests the right one", () => {
+  expect(gesso(["--help"]).stdout).toContain("dev");
+  const { status, stderr } = gesso(["dve"]);
+  expect(status).toBe(2);
+  expect(stderr).toContain("Did you mean dev?");
+  expect(stderr).toContain("gesso --help");
+});
+
+it("refuses a port that is none", () => {
+  const { status, stderr } = gesso(["dev", "--port", "99999"]);
+  expect(status).toBe(2);
+  expect(stderr).toContain("A port is a whole number from 1 to 65535.");
+});

@@ -1,0 +1,17 @@
+// The program `gesso`: reads the command line and hands over to one command. A command is a file in commands/.
+import { Command } from "commander";
+import manifest from "../package.json" with { type: "json" };
+import { devCommand } from "./commands/dev.ts";
+
+// Everywhere else in Unix, and in our own commands, 2 means "you asked for something that cannot be".
+const USAGE = 2;
+
+const program = new Command("gesso")
+  .description("Images and videos behind one HTTP API, on your own machine.")
+  .version(manifest.version)
+  .showHelpAfterError("Run gesso --help to see what there is.")
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : USAGE));
+
+program.addCommand(devCommand().copyInheritedSettings(program));
+
+await program.parseAsync();

@@ -1,0 +1,28 @@
+// Makes API keys of the form that the server accepts: random, and with a checksum that finds typing errors offline.
+import { randomInt } from "node:crypto";
+import { crc32 } from "node:zlib";
+
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const RANDOM_CHARACTERS = 40;
+const CHECKSUM_CHARACTERS = 6;
+
+export function makeApiKey(): string {
+  const characters = Array.from({ length: RANDOM_CHARACTERS }, () => DIGITS[randomInt(DIGITS.length)]);
+  const body = `gsk_${characters.join("")}`;
+  return body + checksum(body);
+}
+
+export function isApiKey(key: string): boolean {
+  const body = key.slice(0, -CHECKSUM_CHARACTERS);
+  return /^gsk_[0-9A-Za-z]{40}$/.test(body) && key === body + checksum(body);
+}
+
+function checksum(text: string): string {
+  let rest = crc32(text);
+  let written = "";
+  for (let place = 0; place < CHECKSUM_CHARACTERS; place++) {
+    written = DIGITS[rest % DIGITS.length] + written;
+    rest = Math.floor(rest / DIGITS.length);
+  }
+  return written;
+}

@@ -1,0 +1,43 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:net";
+import { expect, it, onTestFinished } from "vitest";
+import { portOwner } from "./port-owner.ts";
+import { freePort } from "./ports.ts";
+
+async function occupy(port: number): Promise<Server> {
+  const server = createServer().listen(port, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return server;
+}
+
+it("gives the preferred port when it is free", async () => {
+  const port = await freePort();
+  expect(await freePort(port)).toBe(port);
+});
+
+it("gives a higher port when the preferred one is busy", async () => {
+  const port = await freePort();
+  await occupy(port);
+  expect(await freePort(port)).toBeGreaterThan(port);
+});
+
+it("waits for the preferred port when it is told to", async () => {
+  const port = await freePort();
+  const server = await occupy(port);
+  setTimeout(() => server.close(), 200);
+  expect(await freePort(port, 5)).toBe(port);
+});
+
+it("stays out of the range that is lent to outgoing connections", async () => {
+  const ports = await Promise.all(Array.from({ length: 20 }, () => freePort()));
+  expect(Math.max(...ports)).toBeLessThan(32_768);
+  expect(Math.min(...ports)).toBeGreaterThan(1024);
+});
+
+it.runIf(process.platform === "linux")("names the program that holds a port", async () => {
+  const port = await freePort();
+  expect(portOwner(port)).toBeUndefined();
+  await occupy(port);
+  expect(portOwner(port)).toBe(`node (pid ${process.pid})`);
+});

@@ -1,0 +1,69 @@
+// PostgreSQL refuses to run as root. This finds the account it runs under instead, and the way for that account to
+// reach the binaries and the data even when they lie below a closed directory such as /root.
+import { readFileSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+
+export type Account = { name: string; uid: number; gid: number };
+
+/** How to run a command: as it stands, or with `user` given to spawn. */
+export type Errand = { command: string[]; user?: { uid: number; gid: number } };
+
+/** The account to run as; undefined when we are not root and simply stay who we are. */
+export function accountFor(data: string): Account | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const owner = statSync(data, { throwIfNoEntry: false });
+  if (owner && owner.uid !== 0) return { name: `user ${owner.uid}`, uid: owner.uid, gid: owner.gid };
+  const accounts = readFileSync("/etc/passwd", "utf8").split("\n");
+  for (const name of ["postgres", "nobody"]) {
+    const [, , uid, gid] = accounts.find((line) => line.startsWith(`${name}:`))?.split(":") ?? [];
+    if (uid && gid) return { name, uid: Number(uid), gid: Number(gid) };
+  }
+  throw new Error('PostgreSQL may not run as root, and there is neither a user "postgres" nor "nobody" to run it as.');
+}
+
+/** The first directory on the way to `path` that the account may not enter. */
+export function closedDirectory(path: string, account: Account): string | undefined {
+  const directory = resolve(path);
+  const above = dirname(directory) === directory ? undefined : closedDirectory(dirname(directory), account);
+  if (above) return above;
+  const entry = statSync(directory, { throwIfNoEntry: false });
+  if (!entry?.isDirectory()) return undefined;
+  const shift = entry.uid === account.uid ? 6 : entry.gid === account.gid ? 3 : 0;
+  return (entry.mode >> shift) & 1 ? undefined : directory;
+}
+
+export function errandAs(account: Account | undefined, paths: string[], command: string[]): Errand {
+  if (!account) return { command };
+  const { uid, gid } = account;
+  const closed = paths.map((path) => closedDirectory(path, account)).find((directory) => directory !== undefined);
+  if (!closed) return { command, user: { uid, gid } };
+
+  // `npx gesso dev` as root in a container puts the binaries below /root, where no other user may go. A user that keeps
+  // the one capability of passing directories gets there, and is still not root in PostgreSQL's eyes.
+  const capability = passingCapability();
+  if (capability) {
+    const keep = [`--inh-caps=+${capability}`, `--ambient-caps=+${capability}`];
+    return { command: ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", ...keep, "--", ...command] };
+  }
+  throw new Error(
+    `PostgreSQL may not run as root, and ${account.name} may not enter ${closed}. ` +
+      `Open it (chmod o+x ${closed}), choose a data directory elsewhere with --data, or run as another user.`,
+  );
+}
+
+function passingCapability(): "dac_read_search" | "dac_override" | undefined {
+  try {
+    const permitted = /^CapPrm:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1];
+    const bits = BigInt(`0x${permitted}`);
+    if (!hasSetpriv()) return undefined;
+    if (bits & 4n) return "dac_read_search";
+    return bits & 2n ? "dac_override" : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function hasSetpriv(): boolean {
+  const directories = (process.env.PATH ?? "").split(":");
+  return directories.some((directory) => statSync(`${directory}/setpriv`, { throwIfNoEntry: false })?.isFile());
+}

@@ -1,0 +1,39 @@
+import { expect, it, onTestFinished } from "vitest";
+import { add, serveCounter } from "../test/counter.ts";
+import { scratchDirectory } from "../test/scratch.ts";
+import { freePort } from "./ports.ts";
+import { until } from "./probe.ts";
+import { startRestateCluster } from "./restate-cluster.ts";
+
+/** While a leader is replaced calls may be refused or lost; with an idempotency key they are simply made again. */
+async function addPatiently(ingressUrl: string, amount: number, key: string): Promise<number | undefined> {
+  let sum: number | undefined;
+  await until(async () => {
+    sum = await add(ingressUrl, amount, key).catch(() => undefined);
+    return sum !== undefined;
+  }, 30);
+  return sum;
+}
+
+it("works on when one of three nodes is killed, whichever it is, and takes it back", async () => {
+  const cluster = await startRestateCluster({ dataDir: scratchDirectory(), basePort: await freePort() });
+  onTestFinished(async () => {
+    await Promise.all(cluster.nodes.map((node) => node.kill()));
+  });
+  await serveCounter(cluster.nodes[0]!.adminUrl);
+  let sum = 0;
+  const addThroughAll = async (round: string, without?: number) => {
+    for (const [index, node] of cluster.nodes.entries()) {
+      if (index === without) continue;
+      expect(await addPatiently(node.ingressUrl, 1, `${round} ${index}`)).toBe(++sum);
+    }
+  };
+
+  await addThroughAll("all three");
+  for (const victim of [0, 1, 2]) {
+    await cluster.nodes[victim]!.kill();
+    await addThroughAll(`without ${victim}`, victim);
+    await cluster.start(victim);
+    await addThroughAll(`with ${victim} again`);
+  }
+}, 80_000);

@@ -1,0 +1,80 @@
+// Starts a Restate server as our own child, never through its JavaScript shim: kill -9 hits the server itself, and
+// what it has accepted is still there at the next start on the same data and ports.
+import { mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+import { type Part, spawnPart } from "./part.ts";
+import { freePort } from "./ports.ts";
+import { answers } from "./probe.ts";
+import { type RestateMembership, restateSettings } from "./restate-settings.ts";
+
+export type RestatePart = Part & { ingressUrl: string; adminUrl: string };
+
+export type RestateOptions = {
+  dataDir: string;
+  ingressPort: number;
+  adminPort: number;
+  fabricPort?: number;
+  nodeName?: string;
+  /** Counts at the first start only: a cluster keeps the number it was founded with. */
+  partitions?: number;
+  memoryMebibytes?: number;
+  cluster?: RestateMembership;
+  /** More or other settings, as `RESTATE_…` variables. */
+  settings?: Record<string, string>;
+};
+
+export async function startRestate(options: RestateOptions): Promise<RestatePart> {
+  const dataDir = resolve(options.dataDir);
+  mkdirSync(dataDir, { recursive: true });
+  const nodeName = options.nodeName ?? "gesso-1";
+  const ingressUrl = `http://127.0.0.1:${options.ingressPort}`;
+  const adminUrl = `http://127.0.0.1:${options.adminPort}`;
+  const settings = restateSettings({
+    partitions: 1,
+    memoryMebibytes: 128,
+    ...options,
+    dataDir,
+    nodeName,
+    fabricPort: options.fabricPort ?? (await freePort()),
+  });
+  const part = await spawnPart({
+    name: options.cluster ? `restate ${nodeName}` : "restate",
+    url: ingressUrl,
+    command: [findBinary(), "--no-logo"],
+    log: join(dataDir, `${nodeName}.log`),
+    // Nothing of our own environment: a proxy or a foreign RESTATE_ variable in it would change how the server works.
+    environment: { PATH: process.env.PATH ?? "", ...settings, ...options.settings },
+    directory: dataDir,
+    probe: async () => (await answers(`${ingressUrl}/restate/health`)) && (await hasLeaders(adminUrl)),
+    readySeconds: 60,
+  });
+  return { ...part, ingressUrl, adminUrl };
+}
+
+/** The health pages are green before any partition has a leader, and calls made then hang for seconds. */
+async function hasLeaders(adminUrl: string): Promise<boolean> {
+  const query = "select count(*) from sys_invocation_status";
+  return (
+    (await answers(`${adminUrl}/health`)) &&
+    (await answers(`${adminUrl}/query`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json" },
+      body: JSON.stringify({ query }),
+    }))
+  );
+}
+
+function findBinary(): string {
+  const name = `@restatedev/restate-server-${process.platform}-${process.arch}`;
+  const fromHere = createRequire(import.meta.url);
+  try {
+    return createRequire(fromHere.resolve("@restatedev/restate-server/package.json")).resolve(
+      `${name}/bin/restate-server`,
+    );
+  } catch (cause) {
+    throw new Error(`The Restate binary (${name}) is not installed. Run npm install without --omit=optional.`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,28 @@
+// Directives are found in prompts, and mistakes in them are told.
+import { expect, test } from "vitest";
+import { readDirectives } from "./behaviour.ts";
+
+test("a prompt without directives is left as it is", () => {
+  expect(readDirectives(" a [red] hill ")).toEqual({ text: " a [red] hill ", behaviour: {} });
+});
+
+test("directives are taken out wherever they stand, and later ones win", () => {
+  expect(readDirectives("[sandbox:delay=2, fail] a hill [sandbox:delay=0.5,busy=3] at dawn")).toEqual({
+    text: "a hill at dawn",
+    behaviour: { delay: 0.5, fail: true, busy: 3 },
+  });
+});
+
+test("a flag may be written out", () => {
+  expect(readDirectives("[sandbox:fail=false,never=true]")).toEqual({
+    text: "",
+    behaviour: { fail: false, never: true },
+  });
+});
+
+test.each(["[sandbox:hurry]", "[sandbox:delay]", "[sandbox:delay=]", "[sandbox:busy=1.5]", "[sandbox:fail=3]"])(
+  "%s is a complaint",
+  (prompt) => {
+    expect(readDirectives(prompt)).toHaveProperty("complaint");
+  },
+);

@@ -1,0 +1,55 @@
+// How the vendor may be told to behave, for all jobs or for one, and the words in a prompt that tell it so.
+import { z } from "zod";
+
+const seconds = z.number().min(0).max(3600);
+const times = z.number().int().min(0);
+const flag = z.boolean();
+
+export const Behaviour = z
+  .strictObject({
+    delay: seconds.describe("Seconds a job is running."),
+    accept_delay: seconds.describe("Seconds a POST takes; the job is accepted when half of them have passed."),
+    fail: flag.describe("The job ends failed."),
+    refuse: flag.describe("The job ends refused."),
+    never: flag.describe("The job runs until it is canceled."),
+    reject: flag.describe("The POST answers 422 and accepts nothing."),
+    busy: times.describe("The first N POSTs with this prompt answer 429."),
+    unavailable: times.describe("The first N POSTs with this prompt answer 503."),
+    error: times.describe("The first N POSTs with this prompt answer 500."),
+    drop: z.union([flag, times]).describe("Accepts the job and loses the answer; with N, for the first N POSTs only."),
+    drop_before: z.union([flag, times]).describe("Loses the first POST, or the first N, before anything is accepted."),
+    drop_rate: z.number().min(0).max(1).describe("The share of accepted jobs whose answer is lost."),
+    no_callback: flag.describe("Nobody is called when the job ends."),
+    callback_first: flag.describe("The POST is answered only after the job has ended and its callback was tried."),
+    garbage: flag.describe("The output is an HTML page."),
+    truncated: flag.describe("The output is cut in half."),
+    wrong_count: flag.describe("One output fewer than asked."),
+    gone: flag.describe("The output answers 404."),
+  })
+  .partial();
+
+export type Behaviour = z.infer<typeof Behaviour>;
+
+type Reading = { text: string; behaviour: Behaviour } | { complaint: string };
+
+const readValue = (written: string | undefined): unknown => {
+  if (written === undefined || written === "true") return true;
+  if (written === "false") return false;
+  return written === "" ? written : Number(written);
+};
+
+/** Takes every `[sandbox:key=value,flag]` out of a prompt. A misspelt one is a complaint, never silently ignored. */
+export const readDirectives = (prompt: string): Reading => {
+  if (!prompt.includes("[sandbox:")) return { text: prompt, behaviour: {} };
+  const told: Record<string, unknown> = {};
+  const text = prompt.replace(/\s*\[sandbox:([^\]]*)\]/g, (_, list: string) => {
+    for (const item of list.split(",")) {
+      const [name = "", written] = item.split("=").map((part) => part.trim());
+      if (name) told[name] = readValue(written);
+    }
+    return "";
+  });
+  const checked = Behaviour.safeParse(told);
+  if (!checked.success) return { complaint: `directive: ${z.prettifyError(checked.error)}` };
+  return { text: text.trim(), behaviour: checked.data };
+};

@@ -1,0 +1,57 @@
+// The images that came with a request: kept as files, and fetched like a real vendor fetches them, while the job runs.
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import sharp from "sharp";
+import type { Job } from "./job.ts";
+import type { Image, KeptImage } from "./request.ts";
+
+const fetchMilliseconds = 15_000;
+
+export type Inputs = {
+  /** Puts the bytes of an image into a file, named by what is in it. */
+  keep(image: Image): KeptImage;
+  /** Fetches what is only an address yet and looks whether all are images; says what is wrong, or nothing. */
+  gather(job: Job): Promise<string | undefined>;
+  read(job: Job): Promise<Buffer[]>;
+};
+
+const imagesOf = ({ request }: Job): KeptImage[] => (request.mask ? [...request.images, request.mask] : request.images);
+
+export const openInputs = (dataDir: string, signal: AbortSignal): Inputs => {
+  const folder = join(dataDir, "inputs");
+  mkdirSync(folder, { recursive: true });
+  const fileOf = (job: Job, image: KeptImage, index: number) =>
+    join(folder, "file" in image ? image.file : `${job.id}-${index}`);
+
+  const fetchOne = async (url: string, file: string): Promise<void> => {
+    if (existsSync(file)) return;
+    const answer = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(fetchMilliseconds)]) });
+    if (!answer.ok) throw new Error(`answered ${answer.status}`);
+    await writeFile(file, Buffer.from(await answer.arrayBuffer()));
+  };
+
+  return {
+    keep: (image) => {
+      if ("url" in image) return image;
+      const bytes = Buffer.from(image.base64, "base64");
+      const file = createHash("sha256").update(bytes).digest("hex");
+      if (!existsSync(join(folder, file))) writeFileSync(join(folder, file), bytes);
+      return { file, media_type: image.media_type };
+    },
+    gather: async (job) => {
+      for (const [index, image] of imagesOf(job).entries()) {
+        try {
+          const file = fileOf(job, image, index);
+          if ("url" in image) await fetchOne(image.url, file);
+          await sharp(file).metadata();
+        } catch (cause) {
+          return `Image ${index} could not be read: ${cause instanceof Error ? cause.message : cause}`;
+        }
+      }
+      return undefined;
+    },
+    read: (job) => Promise.all(imagesOf(job).map((image, index) => readFile(fileOf(job, image, index)))),
+  };
+};

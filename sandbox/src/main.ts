@@ -1,0 +1,28 @@
+#!/usr/bin/env node
+// The command `gesso-sandbox`: reads its arguments, starts the vendor and stops it when told to.
+import { parseArgs } from "node:util";
+import { startSandbox } from "./sandbox.ts";
+
+const { values } = parseArgs({
+  options: {
+    port: { type: "string", default: "7790" },
+    data: { type: "string", default: ".gesso/sandbox" },
+    key: { type: "string", default: "sandbox" },
+    host: { type: "string", default: "127.0.0.1" },
+  },
+});
+
+const sandbox = await startSandbox({
+  port: Number(values.port),
+  dataDir: values.data,
+  key: values.key,
+  host: values.host,
+});
+console.log(`sandbox listening on ${sandbox.url}`);
+
+const stop = async (): Promise<void> => {
+  await sandbox.close();
+  process.exit(0);
+};
+process.once("SIGTERM", () => void stop());
+process.once("SIGINT", () => void stop());

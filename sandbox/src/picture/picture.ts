@@ -1,0 +1,55 @@
+// Makes one picture from words. The same request gives the same bytes, and the picture visibly answers the prompt.
+import sharp from "sharp";
+import { readBrief } from "./brief.ts";
+import { caption } from "./caption.ts";
+import { chanceOf } from "./chance.ts";
+import { figures } from "./figures.ts";
+import { grainFor } from "./grain.ts";
+import { choosePalette } from "./palette.ts";
+import { type SceneName, scenes } from "./scenes.ts";
+import type { Stage } from "./stage.ts";
+import { fall } from "./weather.ts";
+
+export type PictureOrder = {
+  prompt: string;
+  model: string;
+  width: number;
+  height: number;
+  seed: number;
+  /** Which of the pictures of one request this is, from 0. */
+  index: number;
+  /** Colours taken from pictures that came with the request; they speak where the prompt names none. */
+  tints?: readonly string[];
+};
+
+const sceneNames = Object.keys(scenes) as SceneName[];
+const landscapes: readonly SceneName[] = ["mountains", "forest", "city", "desert", "meadow"];
+
+const compose = (order: PictureOrder): string => {
+  const { prompt, model, width, height, seed, index } = order;
+  const brief = readBrief(prompt);
+  const chance = chanceOf(`${prompt}|${seed}|${index}`);
+  const colours = brief.colours.length ? brief.colours : (order.tints ?? []);
+  // "A red fox" asks for a red fox, not for a red world: where a figure is named, the first colour is its own.
+  const [coat, ...others] = brief.figures.length ? brief.colours : [];
+  const wish = { hour: brief.hour, colours: coat ? others : colours, accent: coat };
+  const palette = choosePalette(chance.fork("palette"), wish);
+  const scene = brief.scene ?? chance.fork("scene").pick(brief.figures.length ? landscapes : sceneNames);
+  const stage: Stage = { width, height, unit: Math.min(width, height), chance: chance.fork("stage"), palette };
+  const origin = `${model} - ${width} x ${height} - seed ${seed}${index ? ` - no. ${index + 1}` : ""}`;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
+    scenes[scene](stage),
+    figures(brief.figures, stage, coat),
+    brief.weather ? fall(brief.weather, stage) : "",
+    caption(width, height, { prompt, origin }),
+    "</svg>",
+  ].join("");
+};
+
+export const drawPicture = async (order: PictureOrder): Promise<Buffer> =>
+  sharp(Buffer.from(compose(order)))
+    .composite(grainFor(order.width, order.height))
+    .removeAlpha()
+    .png({ compressionLevel: 6 })
+    .toBuffer();

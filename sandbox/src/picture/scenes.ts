@@ -1,0 +1,14 @@
+// The list of compositions a picture can have.
+import { city } from "./scenes/city.ts";
+import { desert } from "./scenes/desert.ts";
+import { forest } from "./scenes/forest.ts";
+import { meadow } from "./scenes/meadow.ts";
+import { mountains } from "./scenes/mountains.ts";
+import { ribbons } from "./scenes/ribbons.ts";
+import { sea } from "./scenes/sea.ts";
+import { shapes } from "./scenes/shapes.ts";
+import { space } from "./scenes/space.ts";
+
+export const scenes = { mountains, sea, forest, city, desert, meadow, space, shapes, ribbons };
+
+export type SceneName = keyof typeof scenes;

@@ -1,0 +1,53 @@
+// Starts the sandbox vendor on a socket and stops it again; all it knows lies in its data folder.
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import { createApp } from "./app.ts";
+import { openBook } from "./book.ts";
+import { openCallbacks } from "./callbacks.ts";
+import { openGallery } from "./gallery.ts";
+import { openGate } from "./gate.ts";
+import { openInputs } from "./inputs.ts";
+import { openRunner } from "./runner.ts";
+
+export type SandboxOptions = { port: number; dataDir: string; key: string; host?: string };
+export type Sandbox = { url: string; close(): Promise<void> };
+
+/** Longer than callers keep idle connections, so that it is never this side that closes one just being used. */
+const keepAliveMilliseconds = 75_000;
+
+const listen = async (server: Server, port: number, host: string): Promise<string> => {
+  server.keepAliveTimeout = keepAliveMilliseconds;
+  server.listen(port, host);
+  await once(server, "listening");
+  return `http://${host}:${(server.address() as AddressInfo).port}`;
+};
+
+export const startSandbox = async ({ port, dataDir, key, host = "127.0.0.1" }: SandboxOptions): Promise<Sandbox> => {
+  const book = openBook(dataDir);
+  const server = createServer();
+  // The address is part of every answer, so it must be known before the other parts are put together.
+  const url = await listen(server, port, host);
+  const closing = new AbortController();
+  const callbacks = openCallbacks(key);
+  const inputs = openInputs(dataDir, closing.signal);
+  const runner = openRunner({ book, callbacks, inputs, url });
+  const gallery = openGallery(inputs);
+  const app = createApp({ book, gallery, gate: openGate(), inputs, runner, url, key, closing: closing.signal });
+  server.on("request", getRequestListener(app.fetch));
+  runner.resume();
+  return {
+    url,
+    close: async () => {
+      closing.abort();
+      runner.close();
+      callbacks.close();
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+      book.close();
+    },
+  };
+};

@@ -1,0 +1,177 @@
+// Every time money may be spent. The intent and its lease are written before the request; the ticket right after the
+// answer. Whoever finds an intent without a ticket may not send again before the doubt has been dealt with.
+import type { PublicFault } from "../faults.ts";
+import type { Json } from "../kit/shapes.ts";
+import type { Database } from "./connect.ts";
+import type { Held } from "./open-runs.ts";
+import type { KeptAsset } from "./runs.ts";
+
+export type AttemptId = { run_id: string; job: number; try: number };
+export type Claim = Held &
+  AttemptId & {
+    key: string;
+    provider: string;
+    model: string;
+    upstream: string;
+    wakeId: string;
+    leaseSeconds: number;
+  };
+
+/**
+ * Takes the right to send this try. `taken`: the try is there already, written by somebody who may have sent it.
+ * `lost`: the run has ended or belongs to a later epoch.
+ */
+export async function claimAttempt(db: Database, claim: Claim): Promise<"mine" | "taken" | "lost" | "canceled"> {
+  const [row] = await db.query<{ held: boolean; canceled: boolean; claimed: boolean }>(
+    "attempts.claim",
+    `with held as (
+       update open_runs set provider = $6, job = $3, try = $4, wake_id = $9, ticket = null, next_poll_at = null,
+         alive_until = now() + make_interval(secs => $10 + 60)
+       where run_id = $1 and epoch = $2 returning run_id, cancel_requested_at is not null as canceled
+     ), chosen as (
+       insert into jobs (run_id, job, provider, model, upstream)
+       select run_id, $3, $6, $7, $8 from held where not canceled
+       on conflict (run_id, job) do update set provider = excluded.provider, upstream = excluded.upstream
+         where jobs.made is null and jobs.provider <> excluded.provider
+     ), claimed as (
+       insert into attempts (run_id, job, try, key, epoch, provider, state, lease_until)
+       select run_id, $3, $4, $5, $2, $6, 'intent', now() + make_interval(secs => $10) from held where not canceled
+       on conflict do nothing returning run_id
+     )
+     select exists (select from held) as held, exists (select from held where canceled) as canceled,
+       exists (select from claimed) as claimed`,
+    [
+      ...[claim.run_id, claim.epoch, claim.job, claim.try, claim.key, claim.provider, claim.model, claim.upstream],
+      ...[claim.wakeId, claim.leaseSeconds],
+    ],
+  );
+  if (!row?.held) return "lost";
+  if (row.canceled) return "canceled";
+  return row.claimed ? "mine" : "taken";
+}
+
+export type AttemptRow = AttemptId & {
+  key: string;
+  provider: string;
+  state: "intent" | "submitted" | "succeeded" | "failed" | "unknown" | "abandoned";
+  sends: number;
+  ticket: Json | null;
+  fault: PublicFault | null;
+  /** Seconds until the lease ends; not positive when it has. */
+  lease: number;
+  /** Seconds since the outcome became unknown. */
+  unknown_for: number | null;
+};
+
+const SHOWN = `run_id, job, try, key, provider, state, sends, ticket, fault,
+  coalesce(extract(epoch from lease_until - now()), 0)::float as lease,
+  extract(epoch from now() - unknown_since)::float as unknown_for`;
+
+export async function latestAttempt(db: Database, runId: string, job: number): Promise<AttemptRow | undefined> {
+  const [row] = await db.query<AttemptRow>(
+    "attempts.latest",
+    `select ${SHOWN} from attempts where run_id = $1 and job = $2 order by try desc limit 1`,
+    [runId, job],
+  );
+  return row;
+}
+
+/** Takes over an attempt whose lease has run out. Only one can: the lease moves with the take-over. */
+export async function takeOver(db: Database, id: AttemptId, held: Held, leaseSeconds: number): Promise<boolean> {
+  const rows = await db.query(
+    "attempts.takeOver",
+    `update attempts set lease_until = now() + make_interval(secs => $5), sends = sends + 1, epoch = $4
+     where run_id = $1 and job = $2 and try = $3 and ticket is null and state in ('intent', 'unknown')
+       and lease_until < now() and exists (select from open_runs where run_id = $1 and epoch = $4)
+     returning run_id`,
+    [id.run_id, id.job, id.try, held.epoch, leaseSeconds],
+  );
+  return rows.length > 0;
+}
+
+/** The provider has the job: from here on it is only ever asked about. Not fenced, because the ticket must never be lost. */
+export async function keepTicket(db: Database, id: AttemptId, ticket: Json, pollSeconds: number): Promise<void> {
+  await db.query(
+    "attempts.ticket",
+    `with kept as (
+       update attempts set state = 'submitted', ticket = coalesce(ticket, $4), submitted_at = coalesce(submitted_at, now()),
+         lease_until = null
+       where run_id = $1 and job = $2 and try = $3 and state in ('intent', 'unknown', 'submitted')
+       returning ticket, submitted_at
+     )
+     update open_runs set try = $3, ticket = kept.ticket, submitted_at = kept.submitted_at,
+       next_poll_at = now() + make_interval(secs => $5)
+     from kept where run_id = $1 and job = $2 and try <= $3`,
+    [id.run_id, id.job, id.try, ticket, pollSeconds],
+  );
+}
+
+/** Nothing was taken: the provider said so, or the request never left. */
+export async function failAttempt(db: Database, id: AttemptId, fault: PublicFault): Promise<void> {
+  await db.query(
+    "attempts.fail",
+    `update attempts set state = 'failed', fault = $4, lease_until = null, finished_at = now()
+     where run_id = $1 and job = $2 and try = $3 and state in ('intent', 'unknown', 'submitted')`,
+    [id.run_id, id.job, id.try, fault],
+  );
+}
+
+/** Our own request is over and its answer lost: whoever deals with the doubt need not wait for the lease. */
+export async function dropLease(db: Database, id: AttemptId): Promise<void> {
+  await db.query(
+    "attempts.dropLease",
+    `update attempts set lease_until = now() where run_id = $1 and job = $2 and try = $3 and state = 'intent'`,
+    [id.run_id, id.job, id.try],
+  );
+}
+
+/** The answer was lost and nobody can be asked. The clock of the callback's grace starts once. */
+export async function markUnknown(db: Database, id: AttemptId): Promise<void> {
+  await db.query(
+    "attempts.unknown",
+    `update attempts set state = 'unknown', unknown_since = coalesce(unknown_since, now())
+     where run_id = $1 and job = $2 and try = $3 and ticket is null and state in ('intent', 'unknown')`,
+    [id.run_id, id.job, id.try],
+  );
+}
+
+/** The job's files are ours: rows for them, the job's result, and the attempt's end, if the run is still held. */
+export async function keepMade(
+  db: Database,
+  held: Held,
+  id: AttemptId,
+  files: (KeptAsset & { storage_key: string })[],
+): Promise<boolean> {
+  const made = files.map(({ storage_key: _, ...kept }) => kept);
+  const rows = await db.query(
+    "attempts.made",
+    `with held as (
+       update open_runs set alive_until = now() + interval '120 seconds', next_poll_at = null
+       where run_id = $1 and epoch = $2 returning run_id, tenant_id
+     ), kept as (
+       insert into assets (asset_id, run_id, tenant_id, role, storage_key, media_type, width, height, size_bytes, sha256)
+       select f.asset_id, run_id, tenant_id, f.role, f.storage_key, f.media_type, f.width, f.height, f.size_bytes, f.sha256
+       from held, jsonb_to_recordset($5) as f (asset_id uuid, role text, storage_key text, media_type text, width int,
+         height int, size_bytes bigint, sha256 text)
+       on conflict do nothing
+     ), done as (
+       update attempts set state = 'succeeded', finished_at = now(), lease_until = null
+       where run_id = (select run_id from held) and job = $3 and try = $4 and state in ('intent', 'submitted')
+     )
+     update jobs set made = $6, finished_at = now() where run_id = (select run_id from held) and job = $3 returning run_id`,
+    [held.run_id, held.epoch, id.job, id.try, JSON.stringify(files), JSON.stringify(made)],
+  );
+  return rows.length > 0;
+}
+
+/** A callback names its attempt. Answers where to wake the run, if it still waits for this attempt. */
+export async function findWaiting(db: Database, id: AttemptId) {
+  const [row] = await db.query<{ key: string; provider: string; wake_id: string | null; state: string }>(
+    "attempts.waiting",
+    `select attempts.key, attempts.provider, attempts.state, open_runs.wake_id
+     from attempts left join open_runs on open_runs.run_id = attempts.run_id and open_runs.job = attempts.job
+     where attempts.run_id = $1 and attempts.job = $2 and attempts.try = $3`,
+    [id.run_id, id.job, id.try],
+  );
+  return row;
+}

@@ -1,0 +1,31 @@
+// Wakes other processes through the database. Words are gathered for a moment and sent together, outside any transaction:
+// a notification inside every commit would make all commits queue for one lock.
+import type { Database } from "./connect.ts";
+
+/** PostgreSQL refuses payloads of 8,000 bytes and more; an id takes 37. */
+const MOST_WORDS = 200;
+const GATHER_MS = 10;
+
+export type Notifier = { say(word: string): void };
+
+export function createNotifier(db: Database, channel: string): Notifier {
+  let words = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const send = () => {
+    timer = undefined;
+    const batch = [...words];
+    words = new Set();
+    for (let from = 0; from < batch.length; from += MOST_WORDS) {
+      const payload = batch.slice(from, from + MOST_WORDS).join(" ");
+      // A lost word only costs time: whoever waits for it also looks by itself.
+      db.query("notify", "select pg_notify($1, $2)", [channel, payload]).catch(() => {});
+    }
+  };
+  return {
+    say(word) {
+      words.add(word);
+      if (timer === undefined) timer = setTimeout(send, GATHER_MS);
+    },
+  };
+}

@@ -1,0 +1,213 @@
+// The runs that are under way, as the engine's helpers see them: start, wake, poll, find what was lost, end. Writes of
+// an engine invocation name its epoch; those of one that has been given up on change nothing.
+import type { PublicFault } from "../faults.ts";
+import type { Json } from "../kit/shapes.ts";
+import type { Database } from "./connect.ts";
+import type { KeptAsset, RunRow } from "./runs.ts";
+
+/** A run in the hands of one engine invocation. */
+export type Held = { run_id: string; tenant_id: string; epoch: number };
+
+/** How long a step may be silent before the run counts as lost by the engine. */
+const STEP_SECONDS = 120;
+
+export async function takeQueued(db: Database, shards: number[], limit: number): Promise<Held[]> {
+  return db.query<Held>(
+    "open.take",
+    `update open_runs set dispatched_at = now(), alive_until = now() + interval '20 seconds'
+     where run_id in (
+       select run_id from open_runs where shard = any($1::smallint[]) and dispatched_at is null
+       order by run_id limit $2 for update skip locked)
+     returning run_id, tenant_id, epoch`,
+    [shards, limit],
+  );
+}
+
+/** What could not be handed to the engine goes back to the queue. */
+export async function putBack(db: Database, runs: Held[]): Promise<void> {
+  await db.query(
+    "open.putBack",
+    `update open_runs set dispatched_at = null
+     from unnest($1::uuid[], $2::int[]) as back (run_id, epoch)
+     where open_runs.run_id = back.run_id and open_runs.epoch = back.epoch and started_at is null`,
+    [runs.map((run) => run.run_id), runs.map((run) => run.epoch)],
+  );
+}
+
+export type Begun = Pick<RunRow, "run_id" | "tenant_id" | "plan" | "warnings"> & {
+  deadline_at: Date;
+  /** What earlier invocations of this run have already made, by job. */
+  made: Record<string, KeptAsset[]>;
+};
+
+export async function beginRun(db: Database, held: Held, eventId: string): Promise<Begun | undefined> {
+  const [row] = await db.query<Begun>(
+    "open.begin",
+    `with mine as (
+       update open_runs
+       set started_at = coalesce(started_at, now()), alive_until = now() + make_interval(secs => $4), resends = 0
+       where run_id = $1 and epoch = $2 returning run_id, deadline_at
+     ), started as (
+       update runs set status = 'processing', progress = 0.01, started_at = now(), phase = 'submitting'
+       where run_id = (select run_id from mine) and status = 'queued' returning run_id, tenant_id
+     ), told as (
+       insert into events (run_id, event_id, tenant_id, type) select run_id, $3, tenant_id, 'run.processing' from started
+     )
+     select runs.run_id, runs.tenant_id, runs.plan, runs.warnings, mine.deadline_at,
+       (select coalesce(jsonb_object_agg(job, made), '{}') from jobs where jobs.run_id = $1 and made is not null) as made
+     from runs join mine using (run_id) where runs.run_id = $1`,
+    [held.run_id, held.epoch, eventId, STEP_SECONDS],
+  );
+  return row;
+}
+
+/** Says where the run can be woken, and until when it will be silent. Undefined: the run is no longer ours. */
+export async function armWake(db: Database, held: Held, wakeId: string, seconds: number) {
+  const [row] = await db.query<{ canceled: boolean; remaining: number }>(
+    "open.arm",
+    `update open_runs set wake_id = $3, alive_until = now() + make_interval(secs => $4)
+     where run_id = $1 and epoch = $2
+     returning cancel_requested_at is not null as canceled, extract(epoch from deadline_at - now())::float as remaining`,
+    [held.run_id, held.epoch, wakeId, seconds + STEP_SECONDS],
+  );
+  return row;
+}
+
+export type End =
+  | { status: "completed"; outputs: KeptAsset[]; provider: string; cost: number | null; warnings: string[] }
+  | { status: "failed" | "canceled"; error: PublicFault };
+
+/** Ends a run, once: only the one who deletes its open row may. `epoch` is left out by the watchdog alone. */
+export async function endRun(
+  db: Database,
+  run: { run_id: string; epoch?: number },
+  end: End,
+  eventId: string,
+): Promise<boolean> {
+  const completed = end.status === "completed" ? end : undefined;
+  const rows = await db.query(
+    "open.end",
+    `with gone as (
+       delete from open_runs where run_id = $1 and ($2::int is null or epoch = $2) returning run_id
+     ), ended as (
+       update runs set status = $3, progress = case when $3 = 'completed' then 1 else progress end,
+         result = $4, error = $5, cost = $6, provider = coalesce($7, provider), warnings = warnings || $8,
+         phase = null, finished_at = now()
+       where run_id = (select run_id from gone) returning run_id, tenant_id, status
+     ), told as (
+       insert into events (run_id, event_id, tenant_id, type, terminal)
+       select run_id, $9, tenant_id, 'run.' || status, true from ended
+     )
+     select run_id from ended`,
+    [
+      ...[run.run_id, run.epoch, end.status, completed ? { outputs: completed.outputs } : null],
+      ...[completed ? null : (end as { error: PublicFault }).error],
+      ...[
+        completed?.cost === undefined || completed.cost === null ? null : { amount: completed.cost, currency: "USD" },
+      ],
+      ...[completed?.provider, JSON.stringify(completed?.warnings ?? []), eventId],
+    ],
+  );
+  return rows.length > 0;
+}
+
+/** A run that has not begun is canceled at once; one that has is asked to stop, and says where to wake it. */
+export async function cancelRun(db: Database, tenantId: string, runId: string, error: PublicFault, eventId: string) {
+  const [row] = await db.query<{ ended: boolean; asked: boolean; wake_id: string | null }>(
+    "open.cancel",
+    `with gone as (
+       delete from open_runs where run_id = $2 and tenant_id = $1 and started_at is null returning run_id
+     ), asked as (
+       update open_runs set cancel_requested_at = coalesce(cancel_requested_at, now())
+       where run_id = $2 and tenant_id = $1 and started_at is not null returning run_id, wake_id
+     ), noted as (
+       update runs set cancel_requested_at = coalesce(cancel_requested_at, now()) where run_id = (select run_id from asked)
+     ), ended as (
+       update runs set status = 'canceled', error = $3, cancel_requested_at = now(), finished_at = now()
+       where run_id = (select run_id from gone) returning run_id, tenant_id
+     ), told as (
+       insert into events (run_id, event_id, tenant_id, type, terminal)
+       select run_id, $4, tenant_id, 'run.canceled', true from ended
+     )
+     select exists (select from ended) as ended, exists (select from asked) as asked,
+       (select wake_id from asked) as wake_id`,
+    [tenantId, runId, error, eventId],
+  );
+  return row!;
+}
+
+export type Waiting = Held & { job: number; try: number; provider: string; wake_id: string; ticket: Json };
+
+/** Jobs that should be asked about now, each given to one poller. The older a job, the rarer the question. */
+export async function takeToPoll(db: Database, provider: string, limit: number): Promise<Waiting[]> {
+  return db.query<Waiting>(
+    "open.poll",
+    `update open_runs
+     set next_poll_at = now() + make_interval(secs => greatest(1, least(15, extract(epoch from now() - submitted_at) / 4)))
+     where run_id in (
+       select run_id from open_runs where provider = $1 and next_poll_at <= now()
+       order by next_poll_at limit $2 for update skip locked)
+     returning run_id, tenant_id, epoch, job, try, provider, wake_id, ticket`,
+    [provider, limit],
+  );
+}
+
+export async function noteProgress(db: Database, runId: string, progress: number, eventId: string): Promise<void> {
+  await db.query(
+    "open.progress",
+    `with moved as (
+       update runs set progress = $2, phase = 'generating'
+       where run_id = $1 and status = 'processing' and $2 >= progress + 0.04 returning run_id, tenant_id, progress
+     )
+     insert into events (run_id, event_id, tenant_id, type, data)
+     select run_id, $3, tenant_id, 'run.progress', jsonb_build_object('progress', progress) from moved`,
+    [runId, Math.min(0.99, progress), eventId],
+  );
+}
+
+/** Somebody rang for this run: if the engine does not answer soon, it has lost it. */
+export async function expectSoon(db: Database, runId: string): Promise<void> {
+  await db.query(
+    "open.soon",
+    `update open_runs set alive_until = least(alive_until, now() + interval '30 seconds'), next_poll_at = null
+     where run_id = $1`,
+    [runId],
+  );
+}
+
+/**
+ * Runs that nobody has heard of in time go back to the queue. One that never began is only sent again under its old
+ * name, which the engine recognises, because a long queue in the engine is no loss; after ten times it is.
+ */
+export async function requeueLost(db: Database, limit: number): Promise<Held[]> {
+  return db.query<Held>(
+    "open.requeue",
+    `update open_runs set dispatched_at = null, alive_until = null, next_poll_at = null, wake_id = null,
+       resends = (resends + 1) % 10,
+       epoch = epoch + case when started_at is null and resends < 9 then 0 else 1 end
+     where run_id in (select run_id from open_runs where alive_until < now() limit $1 for update skip locked)
+     returning run_id, tenant_id, epoch`,
+    [limit],
+  );
+}
+
+/** The engine has forgotten everything: every run it held must be started anew. */
+export async function requeueAll(db: Database): Promise<number> {
+  const rows = await db.query(
+    "open.requeueAll",
+    `update open_runs set dispatched_at = null, alive_until = null, next_poll_at = null, wake_id = null, epoch = epoch + 1
+     where dispatched_at is not null returning run_id`,
+  );
+  return rows.length;
+}
+
+export type Overdue = { run_id: string; provider: string | null; ticket: Json | null };
+
+export async function findOverdue(db: Database, graceSeconds: number, limit: number): Promise<Overdue[]> {
+  return db.query<Overdue>(
+    "open.overdue",
+    `select run_id, provider, ticket from open_runs
+     where deadline_at < now() - make_interval(secs => $1) order by deadline_at limit $2`,
+    [graceSeconds, limit],
+  );
+}

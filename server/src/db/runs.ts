@@ -1,0 +1,218 @@
+// The record of runs: accepting one, reading it, listing. Every read and write is scoped by tenant.
+import type { PublicFault } from "../faults.ts";
+import type { Job } from "../kit/operation.ts";
+import type { Json, Status } from "../kit/shapes.ts";
+import type { Database } from "./connect.ts";
+
+export type Caller = { tenant_id: string; user_id: string };
+
+/** A file as a run's result lists it. It never changes, so a run is shown without looking anything else up. */
+export type KeptAsset = {
+  asset_id: string;
+  media_type: string;
+  width: number;
+  height: number;
+  size_bytes: number;
+  sha256: string;
+  role: string;
+};
+
+export type RunRow = Caller & {
+  run_id: string;
+  operation: string;
+  run_type: string;
+  status: Status;
+  progress: number;
+  phase: string | null;
+  parent_run_id: string | null;
+  root_run_id: string;
+  depth: number;
+  inputs: Json;
+  plan: Job[];
+  metadata: Json;
+  webhook_url: string | null;
+  model: string | null;
+  provider: string | null;
+  result: { outputs: KeptAsset[] } | null;
+  error: PublicFault | null;
+  cost: { amount: number; currency: "USD" } | null;
+  warnings: string[];
+  cancel_requested_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+  started_at: Date | null;
+  finished_at: Date | null;
+  expires_at: Date | null;
+  deleted_at: Date | null;
+};
+
+export type NewRun = Caller &
+  Pick<
+    RunRow,
+    "run_id" | "operation" | "run_type" | "inputs" | "plan" | "metadata" | "warnings" | "root_run_id" | "depth"
+  > & {
+    parent_run_id?: string | undefined;
+    webhook_url?: string | undefined;
+    model?: string | undefined;
+    provider?: string | undefined;
+    shard: number;
+    deadlineSeconds: number;
+    idempotency?: { key: string; fingerprint: Buffer } | undefined;
+    event_id: string;
+  };
+
+/** Row, key, place in the queue and event in one statement: all of it or nothing. Nothing answers undefined: the key is taken. */
+export async function acceptRun(db: Database, run: NewRun): Promise<RunRow | undefined> {
+  const [row] = await db.query<RunRow>(
+    "runs.accept",
+    `with key as (
+       insert into idempotency_keys (tenant_id, key, fingerprint, run_id)
+       select $2, $14, $15, $1 where $14::text is not null
+       on conflict do nothing returning run_id
+     ), accepted as (
+       insert into runs (run_id, tenant_id, user_id, operation, run_type, inputs, plan, metadata, warnings,
+                         parent_run_id, root_run_id, depth, webhook_url, model, provider)
+       select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $16, $17
+       where $14::text is null or exists (select from key)
+       returning *
+     ), queued as (
+       insert into open_runs (run_id, tenant_id, shard, deadline_at)
+       select run_id, tenant_id, $18, now() + make_interval(secs => $19) from accepted
+     ), told as (
+       insert into events (run_id, event_id, tenant_id, type) select run_id, $20, tenant_id, 'run.queued' from accepted
+     )
+     select * from accepted`,
+    [
+      ...[run.run_id, run.tenant_id, run.user_id, run.operation, run.run_type, run.inputs, JSON.stringify(run.plan)],
+      ...[run.metadata, JSON.stringify(run.warnings), run.parent_run_id, run.root_run_id, run.depth, run.webhook_url],
+      ...[run.idempotency?.key, run.idempotency?.fingerprint, run.model, run.provider],
+      ...[run.shard, run.deadlineSeconds, run.event_id],
+    ],
+  );
+  return row;
+}
+
+/** An upload is a run that has ended when it begins; its file is already in storage. */
+export async function acceptUpload(
+  db: Database,
+  run: NewRun & { asset: KeptAsset & { storage_key: string } },
+): Promise<RunRow | undefined> {
+  const { storage_key, ...kept } = run.asset;
+  const [row] = await db.query<RunRow>(
+    "runs.acceptUpload",
+    `with key as (
+       insert into idempotency_keys (tenant_id, key, fingerprint, run_id)
+       select $2, $9, $10, $1 where $9::text is not null
+       on conflict do nothing returning run_id
+     ), accepted as (
+       insert into runs (run_id, tenant_id, user_id, operation, run_type, inputs, plan, parent_run_id, root_run_id, depth,
+                         status, progress, result, started_at, finished_at)
+       select $1, $2, $3, $4, $5, $6, '[]', $7, $8, $11, 'completed', 1, $12, now(), now()
+       where $9::text is null or exists (select from key)
+       returning *
+     ), kept as (
+       insert into assets (asset_id, run_id, tenant_id, role, storage_key, media_type, width, height, size_bytes, sha256)
+       select $13, run_id, tenant_id, $14, $15, $16, $17, $18, $19, $20 from accepted
+     ), told as (
+       insert into events (run_id, event_id, tenant_id, type, terminal)
+       select run_id, $21, tenant_id, 'run.completed', true from accepted
+     )
+     select * from accepted`,
+    [
+      ...[run.run_id, run.tenant_id, run.user_id, run.operation, run.run_type, run.inputs],
+      ...[run.parent_run_id, run.root_run_id, run.idempotency?.key, run.idempotency?.fingerprint, run.depth],
+      ...[{ outputs: [kept] }, kept.asset_id, kept.role, storage_key, kept.media_type, kept.width, kept.height],
+      ...[kept.size_bytes, kept.sha256, run.event_id],
+    ],
+  );
+  return row;
+}
+
+export type KeyRow = { fingerprint: Buffer; run_id: string };
+
+export async function findKey(db: Database, tenantId: string, key: string): Promise<KeyRow | undefined> {
+  const [row] = await db.query<KeyRow>(
+    "runs.findKey",
+    "select fingerprint, run_id from idempotency_keys where tenant_id = $1 and key = $2",
+    [tenantId, key],
+  );
+  return row;
+}
+
+export async function findRuns(db: Database, tenantId: string, runIds: string[]): Promise<RunRow[]> {
+  return db.query<RunRow>("runs.find", "select * from runs where run_id = any($2::uuid[]) and tenant_id = $1", [
+    tenantId,
+    runIds,
+  ]);
+}
+
+export async function findRun(db: Database, tenantId: string, runId: string): Promise<RunRow | undefined> {
+  const [row] = await db.query<RunRow>("runs.findOne", "select * from runs where run_id = $2 and tenant_id = $1", [
+    tenantId,
+    runId,
+  ]);
+  return row;
+}
+
+/** Which of these runs have ended, whoever's they are: for those who wait for them. */
+export async function endedOf(db: Database, runIds: string[]): Promise<string[]> {
+  const rows = await db.query<{ run_id: string }>(
+    "runs.ended",
+    "select run_id from runs where run_id = any($1::uuid[]) and finished_at is not null",
+    [runIds],
+  );
+  return rows.map((row) => row.run_id);
+}
+
+export type ListFilter = {
+  before?: string | undefined;
+  status?: string | undefined;
+  run_type?: string | undefined;
+  parent_run_id?: string | undefined;
+  created_after?: string | undefined;
+};
+
+/** Newest first, by key-set: the cost of a page does not grow with how far back it is. */
+export async function listRuns(db: Database, tenantId: string, filter: ListFilter, limit: number): Promise<RunRow[]> {
+  const conditions: Record<string, string> = {
+    before: "run_id < ?",
+    status: "status = ?",
+    run_type: "run_type = ?",
+    parent_run_id: "parent_run_id = ?",
+    created_after: "run_id >= uuid_floor(?::timestamptz) and created_at > ?::timestamptz",
+  };
+  const values: unknown[] = [tenantId, limit];
+  const asked = Object.entries(filter).filter(([, value]) => value !== undefined);
+  const clauses = asked.map(([field, value]) => {
+    values.push(value);
+    return ` and ${conditions[field]!.replaceAll("?", `$${values.length}`)}`;
+  });
+  // Each set of filters is its own statement, so that each has its own plan.
+  return db.query<RunRow>(
+    `runs.list.${asked.map(([field]) => field).join(".")}`,
+    `select * from runs where tenant_id = $1 and deleted_at is null${clauses.join("")} order by run_id desc limit $2`,
+    values,
+  );
+}
+
+/** Leaves a stone where the run was: what it was of stays, what it held goes. Its files follow through the outbox. */
+export async function deleteRun(db: Database, tenantId: string, runId: string, outboxId: string): Promise<boolean> {
+  const rows = await db.query(
+    "runs.delete",
+    `with stone as (
+       update runs set deleted_at = now(), inputs = '{}', plan = '[]', metadata = '{}', webhook_url = null
+       where run_id = $2 and tenant_id = $1 and deleted_at is null and finished_at is not null
+       returning run_id
+     ), files as (
+       update assets set deleted_at = now()
+       where run_id = $2 and tenant_id = $1 and deleted_at is null and exists (select from stone)
+       returning storage_key
+     ), work as (
+       insert into outbox (outbox_id, kind, payload)
+       select $3, 'delete_files', jsonb_build_object('keys', jsonb_agg(storage_key)) from files having count(*) > 0
+     )
+     select run_id from stone`,
+    [tenantId, runId, outboxId],
+  );
+  return rows.length > 0;
+}

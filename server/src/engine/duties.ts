@@ -1,0 +1,67 @@
+// What must be done beside the runs themselves, each by one process at a time: poll providers, find lost runs, hold
+// deadlines, work the outbox, and notice when the engine has lost its memory.
+import { randomUUID } from "node:crypto";
+import { readMark, setMark } from "../db/engine-mark.ts";
+import { holdLeases } from "../db/leases.ts";
+import { tidy } from "../db/maintenance.ts";
+import { requeueAll } from "../db/open-runs.ts";
+import type { House } from "../runs/house.ts";
+import { pollProvider } from "../runs/poll.ts";
+import { endOverdue, requeueSilent, workOutbox } from "../runs/reconcile.ts";
+import type { Ingress } from "./ingress.ts";
+import { type Loop, startLoop } from "./loop.ts";
+
+const LEASE_SECONDS = 15;
+
+export function startDuties(house: House, ingress: Ingress, holder: string, registerAgain: () => Promise<void>): Loop {
+  const duty = (name: string, everyMs: number, work: () => Promise<boolean>) =>
+    startLoop(
+      name,
+      everyMs,
+      async () => {
+        const [mine] = await holdLeases(house.db, holder, [`duty/${name}`], LEASE_SECONDS);
+        return mine ? work() : false;
+      },
+      house.log,
+    );
+
+  const loops = [
+    duty("silent", 2000, async () => (await requeueSilent(house)) > 0),
+    duty("overdue", 5000, async () => (await endOverdue(house)) > 0),
+    duty("outbox", 1000, async () => (await workOutbox(house)) > 0),
+    duty("memory", 2000, async () => {
+      await checkMemory(house, ingress, registerAgain);
+      return false;
+    }),
+    duty("tidy", 10 * 60 * 1000, async () => {
+      await tidy(house.db);
+      return false;
+    }),
+    ...house.providers.map((live) =>
+      duty(`poll/${live.provider.id}`, 500, async () => (await pollProvider(house, live)) > 0),
+    ),
+  ];
+  return {
+    wake: () => {},
+    stop: async () => {
+      await Promise.all(loops.map((loop) => loop.stop()));
+    },
+  };
+}
+
+/** An engine without our mark has lost every run it held: they all start anew, and the paid ones are adopted. */
+async function checkMemory(house: House, ingress: Ingress, registerAgain: () => Promise<void>): Promise<void> {
+  const inEngine = await ingress.readMark();
+  if (inEngine === undefined) {
+    await registerAgain();
+    return;
+  }
+  const ours = await readMark(house.db);
+  if (inEngine === ours) return;
+  const mark = randomUUID();
+  const runs = await requeueAll(house.db);
+  if (runs > 0) house.log.warn({ runs }, "the engine has lost its memory; open runs are started anew");
+  await setMark(house.db, mark);
+  await ingress.writeMark(mark);
+  house.queued.say("queued");
+}

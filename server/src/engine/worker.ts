@@ -1,0 +1,44 @@
+// A worker: the engine calls it for every step of every run, and it does its share of the duties around them.
+import { createServer } from "node:http2";
+import * as restate from "@restatedev/restate-sdk";
+import { dropLeases } from "../db/leases.ts";
+import { handsOf } from "../runs/hands.ts";
+import type { House } from "../runs/house.ts";
+import { startDispatcher } from "./dispatcher.ts";
+import { startDuties } from "./duties.ts";
+import { type Ingress, register } from "./ingress.ts";
+import { markService, runService } from "./run-service.ts";
+
+export type WorkerSettings = { host: string; port: number; url: string; adminUrl: string };
+export type Worker = { stop(): Promise<void> };
+
+export async function startWorker(house: House, ingress: Ingress, settings: WorkerSettings): Promise<Worker> {
+  const handler = restate.createEndpointHandler({ services: [runService(handsOf(house)), markService] });
+  const server = createServer(handler);
+  const sessions = new Set<{ destroy(): void }>();
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.on("close", () => sessions.delete(session));
+  });
+  // Several workers of one machine may share the port; the engine's connections are spread over them.
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host: settings.host, port: settings.port, reusePort: process.platform === "linux" }, resolve);
+  });
+
+  const registerAgain = () => register(settings.adminUrl, settings.url);
+  await registerAgain().catch((thrown) => house.log.warn({ err: thrown }, "the engine is not there yet"));
+  const holder = house.newId();
+  const dispatcher = await startDispatcher(house, ingress, holder);
+  const duties = startDuties(house, ingress, holder, registerAgain);
+
+  return {
+    async stop() {
+      await Promise.all([dispatcher.stop(), duties.stop()]);
+      await dropLeases(house.db, holder).catch(() => {});
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const session of sessions) session.destroy();
+      await closed;
+    },
+  };
+}

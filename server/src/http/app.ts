@@ -1,0 +1,28 @@
+// The whole web face: operations, files, callbacks, health, and the contract itself.
+import { randomUUID } from "node:crypto";
+import { Hono } from "hono";
+import { Fault } from "../faults.ts";
+import { answerFault } from "./answer.ts";
+import { type CallbackSigner, callbackRoutes } from "./callbacks.ts";
+import { fileRoutes } from "./files.ts";
+import { type Checks, healthRoutes } from "./health.ts";
+import { printOpenApi } from "./openapi.ts";
+import { type Desk, operationRoutes } from "./operations.ts";
+import type { Bindings } from "./read.ts";
+
+export function createApp(desk: Desk, callbacks: CallbackSigner, checks: Checks): Hono<Bindings> {
+  const app = new Hono<Bindings>();
+  const contract = JSON.stringify(printOpenApi());
+  app.use(async (context, next) => {
+    context.header("x-request-id", `req_${randomUUID().replaceAll("-", "")}`);
+    await next();
+  });
+  app.route("/", operationRoutes(desk));
+  app.route("/", fileRoutes(desk.house));
+  app.route("/", callbackRoutes(desk.house, callbacks));
+  app.route("/", healthRoutes(checks));
+  app.get("/openapi.json", (context) => context.body(contract, 200, { "content-type": "application/json" }));
+  app.notFound((context) => answerFault(context, new Fault("route_not_found"), desk.house.log));
+  app.onError((thrown, context) => answerFault(context, thrown, desk.house.log));
+  return app;
+}

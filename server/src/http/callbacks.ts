@@ -1,0 +1,47 @@
+// Where providers call back. The address carries a signature of ours, so that only someone who was given it can use it;
+// what is said there is then proved by the provider's own means.
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { Hono } from "hono";
+import { Fault } from "../faults.ts";
+import { type CallbackAddress, takeCallback } from "../runs/callback.ts";
+import type { House } from "../runs/house.ts";
+import { answerFault } from "./answer.ts";
+
+const MOST_BYTES = 1024 * 1024;
+
+export type CallbackSigner = {
+  sign(address: CallbackAddress): string;
+  verify(address: CallbackAddress, signature: string): boolean;
+};
+
+export function createCallbackSigner(secret: Uint8Array): CallbackSigner {
+  const sign = ({ provider, run_id, job, try: attempt }: CallbackAddress) =>
+    createHmac("sha256", secret).update(`${provider} ${run_id} ${job} ${attempt}`).digest("base64url").slice(0, 22);
+  return {
+    sign,
+    verify(address, signature) {
+      const expected = sign(address);
+      return signature.length === expected.length && timingSafeEqual(Buffer.from(signature), Buffer.from(expected));
+    },
+  };
+}
+
+export const callbackPath = (address: CallbackAddress, signer: CallbackSigner) =>
+  `/callbacks/${address.provider}/${address.run_id}/${address.job}/${address.try}/${signer.sign(address)}`;
+
+export function callbackRoutes(house: House, signer: CallbackSigner): Hono {
+  const app = new Hono();
+  app.post("/callbacks/:provider/:run_id/:job{\\d+}/:try{\\d+}/:signature", async (context) => {
+    const { provider, run_id, job, try: attempt, signature } = context.req.param();
+    const address = { provider, run_id, job: Number(job), try: Number(attempt) };
+    try {
+      const tooLarge = Number(context.req.header("content-length") ?? 0) > MOST_BYTES;
+      if (tooLarge || !signer.verify(address, signature)) throw new Fault("route_not_found");
+      await takeCallback(house, address, { headers: context.req.raw.headers, body: await context.req.text() });
+      return context.json({ received: true });
+    } catch (thrown) {
+      return answerFault(context, thrown, house.log);
+    }
+  });
+  return app;
+}

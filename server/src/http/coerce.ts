@@ -1,0 +1,45 @@
+// Forms and query strings carry only text: it is read by the type that the operation's schema gives the field. What does
+// not read as that type is left as it is, so that the validator tells about it.
+import { z } from "zod";
+import type { Operation } from "../kit/operation.ts";
+import type { Json } from "../kit/shapes.ts";
+
+type Property = { type?: string | string[]; anyOf?: Property[] };
+
+const known = new WeakMap<Operation, Record<string, Property>>();
+
+function propertiesOf(operation: Operation): Record<string, Property> {
+  const cached = known.get(operation);
+  if (cached) return cached;
+  const schema = z.toJSONSchema(operation.input, { io: "input", unrepresentable: "any" }) as { properties?: object };
+  const properties = (schema.properties ?? {}) as Record<string, Property>;
+  known.set(operation, properties);
+  return properties;
+}
+
+export function coerce(operation: Operation, raw: Json): Json {
+  const properties = propertiesOf(operation);
+  return Object.fromEntries(
+    Object.entries(raw).map(([field, value]) => [
+      field,
+      typeof value === "string" ? readAs(properties[field], value) : value,
+    ]),
+  );
+}
+
+function readAs(property: Property | undefined, text: string): unknown {
+  const types = [property?.type, ...(property?.anyOf ?? []).map((each) => each.type)].flat();
+  if ((types.includes("integer") || types.includes("number")) && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text))
+    return Number(text);
+  if (types.includes("boolean") && (text === "true" || text === "false")) return text === "true";
+  if (types.includes("array") || types.includes("object")) return parseOr(text);
+  return text;
+}
+
+function parseOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

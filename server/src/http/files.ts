@@ -1,0 +1,51 @@
+// The door out for files: whole or in ranges, with the exact type, and nothing a browser could be tricked into running.
+import { type Context, Hono } from "hono";
+import { openFile } from "../runs/file.ts";
+import type { House } from "../runs/house.ts";
+import { answerFault } from "./answer.ts";
+
+const ASSET_ID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
+
+export function fileRoutes(house: House): Hono {
+  const app = new Hono();
+  app.on(["GET", "HEAD"], `/files/:asset_id{${ASSET_ID}}/:signature`, (context) =>
+    serveFile(house, context).catch((thrown) => answerFault(context, thrown, house.log)),
+  );
+  return app;
+}
+
+async function serveFile(house: House, context: Context): Promise<Response> {
+  const file = await openFile(house, context.req.param("asset_id")!, context.req.param("signature")!);
+  const headers: Record<string, string> = {
+    "content-type": file.media_type,
+    "accept-ranges": "bytes",
+    etag: file.etag,
+    "cache-control": "private, max-age=31536000, immutable",
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "default-src 'none'; sandbox",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "cross-origin",
+    "access-control-allow-origin": "*",
+  };
+  if (context.req.header("if-none-match") === file.etag) return new Response(null, { status: 304, headers });
+
+  const range = readRange(context.req.header("range"), file.size_bytes);
+  if (range === "unsatisfiable") {
+    return new Response(null, { status: 416, headers: { ...headers, "content-range": `bytes */${file.size_bytes}` } });
+  }
+  const length = range ? range.end - range.start + 1 : file.size_bytes;
+  headers["content-length"] = String(length);
+  if (range) headers["content-range"] = `bytes ${range.start}-${range.end}/${file.size_bytes}`;
+  const body = context.req.method === "HEAD" ? null : await file.read(range);
+  return new Response(body as BodyInit | null, { status: range ? 206 : 200, headers });
+}
+
+/** One range of bytes; several at once are answered with the whole file, which HTTP allows. */
+export function readRange(header: string | undefined, size: number) {
+  const [, from, to] = /^bytes=(\d*)-(\d*)$/.exec(header ?? "") ?? [];
+  if (from === undefined || to === undefined || (from === "" && to === "")) return undefined;
+  const start = from === "" ? Math.max(0, size - Number(to)) : Number(from);
+  const end = from === "" || to === "" ? size - 1 : Math.min(Number(to), size - 1);
+  if (start > end || start >= size || (from === "" && Number(to) === 0)) return "unsatisfiable" as const;
+  return { start, end };
+}

@@ -1,0 +1,137 @@
+// Prints the contract: OpenAPI 3.1, read off the operations and the catalogue of faults. It is the only thing that the
+// server and its clients share.
+import { z } from "zod";
+import { type FaultCode, faults } from "../faults.ts";
+import type { Body, Operation } from "../kit/operation.ts";
+import { ErrorBody, type Json } from "../kit/shapes.ts";
+import { operations } from "../operations/all.ts";
+
+const VERSION = "1.11.0-beta";
+const MEDIA: Record<Body, string> = { json: "application/json", form: "multipart/form-data" };
+
+export function printOpenApi(): Json {
+  const schemas: Json = {};
+  const paths: Record<string, Json> = {};
+  for (const operation of operations.filter((each) => each.variantOf === undefined)) {
+    const path = `/api/v1${operation.http.path.replace(/:(\w+)/g, "{$1}")}`;
+    paths[path] = { ...paths[path], [operation.http.method.toLowerCase()]: printOperation(operation, schemas) };
+  }
+  schemaOf(ErrorBody, "output", schemas);
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Gesso",
+      version: VERSION,
+      summary: "Makes and edits images and videos with many models behind one interface",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+    security: [{ bearer: [] }, { api_key: [] }],
+    paths,
+    components: {
+      schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))),
+      responses: { Error: { description: "What went wrong", content: { [MEDIA.json]: { schema: refTo("Error") } } } },
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer", description: "An API key or an access token" },
+        api_key: { type: "apiKey", in: "header", name: "X-API-Key" },
+      },
+    },
+    "x-errors": Object.fromEntries(Object.entries(faults).map(([code, row]) => [code, { retry: false, ...row }])),
+  };
+}
+
+function printOperation(operation: Operation, schemas: Json): Json {
+  const { name, summary, http, rules = [], deprecated } = operation;
+  const input = inputSchema(operation, schemas);
+  const inPath = [...http.path.matchAll(/:(\w+)/g)].map((match) => match[1]!);
+  const isQuery = http.bodies === undefined;
+  const properties = (input.properties ?? {}) as Record<string, Json>;
+  const required = (input.required ?? []) as string[];
+  const parameters = Object.entries(properties)
+    .filter(([field]) => isQuery || inPath.includes(field))
+    .map(([field, { description, ...schema }]) => ({
+      name: field,
+      in: inPath.includes(field) ? "path" : "query",
+      required: inPath.includes(field) || required.includes(field),
+      ...(description ? { description } : {}),
+      schema,
+    }));
+  const isCreating = http.method === "POST" && (operation.plan !== undefined || http.bodies !== undefined);
+  const variants = operations.filter((each) => each.variantOf === name);
+  return {
+    operationId: name,
+    summary,
+    tags: [name.split(".")[0]],
+    ...(operation.run_type && { "x-run-type": operation.run_type }),
+    ...(rules.length > 0 && { "x-rules": rules.map((rule) => rule.says) }),
+    ...(deprecated && { "x-deprecated-fields": deprecated }),
+    ...(variants.length > 0 && { "x-variants": variants.map(({ name, summary, sets }) => ({ name, summary, sets })) }),
+    parameters: [...parameters, ...(isCreating ? [IDEMPOTENCY_KEY] : [])],
+    ...(http.bodies && {
+      requestBody: {
+        required: true,
+        content: Object.fromEntries(
+          http.bodies.map((body) => [
+            MEDIA[body],
+            { schema: input, ...(body === "json" && { example: operation.example }) },
+          ]),
+        ),
+      },
+    }),
+    responses: printResponses(operation, schemas),
+  };
+}
+
+const IDEMPOTENCY_KEY = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description: "The same key always lands on the same run",
+  schema: { type: "string", minLength: 1, maxLength: 255 },
+};
+
+function inputSchema(operation: Operation, schemas: Json): Json {
+  const { $schema: _, ...schema } = schemaOf(operation.input, "input", schemas);
+  const rules = (operation.rules ?? []).map((rule) => rule.schema).filter((rule) => Object.keys(rule).length > 0);
+  const shown = { ...schema, additionalProperties: false };
+  return rules.length > 0 ? { ...shown, allOf: rules } : shown;
+}
+
+function printResponses(operation: Operation, schemas: Json): Json {
+  const content = { [MEDIA.json]: { schema: schemaOf(operation.output, "output", schemas) } };
+  const refused: FaultCode[] = [
+    "validation_error",
+    "authentication_required",
+    "run_not_found",
+    "rate_limited" as FaultCode,
+  ];
+  const errors = [...new Set(refused.filter((code) => code in faults).map((code) => String(faults[code].status)))];
+  return {
+    ...(operation.plan
+      ? {
+          200: { description: "The run has ended", content },
+          202: { description: "The run is under way", content },
+          204: { description: "With `Prefer: return=minimal`: `Location` and `X-Run-Id` tell the run" },
+        }
+      : { [operation.http.status ?? 200]: { description: operation.summary, content } }),
+    ...Object.fromEntries(errors.map((status) => [status, { $ref: "#/components/responses/Error" }])),
+    default: { $ref: "#/components/responses/Error" },
+  };
+}
+
+const refTo = (id: string) => ({ $ref: `#/components/schemas/${id}` });
+
+/** JSON Schema of a zod schema; the named ones inside it move to the components. */
+function schemaOf(schema: z.ZodType, io: "input" | "output", schemas: Json): Json {
+  const { $defs = {}, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" }) as Json & { $defs?: Json };
+  const moved = (value: Json): Json =>
+    JSON.parse(JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/'));
+  for (const [id, definition] of Object.entries($defs)) schemas[id] = cleaned(moved(definition as Json));
+  const id = schema.meta()?.id;
+  if (!id) return cleaned(moved(rest));
+  schemas[id] = cleaned(moved(rest));
+  return refTo(id);
+}
+
+/** `id` and `$schema` mean something else inside an OpenAPI document. */
+const cleaned = ({ $schema: _schema, id: _id, $id: _dollar, ...rest }: Json): Json => rest;

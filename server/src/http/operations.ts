@@ -1,0 +1,147 @@
+// One loop serves every operation: who calls, what they sent, start the run or ask, answer. Nothing about any single
+// operation stands here.
+import { createHash } from "node:crypto";
+import { type Context, Hono } from "hono";
+import type { Credentials } from "../access/credentials.ts";
+import type { Caller, RunRow } from "../db/runs.ts";
+import { Fault } from "../faults.ts";
+import type { Operation } from "../kit/operation.ts";
+import { parseInput } from "../kit/parse.ts";
+import { type Json, Run, RunPage } from "../kit/shapes.ts";
+import { operations } from "../operations/all.ts";
+import { askOf, ownRun } from "../runs/ask.ts";
+import type { House } from "../runs/house.ts";
+import type { CursorSigner } from "../runs/list.ts";
+import type { Settled } from "../runs/settled.ts";
+import { isOpen, showRun } from "../runs/show.ts";
+import { startRun } from "../runs/start.ts";
+import { answerFault, readIdempotencyKey } from "./answer.ts";
+import { type Prefer, readPrefer } from "./prefer.ts";
+import { type Bindings, readRequest } from "./read.ts";
+
+export type Desk = { house: House; credentials: Credentials; cursors: CursorSigner; settled: Settled };
+
+const PREFIX = "/api/v1";
+const POLL_HINT_SECONDS = "2";
+
+export function operationRoutes(desk: Desk): Hono<Bindings> {
+  const app = new Hono<Bindings>();
+  const own = operations.filter((operation) => operation.variantOf === undefined);
+  for (const operation of own) {
+    app.on(operation.http.method, `${PREFIX}${operation.http.path}`, (context) =>
+      serve(desk, operation, context).catch((thrown) => answerFault(context, thrown, desk.house.log, operation)),
+    );
+  }
+  for (const [path, methods] of methodsByPath(own)) {
+    app.all(path, (context) => {
+      context.header("allow", methods.join(", "));
+      return answerFault(context, new Fault("method_not_allowed"), desk.house.log);
+    });
+  }
+  return app;
+}
+
+async function serve(desk: Desk, operation: Operation, context: Context<Bindings>): Promise<Response> {
+  const caller = desk.credentials.callerOf(context.req.raw.headers);
+  const idempotencyKey = readIdempotencyKey(context.env.incoming.rawHeaders);
+  const prefer = readPrefer(context.req.header("prefer"));
+  const { raw, discard } = await readRequest(context, operation);
+  try {
+    const parsed = parseInput(operation, raw);
+    for (const [field, successor] of Object.entries(operation.deprecated ?? {})) {
+      if (parsed.given[field] !== undefined) markDeprecated(context, successor);
+    }
+    const request = { caller, idempotencyKey, prefer };
+    return operation.answer
+      ? await answer(desk, operation, context, { ...request, input: parsed.input })
+      : await start(desk, operation, context, { ...request, parsed });
+  } finally {
+    await discard();
+  }
+}
+
+type Request = { caller: Caller; idempotencyKey: string | undefined; prefer: Prefer };
+
+async function start(
+  desk: Desk,
+  operation: Operation,
+  context: Context,
+  request: Request & { parsed: { input: Json; given: Json } },
+) {
+  const { house } = desk;
+  const { caller, prefer, parsed, idempotencyKey } = request;
+  const accepted = await startRun(house, caller, { operation, parsed, idempotencyKey, isStrict: prefer.isStrict });
+  const { run_id } = accepted.row;
+  if (accepted.isReplay) context.header("idempotent-replayed", "true");
+  context.header("location", `${PREFIX}/runs/${run_id}`);
+  context.header("x-run-id", run_id);
+
+  const waitSeconds = prefer.waitSeconds ?? (parsed.input.sync === true ? house.limits.syncSeconds : 0);
+  const row = await settle(desk, accepted.row, Math.min(waitSeconds, house.limits.syncSeconds), { context, caller });
+  if (prefer.isMinimal) {
+    context.header("preference-applied", "return=minimal");
+    return context.body(null, 204);
+  }
+  if (isOpen(row)) context.header("retry-after", POLL_HINT_SECONDS);
+  return context.json(operation.reply!(showRun(house, row)) as object, isOpen(row) ? 202 : 200);
+}
+
+/** The run as it stands after at most so many seconds. A caller that goes away cancels nothing. */
+async function settle(
+  desk: Desk,
+  row: RunRow,
+  seconds: number,
+  request: { context: Context; caller: Caller },
+): Promise<RunRow> {
+  if (seconds <= 0 || !isOpen(row)) return row;
+  await desk.settled.wait(row.run_id, seconds, request.context.req.raw.signal);
+  return ownRun(desk.house, request.caller, row.run_id);
+}
+
+async function answer(desk: Desk, operation: Operation, context: Context, request: Request & { input: Json }) {
+  const { caller, idempotencyKey, prefer, input } = request;
+  const onReplay = () => context.header("idempotent-replayed", "true");
+  const ask = askOf(desk.house, desk.cursors, { caller, idempotencyKey, onReplay });
+  let body = (await operation.answer!(input, ask)) as Json;
+  if (operation.output === Run) {
+    if (operation.http.method === "GET" && prefer.waitSeconds && isOpen(body as Run)) {
+      await desk.settled.wait(String(body.run_id), Math.min(prefer.waitSeconds, desk.house.limits.syncSeconds));
+      body = (await operation.answer!(input, ask)) as Json;
+    }
+    return answerRun(context, operation, body);
+  }
+  if (operation.output === RunPage && body.next_cursor) linkNext(context, String(body.next_cursor));
+  return context.json(body, (operation.http.status ?? 200) as 200);
+}
+
+function answerRun(context: Context, operation: Operation, run: Json): Response {
+  const text = JSON.stringify(run);
+  const isUnderWay = isOpen(run as Run);
+  if (isUnderWay) context.header("retry-after", POLL_HINT_SECONDS);
+  if (operation.http.method !== "GET") return context.json(run, isUnderWay ? 202 : 200);
+  const etag = `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
+  context.header("etag", etag);
+  context.header("cache-control", "private, no-cache");
+  if (context.req.header("if-none-match") === etag) return context.body(null, 304);
+  return context.body(text, 200, { "content-type": "application/json" });
+}
+
+function linkNext(context: Context, cursor: string): void {
+  const url = new URL(context.req.url);
+  url.searchParams.set("cursor", cursor);
+  context.header("link", `<${url.pathname}${url.search}>; rel="next"`, { append: true });
+}
+
+function markDeprecated(context: Context, successor: string): void {
+  context.header("deprecation", "@1767225600");
+  context.header("link", `</openapi.json#${successor}>; rel="successor-version"`, { append: true });
+}
+
+function methodsByPath(all: Operation[]): Map<string, string[]> {
+  const paths = new Map<string, string[]>();
+  for (const { http } of all) {
+    const path = `${PREFIX}${http.path}`;
+    paths.set(path, [...(paths.get(path) ?? []), http.method]);
+  }
+  return paths;
+}

@@ -1,0 +1,77 @@
+// Turns a request into the fields that an operation reads, whatever carried them: path, query, JSON or form. What cannot
+// be stored or compared safely is refused here, once, for every operation.
+import type { IncomingMessage } from "node:http";
+import type { Context } from "hono";
+import { Fault, type Issue } from "../faults.ts";
+import { isFilePart } from "../kit/files.ts";
+import type { Operation } from "../kit/operation.ts";
+import type { Json } from "../kit/shapes.ts";
+import { coerce } from "./coerce.ts";
+import { readForm } from "./multipart.ts";
+
+const MOST_JSON_BYTES = 1024 * 1024;
+const DEEPEST_JSON = 32;
+
+export type Bindings = { Bindings: { incoming: IncomingMessage } };
+export type Read = { raw: Json; discard(): Promise<void> };
+
+export async function readRequest(context: Context<Bindings>, operation: Operation): Promise<Read> {
+  const params = context.req.param() as Json;
+  if (operation.http.bodies === undefined) {
+    const query = operation.http.method === "GET" ? context.req.query() : {};
+    return { raw: coerce(operation, { ...query, ...params }), discard: async () => {} };
+  }
+  if (context.req.header("content-encoding")) throw new Fault("unsupported_content_encoding");
+  const type = (context.req.header("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
+  if (type === "application/json" && operation.http.bodies.includes("json")) {
+    const raw = { ...(await readJson(context)), ...params };
+    refuseUnstorable(raw);
+    return { raw, discard: async () => {} };
+  }
+  if (type === "multipart/form-data" && operation.http.bodies.includes("form")) {
+    const form = await readForm(context.env.incoming);
+    const raw = { ...coerce(operation, form.fields), ...params };
+    refuseUnstorable(raw);
+    return { raw, discard: form.discard };
+  }
+  throw new Fault("unsupported_media_type", { accepted: operation.http.bodies });
+}
+
+async function readJson(context: Context<Bindings>): Promise<Json> {
+  if (Number(context.req.header("content-length") ?? 0) > MOST_JSON_BYTES) throw new Fault("payload_too_large");
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of context.req.raw.body ?? []) {
+    size += chunk.length;
+    if (size > MOST_JSON_BYTES) throw new Fault("payload_too_large");
+    chunks.push(chunk);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)));
+  } catch (thrown) {
+    throw new Fault("invalid_json", {}, { cause: thrown });
+  }
+  if (value === null || typeof value !== "object" || Array.isArray(value)) {
+    throw new Fault("invalid_json", { reason: "not_an_object" });
+  }
+  return value as Json;
+}
+
+/** Lone surrogates and NUL cannot be stored as text; `__proto__` must never become a key; depth is bounded. */
+function refuseUnstorable(raw: Json): void {
+  const issues: Issue[] = [];
+  const walk = (value: unknown, path: string, depth: number): void => {
+    if (depth > DEEPEST_JSON) throw new Fault("invalid_json", { reason: "too_deep" });
+    if (typeof value === "string" && (!value.isWellFormed() || value.includes("\0"))) {
+      issues.push({ path, code: "invalid_unicode", message: "Not well-formed text." });
+    }
+    if (value === null || typeof value !== "object" || isFilePart(value)) return;
+    for (const [key, each] of Object.entries(value)) {
+      if (key === "__proto__" || key.includes("\0")) throw new Fault("invalid_json", { reason: "forbidden_key" });
+      walk(each, `${path}/${key}`, depth + 1);
+    }
+  };
+  walk(raw, "", 0);
+  if (issues.length > 0) throw new Fault("validation_error", { errors: issues });
+}

@@ -1,0 +1,110 @@
+// How a public verb is written: as a value. What an operation asks of providers is a pure plan, so that it is the same
+// today, after a crash and in a test; everything else (routes, OpenAPI, clients, docs) is read off this value.
+import type { z } from "zod";
+import type { PublicFault } from "../faults.ts";
+import type { FilePart } from "./files.ts";
+import type { Rule } from "./rules.ts";
+import type { Json, Run, RunPage } from "./shapes.ts";
+
+/** Everything a provider may be asked to do. A new word is a decision: every provider may then be asked. */
+export type Task = "image.generate";
+
+/** Where a picture comes from, before it is ours. `job` is the output of an earlier job of the same plan. */
+export type Source = { run: string } | { url: string } | { asset: string } | { job: number };
+
+/** What we ask of a provider. `S` is a Source in a plan, an AssetRef once ingested, an Asset in an adapter's hand. */
+export type Job<S = Source> = {
+  task: Task;
+  model: string;
+  prompt?: string | undefined;
+  negative_prompt?: string | undefined;
+  images?: S[] | undefined;
+  mask?: S | undefined;
+  width?: number | undefined;
+  height?: number | undefined;
+  aspect_ratio?: string | undefined;
+  seed?: number | undefined;
+  /** How many results are wanted; one where it is left out. */
+  count?: number | undefined;
+  /** What only some models know, by its wire name. Only what the caller set or the model fixes. */
+  options?: Json | undefined;
+};
+
+export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+export type Body = "json" | "form";
+
+/** What an operation without a plan may ask of the house, always in the name of one caller. */
+export type Ask = {
+  run(runId: string): Promise<Run>;
+  runs(filter: RunFilter): Promise<RunPage>;
+  cancel(runId: string): Promise<Run>;
+  delete(runId: string): Promise<Run>;
+  upload(file: FilePart, about: UploadNotes): Promise<Run>;
+};
+
+export type RunFilter = {
+  limit: number;
+  cursor?: string | undefined;
+  status?: string | undefined;
+  run_type?: string | undefined;
+  parent_run_id?: string | undefined;
+  created_after?: string | undefined;
+};
+export type UploadNotes = { description?: string | undefined; parent_id?: string | undefined; isMask: boolean };
+
+type Face<Input extends z.ZodObject> = {
+  /** As clients call it: `images.edit.fluxKontext`. All other names are derived from it. */
+  name: string;
+  summary: string;
+  http: { method: Method; path: string; bodies?: Body[]; status?: number };
+  input: Input;
+  /** Rules between fields, as data. */
+  rules?: Rule[];
+  output: z.ZodType;
+  /** An input that works, for docs and tests; files are left out of it. */
+  example: Partial<z.input<Input>>;
+  /** Fields that still work and should no longer be sent, each with what to send instead. */
+  deprecated?: Record<string, string>;
+  /** Old words read as new ones, before anything is checked. */
+  adapt?(raw: Json): Json;
+  /** The error body in the shape that this operation's callers know. */
+  refusal?(fault: PublicFault): unknown;
+};
+
+type RunFace<Input extends z.ZodObject> = {
+  run_type: string;
+  /** Fills in what the input implies (a model's defaults) before it is shown and planned. */
+  settle?(input: z.output<Input>): z.output<Input>;
+  parent?(input: z.output<Input>): string | undefined;
+  /** Given fields that this model does not use: a warning each, or a refusal in strict handling. */
+  unused?(input: z.output<Input>, given: Json): string[];
+  plan(input: z.output<Input>, given: Json): Job[];
+  reply(run: Run): unknown;
+};
+
+type AnswerFace<Input extends z.ZodObject> = { answer(input: z.output<Input>, ask: Ask): Promise<unknown> };
+
+type Variant = { variantOf: string; sets: Json };
+
+/** An operation as the machine sees it, whatever its input. */
+export type Operation = Omit<Face<z.ZodObject>, "example"> & { example: Json } & Partial<
+    Erased<RunFace<z.ZodObject>> & Erased<AnswerFace<z.ZodObject>> & Variant
+  >;
+
+/** Inputs have been parsed by the operation's own schema before any of its functions sees them. */
+type Erased<Functions> = {
+  [Name in keyof Functions]: Functions[Name] extends (input: never, ...rest: infer Rest) => infer Result
+    ? (input: Json, ...rest: Rest) => Result
+    : Functions[Name];
+};
+
+export const defineOperation = <Input extends z.ZodObject>(
+  spec: Face<Input> & (RunFace<Input> | AnswerFace<Input>),
+): Operation => spec as unknown as Operation;
+
+/** The same address under a second name with some fields already set: one route, two words for clients. */
+export const defineVariant = (of: Operation, face: { name: string; summary: string; sets: Json }): Operation => ({
+  ...of,
+  ...face,
+  variantOf: of.name,
+});

@@ -1,0 +1,71 @@
+// Reads what a caller sent against an operation: every misfit at once, defaults filled, words of the catalogue.
+import type { z } from "zod";
+import { Fault, type Issue } from "../faults.ts";
+import type { Operation } from "./operation.ts";
+import type { Json } from "./shapes.ts";
+
+export type Parsed = {
+  /** The input with defaults filled and the model's settings applied. */
+  input: Json;
+  /** Only what the caller said, so that a default of ours never overrides a model's own. */
+  given: Json;
+};
+
+export function parseInput(operation: Operation, raw: Json): Parsed {
+  const given = operation.adapt?.(raw) ?? raw;
+  const result = operation.input.strict().safeParse(given);
+  const fieldIssues = result.success ? [] : result.error.issues.flatMap((issue) => describeIssue(issue, given));
+  // A rule about a field that is itself misformed would only repeat the complaint.
+  const told = new Set(fieldIssues.map((issue) => issue.path));
+  const ruleIssues = (operation.rules ?? [])
+    .flatMap((rule) => rule.check(given))
+    .filter((each) => !told.has(each.path));
+  const issues = [...fieldIssues, ...ruleIssues];
+  if (issues.length > 0 || !result.success) refuse(issues);
+  return { input: operation.settle?.(result.data as never) ?? result.data, given };
+}
+
+export function refuse(issues: Issue[]): never {
+  const unsupported = issues.every((issue) => issue.code === "unsupported_parameter");
+  throw new Fault(unsupported ? "unsupported_parameter" : "validation_error", { errors: issues });
+}
+
+const pointer = (path: PropertyKey[]) =>
+  path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+
+function describeIssue(issue: z.core.$ZodIssue, given: Json): Issue[] {
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => ({
+      path: pointer([...issue.path, key]),
+      code: "unknown_field",
+      message: "There is no such field.",
+    }));
+  }
+  const absent = issue.path.reduce<unknown>((value, part) => (value as Json | undefined)?.[part as string], given);
+  if (absent === undefined && (issue.code === "invalid_type" || issue.code === "invalid_value")) {
+    return [{ path: pointer(issue.path), code: "required", message: "This field is required." }];
+  }
+  return [{ path: pointer(issue.path), code: wordFor(issue), message: issue.message }];
+}
+
+function wordFor(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+    case "invalid_union":
+    case "invalid_key":
+    case "invalid_element":
+      return "invalid_type";
+    case "invalid_value":
+      return "unknown_value";
+    case "invalid_format":
+      return issue.format === "uuid" ? "invalid_uuid" : "invalid_format";
+    case "too_small":
+      return issue.origin === "array" ? "too_few_items" : "out_of_range";
+    case "too_big":
+      return issue.origin === "array" ? "too_many_items" : issue.origin === "string" ? "too_long" : "out_of_range";
+    case "custom":
+      return String(issue.params?.code ?? "invalid_type");
+    default:
+      return "invalid_type";
+  }
+}

@@ -1,0 +1,131 @@
+// Rules between fields, as data: the validator runs `check`, JSON Schema carries `schema`, people and agents read `says`.
+// They run on what the caller sent, beside the field checks, so that every misfit is told at once.
+import type { Issue } from "../faults.ts";
+import type { Json } from "./shapes.ts";
+
+export type Rule = { says: string; check(input: Json): Issue[]; schema: Json };
+
+const given = (input: Json) => (field: string) => input[field] !== undefined && input[field] !== null;
+const required = (fields: readonly string[]) => fields.map((field) => ({ required: [field] }));
+const when = (field: string, value: string) => ({ properties: { [field]: { const: value } }, required: [field] });
+const lengthOf = (value: unknown) => (Array.isArray(value) ? value.length : 0);
+
+/** Fields whose absence has a word of its own; all others are plainly `required`. */
+const ABSENCE: Record<string, string> = {
+  aspect_ratio: "aspect_ratio_required",
+  model_id: "model_id_required",
+  lora_low_name: "lora_pair_required",
+  lora_high_name: "lora_pair_required",
+};
+
+export const exactlyOne = (...fields: string[]): Rule => {
+  const says = `Give exactly one of ${fields.join(", ")}.`;
+  return {
+    says,
+    check: (input) =>
+      fields.filter(given(input)).length === 1
+        ? []
+        : [{ path: `/${fields[0]}`, code: "exactly_one_of", message: says }],
+    schema: { oneOf: required(fields) },
+  };
+};
+
+export const atLeastOne = (...fields: string[]): Rule => {
+  const says = `Give at least one of ${fields.join(", ")}.`;
+  return {
+    says,
+    check: (input) =>
+      fields.some(given(input)) ? [] : [{ path: `/${fields[0]}`, code: "at_least_one_of", message: says }],
+    schema: { anyOf: required(fields) },
+  };
+};
+
+export const together = (code: string, ...fields: string[]): Rule => {
+  const says = `Give ${fields.join(" and ")} together or not at all.`;
+  return {
+    says,
+    check: (input) => {
+      const absent = fields.filter((field) => !given(input)(field));
+      const some = absent.length > 0 && absent.length < fields.length;
+      return some ? absent.map((field) => ({ path: `/${field}`, code, message: says })) : [];
+    },
+    schema: { dependentRequired: Object.fromEntries(fields.map((each) => [each, fields.filter((f) => f !== each)])) },
+  };
+};
+
+export const requiredWhen = (field: string, value: string, fields: readonly string[]): Rule => ({
+  says: `${fields.join(", ")} required when ${field} is ${value}.`,
+  check: (input) =>
+    input[field] !== value
+      ? []
+      : fields
+          .filter((each) => !given(input)(each))
+          .map((each) => ({
+            path: `/${each}`,
+            code: ABSENCE[each] ?? "required",
+            message: `${each} is required when ${field} is ${value}.`,
+          })),
+  schema: { if: when(field, value), then: { required: fields } },
+});
+
+export const valuesWhen = (field: string, value: string, other: string, values: readonly string[]): Rule => {
+  const says = `${other} is one of ${values.join(", ")} when ${field} is ${value}.`;
+  return {
+    says,
+    check: (input) =>
+      input[field] !== value || !given(input)(other) || values.includes(String(input[other]))
+        ? []
+        : [{ path: `/${other}`, code: "unknown_value", message: says }],
+    schema: { if: when(field, value), then: { properties: { [other]: { enum: values } } } },
+  };
+};
+
+/** The service sets this value for the model; another one from the caller cannot be honoured. */
+export const fixedWhen = (field: string, value: string, other: string, fixed: number): Rule => {
+  const says = `${other} is always ${fixed} when ${field} is ${value}.`;
+  return {
+    says,
+    check: (input) =>
+      input[field] !== value || !given(input)(other) || input[other] === fixed
+        ? []
+        : [{ path: `/${other}`, code: "unsupported_parameter", message: says }],
+    schema: { if: when(field, value), then: { properties: { [other]: { const: fixed } } } },
+  };
+};
+
+/** How many entries each of these lists has, where it is given. */
+export const lengthWhen = (field: string, value: string, lists: readonly string[], bounds: [number, number]): Rule => {
+  const [least, most] = bounds;
+  const says = `${lists.join(" and ")} have ${least} to ${most} entries each when ${field} is ${value}.`;
+  const fits = (list: unknown) => lengthOf(list) >= least && lengthOf(list) <= most;
+  return {
+    says,
+    check: (input) =>
+      input[field] !== value
+        ? []
+        : lists
+            .filter((list) => Array.isArray(input[list]) && !fits(input[list]))
+            .map((list) => ({ path: `/${list}`, code: itemsCode(lengthOf(input[list]), least), message: says })),
+    schema: {
+      if: when(field, value),
+      then: { properties: Object.fromEntries(lists.map((list) => [list, { minItems: least, maxItems: most }])) },
+    },
+  };
+};
+
+/** How many entries these lists have in all. JSON Schema cannot add, so it only hears that one of them is needed. */
+export const sumWhen = (field: string, value: string, lists: readonly string[], bounds: [number, number]): Rule => {
+  const [least, most] = bounds;
+  const says = `${lists.join(" and ")} have ${least} to ${most} entries together when ${field} is ${value}.`;
+  return {
+    says,
+    check: (input) => {
+      const sum = lists.reduce((count, list) => count + lengthOf(input[list]), 0);
+      const fits = input[field] !== value || (sum >= least && sum <= most);
+      return fits ? [] : [{ path: `/${lists[0]}`, code: itemsCode(sum, least), message: says }];
+    },
+    schema: { if: when(field, value), then: { anyOf: required(lists) } },
+  };
+};
+
+const itemsCode = (length: number, least: number) => (length < least ? "too_few_items" : "too_many_items");

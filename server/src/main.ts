@@ -1,0 +1,61 @@
+#!/usr/bin/env node
+// Starts the roles asked for: `--role api`, `--role worker`, or both with `--role all`. Any number of each may run.
+import { parseArgs } from "node:util";
+import { serve } from "@hono/node-server";
+import { type Config, readConfig } from "./config.ts";
+import { migrate } from "./db/migrate.ts";
+import { startWorker } from "./engine/worker.ts";
+import { createApp } from "./http/app.ts";
+import { createSettled } from "./runs/settled.ts";
+import { createWorld } from "./world.ts";
+
+type World = ReturnType<typeof createWorld>;
+type Part = { stop(): Promise<void> };
+
+async function startApi(world: World, config: Config): Promise<Part> {
+  const { house, credentials, cursors, callbacks } = world;
+  const settled = await createSettled(house.db);
+  const checks = {
+    database: async () => void (await house.db.query("ready", "select 1")),
+    storage: () => house.storage.ready(),
+  };
+  const app = createApp({ house, credentials, cursors, settled }, callbacks, checks);
+  const server = serve({ fetch: app.fetch, hostname: config.HOST, port: config.PORT });
+  return {
+    async stop() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      if ("closeIdleConnections" in server) server.closeIdleConnections();
+      await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 5000).unref())]);
+      await settled.close();
+    },
+  };
+}
+
+async function main(): Promise<void> {
+  const { role } = parseArgs({ options: { role: { type: "string", default: "all" } } }).values;
+  if (!["api", "worker", "all"].includes(role)) throw new Error(`There is no role ${role}: api, worker or all.`);
+  const config = readConfig();
+  await migrate(config.DATABASE_URL);
+  const world = createWorld(config, role);
+  const worker = {
+    host: config.WORKER_HOST,
+    port: config.WORKER_PORT,
+    url: config.WORKER_URL,
+    adminUrl: config.RESTATE_ADMIN_URL,
+  };
+
+  const parts: Part[] = [];
+  if (role !== "api") parts.push(await startWorker(world.house, world.ingress, worker));
+  if (role !== "worker") parts.push(await startApi(world, config));
+  world.house.log.info({ port: config.PORT, providers: config.providers.map(({ provider }) => provider.id) }, "ready");
+
+  const stop = async () => {
+    await Promise.all(parts.map((part) => part.stop()));
+    await world.close();
+    process.exit(0);
+  };
+  process.once("SIGTERM", () => void stop());
+  process.once("SIGINT", () => void stop());
+}
+
+await main();

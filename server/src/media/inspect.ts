@@ -1,0 +1,64 @@
+// What the bytes really are, whatever their sender says. Sizes are read and judged before anything is decoded.
+import { Fault } from "../faults.ts";
+import { mostPixels, proveDecodable, turnUpright } from "./decode.ts";
+import { cleanBytes, damaged, type ImageLayout, type ImageType } from "./image-layout.ts";
+import { isJpeg, readJpeg } from "./layout-jpeg.ts";
+import { isPng, readPng } from "./layout-png.ts";
+import { isWebp, readWebp } from "./layout-webp.ts";
+
+export type InspectedImage = { media_type: ImageType; width: number; height: number };
+export type InspectedVideo = { media_type: "video/mp4" };
+
+const leastSide = 16;
+const mostSide = 16_384;
+/** Fewer bytes than any of our formats needs to be told from the others. */
+const leastBytes = 12;
+
+/** `decode` proves that every pixel is there; without it only the structure is read, which costs next to nothing. */
+export const inspectImage = async (bytes: Uint8Array, options: { decode?: boolean } = {}): Promise<InspectedImage> => {
+  const layout = readLayout(bytes);
+  if (options.decode ?? true) await proveDecodable(bytes, layout);
+  return { media_type: layout.media_type, width: layout.width, height: layout.height };
+};
+
+/** A customer's picture as we keep it: proven whole, upright, without metadata. Where nothing is to be done, the same bytes. */
+export const normalizeUpload = async (bytes: Uint8Array): Promise<InspectedImage & { bytes: Uint8Array }> => {
+  const layout = readLayout(bytes);
+  const { media_type, width, height, orientation } = layout;
+  if (orientation === 1) {
+    await proveDecodable(bytes, layout);
+    return { media_type, width, height, bytes: cleanBytes(bytes, layout) };
+  }
+  const upright = await turnUpright(bytes, layout);
+  const isOnItsSide = orientation >= 5;
+  return { media_type, width: isOnItsSide ? height : width, height: isOnItsSide ? width : height, bytes: upright };
+};
+
+const readLayout = (bytes: Uint8Array): ImageLayout => {
+  const layout = sniff(bytes);
+  const { width, height } = layout;
+  if (width > mostSide || height > mostSide || width * height > mostPixels) {
+    throw new Fault("image_too_many_pixels", { width, height });
+  }
+  if (width < leastSide || height < leastSide) throw new Fault("image_too_small", { width, height });
+  if (layout.isAnimated) throw new Fault("image_animated_not_supported");
+  return layout;
+};
+
+const sniff = (bytes: Uint8Array): ImageLayout => {
+  if (bytes.byteLength < leastBytes) throw damaged("truncated");
+  if (isPng(bytes)) return readPng(bytes);
+  if (isJpeg(bytes)) return readJpeg(bytes);
+  if (isWebp(bytes)) return readWebp(bytes);
+  throw new Fault("unsupported_image_format");
+};
+
+/** Brands of MP4 that players take; the same box also begins HEIC, AVIF and QuickTime files. */
+const videoBrands = new Set(["isom", "iso2", "iso3", "iso4", "iso5", "iso6", "mp41", "mp42", "avc1", "dash", "M4V "]);
+
+/** Only the kind for now. Length, size and codecs belong here too, read from the `moov` box, when videos are made. */
+export const inspectVideo = async (bytes: Uint8Array): Promise<InspectedVideo> => {
+  const start = Buffer.from(bytes.subarray(0, leastBytes)).toString("latin1");
+  if (start.slice(4, 8) === "ftyp" && videoBrands.has(start.slice(8))) return { media_type: "video/mp4" };
+  throw new Fault("provider_output_invalid", { reason: "not an MP4 video" });
+};

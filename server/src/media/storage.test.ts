@@ -1,0 +1,116 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  GetBucketLifecycleConfigurationCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+} from "@aws-sdk/client-s3";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { freePort, type S3Server, startRadosgw, testKeys } from "../../test/parts/radosgw.ts";
+import { openBucket } from "./s3-client.ts";
+import { storageContract } from "./storage.contract.ts";
+import type { Storage } from "./storage.ts";
+import { diskStorage } from "./storage-disk.ts";
+import { s3Storage } from "./storage-s3.ts";
+
+let folder = "";
+let server: S3Server & { stop?: () => Promise<void> };
+const bucket = `gesso-${randomUUID().slice(0, 8)}`;
+const s3Options = () => ({ ...server, region: "us-east-1", bucket, forcePathStyle: true });
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "gesso-storage-"));
+  const running = process.env.TEST_S3_ENDPOINT;
+  server = running ? { endpoint: running, ...testKeys } : await startRadosgw(join(folder, "rgw"), await freePort());
+  await s3Storage(s3Options()).ensureBucket();
+}, 120_000);
+
+afterAll(async () => {
+  await server?.stop?.();
+  await rm(folder, { recursive: true, force: true });
+}, 30_000);
+
+const opened = new Map<string, Storage>();
+const once = (name: string, open: () => Storage) => () => {
+  const storage = opened.get(name) ?? open();
+  opened.set(name, storage);
+  return storage;
+};
+const disk = once("disk", () => diskStorage(join(folder, "disk")));
+const s3 = once("s3", () => s3Storage(s3Options()));
+
+storageContract("storage on disk", disk);
+storageContract("storage in a bucket", s3);
+
+describe("storage on disk", () => {
+  test("leaves no draft behind, whether a put went well or not", async () => {
+    await disk().put(`t/${randomUUID()}/x`, randomBytes(10), "image/png");
+    await disk()
+      .putStream(`t/${randomUUID()}`, [randomBytes(10)] as never, { mediaType: "image/png", maxBytes: 5 })
+      .catch(() => undefined);
+    expect(await readdir(join(folder, "disk", "tmp"))).toEqual([]);
+  });
+
+  test("leaves no empty folder behind after the last object is deleted", async () => {
+    const storage = diskStorage(join(folder, "tidy"));
+    await storage.put("t/a/r/b/c", randomBytes(10), "image/png");
+    await storage.put("t/a/r/d/e", randomBytes(10), "image/png");
+    await storage.delete(["t/a/r/b/c"]);
+    expect(await readdir(join(folder, "tidy", "objects", "t", "a", "r"))).toEqual(["d"]);
+    await storage.delete(["t/a/r/d/e"]);
+    expect(await readdir(join(folder, "tidy", "objects"))).toEqual([]);
+  });
+
+  test("sweeps old drafts of a crash when asked whether it is ready, and spares those of others at work", async () => {
+    const storage = diskStorage(join(folder, "swept"));
+    await storage.ready();
+    const drafts = join(folder, "swept", "tmp");
+    await writeFile(join(drafts, "crashed"), "half");
+    await writeFile(join(drafts, "at-work"), "half");
+    const longAgo = new Date(Date.now() - 2 * 60 * 60 * 1000);
+    await utimes(join(drafts, "crashed"), longAgo, longAgo);
+    await storage.ready();
+    expect(await readdir(drafts)).toEqual(["at-work"]);
+  });
+
+  test("is not ready where it cannot write", async () => {
+    await writeFile(join(folder, "a-file"), "");
+    await expect(diskStorage(join(folder, "a-file")).ready()).rejects.toMatchObject({ code: "dependency_unavailable" });
+  });
+});
+
+describe("storage in a bucket", () => {
+  test("leaves no temporary object and no open upload behind", async () => {
+    const { client } = openBucket(s3Options());
+    const uploads = await client.send(new ListMultipartUploadsCommand({ Bucket: bucket }));
+    expect(uploads.Uploads ?? []).toEqual([]);
+    const objects = await client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: "tmp/" }));
+    expect(objects.Contents ?? []).toEqual([]);
+  });
+
+  test("makes a bucket that forgets unfinished uploads, and may be asked to make it again", async () => {
+    await Promise.all([s3Storage(s3Options()).ensureBucket(), s3Storage(s3Options()).ensureBucket()]);
+    const { client } = openBucket(s3Options());
+    const found = await client.send(new GetBucketLifecycleConfigurationCommand({ Bucket: bucket }));
+    expect(found.Rules).toMatchObject([{ Status: "Enabled", Expiration: { Days: 1 } }]);
+  });
+
+  test("does not take a missing bucket for a missing object, and never makes one unasked", async () => {
+    const nowhere = s3Storage({ ...s3Options(), bucket: "gesso-nowhere" });
+    await expect(nowhere.get("t/x")).rejects.toMatchObject({ code: "asset_unavailable" });
+    await expect(nowhere.put("t/x", randomBytes(1), "image/png")).rejects.toMatchObject({ code: "storage_failed" });
+    await expect(nowhere.ready()).rejects.toMatchObject({ code: "dependency_unavailable" });
+  });
+
+  test("is not ready with a wrong secret", async () => {
+    const stranger = s3Storage({ ...s3Options(), secretAccessKey: "wrong" });
+    await expect(stranger.ready()).rejects.toMatchObject({ code: "dependency_unavailable" });
+  });
+
+  test("is not ready when nobody listens", async () => {
+    const silent = s3Storage({ ...s3Options(), endpoint: `http://127.0.0.1:${await freePort()}` });
+    await expect(silent.ready()).rejects.toMatchObject({ code: "dependency_unavailable" });
+  });
+});

@@ -1,0 +1,129 @@
+// The models that callers may name, a row each: what it needs, what it takes, what it fixes. Which provider stands behind
+// a name is the providers' word, not ours.
+import { fixedWhen, lengthWhen, type Rule, requiredWhen, sumWhen, valuesWhen } from "./kit/rules.ts";
+import type { Json } from "./kit/shapes.ts";
+
+type Model = {
+  id: string;
+  says: string;
+  requires?: readonly string[];
+  /** Fields it uses beside the prompt. Others are taken with a warning. */
+  takes: readonly string[];
+  defaults?: Json;
+  fixed?: { batch_size: number };
+  rules?: readonly Rule[];
+};
+
+export const KONTEXT_RATIOS = [
+  ...["1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3", "4:5", "5:4", "21:9", "9:21", "2:1", "1:2"],
+] as const;
+
+const SIZE = ["width", "height"] as const;
+const SAMPLING = ["negative_prompt", "scheduler", "steps", "cfg_scale", "guidance"] as const;
+const BATCH = ["batch_size", "batch_count"] as const;
+const LISTS = ["image_urls", "run_ids"] as const;
+
+const rows = [
+  {
+    id: "flux-dev",
+    says: "The default: quick, general images",
+    takes: [
+      ...SIZE,
+      ...SAMPLING,
+      ...BATCH,
+      "aspect_ratio",
+      "seed",
+      "reference_image_url",
+      "upscale_factor",
+      "model_id",
+      "model_weight",
+      "strength_model",
+    ],
+  },
+  {
+    id: "vendorb-imagen4",
+    says: "Photographic images and style transfer",
+    requires: ["aspect_ratio"],
+    takes: ["aspect_ratio", "reference_image_url", "seed", "negative_prompt", "batch_size"],
+  },
+  {
+    id: "flux-kontext-max",
+    says: "Makes and edits images in words",
+    takes: ["aspect_ratio", "seed", "reference_image_url", "guidance", "batch_size"],
+    defaults: { aspect_ratio: "1:1" },
+    rules: [valuesWhen("model_type", "flux-kontext-max", "aspect_ratio", KONTEXT_RATIOS)],
+  },
+  {
+    id: "vendora",
+    says: "Generation and editing with strong text",
+    takes: [...SIZE, "aspect_ratio", "reference_image_url", "batch_size", "seed"],
+  },
+  {
+    id: "wan-image-2.1",
+    says: "Your own model on the wan workflow; two images",
+    requires: ["model_id", ...SIZE],
+    takes: [...SIZE, ...SAMPLING, "model_id", "strength_model", "model_weight", "seed", "batch_size"],
+    fixed: { batch_size: 2 },
+    rules: [fixedWhen("model_type", "wan-image-2.1", "batch_size", 2)],
+  },
+  {
+    id: "wan-image-2.2",
+    says: "Your own model with two LoRAs",
+    requires: ["model_id", ...SIZE, "lora_low_name", "lora_high_name"],
+    takes: [
+      ...SIZE,
+      ...SAMPLING,
+      "model_id",
+      "lora_low_name",
+      "lora_high_name",
+      "lora_low_strength",
+      "lora_high_strength",
+      "seed",
+      "batch_size",
+    ],
+  },
+  {
+    id: "flux-kontext-multi",
+    says: "Several images in, one image out",
+    takes: [...LISTS, "aspect_ratio", "seed", "guidance"],
+    rules: [sumWhen("model_type", "flux-kontext-multi", LISTS, [2, 4])],
+  },
+  {
+    id: "nanobanana",
+    says: "Quick images with an optional reference",
+    takes: ["reference_image_url", "aspect_ratio", "seed", "batch_size"],
+  },
+  {
+    id: "qwen-image-edit",
+    says: "Edits with an optional LoRA",
+    requires: [...SIZE],
+    takes: [...SIZE, ...SAMPLING, "lora_1", "strength_model", "reference_image_url", "seed", "batch_size"],
+  },
+  {
+    id: "gemini-2.5",
+    says: "Several images in, inpainting by mask",
+    takes: [...LISTS, "aspect_ratio", "reference_image_url", "mask_url", "seed", "batch_size"],
+    rules: [lengthWhen("model_type", "gemini-2.5", LISTS, [2, 10])],
+  },
+  { id: "vendorc", says: "Works only where the operator has bound it", takes: [...SIZE, "aspect_ratio", "seed"] },
+] as const satisfies Model[];
+
+export const models: readonly Model[] = rows;
+export const modelIds = rows.map((row) => row.id) as [(typeof rows)[number]["id"], ...(typeof rows)[number]["id"][]];
+
+export const modelRules: Rule[] = models.flatMap(({ id, requires, rules }) => [
+  ...(requires ? [requiredWhen("model_type", id, requires)] : []),
+  ...(rules ?? []),
+]);
+
+const rowOf = (id: string) => models.find((model) => model.id === id);
+
+/** The request as this model will see it: its defaults under what was asked, its fixed values over it. */
+export function settleForModel<Input extends { model_type: string }>(input: Input): Input {
+  const model = rowOf(input.model_type);
+  return { ...model?.defaults, ...input, ...model?.fixed };
+}
+
+/** Which of these given fields the model does not use. */
+export const unusedByModel = (modelType: string, given: Json, candidates: readonly string[]): string[] =>
+  candidates.filter((field) => given[field] !== undefined && !rowOf(modelType)?.takes.includes(field));

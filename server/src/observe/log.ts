@@ -1,0 +1,10 @@
+// One log for all rooms: JSON lines, no prompts, no secrets.
+import pino from "pino";
+import { z } from "zod";
+
+export const LogEnv = z.object({
+  LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info").describe("How much is logged"),
+});
+
+export const createLog = (env: z.output<typeof LogEnv>, role: string) =>
+  pino({ level: env.LOG_LEVEL, base: { role }, timestamp: pino.stdTimeFunctions.isoTime });

@@ -1,0 +1,7 @@
+// The list as a value, for those who walk it.
+import type { Operation } from "../kit/operation.ts";
+import * as listed from "./index.ts";
+
+export const operations: Operation[] = Object.values(listed);
+
+export const operationNamed = (name: string): Operation | undefined => operations.find((each) => each.name === name);

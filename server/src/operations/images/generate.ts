@@ -1,0 +1,117 @@
+import { z } from "zod";
+import { aspectRatio, everyRun, imageUrl, prompt, runId, seed, side, words } from "../../kit/fields.ts";
+import { defineOperation, type Source } from "../../kit/operation.ts";
+import { together } from "../../kit/rules.ts";
+import { asGeneration, Generation, type Json } from "../../kit/shapes.ts";
+import { modelIds, modelRules, settleForModel, unusedByModel } from "../../models.ts";
+import { workflowMeansModel, workflowRule } from "./workflow-type.ts";
+
+const strength = () => z.number().min(0).max(2);
+const lora = (says: string) =>
+  z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, { error: "Letters, digits, dot, dash and underscore." })
+    .optional()
+    .describe(says);
+
+const input = z.object({
+  prompt: prompt(),
+  model_type: z.enum(modelIds).default("flux-dev").describe("The model that makes the picture"),
+  model_id: z.uuid().optional().describe("A custom or fine-tuned model of yours"),
+  workflow_type: z
+    .enum(["default", "wan", "wan-image-2.2"])
+    .optional()
+    .describe("Use model_type")
+    .meta({ deprecated: true }),
+  width: side("Width in pixels").optional(),
+  height: side("Height in pixels").optional(),
+  aspect_ratio: aspectRatio().optional(),
+  strength_model: strength().default(1).describe("How strongly the custom model shows"),
+  model_weight: z.number().min(0).max(1).default(0.7).describe("Weight of the custom model"),
+  guidance: z.number().min(0).max(100).default(7.5).describe("How closely the prompt is followed"),
+  lora_low_name: lora("LoRA of the low-noise half"),
+  lora_high_name: lora("LoRA of the high-noise half"),
+  lora_low_strength: strength().default(0.5).describe("Strength of the low-noise LoRA"),
+  lora_high_strength: strength().default(1).describe("Strength of the high-noise LoRA"),
+  lora_1: lora("LoRA for qwen-image-edit"),
+  reference_image_url: imageUrl("Reference or style image").optional(),
+  image_urls: z.array(imageUrl("An image")).min(1).max(10).optional().describe("Source images"),
+  run_ids: z.array(runId("A run")).min(1).max(10).optional().describe("Runs whose images are sources"),
+  mask_url: imageUrl("Mask: white is what changes").optional(),
+  seed: seed(),
+  negative_prompt: words("What the picture must not show").optional(),
+  scheduler: z.string().max(128).optional().describe("Sampler of the model"),
+  steps: z.int().min(1).max(100).optional().describe("Sampling steps"),
+  cfg_scale: z.number().min(0).max(30).optional().describe("Classifier-free guidance"),
+  batch_size: z.int().min(1).max(4).default(1).describe("How many images"),
+  batch_count: z.int().min(1).max(4).optional().describe("How many batches"),
+  upscale_factor: z.number().min(1).max(4).optional().describe("Enlarge the result"),
+  ...everyRun,
+});
+
+/** Fields with a place of their own in a job, or that never leave the house; all others travel as options. */
+const NOT_OPTIONS = [
+  ...["prompt", "model_type", "workflow_type", "width", "height", "aspect_ratio", "seed", "negative_prompt"],
+  ...[
+    "reference_image_url",
+    "image_urls",
+    "run_ids",
+    "mask_url",
+    "batch_size",
+    "batch_count",
+    ...Object.keys(everyRun),
+  ],
+];
+const MODEL_FIELDS = Object.keys(input.shape).filter(
+  (field) => !["prompt", "model_type", "workflow_type", ...Object.keys(everyRun)].includes(field),
+);
+
+const unused = (modelType: string, given: Json) => unusedByModel(modelType, given, MODEL_FIELDS);
+
+export const generateImage = defineOperation({
+  name: "images.generate",
+  summary: "Make images from words",
+  http: { method: "POST", path: "/runs/generate", bodies: ["json"] },
+  run_type: "image-generation",
+
+  input,
+  rules: [...modelRules, together("lora_pair_required", "lora_low_name", "lora_high_name"), workflowRule],
+  output: Generation,
+  example: { prompt: "a red bicycle by the sea", width: 768, height: 512, seed: 7 },
+  deprecated: { workflow_type: "model_type" },
+
+  adapt: workflowMeansModel,
+  settle: settleForModel,
+  unused: (asked, given) => unused(asked.model_type, given),
+  plan: (asked, given) => {
+    const ignored = unused(asked.model_type, given);
+    const used = <Value>(field: string, value: Value) => (ignored.includes(field) ? undefined : value);
+    const urls = [
+      ...(used("image_urls", asked.image_urls) ?? []),
+      used("reference_image_url", asked.reference_image_url),
+    ];
+    const images: Source[] = [
+      ...urls.flatMap((url) => (url ? [{ url }] : [])),
+      ...(used("run_ids", asked.run_ids) ?? []).map((run) => ({ run })),
+    ];
+    const mask = used("mask_url", asked.mask_url);
+    const options = Object.entries(given).filter(([field]) => !NOT_OPTIONS.includes(field) && !ignored.includes(field));
+    return [
+      {
+        task: "image.generate",
+        model: asked.model_type,
+        prompt: asked.prompt,
+        negative_prompt: used("negative_prompt", asked.negative_prompt),
+        images: images.length > 0 ? images : undefined,
+        mask: mask ? { url: mask } : undefined,
+        width: used("width", asked.width),
+        height: used("height", asked.height),
+        aspect_ratio: used("aspect_ratio", asked.aspect_ratio),
+        seed: used("seed", asked.seed),
+        count: (used("batch_size", asked.batch_size) ?? 1) * (used("batch_count", asked.batch_count) ?? 1),
+        options: options.length > 0 ? Object.fromEntries(options) : undefined,
+      },
+    ];
+  },
+  reply: asGeneration,
+});

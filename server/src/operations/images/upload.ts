@@ -1,0 +1,23 @@
+import { z } from "zod";
+import { runId, words } from "../../kit/fields.ts";
+import { file } from "../../kit/files.ts";
+import { defineOperation } from "../../kit/operation.ts";
+import { asUpload, Upload } from "../../kit/shapes.ts";
+
+export const uploadImage = defineOperation({
+  name: "images.upload",
+  summary: "Store an image of yours, to be used by later operations",
+  http: { method: "POST", path: "/upload", bodies: ["form"], status: 201 },
+
+  input: z.object({
+    file: file("The image: JPEG, PNG or WebP, at most 25 MiB"),
+    description: words("What the image is", 2000).optional(),
+    parent_id: runId("The run that the image belongs to").optional(),
+    isMask: z.boolean().default(false).describe("The image is a mask: white is what changes"),
+  }),
+  output: Upload,
+  example: {},
+
+  answer: async ({ file: image, ...input }, ask) => asUpload(await ask.upload(image, input)),
+  refusal: (fault) => ({ success: false, ...fault }),
+});

@@ -1,0 +1,14 @@
+import { z } from "zod";
+import { runId } from "../../kit/fields.ts";
+import { defineOperation } from "../../kit/operation.ts";
+import { Run } from "../../kit/shapes.ts";
+
+export const cancelRun = defineOperation({
+  name: "runs.cancel",
+  summary: "Stop a run; the provider is told as well",
+  http: { method: "POST", path: "/runs/:run_id/cancel" },
+  input: z.object({ run_id: runId("The run") }),
+  output: Run,
+  example: { run_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
+  answer: (input, ask) => ask.cancel(input.run_id),
+});

@@ -1,0 +1,21 @@
+import { z } from "zod";
+import { runId } from "../../kit/fields.ts";
+import { defineOperation } from "../../kit/operation.ts";
+import { RunPage, STATUSES } from "../../kit/shapes.ts";
+
+export const listRuns = defineOperation({
+  name: "runs.list",
+  summary: "Your runs, newest first",
+  http: { method: "GET", path: "/runs" },
+  input: z.object({
+    limit: z.int().min(1).max(100).default(20).describe("How many a page"),
+    cursor: z.string().max(1024).optional().describe("From `next_cursor` of the page before"),
+    status: z.enum(STATUSES).optional().describe("Only runs in this state"),
+    run_type: z.string().max(64).optional().describe("Only runs of this kind"),
+    parent_run_id: runId("Only runs made from this one").optional(),
+    created_after: z.iso.datetime({ offset: true }).optional().describe("Only runs accepted later than this"),
+  }),
+  output: RunPage,
+  example: { limit: 20 },
+  answer: (input, ask) => ask.runs(input),
+});

@@ -1,0 +1,74 @@
+// The one door between us and the makers of models. An adapter translates; it never waits, retries, stores or logs:
+// waiting and doubt belong to the run, keeping belongs to storage.
+import type { z } from "zod";
+import type { Job, Task } from "../kit/operation.ts";
+import type { Json } from "../kit/shapes.ts";
+
+/** A picture in our storage. This much is journalled; an address is signed, or bytes are read, only when used. */
+export type AssetRef = { asset_id: string; media_type: string };
+export type Asset = AssetRef & { url(): Promise<string>; bytes(): Promise<Uint8Array> };
+
+/**
+ * What can be done about a submission whose answer was lost.
+ * `replay`: the provider takes our key and answers a second POST with the first job (class A).
+ * `find`: the provider can be asked for a job by our key (class B).
+ * `none`: neither; only its callback can tell (class C).
+ * `free`: the work costs nothing and may simply be done again (our own machine).
+ */
+export type Recovery = "replay" | "find" | "none" | "free";
+
+/** A provider's word that it does `task` with our `model`; `body` is what this one model wants besides. */
+export type Offer = {
+  task: Task;
+  model: string;
+  /** The provider's own name for it. A default: operators may bind another. */
+  as: string;
+  recovery: Recovery;
+  /** US dollars per image; null where the price is not known. */
+  price: number | null;
+  /** Wire names of the fields this model uses beside prompt, images and mask; others bring a warning. */
+  takes?: readonly string[];
+  body?(job: Job<Asset>): Json;
+  /** `resubmit` lets an operator pay twice rather than fail a run whose submission is in doubt. */
+  on_unknown?: "fail" | "resubmit";
+};
+
+/** A result, still at the provider's address or in hand. Keeping it is the server's work, never an adapter's. */
+export type Output = { url: string } | { bytes: Uint8Array; media_type: string };
+
+/** JSON only: it is stored, and may be read by another process after a crash. */
+export type Ticket = Record<string, string>;
+
+export type Progress = { state: "running"; ticket: Ticket; progress?: number } | { state: "done"; outputs: Output[] };
+
+/** What an adapter has in its hands. `key` names this job on both sides; `fetch` goes nowhere but to the provider. */
+export type Context<Env> = {
+  env: Env;
+  key: string;
+  callbackUrl?: string | undefined;
+  fetch: typeof fetch;
+  signal: AbortSignal;
+};
+
+/** What a callback says: which job, and whether it has ended. The truth is always read with `check`. */
+export type CallbackWord = { ticket: Ticket; ended: boolean; progress?: number };
+
+export type Provider<Env = unknown> = {
+  id: string;
+  /** What it needs from the environment. Where that is missing the provider is off, which is no error. */
+  env: z.ZodType<Env>;
+  offers: Offer[];
+  /** Where its results may be fetched from. */
+  resultOrigins(env: Env): string[];
+  /** Sends the job once. Never waits and never sends twice. */
+  submit(job: Job<Asset>, offer: Offer, context: Context<Env>): Promise<Progress>;
+  /** Reads how the job stands. Safe to call twice. A job that ended badly is thrown as a Fault. */
+  check(ticket: Ticket, context: Context<Env>): Promise<Progress>;
+  /** After a submit whose answer was lost: did the provider take the job named `key`? */
+  find?(context: Context<Env>): Promise<Ticket | undefined>;
+  cancel?(ticket: Ticket, context: Context<Env>): Promise<void>;
+  /** Reads a callback, or refuses it by answering nothing when it is not the provider's own. */
+  callback?(request: { headers: Headers; body: string }, context: Context<Env>): Promise<CallbackWord | undefined>;
+};
+
+export const defineProvider = <Env>(provider: Provider<Env>): Provider => provider as unknown as Provider;

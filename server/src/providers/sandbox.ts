@@ -1,0 +1,118 @@
+// The sandbox vendor, which comes with the house: a queue of jobs over HTTP with callbacks, like any cloud's.
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { z } from "zod";
+import { models } from "../models.ts";
+import { call, failure } from "./http.ts";
+import { type Context, defineProvider, type Offer, type Recovery } from "./provider.ts";
+
+const Env = z.object({
+  SANDBOX_URL: z.url().describe("Where the sandbox vendor listens; it is off where this is not set"),
+  SANDBOX_KEY: z.string().describe("The key it asks for"),
+});
+type SandboxEnv = z.output<typeof Env>;
+
+const Job = z.object({
+  id: z.string(),
+  status: z.enum(["queued", "running", "succeeded", "failed", "refused", "canceled"]),
+  progress: z.number().default(0),
+  outputs: z.array(z.object({ url: z.url() })).default([]),
+  error: z.object({ code: z.string() }).nullish(),
+});
+const Jobs = z.object({ data: z.array(Job) });
+
+/** The vendor keeps three kinds of promise, so that all three ways of recovery are at home here. */
+const KINDS: Record<string, Recovery> = { vendora: "none", nanobanana: "find" };
+const upstreamName: Record<Recovery, string> = { replay: "replay", find: "find", none: "blind", free: "replay" };
+
+const offers: Offer[] = models
+  .filter((model) => model.id !== "vendorc")
+  .map(({ id }) => {
+    const recovery = KINDS[id] ?? "replay";
+    return { task: "image.generate", model: id, as: `${upstreamName[recovery]}/${id}`, recovery, price: 0 };
+  });
+
+const api = (env: SandboxEnv) => ({ origin: env.SANDBOX_URL, headers: { authorization: `Bearer ${env.SANDBOX_KEY}` } });
+const ended = (status: string) => status !== "queued" && status !== "running";
+
+export const sandbox = defineProvider<SandboxEnv>({
+  id: "sandbox",
+  env: Env,
+  offers,
+  resultOrigins: (env) => [new URL(env.SANDBOX_URL).origin],
+
+  async submit(job, offer, context) {
+    const { origin, headers } = api(context.env);
+    const images = await Promise.all((job.images ?? []).map(inline));
+    const { id } = await call(context, {
+      origin,
+      headers: { ...headers, "idempotency-key": context.key },
+      url: `${origin}/v1/jobs`,
+      body: {
+        model: offer.as,
+        task: job.task,
+        prompt: job.prompt,
+        negative_prompt: job.negative_prompt,
+        images: images.length > 0 ? images : undefined,
+        mask: job.mask && (await inline(job.mask)),
+        width: job.width,
+        height: job.height,
+        aspect_ratio: job.aspect_ratio,
+        seed: job.seed,
+        count: job.count,
+        options: job.options,
+        reference: context.key,
+        callback_url: context.callbackUrl,
+      },
+      reply: Job,
+    });
+    return { state: "running", ticket: { id } };
+  },
+
+  async check(ticket, context) {
+    const job = await read(`/v1/jobs/${ticket.id}`, context);
+    if (!ended(job.status)) return { state: "running", ticket, progress: job.progress };
+    if (job.status === "succeeded") return { state: "done", outputs: job.outputs };
+    if (job.status === "refused")
+      throw failure("content_refused", { kind: "refused", cause: job.error }, { by: "provider" });
+    throw failure("provider_error", { kind: "failed", cause: job.error });
+  },
+
+  async find(context) {
+    const { data } = await call(context, {
+      ...api(context.env),
+      url: `${context.env.SANDBOX_URL}/v1/jobs?reference=${encodeURIComponent(context.key)}`,
+      reply: Jobs,
+    });
+    return data[0] && { id: data[0].id };
+  },
+
+  async cancel(ticket, context) {
+    await call(context, {
+      ...api(context.env),
+      method: "POST",
+      url: `${context.env.SANDBOX_URL}/v1/jobs/${ticket.id}/cancel`,
+      reply: Job,
+    });
+  },
+
+  async callback({ headers, body }, context) {
+    if (!isSigned(headers.get("sandbox-signature") ?? "", body, context.env.SANDBOX_KEY)) return undefined;
+    const job = Job.parse(JSON.parse(body));
+    return { ticket: { id: job.id }, ended: ended(job.status), progress: job.progress };
+  },
+});
+
+const read = (path: string, context: Context<SandboxEnv>) =>
+  call(context, { ...api(context.env), url: `${context.env.SANDBOX_URL}${path}`, reply: Job });
+
+const inline = async (asset: { bytes(): Promise<Uint8Array>; media_type: string }) => ({
+  base64: Buffer.from(await asset.bytes()).toString("base64"),
+  media_type: asset.media_type,
+});
+
+function isSigned(header: string, body: string, key: string): boolean {
+  const [, time, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(header) ?? [];
+  if (!time || !signature) return false;
+  const expected = createHmac("sha256", key).update(`${time}.${body}`).digest();
+  return timingSafeEqual(expected, Buffer.from(signature, "hex"));
+}

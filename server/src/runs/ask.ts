@@ -1,0 +1,50 @@
+// What operations without a plan may ask of the house, in the name of one caller. Another tenant's run and no run at all
+// are the same answer.
+import { cancelRun } from "../db/open-runs.ts";
+import { type Caller, deleteRun, findRun, type RunRow } from "../db/runs.ts";
+import { Fault } from "../faults.ts";
+import type { Ask } from "../kit/operation.ts";
+import type { House } from "./house.ts";
+import { idWithin } from "./ids.ts";
+import { type CursorSigner, listPage } from "./list.ts";
+import { isOpen, showRun } from "./show.ts";
+import { uploadFile } from "./upload.ts";
+
+export type AskContext = { caller: Caller; idempotencyKey?: string | undefined; onReplay?: () => void };
+
+export const askOf = (house: House, cursors: CursorSigner, { caller, idempotencyKey, onReplay }: AskContext): Ask => ({
+  run: async (runId) => showRun(house, await ownRun(house, caller, runId)),
+  runs: (filter) => listPage(house, cursors, caller, filter),
+
+  async cancel(runId) {
+    const row = await ownRun(house, caller, runId);
+    if (!isOpen(row)) throw new Fault("run_not_cancelable");
+    const error = new Fault("canceled_by_user").body();
+    const { ended, asked, wake_id } = await cancelRun(house.db, caller.tenant_id, runId, error, idWithin(runId, "end"));
+    if (!ended && !asked) throw new Fault("run_not_cancelable");
+    if (ended) house.ended.say(runId);
+    // A bell that cannot be rung now is no loss: the run looks at the wish whenever it wakes.
+    if (wake_id) await house.ring(wake_id, "cancel").catch(() => {});
+    return showRun(house, await ownRun(house, caller, runId));
+  },
+
+  async delete(runId) {
+    const row = await ownRun(house, caller, runId);
+    if (isOpen(row)) throw new Fault("conflict");
+    if (!(await deleteRun(house.db, caller.tenant_id, runId, house.newId()))) throw new Fault("run_deleted");
+    return showRun(house, row);
+  },
+
+  async upload(file, about) {
+    const { row, isReplay } = await uploadFile(house, caller, file, { ...about, idempotencyKey });
+    if (isReplay) onReplay?.();
+    return showRun(house, row);
+  },
+});
+
+export async function ownRun(house: House, caller: Caller, runId: string): Promise<RunRow> {
+  const row = await findRun(house.db, caller.tenant_id, runId);
+  if (!row) throw new Fault("run_not_found");
+  if (row.deleted_at) throw new Fault("run_deleted");
+  return row;
+}

@@ -1,0 +1,59 @@
+// Reads how a submitted job stands; when it is done, its files become ours before anyone hears of it.
+import { type AttemptId, latestAttempt } from "../db/attempts.ts";
+import { armWake, type Held } from "../db/open-runs.ts";
+import { Fault } from "../faults.ts";
+import { failureOf } from "../providers/http.ts";
+import type { Progress, Ticket } from "../providers/provider.ts";
+import { chosen } from "./choose.ts";
+import type { Armed, Collected, JobInHand } from "./execute.ts";
+import type { House, LiveProvider } from "./house.ts";
+import { providerContext } from "./provider-context.ts";
+import { keepOutputs } from "./store.ts";
+
+export async function collect(house: House, held: Held, work: JobInHand, attempt: { try: number }): Promise<Collected> {
+  const { live } = chosen(house, work.choice, work.job);
+  const row = await latestAttempt(house.db, held.run_id, work.n);
+  if (!row?.ticket) throw new Fault("internal_error", {}, { cause: "a submitted attempt has no ticket" });
+  const id = { run_id: held.run_id, job: work.n, try: attempt.try };
+  const progress = await ask(house, live, id, row.ticket as Ticket);
+  if (progress.state === "running") return { state: "running" };
+  return keepOutputs(house, held, { ...work, try: id.try }, live, progress.outputs);
+}
+
+/** A question that got no answer is asked again later; only the provider's own word ends a job. */
+async function ask(house: House, live: LiveProvider, id: AttemptId, ticket: Ticket): Promise<Progress> {
+  try {
+    return await live.provider.check(ticket, providerContext(house, live, id));
+  } catch (thrown) {
+    const { kind, status } = failureOf(thrown);
+    if (kind === "failed" || (kind === "refused" && status === undefined) || status === 404) throw thrown;
+    return { state: "running", ticket };
+  }
+}
+
+/** Hangs a new bell, and ends the wait when the run's time is over. */
+export async function arm(
+  house: House,
+  held: Held,
+  work: JobInHand,
+  bell: { wakeId: string; seconds: number },
+): Promise<Armed> {
+  const armed = await armWake(house.db, held, bell.wakeId, bell.seconds);
+  if (!armed) return { state: "lost" };
+  if (armed.canceled) return { state: "canceled" };
+  if (armed.remaining <= 0) {
+    await cancelAtProvider(house, held, work);
+    throw new Fault("provider_timeout");
+  }
+  return { state: "armed" };
+}
+
+/** Tells the provider to stop, as well as it can be told: the run ends in any case. */
+export async function cancelAtProvider(house: House, held: Held, work: JobInHand): Promise<void> {
+  const { live } = chosen(house, work.choice, work.job);
+  const row = await latestAttempt(house.db, held.run_id, work.n);
+  if (!row?.ticket || !live.provider.cancel) return;
+  await live.provider.cancel(row.ticket as Ticket, providerContext(house, live, row)).catch((thrown) => {
+    house.log.warn({ run_id: held.run_id, err: thrown }, "the provider did not cancel");
+  });
+}

@@ -1,0 +1,28 @@
+// A stored file on its way out. A deleted file's address stays dead, whatever its signature.
+import { findAsset } from "../db/assets.ts";
+import { Fault } from "../faults.ts";
+import type { House } from "./house.ts";
+
+export type OpenedFile = {
+  media_type: string;
+  size_bytes: number;
+  etag: string;
+  read(range?: { start: number; end: number }): Promise<ReadableStream<Uint8Array>>;
+};
+
+export async function openFile(house: House, assetId: string, signatureFile: string): Promise<OpenedFile> {
+  if (!house.isSigned(assetId, signatureFile)) throw new Fault("asset_not_found");
+  const row = await findAsset(house.db, assetId);
+  if (!row) throw new Fault("asset_not_found");
+  if (row.deleted_at) throw new Fault("asset_expired");
+  return {
+    media_type: row.media_type,
+    size_bytes: Number(row.size_bytes),
+    etag: `"${row.sha256}"`,
+    async read(range) {
+      const stream = await house.storage.get(row.storage_key, range);
+      if (!stream) throw new Fault("asset_unavailable");
+      return stream;
+    },
+  };
+}

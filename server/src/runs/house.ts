@@ -1,0 +1,55 @@
+// What the steps of a run work with. It is put together once, in `world.ts`, and handed down; no step reaches for
+// anything else, so a test can hand it a world of its own.
+import type { Database } from "../db/connect.ts";
+import type { Notifier } from "../db/notify.ts";
+import type { Storage } from "../media/storage.ts";
+import type { Provider } from "../providers/provider.ts";
+
+/** A provider that is switched on, with what it needs. */
+export type LiveProvider = { provider: Provider; env: unknown };
+
+export type Limits = {
+  /** How long a submission may take; the lease outlives it by a margin. */
+  submitSeconds: number;
+  /** How long a lost answer's callback is waited for, where nothing else can tell. */
+  unknownSeconds: number;
+  /** How long after a negative look-up the job is looked up again before it is sent again. */
+  lookupGraceSeconds: number;
+  /** How long a run may take in all. */
+  deadlineSeconds: number;
+  /** How long a caller may wait for a run within one request. */
+  syncSeconds: number;
+};
+
+export type House = {
+  db: Database;
+  storage: Storage;
+  providers: LiveProvider[];
+  /** Reads a picture from an address that a stranger or a provider gave us. */
+  fetchBytes(
+    url: string,
+    options: { maxBytes: number; timeoutSeconds: number; allowOrigins?: string[] },
+  ): Promise<{ bytes: Uint8Array }>;
+  /** The fetch that adapters talk to their provider with. */
+  providerFetch: typeof fetch;
+  assetUrl(assetId: string, mediaType: string): string;
+  isSigned(assetId: string, signatureFile: string): boolean;
+  callbackUrl(provider: string, attempt: { run_id: string; job: number; try: number }): string;
+  /** Wakes a waiting run. */
+  ring(wakeId: string, why: WakeReason): Promise<void>;
+  /** Tells the dispatchers that something is queued. */
+  queued: Notifier;
+  /** Tells whoever waits that a run has ended. */
+  ended: Notifier;
+  newId(): string;
+  shards: number;
+  limits: Limits;
+  log: Log;
+};
+
+export type WakeReason = "ended" | "cancel";
+export type Log = {
+  info(fields: object, says: string): void;
+  warn(fields: object, says: string): void;
+  error(fields: object, says: string): void;
+};

@@ -1,0 +1,20 @@
+// How long things may take. Settings, because a test and a power user want other figures than most.
+import { z } from "zod";
+import type { Limits } from "./house.ts";
+
+export const LimitsEnv = z.object({
+  SUBMIT_SECONDS: z.coerce.number().default(30).describe("How long a submission to a provider may take"),
+  UNKNOWN_SECONDS: z.coerce.number().default(120).describe("How long the callback of a lost submission is waited for"),
+  LOOKUP_GRACE_SECONDS: z.coerce.number().default(10).describe("Pause before a job that was not found is sent again"),
+  RUN_DEADLINE_SECONDS: z.coerce.number().default(600).describe("How long a run may take in all"),
+  SYNC_SECONDS: z.coerce.number().default(55).describe("How long a caller may wait within one request"),
+  DISPATCH_SHARDS: z.coerce.number().int().min(1).max(1024).default(16).describe("Shards that tenants are spread over"),
+});
+
+export const limitsOf = (env: z.output<typeof LimitsEnv>): Limits => ({
+  submitSeconds: env.SUBMIT_SECONDS,
+  unknownSeconds: env.UNKNOWN_SECONDS,
+  lookupGraceSeconds: env.LOOKUP_GRACE_SECONDS,
+  deadlineSeconds: env.RUN_DEADLINE_SECONDS,
+  syncSeconds: env.SYNC_SECONDS,
+});

@@ -1,0 +1,53 @@
+// Pages of runs. A cursor is ours: signed, bound to the tenant and the filters it was made for, and good for a day.
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { type Caller, listRuns } from "../db/runs.ts";
+import { Fault } from "../faults.ts";
+import type { RunFilter } from "../kit/operation.ts";
+import type { RunPage } from "../kit/shapes.ts";
+import type { House } from "./house.ts";
+import { showRun } from "./show.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+export type CursorSigner = {
+  make(scope: string, lastId: string): string;
+  /** Throws invalid_cursor for anything that this signer did not make for this scope within a day. */
+  read(scope: string, cursor: string): string;
+};
+
+export function createCursorSigner(secret: Uint8Array, clock: () => number): CursorSigner {
+  const sign = (scope: string, body: string) =>
+    createHmac("sha256", secret).update(`${scope} ${body}`).digest().subarray(0, 16);
+  return {
+    make(scope, lastId) {
+      const body = `${lastId}.${clock().toString(36)}`;
+      return Buffer.from(`${body}.${sign(scope, body).toString("base64url")}`).toString("base64url");
+    },
+    read(scope, cursor) {
+      const [lastId, time, signature] = Buffer.from(cursor, "base64url").toString().split(".");
+      const given = Buffer.from(signature ?? "", "base64url");
+      const expected = sign(scope, `${lastId}.${time}`);
+      const isOurs = given.length === expected.length && timingSafeEqual(given, expected);
+      if (!isOurs || clock() - Number.parseInt(time!, 36) > DAY_MS) throw new Fault("invalid_cursor");
+      return lastId!;
+    },
+  };
+}
+
+export async function listPage(
+  house: House,
+  cursors: CursorSigner,
+  caller: Caller,
+  { cursor, limit, ...filter }: RunFilter,
+): Promise<RunPage> {
+  const scope = createHash("sha256")
+    .update(JSON.stringify([caller.tenant_id, filter]))
+    .digest("hex");
+  const before = cursor === undefined ? undefined : cursors.read(scope, cursor);
+  const rows = await listRuns(house.db, caller.tenant_id, { ...filter, before }, limit + 1);
+  const page = rows.slice(0, limit);
+  return {
+    data: page.map((row) => showRun(house, row)),
+    next_cursor: rows.length > limit ? cursors.make(scope, page.at(-1)!.run_id) : null,
+  };
+}

@@ -1,0 +1,36 @@
+// What an adapter gets into its hands: its own settings, the job's name on both sides, and pictures it can read.
+import { findAsset } from "../db/assets.ts";
+import type { AttemptId } from "../db/attempts.ts";
+import { Fault } from "../faults.ts";
+import type { Job } from "../kit/operation.ts";
+import type { Asset, AssetRef, Context } from "../providers/provider.ts";
+import type { House, LiveProvider } from "./house.ts";
+import { attemptKey } from "./ids.ts";
+
+export function providerContext(house: House, live: LiveProvider, id: AttemptId): Context<unknown> {
+  return {
+    env: live.env,
+    key: attemptKey(id.run_id, id.job, id.try),
+    callbackUrl: house.callbackUrl(live.provider.id, id),
+    fetch: house.providerFetch,
+    // The request is given up before its lease ends, so that a lease that has run out means a request that is over.
+    signal: AbortSignal.timeout(house.limits.submitSeconds * 1000),
+  };
+}
+
+/** The job with its pictures readable. Addresses are signed and bytes read only when the adapter asks. */
+export async function handOver(house: House, job: Job<AssetRef>): Promise<Job<Asset>> {
+  const readable = (ref: AssetRef): Asset => ({
+    ...ref,
+    url: async () => house.assetUrl(ref.asset_id, ref.media_type),
+    bytes: () => bytesOf(house, ref.asset_id),
+  });
+  return { ...job, images: job.images?.map(readable), mask: job.mask && readable(job.mask) };
+}
+
+async function bytesOf(house: House, assetId: string): Promise<Uint8Array> {
+  const row = await findAsset(house.db, assetId);
+  const bytes = row && (await house.storage.bytes(row.storage_key));
+  if (!bytes) throw new Fault("asset_unavailable", { asset_id: assetId });
+  return bytes;
+}

@@ -1,0 +1,44 @@
+// A run as callers see it: the names of the interface, addresses made anew at each read, nothing private.
+import type { RunRow } from "../db/runs.ts";
+import type { Run } from "../kit/shapes.ts";
+import type { House } from "./house.ts";
+
+const UPLOADS = ["upload", "mask-upload"];
+
+export function showRun(house: Pick<House, "assetUrl">, row: RunRow): Run {
+  const outputs = (row.result?.outputs ?? []).map((asset) => ({
+    ...asset,
+    url: house.assetUrl(asset.asset_id, asset.media_type),
+  }));
+  const urls = (kind: string) => outputs.filter((each) => each.media_type.startsWith(kind)).map((each) => each.url);
+  const images = urls("image/");
+  return {
+    run_id: row.run_id,
+    user_id: row.user_id,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    image_url: images[0] ?? null,
+    image_urls: images,
+    video_url: urls("video/")[0] ?? null,
+    outputs,
+    inputs: row.inputs,
+    live_status: UPLOADS.includes(row.run_type) ? null : row.status === "queued" ? "pending" : row.status,
+    status: row.status,
+    progress: Math.round(row.progress * 1000) / 1000,
+    phase: row.phase,
+    queue_position: null,
+    run_type: row.run_type,
+    parent_run_id: row.parent_run_id,
+    model: row.model,
+    provider: row.provider,
+    cost: row.cost,
+    warnings: row.warnings,
+    metadata: row.metadata,
+    error: row.error,
+    started_at: row.started_at?.toISOString() ?? null,
+    finished_at: row.finished_at?.toISOString() ?? null,
+    expires_at: row.expires_at?.toISOString() ?? null,
+  };
+}
+
+export const isOpen = (run: { status: string }) => run.status === "queued" || run.status === "processing";

@@ -1,0 +1,123 @@
+// Accepts a run: checks what it refers to, plans it, and writes row, key and event in one statement. When this has
+// answered, the run will be carried to its end whatever crashes.
+import { createHash } from "node:crypto";
+import { acceptRun, type Caller, findKey, findRun, findRuns, type RunRow } from "../db/runs.ts";
+import { Fault } from "../faults.ts";
+import type { Job, Operation, Source } from "../kit/operation.ts";
+import type { Parsed } from "../kit/parse.ts";
+import type { Json } from "../kit/shapes.ts";
+import { chooseOffer } from "./choose.ts";
+import type { House } from "./house.ts";
+import { idWithin, shardOf } from "./ids.ts";
+import { isOpen } from "./show.ts";
+
+const DEEPEST = 64;
+
+export type Asked = { operation: Operation; parsed: Parsed; idempotencyKey?: string | undefined; isStrict: boolean };
+export type Accepted = { row: RunRow; isReplay: boolean };
+
+export async function startRun(house: House, caller: Caller, asked: Asked): Promise<Accepted> {
+  const { operation, parsed } = asked;
+  const fingerprint = fingerprintOf(operation.name, parsed.given);
+  const replay = asked.idempotencyKey && (await findReplay(house, caller, asked.idempotencyKey, fingerprint));
+  if (replay) return replay;
+
+  const plan = operation.plan!(parsed.input, parsed.given);
+  const unused = operation.unused?.(parsed.input, parsed.given) ?? [];
+  if (asked.isStrict && unused.length > 0) throw refuseUnused(unused);
+  const choice = chooseOffer(house, plan[0]!);
+  const { parent_run_id, root_run_id, depth } = await placeInTree(house, caller, operation.parent?.(parsed.input));
+  await checkSources(house, caller, plan);
+
+  const run_id = house.newId();
+  const { webhook_secret: _secret, metadata, webhook_url, ...inputs } = parsed.input;
+  const row = await acceptRun(house.db, {
+    ...caller,
+    run_id,
+    operation: operation.name,
+    run_type: operation.run_type!,
+    inputs: { ...inputs, ...(webhook_url !== undefined && { webhook_url }) },
+    plan,
+    metadata: (metadata as Json | undefined) ?? {},
+    webhook_url: webhook_url as string | undefined,
+    warnings: unused.map((field) => `${field} is not used by this model.`),
+    parent_run_id,
+    root_run_id: root_run_id ?? run_id,
+    depth,
+    model: plan[0]!.model,
+    provider: choice.provider,
+    shard: shardOf(caller.tenant_id, house.shards),
+    deadlineSeconds: house.limits.deadlineSeconds,
+    idempotency: asked.idempotencyKey ? { key: asked.idempotencyKey, fingerprint } : undefined,
+    event_id: idWithin(run_id, "run.queued"),
+  });
+  if (!row) return (await findReplay(house, caller, asked.idempotencyKey!, fingerprint))!;
+  house.queued.say("queued");
+  return { row, isReplay: false };
+}
+
+/** The run that this key already stands for, in whatever state it is now. */
+export async function findReplay(
+  house: House,
+  caller: Caller,
+  key: string,
+  fingerprint: Buffer,
+): Promise<Accepted | undefined> {
+  const known = await findKey(house.db, caller.tenant_id, key);
+  if (!known) return undefined;
+  if (!known.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");
+  const row = await findRun(house.db, caller.tenant_id, known.run_id);
+  if (!row) throw new Fault("idempotency_in_progress");
+  if (row.deleted_at) throw new Fault("run_deleted");
+  return { row, isReplay: true };
+}
+
+/** What was asked, in a form that does not depend on the order of fields or on how the caller wants to be answered. */
+export function fingerprintOf(operation: string, given: Json): Buffer {
+  const { sync: _sync, ...rest } = given;
+  return createHash("sha256")
+    .update(`${operation} ${canonical(rest)}`)
+    .digest();
+}
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null";
+  const entries = Object.entries(value).filter(([field, each]) => each !== undefined && field !== "path");
+  return `{${entries
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([field, each]) => `${JSON.stringify(field)}:${canonical(each)}`)
+    .join(",")}}`;
+}
+
+const refuseUnused = (fields: string[]) =>
+  new Fault("unsupported_parameter", {
+    errors: fields.map((field) => ({
+      path: `/${field}`,
+      code: "unsupported_parameter",
+      message: "Not used by this model.",
+    })),
+  });
+
+export async function placeInTree(house: House, caller: Caller, parentId: string | undefined) {
+  if (!parentId) return { depth: 1 };
+  const parent = await findRun(house.db, caller.tenant_id, parentId);
+  if (!parent) throw new Fault("run_not_found");
+  if (parent.deleted_at) throw new Fault("run_deleted");
+  if (parent.depth >= DEEPEST) throw new Fault("tree_too_deep");
+  return { parent_run_id: parentId, root_run_id: parent.root_run_id, depth: parent.depth + 1 };
+}
+
+/** Runs that are used as sources must be the caller's own, ended, and hold a picture. */
+async function checkSources(house: House, caller: Caller, plan: Job[]): Promise<void> {
+  const sources = plan.flatMap((job) => [...(job.images ?? []), ...(job.mask ? [job.mask] : [])]);
+  const ids = [...new Set(sources.flatMap((source: Source) => ("run" in source ? [source.run] : [])))];
+  if (ids.length === 0) return;
+  const rows = await findRuns(house.db, caller.tenant_id, ids);
+  if (rows.length < ids.length) throw new Fault("run_not_found");
+  for (const row of rows) {
+    if (row.deleted_at) throw new Fault("run_deleted", { run_id: row.run_id });
+    if (isOpen(row)) throw new Fault("run_not_ready", { run_id: row.run_id });
+    if (!row.result?.outputs.length) throw new Fault("source_run_failed", { run_id: row.run_id });
+  }
+}

@@ -1,0 +1,73 @@
+// Makes a provider's results ours: fetched from where they may come from, looked at, and put under a key of their content.
+// Done twice, it comes out the same.
+import { createHash } from "node:crypto";
+import { keepMade } from "../db/attempts.ts";
+import type { Held } from "../db/open-runs.ts";
+import type { KeptAsset } from "../db/runs.ts";
+import { Fault } from "../faults.ts";
+import { inspectImage } from "../media/inspect.ts";
+import { assetKey } from "../media/storage.ts";
+import type { Output } from "../providers/provider.ts";
+import type { JobInHand, Made } from "./execute.ts";
+import type { House, LiveProvider } from "./house.ts";
+import { idWithin } from "./ids.ts";
+
+const MOST_BYTES = 100 * 1024 * 1024;
+const FETCH_SECONDS = 60;
+
+export type Kept = KeptAsset & { storage_key: string };
+
+export async function keepOutputs(
+  house: House,
+  held: Held,
+  work: JobInHand & { try: number },
+  live: LiveProvider,
+  outputs: Output[],
+): Promise<Made | { state: "lost" }> {
+  const asked = work.job.count ?? 1;
+  if (outputs.length === 0) throw new Fault("provider_output_invalid", { reason: "no_output" });
+  const files = await Promise.all(
+    outputs.slice(0, asked).map(async (output, index) => {
+      const bytes = await bytesOf(house, live, output);
+      return keepFile(house, held, { asset_id: idWithin(held.run_id, work.n, index), role: "result", bytes });
+    }),
+  );
+  const isOurs = await keepMade(house.db, held, { run_id: held.run_id, job: work.n, try: work.try }, files);
+  if (!isOurs) return { state: "lost" };
+  const warnings = files.length < asked ? [`The provider made ${files.length} of ${asked} results.`] : [];
+  return { state: "made", files: files.map(({ storage_key: _, ...file }) => file), warnings };
+}
+
+export async function keepFile(
+  house: House,
+  run: { run_id: string; tenant_id: string },
+  { asset_id, role, bytes }: { asset_id: string; role: string; bytes: Uint8Array },
+): Promise<Kept> {
+  const seen = await inspectImage(bytes).catch((thrown) => {
+    throw thrown instanceof Fault && role === "result"
+      ? new Fault("provider_output_invalid", { reason: thrown.code }, { cause: thrown })
+      : thrown;
+  });
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  const storage_key = assetKey(run.tenant_id, run.run_id, sha256);
+  await house.storage.put(storage_key, bytes, seen.media_type);
+  return { asset_id, ...seen, size_bytes: bytes.length, sha256, role, storage_key };
+}
+
+async function bytesOf(house: House, live: LiveProvider, output: Output): Promise<Uint8Array> {
+  if ("bytes" in output) return output.bytes;
+  try {
+    const allowOrigins = live.provider.resultOrigins(live.env);
+    const { bytes } = await house.fetchBytes(output.url, {
+      maxBytes: MOST_BYTES,
+      timeoutSeconds: FETCH_SECONDS,
+      allowOrigins,
+    });
+    return bytes;
+  } catch (thrown) {
+    const gone = thrown instanceof Fault && (thrown.code !== "source_fetch_failed" || thrown.details.status === 404);
+    if (gone) throw new Fault("provider_output_invalid", { reason: "unreadable" }, { cause: thrown });
+    // The provider's file server is away: not the run's fault, so the step is simply done again.
+    throw new Fault("dependency_unavailable", {}, { cause: thrown });
+  }
+}

@@ -1,0 +1,50 @@
+// An upload is a run that has ended when it begins: looked at, kept, and then told.
+import { readFile } from "node:fs/promises";
+import { acceptUpload, type Caller } from "../db/runs.ts";
+import type { FilePart } from "../kit/files.ts";
+import type { UploadNotes } from "../kit/operation.ts";
+import { normalizeUpload } from "../media/inspect.ts";
+import type { House } from "./house.ts";
+import { idWithin } from "./ids.ts";
+import { type Accepted, findReplay, fingerprintOf, placeInTree } from "./start.ts";
+import { keepFile } from "./store.ts";
+
+export async function uploadFile(
+  house: House,
+  caller: Caller,
+  file: FilePart,
+  notes: UploadNotes & { idempotencyKey?: string | undefined },
+): Promise<Accepted> {
+  const { idempotencyKey, ...about } = notes;
+  const fingerprint = fingerprintOf("images.upload", { ...about, sha256: file.sha256 });
+  const replay = idempotencyKey && (await findReplay(house, caller, idempotencyKey, fingerprint));
+  if (replay) return replay;
+
+  const { parent_run_id, root_run_id, depth } = await placeInTree(house, caller, about.parent_id);
+  const run_id = house.newId();
+  const { bytes } = await normalizeUpload(await readFile(file.path));
+  const role = about.isMask ? "mask" : "source";
+  const asset = await keepFile(house, { ...caller, run_id }, { asset_id: idWithin(run_id, "upload"), role, bytes });
+  const row = await acceptUpload(house.db, {
+    ...caller,
+    run_id,
+    operation: about.isMask ? "images.uploadMask" : "images.upload",
+    run_type: about.isMask ? "mask-upload" : "upload",
+    inputs: { ...about },
+    plan: [],
+    metadata: {},
+    warnings: [],
+    parent_run_id,
+    root_run_id: root_run_id ?? run_id,
+    depth,
+    shard: 0,
+    deadlineSeconds: 0,
+    idempotency: idempotencyKey ? { key: idempotencyKey, fingerprint } : undefined,
+    event_id: idWithin(run_id, "end"),
+    asset,
+  });
+  if (row) return { row, isReplay: false };
+  // Another request with this key was first: its file stays, ours goes.
+  await house.storage.delete([asset.storage_key]);
+  return (await findReplay(house, caller, idempotencyKey!, fingerprint))!;
+}

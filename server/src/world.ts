@@ -1,0 +1,61 @@
+// The one place where things are put together.
+import { hkdfSync } from "node:crypto";
+import { Agent, fetch as undiciFetch } from "undici";
+import { v7 } from "uuid";
+import { createCredentials } from "./access/credentials.ts";
+import type { Config } from "./config.ts";
+import { connect } from "./db/connect.ts";
+import { createNotifier } from "./db/notify.ts";
+import { connectIngress } from "./engine/ingress.ts";
+import { callbackPath, createCallbackSigner } from "./http/callbacks.ts";
+import { createFetcher } from "./media/fetch.ts";
+import { openStorage } from "./media/open-storage.ts";
+import { assetUrls } from "./media/sign.ts";
+import { createLog } from "./observe/log.ts";
+import type { House } from "./runs/house.ts";
+import { limitsOf } from "./runs/limits.ts";
+import { createCursorSigner } from "./runs/list.ts";
+
+const PROVIDER_CONNECTIONS = 64;
+
+export function createWorld(config: Config, role: string) {
+  // One secret in the settings, one key per purpose: none of them can stand in for another.
+  const keyFor = (purpose: string) => new Uint8Array(hkdfSync("sha256", config.GESSO_SECRET, "gesso", purpose, 32));
+  const db = connect(config);
+  const storage = openStorage(config);
+  const ingress = connectIngress(config.RESTATE_INGRESS_URL.split(","));
+  const fetcher = createFetcher({});
+  const urls = assetUrls(keyFor("assets"), config.PUBLIC_URL);
+  const callbacks = createCallbackSigner(keyFor("callbacks"));
+  const providerAgent = new Agent({ connections: PROVIDER_CONNECTIONS, connectTimeout: 5000 });
+
+  const house: House = {
+    db,
+    storage,
+    providers: config.providers,
+    fetchBytes: fetcher.fetchBytes,
+    providerFetch: ((url: string, options: object) =>
+      undiciFetch(url, { ...options, dispatcher: providerAgent })) as unknown as typeof fetch,
+    assetUrl: urls.sign,
+    isSigned: urls.verify,
+    callbackUrl: (provider, id) => `${config.PUBLIC_URL}${callbackPath({ provider, ...id }, callbacks)}`,
+    ring: ingress.ring,
+    queued: createNotifier(db, "gesso_queued"),
+    ended: createNotifier(db, "gesso_ended"),
+    newId: () => v7(),
+    shards: config.DISPATCH_SHARDS,
+    limits: limitsOf(config),
+    log: createLog(config, role),
+  };
+
+  return {
+    house,
+    ingress,
+    callbacks,
+    credentials: createCredentials(config),
+    cursors: createCursorSigner(keyFor("cursors"), Date.now),
+    async close() {
+      await Promise.all([ingress.close(), providerAgent.close(), db.close()]);
+    },
+  };
+}
