@@ -24,7 +24,8 @@ export async function dev(options: DevOptions): Promise<number> {
   const interruption = onInterrupt(say);
   let gesso: Gesso;
   try {
-    gesso = await startAll({ ...options, dataDir: options.data, log: (line) => say(`  ${line}`) });
+    const databaseUrl = process.env.DATABASE_URL || undefined;
+    gesso = await startAll({ ...options, databaseUrl, dataDir: options.data, log: (line) => say(`  ${line}`) });
   } catch (error) {
     say(error instanceof Error ? `gesso dev: ${error.message}` : String(error));
     return isRefusal(error) ? 2 : 1;

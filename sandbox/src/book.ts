@@ -23,6 +23,7 @@ const jobFrom = ({ id, at, request, behaviour, seed, idempotency_key }: Acceptan
   idempotency_key,
   status: "queued",
   error: null,
+  findings: { outputs: [], data: null },
   created_at: at,
   finished_at: null,
   canceled_at: null,
@@ -32,6 +33,7 @@ const jobFrom = ({ id, at, request, behaviour, seed, idempotency_key }: Acceptan
   callback_taken: false,
   answer_lost: false,
   startedAt: null,
+  reported: null,
 });
 
 const apply = (job: Job, fact: JobFact): void => {
@@ -43,6 +45,7 @@ const apply = (job: Job, fact: JobFact): void => {
     job.callback_taken ||= fact.taken;
   }
   if (fact.fact === "ended") Object.assign(job, { status: fact.status, error: fact.error, finished_at: fact.at });
+  if (fact.fact === "ended" && fact.status === "succeeded" && fact.findings) job.findings = fact.findings;
   if (fact.fact === "canceled") Object.assign(job, { status: "canceled", finished_at: fact.at, canceled_at: fact.at });
 };
 

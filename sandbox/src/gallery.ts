@@ -4,23 +4,25 @@ import { createHash } from "node:crypto";
 import type { Inputs } from "./inputs.ts";
 import type { Job } from "./job.ts";
 import { findTask } from "./tasks/index.ts";
+import { openTurns } from "./turns.ts";
 
 const keptBytes = 96 * 1024 * 1024;
 const atOnce = 2;
 
 export type Gallery = { draw(job: Job, index: number): Promise<Buffer> };
 
-const nameOf = ({ request, seed }: Job, index: number): string => {
+const nameOf = ({ id, request, seed }: Job, index: number): string => {
   const { task, model, prompt, negative_prompt, width, height, aspect_ratio, images, mask, options } = request;
   const asked = [task, model, prompt, negative_prompt, width, height, aspect_ratio, images, mask, options, seed, index];
+  // Behind one address there may be another picture the next time; only bytes that came with a request are the same.
+  if ([...images, mask].some((image) => image && "url" in image)) asked.push(id);
   return createHash("sha256").update(JSON.stringify(asked)).digest("base64");
 };
 
 export const openGallery = (inputs: Inputs): Gallery => {
   const kept = new Map<string, Buffer>();
   const underway = new Map<string, Promise<Buffer>>();
-  const queue: (() => void)[] = [];
-  let drawing = 0;
+  const inTurn = openTurns(atOnce);
   let bytes = 0;
 
   const keep = (name: string, picture: Buffer): void => {
@@ -34,24 +36,12 @@ export const openGallery = (inputs: Inputs): Gallery => {
     }
   };
 
-  const inTurn = async (draw: () => Promise<Buffer>): Promise<Buffer> => {
-    if (drawing >= atOnce) await new Promise<void>((resolve) => queue.push(resolve));
-    else drawing += 1;
-    try {
-      return await draw();
-    } finally {
-      // The place is handed on, so that nobody can slip in between.
-      const following = queue.shift();
-      if (following) following();
-      else drawing -= 1;
-    }
-  };
-
   const drawNew = async (name: string, job: Job, index: number): Promise<Buffer> => {
     const { request, seed } = job;
+    const file = inputs.fileFor(job);
     const task = findTask(request.task);
     if (!task) throw new Error(`no task ${request.task}`);
-    const picture = await inTurn(() => task.draw({ request, seed, index, inputs: () => inputs.read(job) }));
+    const picture = await inTurn(() => task.draw({ request, seed, index, file, inputs: () => inputs.read(job) }));
     keep(name, picture);
     return picture;
   };

@@ -1,4 +1,5 @@
 // The images that came with a request: kept as files, and fetched like a real vendor fetches them, while the job runs.
+// Beside them is room for files that a job made.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
@@ -15,13 +16,17 @@ export type Inputs = {
   /** Fetches what is only an address yet and looks whether all are images; says what is wrong, or nothing. */
   gather(job: Job): Promise<string | undefined>;
   read(job: Job): Promise<Buffer[]>;
+  /** Where a job may keep a file of its own making. */
+  fileFor(job: Job): string;
 };
 
 const imagesOf = ({ request }: Job): KeptImage[] => (request.mask ? [...request.images, request.mask] : request.images);
 
 export const openInputs = (dataDir: string, signal: AbortSignal): Inputs => {
   const folder = join(dataDir, "inputs");
+  const made = join(dataDir, "made");
   mkdirSync(folder, { recursive: true });
+  mkdirSync(made, { recursive: true });
   const fileOf = (job: Job, image: KeptImage, index: number) =>
     join(folder, "file" in image ? image.file : `${job.id}-${index}`);
 
@@ -53,5 +58,6 @@ export const openInputs = (dataDir: string, signal: AbortSignal): Inputs => {
       return undefined;
     },
     read: (job) => Promise.all(imagesOf(job).map((image, index) => readFile(fileOf(job, image, index)))),
+    fileFor: (job) => join(made, job.id),
   };
 };

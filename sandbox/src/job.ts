@@ -1,7 +1,7 @@
 // A job: what was asked, how it stands, and how it is shown to the one who asked.
 import type { Behaviour } from "./behaviour.ts";
 import type { KeptRequest } from "./request.ts";
-import { findTask } from "./tasks/index.ts";
+import type { Findings } from "./tasks/task.ts";
 
 export type Ending = "succeeded" | "failed" | "refused" | "canceled";
 type Status = "queued" | "running" | Ending;
@@ -15,6 +15,8 @@ export type Job = {
   idempotency_key: string | null;
   status: Status;
   error: JobError | null;
+  /** What the job gives, once it has succeeded. */
+  findings: Findings;
   created_at: string;
   finished_at: string | null;
   canceled_at: string | null;
@@ -25,6 +27,8 @@ export type Job = {
   answer_lost: boolean;
   /** When this process began to run it, in milliseconds; a restart begins anew. */
   startedAt: number | null;
+  /** How far its work is by its own account, for tasks that say so. */
+  reported: number | null;
 };
 
 /** How a lost answer can be recovered: by posting again (A), by looking the reference up (B), or not at all (C). */
@@ -43,15 +47,16 @@ const progressOf = (job: Job): number => {
   if (job.status === "succeeded") return 1;
   if (job.status !== "running" || job.startedAt === null) return 0;
   const expected = (job.behaviour.never ? 60 : delaySecondsOf(job)) * 1000;
-  return Math.min(0.99, Math.round(((Date.now() - job.startedAt) / Math.max(expected, 1)) * 100) / 100);
+  const passed = (Date.now() - job.startedAt) / Math.max(expected, 1);
+  return Math.min(0.99, Math.round(Math.min(passed, job.reported ?? 1) * 100) / 100);
 };
 
 export const outputsOf = (job: Job) => {
-  const task = findTask(job.request.task);
-  if (job.status !== "succeeded" || !task) return [];
-  const outputs = task.outputs(job.request);
-  return job.behaviour.wrong_count ? outputs.slice(1) : outputs;
+  const { outputs } = job.findings;
+  return job.behaviour.wrong_count ? outputs.slice(0, -1) : outputs;
 };
+
+const dataOf = (job: Job) => (job.behaviour.garbage && job.findings.data ? { oops: true } : job.findings.data);
 
 export const showJob = (job: Job, url: string) => ({
   id: job.id,
@@ -61,6 +66,7 @@ export const showJob = (job: Job, url: string) => ({
     url: `${url}/v1/files/${job.id}/${index}.${extension}`,
     ...output,
   })),
+  data: dataOf(job),
   error: job.error,
   created_at: job.created_at,
   finished_at: job.finished_at,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Behaviour } from "./behaviour.ts";
 import type { Ending, JobError } from "./job.ts";
 import type { KeptRequest } from "./request.ts";
+import type { Findings } from "./tasks/task.ts";
 
 export type Acceptance = {
   fact: "accepted";
@@ -18,7 +19,8 @@ export type Acceptance = {
 export type JobFact =
   | { fact: "posted_again"; id: string }
   | { fact: "answer_lost"; id: string }
-  | { fact: "ended"; id: string; at: string; status: Exclude<Ending, "canceled">; error: JobError | null }
+  | { fact: "ended"; id: string; at: string; status: "succeeded"; error: null; findings: Findings }
+  | { fact: "ended"; id: string; at: string; status: Exclude<Ending, "canceled" | "succeeded">; error: JobError }
   | { fact: "canceled"; id: string; at: string }
   | { fact: "delivered"; id: string }
   | { fact: "callback"; id: string; taken: boolean };

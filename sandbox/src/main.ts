@@ -9,6 +9,7 @@ const { values } = parseArgs({
     data: { type: "string", default: ".gesso/sandbox" },
     key: { type: "string", default: "sandbox" },
     host: { type: "string", default: "127.0.0.1" },
+    ffmpeg: { type: "string", default: "ffmpeg" },
   },
 });
 
@@ -17,6 +18,7 @@ const sandbox = await startSandbox({
   dataDir: values.data,
   key: values.key,
   host: values.host,
+  ffmpeg: values.ffmpeg,
 });
 console.log(`sandbox listening on ${sandbox.url}`);
 

@@ -10,8 +10,9 @@ import { openGallery } from "./gallery.ts";
 import { openGate } from "./gate.ts";
 import { openInputs } from "./inputs.ts";
 import { openRunner } from "./runner.ts";
+import { openEncoder } from "./video/encoder.ts";
 
-export type SandboxOptions = { port: number; dataDir: string; key: string; host?: string };
+export type SandboxOptions = { port: number; dataDir: string; key: string; host?: string; ffmpeg?: string };
 export type Sandbox = { url: string; close(): Promise<void> };
 
 /** Longer than callers keep idle connections, so that it is never this side that closes one just being used. */
@@ -24,7 +25,8 @@ const listen = async (server: Server, port: number, host: string): Promise<strin
   return `http://${host}:${(server.address() as AddressInfo).port}`;
 };
 
-export const startSandbox = async ({ port, dataDir, key, host = "127.0.0.1" }: SandboxOptions): Promise<Sandbox> => {
+export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> => {
+  const { port, dataDir, key, host = "127.0.0.1", ffmpeg = "ffmpeg" } = options;
   const book = openBook(dataDir);
   const server = createServer();
   // The address is part of every answer, so it must be known before the other parts are put together.
@@ -32,7 +34,7 @@ export const startSandbox = async ({ port, dataDir, key, host = "127.0.0.1" }: S
   const closing = new AbortController();
   const callbacks = openCallbacks(key);
   const inputs = openInputs(dataDir, closing.signal);
-  const runner = openRunner({ book, callbacks, inputs, url });
+  const runner = openRunner({ book, callbacks, inputs, url, encoder: openEncoder(ffmpeg) });
   const gallery = openGallery(inputs);
   const app = createApp({ book, gallery, gate: openGate(), inputs, runner, url, key, closing: closing.signal });
   server.on("request", getRequestListener(app.fetch));
@@ -41,7 +43,7 @@ export const startSandbox = async ({ port, dataDir, key, host = "127.0.0.1" }: S
     url,
     close: async () => {
       closing.abort();
-      runner.close();
+      await runner.close();
       callbacks.close();
       const closed = once(server, "close");
       server.close();

@@ -5,6 +5,7 @@ import { DatabaseEnv } from "./db/connect.ts";
 import { EngineEnv } from "./engine/ingress.ts";
 import { STORAGE_ENV } from "./media/open-storage.ts";
 import { LogEnv } from "./observe/log.ts";
+import { MomentsEnv } from "./observe/moments.ts";
 import { providers } from "./providers/all.ts";
 import type { LiveProvider } from "./runs/house.ts";
 import { LimitsEnv } from "./runs/limits.ts";
@@ -16,7 +17,7 @@ export const HttpEnv = z.object({
   GESSO_SECRET: z.string().min(32).describe("Signs addresses, cursors and callbacks; at least 32 characters"),
 });
 
-export const rooms = { HttpEnv, DatabaseEnv, EngineEnv, STORAGE_ENV, AccessEnv, LimitsEnv, LogEnv };
+export const rooms = { HttpEnv, DatabaseEnv, EngineEnv, STORAGE_ENV, AccessEnv, LimitsEnv, LogEnv, MomentsEnv };
 
 const Env = z.object({
   ...HttpEnv.shape,
@@ -26,6 +27,7 @@ const Env = z.object({
   ...AccessEnv.shape,
   ...LimitsEnv.shape,
   ...LogEnv.shape,
+  ...MomentsEnv.shape,
 });
 
 export type Config = z.output<typeof Env> & { providers: LiveProvider[] };

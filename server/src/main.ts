@@ -1,34 +1,43 @@
 #!/usr/bin/env node
 // Starts the roles asked for: `--role api`, `--role worker`, or both with `--role all`. Any number of each may run.
 import { parseArgs } from "node:util";
-import { serve } from "@hono/node-server";
+import { type ServerType, serve } from "@hono/node-server";
 import { type Config, readConfig } from "./config.ts";
 import { migrate } from "./db/migrate.ts";
 import { startWorker } from "./engine/worker.ts";
 import { createApp } from "./http/app.ts";
+import { healthRoutes } from "./http/health.ts";
 import { createSettled } from "./runs/settled.ts";
 import { createWorld } from "./world.ts";
 
 type World = ReturnType<typeof createWorld>;
 type Part = { stop(): Promise<void> };
 
-async function startApi(world: World, config: Config): Promise<Part> {
+/** A worker answers for its health at the same port at which the API answers everything. */
+async function startHttp(world: World, config: Config, role: string): Promise<Part> {
   const { house, credentials, cursors, callbacks } = world;
-  const settled = await createSettled(house.db);
   const checks = {
     database: async () => void (await house.db.query("ready", "select 1")),
     storage: () => house.storage.ready(),
   };
-  const app = createApp({ house, credentials, cursors, settled }, callbacks, checks);
-  const server = serve({ fetch: app.fetch, hostname: config.HOST, port: config.PORT });
+  const settled = role === "worker" ? undefined : await createSettled(house.db);
+  const app = settled ? createApp({ house, credentials, cursors, settled }, callbacks, checks) : healthRoutes(checks);
+  const server = await listen(app.fetch, config);
   return {
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       if ("closeIdleConnections" in server) server.closeIdleConnections();
       await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 5000).unref())]);
-      await settled.close();
+      await settled?.close();
     },
   };
+}
+
+function listen(fetch: Parameters<typeof serve>[0]["fetch"], config: Config): Promise<ServerType> {
+  return new Promise((resolve, reject) => {
+    const server = serve({ fetch, hostname: config.HOST, port: config.PORT }, () => resolve(server));
+    server.once("error", reject);
+  });
 }
 
 async function main(): Promise<void> {
@@ -46,7 +55,7 @@ async function main(): Promise<void> {
 
   const parts: Part[] = [];
   if (role !== "api") parts.push(await startWorker(world.house, world.ingress, worker));
-  if (role !== "worker") parts.push(await startApi(world, config));
+  parts.push(await startHttp(world, config, role));
   world.house.log.info({ port: config.PORT, providers: config.providers.map(({ provider }) => provider.id) }, "ready");
 
   const stop = async () => {

@@ -12,6 +12,7 @@ import { createFetcher } from "./media/fetch.ts";
 import { openStorage } from "./media/open-storage.ts";
 import { assetUrls } from "./media/sign.ts";
 import { createLog } from "./observe/log.ts";
+import { createMoments } from "./observe/moments.ts";
 import type { House } from "./runs/house.ts";
 import { limitsOf } from "./runs/limits.ts";
 import { createCursorSigner } from "./runs/list.ts";
@@ -45,6 +46,7 @@ export function createWorld(config: Config, role: string) {
     newId: () => v7(),
     shards: config.DISPATCH_SHARDS,
     limits: limitsOf(config),
+    moment: createMoments(config),
     log: createLog(config, role),
   };
 

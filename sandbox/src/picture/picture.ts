@@ -25,6 +25,9 @@ export type PictureOrder = {
 const sceneNames = Object.keys(scenes) as SceneName[];
 const landscapes: readonly SceneName[] = ["mountains", "forest", "city", "desert", "meadow"];
 
+/** The class in front of a model's name is for recovery only and means nothing to those who look at the picture. */
+export const bareName = (model: string): string => model.replace(/^(replay|find|blind)\//, "");
+
 const compose = (order: PictureOrder): string => {
   const { prompt, model, width, height, seed, index } = order;
   const brief = readBrief(prompt);
@@ -36,7 +39,7 @@ const compose = (order: PictureOrder): string => {
   const palette = choosePalette(chance.fork("palette"), wish);
   const scene = brief.scene ?? chance.fork("scene").pick(brief.figures.length ? landscapes : sceneNames);
   const stage: Stage = { width, height, unit: Math.min(width, height), chance: chance.fork("stage"), palette };
-  const origin = `${model} - ${width} x ${height} - seed ${seed}${index ? ` - no. ${index + 1}` : ""}`;
+  const origin = `${bareName(model)} - ${width} x ${height} - seed ${seed}${index ? ` - no. ${index + 1}` : ""}`;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
     scenes[scene](stage),

@@ -48,6 +48,7 @@ export async function startDispatcher(house: House, ingress: Ingress, holder: st
       if (shards.length === 0 || inHand >= AT_ONCE) return false;
       const batch = await takeQueued(house.db, shards, BATCH);
       inHand += batch.length;
+      if (batch.length > 0) house.moment("taken_from_queue");
       if (batch.length > 0) void handOver(batch).catch((thrown) => house.log.warn({ err: thrown }, "hand-over failed"));
       return batch.length === BATCH;
     },

@@ -78,6 +78,7 @@ async function start(
 
   const waitSeconds = prefer.waitSeconds ?? (parsed.input.sync === true ? house.limits.syncSeconds : 0);
   const row = await settle(desk, accepted.row, Math.min(waitSeconds, house.limits.syncSeconds), { context, caller });
+  house.moment("answering");
   if (prefer.isMinimal) {
     context.header("preference-applied", "return=minimal");
     return context.body(null, 204);

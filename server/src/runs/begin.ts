@@ -9,6 +9,7 @@ import { idWithin } from "./ids.ts";
 export async function begin(house: House, held: Held): Promise<Begun | null> {
   const begun = await beginRun(house.db, held, idWithin(held.run_id, "run.processing"));
   if (!begun) return null;
+  house.moment("begun");
   return {
     jobs: begun.plan.map((job, n) => {
       const made = begun.made[n];

@@ -6,6 +6,7 @@ import type { House } from "./house.ts";
 import { idWithin } from "./ids.ts";
 
 export async function finish(house: House, held: Held, end: Finish): Promise<void> {
+  house.moment("finishing");
   const ended = await endRun(
     house.db,
     held,
@@ -20,6 +21,7 @@ export async function finish(house: House, held: Held, end: Finish): Promise<voi
       : end,
     idWithin(held.run_id, "end"),
   );
+  house.moment("finished");
   if (ended) house.ended.say(held.run_id);
 }
 

@@ -3,6 +3,7 @@
 import type { Database } from "../db/connect.ts";
 import type { Notifier } from "../db/notify.ts";
 import type { Storage } from "../media/storage.ts";
+import type { Moment } from "../observe/moments.ts";
 import type { Provider } from "../providers/provider.ts";
 
 /** A provider that is switched on, with what it needs. */
@@ -44,6 +45,8 @@ export type House = {
   newId(): string;
   shards: number;
   limits: Limits;
+  /** Named moments of a run's life; a campaign may have the process die at one of them. */
+  moment(name: Moment): void;
   log: Log;
 };
 

@@ -21,6 +21,7 @@ export async function send(house: House, held: Held, work: JobInHand, id: Attemp
   const sent = await live.provider
     .submit(await handOver(house, work.job), offer, context)
     .catch((thrown) => ({ thrown }));
+  house.moment("answer_read");
   if ("thrown" in sent) return afterFailure(house, id, sent.thrown);
 
   if (sent.state === "running") {

@@ -30,6 +30,7 @@ export async function startRun(house: House, caller: Caller, asked: Asked): Prom
   await checkSources(house, caller, plan);
 
   const run_id = house.newId();
+  house.moment("request_read");
   const { webhook_secret: _secret, metadata, webhook_url, ...inputs } = parsed.input;
   const row = await acceptRun(house.db, {
     ...caller,
@@ -51,6 +52,7 @@ export async function startRun(house: House, caller: Caller, asked: Asked): Prom
     idempotency: asked.idempotencyKey ? { key: asked.idempotencyKey, fingerprint } : undefined,
     event_id: idWithin(run_id, "run.queued"),
   });
+  house.moment("committed");
   if (!row) return (await findReplay(house, caller, asked.idempotencyKey!, fingerprint))!;
   house.queued.say("queued");
   return { row, isReplay: false };

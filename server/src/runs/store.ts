@@ -29,6 +29,7 @@ export async function keepOutputs(
   const files = await Promise.all(
     outputs.slice(0, asked).map(async (output, index) => {
       const bytes = await bytesOf(house, live, output);
+      house.moment("result_read");
       return keepFile(house, held, { asset_id: idWithin(held.run_id, work.n, index), role: "result", bytes });
     }),
   );
@@ -51,6 +52,7 @@ export async function keepFile(
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   const storage_key = assetKey(run.tenant_id, run.run_id, sha256);
   await house.storage.put(storage_key, bytes, seen.media_type);
+  house.moment("file_stored");
   return { asset_id, ...seen, size_bytes: bytes.length, sha256, role, storage_key };
 }
 

@@ -28,5 +28,6 @@ export async function submit(
     leaseSeconds: leaseSeconds(house),
   });
   if (verdict === "lost" || verdict === "canceled") return { state: verdict };
+  if (verdict === "mine") house.moment("intent_written");
   return verdict === "mine" ? send(house, held, work, id) : resolveDoubt(house, held, work);
 }

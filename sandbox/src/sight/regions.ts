@@ -1,0 +1,87 @@
+// Finds pieces of a picture that hang together, and says where each is and what it looks like.
+import type { Size } from "../size.ts";
+import type { Box } from "../tasks/task.ts";
+
+export type Region = {
+  /** One byte a cell: 1 inside. */
+  cells: Uint8Array;
+  area: number;
+  box: Box;
+  /** The middle of its mass, as shares of the picture. */
+  x: number;
+  y: number;
+  /** Which share of the four edges of the picture it lies along. */
+  along: { top: number; right: number; bottom: number; left: number };
+};
+
+/** The cells of one region grown from `start`, while `belongs` lets it go on from one cell to the next. */
+export const grow = (
+  { width, height }: Size,
+  starts: readonly number[],
+  belongs: (from: number, to: number) => boolean,
+  seen = new Uint8Array(width * height),
+): number[] => {
+  const found: number[] = [];
+  for (const start of starts) {
+    if (seen[start]) continue;
+    seen[start] = 1;
+    found.push(start);
+  }
+  for (let next = 0; next < found.length; next += 1) {
+    const cell = found[next]!;
+    const x = cell % width;
+    const visit = (to: number): void => {
+      if (seen[to] || !belongs(cell, to)) return;
+      seen[to] = 1;
+      found.push(to);
+    };
+    if (x > 0) visit(cell - 1);
+    if (x < width - 1) visit(cell + 1);
+    if (cell >= width) visit(cell - width);
+    if (cell < width * (height - 1)) visit(cell + width);
+  }
+  return found;
+};
+
+export const regionOf = ({ width, height }: Size, members: readonly number[]): Region => {
+  const cells = new Uint8Array(width * height);
+  let [left, top, right, bottom, sumX, sumY] = [width, height, 0, 0, 0, 0];
+  const along = { top: 0, right: 0, bottom: 0, left: 0 };
+  for (const cell of members) {
+    const x = cell % width;
+    const y = (cell - x) / width;
+    cells[cell] = 1;
+    left = Math.min(left, x);
+    right = Math.max(right, x);
+    top = Math.min(top, y);
+    bottom = Math.max(bottom, y);
+    sumX += x;
+    sumY += y;
+    if (y === 0) along.top += 1 / width;
+    if (y === height - 1) along.bottom += 1 / width;
+    if (x === 0) along.left += 1 / height;
+    if (x === width - 1) along.right += 1 / height;
+  }
+  return {
+    cells,
+    area: members.length,
+    box: { x: left, y: top, width: right - left + 1, height: bottom - top + 1 },
+    x: (sumX / members.length + 0.5) / width,
+    y: (sumY / members.length + 0.5) / height,
+    along,
+  };
+};
+
+/** All connected pieces of what is marked, except those smaller than `least` cells; the largest first. */
+export const piecesOf = (size: Size, marked: Uint8Array, least: number): Region[] => {
+  const seen = new Uint8Array(marked.length);
+  const pieces: Region[] = [];
+  for (let cell = 0; cell < marked.length; cell += 1) {
+    if (!marked[cell] || seen[cell]) continue;
+    const members = grow(size, [cell], (_, to) => marked[to] === 1, seen);
+    if (members.length >= least) pieces.push(regionOf(size, members));
+  }
+  return pieces.sort((one, other) => other.area - one.area);
+};
+
+export const alongEdges = ({ along }: Region): number => (along.top + along.right + along.bottom + along.left) / 4;

@@ -1,0 +1,140 @@
+// The page of operations, from the contract alone: what it cannot say there, no client can know either.
+import { code, page, table } from "./page.ts";
+
+type Schema = {
+  $ref?: string;
+  type?: string | string[];
+  format?: string;
+  enum?: unknown[];
+  const?: unknown;
+  anyOf?: Schema[];
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  description?: string;
+  default?: unknown;
+  deprecated?: boolean;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  maxProperties?: number;
+  pattern?: string;
+};
+type Parameter = { name: string; in: string; required: boolean; description?: string; schema: Schema };
+type Operation = {
+  operationId: string;
+  summary: string;
+  parameters?: Parameter[];
+  requestBody?: { content: Record<string, { schema: Schema; example?: unknown }> };
+  responses: Record<string, { $ref?: string; description?: string; content?: Record<string, { schema: Schema }> }>;
+  "x-run-type"?: string;
+  "x-rules"?: string[];
+  "x-variants"?: { name: string; summary: string; sets: unknown }[];
+};
+type Contract = { paths: Record<string, Record<string, Operation>>; components: { schemas: Record<string, Schema> } };
+
+const nameOf = (ref: string) => ref.split("/").at(-1) ?? "";
+const link = (name: string) => `[${name}](#${name.toLowerCase()})`;
+
+function typeOf(schema: Schema): string {
+  if (schema.$ref) return link(nameOf(schema.$ref));
+  if (schema.enum) return schema.enum.map(code).join(", ");
+  if (schema.const !== undefined) return code(schema.const);
+  if (schema.anyOf) return schema.anyOf.map(typeOf).join(" or ");
+  if (schema.type === "array") return `list of ${typeOf(schema.items ?? {})}`;
+  if (schema.format === "binary") return "file";
+  if (schema.properties) return `object of ${Object.keys(schema.properties).map(code).join(", ")}`;
+  const type = [schema.type ?? "anything"].flat().join(" or ");
+  return schema.format && type === "string" ? schema.format : type;
+}
+
+/** The words about a field that may be null stand with the other half of it. */
+const saysOf = (schema: Schema): string =>
+  schema.description ?? schema.anyOf?.map((each) => each.description).find(Boolean) ?? "";
+
+/** Whole numbers have bounds of their own in JSON Schema that say nothing. */
+const isSaid = (bound: number | undefined) => bound !== undefined && Math.abs(bound) < Number.MAX_SAFE_INTEGER;
+
+function range(least: number | undefined, most: number | undefined, unit: string): string[] {
+  if (isSaid(least) && isSaid(most)) return [`${least} to ${most}${unit}`];
+  if (isSaid(most)) return [`at most ${most}${unit}`];
+  return isSaid(least) ? [`at least ${least}${unit}`] : [];
+}
+
+const boundsOf = (schema: Schema): string =>
+  [
+    ...range(schema.minimum, schema.maximum, ""),
+    ...range(schema.minLength || undefined, schema.maxLength, " characters"),
+    ...range(schema.minItems, schema.maxItems, " entries"),
+    ...range(undefined, schema.maxProperties, " keys"),
+    ...(schema.pattern && !schema.format ? [code(schema.pattern)] : []),
+  ].join("; ");
+
+function fieldRow(name: string, schema: Schema, isRequired: boolean): string[] {
+  const preset = isRequired ? "required" : schema.default === undefined ? "" : code(schema.default);
+  const says = [schema.deprecated ? "Deprecated." : "", saysOf(schema)].filter(Boolean).join(" ");
+  return [code(name), typeOf(schema), preset, boundsOf(schema), says];
+}
+
+const HEADS = ["Field", "Type", "Unless given", "Bounds", "What it is"];
+
+function printFields({ parameters = [], requestBody }: Operation): string[] {
+  const schema = Object.values(requestBody?.content ?? {})[0]?.schema;
+  const required = schema?.required ?? [];
+  const rows = [
+    ...parameters
+      .filter((parameter) => parameter.in !== "header")
+      .map(({ name, required: isRequired, description = "", schema: own }) =>
+        fieldRow(name, { ...own, description }, isRequired),
+      ),
+    ...Object.entries(schema?.properties ?? {}).map(([name, own]) => fieldRow(name, own, required.includes(name))),
+  ];
+  return rows.length > 0 ? [table(HEADS, rows)] : [];
+}
+
+function printAnswers({ responses }: Operation): string {
+  const lines = Object.entries(responses).flatMap(([status, { description, content }]) => {
+    const schema = Object.values(content ?? {})[0]?.schema;
+    return description ? [`- ${status}: ${description}${schema ? ` (${typeOf(schema)})` : ""}`] : [];
+  });
+  return `Answers:\n\n${lines.join("\n")}`;
+}
+
+function printOperation(method: string, path: string, operation: Operation): string {
+  const bodies = Object.entries(operation.requestBody?.content ?? {});
+  const media = bodies.map(([type]) => code(type)).join(" or ");
+  const example = bodies.map(([, body]) => body.example).find(Boolean);
+  const variants = operation["x-variants"] ?? [];
+  const rules = operation["x-rules"] ?? [];
+  return [
+    `## ${operation.operationId}`,
+    `${operation.summary}.`,
+    `${code(`${method.toUpperCase()} ${path}`)}${media && `, body ${media}`}${operation["x-run-type"] ? `, makes runs of type ${code(operation["x-run-type"])}` : ""}`,
+    ...variants.map(({ name, summary, sets }) => `Also as ${code(name)}, with ${code(sets)} set: ${summary}.`),
+    ...printFields(operation),
+    ...(rules.length > 0 ? [`Rules between fields:\n\n${rules.map((rule) => `- ${rule}`).join("\n")}`] : []),
+    ...(example ? [`Example:\n\n\`\`\`json\n${JSON.stringify(example, null, 2)}\n\`\`\``] : []),
+    printAnswers(operation),
+  ].join("\n\n");
+}
+
+function printShape(name: string, schema: Schema): string {
+  const rows = Object.entries(schema.properties ?? {}).map(([field, own]) => [code(field), typeOf(own), saysOf(own)]);
+  return `### ${name}\n\n${table(["Field", "Type", "What it is"], rows)}`;
+}
+
+export function printOperations(contract: object): string {
+  const { paths, components } = contract as Contract;
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => printOperation(method, path, operation)),
+  );
+  const opening =
+    "The whole contract for programs is [`api/openapi.json`](../../api/openapi.json); a running server also answers it at " +
+    "`/openapi.json`. Every call carries `Authorization: Bearer <key>` or `X-API-Key: <key>`. Unknown fields are refused. " +
+    "Calls that create something take an `Idempotency-Key`.";
+  const shapes = Object.entries(components.schemas).map(([name, schema]) => printShape(name, schema));
+  return page("Operations", opening, ...operations, "## Shapes of answers", ...shapes);
+}

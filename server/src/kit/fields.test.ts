@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+import type { z } from "zod";
+import { aspectRatio, everyRun, imageUrl, prompt, runId, seed, side, words } from "./fields.ts";
+
+const takes = (field: z.ZodType, value: unknown) => field.safeParse(value).success;
+
+/** One code point, two UTF-16 units, four bytes. */
+const WIDE = "\u{1F30A}";
+
+describe("a prompt", () => {
+  it.each([1, 8000])("of %i code points is taken, however many units they need", (length) => {
+    expect(takes(prompt(), WIDE.repeat(length))).toBe(true);
+    expect(takes(prompt(), "a".repeat(length))).toBe(true);
+  });
+
+  it("of 8,001 code points is too long", () => {
+    expect(takes(prompt(), "a".repeat(8001))).toBe(false);
+    expect(takes(prompt(), WIDE.repeat(8001))).toBe(false);
+  });
+
+  it.each(["", " ", "\n\t", "\u00a0\u2003", "\u200b\u200d", "\u0000"])("needs something visible: %j", (text) =>
+    expect(takes(prompt(), text)).toBe(false),
+  );
+
+  it.each(["a", " a ", "海", WIDE, "!"])("is anything that can be seen: %j", (text) =>
+    expect(takes(prompt(), text)).toBe(true),
+  );
+});
+
+describe("words", () => {
+  it("may be none, and have their own bound", () => {
+    expect(takes(words("Notes", 3), "")).toBe(true);
+    expect(takes(words("Notes", 3), WIDE.repeat(3))).toBe(true);
+    expect(takes(words("Notes", 3), WIDE.repeat(4))).toBe(false);
+  });
+});
+
+describe("numbers", () => {
+  it.each([0, 7, 4294967295, undefined])("seed %s is taken", (value) => expect(takes(seed(), value)).toBe(true));
+  it.each([-1, 4294967296, 0.5, "7"])("seed %s is not", (value) => expect(takes(seed(), value)).toBe(false));
+  it.each([64, 2048])("side %i is taken", (value) => expect(takes(side("Width"), value)).toBe(true));
+  it.each([63, 2049, 100.5])("side %s is not", (value) => expect(takes(side("Width"), value)).toBe(false));
+});
+
+describe("references", () => {
+  it.each(["https://example.com/a.png", "HTTP://example.com/a.png"])("%s is an address of an image", (value) =>
+    expect(takes(imageUrl("Image"), value)).toBe(true),
+  );
+  it.each(["ftp://example.com/a", "data:image/png;base64,AAAA", "example.com", "https://a b", "file:///etc/passwd"])(
+    "%s is not",
+    (value) => expect(takes(imageUrl("Image"), value)).toBe(false),
+  );
+  it("are bounded", () => expect(takes(imageUrl("Image"), `https://example.com/${"a".repeat(2048)}`)).toBe(false));
+  it("by run are ids", () => {
+    expect(takes(runId("Run"), "01990c3e-2f00-7000-8000-6f0c1a2b3c4d")).toBe(true);
+    expect(takes(runId("Run"), "01990c3e")).toBe(false);
+  });
+});
+
+describe("a shape", () => {
+  it.each(["1:1", "16:9", "21:9"])("%s is taken", (value) => expect(takes(aspectRatio(), value)).toBe(true));
+  it.each(["16x9", "16:", "160:9", "16:9 "])("%s is not", (value) => expect(takes(aspectRatio(), value)).toBe(false));
+});
+
+describe("metadata", () => {
+  const { metadata } = everyRun;
+  const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, n]));
+  const deep = (levels: number): object => (levels === 1 ? {} : { down: deep(levels - 1) });
+  /** `{"a":"…"}` is eight bytes around the text. */
+  const sized = (bytes: number) => ({ a: "x".repeat(bytes - 8) });
+
+  it("has at most 64 keys", () => {
+    expect(takes(metadata, keys(64))).toBe(true);
+    expect(takes(metadata, keys(65))).toBe(false);
+  });
+
+  it("has at most 16 KiB as compact JSON, counted in bytes", () => {
+    expect(takes(metadata, sized(16_384))).toBe(true);
+    expect(takes(metadata, sized(16_385))).toBe(false);
+    expect(takes(metadata, { a: WIDE.repeat(4095) })).toBe(false);
+  });
+
+  it("is at most eight levels deep", () => {
+    expect(takes(metadata, deep(8))).toBe(true);
+    expect(takes(metadata, deep(9))).toBe(false);
+  });
+
+  it("is an object, and may hold anything that JSON can", () => {
+    expect(takes(metadata, { a: [1, null, { b: true }] })).toBe(true);
+    expect(takes(metadata, [])).toBe(false);
+    expect(takes(metadata, "a")).toBe(false);
+  });
+});
+
+describe("webhook_secret", () => {
+  it("is neither too short to be one nor too long to be kept", () => {
+    expect(takes(everyRun.webhook_secret, "x".repeat(16))).toBe(true);
+    expect(takes(everyRun.webhook_secret, "x".repeat(15))).toBe(false);
+    expect(takes(everyRun.webhook_secret, "x".repeat(256))).toBe(false);
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { Fault, type Issue } from "../faults.ts";
+import { defineOperation, type Operation } from "./operation.ts";
+import { parseInput } from "./parse.ts";
+import { fixedWhen, requiredWhen } from "./rules.ts";
+import type { Json } from "./shapes.ts";
+
+const operation = defineOperation({
+  name: "tests.paint",
+  summary: "Paint",
+  http: { method: "POST", path: "/paint", bodies: ["json"] },
+  run_type: "test",
+  input: z.object({
+    title: z.string().max(5),
+    model_type: z.enum(["small", "large"]).default("small"),
+    width: z.int().min(64).max(128).optional(),
+    count: z.number().default(1),
+    tags: z.array(z.string()).min(2).max(3).optional(),
+    source: z.uuid().optional(),
+    shape: z
+      .string()
+      .regex(/^\d:\d$/)
+      .optional(),
+    mixed: z.union([z.string(), z.number()]).optional(),
+    notes: z
+      .record(z.string(), z.unknown())
+      .refine((value) => Object.keys(value).length < 2, { params: { code: "too_many_items" }, error: "Too many." })
+      .optional(),
+    odd: z.custom<string>((value) => value === "odd", { error: "Odd only." }).optional(),
+  }),
+  rules: [requiredWhen("model_type", "large", ["width"]), fixedWhen("model_type", "large", "count", 2)],
+  output: z.unknown(),
+  example: { title: "sea" },
+  adapt: ({ old_title, ...raw }) => (old_title === undefined ? raw : { title: old_title, ...raw }),
+  settle: (input) => (input.model_type === "large" ? { ...input, count: 2 } : input),
+  plan: () => [],
+  reply: (run) => run,
+});
+
+function refusalOf(raw: Json, of: Operation = operation): { code: string; errors: Issue[] } {
+  try {
+    parseInput(of, raw);
+  } catch (thrown) {
+    const fault = thrown as Fault;
+    expect(fault).toBeInstanceOf(Fault);
+    return { code: fault.code, errors: fault.details.errors as Issue[] };
+  }
+  throw new Error("it was taken");
+}
+
+const issues = (raw: Json) => refusalOf({ title: "sea", ...raw }).errors.map(({ path, code }) => `${path} ${code}`);
+
+describe("what fits", () => {
+  it("comes back with defaults filled, beside what the caller really said", () => {
+    expect(parseInput(operation, { title: "sea", width: 64 })).toEqual({
+      input: { title: "sea", model_type: "small", width: 64, count: 1 },
+      given: { title: "sea", width: 64 },
+    });
+  });
+
+  it("is settled for its model, without the model's values counting as given", () => {
+    const { input, given } = parseInput(operation, { title: "sea", model_type: "large", width: 64 });
+    expect(input).toMatchObject({ count: 2 });
+    expect(given).not.toHaveProperty("count");
+  });
+
+  it("may be said in old words", () => {
+    expect(parseInput(operation, { old_title: "sky" }).given).toEqual({ title: "sky" });
+  });
+});
+
+describe("what does not fit has a word of the catalogue", () => {
+  it.each<[string, Json, string]>([
+    ["a field that is not there", { title: undefined }, "/title required"],
+    ["a field that does not exist", { colour: "red" }, "/colour unknown_field"],
+    ["text where a number belongs", { count: "many" }, "/count invalid_type"],
+    ["null where a value belongs", { title: null }, "/title invalid_type"],
+    ["a union that nothing fits", { mixed: true }, "/mixed invalid_type"],
+    ["a check of our own without a word", { odd: "even" }, "/odd invalid_type"],
+    ["a check of our own with one", { notes: { a: 1, b: 2 } }, "/notes too_many_items"],
+    ["a value that is not in the list", { model_type: "huge" }, "/model_type unknown_value"],
+    ["a number that is too small", { width: 63 }, "/width out_of_range"],
+    ["a number that is too large", { width: 129 }, "/width out_of_range"],
+    ["a fraction where a whole number belongs", { width: 64.5 }, "/width invalid_type"],
+    ["text that is too long", { title: "seaside" }, "/title too_long"],
+    ["a list that is too short", { tags: ["a"] }, "/tags too_few_items"],
+    ["a list that is too long", { tags: ["a", "b", "c", "d"] }, "/tags too_many_items"],
+    ["an entry of a list", { tags: ["a", 7] }, "/tags/1 invalid_type"],
+    ["something that is no id", { source: "latest" }, "/source invalid_uuid"],
+    ["text of the wrong form", { shape: "wide" }, "/shape invalid_format"],
+    ["a rule between fields", { model_type: "large" }, "/width required"],
+  ])("%s", (_, raw, expected) => expect(issues(raw)).toEqual([expected]));
+});
+
+describe("a refusal", () => {
+  it("tells every misfit at once, of fields and of rules", () => {
+    const { code, errors } = refusalOf({ title: 7, colour: "red", "a/b~c": 1, model_type: "large", count: 1 });
+    expect(code).toBe("validation_error");
+    expect(errors.map((issue) => `${issue.path} ${issue.code}`).sort()).toEqual([
+      "/a~1b~0c unknown_field",
+      "/colour unknown_field",
+      "/count unsupported_parameter",
+      "/title invalid_type",
+      "/width required",
+    ]);
+    expect(errors.every((issue) => issue.message.length > 0)).toBe(true);
+  });
+
+  it("does not repeat a field's own complaint as a broken rule", () => {
+    expect(issues({ model_type: "large", width: 64, count: "two" })).toEqual(["/count invalid_type"]);
+  });
+
+  it("is called unsupported_parameter only when nothing else is wrong", () => {
+    const raw = { title: "sea", model_type: "large", width: 64, count: 3 };
+    expect(refusalOf(raw).code).toBe("unsupported_parameter");
+    expect(refusalOf({ ...raw, colour: "red" }).code).toBe("validation_error");
+  });
+
+  it("never shows what the caller sent", () => {
+    const { errors } = refusalOf({ title: "my secret title", model_type: "secret", mixed: { secret: 1 } });
+    expect(JSON.stringify(errors)).not.toContain("secret");
+  });
+});

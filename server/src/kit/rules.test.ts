@@ -1,0 +1,131 @@
+// A rule has three faces: what it checks, what it says, and what JSON Schema hears of it. They must be one face.
+import { Ajv2020 } from "ajv/dist/2020.js";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  atLeastOne,
+  exactlyOne,
+  fixedWhen,
+  lengthWhen,
+  type Rule,
+  requiredWhen,
+  sumWhen,
+  together,
+  valuesWhen,
+} from "./rules.ts";
+import type { Json } from "./shapes.ts";
+
+const accepts = (rule: Rule) => new Ajv2020({ strict: false }).compile(rule.schema);
+const codes = (rule: Rule, input: Json) => rule.check(input).map(({ path, code }) => `${path} ${code}`);
+
+const fields = ["a", "b", "c"];
+const model = fc.constantFrom("plain", "special");
+const someOf = (values: Record<string, fc.Arbitrary<unknown>>) => fc.record(values, { requiredKeys: [] });
+const three = someOf({ a: fc.string(), b: fc.integer(), c: fc.boolean(), model });
+const list = fc.array(fc.string(), { maxLength: 6 });
+
+/** Everything that the validator takes the schema takes, and the other way round. */
+const agree = (rule: Rule, inputs: fc.Arbitrary<Json>) => {
+  const schema = accepts(rule);
+  fc.assert(
+    fc.property(inputs, (input) => schema(input) === (rule.check(input).length === 0)),
+    { seed: 7, numRuns: 500 },
+  );
+};
+
+describe("exactlyOne", () => {
+  const rule = exactlyOne(...fields);
+  it("fits one", () => expect(codes(rule, { b: 0 })).toEqual([]));
+  it.each([{}, { a: 1, b: 2 }, { a: null }])("refuses %j", (input) =>
+    expect(codes(rule, input)).toEqual(["/a exactly_one_of"]),
+  );
+  it("agrees with its schema", () => agree(rule, three));
+});
+
+describe("atLeastOne", () => {
+  const rule = atLeastOne(...fields);
+  it.each([{ a: "" }, { a: 1, b: 2 }])("fits %j", (input) => expect(codes(rule, input)).toEqual([]));
+  it("refuses none", () => expect(codes(rule, { d: 1 })).toEqual(["/a at_least_one_of"]));
+  it("agrees with its schema", () => agree(rule, three));
+});
+
+describe("together", () => {
+  const rule = together("lora_pair_required", ...fields);
+  it.each([{}, { a: 1, b: 2, c: 3 }])("fits %j", (input) => expect(codes(rule, input)).toEqual([]));
+  it("names each field that is missing, with the word it was given", () =>
+    expect(codes(rule, { b: 1 })).toEqual(["/a lora_pair_required", "/c lora_pair_required"]));
+  it("agrees with its schema", () => agree(rule, three));
+});
+
+describe("requiredWhen", () => {
+  const rule = requiredWhen("model", "special", ["a", "aspect_ratio", "model_id", "lora_low_name"]);
+  it("asks nothing of others", () => expect(codes(rule, { model: "plain" })).toEqual([]));
+  it("fits when all are there", () =>
+    expect(codes(rule, { model: "special", a: 1, aspect_ratio: "1:1", model_id: "x", lora_low_name: "y" })).toEqual(
+      [],
+    ));
+  it("has words of their own for some absences", () =>
+    expect(codes(rule, { model: "special" })).toEqual([
+      "/a required",
+      "/aspect_ratio aspect_ratio_required",
+      "/model_id model_id_required",
+      "/lora_low_name lora_pair_required",
+    ]));
+  it("agrees with its schema", () => agree(requiredWhen("model", "special", ["a", "b"]), three));
+});
+
+describe("valuesWhen", () => {
+  const rule = valuesWhen("model", "special", "a", ["1:1", "16:9"]);
+  it.each([{ model: "special", a: "16:9" }, { model: "special" }, { model: "plain", a: "7:3" }])("fits %j", (input) =>
+    expect(codes(rule, input)).toEqual([]),
+  );
+  it("refuses another value", () => expect(codes(rule, { model: "special", a: "7:3" })).toEqual(["/a unknown_value"]));
+  it("agrees with its schema", () => agree(rule, someOf({ model, a: fc.constantFrom("1:1", "16:9", "7:3", "") })));
+});
+
+describe("fixedWhen", () => {
+  const rule = fixedWhen("model", "special", "a", 2);
+  it.each([{ model: "special", a: 2 }, { model: "special" }, { model: "plain", a: 3 }])("fits %j", (input) =>
+    expect(codes(rule, input)).toEqual([]),
+  );
+  it("refuses another value as something that cannot be honoured", () =>
+    expect(codes(rule, { model: "special", a: 1 })).toEqual(["/a unsupported_parameter"]));
+  it("agrees with its schema", () => agree(rule, someOf({ model, a: fc.integer({ min: 0, max: 4 }) })));
+});
+
+describe("lengthWhen", () => {
+  const rule = lengthWhen("model", "special", ["a", "b"], [2, 3]);
+  it.each([
+    { model: "special", a: ["x", "y"], b: ["x", "y", "z"] },
+    { model: "special" },
+    { model: "plain", a: ["x"] },
+  ])("fits %j", (input) => expect(codes(rule, input)).toEqual([]));
+  it("says of each list whether it is too short or too long", () =>
+    expect(codes(rule, { model: "special", a: ["x"], b: ["1", "2", "3", "4"] })).toEqual([
+      "/a too_few_items",
+      "/b too_many_items",
+    ]));
+  it("agrees with its schema", () => agree(rule, someOf({ model, a: list, b: list })));
+});
+
+describe("sumWhen", () => {
+  const rule = sumWhen("model", "special", ["a", "b"], [2, 4]);
+  it.each([
+    { model: "special", a: ["1"], b: ["2"] },
+    { model: "special", b: ["1", "2", "3", "4"] },
+    { model: "plain" },
+  ])("fits %j", (input) => expect(codes(rule, input)).toEqual([]));
+  it.each([
+    [{ model: "special" }, "/a too_few_items"],
+    [{ model: "special", a: ["1"] }, "/a too_few_items"],
+    [{ model: "special", a: ["1", "2", "3"], b: ["4", "5"] }, "/a too_many_items"],
+  ])("refuses %j", (input, expected) => expect(codes(rule, input)).toEqual([expected]));
+
+  // JSON Schema cannot add, so the schema is only the wider of the two.
+  it("never refuses in its schema what it takes itself", () => {
+    const schema = accepts(rule);
+    const inputs = someOf({ model, a: list, b: list });
+    const holds = fc.property(inputs, (input) => rule.check(input).length > 0 || schema(input));
+    fc.assert(holds, { seed: 7, numRuns: 500 });
+  });
+});

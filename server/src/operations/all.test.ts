@@ -1,0 +1,127 @@
+// What every operation must be, by being in the list: whoever adds one gets these checks for nothing.
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { filePart } from "../kit/files.ts";
+import type { Operation } from "../kit/operation.ts";
+import { parseInput } from "../kit/parse.ts";
+import type { Json } from "../kit/shapes.ts";
+import { providers } from "../providers/all.ts";
+import { operations } from "./all.ts";
+
+/** Works only where an operator has bound it to a provider of their own. */
+const UNBOUND = ["vendorc"];
+
+const own = operations.filter((operation) => operation.variantOf === undefined);
+const planned = own.filter((operation) => operation.plan !== undefined);
+const named = (list: Operation[]) => list.map((operation) => [operation.name, operation] as const);
+const twice = (words: string[]) => words.filter((word, index) => words.indexOf(word) !== index);
+
+type Property = Json & { description?: string; format?: string; items?: Property };
+const propertiesOf = (operation: Operation) =>
+  (z.toJSONSchema(operation.input, { io: "input", unrepresentable: "any" }).properties ?? {}) as Record<
+    string,
+    Property
+  >;
+
+/** Examples leave files out, because a page of documentation cannot hold one. */
+const exampleOf = (operation: Operation): Json => {
+  const files = Object.entries(propertiesOf(operation)).filter(([, property]) => property.format === "binary");
+  const file = filePart({ path: "/nowhere", filename: "a.png", size_bytes: 1, sha256: "0".repeat(64) });
+  return { ...Object.fromEntries(files.map(([field]) => [field, file])), ...operation.example };
+};
+
+describe("the list", () => {
+  it("has no name twice, in any spelling that clients derive from it", () => {
+    const spellings = operations.map(({ name }) => name.replaceAll(".", "_").toLowerCase());
+    expect(twice(spellings)).toEqual([]);
+  });
+
+  it("has no address twice, except for variants of one operation", () => {
+    expect(twice(own.map(({ http }) => `${http.method} ${http.path.replace(/:\w+/g, ":x")}`))).toEqual([]);
+  });
+
+  it("has variants only of operations that are in it", () => {
+    const names = own.map(({ name }) => name);
+    const orphans = operations.filter(({ variantOf }) => variantOf !== undefined && !names.includes(variantOf));
+    expect(orphans.map(({ name }) => name)).toEqual([]);
+  });
+});
+
+describe.each(named(operations))("%s", (name, operation) => {
+  it("is named in a way that every client can spell", () => {
+    expect(name).toMatch(/^[a-z][A-Za-z0-9]*(\.[a-z][A-Za-z0-9]*)*$/);
+    expect(operation.summary).toMatch(/^[A-Z].*[^.]$/);
+  });
+
+  it("takes its own example", () => {
+    const { input, given } = parseInput(operation, exampleOf(operation));
+    expect(input).toMatchObject(operation.example);
+    expect(given).toMatchObject(operation.example);
+  });
+
+  it("describes every field, and every entry of a list", () => {
+    const bare = Object.entries(propertiesOf(operation)).filter(
+      ([, property]) => !property.description || (property.items && !property.items.description),
+    );
+    expect(bare.map(([field]) => field)).toEqual([]);
+  });
+
+  it("names in its path only fields that it takes and needs", () => {
+    const inPath = [...operation.http.path.matchAll(/:(\w+)/g)].map((match) => match[1]!);
+    const required = (z.toJSONSchema(operation.input, { io: "input", unrepresentable: "any" }).required ??
+      []) as string[];
+    expect(inPath.filter((field) => !required.includes(field))).toEqual([]);
+  });
+
+  it("either makes runs or answers at once, never both", () => {
+    expect([operation.plan, operation.answer].filter(Boolean)).toHaveLength(1);
+    expect(operation.run_type === undefined).toBe(operation.plan === undefined);
+    expect(operation.reply === undefined).toBe(operation.plan === undefined);
+  });
+
+  it("tells of every deprecated field that it still takes", () => {
+    const deprecated = Object.entries(propertiesOf(operation)).filter(([, property]) => property.deprecated);
+    expect(Object.keys(operation.deprecated ?? {}).sort()).toEqual(deprecated.map(([field]) => field).sort());
+  });
+});
+
+describe.each(named(planned))("the plan of %s", (_, operation) => {
+  const plan = () => {
+    const { input, given } = parseInput(operation, exampleOf(operation));
+    return operation.plan!(input, given);
+  };
+
+  it("is pure: the same input gives the same jobs, and the input stays as it was", () => {
+    const { input, given } = parseInput(operation, exampleOf(operation));
+    const before = structuredClone({ input, given });
+    expect(operation.plan!(input, given)).toEqual(operation.plan!(input, given));
+    expect({ input, given }).toEqual(before);
+  });
+
+  it("survives being journalled", () => {
+    const jobs = plan();
+    expect(jobs.length).toBeGreaterThan(0);
+    expect(JSON.parse(JSON.stringify(jobs))).toEqual(jobs);
+  });
+
+  it("uses the result of a job only after that job", () => {
+    for (const [n, job] of plan().entries()) {
+      const sources = [...(job.images ?? []), ...(job.mask ? [job.mask] : [])];
+      for (const source of sources) if ("job" in source) expect(source.job).toBeLessThan(n);
+    }
+  });
+
+  it("asks only for what some provider offers, whichever model is chosen", () => {
+    const choices = (propertiesOf(operation).model_type as { enum?: string[] } | undefined)?.enum ?? [undefined];
+    for (const model_type of choices.filter((model) => !UNBOUND.includes(model ?? ""))) {
+      const { input, given } = parseInput(operation, exampleOf(operation));
+      const chosen = model_type === undefined ? input : { ...input, model_type };
+      for (const job of operation.plan!(chosen, given)) {
+        const isOffered = providers.some(({ offers }) =>
+          offers.some((offer) => offer.task === job.task && offer.model === job.model),
+        );
+        expect([job.task, job.model, isOffered]).toEqual([job.task, job.model, true]);
+      }
+    }
+  });
+});

@@ -1,0 +1,27 @@
+// Kills parts with -9 at random moments and starts them again, never two at once, until told to stop.
+import type { Place, World } from "../world.ts";
+
+export type Kills = Record<Place, number>;
+
+/** Draws from a list in which the important places stand more often. */
+const TARGETS: Place[] = ["worker", "worker", "worker2", "worker2", "api", "api", "restate", "postgres"];
+
+export async function killUntil(
+  world: World,
+  isDone: (kills: Kills) => boolean,
+  say: (line: string) => void,
+): Promise<Kills> {
+  const kills: Kills = { postgres: 0, restate: 0, api: 0, worker: 0, worker2: 0 };
+  while (!isDone(kills)) {
+    await pause(300 + Math.random() * 1500);
+    const target = TARGETS[Math.floor(Math.random() * TARGETS.length)]!;
+    kills[target]++;
+    const start = Date.now();
+    await world.bounce(target, Math.random() < 0.5 ? 0 : Math.random() * 1000);
+    say(`kill ${total(kills)}: ${target}, back after ${((Date.now() - start) / 1000).toFixed(1)} s`);
+  }
+  return kills;
+}
+
+export const total = (kills: Kills) => Object.values(kills).reduce((sum, each) => sum + each, 0);
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,86 @@
+// Customers of a campaign: each posts one run under one key and asks again until it has an answer, as a good client does.
+import { randomUUID } from "node:crypto";
+import type { World } from "../world.ts";
+
+/** How the vendor can be asked about a lost answer: by our key, by look-up, or not at all. */
+export const CLASSES = { A: "flux-dev", B: "nanobanana", C: "vendora" } as const;
+export type Class = keyof typeof CLASSES;
+
+export type Posted = { run_id: string; key: string; class: Class; answers: Set<string> };
+
+export type Order = { class: Class; prompt: string };
+
+export async function postRun(world: World, order: Order, patienceSeconds = 90): Promise<Posted> {
+  const key = randomUUID();
+  const answers = new Set<string>();
+  const until = Date.now() + patienceSeconds * 1000;
+  for (;;) {
+    const run_id = await postOnce(world, order, key);
+    if (run_id) {
+      answers.add(run_id);
+      return { run_id, key, class: order.class, answers };
+    }
+    if (Date.now() > until) throw new Error("the API did not take the run in time");
+    await new Promise((resolve) => setTimeout(resolve, 150));
+  }
+}
+
+async function postOnce(world: World, order: Order, key: string): Promise<string | undefined> {
+  try {
+    const response = await fetch(`${world.url}/api/v1/runs/generate`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${world.key}`, "content-type": "application/json", "idempotency-key": key },
+      body: JSON.stringify({ prompt: order.prompt, model_type: CLASSES[order.class], ...SIZE[order.class] }),
+      signal: AbortSignal.timeout(10_000),
+    });
+    if (response.status !== 202 && response.status !== 200) {
+      if (response.status < 500) throw new Error(`refused: ${response.status} ${await response.text()}`);
+      return undefined;
+    }
+    return ((await response.json()) as { run_id: string }).run_id;
+  } catch (thrown) {
+    if (String(thrown).includes("refused:")) throw thrown;
+    return undefined;
+  }
+}
+
+/** Small pictures where the model takes a size: drawing is not what is tried here. */
+const SIZE: Record<Class, object> = { A: { width: 64, height: 64 }, B: {}, C: { width: 64, height: 64 } };
+
+/** Posts runs one after the other at a steady rate, as long as it is told to. */
+export async function postWhile(
+  world: World,
+  goesOn: () => boolean,
+  perSecond: number,
+  orderOf: (index: number) => Order,
+): Promise<Posted[]> {
+  const posts: Promise<Posted>[] = [];
+  for (let index = 0; goesOn(); index++) {
+    posts.push(postRun(world, orderOf(index)));
+    await new Promise((resolve) => setTimeout(resolve, 1000 / perSecond));
+  }
+  return Promise.all(posts);
+}
+
+export function postSteadily(world: World, orders: Order[], perSecond: number): Promise<Posted[]> {
+  let left = orders.length;
+  return postWhile(
+    world,
+    () => left-- > 0,
+    perSecond,
+    (index) => orders[index]!,
+  );
+}
+
+export async function openCount(world: World): Promise<number> {
+  const rows = await world.query<{ count: number }>("select count(*)::int from open_runs").catch(() => [{ count: -1 }]);
+  return rows[0]!.count;
+}
+
+export async function awaitAllEnded(world: World, seconds: number): Promise<void> {
+  const until = Date.now() + seconds * 1000;
+  while ((await openCount(world)) !== 0) {
+    if (Date.now() > until) return;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}

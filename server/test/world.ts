@@ -1,0 +1,206 @@
+// The whole of Gesso on real parts, for tests: PostgreSQL, Restate, a vendor, and server processes of either role, each to
+// be killed and started again on the same port and data.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  freePort,
+  makeApiKey,
+  type Part,
+  startPostgres,
+  startRestate,
+  startRestateCluster,
+  startSandbox,
+  startServer,
+} from "@gesso/dev/parts";
+import pg from "pg";
+
+export type WorldOptions = {
+  /** `split`: API and worker are processes of their own, so that each can be killed alone. */
+  roles?: "all" | "split";
+  /** A second worker that shares the port of the first. */
+  secondWorker?: boolean;
+  env?: Record<string, string>;
+  cluster?: boolean;
+  partitions?: number;
+};
+
+export type Place = "postgres" | "restate" | "api" | "worker" | "worker2";
+
+export type World = {
+  url: string;
+  key: string;
+  databaseUrl: string;
+  sandboxUrl: string;
+  sandboxKey: string;
+  storageDir: string;
+  restateDir: string;
+  adminUrl: string;
+  pids(): Record<string, number>;
+  /** Kills with -9 and starts again; resolves when it answers. */
+  bounce(place: Place, downMs?: number): Promise<void>;
+  kill(place: Place): Promise<void>;
+  /** `extra` is added to the environment of a server process. */
+  start(place: Place, extra?: Record<string, string>): Promise<void>;
+  /** Resolves when the process is gone, whoever ended it. */
+  gone(place: Place): Promise<void>;
+  cluster?: Awaited<ReturnType<typeof startRestateCluster>>;
+  query<R = Record<string, unknown>>(text: string, values?: unknown[]): Promise<R[]>;
+  stop(): Promise<void>;
+};
+
+export const SANDBOX_KEY = "sandbox-key-for-tests";
+
+export async function startWorld(options: WorldOptions = {}): Promise<World> {
+  const dir = mkdtempSync(join(tmpdir(), "gesso-world-"));
+  const port = {
+    api: await freePort(),
+    health: await freePort(),
+    health2: await freePort(),
+    worker: await freePort(),
+    postgres: await freePort(),
+    ingress: await freePort(),
+    admin: await freePort(),
+    fabric: await freePort(),
+    sandbox: await freePort(),
+  };
+  const key = makeApiKey();
+  const url = `http://127.0.0.1:${port.api}`;
+  const storageDir = join(dir, "storage");
+  const restateDir = join(dir, "restate");
+  const parts = new Map<string, Part>();
+
+  const [sandbox, cluster] = await Promise.all([
+    startSandbox({
+      dataDir: join(dir, "sandbox"),
+      port: port.sandbox,
+      key: SANDBOX_KEY,
+      ...(process.env.SANDBOX_ENTRY && { entry: process.env.SANDBOX_ENTRY }),
+    }),
+    options.cluster
+      ? startRestateCluster({
+          dataDir: restateDir,
+          basePort: 21_000 + (port.fabric % 5000) * 3,
+          partitions: options.partitions ?? 6,
+        })
+      : undefined,
+  ]);
+  parts.set("sandbox", sandbox);
+  const adminUrl = cluster ? cluster.nodes[0]!.adminUrl : `http://127.0.0.1:${port.admin}`;
+
+  const openPostgres = async () => {
+    parts.set(
+      "postgres",
+      await startPostgres({
+        dataDir: join(dir, "postgres"),
+        port: port.postgres,
+        settings: { max_connections: "200" },
+      }),
+    );
+  };
+  const openRestate = async () => {
+    if (cluster) return;
+    const ports = { ingressPort: port.ingress, adminPort: port.admin, fabricPort: port.fabric };
+    parts.set(
+      "restate",
+      await startRestate({
+        dataDir: restateDir,
+        ...ports,
+        ...(options.partitions && { partitions: options.partitions }),
+      }),
+    );
+  };
+  await Promise.all([openPostgres(), openRestate()]);
+  const databaseUrl = parts.get("postgres")!.url;
+
+  let extra: Record<string, string> = {};
+  const environment = {
+    HOST: "127.0.0.1",
+    PUBLIC_URL: url,
+    DATABASE_URL: databaseUrl,
+    RESTATE_INGRESS_URL: cluster
+      ? cluster.nodes.map((node) => node.ingressUrl).join(",")
+      : `http://127.0.0.1:${port.ingress}`,
+    RESTATE_ADMIN_URL: adminUrl,
+    WORKER_PORT: String(port.worker),
+    WORKER_URL: `http://127.0.0.1:${port.worker}`,
+    GESSO_SECRET: "a secret of tests that is long enough to be one",
+    GESSO_DEV_KEY: key,
+    STORAGE: "disk",
+    STORAGE_DIR: storageDir,
+    SANDBOX_URL: sandbox.url,
+    SANDBOX_KEY,
+    LOG_LEVEL: "info",
+    RESTATE_LOGGING: "ERROR",
+    ...options.env,
+  };
+  const openServer = async (name: "api" | "worker" | "worker2", role: "all" | "api" | "worker", at: number) => {
+    const address = `http://127.0.0.1:${at}`;
+    // A process that died while its neighbours were away comes up only when they are back: try as a supervisor would.
+    for (let tries = 0; ; tries++) {
+      try {
+        parts.set(
+          name,
+          await startServer({
+            dataDir: join(dir, name),
+            url: address,
+            role,
+            name,
+            environment: { ...environment, ...extra, PORT: String(at) },
+          }),
+        );
+        return;
+      } catch (thrown) {
+        if (tries >= 20) throw thrown;
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+    }
+  };
+  const openers: Record<Place, () => Promise<void>> = {
+    postgres: openPostgres,
+    restate: openRestate,
+    api: () => openServer("api", options.roles === "split" ? "api" : "all", port.api),
+    worker: () => openServer("worker", "worker", port.health),
+    worker2: () => openServer("worker2", "worker", port.health2),
+  };
+  await openers.api();
+  if (options.roles === "split") await openers.worker();
+  if (options.secondWorker) await openers.worker2();
+
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 4 });
+  pool.on("error", () => {});
+  const kill = async (place: Place) => parts.get(place)?.kill("SIGKILL");
+
+  return {
+    url,
+    key,
+    databaseUrl,
+    sandboxUrl: sandbox.url,
+    sandboxKey: SANDBOX_KEY,
+    storageDir,
+    restateDir,
+    adminUrl,
+    pids: () => Object.fromEntries([...parts].map(([name, part]) => [name, part.pid])),
+    kill,
+    async start(place, more = {}) {
+      extra = more;
+      await openers[place]();
+      extra = {};
+    },
+    gone: async (place) => void (await parts.get(place)?.exited),
+    async bounce(place, downMs = 0) {
+      await kill(place);
+      if (downMs > 0) await new Promise((resolve) => setTimeout(resolve, downMs));
+      await openers[place]();
+    },
+    ...(cluster && { cluster }),
+    query: async (text, values = []) => (await pool.query(text, values)).rows,
+    async stop() {
+      await pool.end().catch(() => {});
+      for (const name of ["api", "worker", "worker2", "sandbox", "restate", "postgres"]) await parts.get(name)?.stop();
+      await cluster?.stop();
+      if (!process.env.KEEP_WORLD) rmSync(dir, { recursive: true, force: true });
+      else console.log(`world kept in ${dir}`);
+    },
+  };
+}
