@@ -12,7 +12,7 @@ export type Brief = {
   figures: Figure[];
 };
 
-const colourWords: Record<string, string> = {
+export const colourWords: Record<string, string> = {
   red: "#d63a3a",
   crimson: "#b3162f",
   scarlet: "#e02d1b",

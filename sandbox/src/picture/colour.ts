@@ -1,13 +1,13 @@
 // Mixes colours the way the eye does: through OKLab, so that a blend of two clear colours never turns muddy.
 
-type Lab = readonly [number, number, number];
+export type Lab = readonly [number, number, number];
 
 const toLinear = (channel: number): number =>
   channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
 const toChannel = (linear: number): number =>
   linear <= 0.0031308 ? linear * 12.92 : 1.055 * Math.max(linear, 0) ** (1 / 2.4) - 0.055;
 
-const labOf = (hex: string): Lab => {
+export const labOf = (hex: string): Lab => {
   const packed = Number.parseInt(hex.slice(1), 16);
   const red = toLinear(((packed >> 16) & 255) / 255);
   const green = toLinear(((packed >> 8) & 255) / 255);
@@ -22,7 +22,7 @@ const labOf = (hex: string): Lab => {
   ];
 };
 
-const hexOf = ([lightness, a, b]: Lab): string => {
+export const hexOf = ([lightness, a, b]: Lab): string => {
   const long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
   const medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
   const short = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;

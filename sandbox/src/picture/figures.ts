@@ -54,6 +54,14 @@ const homes: Record<Figure, keyof typeof places> = {
 const knoll = ({ width, height, palette }: Stage, foot: number): string =>
   `<path d="M${round(width * 0.3)} ${height + 2}C${round(width * 0.48)} ${round(foot + (height - foot) * 0.2)} ${round(width * 0.6)} ${round(foot)} ${round(width * 0.76)} ${round(foot)}S${round(width * 0.95)} ${round(foot + height * 0.03)} ${width + 2} ${round(foot + height * 0.05)}V${height + 2}Z" fill="${mix(palette.near, palette.far, 0.18)}"/>`;
 
+export type Ink = { ink: string; accent: string; light: string };
+
+/** One figure by itself, with its foot on the lower edge of a square whose upper left corner is given. */
+export const figureAt = (figure: Figure, x: number, y: number, side: number, { ink, accent, light }: Ink): string =>
+  `<g transform="translate(${round(x)} ${round(y)}) scale(${(side / 100).toFixed(4)})">${drawings[figure](ink, accent, light)}</g>`;
+
+export const homeOf = (figure: Figure): keyof typeof places => homes[figure];
+
 export const figures = (named: readonly Figure[], stage: Stage, coat?: string): string => {
   const { width, height, unit, palette } = stage;
   const counts = { ground: 0, water: 0, sky: 0 };
@@ -69,10 +77,10 @@ export const figures = (named: readonly Figure[], stage: Stage, coat?: string): 
       const ink = palette.isDark ? mix(palette.near, "#000000", 0.25) : palette.near;
       // A cat without a colour is a silhouette; the others have their own accents.
       const body = figure === "cat" ? (coat ?? ink) : ink;
-      const drawing = drawings[figure](body, palette.accent, palette.light);
+      const drawn = figureAt(figure, x, foot - size, size, { ink: body, accent: palette.accent, light: palette.light });
       const ground = home === "ground" && !hasKnoll ? knoll(stage, foot - height * 0.004) : "";
       hasKnoll ||= home === "ground";
-      return `${ground}<g transform="translate(${round(x)} ${round(foot - size)}) scale(${(size / 100).toFixed(4)})">${drawing}</g>`;
+      return ground + drawn;
     })
     .join("");
 };

@@ -53,10 +53,43 @@ export const backgroundOf = (size: Size, labs: Float32Array): Uint8Array => {
   return marks;
 };
 
-/** What goes on without a jump from the upper or the lower edge: sky or ground. */
+/** How many cells a thin cloud or a mast may be high before the sky ends at it. */
+const hop = 7;
+
+/** What goes on without a jump from the upper or the lower edge: sky or ground. Thin things in it belong to it. */
 export const reachOf = (size: Size, labs: Float32Array, edge: "top" | "bottom"): number[] => {
   const { width, height } = size;
   const first = edge === "top" ? 0 : (height - 1) * width;
-  const starts = Array.from({ length: width }, (_, x) => first + x);
-  return grow(size, starts, (from, to) => distance(labAt(labs, from), labAt(labs, to)) < shading);
+  const way = edge === "top" ? width : -width;
+  const seen = new Uint8Array(width * height);
+  const isNear = (from: number, to: number): boolean => distance(labAt(labs, from), labAt(labs, to)) < shading;
+  let found = grow(
+    size,
+    Array.from({ length: width }, (_, x) => first + x),
+    isNear,
+    seen,
+  );
+  const all = [...found];
+  // Beyond a thin bar of another colour the same sky goes on: bars are stepped over until nothing new is reached.
+  while (found.length) {
+    const landings: number[] = [];
+    for (const cell of found) {
+      if (seen[cell + way] !== 0) continue;
+      for (let step = 2; step <= hop; step += 1) {
+        const landing = cell + way * step;
+        if (landing < 0 || landing >= seen.length) break;
+        if (distance(labAt(labs, cell), labAt(labs, landing)) > alike) continue;
+        for (let under = 1; under < step; under += 1) {
+          const between = cell + way * under;
+          if (!seen[between]) all.push(between);
+          seen[between] = 1;
+        }
+        if (!seen[landing]) landings.push(landing);
+        break;
+      }
+    }
+    found = grow(size, landings, isNear, seen);
+    for (const cell of found) all.push(cell);
+  }
+  return all;
 };

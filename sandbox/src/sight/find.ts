@@ -1,4 +1,6 @@
 // Finds what a prompt names in a picture. It looks from afar, then follows the edges at the full size.
+
+import { boxOf } from "../retouch/mask.ts";
 import type { Size } from "../size.ts";
 import type { Box } from "../tasks/task.ts";
 import { backgroundOf, reachOf } from "./background.ts";
@@ -7,11 +9,13 @@ import { labAt, labsOf } from "./lab.ts";
 import { matteOf } from "./matte.ts";
 import { fromAfar, type Pixels } from "./pixels.ts";
 import { type Query, readQuery } from "./query.ts";
-import { alongEdges, piecesOf, type Region, regionOf } from "./regions.ts";
-import { shapeFit } from "./shape.ts";
+import { alongEdges, piecesOf, type Region, regionOf, withoutHoles } from "./regions.ts";
+import { shapeFit, shapeOf } from "./shape.ts";
 
 const lookSide = 320;
 const mostFound = 8;
+
+const nowhere: Box = { x: 0, y: 0, width: 0, height: 0 };
 
 export type Found = { name: string; score: number; box: Box; alpha: Buffer };
 
@@ -23,14 +27,19 @@ export const objectsIn = (small: Pixels, labs: Float32Array): Region[] => {
   return piecesOf(small, marks, leastArea(small));
 };
 
+/** Bright discs in the upper part; the first step down from the brightest at which there is one. */
 const lightIn = (small: Pixels, labs: Float32Array): Region[] => {
   const upper = Math.floor(small.height * 0.75) * small.width;
   let brightest = 0;
   for (let cell = 0; cell < upper; cell += 1) brightest = Math.max(brightest, labs[cell * 3]!);
-  const marks = Uint8Array.from({ length: small.width * small.height }, (_, cell) =>
-    cell < upper && labs[cell * 3]! > brightest - 0.04 ? 1 : 0,
-  );
-  return piecesOf(small, marks, leastArea(small)).filter((piece) => alongEdges(piece) === 0);
+  for (const below of [0.02, 0.05, 0.08, 0.12, 0.17]) {
+    const marks = Uint8Array.from({ length: small.width * small.height }, (_, cell) =>
+      cell < upper && labs[cell * 3]! > brightest - below ? 1 : 0,
+    );
+    const discs = piecesOf(small, marks, leastArea(small) * 3).filter((piece) => shapeOf(piece) === "circle");
+    if (discs.length) return discs;
+  }
+  return [];
 };
 
 const candidates = (small: Pixels, labs: Float32Array, { kind, colours }: Query): Region[] => {
@@ -61,7 +70,14 @@ const placeFit = (place: number, asked: "left" | "top" | "middle" | "right" | "b
   return way > 0.5 ? 0.7 + way * 0.3 : 0.2 + way * 0.4;
 };
 
-type Scored = { region: Region; score: number };
+/** Where nothing else is said, people mean what is near the middle. */
+const centreFit = ({ x, y }: Region, { across, down, colours, kind }: Query): number => {
+  if (across || down || kind) return 1;
+  const nearness = Math.exp(-((x - 0.5) ** 2 + (y - 0.47) ** 2) / 0.16);
+  return colours.length ? 0.65 + 0.35 * nearness : 0.35 + 0.65 * nearness;
+};
+
+type Scored = { region: Region; fit: number; score: number };
 
 const judge = (regions: Region[], query: Query): Scored[] => {
   const largest = Math.max(...regions.map(({ area }) => area));
@@ -69,30 +85,15 @@ const judge = (regions: Region[], query: Query): Scored[] => {
     // What lies along the edges is rarely the thing that somebody means.
     const edge = query.kind || alongEdges(region) < 0.2 ? 1 : 0.3;
     const place = placeFit(region.x, query.across) * placeFit(region.y, query.down);
-    const bulk = 0.6 + 0.4 * Math.sqrt(region.area / largest);
-    return { region, score: 0.99 * edge * place * shapeFit(region, query.shape) * (query.size ? 1 : bulk) };
+    const fit = edge * place * shapeFit(region, query.shape);
+    const weight = query.size ? 1 : (0.6 + 0.4 * Math.sqrt(region.area / largest)) * centreFit(region, query);
+    return { region, fit, score: 0.99 * fit * weight };
   });
-  scored.sort((one, other) => other.score - one.score);
-  const likely = scored.filter(({ score }) => score > (scored[0]?.score ?? 0) * 0.5);
+  const best = Math.max(...scored.map(({ fit }) => fit));
+  const likely = scored.filter(({ fit }) => fit > best * 0.6).sort((one, other) => other.score - one.score);
   if (!query.size) return likely;
   const way = query.size === "largest" ? -1 : 1;
   return likely.sort((one, other) => way * (one.region.area - other.region.area)).slice(0, 1);
-};
-
-const boxOf = (alpha: Buffer, { width, height }: Size): Box => {
-  let [left, top, right, bottom] = [width, height, -1, -1];
-  for (let pixel = 0; pixel < alpha.length; pixel += 1) {
-    if (alpha[pixel]! < 128) continue;
-    const x = pixel % width;
-    const y = (pixel - x) / width;
-    if (x < left) left = x;
-    if (x > right) right = x;
-    if (y < top) top = y;
-    if (y > bottom) bottom = y;
-  }
-  return right < 0
-    ? { x: 0, y: 0, width: 0, height: 0 }
-    : { x: left, y: top, width: right - left + 1, height: bottom - top + 1 };
 };
 
 export const look = async (pixels: Pixels): Promise<{ small: Pixels; labs: Float32Array }> => {
@@ -107,19 +108,22 @@ export const findIn = async (pixels: Pixels, prompt: string, isMultiple: boolean
   const judged = judge(candidates(small, labs, query), query).slice(0, isMultiple ? mostFound : 1);
   return judged
     .map(({ region, score }) => {
-      const { alpha } = matteOf(pixels, small, region.cells);
-      return { name: query.name, score: Math.round(score * 1000) / 1000, box: boxOf(alpha, pixels), alpha };
+      const { alpha } = matteOf(pixels, small, withoutHoles(small, region).cells);
+      return { name: query.name, score: Math.round(score * 1000) / 1000, box: boxOf(alpha, pixels) ?? nowhere, alpha };
     })
     .filter(({ box }) => box.width > 0);
 };
 
-/** The edge of everything that stands before the background. */
+/** The edge of everything that stands before the background, except specks beside something large. */
 export const foregroundOf = async (pixels: Pixels) => {
   const { small, labs } = await look(pixels);
+  const objects = objectsIn(small, labs);
   const cells = new Uint8Array(small.width * small.height);
-  for (const { cells: part } of objectsIn(small, labs))
+  for (const { cells: part, area } of objects) {
+    if (area < objects[0]!.area * 0.03) break;
     part.forEach((cell, index) => {
       if (cell) cells[index] = 1;
     });
-  return { ...matteOf(pixels, small, cells), isEmpty: !cells.includes(1) };
+  }
+  return { ...matteOf(pixels, small, cells), isEmpty: !objects.length };
 };

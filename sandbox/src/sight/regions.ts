@@ -72,6 +72,24 @@ export const regionOf = ({ width, height }: Size, members: readonly number[]): R
   };
 };
 
+/** Closes the small holes of a region, such as a highlight on a ball; a ring keeps its large one. */
+export const withoutHoles = (size: Size, region: Region): Region => {
+  const outside = piecesOf(
+    size,
+    region.cells.map((cell) => 1 - cell),
+    1,
+  );
+  const members = [...region.cells.keys()].filter((cell) => region.cells[cell]);
+  const count = members.length;
+  for (const hole of outside) {
+    if (hole.area > region.area * 0.05 || alongEdges(hole) > 0) continue;
+    hole.cells.forEach((cell, index) => {
+      if (cell) members.push(index);
+    });
+  }
+  return members.length === count ? region : regionOf(size, members);
+};
+
 /** All connected pieces of what is marked, except those smaller than `least` cells; the largest first. */
 export const piecesOf = (size: Size, marked: Uint8Array, least: number): Region[] => {
   const seen = new Uint8Array(marked.length);

@@ -25,3 +25,8 @@ export async function keepSource(
     ],
   );
 }
+
+/** Takes back what was kept for a run that was never accepted. */
+export async function forgetAssets(db: Database, assetIds: string[]): Promise<void> {
+  await db.query("assets.forget", "delete from assets where asset_id = any($1::uuid[])", [assetIds]);
+}

@@ -140,9 +140,9 @@ export async function keepMade(
   db: Database,
   held: Held,
   id: AttemptId,
-  files: (KeptAsset & { storage_key: string })[],
+  { files, data }: { files: (KeptAsset & { storage_key: string })[]; data?: Json | undefined },
 ): Promise<boolean> {
-  const made = files.map(({ storage_key: _, ...kept }) => kept);
+  const made = { files: files.map(({ storage_key: _, ...kept }) => kept), ...(data && { data }) };
   const rows = await db.query(
     "attempts.made",
     `with held as (

@@ -3,7 +3,7 @@
 import type { PublicFault } from "../faults.ts";
 import type { Json } from "../kit/shapes.ts";
 import type { Database } from "./connect.ts";
-import type { KeptAsset, RunRow } from "./runs.ts";
+import type { KeptAsset, Result, RunRow } from "./runs.ts";
 
 /** A run in the hands of one engine invocation. */
 export type Held = { run_id: string; tenant_id: string; epoch: number };
@@ -37,7 +37,7 @@ export async function putBack(db: Database, runs: Held[]): Promise<void> {
 export type Begun = Pick<RunRow, "run_id" | "tenant_id" | "plan" | "warnings"> & {
   deadline_at: Date;
   /** What earlier invocations of this run have already made, by job. */
-  made: Record<string, KeptAsset[]>;
+  made: Record<string, { files: KeptAsset[]; data?: Json }>;
 };
 
 export async function beginRun(db: Database, held: Held, eventId: string): Promise<Begun | undefined> {
@@ -74,7 +74,7 @@ export async function armWake(db: Database, held: Held, wakeId: string, seconds:
 }
 
 export type End =
-  | { status: "completed"; outputs: KeptAsset[]; provider: string; cost: number | null; warnings: string[] }
+  | { status: "completed"; result: Result; provider: string; cost: number | null; warnings: string[] }
   | { status: "failed" | "canceled"; error: PublicFault };
 
 /** Ends a run, once: only the one who deletes its open row may. `epoch` is left out by the watchdog alone. */
@@ -100,7 +100,7 @@ export async function endRun(
      )
      select run_id from ended`,
     [
-      ...[run.run_id, run.epoch, end.status, completed ? { outputs: completed.outputs } : null],
+      ...[run.run_id, run.epoch, end.status, completed ? completed.result : null],
       ...[completed ? null : (end as { error: PublicFault }).error],
       ...[
         completed?.cost === undefined || completed.cost === null ? null : { amount: completed.cost, currency: "USD" },

@@ -15,7 +15,15 @@ export type KeptAsset = {
   size_bytes: number;
   sha256: string;
   role: string;
+  name?: string;
+  score?: number;
+  box?: { x: number; y: number; width: number; height: number };
+  duration?: number;
+  fps?: number;
 };
+
+/** `jobs` are the files of every job of the plan; `outputs`, those of the last. */
+export type Result = { outputs: KeptAsset[]; jobs?: KeptAsset[][]; data?: Json | null };
 
 export type RunRow = Caller & {
   run_id: string;
@@ -33,7 +41,7 @@ export type RunRow = Caller & {
   webhook_url: string | null;
   model: string | null;
   provider: string | null;
-  result: { outputs: KeptAsset[] } | null;
+  result: Result | null;
   error: PublicFault | null;
   cost: { amount: number; currency: "USD" } | null;
   warnings: string[];
@@ -55,6 +63,8 @@ export type NewRun = Caller &
     webhook_url?: string | undefined;
     model?: string | undefined;
     provider?: string | undefined;
+    /** Other runs that its pictures come from, beside the parent. */
+    references?: string[];
     shard: number;
     deadlineSeconds: number;
     idempotency?: { key: string; fingerprint: Buffer } | undefined;
@@ -78,6 +88,9 @@ export async function acceptRun(db: Database, run: NewRun): Promise<RunRow | und
      ), queued as (
        insert into open_runs (run_id, tenant_id, shard, deadline_at)
        select run_id, tenant_id, $18, now() + make_interval(secs => $19) from accepted
+     ), referred as (
+       insert into run_references (run_id, source_run_id, root_run_id)
+       select run_id, source, root_run_id from accepted, unnest($21::uuid[]) as source
      ), told as (
        insert into events (run_id, event_id, tenant_id, type) select run_id, $20, tenant_id, 'run.queued' from accepted
      )
@@ -86,7 +99,7 @@ export async function acceptRun(db: Database, run: NewRun): Promise<RunRow | und
       ...[run.run_id, run.tenant_id, run.user_id, run.operation, run.run_type, run.inputs, JSON.stringify(run.plan)],
       ...[run.metadata, JSON.stringify(run.warnings), run.parent_run_id, run.root_run_id, run.depth, run.webhook_url],
       ...[run.idempotency?.key, run.idempotency?.fingerprint, run.model, run.provider],
-      ...[run.shard, run.deadlineSeconds, run.event_id],
+      ...[run.shard, run.deadlineSeconds, run.event_id, run.references ?? []],
     ],
   );
   return row;

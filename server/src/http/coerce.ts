@@ -8,7 +8,7 @@ type Property = { type?: string | string[]; anyOf?: Property[] };
 
 const known = new WeakMap<Operation, Record<string, Property>>();
 
-function propertiesOf(operation: Operation): Record<string, Property> {
+export function propertiesOf(operation: Operation): Record<string, Property> {
   const cached = known.get(operation);
   if (cached) return cached;
   const schema = z.toJSONSchema(operation.input, { io: "input", unrepresentable: "any" }) as { properties?: object };

@@ -13,9 +13,10 @@ import { askOf, ownRun } from "../runs/ask.ts";
 import type { House } from "../runs/house.ts";
 import type { CursorSigner } from "../runs/list.ts";
 import type { Settled } from "../runs/settled.ts";
-import { isOpen, showRun } from "../runs/show.ts";
+import { isOpen, showResult, showRun } from "../runs/show.ts";
 import { startRun } from "../runs/start.ts";
 import { answerFault, readIdempotencyKey } from "./answer.ts";
+import { answerPicture, failureOf } from "./picture.ts";
 import { type Prefer, readPrefer } from "./prefer.ts";
 import { type Bindings, readRequest } from "./read.ts";
 
@@ -67,7 +68,7 @@ async function start(
   operation: Operation,
   context: Context,
   request: Request & { parsed: { input: Json; given: Json } },
-) {
+): Promise<Response> {
   const { house } = desk;
   const { caller, prefer, parsed, idempotencyKey } = request;
   const accepted = await startRun(house, caller, { operation, parsed, idempotencyKey, isStrict: prefer.isStrict });
@@ -76,16 +77,24 @@ async function start(
   context.header("location", `${PREFIX}/runs/${run_id}`);
   context.header("x-run-id", run_id);
 
-  const waitSeconds = prefer.waitSeconds ?? (parsed.input.sync === true ? house.limits.syncSeconds : 0);
-  const row = await settle(desk, accepted.row, Math.min(waitSeconds, house.limits.syncSeconds), { context, caller });
+  const isPicture = operation.answers === "image" && wantsPicture(context, parsed.given);
+  const waits = isPicture || (operation.answers === "image" ? parsed.given.sync === true : parsed.input.sync === true);
+  const waitSeconds = Math.min(prefer.waitSeconds ?? (waits ? house.limits.syncSeconds : 0), house.limits.syncSeconds);
+  const row = await settle(desk, accepted.row, waitSeconds, { context, caller });
   house.moment("answering");
   if (prefer.isMinimal) {
     context.header("preference-applied", "return=minimal");
     return context.body(null, 204);
   }
+  if (isPicture) return answerPicture(house, row);
+  if (operation.failsAloud && waitSeconds > 0 && !isOpen(row) && row.status !== "completed") throw failureOf(row);
   if (isOpen(row)) context.header("retry-after", POLL_HINT_SECONDS);
-  return context.json(operation.reply!(showRun(house, row)) as object, isOpen(row) ? 202 : 200);
+  return context.json(operation.reply!(showRun(house, row), showResult(house, row)) as object, isOpen(row) ? 202 : 200);
 }
+
+/** Callers of a binary operation get the picture unless they ask for JSON, or say that they will not wait. */
+const wantsPicture = (context: Context, given: Json) =>
+  given.sync !== false && !/^application\/json\b/.test(context.req.header("accept") ?? "");
 
 /** The run as it stands after at most so many seconds. A caller that goes away cancels nothing. */
 async function settle(

@@ -4,12 +4,15 @@ import type { IncomingMessage } from "node:http";
 import type { Context } from "hono";
 import { Fault, type Issue } from "../faults.ts";
 import { isFilePart } from "../kit/files.ts";
+import { findInline } from "../kit/images.ts";
 import type { Operation } from "../kit/operation.ts";
 import type { Json } from "../kit/shapes.ts";
-import { coerce } from "./coerce.ts";
+import { coerce, propertiesOf } from "./coerce.ts";
 import { readForm } from "./multipart.ts";
 
 const MOST_JSON_BYTES = 1024 * 1024;
+/** Pictures as base64 may come on top, where an operation takes them. */
+const MOST_INLINE_BYTES = 36 * 1024 * 1024;
 const DEEPEST_JSON = 32;
 
 export type Bindings = { Bindings: { incoming: IncomingMessage } };
@@ -24,7 +27,7 @@ export async function readRequest(context: Context<Bindings>, operation: Operati
   if (context.req.header("content-encoding")) throw new Fault("unsupported_content_encoding");
   const type = (context.req.header("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
   if (type === "application/json" && operation.http.bodies.includes("json")) {
-    const raw = { ...(await readJson(context)), ...params };
+    const raw = { ...(await readJson(context, takesInline(operation))), ...params };
     refuseUnstorable(raw);
     return { raw, discard: async () => {} };
   }
@@ -37,13 +40,16 @@ export async function readRequest(context: Context<Bindings>, operation: Operati
   throw new Fault("unsupported_media_type", { accepted: operation.http.bodies });
 }
 
-async function readJson(context: Context<Bindings>): Promise<Json> {
-  if (Number(context.req.header("content-length") ?? 0) > MOST_JSON_BYTES) throw new Fault("payload_too_large");
+const takesInline = (operation: Operation) => JSON.stringify(propertiesOf(operation)).includes('"x-inline":true');
+
+async function readJson(context: Context<Bindings>, mayBeInline: boolean): Promise<Json> {
+  const most = mayBeInline ? MOST_INLINE_BYTES : MOST_JSON_BYTES;
+  if (Number(context.req.header("content-length") ?? 0) > most) throw new Fault("payload_too_large");
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of context.req.raw.body ?? []) {
     size += chunk.length;
-    if (size > MOST_JSON_BYTES) throw new Fault("payload_too_large");
+    if (size > most) throw new Fault("payload_too_large");
     chunks.push(chunk);
   }
   let value: unknown;
@@ -55,8 +61,12 @@ async function readJson(context: Context<Bindings>): Promise<Json> {
   if (value === null || typeof value !== "object" || Array.isArray(value)) {
     throw new Fault("invalid_json", { reason: "not_an_object" });
   }
+  if (size > MOST_JSON_BYTES && size - inlineSize(value as Json) > MOST_JSON_BYTES)
+    throw new Fault("payload_too_large");
   return value as Json;
 }
+
+const inlineSize = (value: Json) => findInline(value).reduce((sum, { value: each }) => sum + String(each).length, 0);
 
 /** Lone surrogates and NUL cannot be stored as text; `__proto__` must never become a key; depth is bounded. */
 function refuseUnstorable(raw: Json): void {

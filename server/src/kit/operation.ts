@@ -4,13 +4,31 @@ import type { z } from "zod";
 import type { PublicFault } from "../faults.ts";
 import type { FilePart } from "./files.ts";
 import type { Rule } from "./rules.ts";
-import type { Json, Run, RunPage } from "./shapes.ts";
+import type { Json, Output, Run, RunPage } from "./shapes.ts";
 
 /** Everything a provider may be asked to do. A new word is a decision: every provider may then be asked. */
-export type Task = "image.generate";
+export type Task =
+  | "image.generate"
+  | "image.edit"
+  | "image.character"
+  | "image.reference"
+  | "image.segment"
+  | "image.remove-background"
+  | "image.remove"
+  | "image.reframe"
+  | "image.describe"
+  | "image.upscale"
+  | "image.combine"
+  | "image.cut"
+  | "image.blend"
+  | "prompt.enhance"
+  | "video.generate";
 
-/** Where a picture comes from, before it is ours. `job` is the output of an earlier job of the same plan. */
-export type Source = { run: string } | { url: string } | { asset: string } | { job: number };
+/**
+ * Where a picture comes from, before it is ours. `job` is what an earlier job of the same plan made: its first file, or
+ * with `every` all of them, in order.
+ */
+export type Source = { run: string } | { url: string } | { asset: string } | { job: number; every?: true };
 
 /** What we ask of a provider. `S` is a Source in a plan, an AssetRef once ingested, an Asset in an adapter's hand. */
 export type Job<S = Source> = {
@@ -19,7 +37,10 @@ export type Job<S = Source> = {
   prompt?: string | undefined;
   negative_prompt?: string | undefined;
   images?: S[] | undefined;
+  /** White is what changes, in every mask on our side of the door. */
   mask?: S | undefined;
+  /** One mask for each result that is wanted, where a job makes several from one picture. */
+  masks?: S[] | undefined;
   width?: number | undefined;
   height?: number | undefined;
   aspect_ratio?: string | undefined;
@@ -76,11 +97,22 @@ type RunFace<Input extends z.ZodObject> = {
   /** Fills in what the input implies (a model's defaults) before it is shown and planned. */
   settle?(input: z.output<Input>): z.output<Input>;
   parent?(input: z.output<Input>): string | undefined;
+  /** `image`: the answer is the picture itself, waited for, unless the caller asks for JSON. */
+  answers?: "image";
+  /** A run that fails while the caller waits is answered as an error, not as a failed run. */
+  failsAloud?: boolean;
+  /** How long a run may take, where that is not the usual time. */
+  deadlineSeconds?: number;
   /** Given fields that this model does not use: a warning each, or a refusal in strict handling. */
   unused?(input: z.output<Input>, given: Json): string[];
+  /** What else the caller should know: a value that was adapted, a tag that was trimmed. */
+  notes?(input: z.output<Input>, given: Json): string[];
   plan(input: z.output<Input>, given: Json): Job[];
-  reply(run: Run): unknown;
+  reply(run: Run, result: RunResult): unknown;
 };
+
+/** What a run made beyond what the Run shape shows: every job's files in order, and results that are not files. */
+export type RunResult = { jobs: Output[][]; data: Json | null };
 
 type AnswerFace<Input extends z.ZodObject> = { answer(input: z.output<Input>, ask: Ask): Promise<unknown> };
 

@@ -19,8 +19,14 @@ const Output = z
     size_bytes: z.int(),
     sha256: z.string(),
     role: z.string().describe("What the file is to the run: result, source, mask"),
+    name: z.string().optional().describe("What was found, where something was looked for"),
+    score: z.number().optional().describe("How sure the model is of it, 0 to 1"),
+    box: z.object({ x: z.int(), y: z.int(), width: z.int(), height: z.int() }).optional().describe("Where it lies"),
+    duration: z.number().optional().describe("Seconds, of a video"),
+    fps: z.number().optional().describe("Frames per second, of a video"),
   })
   .meta({ id: "Output" });
+export type Output = z.infer<typeof Output>;
 
 export const ErrorBody = z
   .object({

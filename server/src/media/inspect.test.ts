@@ -1,7 +1,7 @@
 import { crc32, deflateSync } from "node:zlib";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
-import { inspectImage, inspectVideo, normalizeUpload } from "./inspect.ts";
+import { inspectImage, normalizeUpload } from "./inspect.ts";
 
 const noise = (width: number, height: number) =>
   sharp({
@@ -272,17 +272,4 @@ describe("an upload that lies on its side", () => {
     ];
     await fails(Buffer.concat(few), "image_undecodable");
   });
-});
-
-describe("a video", () => {
-  const ftyp = (brand: string) => Buffer.from(`\0\0\0\x18ftyp${brand}\0\0\0\0`, "latin1");
-  test("is an MP4 by its first box", async () => {
-    expect(await inspectVideo(ftyp("isom"))).toEqual({ media_type: "video/mp4" });
-  });
-  test.each([ftyp("heic"), ftyp("avif"), ftyp("qt  "), picture.png, Buffer.alloc(0)])(
-    "is nothing else",
-    async (bytes) => {
-      await expect(inspectVideo(bytes)).rejects.toMatchObject({ code: "provider_output_invalid" });
-    },
-  );
 });

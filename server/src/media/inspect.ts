@@ -7,7 +7,6 @@ import { isPng, readPng } from "./layout-png.ts";
 import { isWebp, readWebp } from "./layout-webp.ts";
 
 export type InspectedImage = { media_type: ImageType; width: number; height: number };
-export type InspectedVideo = { media_type: "video/mp4" };
 
 const leastSide = 16;
 const mostSide = 16_384;
@@ -51,14 +50,4 @@ const sniff = (bytes: Uint8Array): ImageLayout => {
   if (isJpeg(bytes)) return readJpeg(bytes);
   if (isWebp(bytes)) return readWebp(bytes);
   throw new Fault("unsupported_image_format");
-};
-
-/** Brands of MP4 that players take; the same box also begins HEIC, AVIF and QuickTime files. */
-const videoBrands = new Set(["isom", "iso2", "iso3", "iso4", "iso5", "iso6", "mp41", "mp42", "avc1", "dash", "M4V "]);
-
-/** Only the kind for now. Length, size and codecs belong here too, read from the `moov` box, when videos are made. */
-export const inspectVideo = async (bytes: Uint8Array): Promise<InspectedVideo> => {
-  const start = Buffer.from(bytes.subarray(0, leastBytes)).toString("latin1");
-  if (start.slice(4, 8) === "ftyp" && videoBrands.has(start.slice(8))) return { media_type: "video/mp4" };
-  throw new Fault("provider_output_invalid", { reason: "not an MP4 video" });
 };

@@ -34,12 +34,22 @@ export type Offer = {
 };
 
 /** A result, still at the provider's address or in hand. Keeping it is the server's work, never an adapter's. */
-export type Output = { url: string } | { bytes: Uint8Array; media_type: string };
+export type Output = ({ url: string } | { bytes: Uint8Array; media_type: string }) & About;
+/** What the provider says about a result. */
+export type About = {
+  name?: string;
+  score?: number;
+  box?: { x: number; y: number; width: number; height: number };
+  duration?: number;
+  fps?: number;
+};
 
 /** JSON only: it is stored, and may be read by another process after a crash. */
 export type Ticket = Record<string, string>;
 
-export type Progress = { state: "running"; ticket: Ticket; progress?: number } | { state: "done"; outputs: Output[] };
+/** `data` is a result that is not a file: a description, an enhanced prompt. */
+export type Done = { state: "done"; outputs: Output[]; data?: Json };
+export type Progress = { state: "running"; ticket: Ticket; progress?: number } | Done;
 
 /** What an adapter has in its hands. `key` names this job on both sides; `fetch` goes nowhere but to the provider. */
 export type Context<Env> = {

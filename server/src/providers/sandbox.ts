@@ -1,6 +1,7 @@
 // The sandbox vendor, which comes with the house: a queue of jobs over HTTP with callbacks, like any cloud's.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
+import type { Task } from "../kit/operation.ts";
 import { models } from "../models.ts";
 import { call, failure } from "./http.ts";
 import { type Context, defineProvider, type Offer, type Recovery } from "./provider.ts";
@@ -11,11 +12,20 @@ const Env = z.object({
 });
 type SandboxEnv = z.output<typeof Env>;
 
+const Output = z.object({
+  url: z.url(),
+  name: z.string().optional(),
+  score: z.number().optional(),
+  box: z.object({ x: z.number(), y: z.number(), width: z.number(), height: z.number() }).optional(),
+  duration: z.number().optional(),
+  fps: z.number().optional(),
+});
 const Job = z.object({
   id: z.string(),
   status: z.enum(["queued", "running", "succeeded", "failed", "refused", "canceled"]),
   progress: z.number().default(0),
-  outputs: z.array(z.object({ url: z.url() })).default([]),
+  outputs: z.array(Output).default([]),
+  data: z.record(z.string(), z.unknown()).nullish(),
   error: z.object({ code: z.string() }).nullish(),
 });
 const Jobs = z.object({ data: z.array(Job) });
@@ -24,12 +34,30 @@ const Jobs = z.object({ data: z.array(Job) });
 const KINDS: Record<string, Recovery> = { vendora: "none", nanobanana: "find" };
 const upstreamName: Record<Recovery, string> = { replay: "replay", find: "find", none: "blind", free: "replay" };
 
-const offers: Offer[] = models
-  .filter((model) => model.id !== "vendorc")
-  .map(({ id }) => {
-    const recovery = KINDS[id] ?? "replay";
-    return { task: "image.generate", model: id, as: `${upstreamName[recovery]}/${id}`, recovery, price: 0 };
-  });
+const offer = (task: Task, model: string): Offer => {
+  const recovery = KINDS[model] ?? "replay";
+  return { task, model, as: `${upstreamName[recovery]}/${model}`, recovery, price: 0 };
+};
+
+/** What it does beside generating, and with which of our models. */
+const TASKS: Partial<Record<Task, string[]>> = {
+  "image.edit": ["flux-kontext-max", "vendora", "nanobanana", "gemini-2.5", "edit-default"],
+  "image.character": ["character-default"],
+  "image.reference": ["reference-default"],
+  "image.segment": ["segment-default"],
+  "image.remove-background": ["remove-background-default"],
+  "image.remove": ["remove-default"],
+  "image.reframe": ["photon-flash-1", "photon-1"],
+  "image.describe": ["describe-default"],
+  "image.upscale": ["upscale-default"],
+  "prompt.enhance": ["enhance-default"],
+  "video.generate": ["video-default"],
+};
+
+const offers: Offer[] = [
+  ...models.filter((model) => model.id !== "vendorc").map((model) => offer("image.generate", model.id)),
+  ...Object.entries(TASKS).flatMap(([task, names]) => names.map((name) => offer(task as Task, name))),
+];
 
 const api = (env: SandboxEnv) => ({ origin: env.SANDBOX_URL, headers: { authorization: `Bearer ${env.SANDBOX_KEY}` } });
 const ended = (status: string) => status !== "queued" && status !== "running";
@@ -71,7 +99,7 @@ export const sandbox = defineProvider<SandboxEnv>({
   async check(ticket, context) {
     const job = await read(`/v1/jobs/${ticket.id}`, context);
     if (!ended(job.status)) return { state: "running", ticket, progress: job.progress };
-    if (job.status === "succeeded") return { state: "done", outputs: job.outputs };
+    if (job.status === "succeeded") return { state: "done", outputs: job.outputs, ...(job.data && { data: job.data }) };
     if (job.status === "refused")
       throw failure("content_refused", { kind: "refused", cause: job.error }, { by: "provider" });
     throw failure("provider_error", { kind: "failed", cause: job.error });

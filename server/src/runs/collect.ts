@@ -17,7 +17,7 @@ export async function collect(house: House, held: Held, work: JobInHand, attempt
   const id = { run_id: held.run_id, job: work.n, try: attempt.try };
   const progress = await ask(house, live, id, row.ticket as Ticket);
   if (progress.state === "running") return { state: "running" };
-  return keepOutputs(house, held, { ...work, try: id.try }, live, progress.outputs);
+  return keepOutputs(house, held, { ...work, try: id.try }, live, progress);
 }
 
 /** A question that got no answer is asked again later; only the provider's own word ends a job. */

@@ -1,9 +1,10 @@
 // The life of a run, top to bottom. What a step returns is JSON and is journalled: after a crash or a deploy the run goes
 // on from what was decided. Nothing here knows which engine carries it.
 import type { Held } from "../db/open-runs.ts";
-import type { KeptAsset } from "../db/runs.ts";
+import type { KeptAsset, Result } from "../db/runs.ts";
 import { Fault, type PublicFault, toFault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
+import type { Json } from "../kit/shapes.ts";
 import type { AssetRef } from "../providers/provider.ts";
 import type { Choice } from "./choose.ts";
 import type { WakeReason } from "./house.ts";
@@ -15,7 +16,7 @@ export type Engine = {
 };
 export type Bell = { id: string; wait(seconds: number): Promise<WakeReason | undefined> };
 
-export type Begun = { jobs: { job: Job; choice: Choice; made?: KeptAsset[] }[] };
+export type Begun = { jobs: { job: Job; choice: Choice; made?: { files: KeptAsset[]; data?: Json } }[] };
 export type JobInHand = { n: number; job: Job<AssetRef>; choice: Choice };
 
 /** How a submission stands. `again`: not taken, send as a new try. `later`: somebody may have sent it, look again. */
@@ -26,7 +27,7 @@ export type Sent =
   | { state: "later"; try: number; seconds: number }
   | Gone;
 export type Collected = { state: "running" } | Made | Gone;
-export type Made = { state: "made"; files: KeptAsset[]; warnings: string[] };
+export type Made = { state: "made"; files: KeptAsset[]; data?: Json; warnings: string[] };
 /** The run has ended or is in other hands, or its owner wants it stopped. */
 type Gone = { state: "lost" } | { state: "canceled" };
 
@@ -42,7 +43,7 @@ export type Hands = {
 };
 export type Armed = { state: "armed" } | Gone;
 export type Finish =
-  | { status: "completed"; outputs: KeptAsset[]; last: { job: Job; choice: Choice }; warnings: string[] }
+  | { status: "completed"; result: Result; done: { job: Job; choice: Choice }[]; warnings: string[] }
   | { status: "failed" | "canceled"; error: PublicFault };
 
 const FIRST_WAIT_SECONDS = 60;
@@ -64,12 +65,14 @@ type With = { engine: Engine; hands: Hands };
 async function doJobs(held: Held, begun: Begun, { engine, hands }: With): Promise<Finish | undefined> {
   const made: KeptAsset[][] = [];
   const warnings: string[] = [];
+  let data: Json | null = null;
   for (const [n, { job: planned, choice, made: before }] of begun.jobs.entries()) {
     if (before) {
-      made.push(before);
+      made.push(before.files);
+      data = before.data ?? data;
       continue;
     }
-    const hasSources = planned.images !== undefined || planned.mask !== undefined;
+    const hasSources = [planned.images, planned.mask, planned.masks].some((source) => source !== undefined);
     const job = hasSources
       ? await engine.step(`${n}.ingest`, () => hands.ingest(held, n, planned, made))
       : (planned as Job<AssetRef>);
@@ -77,9 +80,11 @@ async function doJobs(held: Held, begun: Begun, { engine, hands }: With): Promis
     if (result.state === "lost") return undefined;
     if (result.state === "canceled") return canceled();
     made.push(result.files);
+    data = result.data ?? data;
     warnings.push(...result.warnings);
   }
-  return { status: "completed", outputs: made.at(-1) ?? [], last: begun.jobs.at(-1)!, warnings };
+  const result = { outputs: made.at(-1) ?? [], ...(made.length > 1 && { jobs: made }), ...(data && { data }) };
+  return { status: "completed", result, done: begun.jobs, warnings };
 }
 
 /** Submits until somebody has the job, then waits until it is made. */

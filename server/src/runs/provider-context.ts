@@ -25,7 +25,12 @@ export async function handOver(house: House, job: Job<AssetRef>): Promise<Job<As
     url: async () => house.assetUrl(ref.asset_id, ref.media_type),
     bytes: () => bytesOf(house, ref.asset_id),
   });
-  return { ...job, images: job.images?.map(readable), mask: job.mask && readable(job.mask) };
+  return {
+    ...job,
+    images: job.images?.map(readable),
+    masks: job.masks?.map(readable),
+    mask: job.mask && readable(job.mask),
+  };
 }
 
 async function bytesOf(house: House, assetId: string): Promise<Uint8Array> {

@@ -28,7 +28,7 @@ export async function send(house: House, held: Held, work: JobInHand, id: Attemp
     await keepTicket(house.db, id, sent.ticket, FIRST_POLL_SECONDS);
     return { state: "running", try: id.try };
   }
-  return keepOutputs(house, held, { ...work, try: id.try }, live, sent.outputs);
+  return keepOutputs(house, held, { ...work, try: id.try }, live, sent);
 }
 
 async function afterFailure(house: House, id: AttemptId, thrown: unknown): Promise<Sent> {

@@ -1,15 +1,26 @@
 // A run as callers see it: the names of the interface, addresses made anew at each read, nothing private.
-import type { RunRow } from "../db/runs.ts";
+import type { KeptAsset, RunRow } from "../db/runs.ts";
+import type { RunResult } from "../kit/operation.ts";
 import type { Run } from "../kit/shapes.ts";
 import type { House } from "./house.ts";
 
 const UPLOADS = ["upload", "mask-upload"];
 
-export function showRun(house: Pick<House, "assetUrl">, row: RunRow): Run {
-  const outputs = (row.result?.outputs ?? []).map((asset) => ({
-    ...asset,
-    url: house.assetUrl(asset.asset_id, asset.media_type),
-  }));
+type Signer = Pick<House, "assetUrl">;
+
+const showFile = (house: Signer, asset: KeptAsset) => ({
+  ...asset,
+  url: house.assetUrl(asset.asset_id, asset.media_type),
+});
+
+/** What a run made beyond the Run shape, for operations that answer in a shape of their own. */
+export function showResult(house: Signer, row: RunRow): RunResult {
+  const jobs = row.result?.jobs ?? (row.result ? [row.result.outputs] : []);
+  return { jobs: jobs.map((files) => files.map((file) => showFile(house, file))), data: row.result?.data ?? null };
+}
+
+export function showRun(house: Signer, row: RunRow): Run {
+  const outputs = (row.result?.outputs ?? []).map((asset) => showFile(house, asset));
   const urls = (kind: string) => outputs.filter((each) => each.media_type.startsWith(kind)).map((each) => each.url);
   const images = urls("image/");
   return {

@@ -1,7 +1,7 @@
 // Accepts a run: checks what it refers to, plans it, and writes row, key and event in one statement. When this has
 // answered, the run will be carried to its end whatever crashes.
 import { createHash } from "node:crypto";
-import { acceptRun, type Caller, findKey, findRun, findRuns, type RunRow } from "../db/runs.ts";
+import { acceptRun, type Caller, findKey, findRun, findRuns, type NewRun, type RunRow } from "../db/runs.ts";
 import { Fault } from "../faults.ts";
 import type { Job, Operation, Source } from "../kit/operation.ts";
 import type { Parsed } from "../kit/parse.ts";
@@ -10,6 +10,7 @@ import { chooseOffer } from "./choose.ts";
 import type { House } from "./house.ts";
 import { idWithin, shardOf } from "./ids.ts";
 import { isOpen } from "./show.ts";
+import { stageInline } from "./stage.ts";
 
 const DEEPEST = 64;
 
@@ -17,22 +18,42 @@ export type Asked = { operation: Operation; parsed: Parsed; idempotencyKey?: str
 export type Accepted = { row: RunRow; isReplay: boolean };
 
 export async function startRun(house: House, caller: Caller, asked: Asked): Promise<Accepted> {
-  const { operation, parsed } = asked;
-  const fingerprint = fingerprintOf(operation.name, parsed.given);
+  const { operation } = asked;
+  const fingerprint = fingerprintOf(operation.name, asked.parsed.given);
   const replay = asked.idempotencyKey && (await findReplay(house, caller, asked.idempotencyKey, fingerprint));
   if (replay) return replay;
 
+  const run_id = house.newId();
+  const { parsed, undo } = await stageInline(house, { ...caller, run_id }, asked.parsed);
+  try {
+    const run = await planRun(house, caller, { ...asked, parsed }, run_id);
+    house.moment("request_read");
+    const idempotency = asked.idempotencyKey ? { key: asked.idempotencyKey, fingerprint } : undefined;
+    const row = await acceptRun(house.db, { ...run, idempotency });
+    house.moment("committed");
+    if (!row) {
+      await undo();
+      return (await findReplay(house, caller, asked.idempotencyKey!, fingerprint))!;
+    }
+    house.queued.say("queued");
+    return { row, isReplay: false };
+  } catch (thrown) {
+    await undo().catch(() => {});
+    throw thrown;
+  }
+}
+
+async function planRun(house: House, caller: Caller, asked: Asked, run_id: string): Promise<NewRun> {
+  const { operation, parsed } = asked;
   const plan = operation.plan!(parsed.input, parsed.given);
   const unused = operation.unused?.(parsed.input, parsed.given) ?? [];
   if (asked.isStrict && unused.length > 0) throw refuseUnused(unused);
-  const choice = chooseOffer(house, plan[0]!);
-  const { parent_run_id, root_run_id, depth } = await placeInTree(house, caller, operation.parent?.(parsed.input));
-  await checkSources(house, caller, plan);
-
-  const run_id = house.newId();
-  house.moment("request_read");
+  const choices = plan.map((job) => chooseOffer(house, job));
+  const parentId = operation.parent?.(parsed.input);
+  const place = await placeInTree(house, caller, parentId);
+  const sources = await checkSources(house, caller, plan);
   const { webhook_secret: _secret, metadata, webhook_url, ...inputs } = parsed.input;
-  const row = await acceptRun(house.db, {
+  return {
     ...caller,
     run_id,
     operation: operation.name,
@@ -41,21 +62,20 @@ export async function startRun(house: House, caller: Caller, asked: Asked): Prom
     plan,
     metadata: (metadata as Json | undefined) ?? {},
     webhook_url: webhook_url as string | undefined,
-    warnings: unused.map((field) => `${field} is not used by this model.`),
-    parent_run_id,
-    root_run_id: root_run_id ?? run_id,
-    depth,
+    warnings: [
+      ...unused.map((field) => `${field} is not used by this model.`),
+      ...(operation.notes?.(parsed.input, parsed.given) ?? []),
+    ],
+    parent_run_id: place.parent_run_id,
+    root_run_id: place.root_run_id ?? run_id,
+    depth: place.depth,
+    references: sources.filter((source) => source !== parentId),
     model: plan[0]!.model,
-    provider: choice.provider,
+    provider: choices[0]!.provider,
     shard: shardOf(caller.tenant_id, house.shards),
-    deadlineSeconds: house.limits.deadlineSeconds,
-    idempotency: asked.idempotencyKey ? { key: asked.idempotencyKey, fingerprint } : undefined,
+    deadlineSeconds: operation.deadlineSeconds ?? house.limits.deadlineSeconds,
     event_id: idWithin(run_id, "run.queued"),
-  });
-  house.moment("committed");
-  if (!row) return (await findReplay(house, caller, asked.idempotencyKey!, fingerprint))!;
-  house.queued.say("queued");
-  return { row, isReplay: false };
+  };
 }
 
 /** The run that this key already stands for, in whatever state it is now. */
@@ -111,10 +131,10 @@ export async function placeInTree(house: House, caller: Caller, parentId: string
 }
 
 /** Runs that are used as sources must be the caller's own, ended, and hold a picture. */
-async function checkSources(house: House, caller: Caller, plan: Job[]): Promise<void> {
-  const sources = plan.flatMap((job) => [...(job.images ?? []), ...(job.mask ? [job.mask] : [])]);
+async function checkSources(house: House, caller: Caller, plan: Job[]): Promise<string[]> {
+  const sources = plan.flatMap((job) => [...(job.images ?? []), ...(job.masks ?? []), ...(job.mask ? [job.mask] : [])]);
   const ids = [...new Set(sources.flatMap((source: Source) => ("run" in source ? [source.run] : [])))];
-  if (ids.length === 0) return;
+  if (ids.length === 0) return [];
   const rows = await findRuns(house.db, caller.tenant_id, ids);
   if (rows.length < ids.length) throw new Fault("run_not_found");
   for (const row of rows) {
@@ -122,4 +142,5 @@ async function checkSources(house: House, caller: Caller, plan: Job[]): Promise<
     if (isOpen(row)) throw new Fault("run_not_ready", { run_id: row.run_id });
     if (!row.result?.outputs.length) throw new Fault("source_run_failed", { run_id: row.run_id });
   }
+  return ids;
 }

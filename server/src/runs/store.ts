@@ -6,8 +6,9 @@ import type { Held } from "../db/open-runs.ts";
 import type { KeptAsset } from "../db/runs.ts";
 import { Fault } from "../faults.ts";
 import { inspectImage } from "../media/inspect.ts";
+import { inspectVideo, isVideo } from "../media/inspect-video.ts";
 import { assetKey } from "../media/storage.ts";
-import type { Output } from "../providers/provider.ts";
+import type { About, Done, Output } from "../providers/provider.ts";
 import type { JobInHand, Made } from "./execute.ts";
 import type { House, LiveProvider } from "./house.ts";
 import { idWithin } from "./ids.ts";
@@ -22,29 +23,38 @@ export async function keepOutputs(
   held: Held,
   work: JobInHand & { try: number },
   live: LiveProvider,
-  outputs: Output[],
+  { outputs, data }: Pick<Done, "outputs" | "data">,
 ): Promise<Made | { state: "lost" }> {
-  const asked = work.job.count ?? 1;
-  if (outputs.length === 0) throw new Fault("provider_output_invalid", { reason: "no_output" });
+  const asked = work.job.count ?? outputs.length;
+  if (outputs.length === 0 && data === undefined) throw new Fault("provider_output_invalid", { reason: "no_output" });
   const files = await Promise.all(
     outputs.slice(0, asked).map(async (output, index) => {
       const bytes = await bytesOf(house, live, output);
       house.moment("result_read");
-      return keepFile(house, held, { asset_id: idWithin(held.run_id, work.n, index), role: "result", bytes });
+      const { name, score, box, duration, fps } = output;
+      const file = await keepFile(house, held, {
+        asset_id: idWithin(held.run_id, work.n, index),
+        role: "result",
+        bytes,
+      });
+      return { ...file, ...onlyGiven({ name, score, box, duration, fps }) };
     }),
   );
-  const isOurs = await keepMade(house.db, held, { run_id: held.run_id, job: work.n, try: work.try }, files);
-  if (!isOurs) return { state: "lost" };
+  const id = { run_id: held.run_id, job: work.n, try: work.try };
+  if (!(await keepMade(house.db, held, id, { files, data }))) return { state: "lost" };
   const warnings = files.length < asked ? [`The provider made ${files.length} of ${asked} results.`] : [];
-  return { state: "made", files: files.map(({ storage_key: _, ...file }) => file), warnings };
+  return { state: "made", files: files.map(({ storage_key: _, ...file }) => file), ...(data && { data }), warnings };
 }
+
+const onlyGiven = (about: About): About =>
+  Object.fromEntries(Object.entries(about).filter(([, value]) => value !== undefined));
 
 export async function keepFile(
   house: House,
   run: { run_id: string; tenant_id: string },
   { asset_id, role, bytes }: { asset_id: string; role: string; bytes: Uint8Array },
 ): Promise<Kept> {
-  const seen = await inspectImage(bytes).catch((thrown) => {
+  const seen = await inspect(bytes).catch((thrown) => {
     throw thrown instanceof Fault && role === "result"
       ? new Fault("provider_output_invalid", { reason: thrown.code }, { cause: thrown })
       : thrown;
@@ -55,6 +65,9 @@ export async function keepFile(
   house.moment("file_stored");
   return { asset_id, ...seen, size_bytes: bytes.length, sha256, role, storage_key };
 }
+
+/** A video says its size in its own container; pictures are looked at whole. */
+const inspect = (bytes: Uint8Array) => (isVideo(bytes) ? inspectVideo(bytes) : inspectImage(bytes));
 
 async function bytesOf(house: House, live: LiveProvider, output: Output): Promise<Uint8Array> {
   if ("bytes" in output) return output.bytes;

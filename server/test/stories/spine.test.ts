@@ -250,7 +250,7 @@ describe("uploads", () => {
 
   it("refuses what is no image, in the upload's own shape", async () => {
     const data = new FormData();
-    data.set("file", new Blob(["hello"], { type: "image/png" }), "a.png");
+    data.set("file", new Blob(["hello, I am only text"], { type: "image/png" }), "a.png");
     const { status, body } = await caller.post("/upload", data);
     expect([status, body.success, body.code]).toEqual([415, false, "unsupported_image_format"]);
     expect((await caller.post("/upload", new FormData())).body).toMatchObject({

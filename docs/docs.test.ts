@@ -1,0 +1,79 @@
+// The samples of the guides, run as they stand: each page in a folder of its own, top to bottom, against a whole Gesso.
+// A block that is marked `bash run` is one test; it fails when any of its commands does.
+import { execFile } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { type Gesso, startAll } from "@gesso/dev/start";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const GUIDE = join(ROOT, "docs", "guide");
+const PAGES = ["README.md", ...readdirSync(GUIDE).map((name) => join("docs", "guide", name))];
+const BLOCK = /^```bash run\n([\s\S]*?)^```$/gm;
+
+const blocksOf = (page: string) => {
+  const text = readFileSync(join(ROOT, page), "utf8");
+  return [...text.matchAll(BLOCK)].map((match) => {
+    const line = text.slice(0, match.index).split("\n").length;
+    return [`line ${line}`, match[1] ?? ""] as const;
+  });
+};
+
+const folder = mkdtempSync(join(tmpdir(), "gesso-docs-"));
+let gesso: Gesso;
+
+beforeAll(async () => {
+  gesso = await startAll({ dataDir: folder, ephemeral: true, log: () => {} });
+}, 90_000);
+
+afterAll(async () => {
+  await gesso?.stop();
+  rmSync(folder, { recursive: true, force: true });
+}, 60_000);
+
+const run = async (script: string, cwd: string) => {
+  const env = { PATH: process.env.PATH, HOME: cwd, GESSO_URL: gesso.url, GESSO_KEY: gesso.key };
+  const options = { cwd, env, timeout: 60_000 };
+  return promisify(execFile)("bash", ["-euo", "pipefail", "-c", script], options).catch((thrown) => {
+    throw new Error(`exit ${thrown.code}\n${thrown.stdout}\n${thrown.stderr}`);
+  });
+};
+
+describe.each(PAGES.filter((page) => blocksOf(page).length > 0))("%s", (page) => {
+  const place = mkdtempSync(join(folder, "page-"));
+  it.each(blocksOf(page))(
+    "the sample at %s works",
+    async (_, script) => {
+      await run(script, place);
+    },
+    70_000,
+  );
+});
+
+it("has samples in every guide that promises to show something", () => {
+  const shown = PAGES.filter((page) => blocksOf(page).length > 0);
+  expect(shown).toEqual(
+    expect.arrayContaining(
+      ["first-image", "runs", "uploads", "sandbox"].map((name) => join("docs", "guide", `${name}.md`)),
+    ),
+  );
+});
+
+it("links only to files that are there", () => {
+  const dead = PAGES.flatMap((page) =>
+    [...readFileSync(join(ROOT, page), "utf8").matchAll(/\]\((?!https?:|#)([^)#]+)(#[^)]*)?\)/g)].flatMap(
+      ([, to = ""]) => {
+        try {
+          readFileSync(join(ROOT, page, "..", to));
+          return [];
+        } catch (thrown) {
+          return (thrown as { code: string }).code === "EISDIR" ? [] : [`${page} -> ${to}`];
+        }
+      },
+    ),
+  );
+  expect(dead).toEqual([]);
+});

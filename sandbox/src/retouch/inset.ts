@@ -1,0 +1,67 @@
+// Other pictures inside a picture: as prints with a white rim and a soft shadow, laid down a little askew.
+import sharp, { type OverlayOptions } from "sharp";
+import { chanceOf } from "../picture/chance.ts";
+import { letter, plain, widthOf } from "../picture/lettering.ts";
+import { round } from "../picture/stage.ts";
+import { uprightSize } from "../sight/pixels.ts";
+import type { Size } from "../size.ts";
+import type { Box } from "../tasks/task.ts";
+
+type Print = { image: Buffer; label?: string | undefined };
+
+const label = (words: string, width: number, top: number, size: number): string => {
+  const text = plain(words).slice(0, 24);
+  const left = (width - widthOf(text, size)) / 2;
+  return `<g fill="none" stroke="#3a3d46" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round">${letter(text, left, top, size)}</g>`;
+};
+
+/** One print that fits into `room`, shadow included. */
+const printOf = async ({ image, label: words }: Print, room: Size, turn: number): Promise<Buffer> => {
+  const size = await uprightSize(image);
+  const rim = Math.max(2, Math.round(Math.min(room.width, room.height) * 0.03));
+  const foot = words ? rim * 3.4 : rim;
+  const scale = Math.min((room.width * 0.84) / size.width, (room.height * 0.84) / size.height);
+  const width = Math.max(4, Math.round(size.width * scale) - 2 * rim);
+  const height = Math.max(4, Math.round(size.height * scale) - rim - Math.round(foot));
+  const pad = rim * 3;
+  const sheet = { width: width + 2 * rim, height: Math.round(height + rim + foot) };
+  const whole = { width: sheet.width + 2 * pad, height: sheet.height + 2 * pad };
+  const paper = (fill: string, shift: number, opacity = 1) =>
+    `<rect x="${pad}" y="${round(pad + shift)}" width="${sheet.width}" height="${sheet.height}" rx="${round(rim * 0.4)}" fill="${fill}" fill-opacity="${opacity}"/>`;
+  const svg = (content: string) =>
+    Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="${whole.width}" height="${whole.height}">${content}</svg>`);
+  const shadow = await sharp(svg(paper("#05070d", rim * 0.8, 0.6))).blur(Math.max(0.5, rim * 0.9)).png().toBuffer();
+  const text = words ? label(words, whole.width, pad + rim + height + rim * 1.1, rim * 1.25) : "";
+  const print = await sharp(image).autoOrient().flatten({ background: "#ffffff" }).resize({ width, height, fit: "cover" });
+  return sharp(shadow)
+    .composite([
+      { input: svg(paper("#fbfaf7", 0) + text) },
+      { input: await print.png().toBuffer(), left: pad + rim, top: pad + rim },
+    ])
+    .png()
+    .toBuffer()
+    .then((flat) => sharp(flat).rotate(turn, { background: "#00000000" }).png().toBuffer());
+};
+
+/** The prints side by side in a box of the picture, in the order given. */
+export const prints = async (list: readonly Print[], box: Box, picture: Size, words: string): Promise<OverlayOptions[]> => {
+  const chance = chanceOf(`prints ${words}`);
+  const columns = Math.min(list.length, Math.max(1, Math.round(Math.sqrt((list.length * box.width) / box.height))));
+  const rows = Math.ceil(list.length / columns);
+  const room = { width: box.width / columns, height: box.height / rows };
+  return Promise.all(
+    list.map(async (entry, index) => {
+      const row = Math.floor(index / columns);
+      const inRow = Math.min(columns, list.length - row * columns);
+      const input = await printOf(entry, room, chance.fork(String(index)).between(-4, 4));
+      const { width, height } = await sharp(input).metadata();
+      const x = box.x + box.width / 2 + (index - row * columns - (inRow - 1) / 2) * room.width - width / 2;
+      const y = box.y + (row + 0.5) * room.height - height / 2;
+      // An overlay may not reach beyond the picture; on a small one the shadow would.
+      const left = Math.round(Math.min(Math.max(0, x), Math.max(0, picture.width - width)));
+      const top = Math.round(Math.min(Math.max(0, y), Math.max(0, picture.height - height)));
+      const fits = { width: Math.min(width, picture.width), height: Math.min(height, picture.height) };
+      return { input: await sharp(input).extract({ left: 0, top: 0, ...fits }).toBuffer(), left, top };
+    }),
+  );
+};

@@ -1,0 +1,26 @@
+// A picture without its background: transparent where only the background was, with a soft edge around the rest.
+import { foregroundOf } from "../sight/find.ts";
+import { onWhite, readSource, toPng, uprightSize } from "../sight/pixels.ts";
+import type { Task } from "./task.ts";
+import { complaintAbout, pictures } from "./terms.ts";
+
+export const imageRemoveBackground: Task = {
+  name: "image.remove-background",
+  complaint: (request) => complaintAbout(request, { image: true }),
+  find: async ({ request, inputs }) => pictures(request, await uprightSize((await inputs())[0]!)),
+  draw: async ({ inputs }) => {
+    const source = await readSource((await inputs())[0]!);
+    const { alpha, insideColour, isEmpty } = await foregroundOf(onWhite(source));
+    // A picture that is all background is given back whole: an empty sheet would help nobody.
+    if (isEmpty) alpha.fill(255);
+    const rgb = Buffer.from(source.rgb);
+    for (let pixel = 0; pixel < alpha.length; pixel += 1) {
+      const share = alpha[pixel]!;
+      const colour = share > 0 && share < 255 ? insideColour(pixel) : undefined;
+      for (let channel = 0; channel < 3 && colour; channel += 1)
+        rgb[pixel * 3 + channel] = Math.round(colour[channel]!);
+      if (source.alpha) alpha[pixel] = Math.round((share * source.alpha[pixel]!) / 255);
+    }
+    return toPng({ ...source, rgb }, alpha);
+  },
+};

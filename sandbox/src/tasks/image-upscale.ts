@@ -1,0 +1,37 @@
+// A larger picture with the same content, a little sharper than mere enlarging would leave it.
+import sharp from "sharp";
+import { z } from "zod";
+import { uprightSize } from "../sight/pixels.ts";
+import type { Size } from "../size.ts";
+import type { Task } from "./task.ts";
+import { complaintAbout, optionsOf, pictures } from "./terms.ts";
+
+const Options = z.object({ factor: z.union([z.literal(2), z.literal(4)]).default(2) });
+
+const mostPixels = 48_000_000;
+const longestSide = 16_384;
+
+/** The factor is lowered where the result would be larger than anybody can take. */
+const enlarged = ({ width, height }: Size, factor: number): Size => {
+  const most = Math.min(Math.sqrt(mostPixels / (width * height)), longestSide / Math.max(width, height));
+  const scale = Math.max(1, Math.min(factor, most));
+  return { width: Math.round(width * scale), height: Math.round(height * scale) };
+};
+
+export const imageUpscale: Task = {
+  name: "image.upscale",
+  complaint: (request) => complaintAbout(request, { image: true, options: Options }),
+  find: async ({ request, inputs }) =>
+    pictures(request, enlarged(await uprightSize((await inputs())[0]!), optionsOf(Options, request).factor)),
+  draw: async ({ request, inputs }) => {
+    const image = (await inputs())[0]!;
+    const size = enlarged(await uprightSize(image), optionsOf(Options, request).factor);
+    return sharp(image)
+      .autoOrient()
+      .toColourspace("srgb")
+      .resize({ ...size, fit: "fill", kernel: "lanczos3" })
+      .sharpen({ sigma: 1, m1: 0.4, m2: 1.2 })
+      .png({ compressionLevel: 6 })
+      .toBuffer();
+  },
+};

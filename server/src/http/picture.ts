@@ -1,0 +1,31 @@
+// The answer that is the picture itself.
+import type { RunRow } from "../db/runs.ts";
+import { Fault, type FaultCode, faults } from "../faults.ts";
+import { openOutput } from "../runs/file.ts";
+import type { House } from "../runs/house.ts";
+import { isOpen } from "../runs/show.ts";
+
+/** Out of time is an error here, because no picture can be answered; the run goes on. */
+export async function answerPicture(house: House, row: RunRow): Promise<Response> {
+  if (isOpen(row)) throw new Fault("sync_timeout", { run_id: row.run_id });
+  const [output] = row.result?.outputs ?? [];
+  if (!output) throw failureOf(row);
+  const file = await openOutput(house, output.asset_id);
+  const headers = {
+    "content-type": file.media_type,
+    "content-length": String(file.size_bytes),
+    etag: file.etag,
+    "x-run-id": row.run_id,
+    location: `/api/v1/runs/${row.run_id}`,
+    "x-content-type-options": "nosniff",
+    "cache-control": "private, no-store",
+  };
+  return new Response((await file.read()) as BodyInit, { headers });
+}
+
+/** A failed run as an error: the code it ended with, and which run it was. */
+export function failureOf(row: RunRow): Fault {
+  const code = row.status === "canceled" ? "run_canceled" : row.error?.code;
+  const details = { ...row.error?.details, run_id: row.run_id };
+  return new Fault(code && code in faults ? (code as FaultCode) : "internal_error", details);
+}
