@@ -80,7 +80,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     options.cluster
       ? startRestateCluster({
           dataDir: restateDir,
-          basePort: 21_000 + (port.fabric % 5000) * 3,
+          basePort: port.fabric,
           partitions: options.partitions ?? 6,
         })
       : undefined,

@@ -76,6 +76,19 @@ export async function latestAttempt(db: Database, runId: string, job: number): P
   return row;
 }
 
+/** As `latestAttempt`, for a run that is still held: the step says that it is alive, and learns whether it should stop. */
+export async function heldAttempt(db: Database, held: Held, job: number): Promise<AttemptRow | undefined> {
+  const [row] = await db.query<AttemptRow>(
+    "attempts.held",
+    `with held as (
+       update open_runs set alive_until = now() + interval '120 seconds' where run_id = $1 and epoch = $2 returning run_id
+     )
+     select ${SHOWN} from attempts where run_id = (select run_id from held) and job = $3 order by try desc limit 1`,
+    [held.run_id, held.epoch, job],
+  );
+  return row;
+}
+
 /** Takes over an attempt whose lease has run out. Only one can: the lease moves with the take-over. */
 export async function takeOver(db: Database, id: AttemptId, held: Held, leaseSeconds: number): Promise<boolean> {
   const rows = await db.query(

@@ -169,7 +169,7 @@ export async function noteProgress(db: Database, runId: string, progress: number
 export async function expectSoon(db: Database, runId: string): Promise<void> {
   await db.query(
     "open.soon",
-    `update open_runs set alive_until = least(alive_until, now() + interval '30 seconds'), next_poll_at = null
+    `update open_runs set alive_until = least(alive_until, now() + interval '60 seconds'), next_poll_at = null
      where run_id = $1`,
     [runId],
   );

@@ -31,7 +31,7 @@ const Job = z.object({
 const Jobs = z.object({ data: z.array(Job) });
 
 /** The vendor keeps three kinds of promise, so that all three ways of recovery are at home here. */
-const KINDS: Record<string, Recovery> = { vendora: "none", nanobanana: "find" };
+const KINDS: Record<string, Recovery> = { vendora: "none", "qwen-image-edit": "find" };
 const upstreamName: Record<Recovery, string> = { replay: "replay", find: "find", none: "blind", free: "replay" };
 
 const offer = (task: Task, model: string): Offer => {

@@ -1,5 +1,5 @@
 // Reads how a submitted job stands; when it is done, its files become ours before anyone hears of it.
-import { type AttemptId, latestAttempt } from "../db/attempts.ts";
+import { type AttemptId, heldAttempt, latestAttempt } from "../db/attempts.ts";
 import { armWake, type Held } from "../db/open-runs.ts";
 import { Fault } from "../faults.ts";
 import { failureOf } from "../providers/http.ts";
@@ -12,8 +12,9 @@ import { keepOutputs } from "./store.ts";
 
 export async function collect(house: House, held: Held, work: JobInHand, attempt: { try: number }): Promise<Collected> {
   const { live } = chosen(house, work.choice, work.job);
-  const row = await latestAttempt(house.db, held.run_id, work.n);
-  if (!row?.ticket) throw new Fault("internal_error", {}, { cause: "a submitted attempt has no ticket" });
+  const row = await heldAttempt(house.db, held, work.n);
+  if (!row) return { state: "lost" };
+  if (!row.ticket) throw new Fault("internal_error", {}, { cause: "a submitted attempt has no ticket" });
   const id = { run_id: held.run_id, job: work.n, try: attempt.try };
   const progress = await ask(house, live, id, row.ticket as Ticket);
   if (progress.state === "running") return { state: "running" };

@@ -125,7 +125,7 @@ describe("a provider that misbehaves", () => {
 
   for (const [kind, model] of [
     ["A, replay", "flux-dev"],
-    ["B, look-up", "nanobanana"],
+    ["B, look-up", "qwen-image-edit"],
     ["C, callback", "vendora"],
   ] as const) {
     it(`takes the job and drops the line (class ${kind}): the job is found again and paid once`, async () => {
@@ -142,7 +142,7 @@ describe("a provider that misbehaves", () => {
   });
 
   it("drops the line before it has taken anything (class B): the job is sent again, once", async () => {
-    const { run, jobs } = await ends(`[sandbox:drop_before] ${Date.now()}`, "nanobanana");
+    const { run, jobs } = await ends(`[sandbox:drop_before] ${Date.now()}`, "qwen-image-edit");
     expect(run.status).toBe("completed");
     expect(jobs).toHaveLength(1);
   });
