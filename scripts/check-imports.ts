@@ -16,7 +16,8 @@ const MAY: Record<string, string[]> = {
   media: ["faults"],
   access: ["db", "faults"],
   runs: ["kit", "models", "operations", "providers", "db", "media", "access", "faults", "observe"],
-  engine: ["runs", "faults", "observe"],
+  // The dispatcher and the duties around the runs are queues in PostgreSQL, so the engine room reads its tables.
+  engine: ["runs", "db", "faults", "observe"],
   http: ["kit", "operations", "providers", "runs", "access", "faults", "observe", "type db"],
 };
 

@@ -22,7 +22,7 @@ export function accountFor(data: string): Account | undefined {
 }
 
 /** The first directory on the way to `path` that the account may not enter. */
-export function closedDirectory(path: string, account: Account): string | undefined {
+function closedDirectory(path: string, account: Account): string | undefined {
   const directory = resolve(path);
   const above = dirname(directory) === directory ? undefined : closedDirectory(dirname(directory), account);
   if (above) return above;

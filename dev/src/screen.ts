@@ -2,7 +2,7 @@
 import manifest from "../package.json" with { type: "json" };
 import type { Gesso } from "./start.ts";
 
-export const VERSION: string = manifest.version;
+const VERSION: string = manifest.version;
 
 export type Ready = { gesso: Gesso; readySeconds: number; ephemeral: boolean };
 

@@ -17,7 +17,7 @@ type Part = { stop(): Promise<void> };
 async function startHttp(world: World, config: Config, role: string): Promise<Part> {
   const { house, credentials, cursors, callbacks } = world;
   const checks = {
-    database: async () => void (await house.db.query("ready", "select 1")),
+    database: () => house.db.ping(),
     storage: () => house.storage.ready(),
   };
   const settled = role === "worker" ? undefined : await createSettled(house.db);

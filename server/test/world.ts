@@ -49,7 +49,7 @@ export type World = {
   stop(): Promise<void>;
 };
 
-export const SANDBOX_KEY = "sandbox-key-for-tests";
+const SANDBOX_KEY = "sandbox-key-for-tests";
 
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), "gesso-world-"));

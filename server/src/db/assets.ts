@@ -9,6 +9,14 @@ export async function findAsset(db: Database, assetId: string): Promise<AssetRow
   return row;
 }
 
+export async function findAssets(db: Database, tenantId: string, assetIds: string[]): Promise<AssetRow[]> {
+  return db.query<AssetRow>(
+    "assets.findAll",
+    "select * from assets where asset_id = any($2::uuid[]) and tenant_id = $1",
+    [tenantId, assetIds],
+  );
+}
+
 /** Keeps a source that was fetched for a run. Fetching it again keeps the first. */
 export async function keepSource(
   db: Database,

@@ -17,7 +17,8 @@ export type Database = {
   query<R = Row>(name: string, text: string, values?: unknown[]): Promise<R[]>;
   /** Hears of notifications until closed; comes back by itself after a lost connection. */
   listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>;
-  pool: pg.Pool;
+  /** Throws when the database does not answer. */
+  ping(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -34,7 +35,8 @@ export function connect(env: z.output<typeof DatabaseEnv>): Database {
   const pool = new pg.Pool({
     connectionString: env.DATABASE_URL,
     max: env.DATABASE_POOL,
-    connectionTimeoutMillis: 2000,
+    // A burst waits its turn for a connection; only what waits longer is turned away.
+    connectionTimeoutMillis: 5000,
     statement_timeout: 10_000,
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
@@ -42,17 +44,18 @@ export function connect(env: z.output<typeof DatabaseEnv>): Database {
   // Without a listener an idle connection that the server closes would end the process.
   pool.on("error", () => {});
 
+  const query = async <R>(name: string, text: string, values: unknown[] = []) => {
+    try {
+      const result = await pool.query({ name, text, values });
+      return result.rows as R[];
+    } catch (thrown) {
+      if (isAbsent(thrown)) throw new Fault("dependency_unavailable", {}, { cause: thrown });
+      throw thrown;
+    }
+  };
   return {
-    pool,
-    async query<R>(name: string, text: string, values: unknown[] = []) {
-      try {
-        const result = await pool.query({ name, text, values });
-        return result.rows as R[];
-      } catch (thrown) {
-        if (isAbsent(thrown)) throw new Fault("dependency_unavailable", {}, { cause: thrown });
-        throw thrown;
-      }
-    },
+    query,
+    ping: async () => void (await query("ping", "select 1")),
     listen: (channel, heard) => listen(env.DATABASE_URL, channel, heard),
     close: () => pool.end(),
   };

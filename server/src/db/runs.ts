@@ -119,8 +119,8 @@ export async function acceptUpload(
        on conflict do nothing returning run_id
      ), accepted as (
        insert into runs (run_id, tenant_id, user_id, operation, run_type, inputs, plan, parent_run_id, root_run_id, depth,
-                         status, progress, result, started_at, finished_at)
-       select $1, $2, $3, $4, $5, $6, '[]', $7, $8, $11, 'completed', 1, $12, now(), now()
+                         metadata, webhook_url, status, progress, result, started_at, finished_at)
+       select $1, $2, $3, $4, $5, $6, '[]', $7, $8, $11, $22, $23, 'completed', 1, $12, now(), now()
        where $9::text is null or exists (select from key)
        returning *
      ), kept as (
@@ -135,7 +135,7 @@ export async function acceptUpload(
       ...[run.run_id, run.tenant_id, run.user_id, run.operation, run.run_type, run.inputs],
       ...[run.parent_run_id, run.root_run_id, run.idempotency?.key, run.idempotency?.fingerprint, run.depth],
       ...[{ outputs: [kept] }, kept.asset_id, kept.role, storage_key, kept.media_type, kept.width, kept.height],
-      ...[kept.size_bytes, kept.sha256, run.event_id],
+      ...[kept.size_bytes, kept.sha256, run.event_id, run.metadata, run.webhook_url],
     ],
   );
   return row;

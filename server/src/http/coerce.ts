@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Operation } from "../kit/operation.ts";
 import type { Json } from "../kit/shapes.ts";
 
-type Property = { type?: string | string[]; anyOf?: Property[] };
+type Property = { type?: string | string[]; anyOf?: Property[]; items?: Property };
 
 const known = new WeakMap<Operation, Record<string, Property>>();
 
@@ -20,11 +20,20 @@ export function propertiesOf(operation: Operation): Record<string, Property> {
 export function coerce(operation: Operation, raw: Json): Json {
   const properties = propertiesOf(operation);
   return Object.fromEntries(
-    Object.entries(raw).map(([field, value]) => [
-      field,
-      typeof value === "string" ? readAs(properties[field], value) : value,
-    ]),
+    Object.entries(raw).map(([field, value]) => {
+      const property = properties[field];
+      if (property?.type === "array") return [field, readList(property.items, value)];
+      return [field, typeof value === "string" ? readAs(property, value) : value];
+    }),
   );
+}
+
+/** A list comes as one JSON text, as a name that is repeated, or as both; its entries stay in the order they came in. */
+function readList(items: Property | undefined, value: unknown): unknown {
+  const isJson = (part: unknown) => typeof part === "string" && (items?.type !== "string" || /^\s*\[/.test(part));
+  const parts = [value].flat().map((part) => (isJson(part) ? parseOr(part as string) : part));
+  // A text that should have been a list and is none stays as it came, for the validator to tell about.
+  return parts.length === 1 && isJson(parts[0]) ? parts[0] : parts.flat();
 }
 
 function readAs(property: Property | undefined, text: string): unknown {

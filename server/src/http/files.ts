@@ -41,7 +41,7 @@ async function serveFile(house: House, context: Context): Promise<Response> {
 }
 
 /** One range of bytes; several at once are answered with the whole file, which HTTP allows. */
-export function readRange(header: string | undefined, size: number) {
+function readRange(header: string | undefined, size: number) {
   const [, from, to] = /^bytes=(\d*)-(\d*)$/.exec(header ?? "") ?? [];
   if (from === undefined || to === undefined || (from === "" && to === "")) return undefined;
   const start = from === "" ? Math.max(0, size - Number(to)) : Number(from);

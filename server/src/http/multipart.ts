@@ -31,15 +31,17 @@ export async function readForm(incoming: IncomingMessage): Promise<Form> {
 
 function parse(incoming: IncomingMessage, folder: string): Promise<Json> {
   return new Promise((resolve, reject) => {
-    const fields: Json = Object.create(null);
+    const parts: { name: string; value: unknown }[] = [];
     const files: Promise<void>[] = [];
     const fail = (thrown: unknown) => {
       incoming.unpipe(busboy);
       reject(thrown instanceof Fault ? thrown : new Fault("validation_error", { errors: [] }, { cause: thrown }));
     };
-    const add = (name: string, value: unknown) => {
-      // A repeated name is a list, as it is in HTML forms.
-      fields[name] = name in fields ? [fields[name], value].flat() : value;
+    /** A file is known only when it has been read, but its place among the parts is that of its beginning. */
+    const add = (name: string, value?: unknown) => {
+      const part = { name, value };
+      parts.push(part);
+      return part;
     };
     const busboy = openBusboy(incoming);
     busboy.on("field", (name, value, _nameCut, valueCut) => {
@@ -47,7 +49,10 @@ function parse(incoming: IncomingMessage, folder: string): Promise<Json> {
       add(name, value);
     });
     busboy.on("file", (name, stream, filename) => {
-      const kept = keep(stream, join(folder, String(files.length)), filename ?? "").then((part) => add(name, part));
+      const part = add(name);
+      const kept = keep(stream, join(folder, String(files.length)), filename ?? "").then((file) => {
+        part.value = file;
+      });
       kept.catch(fail);
       files.push(kept);
     });
@@ -55,10 +60,17 @@ function parse(incoming: IncomingMessage, folder: string): Promise<Json> {
       busboy.on(limit, () => fail(new Fault("too_many_parts")));
     }
     busboy.on("error", fail);
-    busboy.on("finish", () => Promise.all(files).then(() => resolve({ ...fields }), fail));
+    busboy.on("finish", () => Promise.all(files).then(() => resolve(gather(parts)), fail));
     incoming.on("aborted", () => fail(new Fault("request_timeout")));
     incoming.pipe(busboy);
   });
+}
+
+/** A repeated name is a list, as it is in HTML forms. */
+function gather(parts: { name: string; value: unknown }[]): Json {
+  const fields: Json = Object.create(null);
+  for (const { name, value } of parts) fields[name] = name in fields ? [fields[name], value].flat() : value;
+  return { ...fields };
 }
 
 function openBusboy(incoming: IncomingMessage): BusboyInstance {

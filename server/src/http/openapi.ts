@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { type FaultCode, faults } from "../faults.ts";
 import type { Body, Operation } from "../kit/operation.ts";
-import { ErrorBody, type Json } from "../kit/shapes.ts";
+import { ErrorBody, type Json, Run } from "../kit/shapes.ts";
 import { operations } from "../operations/all.ts";
 
 const VERSION = "1.11.0-beta";
@@ -99,13 +99,8 @@ function inputSchema(operation: Operation, schemas: Json): Json {
 
 function printResponses(operation: Operation, schemas: Json): Json {
   const content = { [MEDIA.json]: { schema: schemaOf(operation.output, "output", schemas) } };
-  const refused: FaultCode[] = [
-    "validation_error",
-    "authentication_required",
-    "run_not_found",
-    "rate_limited" as FaultCode,
-  ];
-  const errors = [...new Set(refused.filter((code) => code in faults).map((code) => String(faults[code].status)))];
+  const refused: FaultCode[] = ["validation_error", "authentication_required", "run_not_found"];
+  const errors = refused.map((code) => String(faults[code].status));
   return {
     ...(operation.plan
       ? {
@@ -114,6 +109,8 @@ function printResponses(operation: Operation, schemas: Json): Json {
           204: { description: "With `Prefer: return=minimal`: `Location` and `X-Run-Id` tell the run" },
         }
       : { [operation.http.status ?? 200]: { description: operation.summary, content } }),
+    ...(operation.output === Run &&
+      operation.http.method === "POST" && { 202: { description: "The run is under way", content } }),
     ...Object.fromEntries(errors.map((status) => [status, { $ref: "#/components/responses/Error" }])),
     default: { $ref: "#/components/responses/Error" },
   };
@@ -126,10 +123,10 @@ function schemaOf(schema: z.ZodType, io: "input" | "output", schemas: Json): Jso
   const { $defs = {}, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" }) as Json & { $defs?: Json };
   const moved = (value: Json): Json =>
     JSON.parse(JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/'));
-  for (const [id, definition] of Object.entries($defs)) schemas[id] = cleaned(moved(definition as Json));
+  for (const [id, definition] of Object.entries($defs)) schemas[id] ??= cleaned(moved(definition as Json));
   const id = schema.meta()?.id;
   if (!id) return cleaned(moved(rest));
-  schemas[id] = cleaned(moved(rest));
+  schemas[id] ??= cleaned(moved(rest));
   return refTo(id);
 }
 

@@ -7,7 +7,7 @@ import type { Caller, RunRow } from "../db/runs.ts";
 import { Fault } from "../faults.ts";
 import type { Operation } from "../kit/operation.ts";
 import { parseInput } from "../kit/parse.ts";
-import { type Json, Run, RunPage } from "../kit/shapes.ts";
+import { type Json, Run } from "../kit/shapes.ts";
 import { operations } from "../operations/all.ts";
 import { askOf, ownRun } from "../runs/ask.ts";
 import type { House } from "../runs/house.ts";
@@ -46,11 +46,11 @@ async function serve(desk: Desk, operation: Operation, context: Context<Bindings
   const caller = desk.credentials.callerOf(context.req.raw.headers);
   const idempotencyKey = readIdempotencyKey(context.env.incoming.rawHeaders);
   const prefer = readPrefer(context.req.header("prefer"));
-  const { raw, discard } = await readRequest(context, operation);
+  const { raw, body, discard } = await readRequest(context, operation);
   try {
-    const parsed = parseInput(operation, raw);
+    const parsed = parseInput(operation, raw, body);
     for (const [field, successor] of Object.entries(operation.deprecated ?? {})) {
-      if (parsed.given[field] !== undefined) markDeprecated(context, successor);
+      if (raw[field] !== undefined) markDeprecated(context, successor);
     }
     const request = { caller, idempotencyKey, prefer };
     return operation.answer
@@ -120,7 +120,7 @@ async function answer(desk: Desk, operation: Operation, context: Context, reques
     }
     return answerRun(context, operation, body);
   }
-  if (operation.output === RunPage && body.next_cursor) linkNext(context, String(body.next_cursor));
+  if (typeof body.next_cursor === "string") linkNext(context, body.next_cursor);
   return context.json(body, (operation.http.status ?? 200) as 200);
 }
 

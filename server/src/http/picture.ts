@@ -9,7 +9,7 @@ import { isOpen } from "../runs/show.ts";
 export async function answerPicture(house: House, row: RunRow): Promise<Response> {
   if (isOpen(row)) throw new Fault("sync_timeout", { run_id: row.run_id });
   const [output] = row.result?.outputs ?? [];
-  if (!output) throw failureOf(row);
+  if (!output) throw row.status === "completed" ? new Fault("nothing_found", { run_id: row.run_id }) : failureOf(row);
   const file = await openOutput(house, output.asset_id);
   const headers = {
     "content-type": file.media_type,

@@ -5,37 +5,39 @@ import type { Context } from "hono";
 import { Fault, type Issue } from "../faults.ts";
 import { isFilePart } from "../kit/files.ts";
 import { findInline } from "../kit/images.ts";
-import type { Operation } from "../kit/operation.ts";
+import type { Body, Operation } from "../kit/operation.ts";
 import type { Json } from "../kit/shapes.ts";
 import { coerce, propertiesOf } from "./coerce.ts";
 import { readForm } from "./multipart.ts";
 
 const MOST_JSON_BYTES = 1024 * 1024;
 /** Pictures as base64 may come on top, where an operation takes them. */
-const MOST_INLINE_BYTES = 36 * 1024 * 1024;
+const MOST_INLINE_BYTES = 35 * 1024 * 1024;
 const DEEPEST_JSON = 32;
 
 export type Bindings = { Bindings: { incoming: IncomingMessage } };
-export type Read = { raw: Json; discard(): Promise<void> };
+export type Read = { raw: Json; body?: Body; discard(): Promise<void> };
 
 export async function readRequest(context: Context<Bindings>, operation: Operation): Promise<Read> {
   const params = context.req.param() as Json;
   if (operation.http.bodies === undefined) {
     const query = operation.http.method === "GET" ? context.req.query() : {};
-    return { raw: coerce(operation, { ...query, ...params }), discard: async () => {} };
+    const raw = coerce(operation, { ...query, ...params });
+    refuseUnstorable(raw);
+    return { raw, discard: async () => {} };
   }
   if (context.req.header("content-encoding")) throw new Fault("unsupported_content_encoding");
   const type = (context.req.header("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
   if (type === "application/json" && operation.http.bodies.includes("json")) {
     const raw = { ...(await readJson(context, takesInline(operation))), ...params };
     refuseUnstorable(raw);
-    return { raw, discard: async () => {} };
+    return { raw, body: "json", discard: async () => {} };
   }
   if (type === "multipart/form-data" && operation.http.bodies.includes("form")) {
     const form = await readForm(context.env.incoming);
     const raw = { ...coerce(operation, form.fields), ...params };
     refuseUnstorable(raw);
-    return { raw, discard: form.discard };
+    return { raw, body: "form", discard: form.discard };
   }
   throw new Fault("unsupported_media_type", { accepted: operation.http.bodies });
 }

@@ -116,13 +116,13 @@ const writeDraft = async (folder: string, content: Uint8Array | AsyncIterable<Ui
 const place = async (draft: string, path: string): Promise<void> => {
   try {
     for (let attempt = 1; ; attempt++) {
-      await makeFolder(dirname(path));
       try {
+        await makeFolder(dirname(path));
         await rename(draft, path);
         break;
       } catch (thrown) {
-        // A delete may have removed the folder, empty for a moment, between the two lines above.
-        if (codeOf(thrown) !== "ENOENT" || attempt === 5) throw thrown;
+        // A delete may have removed a folder, empty for a moment, while we made the next one in it or moved there.
+        if (codeOf(thrown) !== "ENOENT" || attempt === 20) throw thrown;
       }
     }
   } catch (thrown) {

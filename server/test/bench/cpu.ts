@@ -17,7 +17,7 @@ function readStat(pid: string): Stat | undefined {
   }
 }
 
-export function cpuSeconds(pid: number): number {
+function cpuSeconds(pid: number): number {
   const stats = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => readStat(name) ?? []);

@@ -1,0 +1,156 @@
+import fc from "fast-check";
+import { v7 } from "uuid";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startDatabase, type TestDatabase } from "../../test/database.ts";
+import { STATUSES, type Status } from "../kit/shapes.ts";
+import { beginRun, cancelRun, endRun } from "./open-runs.ts";
+import { acceptRun } from "./runs.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startDatabase();
+}, 60_000);
+afterAll(() => database?.stop());
+
+const TENANT = "00000000-0000-7000-8000-000000000001";
+const ALLOWED: Record<Status, Status[]> = {
+  queued: ["processing", "failed", "canceled"],
+  processing: ["completed", "failed", "canceled"],
+  completed: [],
+  failed: [],
+  canceled: [],
+};
+
+const newRun = (run_id: string) => ({
+  run_id,
+  tenant_id: TENANT,
+  user_id: "u",
+  operation: "images.generate",
+  run_type: "image-generation",
+  inputs: {},
+  plan: [],
+  metadata: {},
+  warnings: [],
+  root_run_id: run_id,
+  depth: 1,
+  shard: 0,
+  deadlineSeconds: 60,
+  event_id: v7(),
+});
+const error = { message: "m", code: "internal_error" as const, details: {} };
+
+/** A change by hand: whatever the state is, set this one with everything that belongs to it. */
+const byHand = (runId: string, status: Status, progress: number) =>
+  database.db.query(
+    "test.hand",
+    `update runs set status = $2, progress = case when $2 = 'completed' then 1 else $3::real end,
+       result = case when $2 = 'completed' then '{"outputs":[]}'::jsonb end,
+       error = case when $2 in ('failed', 'canceled') then '{}'::jsonb end,
+       finished_at = case when $2 in ('completed', 'failed', 'canceled') then now() end
+     where run_id = $1`,
+    [runId, status, progress],
+  );
+
+describe("the state machine in the database", () => {
+  it("lets no forbidden transition land, over 20,000 random sequences of changes by hand", async () => {
+    let refused = 0;
+    let landed = 0;
+    const steps = fc.array(fc.tuple(fc.constantFrom(...STATUSES), fc.integer({ min: 0, max: 99 })), {
+      minLength: 1,
+      maxLength: 6,
+    });
+    const tryOne = async (sequence: [Status, number][]) => {
+      const runId = v7();
+      await acceptRun(database.db, newRun(runId));
+      let status: Status = "queued";
+      let progress = 0;
+      for (const [next, percent] of sequence) {
+        const wanted = next === "completed" ? 1 : percent / 100;
+        const isEnd = ALLOWED[status].length === 0;
+        const isSame = next === status;
+        const isAllowed = isSame ? !isEnd && wanted >= progress : ALLOWED[status].includes(next) && wanted >= progress;
+        const happened = await byHand(runId, next, wanted).then(
+          () => true,
+          (thrown) => {
+            expect(thrown.code).toBe("23514");
+            return false;
+          },
+        );
+        expect([status, next, progress, wanted, happened]).toEqual([status, next, progress, wanted, isAllowed]);
+        if (happened) {
+          status = next;
+          progress = wanted;
+          landed++;
+        } else refused++;
+      }
+    };
+    // Sequences are independent runs, so sixteen at a time go over sixteen connections.
+    const batch = fc.array(steps, { minLength: 16, maxLength: 16 });
+    await fc.assert(
+      fc.asyncProperty(batch, async (sequences) => void (await Promise.all(sequences.map(tryOne)))),
+      { numRuns: 1250, endOnFailure: true },
+    );
+    expect(refused).toBeGreaterThan(1000);
+    expect(landed).toBeGreaterThan(1000);
+  }, 240_000);
+
+  it("ends a run once, whoever races for it, with one event", async () => {
+    for (let round = 0; round < 60; round++) {
+      const runId = v7();
+      await acceptRun(database.db, newRun(runId));
+      const held = { run_id: runId, tenant_id: TENANT, epoch: 0 };
+      const started = round % 2 === 0;
+      if (started) await beginRun(database.db, held, v7());
+      const racers = [
+        endRun(
+          database.db,
+          held,
+          { status: "completed", result: { outputs: [] }, provider: "p", cost: 0, warnings: [] },
+          v7(),
+        ),
+        endRun(database.db, held, { status: "failed", error }, v7()),
+        endRun(database.db, { run_id: runId }, { status: "failed", error }, v7()),
+        cancelRun(database.db, TENANT, runId, error, v7()).then((canceled) => canceled.ended),
+      ];
+      const outcomes = await Promise.allSettled(racers);
+      const [row] = await database.db.query<{ status: Status; ends: number; open: number }>(
+        "test.outcome",
+        `select status, (select count(*)::int from events e where e.run_id = runs.run_id and terminal) as ends,
+           (select count(*)::int from open_runs o where o.run_id = runs.run_id) as open from runs where run_id = $1`,
+        [runId],
+      );
+      const won = outcomes.filter((outcome) => outcome.status === "fulfilled" && outcome.value === true).length;
+      // A run that never began cannot complete: that one racer is refused by the guard and leaves the others their chance.
+      expect([won <= 1, row!.ends, row!.open]).toEqual([true, won, 1 - won]);
+      if (started) expect(won).toBe(1);
+    }
+  }, 60_000);
+
+  it("refuses a stale epoch whatever it writes", async () => {
+    const runId = v7();
+    await acceptRun(database.db, newRun(runId));
+    await database.db.query("test.bump", "update open_runs set epoch = 3 where run_id = $1", [runId]);
+    const zombie = { run_id: runId, tenant_id: TENANT, epoch: 2 };
+    expect(await beginRun(database.db, zombie, v7())).toBeUndefined();
+    expect(await endRun(database.db, zombie, { status: "failed", error }, v7())).toBe(false);
+    const [row] = await database.db.query<{ status: Status }>(
+      "test.status",
+      "select status from runs where run_id = $1",
+      [runId],
+    );
+    expect(row!.status).toBe("queued");
+  });
+
+  it("refuses a second terminal event of a run even by hand", async () => {
+    const runId = v7();
+    await acceptRun(database.db, newRun(runId));
+    const insert = () =>
+      database.db.query(
+        "test.event",
+        "insert into events (run_id, event_id, tenant_id, type, terminal) values ($1, $2, $3, 'run.failed', true)",
+        [runId, v7(), TENANT],
+      );
+    await insert();
+    await expect(insert()).rejects.toMatchObject({ code: "23505" });
+  });
+});

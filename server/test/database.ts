@@ -1,0 +1,25 @@
+// A real PostgreSQL with our tables in it, for tests of rooms that need nothing else of Gesso.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort, startPostgres } from "@gesso/dev/parts";
+import { connect, type Database } from "../src/db/connect.ts";
+import { migrate } from "../src/db/migrate.ts";
+
+export type TestDatabase = { db: Database; url: string; stop(): Promise<void> };
+
+export async function startDatabase(): Promise<TestDatabase> {
+  const dir = mkdtempSync(join(tmpdir(), "gesso-database-"));
+  const postgres = await startPostgres({ dataDir: dir, port: await freePort() });
+  await migrate(postgres.url);
+  const db = connect({ DATABASE_URL: postgres.url, DATABASE_POOL: 8 });
+  return {
+    db,
+    url: postgres.url,
+    async stop() {
+      await db.close();
+      await postgres.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
