@@ -4,7 +4,7 @@ import { openRig } from "../test/rig.ts";
 
 test("a job is accepted, runs and gives a picture at an absolute address", async () => {
   const rig = await openRig();
-  const { status, body } = await rig.post({ width: 64, height: 48, count: 2, prompt: "a hill [sandbox:delay=0.1]" });
+  const { status, body } = await rig.post({ width: 64, height: 48, count: 2, prompt: "a hill [sandbox:delay=1]" });
   expect(status).toBe(202);
   expect(body).toEqual({ id: expect.any(String), status: "queued", progress: 0, created_at: expect.any(String) });
   const running = await rig.call("GET", `/v1/jobs/${body.id}`);

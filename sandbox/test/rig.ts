@@ -10,11 +10,24 @@ import { startSandbox } from "../src/sandbox.ts";
 
 export const key = "test-key";
 
-type JobBody = {
+type JobOutput = {
+  url: string;
+  media_type: string;
+  width: number;
+  height: number;
+  name?: string;
+  score?: number;
+  box?: { x: number; y: number; width: number; height: number };
+  duration?: number;
+  fps?: number;
+};
+
+export type JobBody = {
   id: string;
   status: string;
   progress: number;
-  outputs: { url: string; media_type: string; width: number; height: number }[];
+  outputs: JobOutput[];
+  data: Record<string, unknown> | null;
   error: { code: string; message: string } | null;
   created_at: string;
   finished_at: string | null;
@@ -30,7 +43,7 @@ type LedgerRow = {
 };
 
 /** Whatever a route answers; each test knows which part it asked for. */
-type AnswerBody = JobBody & { error: { code: string; message: string }; data: JobBody[] };
+type AnswerBody = Omit<JobBody, "data" | "error"> & { error: { code: string; message: string }; data: JobBody[] };
 
 type Answer = { status: number; headers: Headers; body: AnswerBody };
 
@@ -38,15 +51,15 @@ export type Rig = {
   url(): string;
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   post(fields: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
-  ended(id: string): Promise<JobBody>;
+  ended(id: string, milliseconds?: number): Promise<JobBody>;
   ledger(): Promise<LedgerRow[]>;
   restart(): Promise<void>;
 };
 
 type Look<T> = () => Promise<T | undefined | false> | T | undefined | false;
 
-export const until = async <T>(look: Look<T>): Promise<T> => {
-  for (const start = Date.now(); Date.now() - start < 4000; ) {
+export const until = async <T>(look: Look<T>, milliseconds = 4000): Promise<T> => {
+  for (const start = Date.now(); Date.now() - start < milliseconds; ) {
     const found = await look();
     if (found) return found;
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -54,9 +67,9 @@ export const until = async <T>(look: Look<T>): Promise<T> => {
   throw new Error("waited in vain");
 };
 
-export const openRig = async (): Promise<Rig> => {
+export const openRig = async (settings: { ffmpeg?: string } = {}): Promise<Rig> => {
   const dataDir = mkdtempSync(join(tmpdir(), "sandbox-"));
-  let sandbox = await startSandbox({ port: 0, dataDir, key });
+  let sandbox = await startSandbox({ port: 0, dataDir, key, ...settings });
   onTestFinished(async () => {
     await sandbox.close();
     rmSync(dataDir, { recursive: true });
@@ -74,15 +87,15 @@ export const openRig = async (): Promise<Rig> => {
     call,
     post: (fields, headers) =>
       call("POST", "/v1/jobs", { model: "replay/one", task: "image.generate", prompt: "a hill", ...fields }, headers),
-    ended: (id) =>
+    ended: (id, milliseconds) =>
       until(async () => {
         const { body } = await call("GET", `/v1/jobs/${id}`);
-        return !["queued", "running"].includes(body.status) && body;
-      }),
+        return !["queued", "running"].includes(body.status) && (body as unknown as JobBody);
+      }, milliseconds),
     ledger: async () => (await call("GET", "/v1/ledger")).body.data as unknown as LedgerRow[],
     restart: async () => {
       await sandbox.close();
-      sandbox = await startSandbox({ port: 0, dataDir, key });
+      sandbox = await startSandbox({ port: 0, dataDir, key, ...settings });
     },
   };
 };

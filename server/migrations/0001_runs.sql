@@ -49,9 +49,28 @@ create table runs (
   check (parent_run_id is distinct from run_id)
 ) partition by range (run_id);
 
+-- A row changes twice in its life, and no index holds a column that changes: so the change stays within its page. Runs of
+-- one state are found through the open runs, or through the few that did not end well.
 create index runs_by_tenant on runs (tenant_id, run_id desc);
-create index runs_by_tenant_status on runs (tenant_id, status, run_id desc);
 create index runs_by_parent on runs (parent_run_id, run_id) where parent_run_id is not null;
+create index runs_by_root on runs (root_run_id, run_id) where parent_run_id is not null;
+
+create table ended_badly (
+  tenant_id uuid not null,
+  status text not null check (status in ('failed', 'canceled')),
+  run_id uuid not null,
+  primary key (tenant_id, status, run_id)
+);
+
+-- References between runs other than the parent: which pictures a run was made of.
+create table run_references (
+  run_id uuid not null,
+  source_run_id uuid not null,
+  root_run_id uuid not null,
+  primary key (run_id, source_run_id)
+) partition by range (run_id);
+
+create index run_references_by_root on run_references (root_run_id);
 
 -- The state machine, for whoever writes: a forbidden move is refused even by hand.
 create function guard_run() returns trigger language plpgsql as $$
@@ -105,6 +124,7 @@ create table open_runs (
   next_poll_at timestamptz
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 
+create index open_runs_by_tenant on open_runs (tenant_id, run_id);
 create index open_runs_waiting on open_runs (shard, run_id) where dispatched_at is null;
 create index open_runs_to_poll on open_runs (provider, next_poll_at) where next_poll_at is not null;
 
@@ -177,10 +197,11 @@ declare
   parent text;
   day date;
 begin
-  foreach parent in array array['runs', 'jobs', 'attempts', 'assets', 'events'] loop
+  foreach parent in array array['runs', 'jobs', 'attempts', 'assets', 'events', 'run_references'] loop
     for day in select generate_series(first, first + days - 1, interval '1 day')::date loop
       if to_regclass(format('%s_%s', parent, to_char(day, 'YYYYMMDD'))) is null then
-        execute format('create table %I partition of %I for values from (%L) to (%L)',
+        -- Room in each page for the changes that a row sees.
+        execute format('create table %I partition of %I for values from (%L) to (%L) with (fillfactor = 70)',
           format('%s_%s', parent, to_char(day, 'YYYYMMDD')), parent,
           uuid_floor(day::timestamp at time zone 'UTC'), uuid_floor((day + 1)::timestamp at time zone 'UTC'));
       end if;

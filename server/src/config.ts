@@ -10,7 +10,7 @@ import { providers } from "./providers/all.ts";
 import type { LiveProvider } from "./runs/house.ts";
 import { LimitsEnv } from "./runs/limits.ts";
 
-export const HttpEnv = z.object({
+const HttpEnv = z.object({
   HOST: z.string().default("127.0.0.1").describe("Address that the API listens on"),
   PORT: z.coerce.number().int().default(7788).describe("Port that the API listens on"),
   PUBLIC_URL: z.url().default("http://127.0.0.1:7788").describe("Where callers and providers reach the API"),

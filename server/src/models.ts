@@ -11,6 +11,8 @@ type Model = {
   takes: readonly string[];
   defaults?: Json;
   fixed?: { batch_size: number };
+  /** The only shapes it makes; others are adapted to the nearest. */
+  ratios?: readonly string[];
   rules?: readonly Rule[];
 };
 
@@ -45,6 +47,7 @@ const rows = [
     says: "Photographic images and style transfer",
     requires: ["aspect_ratio"],
     takes: ["aspect_ratio", "reference_image_url", "seed", "negative_prompt", "batch_size"],
+    ratios: ["1:1", "16:9", "9:16", "4:3", "3:4"],
   },
   {
     id: "flux-kontext-max",
@@ -127,3 +130,15 @@ export function settleForModel<Input extends { model_type: string }>(input: Inpu
 /** Which of these given fields the model does not use. */
 export const unusedByModel = (modelType: string, given: Json, candidates: readonly string[]): string[] =>
   candidates.filter((field) => given[field] !== undefined && !rowOf(modelType)?.takes.includes(field));
+
+const shapeOf = (ratio: string) => {
+  const [across = 1, down = 1] = ratio.split(":").map(Number);
+  return Math.log(across / down);
+};
+
+/** The shape that this model makes and that comes nearest to the one asked for. */
+export function ratioFor(modelType: string, ratio: string): string {
+  const ratios = rowOf(modelType)?.ratios ?? [ratio];
+  const distance = (other: string) => Math.abs(shapeOf(other) - shapeOf(ratio));
+  return ratios.reduce((best, each) => (distance(each) < distance(best) ? each : best));
+}

@@ -1,6 +1,5 @@
 // The one place where things are put together.
 import { hkdfSync } from "node:crypto";
-import { Agent, fetch as undiciFetch } from "undici";
 import { v7 } from "uuid";
 import { createCredentials } from "./access/credentials.ts";
 import type { Config } from "./config.ts";
@@ -10,14 +9,13 @@ import { connectIngress } from "./engine/ingress.ts";
 import { callbackPath, createCallbackSigner } from "./http/callbacks.ts";
 import { createFetcher } from "./media/fetch.ts";
 import { openStorage } from "./media/open-storage.ts";
+import { createSender } from "./media/send.ts";
 import { assetUrls } from "./media/sign.ts";
 import { createLog } from "./observe/log.ts";
 import { createMoments } from "./observe/moments.ts";
 import type { House } from "./runs/house.ts";
 import { limitsOf } from "./runs/limits.ts";
 import { createCursorSigner } from "./runs/list.ts";
-
-const PROVIDER_CONNECTIONS = 64;
 
 export function createWorld(config: Config, role: string) {
   // One secret in the settings, one key per purpose: none of them can stand in for another.
@@ -28,15 +26,14 @@ export function createWorld(config: Config, role: string) {
   const fetcher = createFetcher({});
   const urls = assetUrls(keyFor("assets"), config.PUBLIC_URL);
   const callbacks = createCallbackSigner(keyFor("callbacks"));
-  const providerAgent = new Agent({ connections: PROVIDER_CONNECTIONS, connectTimeout: 5000 });
+  const sender = createSender(config.SUBMIT_SECONDS);
 
   const house: House = {
     db,
     storage,
     providers: config.providers,
     fetchBytes: fetcher.fetchBytes,
-    providerFetch: ((url: string, options: object) =>
-      undiciFetch(url, { ...options, dispatcher: providerAgent })) as unknown as typeof fetch,
+    sendToProvider: sender.send,
     assetUrl: urls.sign,
     isSigned: urls.verify,
     callbackUrl: (provider, id) => `${config.PUBLIC_URL}${callbackPath({ provider, ...id }, callbacks)}`,
@@ -57,7 +54,7 @@ export function createWorld(config: Config, role: string) {
     credentials: createCredentials(config),
     cursors: createCursorSigner(keyFor("cursors"), Date.now),
     async close() {
-      await Promise.all([ingress.close(), providerAgent.close(), db.close()]);
+      await Promise.all([ingress.close(), sender.close(), db.close()]);
     },
   };
 }

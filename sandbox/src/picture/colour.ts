@@ -1,25 +1,12 @@
 // Mixes colours the way the eye does: through OKLab, so that a blend of two clear colours never turns muddy.
+import { type Lab, labOfBytes } from "../sight/lab.ts";
 
-export type Lab = readonly [number, number, number];
-
-const toLinear = (channel: number): number =>
-  channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
 const toChannel = (linear: number): number =>
   linear <= 0.0031308 ? linear * 12.92 : 1.055 * Math.max(linear, 0) ** (1 / 2.4) - 0.055;
 
 export const labOf = (hex: string): Lab => {
   const packed = Number.parseInt(hex.slice(1), 16);
-  const red = toLinear(((packed >> 16) & 255) / 255);
-  const green = toLinear(((packed >> 8) & 255) / 255);
-  const blue = toLinear((packed & 255) / 255);
-  const long = Math.cbrt(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue);
-  const medium = Math.cbrt(0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue);
-  const short = Math.cbrt(0.0883024619 * red + 0.2817188376 * green + 0.6299787005 * blue);
-  return [
-    0.2104542553 * long + 0.793617785 * medium - 0.0040720468 * short,
-    1.9779984951 * long - 2.428592205 * medium + 0.4505937099 * short,
-    0.0259040371 * long + 0.7827717662 * medium - 0.808675766 * short,
-  ];
+  return labOfBytes((packed >> 16) & 255, (packed >> 8) & 255, packed & 255);
 };
 
 export const hexOf = ([lightness, a, b]: Lab): string => {

@@ -20,6 +20,12 @@ export type PictureOrder = {
   index: number;
   /** Colours taken from pictures that came with the request; they speak where the prompt names none. */
   tints?: readonly string[];
+  /** Without its caption a picture can be put behind or into another. */
+  isBare?: boolean;
+  /** What the caption says, where that is not the prompt. */
+  title?: string;
+  /** What else stands in the scene, drawn before the weather. */
+  actor?: (stage: Stage) => string;
 };
 
 const sceneNames = Object.keys(scenes) as SceneName[];
@@ -44,8 +50,9 @@ const compose = (order: PictureOrder): string => {
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
     scenes[scene](stage),
     figures(brief.figures, stage, coat),
+    order.actor?.(stage) ?? "",
     brief.weather ? fall(brief.weather, stage) : "",
-    caption(width, height, { prompt, origin }),
+    order.isBare ? "" : caption(width, height, { prompt: order.title ?? prompt, origin }),
     "</svg>",
   ].join("");
 };

@@ -29,10 +29,18 @@ const printOf = async ({ image, label: words }: Print, room: Size, turn: number)
   const paper = (fill: string, shift: number, opacity = 1) =>
     `<rect x="${pad}" y="${round(pad + shift)}" width="${sheet.width}" height="${sheet.height}" rx="${round(rim * 0.4)}" fill="${fill}" fill-opacity="${opacity}"/>`;
   const svg = (content: string) =>
-    Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="${whole.width}" height="${whole.height}">${content}</svg>`);
-  const shadow = await sharp(svg(paper("#05070d", rim * 0.8, 0.6))).blur(Math.max(0.5, rim * 0.9)).png().toBuffer();
+    Buffer.from(
+      `<svg xmlns="http://www.w3.org/2000/svg" width="${whole.width}" height="${whole.height}">${content}</svg>`,
+    );
+  const shadow = await sharp(svg(paper("#05070d", rim * 0.8, 0.6)))
+    .blur(Math.max(0.5, rim * 0.9))
+    .png()
+    .toBuffer();
   const text = words ? label(words, whole.width, pad + rim + height + rim * 1.1, rim * 1.25) : "";
-  const print = await sharp(image).autoOrient().flatten({ background: "#ffffff" }).resize({ width, height, fit: "cover" });
+  const print = await sharp(image)
+    .autoOrient()
+    .flatten({ background: "#ffffff" })
+    .resize({ width, height, fit: "cover" });
   return sharp(shadow)
     .composite([
       { input: svg(paper("#fbfaf7", 0) + text) },
@@ -44,7 +52,12 @@ const printOf = async ({ image, label: words }: Print, room: Size, turn: number)
 };
 
 /** The prints side by side in a box of the picture, in the order given. */
-export const prints = async (list: readonly Print[], box: Box, picture: Size, words: string): Promise<OverlayOptions[]> => {
+export const prints = async (
+  list: readonly Print[],
+  box: Box,
+  picture: Size,
+  words: string,
+): Promise<OverlayOptions[]> => {
   const chance = chanceOf(`prints ${words}`);
   const columns = Math.min(list.length, Math.max(1, Math.round(Math.sqrt((list.length * box.width) / box.height))));
   const rows = Math.ceil(list.length / columns);
@@ -61,7 +74,13 @@ export const prints = async (list: readonly Print[], box: Box, picture: Size, wo
       const left = Math.round(Math.min(Math.max(0, x), Math.max(0, picture.width - width)));
       const top = Math.round(Math.min(Math.max(0, y), Math.max(0, picture.height - height)));
       const fits = { width: Math.min(width, picture.width), height: Math.min(height, picture.height) };
-      return { input: await sharp(input).extract({ left: 0, top: 0, ...fits }).toBuffer(), left, top };
+      return {
+        input: await sharp(input)
+          .extract({ left: 0, top: 0, ...fits })
+          .toBuffer(),
+        left,
+        top,
+      };
     }),
   );
 };

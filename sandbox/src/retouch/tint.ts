@@ -1,5 +1,6 @@
 // Gives pixels another hue and keeps their light and shade.
-import { hexOf, labOf as labOfHex, type Lab } from "../picture/colour.ts";
+import { hexOf, labOf } from "../picture/colour.ts";
+import type { Lab } from "../sight/lab.ts";
 import type { Pixels } from "../sight/pixels.ts";
 
 /** All steps of lightness of one hue; the tint of a pixel is looked up by how light it is. */
@@ -18,7 +19,7 @@ const ramp = ([lightness, a, b]: Lab): Uint8Array => {
 };
 
 export const tintedPixels = (pixels: Pixels, colour: string, share: number): Pixels => {
-  const steps = ramp(labOfHex(colour));
+  const steps = ramp(labOf(colour));
   const { width, height, rgb } = pixels;
   const tinted = Buffer.alloc(rgb.length);
   for (let at = 0; at < rgb.length; at += 3) {

@@ -64,14 +64,26 @@ export const tones = {
       [0.272, 0.534, 0.131],
     ]),
   },
-  grey: { words: "monochrome greyscale grayscale blackandwhite noir", make: (picture) => contrast(grey(picture), 1.12) },
+  grey: {
+    words: "monochrome greyscale grayscale blackandwhite noir",
+    make: (picture) => contrast(grey(picture), 1.12),
+  },
   negative: { words: "negative invert inverted", make: (picture) => picture.negate({ alpha: false }) },
-  blur: { words: "blur blurry blurred soft softer bokeh", make: (picture, unit) => picture.blur(Math.max(0.8, unit * 0.01)) },
-  sharp: { words: "sharp sharper sharpen crisp detailed", make: (picture) => picture.sharpen({ sigma: 1.4, m1: 1, m2: 3 }) },
+  blur: {
+    words: "blur blurry blurred soft softer bokeh",
+    make: (picture, unit) => picture.blur(Math.max(0.8, unit * 0.01)),
+  },
+  sharp: {
+    words: "sharp sharper sharpen crisp detailed",
+    make: (picture) => picture.sharpen({ sigma: 1.4, m1: 1, m2: 3 }),
+  },
   brighter: { words: "bright brighter brighten lighter lighten sunny", make: (picture) => picture.linear(1.12, 26) },
   darker: { words: "darker darken dim dimmer moody gloomy", make: (picture) => picture.linear(0.62, 0) },
   contrast: { words: "contrast dramatic punchy bold", make: (picture) => contrast(picture, 1.45) },
-  vivid: { words: "vivid vibrant saturated colourful colorful", make: (picture) => picture.modulate({ saturation: 1.7 }) },
+  vivid: {
+    words: "vivid vibrant saturated colourful colorful",
+    make: (picture) => picture.modulate({ saturation: 1.7 }),
+  },
   pastel: {
     words: "pastel faded washed pale muted",
     make: (picture) => picture.modulate({ saturation: 0.6 }).linear(0.72, 66),
@@ -90,11 +102,16 @@ export const tones = {
   },
   mist: {
     words: "fog foggy mist misty haze hazy",
-    make: (picture, unit) => picture.blur(Math.max(0.5, unit * 0.002)).modulate({ saturation: 0.6 }).linear(0.55, 100),
+    make: (picture, unit) =>
+      picture
+        .blur(Math.max(0.5, unit * 0.002))
+        .modulate({ saturation: 0.6 })
+        .linear(0.55, 100),
   },
   paint: {
     words: "painting painted watercolour watercolor oil impressionist gouache",
-    make: (picture, unit) => picture.median(Math.max(3, Math.round(unit * 0.008) | 1)).modulate({ saturation: 1.3 }),
+    make: (picture, unit) =>
+      picture.median(Math.min(9, Math.max(3, Math.round(unit * 0.008) | 1))).modulate({ saturation: 1.3 }),
   },
   comic: {
     words: "cartoon comic anime poster illustration",
@@ -115,7 +132,7 @@ const joined: readonly (readonly [RegExp, string])[] = [
 
 export const tonesNamed = (prompt: string): ToneName[] => {
   const text = joined.reduce((kept, [pattern, word]) => kept.replace(pattern, word), prompt.toLowerCase());
-  const words = text.match(/[a-z]+/g) ?? [];
+  const words: string[] = text.match(/[a-z]+/g) ?? [];
   return names.filter((name) => tones[name].words.split(" ").some((known) => words.includes(known)));
 };
 

@@ -1,7 +1,7 @@
 // The names people give to colours: from a colour to its name, and from a word in a prompt to the names it may mean.
 import type { Lab } from "./lab.ts";
 
-export const colourNames = [
+const colourNames = [
   "red",
   "orange",
   "yellow",

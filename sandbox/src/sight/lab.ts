@@ -3,12 +3,12 @@ import type { Pixels } from "./pixels.ts";
 
 export type Lab = readonly [lightness: number, a: number, b: number];
 
-const linear = Float32Array.from({ length: 256 }, (_, byte) => {
+const linear = Float64Array.from({ length: 256 }, (_, byte) => {
   const channel = byte / 255;
   return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
 });
 
-export const labOf = (redByte: number, greenByte: number, blueByte: number): Lab => {
+export const labOfBytes = (redByte: number, greenByte: number, blueByte: number): Lab => {
   const red = linear[redByte]!;
   const green = linear[greenByte]!;
   const blue = linear[blueByte]!;
@@ -26,7 +26,7 @@ export const labOf = (redByte: number, greenByte: number, blueByte: number): Lab
 export const labsOf = ({ width, height, rgb }: Pixels): Float32Array => {
   const labs = new Float32Array(width * height * 3);
   for (let at = 0; at < labs.length; at += 3) {
-    const lab = labOf(rgb[at]!, rgb[at + 1]!, rgb[at + 2]!);
+    const lab = labOfBytes(rgb[at]!, rgb[at + 1]!, rgb[at + 2]!);
     labs[at] = lab[0];
     labs[at + 1] = lab[1];
     labs[at + 2] = lab[2];

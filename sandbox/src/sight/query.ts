@@ -49,21 +49,29 @@ const find = <Name extends string>(table: Record<Name, string>, words: readonly 
 
 const placeWords = new Set([...Object.values(across), ...Object.values(down)].join(" ").split(" "));
 
-export const wordsOf = (text: string): string[] => text.toLowerCase().match(/[a-z]+/g) ?? [];
+const wordsOf = (text: string): string[] => text.toLowerCase().match(/[a-z]+/g) ?? [];
 
 const singular = (word: string): string => (word.length > 3 && word.endsWith("s") ? word.slice(0, -1) : word);
 
+/** "The boat on the water" asks for a boat: what follows such a word only says where. */
+const turns = /\b(?:on|in|at|by|near|over|under|behind|beside|above|below|with|next|from|before)\b/;
+const clothed = /\b(?:in|of|with) (?:bright |dark |light )?(\w+)/;
+
 export const readQuery = (prompt: string): Query => {
-  const written = wordsOf(prompt);
-  const words = [...new Set(written.flatMap((word) => [word, singular(word)]))];
-  const kept = written.filter((word) => !fillers.has(word) && !placeWords.has(word));
+  const lower = prompt.toLowerCase();
+  const forms = (text: string): string[] => [...new Set(wordsOf(text).flatMap((word) => [word, singular(word)]))];
+  const head = lower.split(turns)[0]?.trim() || lower;
+  const words = forms(lower);
+  const thing = forms(head);
+  const kept = wordsOf(head).filter((word) => !fillers.has(word) && !placeWords.has(word));
+  const colours = namesMeant(thing);
   return {
-    colours: namesMeant(words),
+    colours: colours.length ? colours : namesMeant(clothed.exec(lower)?.slice(1) ?? []),
     across: find(across, words),
     down: find(down, words),
     size: find(sizes, words),
-    shape: find(shapes, words),
-    kind: find(kinds, words),
+    shape: find(shapes, thing),
+    kind: find(kinds, thing),
     name: kept.join(" ").slice(0, 80) || prompt.trim().slice(0, 80) || "object",
   };
 };

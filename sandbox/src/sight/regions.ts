@@ -72,34 +72,38 @@ export const regionOf = ({ width, height }: Size, members: readonly number[]): R
   };
 };
 
-/** Closes the small holes of a region, such as a highlight on a ball; a ring keeps its large one. */
-export const withoutHoles = (size: Size, region: Region): Region => {
-  const outside = piecesOf(
-    size,
-    region.cells.map((cell) => 1 - cell),
-    1,
-  );
-  const members = [...region.cells.keys()].filter((cell) => region.cells[cell]);
-  const count = members.length;
-  for (const hole of outside) {
-    if (hole.area > region.area * 0.05 || alongEdges(hole) > 0) continue;
-    hole.cells.forEach((cell, index) => {
-      if (cell) members.push(index);
-    });
-  }
-  return members.length === count ? region : regionOf(size, members);
-};
+/** Pictures full of grain have thousands of pieces; only the largest are ever asked for. */
+const mostPieces = 48;
 
-/** All connected pieces of what is marked, except those smaller than `least` cells; the largest first. */
+/** The connected pieces of what is marked, except those smaller than `least` cells; the largest first. */
 export const piecesOf = (size: Size, marked: Uint8Array, least: number): Region[] => {
   const seen = new Uint8Array(marked.length);
-  const pieces: Region[] = [];
+  const pieces: number[][] = [];
   for (let cell = 0; cell < marked.length; cell += 1) {
     if (!marked[cell] || seen[cell]) continue;
     const members = grow(size, [cell], (_, to) => marked[to] === 1, seen);
-    if (members.length >= least) pieces.push(regionOf(size, members));
+    if (members.length >= least) pieces.push(members);
   }
-  return pieces.sort((one, other) => other.area - one.area);
+  return pieces
+    .sort((one, other) => other.length - one.length)
+    .slice(0, mostPieces)
+    .map((members) => regionOf(size, members));
+};
+
+/** Closes the small holes of a region, such as a highlight on a ball; a ring keeps its large one. */
+export const withoutHoles = (size: Size, region: Region): Region => {
+  const { width, height } = size;
+  const isAtEdge = (cell: number): boolean =>
+    cell < width || cell >= width * (height - 1) || cell % width === 0 || cell % width === width - 1;
+  const seen = Uint8Array.from(region.cells);
+  const members: number[] = [];
+  region.cells.forEach((isInside, cell) => {
+    if (isInside) members.push(cell);
+    if (seen[cell]) return;
+    const hole = grow(size, [cell], (_, to) => !region.cells[to], seen);
+    if (hole.length < region.area * 0.05 && !hole.some(isAtEdge)) for (const part of hole) members.push(part);
+  });
+  return members.length === region.area ? region : regionOf(size, members);
 };
 
 export const alongEdges = ({ along }: Region): number => (along.top + along.right + along.bottom + along.left) / 4;

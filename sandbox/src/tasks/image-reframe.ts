@@ -53,8 +53,15 @@ const placeIn = (request: KeptRequest, source: Size) => {
   const share = size.width / frame.width;
   const left = Math.round(frame.left * share);
   const top = Math.round(frame.top * share);
-  return { longest: Math.round(Math.max(source.width, source.height) * share), frame: { ...size, left, top } };
+  const placed = fitted(source, Math.max(1, Math.round(Math.max(source.width, source.height) * share)));
+  return { placed, frame: { ...size, left, top } };
 };
+
+const isOutside = (placed: Size, frame: Frame): boolean =>
+  frame.left >= frame.width ||
+  frame.top >= frame.height ||
+  frame.left + placed.width <= 0 ||
+  frame.top + placed.height <= 0;
 
 export const imageReframe: Task = {
   name: "image.reframe",
@@ -68,16 +75,15 @@ export const imageReframe: Task = {
   },
   find: async ({ request, inputs }) => {
     const source = await uprightSize((await inputs())[0]!);
-    const { frame } = placeIn(request, source);
-    const isOutside = frame.left >= frame.width || frame.top >= frame.height;
-    if (isOutside || frame.left + source.width <= 0 || frame.top + source.height <= 0) {
+    const { frame, placed } = placeIn(request, source);
+    if (isOutside(placed, frame)) {
       return { error: { code: "invalid_input", message: "Nothing of the picture would be inside the frame." } };
     }
     return pictures(request, frame);
   },
   draw: async ({ request, inputs }) => {
     const image = (await inputs())[0]!;
-    const { frame, longest } = placeIn(request, await uprightSize(image));
-    return toPng(await framed(onWhite(await readSource(image, longest)), frame));
+    const { frame, placed } = placeIn(request, await uprightSize(image));
+    return toPng(await framed(onWhite(await readSource(image, Math.max(placed.width, placed.height))), frame));
   },
 };

@@ -1,10 +1,9 @@
 // Takes things out of a picture and fills their place from the surroundings; nothing else changes.
 import { z } from "zod";
 import { filled } from "../retouch/fill.ts";
-import { readMask, united, widened } from "../retouch/mask.ts";
-import { findIn } from "../sight/find.ts";
+import { readMask } from "../retouch/mask.ts";
+import { holeFor } from "../retouch/removal.ts";
 import { onWhite, readSource, type Source, toPng } from "../sight/pixels.ts";
-import { shadowUnder } from "../sight/shadow.ts";
 import type { Order, Task } from "./task.ts";
 import { complaintAbout, optionsOf, pictures } from "./terms.ts";
 
@@ -12,20 +11,12 @@ const Options = z.object({ remove_shadow: z.boolean().default(true), multiple: z
 
 /** What is to go, and how many things that are. A mask goes before words. */
 const holeIn = async (source: Source, { request, inputs }: Pick<Order, "request" | "inputs">) => {
-  const { remove_shadow, multiple } = optionsOf(Options, request);
-  const unit = Math.min(source.width, source.height);
   if (request.mask) {
     const mask = await readMask((await inputs()).at(-1)!, source);
     return { hole: mask.map((value) => (value >= 128 ? 255 : 0)) as Buffer, found: 1 };
   }
-  const seen = onWhite(source);
-  const found = await findIn(seen, request.prompt, multiple);
-  const shadows = remove_shadow ? await Promise.all(found.map(({ box }) => shadowUnder(seen, box))) : [];
-  const whole = united([...found.map(({ alpha }) => alpha), ...shadows], source);
-  // The rim of a thing is mixed with what lies behind it, and would stay as a ghost.
-  const rim = Math.max(2, Math.round(unit * 0.004));
-  const below = remove_shadow ? rim : 0;
-  return { hole: widened(whole, source, rim, below), found: found.length };
+  const { remove_shadow, multiple } = optionsOf(Options, request);
+  return holeFor(onWhite(source), { prompt: request.prompt, isMultiple: multiple, hasShadow: remove_shadow });
 };
 
 export const imageRemove: Task = {

@@ -80,10 +80,13 @@ export async function latestAttempt(db: Database, runId: string, job: number): P
 export async function heldAttempt(db: Database, held: Held, job: number): Promise<AttemptRow | undefined> {
   const [row] = await db.query<AttemptRow>(
     "attempts.held",
-    `with held as (
-       update open_runs set alive_until = now() + interval '120 seconds' where run_id = $1 and epoch = $2 returning run_id
+    `with heard as (
+       update open_runs set alive_until = now() + interval '120 seconds'
+       where run_id = $1 and epoch = $2 and alive_until < now() + interval '60 seconds'
      )
-     select ${SHOWN} from attempts where run_id = (select run_id from held) and job = $3 order by try desc limit 1`,
+     select ${SHOWN} from attempts
+     where run_id = $1 and job = $3 and exists (select from open_runs where run_id = $1 and epoch = $2)
+     order by try desc limit 1`,
     [held.run_id, held.epoch, job],
   );
   return row;

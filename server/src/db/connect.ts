@@ -40,6 +40,8 @@ export function connect(env: z.output<typeof DatabaseEnv>): Database {
     statement_timeout: 10_000,
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
+    // Every statement names its partition by a parameter: planning it anew each time would cost more than running it.
+    options: "-c plan_cache_mode=force_generic_plan",
   });
   // Without a listener an idle connection that the server closes would end the process.
   pool.on("error", () => {});

@@ -94,6 +94,9 @@ export async function endRun(
          result = $4, error = $5, cost = $6, provider = coalesce($7, provider), warnings = warnings || $8,
          phase = null, finished_at = now()
        where run_id = (select run_id from gone) returning run_id, tenant_id, status
+     ), noted as (
+       insert into ended_badly (tenant_id, status, run_id)
+       select tenant_id, status, run_id from ended where status <> 'completed'
      ), told as (
        insert into events (run_id, event_id, tenant_id, type, terminal)
        select run_id, $9, tenant_id, 'run.' || status, true from ended
@@ -125,6 +128,8 @@ export async function cancelRun(db: Database, tenantId: string, runId: string, e
      ), ended as (
        update runs set status = 'canceled', error = $3, cancel_requested_at = now(), finished_at = now()
        where run_id = (select run_id from gone) returning run_id, tenant_id
+     ), listed as (
+       insert into ended_badly (tenant_id, status, run_id) select tenant_id, 'canceled', run_id from ended
      ), told as (
        insert into events (run_id, event_id, tenant_id, type, terminal)
        select run_id, $4, tenant_id, 'run.canceled', true from ended

@@ -1,4 +1,4 @@
-// Whole trees of runs, in one statement and so in one moment: what a run refers to is read with the run.
+// Whole trees of runs, in two statements however large they are.
 import type { Status } from "../kit/shapes.ts";
 import type { Database } from "./connect.ts";
 import type { KeptAsset } from "./runs.ts";
@@ -22,30 +22,48 @@ export type TreeRow = {
   sources: string[];
 };
 
-/** The runs of a tree, oldest first, deleted ones too; then the runs of other trees that they refer to. */
+/**
+ * The runs of a tree, oldest first, deleted ones too; then the runs of other trees that they refer to. The references are
+ * read after the runs and put to them here: most trees are one run, so the database expects that of every tree, and would
+ * join thousands with thousands row by row. What a run refers to is written with it and never changes, so a run that was
+ * read has all of its references.
+ */
 export async function findTree(db: Database, tenantId: string, rootRunId: string): Promise<TreeRow[]> {
-  return db.query<TreeRow>(
-    "tree.find",
-    `with referred as (
-       select run_id, array_agg(source_run_id::text order by source_run_id) as sources
-       from run_references where root_run_id = $2 and run_id >= $3 group by run_id
-     ), members as (
-       select runs.*, referred.sources from runs left join referred using (run_id)
-       where tenant_id = $1 and root_run_id = $2 and runs.run_id >= $3
+  const since = dayBefore(rootRunId);
+  const rows = await db.query<TreeRow>(
+    "tree.runs",
+    `with members as (
+       select * from runs where tenant_id = $1 and run_id = $2
        union all
-       select runs.*, null from runs
-       where tenant_id = $1 and root_run_id <> $2
-         and run_id = any (array(select unnest(sources)::uuid from referred))
+       select * from runs
+       where tenant_id = $1 and root_run_id = $2 and run_id >= $3 and parent_run_id is not null
+       union all
+       select * from runs
+       where tenant_id = $1 and root_run_id <> $2 and run_id = any (array(
+         select source_run_id from run_references where root_run_id = $2 and run_id >= $3
+         except
+         select run_id from runs where root_run_id = $2 and run_id >= $3 and parent_run_id is not null
+       ))
      )
      select run_id, run_type, status, parent_run_id, root_run_id, model, created_at,
        deleted_at is not null as is_deleted,
        coalesce(result -> 'outputs', '[]') as outputs,
        jsonb_path_query_array(plan, '$[*].images[*].run') as used,
-       jsonb_path_query_array(plan, '$[*].mask.run') || jsonb_path_query_array(plan, '$[*].masks[*].run') as masks,
-       coalesce(sources, '{}') as sources
+       jsonb_path_query_array(plan, '$[*].mask.run') || jsonb_path_query_array(plan, '$[*].masks[*].run') as masks
      from members order by root_run_id <> $2, run_id`,
-    [tenantId, rootRunId, dayBefore(rootRunId)],
+    [tenantId, rootRunId, since],
   );
+  const references = await db.query<{ run_id: string; source_run_id: string }>(
+    "tree.references",
+    `select run_id, source_run_id from run_references where root_run_id = $1 and run_id >= $2
+     order by run_id, source_run_id`,
+    [rootRunId, since],
+  );
+  const sources = Map.groupBy(references, (each) => each.run_id);
+  return rows.map((row) => ({
+    ...row,
+    sources: (sources.get(row.run_id) ?? []).map(({ source_run_id }) => source_run_id),
+  }));
 }
 
 /**

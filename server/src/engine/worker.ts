@@ -13,7 +13,13 @@ export type WorkerSettings = { host: string; port: number; url: string; adminUrl
 export type Worker = { stop(): Promise<void> };
 
 export async function startWorker(house: House, ingress: Ingress, settings: WorkerSettings): Promise<Worker> {
-  const handler = restate.createEndpointHandler({ services: [runService(handsOf(house)), markService] });
+  const handler = restate.createEndpointHandler({
+    services: [runService(handsOf(house)), markService],
+    logger: (meta, ...words) => {
+      if (meta.level === "error")
+        house.log.warn({ invocation: meta.context?.invocationId }, words.map(String).join(" "));
+    },
+  });
   const server = createServer(handler);
   const sessions = new Set<{ destroy(): void }>();
   server.on("session", (session) => {

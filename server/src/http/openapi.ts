@@ -64,6 +64,7 @@ function printOperation(operation: Operation, schemas: Json): Json {
     tags: [name.split(".")[0]],
     ...(operation.run_type && { "x-run-type": operation.run_type }),
     ...(rules.length > 0 && { "x-rules": rules.map((rule) => rule.says) }),
+    ...(operation.aliases && { "x-aliases": operation.aliases }),
     ...(deprecated && { "x-deprecated-fields": deprecated }),
     ...(variants.length > 0 && { "x-variants": variants.map(({ name, summary, sets }) => ({ name, summary, sets })) }),
     parameters: [...parameters, ...(isCreating ? [IDEMPOTENCY_KEY] : [])],
@@ -73,7 +74,10 @@ function printOperation(operation: Operation, schemas: Json): Json {
         content: Object.fromEntries(
           http.bodies.map((body) => [
             MEDIA[body],
-            { schema: input, ...(body === "json" && { example: operation.example }) },
+            {
+              schema: inputSchema(operation, schemas, body),
+              ...(body === "json" && { example: operation.example }),
+            },
           ]),
         ),
       },
@@ -81,6 +85,11 @@ function printOperation(operation: Operation, schemas: Json): Json {
     responses: printResponses(operation, schemas),
   };
 }
+
+const PICTURE = {
+  description: "The picture itself",
+  content: { "image/png": { schema: { type: "string", format: "binary" } } },
+};
 
 const IDEMPOTENCY_KEY = {
   name: "Idempotency-Key",
@@ -90,10 +99,16 @@ const IDEMPOTENCY_KEY = {
   schema: { type: "string", minLength: 1, maxLength: 255 },
 };
 
-function inputSchema(operation: Operation, schemas: Json): Json {
+/** As a body of this kind has it: some fields and rules belong to one kind only. */
+function inputSchema(operation: Operation, schemas: Json, body?: Body): Json {
   const { $schema: _, ...schema } = schemaOf(operation.input, "input", schemas);
-  const rules = (operation.rules ?? []).map((rule) => rule.schema).filter((rule) => Object.keys(rule).length > 0);
-  const shown = { ...schema, additionalProperties: false };
+  const fields = Object.entries((schema.properties ?? {}) as Record<string, Json>);
+  const properties = Object.fromEntries(fields.filter(([, field]) => body !== "json" || field["x-body"] === undefined));
+  const rules = (operation.rules ?? [])
+    .filter((rule) => rule.body === undefined || rule.body === body)
+    .map((rule) => rule.schema)
+    .filter((rule) => Object.keys(rule).length > 0);
+  const shown = { ...schema, properties, additionalProperties: false };
   return rules.length > 0 ? { ...shown, allOf: rules } : shown;
 }
 
@@ -104,7 +119,7 @@ function printResponses(operation: Operation, schemas: Json): Json {
   return {
     ...(operation.plan
       ? {
-          200: { description: "The run has ended", content },
+          200: operation.answers === "image" ? PICTURE : { description: "The run has ended", content },
           202: { description: "The run is under way", content },
           204: { description: "With `Prefer: return=minimal`: `Location` and `X-Run-Id` tell the run" },
         }

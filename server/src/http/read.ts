@@ -42,7 +42,13 @@ export async function readRequest(context: Context<Bindings>, operation: Operati
   throw new Fault("unsupported_media_type", { accepted: operation.http.bodies });
 }
 
-const takesInline = (operation: Operation) => JSON.stringify(propertiesOf(operation)).includes('"x-inline":true');
+const inlineTakers = new WeakMap<Operation, boolean>();
+
+function takesInline(operation: Operation): boolean {
+  const known = inlineTakers.get(operation) ?? JSON.stringify(propertiesOf(operation)).includes('"x-inline":true');
+  inlineTakers.set(operation, known);
+  return known;
+}
 
 async function readJson(context: Context<Bindings>, mayBeInline: boolean): Promise<Json> {
   const most = mayBeInline ? MOST_INLINE_BYTES : MOST_JSON_BYTES;

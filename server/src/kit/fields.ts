@@ -1,5 +1,6 @@
 // Fields that many operations share, with the bounds of the contract. The words here are the documentation.
 import { z } from "zod";
+import { FORM_ONLY } from "./files.ts";
 
 const MAX_PROMPT = 8000;
 
@@ -33,17 +34,20 @@ export const imageUrl = (says: string) =>
     .describe(says)
     .meta({ format: "uri", "x-widget": "image" });
 
+export const filename = () => words("Name of the file, for your own records", 255).meta(FORM_ONLY).optional();
+
 export const seed = () => z.int().min(0).max(4294967295).optional().describe("The same seed gives the same picture");
 
 export const aspectRatio = (says = "Shape of the picture, such as 16:9") =>
   z
     .string()
-    .regex(/^\d{1,2}:\d{1,2}$/, { error: "Two whole numbers with a colon, such as 16:9." })
+    .regex(/^[1-9]\d?:[1-9]\d?$/, { error: "Two whole numbers with a colon, such as 16:9." })
     .describe(says);
 
 export const side = (says: string) => z.int().min(64).max(2048).describe(says);
 
-const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).length;
+const utf8Bytes = (text: string) => new TextEncoder().encode(text).length;
+const bytesOf = (value: unknown) => utf8Bytes(JSON.stringify(value));
 const depthOf = (value: unknown): number =>
   value === null || typeof value !== "object" ? 0 : 1 + Math.max(0, ...Object.values(value).map(depthOf));
 
@@ -58,11 +62,11 @@ export const everyRun = {
     .describe("Address that is told when the run has ended"),
   webhook_secret: z
     .string()
-    .min(16)
-    .max(255)
+    .refine((value) => utf8Bytes(value) >= 16, { params: { code: "weak_secret" }, error: "At least 16 bytes." })
+    .refine((value) => utf8Bytes(value) <= 255, { params: { code: "too_long" }, error: "At most 255 bytes." })
     .optional()
     .describe("Signs the webhook; never shown again")
-    .meta({ writeOnly: true }),
+    .meta({ writeOnly: true, minLength: 16, maxLength: 255 }),
   metadata: z
     .record(z.string(), z.unknown())
     .refine((value) => Object.keys(value).length <= 64, {
@@ -74,4 +78,13 @@ export const everyRun = {
     .optional()
     .describe("Your own notes; they come back with the run")
     .meta({ maxProperties: 64 }),
+};
+
+/** The same, for operations whose callers expect the finished result in the answer. */
+export const waitedRun = {
+  ...everyRun,
+  sync: z
+    .boolean()
+    .default(true)
+    .describe("Wait for the result, at most 55 seconds; false answers the open run at once"),
 };

@@ -15,8 +15,11 @@ export function filePart(part: FilePart): FilePart {
 export const isFilePart = (value: unknown): value is FilePart =>
   typeof value === "object" && value !== null && made.has(value);
 
+/** A field that a JSON body does not have. */
+export const FORM_ONLY = { "x-body": "form" } as const;
+
 export const file = (says: string) =>
   z
     .custom<FilePart>(isFilePart, { params: { code: "invalid_type" }, error: "A file part of a form." })
     .describe(says)
-    .meta({ type: "string", format: "binary", "x-widget": "file" });
+    .meta({ type: "string", format: "binary", "x-widget": "file", ...FORM_ONLY });

@@ -13,9 +13,11 @@ const MAGIC = /^(?:iVBORw0KGgo|\/9j\/|UklGR)/;
 /** A file or base64 that has been kept already stands in the input under this name. */
 const KEPT = /^asset:([0-9a-f-]{36})$/;
 const MOST_BASE64 = 35 * 1024 * 1024;
+const MOST_ADDRESS = 2048;
 
 const isInline = (text: string) => DATA.test(text) || (BASE64.test(text.slice(0, 512)) && MAGIC.test(text));
-const isReference = (text: string) => UUID.test(text) || (ADDRESS.test(text) && text.length <= 2048) || isInline(text);
+const isReference = (text: string) => UUID.test(text) || ADDRESS.test(text) || isInline(text);
+const isTooLong = (text: string) => text.length > MOST_ADDRESS && ADDRESS.test(text);
 
 /** A picture given as address, base64 or run id; in a form also as a file. */
 export const picture = (says: string) =>
@@ -24,6 +26,10 @@ export const picture = (says: string) =>
       z
         .string()
         .max(MOST_BASE64)
+        .refine((text) => !isTooLong(text), {
+          params: { code: "too_long" },
+          error: `An address has at most ${MOST_ADDRESS} characters.`,
+        })
         .refine(isReference, {
           params: { code: "ambiguous_reference" },
           error: "An address, base64 of a PNG, JPEG or WebP, or a run id.",
@@ -50,7 +56,7 @@ export function findInline(input: Json): { path: (string | number)[]; value: Fil
       for (const [key, each] of Object.entries(value)) walk(each, [...path, key]);
     }
   };
-  const { metadata: _metadata, prompt: _prompt, ...rest } = input;
+  const { metadata: _metadata, prompt: _prompt, negative_prompt: _negative, ...rest } = input;
   walk(rest, []);
   return found;
 }

@@ -5,6 +5,7 @@ import type { PublicFault } from "../faults.ts";
 import type { FilePart } from "./files.ts";
 import type { Rule } from "./rules.ts";
 import type { Json, Output, Run, RunPage } from "./shapes.ts";
+import type { Estimate, Layers, Prompt, PromptPage, RunTree } from "./shapes-library.ts";
 
 /** Everything a provider may be asked to do. A new word is a decision: every provider may then be asked. */
 export type Task =
@@ -39,6 +40,8 @@ export type Job<S = Source> = {
   images?: S[] | undefined;
   /** White is what changes, in every mask on our side of the door. */
   mask?: S | undefined;
+  /** Which of the images the mask lies over; the first where nothing is said. */
+  mask_over?: number | undefined;
   /** One mask for each result that is wanted, where a job makes several from one picture. */
   masks?: S[] | undefined;
   width?: number | undefined;
@@ -58,6 +61,10 @@ export type Body = "json" | "form";
 export type Ask = {
   run(runId: string): Promise<Run>;
   runs(filter: RunFilter): Promise<RunPage>;
+  tree(runId: string): Promise<RunTree>;
+  layers(runId: string): Promise<Layers>;
+  estimate(operation: string, input: Json): Promise<Estimate>;
+  prompts: PromptLibrary;
   cancel(runId: string): Promise<Run>;
   delete(runId: string): Promise<Run>;
   upload(file: FilePart, about: UploadNotes): Promise<Run>;
@@ -71,11 +78,36 @@ export type RunFilter = {
   parent_run_id?: string | undefined;
   created_after?: string | undefined;
 };
-export type UploadNotes = { description?: string | undefined; parent_id?: string | undefined; isMask: boolean };
+
+type PromptContent = { name: string; text: string; model_type: string | null; tags: string[] };
+export type PromptLibrary = {
+  create(draft: PromptContent): Promise<Prompt>;
+  list(filter: PromptFilter): Promise<PromptPage>;
+  get(id: string, version?: number): Promise<Prompt>;
+  /** Refused as a conflict where `version` is given and no longer the prompt's. */
+  update(id: string, change: Partial<PromptContent>, version?: number): Promise<Prompt>;
+  delete(id: string): Promise<Prompt>;
+};
+type PromptFilter = {
+  limit: number;
+  cursor?: string | undefined;
+  tag?: string | undefined;
+  q?: string | undefined;
+};
+
+export type UploadNotes = {
+  description?: string | undefined;
+  parent_id?: string | undefined;
+  isMask: boolean;
+  metadata?: Json | undefined;
+  webhook_url?: string | undefined;
+};
 
 type Face<Input extends z.ZodObject> = {
   /** As clients call it: `images.edit.fluxKontext`. All other names are derived from it. */
   name: string;
+  /** Other names that clients know it by; the address is the same. */
+  aliases?: string[];
   summary: string;
   http: { method: Method; path: string; bodies?: Body[]; status?: number };
   input: Input;
@@ -105,11 +137,16 @@ type RunFace<Input extends z.ZodObject> = {
   deadlineSeconds?: number;
   /** Given fields that this model does not use: a warning each, or a refusal in strict handling. */
   unused?(input: z.output<Input>, given: Json): string[];
-  /** What else the caller should know: a value that was adapted, a tag that was trimmed. */
+  /** Given values that cannot be had, and what is done instead: a warning each, or a refusal in strict handling. */
+  adapted?(input: z.output<Input>, given: Json): Adapted[];
+  /** What else the caller should know: a tag that was trimmed, a reference that is missing. */
   notes?(input: z.output<Input>, given: Json): string[];
   plan(input: z.output<Input>, given: Json): Job[];
   reply(run: Run, result: RunResult): unknown;
 };
+
+/** `says` is a sentence for the caller about the field. */
+export type Adapted = { field: string; says: string };
 
 /** What a run made beyond what the Run shape shows: every job's files in order, and results that are not files. */
 export type RunResult = { jobs: Output[][]; data: Json | null };

@@ -1,7 +1,8 @@
 // Reads what a caller sent against an operation: every misfit at once, defaults filled, words of the catalogue.
-import type { z } from "zod";
+import { z } from "zod";
 import { Fault, type Issue } from "../faults.ts";
-import type { Operation } from "./operation.ts";
+import { FORM_ONLY } from "./files.ts";
+import type { Body, Operation } from "./operation.ts";
 import type { Json } from "./shapes.ts";
 
 export type Parsed = {
@@ -11,13 +12,17 @@ export type Parsed = {
   given: Json;
 };
 
-export function parseInput(operation: Operation, raw: Json): Parsed {
+/** `body` is what carried the request: some fields and rules belong to one kind only. */
+export function parseInput(operation: Operation, raw: Json, body?: Body): Parsed {
   const given = operation.adapt?.(raw) ?? raw;
-  const result = operation.input.strict().safeParse(given);
-  const fieldIssues = result.success ? [] : result.error.issues.flatMap((issue) => describeIssue(issue, given));
+  const result = inputOf(operation, body).safeParse(given);
+  const found = result.success ? [] : result.error.issues.flatMap((issue) => describeIssue(issue, given));
+  // One complaint a field: what is of the wrong type is not also too long.
+  const fieldIssues = found.filter((issue, index) => found.findIndex(({ path }) => path === issue.path) === index);
   // A rule about a field that is itself misformed would only repeat the complaint.
   const told = new Set(fieldIssues.map((issue) => issue.path));
   const ruleIssues = (operation.rules ?? [])
+    .filter((rule) => rule.body === undefined || rule.body === body)
     .flatMap((rule) => rule.check(given))
     .filter((each) => !told.has(each.path));
   const issues = [...fieldIssues, ...ruleIssues];
@@ -25,10 +30,29 @@ export function parseInput(operation: Operation, raw: Json): Parsed {
   return { input: operation.settle?.(result.data as never) ?? result.data, given };
 }
 
-export function refuse(issues: Issue[]): never {
+function refuse(issues: Issue[]): never {
   const unsupported = issues.every((issue) => issue.code === "unsupported_parameter");
   throw new Fault(unsupported ? "unsupported_parameter" : "validation_error", { errors: issues });
 }
+
+const inJson = new WeakMap<Operation, z.ZodObject>();
+
+function inputOf(operation: Operation, body: Body | undefined): z.ZodObject {
+  if (body !== "json") return operation.input.strict();
+  const known = inJson.get(operation) ?? operation.input.omit(formOnlyFields(operation) as object).strict();
+  inJson.set(operation, known);
+  return known;
+}
+
+const formOnlyFields = ({ input }: Operation): Record<string, true> =>
+  Object.fromEntries(
+    Object.entries(input.shape)
+      .filter(([, field]) => innermost(field as z.ZodType).meta()?.["x-body"] === FORM_ONLY["x-body"])
+      .map(([name]) => [name, true as const]),
+  );
+
+const innermost = (field: z.ZodType): z.ZodType =>
+  field instanceof z.ZodOptional || field instanceof z.ZodDefault ? innermost(field.unwrap() as z.ZodType) : field;
 
 const pointer = (path: PropertyKey[]) =>
   path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
@@ -42,7 +66,7 @@ function describeIssue(issue: z.core.$ZodIssue, given: Json): Issue[] {
     }));
   }
   const absent = issue.path.reduce<unknown>((value, part) => (value as Json | undefined)?.[part as string], given);
-  if (absent === undefined && (issue.code === "invalid_type" || issue.code === "invalid_value")) {
+  if (absent === undefined && ["invalid_type", "invalid_value", "invalid_union"].includes(issue.code)) {
     return [{ path: pointer(issue.path), code: "required", message: "This field is required." }];
   }
   return [{ path: pointer(issue.path), code: wordFor(issue), message: issue.message }];

@@ -3,10 +3,11 @@
 import type { Issue } from "../faults.ts";
 import type { Json } from "./shapes.ts";
 
-export type Rule = { says: string; check(input: Json): Issue[]; schema: Json };
+/** `body`: the rule holds only for requests of this kind, where an operation takes both. */
+export type Rule = { says: string; check(input: Json): Issue[]; schema: Json; body?: "json" | "form" };
 
 const given = (input: Json) => (field: string) => input[field] !== undefined && input[field] !== null;
-const required = (fields: readonly string[]) => fields.map((field) => ({ required: [field] }));
+const requiredEach = (fields: readonly string[]) => fields.map((field) => ({ required: [field] }));
 const when = (field: string, value: string) => ({ properties: { [field]: { const: value } }, required: [field] });
 const lengthOf = (value: unknown) => (Array.isArray(value) ? value.length : 0);
 
@@ -26,7 +27,7 @@ export const exactlyOne = (...fields: string[]): Rule => {
       fields.filter(given(input)).length === 1
         ? []
         : [{ path: `/${fields[0]}`, code: "exactly_one_of", message: says }],
-    schema: { oneOf: required(fields) },
+    schema: { oneOf: requiredEach(fields) },
   };
 };
 
@@ -36,7 +37,45 @@ export const atLeastOne = (...fields: string[]): Rule => {
     says,
     check: (input) =>
       fields.some(given(input)) ? [] : [{ path: `/${fields[0]}`, code: "at_least_one_of", message: says }],
-    schema: { anyOf: required(fields) },
+    schema: { anyOf: requiredEach(fields) },
+  };
+};
+
+export const required = (...fields: string[]): Rule => ({
+  says: `Give ${fields.join(" and ")}.`,
+  check: (input) =>
+    fields
+      .filter((field) => !given(input)(field))
+      .map((field) => ({ path: `/${field}`, code: "required", message: "This field is required." })),
+  schema: { required: fields },
+});
+
+export const inJson = (rule: Rule): Rule => ({ ...rule, says: `In JSON: ${rule.says}`, body: "json" });
+export const inForm = (rule: Rule): Rule => ({ ...rule, says: `In a form: ${rule.says}`, body: "form" });
+
+/** Two names of one thing may both be given, but not with different values. */
+export const sameIfBoth = (field: string, other: string): Rule => {
+  const says = `${field} and ${other} are two names of one field: give one, or the same value.`;
+  return {
+    says,
+    check: (input) =>
+      given(input)(field) && given(input)(other) && input[field] !== input[other]
+        ? [{ path: `/${field}`, code: "exactly_one_of", message: says }]
+        : [],
+    schema: {},
+  };
+};
+
+/** How many entries these lists have in all. JSON Schema cannot add, so it only hears that one of them is needed. */
+export const sumOf = (lists: readonly string[], [least, most]: [number, number]): Rule => {
+  const says = `${lists.join(", ")} have ${least} to ${most} entries together.`;
+  return {
+    says,
+    check: (input) => {
+      const sum = lists.reduce((count, list) => count + lengthOf(input[list]), 0);
+      return sum >= least && sum <= most ? [] : [{ path: `/${lists[0]}`, code: itemsCode(sum, least), message: says }];
+    },
+    schema: { anyOf: requiredEach(lists) },
   };
 };
 
@@ -113,18 +152,13 @@ export const lengthWhen = (field: string, value: string, lists: readonly string[
   };
 };
 
-/** How many entries these lists have in all. JSON Schema cannot add, so it only hears that one of them is needed. */
+/** The same, for one model only. */
 export const sumWhen = (field: string, value: string, lists: readonly string[], bounds: [number, number]): Rule => {
-  const [least, most] = bounds;
-  const says = `${lists.join(" and ")} have ${least} to ${most} entries together when ${field} is ${value}.`;
+  const rule = sumOf(lists, bounds);
   return {
-    says,
-    check: (input) => {
-      const sum = lists.reduce((count, list) => count + lengthOf(input[list]), 0);
-      const fits = input[field] !== value || (sum >= least && sum <= most);
-      return fits ? [] : [{ path: `/${lists[0]}`, code: itemsCode(sum, least), message: says }];
-    },
-    schema: { if: when(field, value), then: { anyOf: required(lists) } },
+    says: `When ${field} is ${value}: ${rule.says}`,
+    check: (input) => (input[field] === value ? rule.check(input) : []),
+    schema: { if: when(field, value), then: rule.schema },
   };
 };
 

@@ -9,6 +9,8 @@ export type Status = (typeof STATUSES)[number];
 
 const time = (says: string) => z.iso.datetime().describe(says);
 
+const Box = z.object({ x: z.int(), y: z.int(), width: z.int(), height: z.int() });
+
 const Output = z
   .object({
     asset_id: z.uuid(),
@@ -21,7 +23,7 @@ const Output = z
     role: z.string().describe("What the file is to the run: result, source, mask"),
     name: z.string().optional().describe("What was found, where something was looked for"),
     score: z.number().optional().describe("How sure the model is of it, 0 to 1"),
-    box: z.object({ x: z.int(), y: z.int(), width: z.int(), height: z.int() }).optional().describe("Where it lies"),
+    box: Box.optional().describe("Where it lies"),
     duration: z.number().optional().describe("Seconds, of a video"),
     fps: z.number().optional().describe("Frames per second, of a video"),
   })
@@ -104,3 +106,106 @@ export const asUpload = (run: Run) => ({
     ...(run.parent_run_id ? { parent_id: run.parent_run_id } : {}),
   },
 });
+
+/** The envelope of character and reference generation. */
+export const envelope = <Type extends string>(runType: Type) =>
+  z.object({
+    success: z.boolean().describe("False when the run failed or the request was refused"),
+    message: z.string().describe("A sentence for people"),
+    data: z
+      .object({
+        run_id: z.uuid(),
+        status: z.enum(STATUSES).optional(),
+        live_status: z.string().optional(),
+        progress: z.number().min(0).max(1).optional(),
+        image_url: z.url().nullable().optional().describe("The image; null until the run has completed"),
+        created_at: time("When it was accepted").optional(),
+        updated_at: time("When it last changed").optional(),
+        run_type: z.literal(runType).optional(),
+        warnings: z.array(z.string()).optional().describe("What was taken but adapted or not used"),
+      })
+      .optional()
+      .describe("The run; absent when the request was refused"),
+    code: z.string().optional().describe("Why it failed, a word for programs"),
+    details: z.record(z.string(), z.unknown()).optional(),
+  });
+
+const SAYS: Record<Status, string> = {
+  queued: "The run is accepted.",
+  processing: "The run is under way.",
+  completed: "The run has completed.",
+  failed: "The run failed.",
+  canceled: "The run was canceled.",
+};
+
+export const asEnvelope = (run: Run) => ({
+  success: run.error === null,
+  message: run.error?.message ?? SAYS[run.status],
+  data: {
+    run_id: run.run_id,
+    status: run.status,
+    live_status: run.live_status ?? run.status,
+    progress: run.progress,
+    image_url: run.image_url,
+    created_at: run.created_at,
+    updated_at: run.updated_at,
+    run_type: run.run_type,
+    warnings: run.warnings,
+  },
+  ...(run.error && { code: run.error.code, details: run.error.details }),
+});
+
+export const Description = z
+  .object({
+    run_id: z.uuid(),
+    status: z.enum(STATUSES),
+    description: z.string().optional().describe("What the image shows; absent until the run has completed"),
+    tags: z.array(z.string()).optional().describe("What is in it, in single words"),
+    prompt: z.string().optional().describe("A prompt that would make something like it"),
+    width: z.int().optional().describe("Of the image, in pixels"),
+    height: z.int().optional().describe("Of the image, in pixels"),
+    error: ErrorBody.optional().describe("Why the run failed"),
+  })
+  .meta({ id: "Description" });
+
+export const Enhancement = z
+  .object({
+    run_id: z.uuid(),
+    status: z.enum(STATUSES),
+    prompt: z.string().describe("As it was sent"),
+    enhanced_prompt: z.string().optional().describe("The better prompt; absent until the run has completed"),
+    model_type: z.string().describe("The model that it is for"),
+    changes: z
+      .array(z.object({ kind: z.string().describe("Style, light, composition"), added: z.string() }))
+      .optional()
+      .describe("What was added, and of which kind"),
+    error: ErrorBody.optional().describe("Why the run failed"),
+  })
+  .meta({ id: "Enhancement" });
+
+export const Extraction = Run.extend({
+  objects: z
+    .array(
+      z.object({
+        name: z.string(),
+        score: z.number().nullable().describe("How sure the model is, 0 to 1"),
+        box: Box.nullable().describe("Where it lies in the source"),
+        asset_id: z.uuid(),
+        image_url: z.url().describe("The object cut out, or its mask in mode mask"),
+        mask_url: z.url().nullable().describe("Where it lies, in white"),
+      }),
+    )
+    .describe("What was found; empty until the run has completed"),
+}).meta({ id: "Extraction" });
+
+export const Video = Run.extend({
+  input: z.record(z.string(), z.unknown()).describe("What was asked, the same as inputs"),
+}).meta({ id: "Video" });
+
+export const BackgroundRemoved = z
+  .object({
+    url: z.url().nullable().describe("The image without its background; null while the run is open"),
+    runId: z.uuid(),
+    parentRunId: z.uuid().optional().describe("The run that was given as the source"),
+  })
+  .meta({ id: "BackgroundRemoved" });

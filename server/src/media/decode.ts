@@ -59,15 +59,3 @@ const encode = (image: Sharp, { media_type }: ImageLayout): Sharp => {
   if (media_type === "image/webp") return image.webp({ quality: 95 });
   return image.jpeg({ quality: 95, chromaSubsampling: "4:4:4" });
 };
-
-/** Two bytes a pixel, grey and alpha; nothing where the picture has no alpha. */
-export const readGreyAndAlpha = async (bytes: Uint8Array) => {
-  const image = sharp(bytes, { failOn: "truncated", limitInputPixels: mostPixels, sequentialRead: true });
-  if (!(await image.metadata()).hasAlpha) return undefined;
-  const grey = image.timeout({ seconds: decodeSeconds }).toColourspace("b-w").raw({ depth: "uchar" });
-  const { data, info } = await grey.toBuffer({ resolveWithObject: true });
-  return { data, width: info.width, height: info.height };
-};
-
-export const writeGrey = (data: Uint8Array, { width, height }: { width: number; height: number }): Promise<Uint8Array> =>
-  sharp(data, { raw: { width, height, channels: 1 } }).toColourspace("b-w").png().toBuffer();

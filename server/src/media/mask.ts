@@ -1,40 +1,106 @@
-// Masks say by colour what changes: white does, black stays. Some are made the other way, with transparency: those are
-// drawn anew here, once, so that nobody further in has to guess.
-import { readGreyAndAlpha, writeGrey } from "./decode.ts";
-import { inspectImage } from "./inspect.ts";
+// Masks, made one of a kind at the door: a PNG of eight bits of grey, white is what changes, black is kept, grey is in
+// between. Whatever a caller's tool writes, nobody further in has to guess which way round a mask is.
+import { setImmediate } from "node:timers/promises";
+import sharp, { type Metadata, type SharpOptions } from "sharp";
+import { Fault } from "../faults.ts";
+import { mostPixels } from "./decode.ts";
+import { damaged } from "./image-layout.ts";
 
+const decodeSeconds = 10;
+const mostSkewPercent = 1;
 /** Nearly black and nearly white count as such: lossy formats and soft edges leave both a little off. */
-const NEAR = 32;
+const near = 32;
 /** How many of the visible pixels may be neither before the picture is no drawing in black and white. */
-const MOST_GREY = 0.1;
+const mostGrey = 0.1;
+/** So that a mask of fifty megapixels does not stop everybody else. */
+const bandPixels = 500_000;
 
-/** The mask by colour, or the same bytes where they are one already. */
-export async function colourMask(bytes: Uint8Array): Promise<Uint8Array> {
-  const { media_type } = await inspectImage(bytes, { decode: false });
-  if (media_type === "image/jpeg") return bytes;
-  const pixels = await readGreyAndAlpha(bytes);
-  if (!pixels) return bytes;
-  const { data, width, height } = pixels;
-  const seen = look(data);
-  if (seen.isOpaque) return bytes;
-  const mask = Buffer.alloc(width * height);
-  for (let pixel = 0; pixel < mask.length; pixel++) {
-    const [grey, alpha] = [data[pixel * 2]!, data[pixel * 2 + 1]!];
-    // White marks on nothing are marks. Anything else that can be seen is what stays, and the holes in it change.
-    mask[pixel] = seen.hasWhiteMarks ? Math.round((grey * alpha) / 255) : 255 - alpha;
+const reading: SharpOptions = { failOn: "truncated", limitInputPixels: mostPixels, sequentialRead: true };
+
+type Size = { width: number; height: number };
+
+/** The very same bytes where they are such a mask already. */
+export async function toMask(bytes: Uint8Array): Promise<Uint8Array> {
+  try {
+    const about = await sharp(bytes, reading).metadata();
+    if (isMask(about)) return bytes;
+    return await writeGrey(about.hasAlpha ? await fromHoles(bytes) : await readGrey(bytes), about);
+  } catch (cause) {
+    throw damaged("pixels", cause);
   }
-  return writeGrey(mask, { width, height });
 }
 
-/** Whether there is anything to see through, and whether what is seen is a drawing in white, or in black and white. */
-function look(data: Uint8Array): { isOpaque: boolean; hasWhiteMarks: boolean } {
-  let [visible, white, black, isOpaque] = [0, 0, 0, true];
-  for (let at = 0; at < data.length; at += 2) {
-    if (data[at + 1]! < 255) isOpaque = false;
-    if (data[at + 1]! < 128) continue;
-    visible++;
-    if (data[at]! >= 255 - NEAR) white++;
-    else if (data[at]! <= NEAR) black++;
+/** The mask in the size of its picture. It may be smaller or larger, never of another shape. */
+export async function fitMask(mask: Uint8Array, width: number, height: number): Promise<Uint8Array> {
+  const own = await sharp(mask, reading).metadata();
+  if (own.width === width && own.height === height) return mask;
+  // In whole numbers, so that exactly one percent is still within.
+  if (Math.abs(own.width * height - own.height * width) * 100 > own.height * width * mostSkewPercent) {
+    throw new Fault("mask_mismatch", { mask: { width: own.width, height: own.height }, image: { width, height } });
   }
-  return { isOpaque, hasWhiteMarks: white > 0 && visible - white - black <= visible * MOST_GREY };
+  return writeGrey(await readGrey(mask, { width, height }), { width, height });
 }
+
+const isMask = ({ format, space, depth, hasAlpha, isPalette }: Metadata) =>
+  format === "png" && space === "b-w" && depth === "uchar" && !hasAlpha && !isPalette;
+
+const readGrey = (bytes: Uint8Array, size?: Size): Promise<Uint8Array> => {
+  const image = sharp(bytes, reading).timeout({ seconds: decodeSeconds });
+  // Nearest neighbour makes no new levels of grey, so black stays wholly black.
+  if (size) image.resize({ ...size, fit: "fill", kernel: "nearest" });
+  return image.toColourspace("b-w").raw({ depth: "uchar" }).toBuffer();
+};
+
+const writeGrey = (data: Uint8Array, { width, height }: Size): Promise<Uint8Array> =>
+  sharp(data, { raw: { width, height, channels: 1 } })
+    .toColourspace("b-w")
+    .png()
+    .toBuffer();
+
+/** White marks on nothing are marks; anything else that is seen stays, and the holes in it change. */
+async function fromHoles(bytes: Uint8Array): Promise<Uint8Array> {
+  const image = sharp(bytes, reading).timeout({ seconds: decodeSeconds });
+  const data = await image.toColourspace("srgb").ensureAlpha().raw({ depth: "uchar" }).toBuffer();
+  const isByAlpha = await marksByAlpha(data);
+  const mask = new Uint8Array(data.length / 4);
+  await inBands(mask.length, (from, to) => {
+    for (let pixel = from; pixel < to; pixel++) {
+      const alpha = data[pixel * 4 + 3]!;
+      mask[pixel] = isByAlpha ? 255 - alpha : Math.round((greyAt(data, pixel * 4) * alpha) / 255);
+    }
+  });
+  return mask;
+}
+
+/** Rec. 709; what was grey stays exactly what it was. */
+const greyAt = (data: Uint8Array, at: number): number =>
+  Math.round((2126 * data[at]! + 7152 * data[at + 1]! + 722 * data[at + 2]!) / 10_000);
+
+/**
+ * Many tools mark the part to change by a hole. A mask with holes is read that way where its colours cannot be the marks:
+ * when all pixels are alike, even the hidden ones, or when what is seen is no drawing in white.
+ */
+async function marksByAlpha(data: Uint8Array): Promise<boolean> {
+  const first = greyAt(data, 0);
+  let [visible, white, black, hasHole, isEven] = [0, 0, 0, false, true];
+  await inBands(data.length / 4, (from, to) => {
+    for (let at = from * 4; at < to * 4; at += 4) {
+      const [grey, alpha] = [greyAt(data, at), data[at + 3]!];
+      if (alpha < 255) hasHole = true;
+      if (grey !== first) isEven = false;
+      if (alpha < 128) continue;
+      visible++;
+      if (grey >= 255 - near) white++;
+      else if (grey <= near) black++;
+    }
+  });
+  const isDrawnInWhite = white > 0 && visible - white - black <= visible * mostGrey;
+  return hasHole && (isEven || !isDrawnInWhite);
+}
+
+const inBands = async (pixels: number, work: (from: number, to: number) => void): Promise<void> => {
+  for (let from = 0; from < pixels; from += bandPixels) {
+    if (from > 0) await setImmediate();
+    work(from, Math.min(from + bandPixels, pixels));
+  }
+};

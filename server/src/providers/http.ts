@@ -36,26 +36,23 @@ export async function call<Reply>(context: Context<unknown>, request: Call<Reply
   if (new URL(request.url).origin !== new URL(request.origin).origin) {
     throw failure("provider_error", { kind: "refused", cause: "an answer pointed to another origin" });
   }
-  const { status, headers, body } = await send(context, request);
+  const { status, header, text: body } = await send(context, request);
   if (status >= 200 && status < 300) return read(request.reply, body, status);
   const own = request.sort?.(status, body);
   if (own) throw own;
-  throw sort(status, headers, body);
+  throw sort(status, header, body);
 }
 
 async function send(context: Context<unknown>, request: Call<unknown>) {
   try {
-    const response = await context.fetch(request.url, {
+    return await context.send(request.url, {
       method: request.method ?? (request.body === undefined ? "GET" : "POST"),
       headers: { accept: "application/json", "content-type": "application/json", ...request.headers },
-      body: request.body === undefined ? null : JSON.stringify(request.body),
-      redirect: "manual",
-      signal: context.signal,
+      body: request.body === undefined ? undefined : JSON.stringify(request.body),
     });
-    return { status: response.status, headers: response.headers, body: await response.text() };
   } catch (thrown) {
-    const code = (thrown as { cause?: { code?: string } }).cause?.code ?? "";
-    const kind = NEVER_LEFT.test(code) ? "unsent" : "doubt";
+    const { code, cause } = thrown as { code?: string; cause?: { code?: string } };
+    const kind = NEVER_LEFT.test(code ?? cause?.code ?? "") ? "unsent" : "doubt";
     throw failure("provider_error", { kind, cause: thrown });
   }
 }
@@ -69,9 +66,9 @@ function read<Reply>(reply: z.ZodType<Reply>, body: string, status: number): Rep
   }
 }
 
-function sort(status: number, headers: Headers, body: string): Fault {
+function sort(status: number, header: (name: string) => string | undefined, body: string): Fault {
   const cause = body.slice(0, 500);
-  const retryAfterSeconds = Number(headers.get("retry-after")) || undefined;
+  const retryAfterSeconds = Number(header("retry-after")) || undefined;
   if (status === 429 || status === 503) {
     return failure("provider_error", { kind: "busy", status, cause, ...(retryAfterSeconds && { retryAfterSeconds }) });
   }

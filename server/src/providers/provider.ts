@@ -26,6 +26,8 @@ export type Offer = {
   recovery: Recovery;
   /** US dollars per image; null where the price is not known. */
   price: number | null;
+  /** Which list the price is from, where it is not the first. */
+  price_version?: string;
   /** Wire names of the fields this model uses beside prompt, images and mask; others bring a warning. */
   takes?: readonly string[];
   body?(job: Job<Asset>): Json;
@@ -51,13 +53,20 @@ export type Ticket = Record<string, string>;
 export type Done = { state: "done"; outputs: Output[]; data?: Json };
 export type Progress = { state: "running"; ticket: Ticket; progress?: number } | Done;
 
-/** What an adapter has in its hands. `key` names this job on both sides; `fetch` goes nowhere but to the provider. */
+/** One request and its whole answer. Ended by time, it throws like a lost connection. */
+export type Send = (
+  url: string,
+  request: { method: string; headers: Record<string, string>; body?: string | Uint8Array | FormData | undefined },
+) => Promise<{ status: number; header(name: string): string | undefined; text: string }>;
+
+/** What an adapter has in its hands. `key` names this job on both sides; `send` goes nowhere but to the provider. */
 export type Context<Env> = {
   env: Env;
   key: string;
   callbackUrl?: string | undefined;
-  fetch: typeof fetch;
-  signal: AbortSignal;
+  send: Send;
+  /** After this a submission counts as lost; `send` keeps to it by itself. */
+  timeoutSeconds: number;
 };
 
 /** What a callback says: which job, and whether it has ended. The truth is always read with `check`. */

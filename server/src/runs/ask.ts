@@ -4,10 +4,14 @@ import { cancelRun } from "../db/open-runs.ts";
 import { type Caller, deleteRun, findRun, type RunRow } from "../db/runs.ts";
 import { Fault } from "../faults.ts";
 import type { Ask } from "../kit/operation.ts";
+import { estimateRun } from "./estimate.ts";
 import type { House } from "./house.ts";
 import { idWithin } from "./ids.ts";
+import { layersOf } from "./layers.ts";
 import { type CursorSigner, listPage } from "./list.ts";
+import { libraryOf } from "./prompts.ts";
 import { isOpen, showRun } from "./show.ts";
+import { treeOf } from "./tree.ts";
 import { uploadFile } from "./upload.ts";
 
 export type AskContext = { caller: Caller; idempotencyKey?: string | undefined; onReplay?: () => void };
@@ -15,6 +19,10 @@ export type AskContext = { caller: Caller; idempotencyKey?: string | undefined; 
 export const askOf = (house: House, cursors: CursorSigner, { caller, idempotencyKey, onReplay }: AskContext): Ask => ({
   run: async (runId) => showRun(house, await ownRun(house, caller, runId)),
   runs: (filter) => listPage(house, cursors, caller, filter),
+  tree: async (runId) => treeOf(house, await ownRun(house, caller, runId)),
+  layers: async (runId) => layersOf(house, await ownRun(house, caller, runId)),
+  estimate: async (operation, input) => estimateRun(house, operation, input),
+  prompts: libraryOf(house, cursors, { caller, idempotencyKey, onReplay }),
 
   async cancel(runId) {
     const row = await ownRun(house, caller, runId);

@@ -1,7 +1,7 @@
 // A provider calls back. What it says is only a reason to look: a ticket that was lost is adopted, the run is woken, and
 // the truth is read by the run itself.
 import { findWaiting, keepTicket } from "../db/attempts.ts";
-import { expectSoon, noteProgress } from "../db/open-runs.ts";
+import { noteProgress } from "../db/open-runs.ts";
 import { Fault } from "../faults.ts";
 import type { House } from "./house.ts";
 import { idWithin } from "./ids.ts";
@@ -26,8 +26,5 @@ export async function takeCallback(
   if (!word.ended && word.progress !== undefined) {
     await noteProgress(house.db, address.run_id, word.progress, idWithin(address.run_id, "progress", word.progress));
   }
-  if (word.ended && waiting.wake_id) {
-    await house.ring(waiting.wake_id, "ended");
-    await expectSoon(house.db, address.run_id);
-  }
+  if (word.ended && waiting.wake_id) await house.ring(waiting.wake_id, "ended");
 }

@@ -9,7 +9,7 @@ import { submit } from "./submit.ts";
 
 export const handsOf = (house: House): Hands => ({
   begin: (held) => begin(house, held),
-  ingest: (held, n, job, made) => ingest(house, held, n, job, made),
+  ingest: (held, _n, job, made) => ingest(house, held, job, made),
   submit: (held, work, attempt) => submit(house, held, work, attempt),
   collect: (held, work, attempt) => collect(house, held, work, attempt),
   arm: (held, work, bell) => arm(house, held, work, bell),

@@ -4,7 +4,7 @@ import type { Database } from "../db/connect.ts";
 import type { Notifier } from "../db/notify.ts";
 import type { Storage } from "../media/storage.ts";
 import type { Moment } from "../observe/moments.ts";
-import type { Provider } from "../providers/provider.ts";
+import type { Provider, Send } from "../providers/provider.ts";
 
 /** A provider that is switched on, with what it needs. */
 export type LiveProvider = { provider: Provider; env: unknown };
@@ -31,8 +31,8 @@ export type House = {
     url: string,
     options: { maxBytes: number; timeoutSeconds: number; allowOrigins?: string[] },
   ): Promise<{ bytes: Uint8Array }>;
-  /** The fetch that adapters talk to their provider with. */
-  providerFetch: typeof fetch;
+  /** How adapters talk to their provider; it gives up before a lease ends, so that a lease that is over means a request that is. */
+  sendToProvider: Send;
   assetUrl(assetId: string, mediaType: string): string;
   isSigned(assetId: string, signatureFile: string): boolean;
   callbackUrl(provider: string, attempt: { run_id: string; job: number; try: number }): string;

@@ -6,7 +6,9 @@ import { findRun, type KeptAsset } from "../db/runs.ts";
 import { Fault } from "../faults.ts";
 import type { Job, Source } from "../kit/operation.ts";
 import { normalizeUpload } from "../media/inspect.ts";
+import { toMask } from "../media/mask.ts";
 import type { AssetRef } from "../providers/provider.ts";
+import { checkMask } from "./check-mask.ts";
 import type { House } from "./house.ts";
 import { idWithin } from "./ids.ts";
 import { keepFile } from "./store.ts";
@@ -14,51 +16,55 @@ import { keepFile } from "./store.ts";
 const MOST_BYTES = 25 * 1024 * 1024;
 const FETCH_SECONDS = 30;
 
-export async function ingest(
-  house: House,
-  held: Held,
-  n: number,
-  job: Job,
-  made: KeptAsset[][],
-): Promise<Job<AssetRef>> {
-  const take = async (sources: Source[] | undefined, kind: string) =>
-    sources &&
-    (
-      await Promise.all(
-        sources.map((source, index) => ingestSource(house, held, source, { made, place: `${n} ${kind} ${index}` })),
-      )
-    ).flat();
-  const [images, masks, mask] = await Promise.all([
-    take(job.images, "image"),
-    take(job.masks, "masks"),
-    take(job.mask && [job.mask], "mask"),
-  ]);
-  return { ...job, images, masks, mask: mask?.[0] };
+type Ours = Pick<KeptAsset, "asset_id" | "media_type" | "width" | "height">;
+
+export async function ingest(house: House, held: Held, job: Job, made: KeptAsset[][]): Promise<Job<AssetRef>> {
+  const take = async (sources: Source[] | undefined) =>
+    sources && (await Promise.all(sources.map((source) => ingestSource(house, held, source, made)))).flat();
+  const [images, masks, mask] = await Promise.all([take(job.images), take(job.masks), take(job.mask && [job.mask])]);
+  // A job that makes one result for each mask has nothing to do where none was found.
+  if (masks?.length === 0) throw new Fault("nothing_found");
+  const ours = { ...job, images, masks, mask: mask?.[0] && (await asMask(house, held, mask[0])) };
+  checkMask(ours, (source) => source);
+  return { ...ours, images: images?.map(toRef), masks: masks?.map(toRef), mask: ours.mask && toRef(ours.mask) };
 }
 
-async function ingestSource(
-  house: House,
-  held: Held,
-  source: Source,
-  { made, place }: { made: KeptAsset[][]; place: string },
-): Promise<AssetRef[]> {
+async function ingestSource(house: House, held: Held, source: Source, made: KeptAsset[][]): Promise<Ours[]> {
   if ("job" in source) {
     const files = made[source.job] ?? [];
-    return source.every ? files.map(toRef) : [toRef(files[0])];
+    return source.every ? files : [found(files[0])];
   }
-  if ("run" in source) return [toRef((await findRun(house.db, held.tenant_id, source.run))?.result?.outputs[0])];
-  if ("asset" in source) return [toRef(await findAsset(house.db, source.asset))];
-  const { bytes: fetched } = await house.fetchBytes(source.url, {
-    maxBytes: MOST_BYTES,
-    timeoutSeconds: FETCH_SECONDS,
-  });
-  const { bytes } = await normalizeUpload(fetched);
-  const file = await keepFile(house, held, { asset_id: idWithin(held.run_id, "source", place), role: "source", bytes });
-  await keepSource(house.db, held, file);
-  return [toRef(file)];
+  if ("run" in source) return [found((await findRun(house.db, held.tenant_id, source.run))?.result?.outputs[0])];
+  if ("asset" in source) return [found(await findAsset(house.db, source.asset))];
+  // Several jobs of a plan may use one address: they must all see the same picture, whatever it shows a moment later.
+  const asset_id = idWithin(held.run_id, "source", source.url);
+  return [(await findAsset(house.db, asset_id)) ?? (await fetchSource(house, held, { asset_id, url: source.url }))];
 }
 
-function toRef(asset: { asset_id: string; media_type: string } | undefined): AssetRef {
-  if (!asset) throw new Fault("source_run_failed");
-  return { asset_id: asset.asset_id, media_type: asset.media_type };
+async function fetchSource(house: House, held: Held, { asset_id, url }: { asset_id: string; url: string }) {
+  const { bytes: fetched } = await house.fetchBytes(url, { maxBytes: MOST_BYTES, timeoutSeconds: FETCH_SECONDS });
+  const { bytes } = await normalizeUpload(fetched);
+  const file = await keepFile(house, held, { asset_id, role: "source", bytes });
+  await keepSource(house.db, held, file);
+  return file;
 }
+
+/** Providers get masks of one kind only. Another kind is drawn anew, and kept beside the one that was given. */
+async function asMask(house: House, held: Held, mask: Ours): Promise<Ours> {
+  const asset_id = idWithin(held.run_id, "mask", mask.asset_id);
+  const row = await findAsset(house.db, mask.asset_id);
+  const given = row && (await house.storage.bytes(row.storage_key));
+  if (!given) throw new Fault("asset_unavailable", { asset_id: mask.asset_id });
+  const bytes = await toMask(given);
+  if (bytes === given) return mask;
+  const file = await keepFile(house, held, { asset_id, role: "mask", bytes });
+  await keepSource(house.db, held, file);
+  return file;
+}
+
+function found<Asset>(asset: Asset | undefined): Asset {
+  if (!asset) throw new Fault("source_run_failed");
+  return asset;
+}
+
+const toRef = ({ asset_id, media_type }: Ours): AssetRef => ({ asset_id, media_type });

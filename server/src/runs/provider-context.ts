@@ -12,9 +12,8 @@ export function providerContext(house: House, live: LiveProvider, id: AttemptId)
     env: live.env,
     key: attemptKey(id.run_id, id.job, id.try),
     callbackUrl: house.callbackUrl(live.provider.id, id),
-    fetch: house.providerFetch,
-    // The request is given up before its lease ends, so that a lease that has run out means a request that is over.
-    signal: AbortSignal.timeout(house.limits.submitSeconds * 1000),
+    send: house.sendToProvider,
+    timeoutSeconds: house.limits.submitSeconds,
   };
 }
 

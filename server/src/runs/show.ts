@@ -19,6 +19,9 @@ export function showResult(house: Signer, row: RunRow): RunResult {
   return { jobs: jobs.map((files) => files.map((file) => showFile(house, file))), data: row.result?.data ?? null };
 }
 
+export const liveStatus = ({ run_type, status }: Pick<RunRow, "run_type" | "status">): Run["live_status"] =>
+  UPLOADS.includes(run_type) ? null : status === "queued" ? "pending" : status;
+
 export function showRun(house: Signer, row: RunRow): Run {
   const outputs = (row.result?.outputs ?? []).map((asset) => showFile(house, asset));
   const urls = (kind: string) => outputs.filter((each) => each.media_type.startsWith(kind)).map((each) => each.url);
@@ -33,7 +36,7 @@ export function showRun(house: Signer, row: RunRow): Run {
     video_url: urls("video/")[0] ?? null,
     outputs,
     inputs: row.inputs,
-    live_status: UPLOADS.includes(row.run_type) ? null : row.status === "queued" ? "pending" : row.status,
+    live_status: liveStatus(row),
     status: row.status,
     progress: Math.round(row.progress * 1000) / 1000,
     phase: row.phase,

@@ -2,6 +2,7 @@
 // engine's journal only ever hold their names.
 import { readFile } from "node:fs/promises";
 import { forgetAssets, keepSource } from "../db/assets.ts";
+import { Fault } from "../faults.ts";
 import { isFilePart } from "../kit/files.ts";
 import { findInline, inlineBytes, keptAs } from "../kit/images.ts";
 import type { Parsed } from "../kit/parse.ts";
@@ -11,7 +12,9 @@ import type { House } from "./house.ts";
 import { idWithin } from "./ids.ts";
 import { type Kept, keepFile } from "./store.ts";
 
-export type Staged = { parsed: Parsed; undo(): Promise<void> };
+const MOST_BYTES = 25 * 1024 * 1024;
+
+export type Staged = { parsed: Parsed; files: Kept[]; undo(): Promise<void> };
 
 export async function stageInline(
   house: House,
@@ -19,11 +22,12 @@ export async function stageInline(
   parsed: Parsed,
 ): Promise<Staged> {
   const found = findInline(parsed.input);
-  if (found.length === 0) return { parsed, undo: async () => {} };
+  if (found.length === 0) return { parsed, files: [], undo: async () => {} };
   const files: Kept[] = [];
   let { input, given } = parsed;
   for (const { path, value } of found) {
     const raw = isFilePart(value) ? await readFile(value.path) : inlineBytes(value)!;
+    if (raw.length > MOST_BYTES) throw new Fault("payload_too_large");
     const { bytes } = await normalizeUpload(raw);
     const file = await keepFile(house, run, {
       asset_id: idWithin(run.run_id, "given", ...path),
@@ -42,7 +46,7 @@ export async function stageInline(
     );
     await house.storage.delete(files.map((file) => file.storage_key));
   };
-  return { parsed: { input, given }, undo };
+  return { parsed: { input, given }, files, undo };
 }
 
 function replaceAt(input: Json, [first, ...rest]: (string | number)[], value: unknown): Json {

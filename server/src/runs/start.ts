@@ -1,11 +1,21 @@
 // Accepts a run: checks what it refers to, plans it, and writes row, key and event in one statement. When this has
 // answered, the run will be carried to its end whatever crashes.
 import { createHash } from "node:crypto";
-import { acceptRun, type Caller, findKey, findRun, findRuns, type NewRun, type RunRow } from "../db/runs.ts";
+import {
+  acceptRun,
+  type Caller,
+  findKey,
+  findRun,
+  findRuns,
+  type KeptAsset,
+  type NewRun,
+  type RunRow,
+} from "../db/runs.ts";
 import { Fault } from "../faults.ts";
-import type { Job, Operation, Source } from "../kit/operation.ts";
+import type { Adapted, Job, Operation, Source } from "../kit/operation.ts";
 import type { Parsed } from "../kit/parse.ts";
 import type { Json } from "../kit/shapes.ts";
+import { checkMask } from "./check-mask.ts";
 import { chooseOffer } from "./choose.ts";
 import type { House } from "./house.ts";
 import { idWithin, shardOf } from "./ids.ts";
@@ -24,9 +34,9 @@ export async function startRun(house: House, caller: Caller, asked: Asked): Prom
   if (replay) return replay;
 
   const run_id = house.newId();
-  const { parsed, undo } = await stageInline(house, { ...caller, run_id }, asked.parsed);
+  const { parsed, files, undo } = await stageInline(house, { ...caller, run_id }, asked.parsed);
   try {
-    const run = await planRun(house, caller, { ...asked, parsed }, run_id);
+    const run = await planRun(house, caller, { ...asked, parsed, files }, run_id);
     house.moment("request_read");
     const idempotency = asked.idempotencyKey ? { key: asked.idempotencyKey, fingerprint } : undefined;
     const row = await acceptRun(house.db, { ...run, idempotency });
@@ -43,15 +53,17 @@ export async function startRun(house: House, caller: Caller, asked: Asked): Prom
   }
 }
 
-async function planRun(house: House, caller: Caller, asked: Asked, run_id: string): Promise<NewRun> {
+type Staged = Asked & { files: KeptAsset[] };
+
+async function planRun(house: House, caller: Caller, asked: Staged, run_id: string): Promise<NewRun> {
   const { operation, parsed } = asked;
   const plan = operation.plan!(parsed.input, parsed.given);
-  const unused = operation.unused?.(parsed.input, parsed.given) ?? [];
-  if (asked.isStrict && unused.length > 0) throw refuseUnused(unused);
+  const misfits = misfitsOf(operation, parsed);
+  if (asked.isStrict && misfits.length > 0) throw refuseMisfits(misfits);
   const choices = plan.map((job) => chooseOffer(house, job));
   const parentId = operation.parent?.(parsed.input);
   const place = await placeInTree(house, caller, parentId);
-  const sources = await checkSources(house, caller, plan);
+  const sources = await checkSources(house, caller, plan, asked.files);
   const { webhook_secret: _secret, metadata, webhook_url, ...inputs } = parsed.input;
   return {
     ...caller,
@@ -62,10 +74,7 @@ async function planRun(house: House, caller: Caller, asked: Asked, run_id: strin
     plan,
     metadata: (metadata as Json | undefined) ?? {},
     webhook_url: webhook_url as string | undefined,
-    warnings: [
-      ...unused.map((field) => `${field} is not used by this model.`),
-      ...(operation.notes?.(parsed.input, parsed.given) ?? []),
-    ],
+    warnings: [...misfits.map(({ says }) => says), ...(operation.notes?.(parsed.input, parsed.given) ?? [])],
     parent_run_id: place.parent_run_id,
     root_run_id: place.root_run_id ?? run_id,
     depth: place.depth,
@@ -112,13 +121,15 @@ function canonical(value: unknown): string {
     .join(",")}}`;
 }
 
-const refuseUnused = (fields: string[]) =>
+/** What was given and cannot be honoured as it stands. */
+const misfitsOf = (operation: Operation, { input, given }: Parsed): Adapted[] => [
+  ...(operation.unused?.(input, given) ?? []).map((field) => ({ field, says: `${field} is not used by this model.` })),
+  ...(operation.adapted?.(input, given) ?? []),
+];
+
+const refuseMisfits = (misfits: Adapted[]) =>
   new Fault("unsupported_parameter", {
-    errors: fields.map((field) => ({
-      path: `/${field}`,
-      code: "unsupported_parameter",
-      message: "Not used by this model.",
-    })),
+    errors: misfits.map(({ field, says }) => ({ path: `/${field}`, code: "unsupported_parameter", message: says })),
   });
 
 export async function placeInTree(house: House, caller: Caller, parentId: string | undefined) {
@@ -130,17 +141,24 @@ export async function placeInTree(house: House, caller: Caller, parentId: string
   return { parent_run_id: parentId, root_run_id: parent.root_run_id, depth: parent.depth + 1 };
 }
 
-/** Runs that are used as sources must be the caller's own, ended, and hold a picture. */
-async function checkSources(house: House, caller: Caller, plan: Job[]): Promise<string[]> {
+/**
+ * Runs that are used as sources must be the caller's own, ended, and hold a picture. Masks are held against their
+ * pictures as far as both are ours already; the rest is seen when it has been fetched.
+ */
+async function checkSources(house: House, caller: Caller, plan: Job[], files: KeptAsset[]): Promise<string[]> {
   const sources = plan.flatMap((job) => [...(job.images ?? []), ...(job.masks ?? []), ...(job.mask ? [job.mask] : [])]);
   const ids = [...new Set(sources.flatMap((source: Source) => ("run" in source ? [source.run] : [])))];
-  if (ids.length === 0) return [];
-  const rows = await findRuns(house.db, caller.tenant_id, ids);
+  const rows = ids.length > 0 ? await findRuns(house.db, caller.tenant_id, ids) : [];
   if (rows.length < ids.length) throw new Fault("run_not_found");
   for (const row of rows) {
     if (row.deleted_at) throw new Fault("run_deleted", { run_id: row.run_id });
     if (isOpen(row)) throw new Fault("run_not_ready", { run_id: row.run_id });
     if (!row.result?.outputs.length) throw new Fault("source_run_failed", { run_id: row.run_id });
   }
+  const known = (source: Source) => {
+    if ("asset" in source) return files.find((file) => file.asset_id === source.asset);
+    return "run" in source ? rows.find((row) => row.run_id === source.run)?.result?.outputs[0] : undefined;
+  };
+  for (const job of plan) checkMask(job, known);
   return ids;
 }

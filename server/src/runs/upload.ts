@@ -15,8 +15,8 @@ export async function uploadFile(
   file: FilePart,
   notes: UploadNotes & { idempotencyKey?: string | undefined },
 ): Promise<Accepted> {
-  const { idempotencyKey, ...about } = notes;
-  const fingerprint = fingerprintOf("images.upload", { ...about, sha256: file.sha256 });
+  const { idempotencyKey, metadata = {}, webhook_url, ...about } = notes;
+  const fingerprint = fingerprintOf("images.upload", { ...about, metadata, webhook_url, sha256: file.sha256 });
   const replay = idempotencyKey && (await findReplay(house, caller, idempotencyKey, fingerprint));
   if (replay) return replay;
 
@@ -32,7 +32,8 @@ export async function uploadFile(
     run_type: about.isMask ? "mask-upload" : "upload",
     inputs: { ...about },
     plan: [],
-    metadata: {},
+    metadata,
+    webhook_url,
     warnings: [],
     parent_run_id,
     root_run_id: root_run_id ?? run_id,

@@ -3,7 +3,8 @@ import { aspectRatio, everyRun, imageUrl, prompt, runId, seed, side, words } fro
 import { defineOperation, type Source } from "../../kit/operation.ts";
 import { together } from "../../kit/rules.ts";
 import { asGeneration, Generation, type Json } from "../../kit/shapes.ts";
-import { modelIds, modelRules, settleForModel, unusedByModel } from "../../models.ts";
+import { modelIds, modelRules, ratioFor, settleForModel, unusedByModel } from "../../models.ts";
+import { shapeIsKept, withinMask } from "./masked.ts";
 import { workflowMeansModel, workflowRule } from "./workflow-type.ts";
 
 const strength = () => z.number().min(0).max(2);
@@ -68,6 +69,23 @@ const MODEL_FIELDS = Object.keys(input.shape).filter(
 
 const unused = (modelType: string, given: Json) => unusedByModel(modelType, given, MODEL_FIELDS);
 
+/** Those of the values that the model uses. */
+const usedBy = (asked: z.output<typeof input>, given: Json): Partial<z.output<typeof input>> =>
+  Object.fromEntries(Object.entries(asked).filter(([field]) => !unused(asked.model_type, given).includes(field)));
+
+const sourcesOf = ({
+  image_urls = [],
+  reference_image_url,
+  run_ids = [],
+}: Partial<z.output<typeof input>>): Source[] => [
+  ...[...image_urls, ...(reference_image_url ? [reference_image_url] : [])].map((url) => ({ url })),
+  ...run_ids.map((run) => ({ run })),
+];
+
+/** A mask without a picture marks nothing. */
+const isInpainting = (used: Partial<z.output<typeof input>>) =>
+  used.mask_url !== undefined && sourcesOf(used).length > 0;
+
 export const generateImage = defineOperation({
   name: "images.generate",
   summary: "Make images from words",
@@ -83,35 +101,36 @@ export const generateImage = defineOperation({
   adapt: workflowMeansModel,
   settle: settleForModel,
   unused: (asked, given) => unused(asked.model_type, given),
-  plan: (asked, given) => {
-    const ignored = unused(asked.model_type, given);
-    const used = <Value>(field: string, value: Value) => (ignored.includes(field) ? undefined : value);
-    const urls = [
-      ...(used("image_urls", asked.image_urls) ?? []),
-      used("reference_image_url", asked.reference_image_url),
-    ];
-    const images: Source[] = [
-      ...urls.flatMap((url) => (url ? [{ url }] : [])),
-      ...(used("run_ids", asked.run_ids) ?? []).map((run) => ({ run })),
-    ];
-    const mask = used("mask_url", asked.mask_url);
-    const options = Object.entries(given).filter(([field]) => !NOT_OPTIONS.includes(field) && !ignored.includes(field));
+  adapted: (asked, given) => {
+    const used = usedBy(asked, given);
+    if (isInpainting(used)) return shapeIsKept(given);
+    const ratio = used.aspect_ratio && ratioFor(asked.model_type, used.aspect_ratio);
     return [
-      {
-        task: "image.generate",
-        model: asked.model_type,
-        prompt: asked.prompt,
-        negative_prompt: used("negative_prompt", asked.negative_prompt),
-        images: images.length > 0 ? images : undefined,
-        mask: mask ? { url: mask } : undefined,
-        width: used("width", asked.width),
-        height: used("height", asked.height),
-        aspect_ratio: used("aspect_ratio", asked.aspect_ratio),
-        seed: used("seed", asked.seed),
-        count: (used("batch_size", asked.batch_size) ?? 1) * (used("batch_count", asked.batch_count) ?? 1),
-        options: options.length > 0 ? Object.fromEntries(options) : undefined,
-      },
+      ...(used.mask_url ? [{ field: "mask_url", says: "mask_url is not used without an image to repaint." }] : []),
+      ...(ratio !== used.aspect_ratio
+        ? [{ field: "aspect_ratio", says: `aspect_ratio was adapted to ${ratio}, the nearest that this model makes.` }]
+        : []),
     ];
+  },
+  plan: (asked, given) => {
+    const used = usedBy(asked, given);
+    const images = sourcesOf(used);
+    const isRepainted = isInpainting(used);
+    const options = Object.entries(given).filter(([field]) => field in used && !NOT_OPTIONS.includes(field));
+    return withinMask({
+      task: isRepainted ? "image.edit" : "image.generate",
+      model: asked.model_type,
+      prompt: asked.prompt,
+      negative_prompt: used.negative_prompt,
+      images: images.length > 0 ? images : undefined,
+      mask: isRepainted ? { url: used.mask_url! } : undefined,
+      width: used.width,
+      height: used.height,
+      aspect_ratio: used.aspect_ratio && !isRepainted ? ratioFor(asked.model_type, used.aspect_ratio) : undefined,
+      seed: used.seed,
+      count: (used.batch_size ?? 1) * (used.batch_count ?? 1),
+      options: options.length > 0 ? Object.fromEntries(options) : undefined,
+    });
   },
   reply: asGeneration,
 });

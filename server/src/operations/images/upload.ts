@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { runId, words } from "../../kit/fields.ts";
+import { everyRun, runId, words } from "../../kit/fields.ts";
 import { file } from "../../kit/files.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { asUpload, Upload } from "../../kit/shapes.ts";
@@ -14,10 +14,13 @@ export const uploadImage = defineOperation({
     description: words("What the image is", 2000).optional(),
     parent_id: runId("The run that the image belongs to").optional(),
     isMask: z.boolean().default(false).describe("The image is a mask: white is what changes"),
+    ...everyRun,
   }),
   output: Upload,
   example: {},
 
-  answer: async ({ file: image, ...input }, ask) => asUpload(await ask.upload(image, input)),
+  // An upload has ended when it is answered: there is nothing to wait for, and no secret to keep.
+  answer: async ({ file: image, sync: _sync, webhook_secret: _secret, ...notes }, ask) =>
+    asUpload(await ask.upload(image, notes)),
   refusal: (fault) => ({ success: false, ...fault }),
 });

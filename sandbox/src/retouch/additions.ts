@@ -1,0 +1,107 @@
+// Draws what a prompt adds to a picture: figures, lights of the sky, a person, words.
+import { chanceOf } from "../picture/chance.ts";
+import { mix } from "../picture/colour.ts";
+import { figureAt, homeOf, type Ink } from "../picture/figures.ts";
+import { letter, plain, widthOf, wrap } from "../picture/lettering.ts";
+import { person, traitsFrom } from "../picture/person.ts";
+import { glow, round } from "../picture/stage.ts";
+import type { Size } from "../size.ts";
+import type { Box } from "../tasks/task.ts";
+import type { Addition } from "./plan.ts";
+
+/** Where additions may go: all of the picture, or the place that a mask marks. */
+type Room = { picture: Size; box: Box; isMarked: boolean; prompt: string; seed: number };
+
+const accents: Partial<Record<Addition["what"], string>> = {
+  fox: "#e2762e",
+  tree: "#4f8f46",
+  boat: "#d6453d",
+  house: "#c0503f",
+};
+
+const disc = (x: number, y: number, radius: number, what: "sun" | "moon", colour?: string): string => {
+  const fill = colour ?? (what === "sun" ? "#ffd75e" : "#f4f1de");
+  const crater = mix(fill, "#7a7f92", 0.25);
+  const craters = [
+    [-0.3, -0.2, 0.22],
+    [0.35, 0.3, 0.16],
+    [0.2, -0.5, 0.1],
+  ].map(
+    ([across, down, size]) =>
+      `<circle cx="${round(x + across! * radius)}" cy="${round(y + down! * radius)}" r="${round(size! * radius)}" fill="${crater}" opacity=".7"/>`,
+  );
+  return [
+    `<defs>${glow(`glow-${what}`, fill, what === "sun" ? 0.75 : 0.45)}</defs>`,
+    `<circle cx="${round(x)}" cy="${round(y)}" r="${round(radius * 3.4)}" fill="url(#glow-${what})"/>`,
+    `<circle cx="${round(x)}" cy="${round(y)}" r="${round(radius)}" fill="${fill}"/>`,
+    what === "moon" ? craters.join("") : "",
+  ].join("");
+};
+
+const starsIn = ({ x, y, width, height }: Box, seed: number): string => {
+  const chance = chanceOf(`stars ${seed}`);
+  const unit = Math.min(width, height);
+  const list = Array.from({ length: 120 }, () => {
+    const size = unit * (0.0014 + chance.next() ** 5 * 0.008);
+    const across = x + chance.next() * width;
+    const down = y + chance.next() ** 1.3 * height * 0.5;
+    const opacity = chance.between(0.5, 1).toFixed(2);
+    const ray = size * 3.2;
+    const waist = size * 0.6;
+    return `<path transform="translate(${round(across)} ${round(down)})" opacity="${opacity}" d="M0 ${round(-ray)}Q${round(waist)} ${round(-waist)} ${round(ray)} 0Q${round(waist)} ${round(waist)} 0 ${round(ray)}Q${round(-waist)} ${round(waist)} ${round(-ray)} 0Q${round(-waist)} ${round(-waist)} 0 ${round(-ray)}Z"/>`;
+  });
+  return `<g fill="#fffbe6">${list.join("")}</g>`;
+};
+
+/** The middle of an addition as shares of the room: where the prompt says, or where such a thing belongs. */
+const placeOf = ({ what }: Addition, { prompt, isMarked, seed }: Room, index: number) => {
+  const says = (word: RegExp): boolean => word.test(prompt.toLowerCase());
+  const isHigh = what === "sun" || what === "moon" || (what !== "person" && what !== "stars" && homeOf(what) === "sky");
+  if (isMarked) return { x: 0.5, y: 0.5 };
+  const chance = chanceOf(`${seed} ${what}`);
+  let x = (isHigh ? 0.74 : 0.34) + chance.between(-0.08, 0.08) + (index % 2 ? -0.3 : 0.02) * (isHigh ? 1 : -1);
+  if (says(/\bleft\b/)) x = 0.22;
+  if (says(/\bright\b/)) x = 0.78;
+  if (says(/\b(?:middle|centre|center)\b/)) x = 0.5;
+  let y = isHigh ? 0.22 : 0.7;
+  if (says(/\b(?:top|upper)\b/)) y = 0.22;
+  if (says(/\b(?:bottom|lower)\b/)) y = 0.78;
+  return { x, y };
+};
+
+const draw = (addition: Addition, room: Room, index: number): string => {
+  const { what, colour } = addition;
+  const { box } = room;
+  if (what === "stars") return starsIn(box, room.seed);
+  const unit = Math.min(box.width, box.height);
+  const place = placeOf(addition, room, index);
+  const x = box.x + place.x * box.width;
+  const y = box.y + place.y * box.height;
+  if (what === "sun" || what === "moon") return disc(x, y, unit * (room.isMarked ? 0.3 : 0.085), what, colour);
+  const size =
+    unit * (room.isMarked ? 0.84 : what === "person" || what === "lighthouse" || what === "tree" ? 0.42 : 0.3);
+  if (what === "person") {
+    const traits = traitsFrom(colour ? [colour] : [], chanceOf(`person ${room.seed}`));
+    return person(traits, { x, foot: y + size / 2, height: size });
+  }
+  const accent = colour ?? accents[what] ?? "#e5604d";
+  const ink: Ink = { ink: what === "cat" ? (colour ?? "#22242c") : "#2a2d38", accent, light: "#fff4df" };
+  return figureAt(what, x - size / 2, y - size / 2, size, ink);
+};
+
+const words = (text: string, { box }: Room): string => {
+  const line = plain(text);
+  const size = Math.min(box.height * 0.14, (box.height * 0.09 * 18) / Math.max(6, Math.min(18, line.length)));
+  const lines = wrap(line, size, box.width * 0.84, 3);
+  const top = box.y + box.height / 2 - ((lines.length - 0.4) * size * 1.7) / 2;
+  const drawn = lines.map((part, index) =>
+    letter(part, box.x + (box.width - widthOf(part, size)) / 2, top + index * size * 1.7, size),
+  );
+  const stroke = (colour: string, weight: number) =>
+    `<g fill="none" stroke="${colour}" stroke-width="${weight}" stroke-linecap="round" stroke-linejoin="round">${drawn.join("")}</g>`;
+  // A dark seam around white letters is legible on everything.
+  return stroke("#0b0e17", 5) + stroke("#ffffff", 2.4);
+};
+
+export const drawAdditions = (additions: readonly Addition[], text: string | undefined, room: Room): string =>
+  additions.map((addition, index) => draw(addition, room, index)).join("") + (text ? words(text, room) : "");

@@ -1,0 +1,71 @@
+// The same reference is the same person, whatever the scene.
+import { expect, test } from "vitest";
+import {
+  changedShare,
+  done,
+  drawFlat,
+  drawMask,
+  drawSvg,
+  fetched,
+  firstPicture,
+  isBlackIn,
+  rawOf,
+  sent,
+  shareOf,
+} from "../../test/pictures.ts";
+import { openRig } from "../../test/rig.ts";
+
+const task = "image.character";
+
+const reference = () =>
+  drawSvg(200, 200, `<rect width="200" height="200" fill="#f0f0ee"/><circle cx="100" cy="100" r="70" fill="#e01890"/>`);
+
+/** The colour of the reference, which no palette of a scene has. */
+const isWorn = ([red = 0, green = 0, blue = 0]: number[]) =>
+  Math.abs(red - 0xe0) < 14 && Math.abs(green - 0x18) < 14 && Math.abs(blue - 0x90) < 14;
+
+test.each([
+  ["a walk in the mountains", 1],
+  ["in the forest at night", 2],
+])("the person in %s wears the colour of the reference", async (prompt, seed) => {
+  const rig = await openRig();
+  const raw = await firstPicture(rig, {
+    task,
+    prompt,
+    seed,
+    width: 256,
+    height: 256,
+    images: [sent(await reference())],
+  });
+  expect(shareOf(raw, isWorn)).toBeGreaterThan(0.008);
+});
+
+test("resolution, ratio and speed are honoured, and a number is as good as a word", async () => {
+  const rig = await openRig();
+  const options = { resolution: 720, rendering_speed: "Turbo", style_type: "Fiction", magic_prompt_option: "On" };
+  const job = await done(rig, { task, prompt: "at sea", aspect_ratio: "3:2", options });
+  expect(job.outputs).toMatchObject([{ width: 720, height: 480 }]);
+  expect(job.data!.prompt).toMatch(/^at sea, /);
+  const plain = await done(rig, { task, prompt: "at sea", options: { magic_prompt_option: "Off" } });
+  expect(plain.data).toEqual({ prompt: "at sea" });
+  expect((await rig.post({ task, options: { style_type: "Cubist" } })).status).toBe(422);
+});
+
+test("in a picture that came along only the inside of the mask changes", async () => {
+  const rig = await openRig();
+  const [context, mask] = [await drawFlat(), await drawMask()];
+  const fields = { task, prompt: "somebody", images: [sent(await reference()), sent(context)], mask: sent(mask) };
+  const raw = await firstPicture(rig, fields);
+  expect(raw).toMatchObject({ width: 400, height: 300 });
+  expect(changedShare(raw, await rawOf(context), isBlackIn(await rawOf(mask)))).toBe(0);
+  expect(shareOf(raw, isWorn)).toBeGreaterThan(0.005);
+});
+
+test("the same seed gives the same bytes", async () => {
+  const rig = await openRig();
+  const fields = { task, prompt: "by the lake", width: 128, height: 128, count: 2, seed: 3 };
+  const bytes = async () => Promise.all((await done(rig, fields)).outputs.map(({ url }) => fetched(url)));
+  const [first, second] = await bytes();
+  expect((await bytes())[0]!.equals(first!)).toBe(true);
+  expect(second!.equals(first!)).toBe(false);
+});

@@ -1,0 +1,84 @@
+// A picture changed as the prompt says; with a mask only where that is white.
+import { bareName } from "../picture/picture.ts";
+import type { KeptRequest } from "../request.ts";
+import { edited } from "../retouch/edit.ts";
+import { type Frame, frameAround, framed } from "../retouch/frame.ts";
+import { readMask } from "../retouch/mask.ts";
+import { fitted, onWhite, openPixels, type Pixels, readSource, toPng, uprightSize } from "../sight/pixels.ts";
+import type { Size } from "../size.ts";
+import type { Task } from "./task.ts";
+import { complaintAbout, pictures } from "./terms.ts";
+
+const longestSide = 4096;
+
+/** The frame of the ratio asked for around the source; the source itself where its shape already fits. */
+const frameOf = ({ width, height, aspect_ratio }: KeptRequest, source: Size): Frame => {
+  const same = { ...source, left: 0, top: 0 };
+  const [across, down] = aspect_ratio?.split(":").map(Number) ?? [width, height];
+  if (!across || !down) return same;
+  const isAlike = Math.abs(Math.log((across / down) * (source.height / source.width))) < 0.012;
+  return isAlike ? same : frameAround(source, across / down);
+};
+
+/** The source is made smaller where its frame would be too long. */
+const sizesOf = (request: KeptRequest, original: Size) => {
+  const whole = frameOf(request, original);
+  const share = Math.min(1, longestSide / Math.max(whole.width, whole.height));
+  const source = fitted(original, Math.max(original.width, original.height) * share);
+  const { width: wide, height: tall } = fitted(whole, longestSide);
+  const frame = { width: wide, height: tall, left: (wide - source.width) >> 1, top: (tall - source.height) >> 1 };
+  const { width, height, mask } = request;
+  // With a mask the pixels outside of it are promised to stay, so the size is not touched.
+  const size = width && height && !mask ? { width, height } : { width: wide, height: tall };
+  return { source, frame, size };
+};
+
+/** In a frame larger than the source the new area may change too. */
+const maskIn = async (image: Buffer, source: Size, frame: Frame): Promise<Buffer> => {
+  const inner = await readMask(image, source);
+  if (frame.width === source.width && frame.height === source.height) return inner;
+  const mask = Buffer.alloc(frame.width * frame.height, 255);
+  for (let y = 0; y < source.height; y += 1) {
+    inner.copy(mask, (y + frame.top) * frame.width + frame.left, y * source.width, (y + 1) * source.width);
+  }
+  return mask;
+};
+
+const resized = async (pixels: Pixels, size: Size): Promise<Pixels> =>
+  size.width === pixels.width && size.height === pixels.height
+    ? pixels
+    : {
+        ...size,
+        rgb: await openPixels(pixels)
+          .resize({ ...size, fit: "fill" })
+          .raw()
+          .toBuffer(),
+      };
+
+export const imageEdit: Task = {
+  name: "image.edit",
+  complaint: (request) => {
+    if (!request.prompt && !request.mask) return "prompt: is required without a mask";
+    return complaintAbout(request, { image: true });
+  },
+  find: async ({ request, inputs }) =>
+    pictures(request, sizesOf(request, await uprightSize((await inputs())[0]!)).size),
+  draw: async ({ request, seed, index, inputs }) => {
+    const all = await inputs();
+    const image = all[0]!;
+    const { source, frame, size } = sizesOf(request, await uprightSize(image));
+    const read = await readSource(image, Math.max(source.width, source.height));
+    const isExtended = frame.width !== source.width || frame.height !== source.height;
+    const ground = isExtended ? await framed(onWhite(read), frame) : read;
+    const result = await edited({
+      source: ground,
+      mask: request.mask && (await maskIn(all.at(-1)!, source, frame)),
+      references: all.slice(1, request.images.length),
+      prompt: request.prompt,
+      seed: seed + index * 7919,
+      mark: bareName(request.model),
+    });
+    const isWhole = !isExtended && size.width === source.width && size.height === source.height;
+    return toPng(await resized(result, size), isWhole ? read.alpha : null);
+  },
+};

@@ -1,0 +1,119 @@
+// Real films: probed, stopped, and missing their encoder.
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { done, drawFlat, fetched, rawOf, sent } from "../../test/pictures.ts";
+import { openRig, until } from "../../test/rig.ts";
+
+const task = "video.generate";
+const run = promisify(execFile);
+
+const kept = (bytes: Buffer): string => {
+  const folder = mkdtempSync(join(tmpdir(), "film-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "film.mp4"), bytes);
+  return join(folder, "film.mp4");
+};
+
+const probe = async (path: string) => {
+  const entries = "stream=codec_name,pix_fmt,width,height,r_frame_rate,nb_frames,duration";
+  const { stdout } = await run("ffprobe", ["-v", "error", "-show_entries", entries, "-of", "json", path]);
+  return JSON.parse(stdout).streams as Record<string, unknown>[];
+};
+
+test("a film of a picture has the duration, the rate and the size that the output says", {
+  timeout: 30_000,
+}, async () => {
+  const rig = await openRig();
+  const options = { duration: 1.5, fps: 12 };
+  const job = await done(rig, { task, images: [sent(await drawFlat())], prompt: "zoom in", options });
+  expect(job.outputs).toMatchObject([{ media_type: "video/mp4", width: 1280, height: 720, duration: 1.5, fps: 12 }]);
+  expect(job.outputs[0]!.url).toMatch(/\/0\.mp4$/);
+  const bytes = await fetched(job.outputs[0]!.url);
+  const path = kept(bytes);
+  expect(await probe(path)).toEqual([
+    {
+      codec_name: "h264",
+      pix_fmt: "yuv420p",
+      width: 1280,
+      height: 720,
+      r_frame_rate: "12/1",
+      nb_frames: "18",
+      duration: "1.500000",
+    },
+  ]);
+  // A player can begin before it has all of the file.
+  expect(bytes.indexOf("moov")).toBeLessThan(bytes.indexOf("mdat"));
+  const frame = async (number: number) => {
+    await run("ffmpeg", [
+      "-v",
+      "error",
+      "-y",
+      "-i",
+      path,
+      "-vf",
+      `select=eq(n\\,${number})`,
+      "-frames:v",
+      "1",
+      `${path}-${number}.png`,
+    ]);
+    return rawOf(readFileSync(`${path}-${number}.png`));
+  };
+  const [first, last] = [await frame(0), await frame(17)];
+  const moved = first.data.reduce((sum, byte, at) => sum + Math.abs(byte - last.data[at]!), 0) / first.data.length;
+  expect(moved).toBeGreaterThan(1);
+});
+
+test("a film from words alone, in even numbers, the same for the same seed", { timeout: 30_000 }, async () => {
+  const rig = await openRig();
+  const fields = { task, prompt: "snow in the forest", width: 180, height: 319, options: { duration: 1, fps: 6 } };
+  const job = await done(rig, fields);
+  expect(job.outputs).toMatchObject([{ width: 180, height: 320, duration: 1, fps: 6 }]);
+  const [again, other] = [await done(rig, fields), await done(rig, { ...fields, seed: 6 })];
+  const [one, two, three] = await Promise.all([job, again, other].map(({ outputs }) => fetched(outputs[0]!.url)));
+  expect(two!.equals(one!)).toBe(true);
+  expect(three!.equals(one!)).toBe(false);
+});
+
+test("the progress rises while the film is made, and a cancel stops it", { timeout: 30_000 }, async () => {
+  const rig = await openRig();
+  const { body } = await rig.post({ task, prompt: "the sea", options: { duration: 60, fps: 30 } });
+  const look = async () => (await rig.call("GET", `/v1/jobs/${body.id}`)).body;
+  const seen = await until(async () => {
+    const { progress } = await look();
+    return progress > 0 && progress;
+  }, 20_000);
+  await until(async () => (await look()).progress > seen, 20_000);
+  expect((await rig.call("POST", `/v1/jobs/${body.id}/cancel`)).body.status).toBe("canceled");
+  const start = Date.now();
+  // The places at the encoder are free again, or these would wait for the long film.
+  const next = await done(rig, { task, prompt: "the sea", width: 64, height: 64, options: { duration: 1, fps: 2 } });
+  expect(next.status).toBe("succeeded");
+  expect(Date.now() - start).toBeLessThan(10_000);
+});
+
+test("a film survives a restart", { timeout: 30_000 }, async () => {
+  const rig = await openRig();
+  const job = await done(rig, { task, prompt: "a hill", width: 64, height: 64, options: { duration: 1, fps: 2 } });
+  const bytes = await fetched(job.outputs[0]!.url);
+  await rig.restart();
+  const again = await rig.ended(job.id);
+  expect((await fetched(again.outputs[0]!.url)).equals(bytes)).toBe(true);
+});
+
+test("without an encoder the job fails and says so", async () => {
+  const rig = await openRig({ ffmpeg: "no-such-encoder" });
+  const { body } = await rig.post({ task, prompt: "a hill", options: { duration: 1 } });
+  expect(await rig.ended(body.id)).toMatchObject({ status: "failed", error: { code: "encoder_missing" }, outputs: [] });
+});
+
+test.each([{ duration: 0.5 }, { duration: 61 }, { fps: 0 }, { fps: 61 }, { motion_bucket_id: 256 }])(
+  "%j is refused",
+  async (options) => {
+    const rig = await openRig();
+    expect((await rig.post({ task, prompt: "a hill", options })).status).toBe(422);
+  },
+);

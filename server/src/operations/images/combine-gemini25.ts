@@ -1,0 +1,22 @@
+import { z } from "zod";
+import { defineOperation } from "../../kit/operation.ts";
+import { asGeneration, Generation } from "../../kit/shapes.ts";
+import { combineFields, combinePlan, combineRules } from "./model-combine.ts";
+
+export const combineGemini25 = defineOperation({
+  name: "images.combine.gemini25",
+  summary: "Make one image out of several, as the prompt says, with gemini-2.5",
+  http: { method: "POST", path: "/combine/gemini-2.5", bodies: ["json", "form"] },
+  run_type: "combine",
+
+  input: z.object(combineFields),
+  rules: combineRules,
+  output: Generation,
+  example: {
+    prompt: "put the lamp on the desk",
+    image_urls: ["https://example.com/lamp.png", "https://example.com/desk.png"],
+  },
+
+  plan: (asked) => combinePlan("gemini-2.5", asked),
+  reply: asGeneration,
+});

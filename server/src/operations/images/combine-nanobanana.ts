@@ -1,0 +1,22 @@
+import { z } from "zod";
+import { defineOperation } from "../../kit/operation.ts";
+import { asGeneration, Generation } from "../../kit/shapes.ts";
+import { combineFields, combinePlan, combineRules } from "./model-combine.ts";
+
+export const combineNanobanana = defineOperation({
+  name: "images.combine.nanobanana",
+  summary: "Make one image out of several, as the prompt says, with nanobanana",
+  http: { method: "POST", path: "/combine/nanobanana", bodies: ["json", "form"] },
+  run_type: "combine",
+
+  input: z.object(combineFields),
+  rules: combineRules,
+  output: Generation,
+  example: {
+    prompt: "put the lamp on the desk",
+    image_urls: ["https://example.com/lamp.png", "https://example.com/desk.png"],
+  },
+
+  plan: (asked) => combinePlan("nanobanana", asked),
+  reply: asGeneration,
+});

@@ -1,0 +1,24 @@
+import { z } from "zod";
+import { defineOperation } from "../../kit/operation.ts";
+import { asGeneration, Generation } from "../../kit/shapes.ts";
+import { shapeIsKept } from "./masked.ts";
+import { editDeprecated, editFields, editPlan, editRules, hasMask, maskFields, readReference } from "./model-edit.ts";
+
+export const editGemini25 = defineOperation({
+  name: "images.edit.gemini25",
+  summary: "Edit an image in words with gemini-2.5, within a mask if you like",
+  http: { method: "POST", path: "/edits/gemini-2.5", bodies: ["json", "form"] },
+  run_type: "image-edit",
+
+  input: z.object({ ...editFields, ...maskFields }),
+  rules: editRules,
+  output: Generation,
+  example: { image_url: "https://example.com/desk.png", prompt: "add a plant on the left" },
+  deprecated: editDeprecated,
+
+  adapt: readReference,
+  parent: (asked) => asked.run_id,
+  adapted: (asked, given) => (hasMask(asked) ? shapeIsKept(given) : []),
+  plan: (asked) => editPlan("gemini-2.5", asked),
+  reply: asGeneration,
+});

@@ -1,0 +1,22 @@
+import { z } from "zod";
+import { defineOperation } from "../../kit/operation.ts";
+import { asGeneration, Generation } from "../../kit/shapes.ts";
+import { editDeprecated, editFields, editPlan, editRules, readReference } from "./model-edit.ts";
+
+export const editNanobanana = defineOperation({
+  name: "images.edit.nanobanana",
+  summary: "Edit an image in words with nanobanana",
+  http: { method: "POST", path: "/edits/nanobanana", bodies: ["json", "form"] },
+  run_type: "image-edit",
+
+  input: z.object({ ...editFields }),
+  rules: editRules,
+  output: Generation,
+  example: { image_url: "https://example.com/desk.png", prompt: "make it night", seed: 7 },
+  deprecated: editDeprecated,
+
+  adapt: readReference,
+  parent: (asked) => asked.run_id,
+  plan: (asked) => editPlan("nanobanana", asked),
+  reply: asGeneration,
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { complaintsOf, PARENT, parentOf, planOf, RUN, URL_A } from "../../../test/plans.ts";
+import type { Output, Run } from "../../kit/shapes.ts";
+import { extractObjects as extract } from "./extract.ts";
+
+const file = (asset_id: string, about: object = {}) =>
+  ({ asset_id, url: `https://example.com/${asset_id}`, ...about }) as Output;
+const box = { x: 1, y: 2, width: 3, height: 4 };
+
+describe("an extraction", () => {
+  it("finds one mask, then cuts by it", () => {
+    expect(planOf(extract, { prompt: "the lamp", run_id: RUN })).toEqual([
+      {
+        task: "image.segment",
+        model: "segment-default",
+        prompt: "the lamp",
+        images: [{ run: RUN }],
+        count: 1,
+        options: { multiple: false },
+      },
+      {
+        task: "image.cut",
+        model: "local",
+        images: [{ run: RUN }],
+        masks: [{ job: 0, every: true }],
+        options: { mode: "extract", invert: false, preserve_alpha: true },
+      },
+    ]);
+  });
+
+  it("may find several, and may answer masks, turned around too", () => {
+    const [segment, cut] = planOf(extract, {
+      prompt: "x",
+      image_url: URL_A,
+      multiple: true,
+      mode: "mask",
+      invert: true,
+    });
+    expect(segment!.count).toBeUndefined();
+    expect(segment!.options).toEqual({ multiple: true });
+    expect(cut!.options).toEqual({ mode: "mask", invert: true, preserve_alpha: true });
+  });
+
+  it("does the same for content as for extract", () => {
+    const raw = { prompt: "x", image_url: URL_A };
+    expect(planOf(extract, { ...raw, mode: "content" })).toEqual(planOf(extract, { ...raw, mode: "extract" }));
+  });
+
+  it("uses the address and keeps the run as parent where both are given", () => {
+    const raw = { prompt: "x", image_url: URL_A, run_id: PARENT };
+    expect(planOf(extract, raw)[0]!.images).toEqual([{ url: URL_A }]);
+    expect(parentOf(extract, raw)).toBe(PARENT);
+  });
+
+  it("answers an object for each cut, with what the finder said of it", () => {
+    const run = { inputs: { prompt: "the lamp", mode: "extract" } } as unknown as Run;
+    const jobs = [[file("mask", { name: "lamp", score: 0.9, box })], [file("cut")]];
+    expect(extract.reply!(run as never, { jobs, data: null })).toMatchObject({
+      objects: [
+        {
+          name: "lamp",
+          score: 0.9,
+          box,
+          asset_id: "cut",
+          image_url: "https://example.com/cut",
+          mask_url: "https://example.com/mask",
+        },
+      ],
+    });
+    expect(extract.reply!(run as never, { jobs: [], data: null })).toMatchObject({ objects: [] });
+  });
+
+  it.each<[object, string[]]>([
+    [{}, ["/prompt required", "/image_url at_least_one_of"]],
+    [{ prompt: "x", run_id: RUN, mode: "cutout" }, ["/mode unknown_value"]],
+    [{ prompt: "x", run_id: RUN, multiple: "true" }, ["/multiple invalid_type"]],
+  ])("%j is answered with %j", (raw, complaints) => {
+    expect(complaintsOf(extract, raw as never)).toEqual(complaints);
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import { complaintsOf, PARENT, parentOf, planOf, RUN, URL_A } from "../../../test/plans.ts";
+import { backgroundRemove } from "./background-remove.ts";
+import { generativeRemove } from "./generative-remove.ts";
+
+describe("a removal", () => {
+  it("says always whether shadows go and whether it takes all that fits", () => {
+    expect(planOf(generativeRemove, { run_id: RUN, prompt: "the car" })).toEqual([
+      {
+        task: "image.remove",
+        model: "remove-default",
+        prompt: "the car",
+        images: [{ run: RUN }],
+        options: { remove_shadow: true, multiple: false },
+      },
+    ]);
+  });
+
+  it("uses the address and keeps the run as parent where both are given", () => {
+    const raw = { prompt: "x", image_url: URL_A, run_id: PARENT };
+    expect(planOf(generativeRemove, raw)[0]!.images).toEqual([{ url: URL_A }]);
+    expect(parentOf(generativeRemove, raw)).toBe(PARENT);
+  });
+
+  it("needs a prompt, a picture and booleans", () => {
+    expect(complaintsOf(generativeRemove, {}).sort()).toEqual(["/image_url at_least_one_of", "/prompt required"]);
+    expect(complaintsOf(generativeRemove, { prompt: "x", run_id: RUN, remove_shadow: "true" })).toEqual([
+      "/remove_shadow invalid_type",
+    ]);
+  });
+});
+
+describe("the removal of a background that answers an address", () => {
+  it("waits unless it is told not to", () => {
+    expect(backgroundRemove.input.parse({ run_id: RUN })).toMatchObject({ sync: true });
+  });
+
+  it("answers the address, the run and the run it came from", () => {
+    const run = { run_id: RUN, image_url: URL_A, parent_run_id: PARENT };
+    const reply = (more: object) => backgroundRemove.reply!({ ...run, ...more } as never, { jobs: [], data: null });
+    expect(reply({})).toEqual({ url: URL_A, runId: RUN, parentRunId: PARENT });
+    expect(reply({ image_url: null, parent_run_id: null })).toEqual({ url: null, runId: RUN });
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { complaintsOf, FILE, fileOf, planOf, RUN, URL_A, URL_B } from "../../../test/plans.ts";
+import { maskImage } from "./mask-image.ts";
+
+const raw = { original_image_url: URL_A, mask_image_url: URL_B };
+const blend = {
+  task: "image.blend",
+  model: "local",
+  images: [{ url: URL_A }, { job: 0, every: true }],
+  mask: { url: URL_B },
+};
+
+describe("a masked edit", () => {
+  it("changes what is marked as the prompt says, and nothing else", () => {
+    expect(planOf(maskImage, { ...raw, prompt: "a plant" })).toEqual([
+      { task: "image.edit", model: "edit-default", prompt: "a plant", images: [{ url: URL_A }], mask: { url: URL_B } },
+      blend,
+    ]);
+  });
+
+  it("takes out what is marked where nothing is said", () => {
+    expect(planOf(maskImage, raw)).toEqual([
+      { task: "image.remove", model: "remove-default", images: [{ url: URL_A }], mask: { url: URL_B } },
+      blend,
+    ]);
+  });
+
+  it("takes runs and files, and has no parent", () => {
+    const [edit] = planOf(maskImage, { original_image_url: RUN, mask_image_url: fileOf() }, "form");
+    expect(edit).toMatchObject({ images: [{ run: RUN }], mask: { asset: FILE } });
+    expect(maskImage.parent).toBeUndefined();
+  });
+
+  it.each<[object, string[]]>([
+    [{}, ["/original_image_url required", "/mask_image_url required"]],
+    [{ ...raw, edit_server_url: URL_A }, ["/edit_server_url unknown_field"]],
+    [{ ...raw, mask_image_url: "ftp://example.com/a" }, ["/mask_image_url ambiguous_reference"]],
+  ])("%j is answered with %j", (given, complaints) => {
+    expect(complaintsOf(maskImage, given as never)).toEqual(complaints);
+  });
+});

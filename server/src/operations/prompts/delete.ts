@@ -1,0 +1,13 @@
+import { z } from "zod";
+import { defineOperation } from "../../kit/operation.ts";
+import { Prompt } from "../../kit/shapes-library.ts";
+
+export const deletePrompt = defineOperation({
+  name: "prompts.delete",
+  summary: "Delete a prompt with all its versions; answers the prompt as it was",
+  http: { method: "DELETE", path: "/prompts/:id" },
+  input: z.object({ id: z.uuid().describe("The prompt") }),
+  output: Prompt,
+  example: { id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
+  answer: (input, ask) => ask.prompts.delete(input.id),
+});

@@ -1,0 +1,27 @@
+import { describe, expect, it } from "vitest";
+import { complaintsOf, planOf, RUN } from "../../../test/plans.ts";
+import { enhancePrompt } from "./enhance.ts";
+
+describe("a better prompt", () => {
+  it("is asked for the model it is for, in the style and language wanted", () => {
+    const job = { task: "prompt.enhance", model: "enhance-default", prompt: "a cat" };
+    expect(planOf(enhancePrompt, { prompt: "a cat" })).toEqual([{ ...job, options: { model_type: "flux-dev" } }]);
+    expect(
+      planOf(enhancePrompt, { prompt: "a cat", model_type: "vendora", style: "ink", language: "de", seed: 1 }),
+    ).toEqual([{ ...job, seed: 1, options: { model_type: "vendora", style: "ink", language: "de" } }]);
+  });
+
+  it("is answered beside the one that was sent", () => {
+    const run = { run_id: RUN, status: "completed", inputs: { prompt: "a cat", model_type: "flux-dev" }, error: null };
+    const data = { enhanced_prompt: "a cat, in ink", changes: [{ kind: "style", added: "in ink" }] };
+    expect(enhancePrompt.reply!(run as never, { jobs: [], data })).toEqual({
+      run_id: RUN,
+      status: "completed",
+      prompt: "a cat",
+      model_type: "flux-dev",
+      ...data,
+    });
+  });
+
+  it("needs a prompt", () => expect(complaintsOf(enhancePrompt, {})).toEqual(["/prompt required"]));
+});

@@ -1,0 +1,36 @@
+import { z } from "zod";
+import { defineOperation } from "../../kit/operation.ts";
+import type { Rule } from "../../kit/rules.ts";
+import { Prompt, promptName, promptTags, promptText, promptVersion } from "../../kit/shapes-library.ts";
+import { modelIds } from "../../models.ts";
+
+const CHANGES = ["name", "text", "model_type", "tags"];
+const says = `Give at least one of ${CHANGES.join(", ")}.`;
+
+/** Here null is a value: it takes the model away. */
+const changesSomething: Rule = {
+  says,
+  check: (input) =>
+    CHANGES.some((field) => input[field] !== undefined)
+      ? []
+      : [{ path: "/name", code: "at_least_one_of", message: says }],
+  schema: { anyOf: CHANGES.map((field) => ({ required: [field] })) },
+};
+
+export const updatePrompt = defineOperation({
+  name: "prompts.update",
+  summary: "Change a prompt; every change is a new version and the old ones stay",
+  http: { method: "PATCH", path: "/prompts/:id", bodies: ["json"] },
+  input: z.object({
+    id: z.uuid().describe("The prompt"),
+    name: promptName().optional(),
+    text: promptText().optional(),
+    model_type: z.enum(modelIds).nullable().optional().describe("The model that it is written for; null for none"),
+    tags: promptTags().optional(),
+    version: promptVersion("Change it only if this is still its version").optional(),
+  }),
+  rules: [changesSomething],
+  output: Prompt,
+  example: { id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", text: "a harbour at dawn, long shadows, film grain" },
+  answer: ({ id, version, ...change }, ask) => ask.prompts.update(id, change, version),
+});

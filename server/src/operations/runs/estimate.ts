@@ -1,0 +1,20 @@
+import { z } from "zod";
+import { defineOperation } from "../../kit/operation.ts";
+import { Estimate } from "../../kit/shapes-library.ts";
+
+export const estimateRun = defineOperation({
+  name: "runs.estimate",
+  summary: "What a run would cost, and why; no run is made",
+  http: { method: "POST", path: "/runs/estimate", bodies: ["json"] },
+  input: z.object({
+    operation: z.string().max(128).describe("The operation's name, such as images.generate"),
+    input: z
+      .record(z.string(), z.unknown())
+      .describe("What would be sent to that operation")
+      // The inner input may hold pictures as base64, as the operation itself would take them.
+      .meta({ "x-inline": true }),
+  }),
+  output: Estimate,
+  example: { operation: "images.generate", input: { prompt: "a red bicycle by the sea", batch_size: 2 } },
+  answer: (input, ask) => ask.estimate(input.operation, input.input),
+});

@@ -1,0 +1,45 @@
+// Picture work done on our own machine: exact, at once and free. What it is asked to leave alone keeps its pixels.
+import { z } from "zod";
+import { Fault } from "../faults.ts";
+import type { Task } from "../kit/operation.ts";
+import { failure } from "./http.ts";
+import { blend } from "./local/blend.ts";
+import { combine } from "./local/combine.ts";
+import { cut } from "./local/cut.ts";
+import { readInputs } from "./local/inputs.ts";
+import { type LocalTask, refuse } from "./local/local-task.ts";
+import { defineProvider } from "./provider.ts";
+
+/** It needs nothing, so it is always on. */
+const Env = z.object({});
+
+const TASKS: Partial<Record<Task, LocalTask>> = { "image.combine": combine, "image.cut": cut, "image.blend": blend };
+
+export const local = defineProvider<z.output<typeof Env>>({
+  id: "local",
+  env: Env,
+  offers: Object.keys(TASKS).map((task) => ({
+    task: task as Task,
+    model: "local",
+    as: "local",
+    recovery: "free",
+    price: 0,
+  })),
+  resultOrigins: () => [],
+
+  async submit(job) {
+    // Storage that cannot be read is nobody's failure here: it is thrown as it is, and the job is done again later.
+    const inputs = await readInputs(job);
+    try {
+      return { state: "done", outputs: await TASKS[job.task]!(inputs) };
+    } catch (thrown) {
+      if (thrown instanceof Fault) throw thrown;
+      if (thrown instanceof z.ZodError) throw refuse("options", thrown);
+      throw failure("provider_error", { kind: "failed", cause: thrown });
+    }
+  },
+
+  async check() {
+    throw new Fault("internal_error", {}, { cause: "work done at once is never waited for" });
+  },
+});

@@ -1,0 +1,100 @@
+import sharp from "sharp";
+import { expect, it } from "vitest";
+import { bytesOf, decode, greyMask, jobOf, letters, picture } from "../../../test/golden/pictures.ts";
+import { local } from "../local.ts";
+import type { Context, Done } from "../provider.ts";
+
+const offer = local.offers.find(({ task }) => task === "image.blend")!;
+const blended = async (original: Uint8Array, edited: Uint8Array, mask: Uint8Array) => {
+  const job = jobOf("image.blend", { images: [original, edited], mask });
+  return bytesOf((await local.submit(job, offer, {} as Context<unknown>)) as Done)[0]!;
+};
+
+const noise = (width: number, height: number, channels: 3 | 4, seed: number) =>
+  Buffer.from({ length: width * height * channels } as ArrayLike<number>).map(
+    (_, at) => (Math.imul(at + seed, 2_654_435_761) >>> 16) & 255,
+  );
+
+it("changes what is white and keeps what is black", async () => {
+  const mask = await greyMask([
+    [0, 255],
+    [255, 0],
+  ]);
+  expect(await letters(await blended(await picture(["RR", "RR"]), await picture(["BB", "BB"]), mask))).toEqual([
+    "RB",
+    "BR",
+  ]);
+});
+
+it("leaves every pixel outside the mask exactly as the original was, alpha and hidden colours included", async () => {
+  const [width, height] = [97, 61];
+  const raw = noise(width, height, 4, 7);
+  const original = await sharp(raw, { raw: { width, height, channels: 4 } })
+    .png()
+    .toBuffer();
+  const edited = await sharp(noise(width, height, 3, 99), { raw: { width, height, channels: 3 } })
+    .png()
+    .toBuffer();
+  const grey = noise(width, height, 3, 3)
+    .subarray(0, width * height)
+    .map((value) => (value < 128 ? 0 : value));
+  const mask = await sharp(grey, { raw: { width, height, channels: 1 } })
+    .toColourspace("b-w")
+    .png()
+    .toBuffer();
+  const { data } = await decode(await blended(original, edited, mask));
+  const black = [...grey.keys()].filter((pixel) => grey[pixel] === 0);
+  expect(black.length).toBeGreaterThan(1000);
+  const same = black.every((pixel) =>
+    data.subarray(pixel * 4, pixel * 4 + 4).equals(raw.subarray(pixel * 4, pixel * 4 + 4)),
+  );
+  expect(same).toBe(true);
+});
+
+it("keeps the pixels of a JPEG as they decode, outside the mask", async () => {
+  const [width, height] = [64, 64];
+  const original = await sharp(noise(width, height, 3, 5), { raw: { width, height, channels: 3 } })
+    .jpeg()
+    .toBuffer();
+  const mask = await greyMask(
+    [
+      [0, 255],
+      [0, 0],
+    ],
+    32,
+  );
+  const { data } = await decode(await blended(original, await picture(["BB", "BB"], 32), mask));
+  const before = await decode(original);
+  expect(data.subarray(64 * 32 * 4).equals(before.data.subarray(64 * 32 * 4))).toBe(true);
+});
+
+it("mixes in proportion where the mask is grey", async () => {
+  const mask = await greyMask([
+    [51, 204],
+    [0, 255],
+  ]);
+  const { at } = await decode(await blended(await picture(["RR", "RR"]), await picture(["BB", "BB"]), mask));
+  expect([at(4, 4), at(12, 4)]).toEqual([
+    [204, 0, 51, 255],
+    [51, 0, 204, 255],
+  ]);
+});
+
+it("takes over transparency inside the mask, and lets no hidden colour bleed into a soft edge", async () => {
+  const mask = await greyMask([
+    [255, 128],
+    [0, 0],
+  ]);
+  const { at } = await decode(await blended(await picture(["RR", "RR"]), await picture(["hh", "hh"]), mask));
+  expect([at(4, 4)[3], at(12, 4), at(4, 12)]).toEqual([0, [255, 0, 0, 127], [255, 0, 0, 255]]);
+});
+
+it("fits an edited picture of another size to the original", async () => {
+  const mask = await greyMask([
+    [0, 255],
+    [0, 255],
+  ]);
+  const result = await blended(await picture(["RR", "RR"]), await picture(["GG", "GG"], 32), mask);
+  expect(await letters(result)).toEqual(["RG", "RG"]);
+  expect(await sharp(result).metadata()).toMatchObject({ width: 16, height: 16, hasAlpha: false, format: "png" });
+});

@@ -1,0 +1,39 @@
+// Lays an edited picture over its original through a mask. Where the mask is black the original comes out untouched,
+// value by value; where it is grey the two are mixed in proportion.
+import { withPixels } from "./budget.ts";
+import { type LocalTask, refuse } from "./local-task.ts";
+import { inBands, type Pixels, readPixels, sizeOf, writePixels } from "./pixels.ts";
+import { readMaskFor } from "./shape.ts";
+
+export const blend: LocalTask = async ({ images: [original, edited], mask }) => {
+  if (!original || !edited) throw refuse("images");
+  if (!mask) throw refuse("mask");
+  const size = await sizeOf(original);
+  return withPixels(size.width * size.height * 3, async () => {
+    const [below, above] = [await readPixels(original), await readPixels(edited, size)];
+    await mix(below, above, await readMaskFor(mask, size));
+    const bytes = await writePixels({ ...below, isOpaque: below.isOpaque && above.isOpaque }, "png");
+    return [{ bytes, media_type: "image/png" }];
+  });
+};
+
+/** Changes the lower picture in place. */
+export const mix = (below: Pixels, above: Pixels, mask: Uint8Array): Promise<void> =>
+  inBands(below, (fromRow, toRow) => {
+    for (let pixel = fromRow * below.width; pixel < toRow * below.width; pixel++) {
+      const share = mask[pixel]!;
+      if (share > 0) mixPixel(below.data, above.data, { at: pixel * 4, share: share / 255 });
+    }
+  });
+
+/** Colours count by their alpha, so that the colour hidden in a transparent pixel never bleeds into an edge. */
+function mixPixel(below: Uint8Array, above: Uint8Array, { at, share }: { at: number; share: number }): void {
+  const taken = above[at + 3]! * share;
+  const left = below[at + 3]! * (1 - share);
+  const alpha = taken + left;
+  for (let channel = at; channel < at + 3; channel++) {
+    if (left === 0 || alpha === 0) below[channel] = above[channel]!;
+    else below[channel] = Math.round((above[channel]! * taken + below[channel]! * left) / alpha);
+  }
+  below[at + 3] = Math.round(alpha);
+}

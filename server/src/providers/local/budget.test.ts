@@ -1,0 +1,44 @@
+import { expect, it } from "vitest";
+import { withPixels } from "./budget.ts";
+
+const job = () => {
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return { ended, end };
+};
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+it("lets a job begin only when its pixels fit beside those in hand, in the order of asking", async () => {
+  const begun: string[] = [];
+  const [first, second, third] = [job(), job(), job()];
+  const work =
+    (name: string, { ended }: { ended: Promise<void> }) =>
+    async () => {
+      begun.push(name);
+      await ended;
+    };
+  const all = [
+    withPixels(60e6, work("first", first)),
+    withPixels(60e6, work("second", second)),
+    withPixels(1e6, work("third", third)),
+  ];
+  await turn();
+  expect(begun).toEqual(["first"]);
+  first.end();
+  await turn();
+  expect(begun).toEqual(["first", "second", "third"]);
+  second.end();
+  third.end();
+  await Promise.all(all);
+});
+
+it("lets a job that wants more than there is have all of it", async () => {
+  expect(await withPixels(900e6, async () => "done")).toBe("done");
+});
+
+it("gives pixels back when a job fails", async () => {
+  await expect(withPixels(100e6, () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
+  expect(await withPixels(100e6, async () => "done")).toBe("done");
+});

@@ -1,0 +1,136 @@
+import sharp from "sharp";
+import { describe, expect, it } from "vitest";
+import { bytesOf, decode, greyMask, greys, jobOf, letters, picture } from "../../../test/golden/pictures.ts";
+import type { Json } from "../../kit/shapes.ts";
+import { local } from "../local.ts";
+import type { Context, Done } from "../provider.ts";
+
+const offer = local.offers.find(({ task }) => task === "image.cut")!;
+const cut = async (image: Uint8Array, masks: Uint8Array[], options: Json = {}) =>
+  (await local.submit(jobOf("image.cut", { images: [image], masks, options }), offer, {} as Context<unknown>)) as Done;
+const cutOut = async (image: Uint8Array, mask: Uint8Array, options: Json = {}) =>
+  bytesOf(await cut(image, [mask], options))[0]!;
+
+const flag = await picture(["RGB", "RGB"]);
+const middle = await greyMask([
+  [0, 255, 0],
+  [0, 255, 0],
+]);
+
+describe("extract", () => {
+  it("keeps the frame and what the mask marks; the rest is nothing at all", async () => {
+    const layer = await cutOut(flag, middle);
+    expect(await letters(layer)).toEqual([".G.", ".G."]);
+    expect(await sharp(layer).metadata()).toMatchObject({ format: "png", width: 24, height: 16, hasAlpha: true });
+  });
+
+  it("calls it content as well", async () => {
+    expect(await letters(await cutOut(flag, middle, { mode: "content" }))).toEqual([".G.", ".G."]);
+  });
+
+  it("keeps everything but the marked part when inverted", async () => {
+    expect(await letters(await cutOut(flag, middle, { invert: true }))).toEqual(["R.B", "R.B"]);
+  });
+
+  it("makes a soft edge where the mask is grey, with the colour of the picture", async () => {
+    const { at } = await decode(await cutOut(flag, await greyMask([[1, 128, 254]].concat([[1, 128, 254]]))));
+    expect([at(4, 4), at(12, 4), at(20, 4)]).toEqual([
+      [255, 0, 0, 1],
+      [0, 255, 0, 128],
+      [0, 0, 255, 254],
+    ]);
+  });
+
+  it("makes a layer for each mask, in order, each with the box of what it shows", async () => {
+    const corner = await greyMask([
+      [0, 0, 0],
+      [0, 0, 255],
+    ]);
+    const done = await cut(flag, [middle, corner]);
+    expect(await Promise.all(bytesOf(done).map((bytes) => letters(bytes)))).toEqual([
+      [".G.", ".G."],
+      ["...", "..B"],
+    ]);
+    expect(done.outputs.map(({ box }) => box)).toEqual([
+      { x: 8, y: 0, width: 8, height: 16 },
+      { x: 16, y: 8, width: 8, height: 8 },
+    ]);
+  });
+
+  it("tells no box where the mask is empty, and does not count faint noise as something", async () => {
+    const done = await cut(flag, [await greyMask([[3, 0, 3]].concat([[0, 7, 0]]))]);
+    expect(done.outputs[0]!.box).toBeUndefined();
+  });
+});
+
+describe("alpha of the picture", () => {
+  const glass = "orh";
+
+  it("is kept and multiplied by the mask", async () => {
+    const source = await picture([glass, glass]);
+    const { at } = await decode(await cutOut(source, await greyMask([[255, 128, 255]].concat([[255, 128, 255]]))));
+    expect([at(4, 4), at(12, 4), at(20, 4)]).toEqual([
+      [12, 34, 56, 77],
+      [255, 0, 0, 64],
+      [0, 0, 0, 0],
+    ]);
+  });
+
+  it("is left aside when it is not to be preserved: the mask alone decides", async () => {
+    const source = await picture([glass, glass]);
+    const { at } = await decode(
+      await cutOut(source, await greyMask([[255, 128, 255]].concat([[0, 0, 0]])), { preserve_alpha: false }),
+    );
+    expect([at(4, 4), at(12, 4), at(20, 4), at(4, 12)]).toEqual([
+      [12, 34, 56, 255],
+      [255, 0, 0, 128],
+      [10, 20, 30, 255],
+      [0, 0, 0, 0],
+    ]);
+  });
+});
+
+describe("mask", () => {
+  it("is given back as eight bits of grey in the size of the picture, with its box", async () => {
+    const small = await greyMask(
+      [
+        [0, 255, 9],
+        [0, 255, 9],
+      ],
+      4,
+    );
+    const done = await cut(flag, [small], { mode: "mask" });
+    const bytes = bytesOf(done)[0]!;
+    expect(await greys(bytes)).toEqual([
+      [0, 255, 9],
+      [0, 255, 9],
+    ]);
+    expect(await sharp(bytes).metadata()).toMatchObject({ channels: 1, depth: "uchar", width: 24, height: 16 });
+    expect(done.outputs[0]!.box).toEqual({ x: 8, y: 0, width: 16, height: 16 });
+  });
+
+  it("is turned around when inverted", async () => {
+    expect(await greys(await cutOut(flag, middle, { mode: "mask", invert: true }))).toEqual([
+      [255, 0, 255],
+      [255, 0, 255],
+    ]);
+  });
+});
+
+it("takes a mask of another size and the same shape, and keeps its edges hard", async () => {
+  const large = await greyMask(
+    [
+      [0, 255, 0],
+      [0, 255, 0],
+    ],
+    64,
+  );
+  expect(await letters(await cutOut(flag, large))).toEqual([".G.", ".G."]);
+});
+
+it("refuses a mask of another shape", async () => {
+  await expect(cutOut(flag, await greyMask([[255, 0]]))).rejects.toMatchObject({
+    code: "mask_mismatch",
+    cause: { kind: "refused" },
+  });
+});

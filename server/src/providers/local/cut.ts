@@ -1,0 +1,83 @@
+// Cuts a picture by masks, a layer for each. Layers keep the frame of the picture, so that they lie upon it as they were;
+// what a mask leaves out is transparent and holds no colour.
+import { z } from "zod";
+import { withPixels } from "./budget.ts";
+import { type Inputs, type LocalTask, refuse } from "./local-task.ts";
+import { type Box, inBands, type Pixels, readPixels, type Size, sizeOf, writeGrey, writePixels } from "./pixels.ts";
+import { readMaskFor } from "./shape.ts";
+
+const Options = z.object({
+  mode: z.enum(["extract", "content", "mask"]).default("extract"),
+  invert: z.boolean().default(false),
+  preserve_alpha: z.boolean().default(true),
+});
+
+/** A mask value below this is the noise of a compression and not a part of anything. */
+const faint = 8;
+
+export const cut: LocalTask = async ({ images: [image], masks, mask, options }) => {
+  if (!image) throw refuse("images");
+  const { mode, invert, preserve_alpha } = Options.parse(options);
+  const size = await sizeOf(image);
+  return withPixels(size.width * size.height * (mode === "mask" ? 1 : 3), async () => {
+    const source = mode === "mask" ? undefined : await readPixels(image);
+    const outputs = [];
+    // One after the other: a picture of many objects needs no more memory than a picture of one.
+    for (const each of wanted({ masks, mask })) {
+      const marked = await readMaskFor(each, size);
+      if (invert) await turnAround(marked, size);
+      const box = await boxOf(marked, size);
+      const layer = source && (await layerOf(source, marked, preserve_alpha));
+      const bytes = layer ? await writePixels(layer, "png") : await writeGrey(marked, size);
+      outputs.push({ bytes, media_type: "image/png", ...(box && { box }) });
+    }
+    return outputs;
+  });
+};
+
+const wanted = ({ masks, mask }: Pick<Inputs, "masks" | "mask">): Uint8Array[] => {
+  if (masks.length > 0) return masks;
+  if (!mask) throw refuse("masks");
+  return [mask];
+};
+
+const turnAround = (marked: Uint8Array, size: Size) =>
+  inBands(size, (fromRow, toRow) => {
+    for (let at = fromRow * size.width; at < toRow * size.width; at++) marked[at] = 255 - marked[at]!;
+  });
+
+/** Where in the frame a mask has anything. */
+export async function boxOf(marked: Uint8Array, size: Size): Promise<Box | undefined> {
+  let [left, top, right, bottom] = [size.width, size.height, -1, -1];
+  await inBands(size, (fromRow, toRow) => {
+    for (let row = fromRow; row < toRow; row++) {
+      for (let column = 0, at = row * size.width; column < size.width; column++, at++) {
+        if (marked[at]! < faint) continue;
+        if (column < left) left = column;
+        if (column > right) right = column;
+        if (row < top) top = row;
+        bottom = row;
+      }
+    }
+  });
+  return right < 0 ? undefined : { x: left, y: top, width: right - left + 1, height: bottom - top + 1 };
+}
+
+/** What the mask marks of a picture, and nothing else. */
+export async function layerOf(source: Pixels, marked: Uint8Array, isAlphaKept: boolean): Promise<Pixels> {
+  const { width, height, data } = source;
+  const layer = new Uint8Array(data.length);
+  await inBands(source, (fromRow, toRow) => {
+    for (let pixel = fromRow * width; pixel < toRow * width; pixel++) {
+      const share = marked[pixel]!;
+      const at = pixel * 4;
+      const alpha = isAlphaKept ? Math.round((data[at + 3]! * share) / 255) : share;
+      if (alpha === 0) continue;
+      layer[at] = data[at]!;
+      layer[at + 1] = data[at + 1]!;
+      layer[at + 2] = data[at + 2]!;
+      layer[at + 3] = alpha;
+    }
+  });
+  return { width, height, data: layer, isOpaque: false };
+}

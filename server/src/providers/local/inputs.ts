@@ -1,0 +1,15 @@
+// Reads what a job works on. Files as they are stored are small beside their pixels, so all of them may be in hand.
+import type { Job } from "../../kit/operation.ts";
+import type { Asset } from "../provider.ts";
+import type { Inputs } from "./local-task.ts";
+
+export const readInputs = async (job: Job<Asset>): Promise<Inputs> => {
+  const [images, masks, mask] = await Promise.all([
+    readAll(job.images),
+    readAll(job.masks),
+    job.mask ? job.mask.bytes() : undefined,
+  ]);
+  return { images, masks, mask, options: job.options ?? {} };
+};
+
+const readAll = (assets: Asset[] = []) => Promise.all(assets.map((asset) => asset.bytes()));

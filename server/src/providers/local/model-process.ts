@@ -1,0 +1,150 @@
+// A model in a process of its own: it may crash, hang or eat memory without anybody else noticing more than one failed
+// job. It is started when it is first needed, does one job at a time, and is sent home when nobody has asked for a while.
+import { type ChildProcess, fork } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { FaultCode, FaultDetails } from "../../faults.ts";
+import type { Json } from "../../kit/shapes.ts";
+import { failure } from "../http.ts";
+
+export type ModelName = "isnet" | "telea" | "esrgan";
+export type ModelRequest = { image: Uint8Array; mask: Uint8Array | undefined; options: Json };
+/** `refused` is a word about the input for the caller; `failed` is for our logs. */
+export type ModelReply = { bytes: Uint8Array } | { refused: FaultCode; details: FaultDetails } | { failed: string };
+/** A model that is loaded: a picture in, a picture out. */
+export type OpenModel = (request: ModelRequest) => Promise<Uint8Array>;
+
+export type ModelLimits = {
+  /** Of JavaScript, which Node itself enforces. */
+  heapMegabytes: number;
+  /** Of everything, native memory included; watched from outside. */
+  mostMegabytes: number;
+  /** A job that has not begun by then is sent away, so that one that has begun has time to end. */
+  waitSeconds: number;
+  mostSeconds: number;
+  idleSeconds: number;
+};
+
+const PROGRAM = fileURLToPath(new URL("./model-program.ts", import.meta.url));
+const watchMilliseconds = 250;
+const saidCharacters = 2000;
+
+type Place = { program?: string; folder: string; limits: ModelLimits };
+
+export function createModelProcess(name: ModelName, { program = PROGRAM, folder, limits }: Place) {
+  let child: ChildProcess | undefined;
+  let said = "";
+  let last: Promise<unknown> = Promise.resolve();
+  let idle: NodeJS.Timeout | undefined;
+
+  const start = (): ChildProcess => {
+    said = "";
+    // Nothing of our environment goes along: a model needs no keys.
+    const started = fork(program, [name, folder], {
+      env: {},
+      execArgv: [`--max-old-space-size=${limits.heapMegabytes}`],
+      serialization: "advanced",
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+    });
+    started.stderr?.on("data", (chunk) => {
+      said = (said + chunk).slice(-saidCharacters);
+    });
+    started.once("exit", () => {
+      if (child === started) child = undefined;
+    });
+    return started;
+  };
+
+  const end = () => {
+    child?.kill("SIGKILL");
+    child = undefined;
+  };
+
+  /** A process that waits must not keep ours alive. */
+  const rest = () => {
+    child?.unref();
+    child?.channel?.unref();
+    (child?.stderr as unknown as { unref?(): void } | null)?.unref?.();
+    idle = setTimeout(end, limits.idleSeconds * 1000).unref();
+  };
+
+  const perform = async (request: ModelRequest, signal: AbortSignal): Promise<Uint8Array> => {
+    clearTimeout(idle);
+    child ??= start();
+    child.ref();
+    child.channel?.ref();
+    try {
+      return await ask(child, request, { signal, limits, end, words: () => said });
+    } finally {
+      rest();
+    }
+  };
+
+  return {
+    async perform(request: ModelRequest, signal: AbortSignal): Promise<Uint8Array> {
+      const before = last;
+      let leave = () => {};
+      last = new Promise<void>((done) => {
+        leave = done;
+      }).then(() => before);
+      try {
+        await turn(before, limits.waitSeconds, signal);
+        return await perform(request, signal);
+      } finally {
+        leave();
+      }
+    },
+    end,
+    /** For tests and for whoever wants to know. */
+    pid: () => child?.pid,
+  };
+}
+
+async function turn(before: Promise<unknown>, seconds: number, signal: AbortSignal): Promise<void> {
+  const isOver = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]);
+  const tooLong = new Promise<"too long">((done) => isOver.addEventListener("abort", () => done("too long")));
+  if ((await Promise.race([before, tooLong])) === "too long") {
+    throw failure("provider_error", { kind: "busy", retryAfterSeconds: seconds, cause: "another job is at it" });
+  }
+}
+
+type Asked = { signal: AbortSignal; limits: ModelLimits; end(): void; words(): string };
+
+function ask(child: ChildProcess, request: ModelRequest, { signal, limits, end, words }: Asked): Promise<Uint8Array> {
+  const isOver = AbortSignal.any([signal, AbortSignal.timeout(limits.mostSeconds * 1000)]);
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+  const fail = (cause: string) => reject(failure("provider_error", { kind: "failed", cause }));
+  const onReply = (reply: ModelReply) => {
+    if ("bytes" in reply) resolve(reply.bytes);
+    else if ("refused" in reply) reject(failure(reply.refused, { kind: "refused" }, reply.details));
+    else fail(reply.failed);
+  };
+  const onExit = (code: number | null, by: string | null) => fail(`ended with ${by ?? code}: ${words()}`);
+  const onTime = () => {
+    reject(failure("provider_timeout", { kind: "failed", cause: "the model took too long" }));
+    end();
+  };
+  const watch = setInterval(() => {
+    if (megabytesOf(child.pid) <= limits.mostMegabytes) return;
+    fail(`needed more than ${limits.mostMegabytes} MB`);
+    end();
+  }, watchMilliseconds);
+  child.once("message", onReply).once("exit", onExit);
+  isOver.addEventListener("abort", onTime);
+  child.send(request, (error) => error && fail(error.message));
+  return promise.finally(() => {
+    clearInterval(watch);
+    isOver.removeEventListener("abort", onTime);
+    child.off("message", onReply).off("exit", onExit);
+  });
+}
+
+/** Only Linux tells from outside; elsewhere the heap limit alone holds. */
+function megabytesOf(pid: number | undefined): number {
+  try {
+    const [, resident] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return Number(resident ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
+}

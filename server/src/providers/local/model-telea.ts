@@ -1,0 +1,85 @@
+// Takes away what a mask marks and grows the surroundings into the hole (Telea's method, by OpenCV). Pixels outside the
+// mask are not touched.
+import { mix } from "./blend.ts";
+import { boxOf } from "./cut.ts";
+import { refuse } from "./local-task.ts";
+import { requireFrom } from "./model-packages.ts";
+import type { OpenModel } from "./model-process.ts";
+import { type Box, type Pixels, readPixels, writePixels } from "./pixels.ts";
+import { readMaskFor } from "./shape.ts";
+
+/** What we use of OpenCV. */
+type Matrix = { data: Uint8Array; delete(): void };
+type OpenCv = {
+  Mat: new (rows?: number, columns?: number, type?: number) => Matrix;
+  CV_8UC1: number;
+  CV_8UC3: number;
+  INPAINT_TELEA: number;
+  inpaint(image: Matrix, mask: Matrix, result: Matrix, radius: number, method: number): void;
+};
+
+const radius = 5;
+/** How much of the surroundings is looked at. */
+const margin = 48;
+/** Time grows with the hole: this much is filled in a few seconds. */
+const mostHolePixels = 4_000_000;
+
+export async function openTelea(folder: string): Promise<OpenModel> {
+  const openCv = await loaded(requireFrom<OpenCv & { onRuntimeInitialized?(): void }>(folder, "@techstark/opencv-js"));
+
+  return async ({ image, mask }) => {
+    if (!mask) throw refuse("mask");
+    const source = await readPixels(image);
+    const marked = await readMaskFor(mask, source);
+    const hole = await boxOf(marked, source);
+    if (!hole) return writePixels(source, "png");
+    const part = grown(hole, source);
+    if (part.width * part.height > mostHolePixels) throw refuse("hole_too_large");
+    const filled = { ...source, data: source.data.slice() };
+    fill(openCv, { filled, marked, part });
+    await mix(source, filled, marked);
+    return writePixels(source, "png");
+  };
+}
+
+/** The package is a module in some versions, a promise of one in others. */
+async function loaded<Module extends { onRuntimeInitialized?(): void; Mat?: unknown }>(
+  given: Module | Promise<Module>,
+) {
+  const module = await given;
+  if (!module.Mat) await new Promise<void>((ready) => Object.assign(module, { onRuntimeInitialized: ready }));
+  return module;
+}
+
+const grown = ({ x, y, width, height }: Box, frame: { width: number; height: number }): Box => {
+  const [left, top] = [Math.max(0, x - margin), Math.max(0, y - margin)];
+  return {
+    x: left,
+    y: top,
+    width: Math.min(frame.width, x + width + margin) - left,
+    height: Math.min(frame.height, y + height + margin) - top,
+  };
+};
+
+type Work = { filled: Pixels; marked: Uint8Array; part: Box };
+
+function fill(openCv: OpenCv, { filled, marked, part }: Work): void {
+  const image = new openCv.Mat(part.height, part.width, openCv.CV_8UC3);
+  const hole = new openCv.Mat(part.height, part.width, openCv.CV_8UC1);
+  const result = new openCv.Mat();
+  eachPixel(filled, part, (from, to) => {
+    image.data.set(filled.data.subarray(from * 4, from * 4 + 3), to * 3);
+    // Everything that will change at all is filled: a soft edge must not draw in the colour of what goes.
+    hole.data[to] = marked[from]! > 0 ? 255 : 0;
+  });
+  openCv.inpaint(image, hole, result, radius, openCv.INPAINT_TELEA);
+  eachPixel(filled, part, (to, from) => filled.data.set(result.data.subarray(from * 3, from * 3 + 3), to * 4));
+  for (const matrix of [image, hole, result]) matrix.delete();
+}
+
+function eachPixel({ width }: Pixels, part: Box, work: (inFrame: number, inPart: number) => void): void {
+  for (let row = 0; row < part.height; row++) {
+    const begin = (part.y + row) * width + part.x;
+    for (let column = 0; column < part.width; column++) work(begin + column, row * part.width + column);
+  }
+}

@@ -1,0 +1,75 @@
+// Models that an ordinary processor really runs, on our own machine. They are off until `npm run models` has put them
+// there, and each works in a process of its own.
+import { z } from "zod";
+import { Fault } from "../../faults.ts";
+import type { Job, Task } from "../../kit/operation.ts";
+import { defineProvider, type Offer } from "../provider.ts";
+import { readInputs } from "./inputs.ts";
+import { refuse } from "./local-task.ts";
+import { areInstalled, modelsFolder } from "./model-packages.ts";
+import { createModelProcess, type ModelLimits, type ModelName } from "./model-process.ts";
+
+const Env = z
+  .object({
+    LOCAL_MODELS_DIR: z
+      .string()
+      .optional()
+      .describe("Where `npm run models` puts the local models; .gesso/models in the house unless set"),
+  })
+  .refine((env) => areInstalled(modelsFolder(env.LOCAL_MODELS_DIR)), "the local models are not installed");
+
+/** `when` says no to jobs of the task that this one cannot do. */
+type LocalOffer = Offer & { as: ModelName; when?(job: Pick<Job<unknown>, "mask">): boolean };
+
+const offer = (task: Task, model: string, as: ModelName): LocalOffer => ({
+  task,
+  model,
+  as,
+  recovery: "free",
+  price: 0,
+});
+
+const offers: LocalOffer[] = [
+  offer("image.remove-background", "remove-background-default", "isnet"),
+  // It fills what a mask marks; it does not understand words.
+  { ...offer("image.remove", "remove-default", "telea"), when: (job) => job.mask !== undefined },
+  offer("image.upscale", "upscale-default", "esrgan"),
+];
+
+/** A submission has thirty seconds unless set otherwise: a job waits a few of them for its turn and works in the rest. */
+const TIMES = { waitSeconds: 5, mostSeconds: 120, idleSeconds: 60 };
+const LIMITS: Record<ModelName, ModelLimits> = {
+  isnet: { heapMegabytes: 1024, mostMegabytes: 4096, ...TIMES },
+  telea: { heapMegabytes: 1024, mostMegabytes: 2048, ...TIMES },
+  esrgan: { heapMegabytes: 1024, mostMegabytes: 2048, ...TIMES },
+};
+
+type ModelProcess = ReturnType<typeof createModelProcess>;
+const running = new Map<string, ModelProcess>();
+
+const processOf = (name: ModelName, folder: string): ModelProcess => {
+  const key = `${name} ${folder}`;
+  const known = running.get(key) ?? createModelProcess(name, { folder, limits: LIMITS[name] });
+  running.set(key, known);
+  return known;
+};
+
+export const localModels = defineProvider<z.output<typeof Env>>({
+  id: "local-models",
+  env: Env,
+  offers,
+  resultOrigins: () => [],
+
+  async submit(job, offer, context) {
+    const { images, mask, options } = await readInputs(job);
+    const [image] = images;
+    if (!image) throw refuse("images");
+    const model = processOf(offer.as as ModelName, modelsFolder(context.env.LOCAL_MODELS_DIR));
+    const bytes = await model.perform({ image, mask, options }, AbortSignal.timeout(context.timeoutSeconds * 1000));
+    return { state: "done", outputs: [{ bytes, media_type: "image/png" }] };
+  },
+
+  async check() {
+    throw new Fault("internal_error", {}, { cause: "work done at once is never waited for" });
+  },
+});

@@ -1,0 +1,14 @@
+// A mask belongs to a picture when it has the same shape; its size may differ, because vendors work in sizes of their own.
+import { failure } from "../http.ts";
+import { readGrey, type Size, sizeOf } from "./pixels.ts";
+
+const mostSkewPercent = 1;
+
+export const readMaskFor = async (mask: Uint8Array, picture: Size): Promise<Uint8Array> => {
+  const own = await sizeOf(mask);
+  const difference = Math.abs(own.width * picture.height - own.height * picture.width);
+  if (difference * 100 > own.height * picture.width * mostSkewPercent) {
+    throw failure("mask_mismatch", { kind: "refused" }, { mask: own, image: picture });
+  }
+  return readGrey(mask, picture);
+};

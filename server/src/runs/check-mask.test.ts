@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import type { Job } from "../kit/operation.ts";
+import { checkMask } from "./check-mask.ts";
+
+type Size = { width: number; height: number };
+const job = (images: Size[], mask?: Size, mask_over?: number): Job<Size> => ({
+  task: "image.edit",
+  model: "m",
+  images,
+  mask,
+  mask_over,
+});
+const [large, small] = [
+  { width: 64, height: 48 },
+  { width: 32, height: 24 },
+];
+
+describe("a mask", () => {
+  it("has the size of the picture it lies over", () => {
+    expect(() => checkMask(job([large], large), (size) => size)).not.toThrow();
+    expect(() => checkMask(job([large], small), (size) => size)).toThrow("size of the image");
+  });
+
+  it("lies over the first picture unless another one is named", () => {
+    expect(() => checkMask(job([large, small], small), (size) => size)).toThrow();
+    expect(() => checkMask(job([large, small], small, 1), (size) => size)).not.toThrow();
+  });
+
+  it("is let pass while nobody knows the sizes", () => {
+    expect(() => checkMask(job([large], small), () => undefined)).not.toThrow();
+    expect(() => checkMask(job([large]), (size) => size)).not.toThrow();
+  });
+});

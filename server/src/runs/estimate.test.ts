@@ -1,0 +1,92 @@
+// Prices from offers that are written down here: the sum, its basis, and what is not known.
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { Fault } from "../faults.ts";
+import { Estimate } from "../kit/shapes-library.ts";
+import { defineProvider, type Offer } from "../providers/provider.ts";
+import { estimateRun } from "./estimate.ts";
+
+const offer = (model: string, price: number | null, more: Partial<Offer> = {}): Offer => ({
+  ...{ task: "image.generate", model, as: model, recovery: "none", price },
+  ...more,
+});
+
+const vendor = (id: string, offers: Offer[]) => ({
+  env: {},
+  provider: defineProvider({
+    ...{ id, offers, env: z.object({}), resultOrigins: () => [] },
+    submit: () => Promise.reject(new Error("an estimate sends nothing")),
+    check: () => Promise.reject(new Error("an estimate asks nothing")),
+  }),
+});
+
+const house = {
+  providers: [
+    vendor("first", [offer("flux-dev", 0.1), offer("nanobanana", null), offer("vendora", 0, { price_version: "7" })]),
+    vendor("second", [offer("flux-dev", 5)]),
+  ],
+};
+const estimate = (operation: string, input: Record<string, unknown>) =>
+  Estimate.parse(estimateRun(house, operation, input));
+
+const refusalOf = (ask: () => unknown): Fault => {
+  try {
+    ask();
+  } catch (thrown) {
+    if (thrown instanceof Fault) return thrown;
+    throw thrown;
+  }
+  throw new Error("it was not refused");
+};
+
+describe("a price", () => {
+  it("is that of the offer that would be chosen, for as many results as were asked for", () => {
+    expect(estimate("images.generate", { prompt: "x", batch_size: 3 })).toEqual({
+      currency: "USD",
+      amount: 0.3,
+      known: true,
+      basis: [{ what: "image.generate flux-dev", quantity: 3, unit_price: 0.1, price_version: "1" }],
+    });
+  });
+
+  it("of nothing is known and says which list says so", () => {
+    const { amount, known, basis } = estimate("images.generate", { prompt: "x", model_type: "vendora" });
+    expect({ amount, known, version: basis[0]?.price_version }).toEqual({ amount: 0, known: true, version: "7" });
+  });
+
+  it.each([
+    ["whose offer has no price", "nanobanana"],
+    ["of a model that nobody offers", "vendorc"],
+  ])("%s is unknown, never 0", (_, model_type) => {
+    expect(estimate("images.generate", { prompt: "x", model_type })).toEqual({
+      ...{ currency: "USD", amount: null, known: false },
+      basis: [{ what: `image.generate ${model_type}`, quantity: 1, unit_price: null, price_version: null }],
+    });
+  });
+});
+
+describe("400", () => {
+  it("tells every misfit of the inner input by its place in the outer one", () => {
+    const fault = refusalOf(() => estimateRun(house, "images.generate", { width: 63, colour: "red" }));
+    expect(fault.code).toBe("validation_error");
+    expect(
+      (fault.details.errors as { path: string; code: string }[]).map(({ path, code }) => `${path} ${code}`),
+    ).toEqual(
+      expect.arrayContaining(["/input/prompt required", "/input/width out_of_range", "/input/colour unknown_field"]),
+    );
+  });
+
+  it("is a validation_error also where the operation would say unsupported_parameter", () => {
+    const size = { width: 64, height: 64, model_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" };
+    const input = { prompt: "x", model_type: "wan-image-2.1", ...size, batch_size: 3 };
+    const fault = refusalOf(() => estimateRun(house, "images.generate", input));
+    expect(fault.code).toBe("validation_error");
+    expect(fault.details.errors).toMatchObject([{ path: "/input/batch_size", code: "unsupported_parameter" }]);
+  });
+
+  it.each(["images.conjure", "runs.get", "constructor", ""])("refuses %j, which has no price", (operation) => {
+    const fault = refusalOf(() => estimateRun(house, operation, {}));
+    expect(fault.code).toBe("validation_error");
+    expect(fault.details.errors).toMatchObject([{ path: "/operation", code: "unknown_value" }]);
+  });
+});

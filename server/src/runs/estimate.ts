@@ -1,0 +1,66 @@
+// What a run would cost, from the offers that would be chosen for it now. An unknown price makes the sum unknown; it is
+// never taken for nothing.
+import { Fault, type Issue } from "../faults.ts";
+import type { Job, Operation } from "../kit/operation.ts";
+import { parseInput } from "../kit/parse.ts";
+import type { Json } from "../kit/shapes.ts";
+import type { Estimate } from "../kit/shapes-library.ts";
+import { operationNamed } from "../operations/all.ts";
+import type { Offer } from "../providers/provider.ts";
+import { chooseOffer, chosen } from "./choose.ts";
+import type { House } from "./house.ts";
+
+/** Sums of prices are shown without the dust of binary fractions. */
+const MILLIONTHS = 1_000_000;
+const FIRST_PRICES = "1";
+
+type Providers = Pick<House, "providers">;
+
+export function estimateRun(house: Providers, name: string, input: Json): Estimate {
+  const operation = operationNamed(name);
+  if (!operation?.plan) {
+    throw refusal([{ path: "/operation", code: "unknown_value", message: "No operation of this name has a price." }]);
+  }
+  const basis = planOf(operation, input).map((job) => {
+    const offer = offerFor(house, job);
+    return {
+      what: `${job.task} ${job.model}`,
+      quantity: job.count ?? 1,
+      unit_price: offer?.price ?? null,
+      price_version: typeof offer?.price === "number" ? (offer.price_version ?? FIRST_PRICES) : null,
+    };
+  });
+  const amount = basis.reduce<number | null>(
+    (sum, { quantity, unit_price }) => (sum === null || unit_price === null ? null : sum + quantity * unit_price),
+    0,
+  );
+  return {
+    currency: "USD",
+    amount: amount === null ? null : Math.round(amount * MILLIONTHS) / MILLIONTHS,
+    known: amount !== null,
+    basis,
+  };
+}
+
+/** Read as the operation itself would read it; misfits are told by their place in what was sent here. */
+function planOf(operation: Operation, raw: Json): Job[] {
+  try {
+    const { input, given } = parseInput(operation, { ...raw, ...operation.sets });
+    return operation.plan!(input, given);
+  } catch (thrown) {
+    if (!(thrown instanceof Fault) || !Array.isArray(thrown.details.errors)) throw thrown;
+    throw refusal((thrown.details.errors as Issue[]).map((issue) => ({ ...issue, path: `/input${issue.path}` })));
+  }
+}
+
+const refusal = (errors: Issue[]) => new Fault("validation_error", { errors });
+
+/** A model that nobody offers at the moment has no price; that is an answer, not a failure. */
+function offerFor(house: Providers, job: Job): Offer | undefined {
+  try {
+    return chosen(house, chooseOffer(house, job), job).offer;
+  } catch (thrown) {
+    if (thrown instanceof Fault && thrown.code === "model_unavailable") return undefined;
+    throw thrown;
+  }
+}
