@@ -65,7 +65,7 @@ async function perform(task: string, image: Uint8Array, more: { mask?: Uint8Arra
       options: { ...more.options },
     },
     offer,
-    { env: env.data, key: "check", fetch, signal: AbortSignal.timeout(60_000) } as Context<unknown>,
+    { env: env.data, key: "check", timeoutSeconds: 120 } as Context<unknown>,
   );
   const output = done.state === "done" ? done.outputs[0] : undefined;
   if (!output || !("bytes" in output)) throw new Error("no picture came back");

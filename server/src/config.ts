@@ -3,6 +3,7 @@ import { z } from "zod";
 import { AccessEnv } from "./access/credentials.ts";
 import { DatabaseEnv } from "./db/connect.ts";
 import { EngineEnv } from "./engine/ingress.ts";
+import { FetchEnv } from "./media/fetch.ts";
 import { STORAGE_ENV } from "./media/open-storage.ts";
 import { LogEnv } from "./observe/log.ts";
 import { MomentsEnv } from "./observe/moments.ts";
@@ -17,13 +18,24 @@ const HttpEnv = z.object({
   GESSO_SECRET: z.string().min(32).describe("Signs addresses, cursors and callbacks; at least 32 characters"),
 });
 
-export const rooms = { HttpEnv, DatabaseEnv, EngineEnv, STORAGE_ENV, AccessEnv, LimitsEnv, LogEnv, MomentsEnv };
+export const rooms = {
+  HttpEnv,
+  DatabaseEnv,
+  EngineEnv,
+  STORAGE_ENV,
+  FetchEnv,
+  AccessEnv,
+  LimitsEnv,
+  LogEnv,
+  MomentsEnv,
+};
 
 const Env = z.object({
   ...HttpEnv.shape,
   ...DatabaseEnv.shape,
   ...EngineEnv.shape,
   ...STORAGE_ENV.shape,
+  ...FetchEnv.shape,
   ...AccessEnv.shape,
   ...LimitsEnv.shape,
   ...LogEnv.shape,

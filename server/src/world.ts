@@ -23,7 +23,7 @@ export function createWorld(config: Config, role: string) {
   const db = connect(config);
   const storage = openStorage(config);
   const ingress = connectIngress(config.RESTATE_INGRESS_URL.split(","));
-  const fetcher = createFetcher({});
+  const fetcher = createFetcher({ allowOrigins: config.FETCH_ALLOW_ORIGINS });
   const urls = assetUrls(keyFor("assets"), config.PUBLIC_URL);
   const callbacks = createCallbackSigner(keyFor("callbacks"));
   const sender = createSender(config.SUBMIT_SECONDS);
@@ -36,6 +36,12 @@ export function createWorld(config: Config, role: string) {
     sendToProvider: sender.send,
     assetUrl: urls.sign,
     isSigned: urls.verify,
+    ownAsset: (url) => {
+      const [assetId = "", signature = ""] = url.startsWith(`${config.PUBLIC_URL}/files/`)
+        ? url.split("/").slice(-2)
+        : [];
+      return urls.verify(assetId, signature) ? assetId : undefined;
+    },
     callbackUrl: (provider, id) => `${config.PUBLIC_URL}${callbackPath({ provider, ...id }, callbacks)}`,
     ring: ingress.ring,
     queued: createNotifier(db, "gesso_queued"),

@@ -8,12 +8,12 @@ const GATHER_MS = 10;
 
 export type Notifier = { say(word: string): void };
 
+/** The first word goes out at once; those that follow within a moment go together. */
 export function createNotifier(db: Database, channel: string): Notifier {
   let words = new Set<string>();
-  let timer: NodeJS.Timeout | undefined;
+  let isGathering = false;
 
   const send = () => {
-    timer = undefined;
     const batch = [...words];
     words = new Set();
     for (let from = 0; from < batch.length; from += MOST_WORDS) {
@@ -21,11 +21,13 @@ export function createNotifier(db: Database, channel: string): Notifier {
       // A lost word only costs time: whoever waits for it also looks by itself.
       db.query("notify", "select pg_notify($1, $2)", [channel, payload]).catch(() => {});
     }
+    isGathering = batch.length > 0;
+    if (isGathering) setTimeout(send, GATHER_MS);
   };
   return {
     say(word) {
       words.add(word);
-      if (timer === undefined) timer = setTimeout(send, GATHER_MS);
+      if (!isGathering) send();
     },
   };
 }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Fault, type Issue } from "../faults.ts";
+import { file, filePart } from "./files.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { parseInput } from "./parse.ts";
-import { fixedWhen, requiredWhen } from "./rules.ts";
+import { fixedWhen, inForm, inJson, required, requiredWhen } from "./rules.ts";
 import type { Json } from "./shapes.ts";
 
 const operation = defineOperation({
@@ -120,5 +121,39 @@ describe("a refusal", () => {
   it("never shows what the caller sent", () => {
     const { errors } = refusalOf({ title: "my secret title", model_type: "secret", mixed: { secret: 1 } });
     expect(JSON.stringify(errors)).not.toContain("secret");
+  });
+});
+
+describe("what belongs to one kind of body", () => {
+  const { title, count } = operation.input.shape;
+  const both = defineOperation({
+    name: "tests.both",
+    summary: "Both",
+    http: { method: "POST", path: "/both", bodies: ["json", "form"] },
+    input: z.object({ title, count, image: file("A file").optional() } as { title: z.ZodString; image: z.ZodOptional }),
+    rules: [inJson(required("count")), inForm(required("image"))],
+    output: z.unknown(),
+    example: {},
+    answer: async () => ({}),
+  });
+  const image = filePart({ path: "/a", filename: "a.png", size_bytes: 1, sha256: "" });
+  const told = (raw: Json, body?: "json" | "form") => {
+    try {
+      parseInput(both, raw, body);
+    } catch (thrown) {
+      return ((thrown as Fault).details.errors as Issue[]).map(({ path, code }) => `${path} ${code}`);
+    }
+    return [];
+  };
+
+  it("is no field of the other", () => {
+    expect(told({ title: "sea", count: 1, image: "x" }, "json")).toEqual(["/image unknown_field"]);
+    expect(told({ title: "sea", image }, "form")).toEqual([]);
+  });
+
+  it("is no rule of the other", () => {
+    expect(told({ title: "sea" }, "json")).toEqual(["/count required"]);
+    expect(told({ title: "sea" }, "form")).toEqual(["/image required"]);
+    expect(told({ title: "sea" })).toEqual([]);
   });
 });

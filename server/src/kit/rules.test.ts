@@ -6,9 +6,14 @@ import {
   atLeastOne,
   exactlyOne,
   fixedWhen,
+  inForm,
+  inJson,
   lengthWhen,
   type Rule,
+  required,
   requiredWhen,
+  sameIfBoth,
+  sumOf,
   sumWhen,
   together,
   valuesWhen,
@@ -127,5 +132,35 @@ describe("sumWhen", () => {
     const inputs = someOf({ model, a: list, b: list });
     const holds = fc.property(inputs, (input) => rule.check(input).length > 0 || schema(input));
     fc.assert(holds, { seed: 7, numRuns: 500 });
+  });
+});
+
+describe("sumOf", () => {
+  const rule = sumOf(["a", "b"], [2, 3]);
+  it.each<[Json, string[]]>([
+    [{}, ["/a too_few_items"]],
+    [{ a: ["1"], b: ["2"] }, []],
+    [{ a: ["1", "2"], b: ["3", "4"] }, ["/a too_many_items"]],
+  ])("answers %j with %j", (input, expected) => expect(codes(rule, input)).toEqual(expected));
+});
+
+describe("sameIfBoth", () => {
+  const rule = sameIfBoth("new", "old");
+  it("lets one through, or both alike", () => {
+    for (const input of [{}, { new: "x" }, { old: "x" }, { new: "x", old: "x" }])
+      expect(codes(rule, input)).toEqual([]);
+  });
+  it("refuses two values", () => expect(codes(rule, { new: "x", old: "y" })).toEqual(["/new exactly_one_of"]));
+});
+
+describe("a rule for one kind of body", () => {
+  it("says which, and is the same rule otherwise", () => {
+    expect(inForm(required("a"))).toMatchObject({
+      body: "form",
+      says: "In a form: Give a.",
+      schema: { required: ["a"] },
+    });
+    expect(inJson(required("a")).body).toBe("json");
+    expect(codes(inJson(required("a", "b")), { a: 1 })).toEqual(["/b required"]);
   });
 });

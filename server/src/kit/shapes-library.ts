@@ -40,7 +40,7 @@ export const RunTree = z
   .meta({ id: "RunTree" });
 export type RunTree = z.infer<typeof RunTree>;
 
-export const LAYER_KINDS = ["source", "background", "object", "mask", "result"] as const;
+const LAYER_KINDS = ["source", "background", "object", "mask", "result"] as const;
 
 const Layer = z
   .object({

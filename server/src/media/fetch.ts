@@ -2,6 +2,7 @@
 // It reaches public machines and the origins an operator allowed, nothing else, and never more than was asked for.
 import { lookup as lookupInDns } from "node:dns";
 import { Agent, type Dispatcher } from "undici";
+import { z } from "zod";
 import { Fault } from "../faults.ts";
 import { connectMilliseconds, guardedConnector } from "./guarded-connector.ts";
 import { checkPublicUrl, notAllowed, parseWebUrl } from "./url-policy.ts";
@@ -11,6 +12,14 @@ const mostRedirects = 3;
 const mostConnectionsPerOrigin = 64;
 /** What comes with a redirect is thrown away; more than this is not worth reading to save the connection. */
 const redirectBodyBytes = 16 * 1024;
+
+export const FetchEnv = z.object({
+  FETCH_ALLOW_ORIGINS: z
+    .string()
+    .default("")
+    .transform((text) => text.split(",").filter(Boolean))
+    .describe("Origins, separated by commas, that pictures may be fetched from although they are private."),
+});
 
 export type FetchOptions = {
   maxBytes: number;

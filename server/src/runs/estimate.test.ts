@@ -49,6 +49,24 @@ describe("a price", () => {
     });
   });
 
+  it("is the sum of all jobs of a plan, and unknown as soon as one of them is", () => {
+    const find = offer("segment-default", 0.02, { task: "image.segment" });
+    const cut = offer("local", 0, { task: "image.cut" });
+    const input = { image_url: "https://example.com/a.png", prompt: "the lamp" };
+    const of = (offers: Offer[]) => estimateRun({ providers: [vendor("v", offers)] }, "images.extract", input);
+    expect(of([find, cut])).toMatchObject({ amount: 0.02, known: true, basis: [{ quantity: 1 }, { unit_price: 0 }] });
+    expect(of([find])).toMatchObject({
+      amount: null,
+      known: false,
+      basis: [{ unit_price: 0.02 }, { unit_price: null }],
+    });
+  });
+
+  it("is the same under an alias", () => {
+    const input = { image_url: "https://example.com/a.png", prompt: "the lamp" };
+    expect(estimate("images.generativeRemove", input)).toEqual(estimate("images.genRemove", input));
+  });
+
   it("of nothing is known and says which list says so", () => {
     const { amount, known, basis } = estimate("images.generate", { prompt: "x", model_type: "vendora" });
     expect({ amount, known, version: basis[0]?.price_version }).toEqual({ amount: 0, known: true, version: "7" });

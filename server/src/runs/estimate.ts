@@ -45,7 +45,7 @@ export function estimateRun(house: Providers, name: string, input: Json): Estima
 /** Read as the operation itself would read it; misfits are told by their place in what was sent here. */
 function planOf(operation: Operation, raw: Json): Job[] {
   try {
-    const { input, given } = parseInput(operation, { ...raw, ...operation.sets });
+    const { input, given } = parseInput(operation, { ...raw, ...operation.sets }, "json");
     return operation.plan!(input, given);
   } catch (thrown) {
     if (!(thrown instanceof Fault) || !Array.isArray(thrown.details.errors)) throw thrown;

@@ -35,6 +35,8 @@ export type House = {
   sendToProvider: Send;
   assetUrl(assetId: string, mediaType: string): string;
   isSigned(assetId: string, signatureFile: string): boolean;
+  /** The file behind an address of our own: it is read from storage, not fetched from ourselves. */
+  ownAsset(url: string): string | undefined;
   callbackUrl(provider: string, attempt: { run_id: string; job: number; try: number }): string;
   /** Wakes a waiting run. */
   ring(wakeId: string, why: WakeReason): Promise<void>;

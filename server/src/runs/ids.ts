@@ -10,8 +10,8 @@ export function idWithin(runId: string, ...words: (string | number)[]): string {
   return `${runId.slice(0, 13)}-7${hash.slice(0, 3)}-${variant}${hash.slice(4, 7)}-${hash.slice(7, 19)}`;
 }
 
-/** The id of a picture that was fetched for a run, by its place in the plan. */
-export const sourceId = (runId: string, place: string): string => idWithin(runId, "source", place);
+/** The id of a picture that was fetched for a run. Several jobs may use one address; they share the picture. */
+export const sourceId = (runId: string, url: string): string => idWithin(runId, "source", url);
 
 /** Which shard of the dispatcher a tenant's runs belong to. */
 export const shardOf = (tenantId: string, shards: number): number =>

@@ -10,7 +10,7 @@ import { toMask } from "../media/mask.ts";
 import type { AssetRef } from "../providers/provider.ts";
 import { checkMask } from "./check-mask.ts";
 import type { House } from "./house.ts";
-import { idWithin } from "./ids.ts";
+import { idWithin, sourceId } from "./ids.ts";
 import { keepFile } from "./store.ts";
 
 const MOST_BYTES = 25 * 1024 * 1024;
@@ -37,7 +37,9 @@ async function ingestSource(house: House, held: Held, source: Source, made: Kept
   if ("run" in source) return [found((await findRun(house.db, held.tenant_id, source.run))?.result?.outputs[0])];
   if ("asset" in source) return [found(await findAsset(house.db, source.asset))];
   // Several jobs of a plan may use one address: they must all see the same picture, whatever it shows a moment later.
-  const asset_id = idWithin(held.run_id, "source", source.url);
+  const own = house.ownAsset(source.url);
+  if (own) return [found(await findAsset(house.db, own))];
+  const asset_id = sourceId(held.run_id, source.url);
   return [(await findAsset(house.db, asset_id)) ?? (await fetchSource(house, held, { asset_id, url: source.url }))];
 }
 

@@ -66,10 +66,11 @@ describe("layers", () => {
     const id = v7();
     const kept = v7();
     await keep(id, kept);
-    await keep(id, sourceId(id, "0 image 1"));
-    await keep(id, sourceId(id, "0 mask 0"));
-    const images = [{ asset: kept }, { url: "https://a.example/x.png" }];
-    await run([edit({ images, mask: { url: "https://a.example/m.png" } })], { outputs: [file()] }, id);
+    const [image, mask] = [{ url: "https://a.example/x.png" }, { url: "https://a.example/m.png" }];
+    await keep(id, sourceId(id, image.url));
+    await keep(id, sourceId(id, mask.url));
+    const plan = [edit({ images: [{ asset: kept }, image], mask }), edit({ images: [image], mask })];
+    await run(plan, { outputs: [file()] }, id);
     expect(await kinds(id)).toEqual(["source", "source", "mask", "result"]);
     expect((await layers(id))[0]!.image_url).toBe(urls.sign(kept, "image/png"));
   });
@@ -112,19 +113,46 @@ describe("layers", () => {
     });
   });
 
-  it("of an extract of masks and of a segment: masks, and no object", async () => {
-    const outputs = [file({ name: "left" }), file({ name: "right" })];
-    const id = await run([segment({ images: [{ run: await made() }] })], { outputs });
-    expect(await kinds(id)).toEqual(["source", "mask", "mask", "result"]);
+  it("of a segment: the mask, and no object", async () => {
+    const id = await run([segment({ images: [{ run: await made() }] })], { outputs: [file({ name: "left" })] });
+    expect(await kinds(id)).toEqual(["source", "mask", "result"]);
   });
 
-  it("of a combine: every source in order, also the one that was given twice", async () => {
-    const [first, second] = [await made(), await made()];
+  it("of an extract of masks: each once, though we drew them anew, by the names that they were found by", async () => {
+    const image = { run: await made() };
+    const found = [file({ name: "left", width: 50 }), file({ name: "right", width: 50 })];
+    const drawn = [file(), file()];
+    const masks = [{ job: 0, every: true as const }];
+    const id = await run([segment({ images: [image] }), cut({ images: [image], masks, options: { mode: "mask" } })], {
+      outputs: drawn,
+      jobs: [found, drawn],
+    });
+    const stack = await layers(id);
+    expect(stack.map(({ kind, name }) => [kind, name])).toEqual([
+      ["source", "Source"],
+      ["mask", "left"],
+      ["mask", "right"],
+      ["result", "left"],
+    ]);
+  });
+
+  it("of a combine: every source where it was laid, also the one that was given twice", async () => {
+    const [first, second] = [await made(), await made({ width: 40, height: 20 })];
     const images = [{ run: first }, { run: second }, { run: first }];
-    const id = await run([edit({ task: "image.combine", images })], { outputs: [file({ width: 300 })] });
+    const combine = (options: Job["options"]) =>
+      run([edit({ task: "image.combine", images, options })], { outputs: [file({ width: 260 })] });
+    const id = await combine({ mode: "side-by-side", gap: 10, opacity: 1 });
     const stack = await layers(id);
     expect(stack.map((layer) => layer.run_id)).toEqual([first, second, first, id]);
+    expect(stack.map(({ x, y, width, height }) => [x, y, width, height])).toEqual([
+      [0, 0, 100, 80],
+      [110, 30, 40, 20],
+      [160, 0, 100, 80],
+      [0, 0, 260, 80],
+    ]);
     expect(new Set(stack.map((layer) => layer.id)).size).toBe(4);
+    const overlay = await layers(await combine({ mode: "overlay", gap: 0, opacity: 0.4 }));
+    expect(overlay.map(({ opacity }) => opacity)).toEqual([1, 0.4, 0.4, 1]);
   });
 
   it("of a masked edit: what the vendor drew is the background of what was blended", async () => {

@@ -11,7 +11,10 @@ export function providerContext(house: House, live: LiveProvider, id: AttemptId)
   return {
     env: live.env,
     key: attemptKey(id.run_id, id.job, id.try),
-    callbackUrl: house.callbackUrl(live.provider.id, id),
+    // Signed only when it is sent: most questions to a provider need no address to call back.
+    get callbackUrl() {
+      return house.callbackUrl(live.provider.id, id);
+    },
     send: house.sendToProvider,
     timeoutSeconds: house.limits.submitSeconds,
   };

@@ -6,7 +6,7 @@ import type { Asset, Done } from "../../src/providers/provider.ts";
 export type Pixel = [red: number, green: number, blue: number, alpha: number];
 
 /** `.` is nothing at all; small letters are half transparent; `h` hides a colour under full transparency. */
-export const COLOURS: Record<string, Pixel> = {
+const COLOURS: Record<string, Pixel> = {
   ".": [0, 0, 0, 0],
   R: [255, 0, 0, 255],
   G: [0, 255, 0, 255],

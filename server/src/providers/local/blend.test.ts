@@ -98,3 +98,13 @@ it("fits an edited picture of another size to the original", async () => {
   expect(await letters(result)).toEqual(["RG", "RG"]);
   expect(await sharp(result).metadata()).toMatchObject({ width: 16, height: 16, hasAlpha: false, format: "png" });
 });
+
+it("says of a mask of another shape only the two sizes", async () => {
+  const [red, mask] = [await picture(["RR", "RR"]), await greyMask([[255, 0]])];
+  const thrown = await blended(red, red, mask).catch((error) => error);
+  expect(thrown.body().details).toEqual({
+    retryable: false,
+    mask: { width: 16, height: 8 },
+    image: { width: 16, height: 16 },
+  });
+});

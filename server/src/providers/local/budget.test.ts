@@ -1,4 +1,5 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
+import { failureOf } from "../http.ts";
 import { withPixels } from "./budget.ts";
 
 const job = () => {
@@ -41,4 +42,25 @@ it("lets a job that wants more than there is have all of it", async () => {
 it("gives pixels back when a job fails", async () => {
   await expect(withPixels(100e6, () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
   expect(await withPixels(100e6, async () => "done")).toBe("done");
+});
+
+it("sends a job away that would wait too long, and lets those behind it in", async () => {
+  vi.useFakeTimers();
+  try {
+    const first = job();
+    const held = withPixels(60e6, () => first.ended);
+    const large = withPixels(60e6, async () => "large").catch((thrown) => failureOf(thrown).kind);
+    const begun: string[] = [];
+    vi.advanceTimersByTime(9000);
+    const small = withPixels(1e6, async () => begun.push("small"));
+    expect(begun).toEqual([]);
+    vi.advanceTimersByTime(1000);
+    expect(await large).toBe("busy");
+    await small;
+    expect(begun).toEqual(["small"]);
+    first.end();
+    await held;
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -132,5 +132,6 @@ it("refuses a mask of another shape", async () => {
   await expect(cutOut(flag, await greyMask([[255, 0]]))).rejects.toMatchObject({
     code: "mask_mismatch",
     cause: { kind: "refused" },
+    details: { mask: { width: 16, height: 8 }, image: { width: 24, height: 16 } },
   });
 });

@@ -5,7 +5,7 @@ import sharp from "sharp";
 import { z } from "zod";
 import { readEsrgan } from "./esrgan-network.ts";
 import { refuse } from "./local-task.ts";
-import { type Runtime, requireFrom, type Session } from "./model-packages.ts";
+import { type Runtime, requireFrom, SESSION, type Session } from "./model-packages.ts";
 import type { OpenModel } from "./model-process.ts";
 import { type Box, longestSide, mostPixels, type Pixels, readPixels, type Size, writePixels } from "./pixels.ts";
 
@@ -14,7 +14,6 @@ const Options = z.object({ factor: z.union([z.literal(2), z.literal(4)]).default
 const tile = 192;
 /** The network looks at most ten pixels far. */
 const around = 12;
-const threads = 2;
 /** What two cores do well within the time of a submission. */
 const mostSourcePixels = 2_100_000;
 
@@ -23,9 +22,7 @@ export async function openEsrgan(folder: string): Promise<OpenModel> {
   const sessions = new Map<number, Promise<Session>>();
   const sessionFor = (factor: number): Promise<Session> => {
     const network = join(folder, "node_modules/@upscalerjs/esrgan-slim/models", `x${factor}`);
-    const known =
-      sessions.get(factor) ??
-      runtime.InferenceSession.create(readEsrgan(network), { intraOpNumThreads: threads, enableCpuMemArena: false });
+    const known = sessions.get(factor) ?? runtime.InferenceSession.create(readEsrgan(network), SESSION);
     sessions.set(factor, known);
     return known;
   };

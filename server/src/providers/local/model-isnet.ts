@@ -2,21 +2,16 @@
 import { join } from "node:path";
 import sharp from "sharp";
 import { layerOf } from "./cut.ts";
-import { type Runtime, requireFrom } from "./model-packages.ts";
+import { type Runtime, requireFrom, SESSION } from "./model-packages.ts";
 import type { OpenModel } from "./model-process.ts";
 import { readPixels, writePixels } from "./pixels.ts";
 
 const side = 1024;
 const count = side * side;
-const threads = 2;
 
 export async function openIsnet(folder: string): Promise<OpenModel> {
   const runtime = requireFrom<Runtime>(folder, "onnxruntime-node");
-  const session = await runtime.InferenceSession.create(join(folder, "isnet.onnx"), {
-    intraOpNumThreads: threads,
-    // Slower by little, and gives the memory back after each picture.
-    enableCpuMemArena: false,
-  });
+  const session = await runtime.InferenceSession.create(join(folder, "isnet.onnx"), SESSION);
 
   return async ({ image }) => {
     const input = new runtime.Tensor("float32", await toInput(image), [1, 3, side, side]);

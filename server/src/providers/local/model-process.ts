@@ -21,7 +21,6 @@ export type ModelLimits = {
   mostMegabytes: number;
   /** A job that has not begun by then is sent away, so that one that has begun has time to end. */
   waitSeconds: number;
-  mostSeconds: number;
   idleSeconds: number;
 };
 
@@ -68,28 +67,30 @@ export function createModelProcess(name: ModelName, { program = PROGRAM, folder,
     idle = setTimeout(end, limits.idleSeconds * 1000).unref();
   };
 
-  const perform = async (request: ModelRequest, signal: AbortSignal): Promise<Uint8Array> => {
+  const perform = async (request: ModelRequest, seconds: number): Promise<Uint8Array> => {
     clearTimeout(idle);
     child ??= start();
     child.ref();
     child.channel?.ref();
     try {
-      return await ask(child, request, { signal, limits, end, words: () => said });
+      return await ask(child, request, { seconds, limits, end, words: () => said });
     } finally {
       rest();
     }
   };
 
   return {
-    async perform(request: ModelRequest, signal: AbortSignal): Promise<Uint8Array> {
+    /** Waiting and work together take no longer than this many seconds. */
+    async perform(request: ModelRequest, seconds: number): Promise<Uint8Array> {
+      const beginning = performance.now();
       const before = last;
       let leave = () => {};
       last = new Promise<void>((done) => {
         leave = done;
       }).then(() => before);
       try {
-        await turn(before, limits.waitSeconds, signal);
-        return await perform(request, signal);
+        await turn(before, Math.min(limits.waitSeconds, seconds / 2));
+        return await perform(request, seconds - (performance.now() - beginning) / 1000);
       } finally {
         leave();
       }
@@ -100,18 +101,19 @@ export function createModelProcess(name: ModelName, { program = PROGRAM, folder,
   };
 }
 
-async function turn(before: Promise<unknown>, seconds: number, signal: AbortSignal): Promise<void> {
-  const isOver = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]);
-  const tooLong = new Promise<"too long">((done) => isOver.addEventListener("abort", () => done("too long")));
-  if ((await Promise.race([before, tooLong])) === "too long") {
+async function turn(before: Promise<unknown>, seconds: number): Promise<void> {
+  const { promise: tooLong, resolve } = Promise.withResolvers<"too long">();
+  const timer = setTimeout(() => resolve("too long"), seconds * 1000);
+  const first = await Promise.race([before, tooLong]);
+  clearTimeout(timer);
+  if (first === "too long") {
     throw failure("provider_error", { kind: "busy", retryAfterSeconds: seconds, cause: "another job is at it" });
   }
 }
 
-type Asked = { signal: AbortSignal; limits: ModelLimits; end(): void; words(): string };
+type Asked = { seconds: number; limits: ModelLimits; end(): void; words(): string };
 
-function ask(child: ChildProcess, request: ModelRequest, { signal, limits, end, words }: Asked): Promise<Uint8Array> {
-  const isOver = AbortSignal.any([signal, AbortSignal.timeout(limits.mostSeconds * 1000)]);
+function ask(child: ChildProcess, request: ModelRequest, { seconds, limits, end, words }: Asked): Promise<Uint8Array> {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   const fail = (cause: string) => reject(failure("provider_error", { kind: "failed", cause }));
   const onReply = (reply: ModelReply) => {
@@ -120,21 +122,20 @@ function ask(child: ChildProcess, request: ModelRequest, { signal, limits, end, 
     else fail(reply.failed);
   };
   const onExit = (code: number | null, by: string | null) => fail(`ended with ${by ?? code}: ${words()}`);
-  const onTime = () => {
+  const timer = setTimeout(() => {
     reject(failure("provider_timeout", { kind: "failed", cause: "the model took too long" }));
     end();
-  };
+  }, seconds * 1000);
   const watch = setInterval(() => {
     if (megabytesOf(child.pid) <= limits.mostMegabytes) return;
     fail(`needed more than ${limits.mostMegabytes} MB`);
     end();
   }, watchMilliseconds);
   child.once("message", onReply).once("exit", onExit);
-  isOver.addEventListener("abort", onTime);
   child.send(request, (error) => error && fail(error.message));
   return promise.finally(() => {
     clearInterval(watch);
-    isOver.removeEventListener("abort", onTime);
+    clearTimeout(timer);
     child.off("message", onReply).off("exit", onExit);
   });
 }

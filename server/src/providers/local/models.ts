@@ -36,8 +36,7 @@ const offers: LocalOffer[] = [
   offer("image.upscale", "upscale-default", "esrgan"),
 ];
 
-/** A submission has thirty seconds unless set otherwise: a job waits a few of them for its turn and works in the rest. */
-const TIMES = { waitSeconds: 5, mostSeconds: 120, idleSeconds: 60 };
+const TIMES = { waitSeconds: 5, idleSeconds: 60 };
 const LIMITS: Record<ModelName, ModelLimits> = {
   isnet: { heapMegabytes: 1024, mostMegabytes: 4096, ...TIMES },
   telea: { heapMegabytes: 1024, mostMegabytes: 2048, ...TIMES },
@@ -65,7 +64,7 @@ export const localModels = defineProvider<z.output<typeof Env>>({
     const [image] = images;
     if (!image) throw refuse("images");
     const model = processOf(offer.as as ModelName, modelsFolder(context.env.LOCAL_MODELS_DIR));
-    const bytes = await model.perform({ image, mask, options }, AbortSignal.timeout(context.timeoutSeconds * 1000));
+    const bytes = await model.perform({ image, mask, options }, context.timeoutSeconds);
     return { state: "done", outputs: [{ bytes, media_type: "image/png" }] };
   },
 

@@ -5,10 +5,11 @@ import { readGrey, type Size, sizeOf } from "./pixels.ts";
 const mostSkewPercent = 1;
 
 export const readMaskFor = async (mask: Uint8Array, picture: Size): Promise<Uint8Array> => {
+  const { width, height } = picture;
   const own = await sizeOf(mask);
-  const difference = Math.abs(own.width * picture.height - own.height * picture.width);
-  if (difference * 100 > own.height * picture.width * mostSkewPercent) {
-    throw failure("mask_mismatch", { kind: "refused" }, { mask: own, image: picture });
+  const difference = Math.abs(own.width * height - own.height * width);
+  if (difference * 100 > own.height * width * mostSkewPercent) {
+    throw failure("mask_mismatch", { kind: "refused" }, { mask: own, image: { width, height } });
   }
   return readGrey(mask, picture);
 };

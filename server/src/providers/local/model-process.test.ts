@@ -1,0 +1,111 @@
+import { fileURLToPath } from "node:url";
+import { afterEach, expect, it } from "vitest";
+import type { Json } from "../../kit/shapes.ts";
+import { failureOf } from "../http.ts";
+import { createModelProcess } from "./model-process.ts";
+
+const program = fileURLToPath(new URL("../../../test/golden/model-stub.ts", import.meta.url));
+const usual = { heapMegabytes: 64, mostMegabytes: 300, waitSeconds: 5, idleSeconds: 60 };
+const image = Buffer.from("a picture");
+
+const started: { end(): void }[] = [];
+afterEach(() => {
+  for (const each of started.splice(0)) each.end();
+});
+
+function start({ seconds = 10, ...limits }: Partial<typeof usual> & { seconds?: number } = {}) {
+  const model = createModelProcess("isnet", { program, folder: "/models", limits: { ...usual, ...limits } });
+  started.push(model);
+  const ask = (options: Json = {}) => model.perform({ image, mask: undefined, options }, seconds);
+  const failing = (options: Json) =>
+    ask(options).then(
+      () => expect.fail("it should have failed"),
+      (thrown) => ({ code: thrown.code, details: thrown.details, ...failureOf(thrown) }),
+    );
+  return { ...model, ask, failing };
+}
+
+const isAlive = (pid: number) => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+it("starts when it is first asked, and answers the next job from the same process", async () => {
+  const model = start();
+  expect(model.pid()).toBeUndefined();
+  expect(Buffer.from(await model.ask())).toEqual(image);
+  const pid = model.pid();
+  await model.ask();
+  expect(model.pid()).toBe(pid);
+});
+
+it("hands nothing of our environment to the process", async () => {
+  const told = JSON.parse(Buffer.from(await start().ask({ tell: true })).toString());
+  expect(told.argv).toEqual(["isnet", "/models"]);
+  expect(Object.keys(told.env).filter((name) => !name.startsWith("NODE_CHANNEL"))).toEqual([]);
+});
+
+it("fails only the job that the process crashed on, and does the next one in a new process", async () => {
+  const model = start();
+  await model.ask();
+  const before = model.pid();
+  expect(await model.failing({ crash: true })).toMatchObject({ code: "provider_error", kind: "failed" });
+  expect(Buffer.from(await model.ask())).toEqual(image);
+  expect(model.pid()).not.toBe(before);
+});
+
+it("kills a job that takes too long", async () => {
+  const model = start({ seconds: 1 });
+  await model.ask();
+  const pid = model.pid()!;
+  expect(await model.failing({ hang: true })).toMatchObject({ code: "provider_timeout", kind: "failed" });
+  await expect.poll(() => isAlive(pid)).toBe(false);
+});
+
+it("kills a job that needs too much memory, native memory included", async () => {
+  const failed = await start().failing({ eat: 400 });
+  expect(failed).toMatchObject({ code: "provider_error", kind: "failed", cause: "needed more than 300 MB" });
+});
+
+it("passes on what the model says of the input, and keeps its own troubles for the log", async () => {
+  const model = start();
+  expect(await model.failing({ refuse: "too dark" })).toMatchObject({
+    code: "provider_rejected_input",
+    kind: "refused",
+    details: { reason: "too dark" },
+  });
+  expect(await model.failing({ fail: true })).toMatchObject({
+    code: "provider_error",
+    details: {},
+    cause: "it did not work",
+  });
+});
+
+it("does one job at a time, in the order of asking", async () => {
+  const model = start();
+  await model.ask();
+  const ends: number[] = [];
+  await Promise.all(
+    [120, 60, 0].map((milliseconds) => model.ask({ milliseconds }).then(() => ends.push(milliseconds))),
+  );
+  expect(ends).toEqual([120, 60, 0]);
+});
+
+it("sends a job away that would wait too long, to come again, and goes on with the next", async () => {
+  const model = start({ waitSeconds: 0.2 });
+  const first = model.ask({ milliseconds: 1500 });
+  expect(await model.failing({})).toMatchObject({ kind: "busy", retryAfterSeconds: 0.2 });
+  await first;
+  expect(Buffer.from(await model.ask())).toEqual(image);
+});
+
+it("ends when nobody has asked for a while", async () => {
+  const model = start({ idleSeconds: 0.2 });
+  await model.ask();
+  const pid = model.pid()!;
+  await expect.poll(() => isAlive(pid), { timeout: 5000 }).toBe(false);
+  expect(Buffer.from(await model.ask())).toEqual(image);
+});

@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { asset, picture } from "../../../test/golden/pictures.ts";
+import { providers } from "../all.ts";
+import { failureOf } from "../http.ts";
+import type { Context } from "../provider.ts";
+import { INSTALLATION } from "./model-packages.ts";
+import { localModels } from "./models.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "gesso-models-test-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const isOn = (LOCAL_MODELS_DIR: string) => localModels.env.safeParse({ LOCAL_MODELS_DIR }).success;
+const list = (text: string) => writeFileSync(join(folder, "models.json"), text);
+
+it("is off where nothing is installed", () => {
+  expect(isOn(join(folder, "nowhere"))).toBe(false);
+  expect(isOn(folder)).toBe(false);
+});
+
+it("is on where an installation ended, and off where it is broken or of another time", () => {
+  list(JSON.stringify({ installation: INSTALLATION }));
+  expect(isOn(folder)).toBe(true);
+  list(JSON.stringify({ installation: INSTALLATION - 1 }));
+  expect(isOn(folder)).toBe(false);
+  list("{");
+  expect(isOn(folder)).toBe(false);
+});
+
+it("comes before the sandbox, so that real work is preferred where it is installed", () => {
+  const order = providers.map(({ id }) => id);
+  expect(order.indexOf("local-models")).toBeLessThan(order.indexOf("sandbox"));
+});
+
+it("offers only what a processor really does, for nothing, and as often as needed", () => {
+  expect(localModels.offers.map(({ task, model, as }) => [task, model, as])).toEqual([
+    ["image.remove-background", "remove-background-default", "isnet"],
+    ["image.remove", "remove-default", "telea"],
+    ["image.upscale", "upscale-default", "esrgan"],
+  ]);
+  expect(localModels.offers.every(({ price, recovery }) => price === 0 && recovery === "free")).toBe(true);
+});
+
+it("fails the job alone when an installation is not what it says", async () => {
+  const image = asset(await picture(["RR", "RR"]));
+  const context = { env: { LOCAL_MODELS_DIR: folder }, timeoutSeconds: 10 } as Context<unknown>;
+  for (const offer of localModels.offers) {
+    const job = { task: offer.task, model: offer.model, images: [image], mask: image };
+    const thrown = await localModels.submit(job, offer, context).catch((error) => error);
+    expect(thrown).toMatchObject({ code: "provider_error" });
+    expect(failureOf(thrown)).toMatchObject({ kind: "failed", cause: expect.stringContaining("Cannot find module") });
+  }
+});
