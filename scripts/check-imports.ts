@@ -39,7 +39,9 @@ const ONLY: [outside: RegExp, rooms: string[]][] = [
   [/^pg$/, ["db"]],
   [/^@aws-sdk\//, ["media"]],
   [/^pino$/, ["observe"]],
-  [/^node:(fs|net|http|https|child_process|dns|tls)\b/, ["db", "media", "http", "engine", "runs", "main", "world"]],
+  // Our own machine is a provider too: its models live in files and work in processes of their own.
+  [/^node:(fs|child_process)\b/, ["db", "media", "http", "engine", "runs", "providers", "main", "world"]],
+  [/^node:(net|http|https|dns|tls)\b/, ["db", "media", "http", "engine", "runs", "main", "world"]],
 ];
 
 /** A plan must be the same today and after a crash, so these rooms know of nothing but schemas. */

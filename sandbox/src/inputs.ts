@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
-import type { Job } from "./job.ts";
+import { changesBlack, type Job } from "./job.ts";
 import type { Image, KeptImage } from "./request.ts";
 
 const fetchMilliseconds = 15_000;
@@ -15,7 +15,10 @@ export type Inputs = {
   keep(image: Image): KeptImage;
   /** Fetches what is only an address yet and looks whether all are images; says what is wrong, or nothing. */
   gather(job: Job): Promise<string | undefined>;
+  /** The images, then the mask: white is what changes, whatever it meant where it came from. */
   read(job: Job): Promise<Buffer[]>;
+  /** The bytes of an image as they came with a request, by the name that the ledger gives it. */
+  received(file: string): Promise<Buffer | undefined>;
   /** Where a job may keep a file of its own making. */
   fileFor(job: Job): string;
 };
@@ -57,7 +60,13 @@ export const openInputs = (dataDir: string, signal: AbortSignal): Inputs => {
       }
       return undefined;
     },
-    read: (job) => Promise.all(imagesOf(job).map((image, index) => readFile(fileOf(job, image, index)))),
+    read: async (job) => {
+      const all = await Promise.all(imagesOf(job).map((image, index) => readFile(fileOf(job, image, index))));
+      if (!job.request.mask || !changesBlack(job.request.model)) return all;
+      return [...all.slice(0, -1), await sharp(all.at(-1)).flatten().negate().png().toBuffer()];
+    },
+    received: async (file) =>
+      /^[0-9a-f]{64}$/.test(file) ? readFile(join(folder, file)).catch(() => undefined) : undefined,
     fileFor: (job) => join(made, job.id),
   };
 };

@@ -39,6 +39,9 @@ export const classOf = (model: string): VendorClass => {
   return model.startsWith("blind/") ? "blind" : "replay";
 };
 
+/** Vendors do not agree on masks: to models of this kind black is what changes. */
+export const changesBlack = (model: string): boolean => model.endsWith("+black");
+
 export const hasEnded = (job: Job): boolean => job.status !== "queued" && job.status !== "running";
 
 export const delaySecondsOf = (job: Job): number => job.behaviour.delay ?? 0.3;

@@ -40,6 +40,7 @@ type LedgerRow = {
   delivered: number;
   callback_attempts: number;
   answer_lost: boolean;
+  request: Record<string, unknown>;
 };
 
 /** Whatever a route answers; each test knows which part it asked for. */

@@ -54,6 +54,8 @@ export type LedgerEntry = {
   posts: number;
   delivered: number;
   answer_lost: boolean;
+  /** As the vendor received it. */
+  request: Record<string, any>;
 };
 
 export async function readLedger(world: Pick<World, "sandboxUrl" | "sandboxKey">): Promise<LedgerEntry[]> {

@@ -130,6 +130,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     STORAGE_DIR: storageDir,
     SANDBOX_URL: sandbox.url,
     SANDBOX_KEY,
+    // Whatever models this machine has: tests speak to the sandbox.
+    LOCAL_MODELS_DIR: join(dir, "no-models"),
     LOG_LEVEL: "info",
     RESTATE_LOGGING: "ERROR",
     ...options.env,

@@ -32,7 +32,7 @@ const sceneNames = Object.keys(scenes) as SceneName[];
 const landscapes: readonly SceneName[] = ["mountains", "forest", "city", "desert", "meadow"];
 
 /** The class in front of a model's name is for recovery only and means nothing to those who look at the picture. */
-export const bareName = (model: string): string => model.replace(/^(replay|find|blind)\//, "");
+export const bareName = (model: string): string => model.replace(/^(replay|find|blind)\/|\+black$/g, "");
 
 const compose = (order: PictureOrder): string => {
   const { prompt, model, width, height, seed, index } = order;

@@ -1,4 +1,5 @@
 // Edits follow their prompts, and a mask is a promise.
+import sharp from "sharp";
 import { expect, test } from "vitest";
 import {
   changedShare,
@@ -45,6 +46,22 @@ test.each(["make it night", "add a cat", "a forest", "make it red", 'the word "H
     expect(changedShare(raw, await rawOf(source))).toBeGreaterThan(0.01);
   },
 );
+
+test("to a model that means black by change, white is what stays", async () => {
+  const rig = await openRig();
+  const [source, mask] = [await drawFlat(), await drawMask()];
+  const model = "replay/one+black";
+  const raw = await firstPicture(rig, {
+    task,
+    model,
+    prompt: "turn it purple",
+    images: [sent(source)],
+    mask: sent(mask),
+  });
+  const negative = await sharp(mask).negate({ alpha: false }).png().toBuffer();
+  expect(changedShare(raw, await rawOf(source), isBlackIn(await rawOf(mask)))).toBeGreaterThan(0.5);
+  expect(changedShare(raw, await rawOf(source), isBlackIn(await rawOf(negative)))).toBe(0);
+});
 
 test("a mask of another size is scaled to the picture", async () => {
   const rig = await openRig();

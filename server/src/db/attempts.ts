@@ -172,9 +172,10 @@ export async function keepMade(
        on conflict do nothing
      ), done as (
        update attempts set state = 'succeeded', finished_at = now(), lease_until = null
-       where run_id = (select run_id from held) and job = $3 and try = $4 and state in ('intent', 'submitted')
+       where run_id = $1 and job = $3 and try = $4 and state in ('intent', 'submitted') and exists (select from held)
      )
-     update jobs set made = $6, finished_at = now() where run_id = (select run_id from held) and job = $3 returning run_id`,
+     update jobs set made = $6, finished_at = now()
+     where run_id = $1 and job = $3 and exists (select from held) returning run_id`,
     [held.run_id, held.epoch, id.job, id.try, JSON.stringify(files), JSON.stringify(made)],
   );
   return rows.length > 0;

@@ -1,5 +1,6 @@
 // The runs that are under way, as the engine's helpers see them: start, wake, poll, find what was lost, end. Writes of
-// an engine invocation name its epoch; those of one that has been given up on change nothing.
+// an engine invocation name its epoch; those of one that has been given up on change nothing. Partitioned rows are always
+// named by a parameter, never by a sub-select: only then is one partition touched and not all of them.
 import type { PublicFault } from "../faults.ts";
 import type { Json } from "../kit/shapes.ts";
 import type { Database } from "./connect.ts";
@@ -49,7 +50,7 @@ export async function beginRun(db: Database, held: Held, eventId: string): Promi
        where run_id = $1 and epoch = $2 returning run_id, deadline_at
      ), started as (
        update runs set status = 'processing', progress = 0.01, started_at = now(), phase = 'submitting'
-       where run_id = (select run_id from mine) and status = 'queued' returning run_id, tenant_id
+       where run_id = $1 and status = 'queued' and exists (select from mine) returning run_id, tenant_id
      ), told as (
        insert into events (run_id, event_id, tenant_id, type) select run_id, $3, tenant_id, 'run.processing' from started
      )
@@ -93,7 +94,7 @@ export async function endRun(
        update runs set status = $3, progress = case when $3 = 'completed' then 1 else progress end,
          result = $4, error = $5, cost = $6, provider = coalesce($7, provider), warnings = warnings || $8,
          phase = null, finished_at = now()
-       where run_id = (select run_id from gone) returning run_id, tenant_id, status
+       where run_id = $1 and exists (select from gone) returning run_id, tenant_id, status
      ), noted as (
        insert into ended_badly (tenant_id, status, run_id)
        select tenant_id, status, run_id from ended where status <> 'completed'
@@ -124,10 +125,10 @@ export async function cancelRun(db: Database, tenantId: string, runId: string, e
        update open_runs set cancel_requested_at = coalesce(cancel_requested_at, now())
        where run_id = $2 and tenant_id = $1 and started_at is not null returning run_id, wake_id
      ), noted as (
-       update runs set cancel_requested_at = coalesce(cancel_requested_at, now()) where run_id = (select run_id from asked)
+       update runs set cancel_requested_at = coalesce(cancel_requested_at, now()) where run_id = $2 and exists (select from asked)
      ), ended as (
        update runs set status = 'canceled', error = $3, cancel_requested_at = now(), finished_at = now()
-       where run_id = (select run_id from gone) returning run_id, tenant_id
+       where run_id = $2 and exists (select from gone) returning run_id, tenant_id
      ), listed as (
        insert into ended_badly (tenant_id, status, run_id) select tenant_id, 'canceled', run_id from ended
      ), told as (

@@ -1,5 +1,7 @@
-// The list as a value, for those who walk it.
+// The list as a value, for those who walk it: whoever is preferred comes first.
 import * as listed from "./index.ts";
 import type { Provider } from "./provider.ts";
 
-export const providers: Provider[] = Object.values(listed);
+const placeOf = ({ preference = 50 }: Provider) => preference;
+
+export const providers: Provider[] = Object.values(listed).sort((a, b) => placeOf(a) - placeOf(b));

@@ -17,6 +17,7 @@ const TASKS: Partial<Record<Task, LocalTask>> = { "image.combine": combine, "ima
 
 export const local = defineProvider<z.output<typeof Env>>({
   id: "local",
+  preference: 20,
   env: Env,
   offers: Object.keys(TASKS).map((task) => ({
     task: task as Task,

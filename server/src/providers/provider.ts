@@ -31,6 +31,8 @@ export type Offer = {
   /** Wire names of the fields this model uses beside prompt, images and mask; others bring a warning. */
   takes?: readonly string[];
   body?(job: Job<Asset>): Json;
+  /** Jobs that this offer can do, where it cannot do all of its task. */
+  when?(job: Pick<Job<unknown>, "mask">): boolean;
   /** `resubmit` lets an operator pay twice rather than fail a run whose submission is in doubt. */
   on_unknown?: "fail" | "resubmit";
 };
@@ -74,6 +76,8 @@ export type CallbackWord = { ticket: Ticket; ended: boolean; progress?: number }
 
 export type Provider<Env = unknown> = {
   id: string;
+  /** Where several offer the same, the lowest is asked first. Vendors stand at 50, the sandbox behind all. */
+  preference?: number;
   /** What it needs from the environment. Where that is missing the provider is off, which is no error. */
   env: z.ZodType<Env>;
   offers: Offer[];

@@ -4,7 +4,8 @@ import { z } from "zod";
 import type { Task } from "../kit/operation.ts";
 import { models } from "../models.ts";
 import { call, failure } from "./http.ts";
-import { type Context, defineProvider, type Offer, type Recovery } from "./provider.ts";
+import { invertMask } from "./mask.ts";
+import { type Asset, type Context, defineProvider, type Offer, type Recovery } from "./provider.ts";
 
 const Env = z.object({
   SANDBOX_URL: z.url().describe("Where the sandbox vendor listens; it is off where this is not set"),
@@ -34,9 +35,14 @@ const Jobs = z.object({ data: z.array(Job) });
 const KINDS: Record<string, Recovery> = { vendora: "none", "qwen-image-edit": "find" };
 const upstreamName: Record<Recovery, string> = { replay: "replay", find: "find", none: "blind", free: "replay" };
 
+/** Vendors do not agree on masks, so one of its models means by black what the others mean by white. */
+const BLACK = "+black";
+const CHANGES_BLACK = ["gemini-2.5"];
+
 const offer = (task: Task, model: string): Offer => {
   const recovery = KINDS[model] ?? "replay";
-  return { task, model, as: `${upstreamName[recovery]}/${model}`, recovery, price: 0 };
+  const kind = CHANGES_BLACK.includes(model) ? BLACK : "";
+  return { task, model, as: `${upstreamName[recovery]}/${model}${kind}`, recovery, price: 0 };
 };
 
 /** What it does beside generating, and with which of our models. */
@@ -64,6 +70,7 @@ const ended = (status: string) => status !== "queued" && status !== "running";
 
 export const sandbox = defineProvider<SandboxEnv>({
   id: "sandbox",
+  preference: 100,
   env: Env,
   offers,
   resultOrigins: (env) => [new URL(env.SANDBOX_URL).origin],
@@ -81,7 +88,7 @@ export const sandbox = defineProvider<SandboxEnv>({
         prompt: job.prompt,
         negative_prompt: job.negative_prompt,
         images: images.length > 0 ? images : undefined,
-        mask: job.mask && (await inline(job.mask)),
+        mask: job.mask && (await inline(offer.as.endsWith(BLACK) ? inverted(job.mask) : job.mask)),
         width: job.width,
         height: job.height,
         aspect_ratio: job.aspect_ratio,
@@ -132,6 +139,11 @@ export const sandbox = defineProvider<SandboxEnv>({
 
 const read = (path: string, context: Context<SandboxEnv>) =>
   call(context, { ...api(context.env), url: `${context.env.SANDBOX_URL}${path}`, reply: Job });
+
+const inverted = (mask: Asset) => ({
+  media_type: "image/png",
+  bytes: async () => invertMask(await mask.bytes()),
+});
 
 const inline = async (asset: { bytes(): Promise<Uint8Array>; media_type: string }) => ({
   base64: Buffer.from(await asset.bytes()).toString("base64"),

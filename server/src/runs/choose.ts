@@ -7,13 +7,16 @@ import type { House, LiveProvider } from "./house.ts";
 /** What is journalled of a choice. */
 export type Choice = { provider: string; as: string };
 
-export function chooseOffer(house: Pick<House, "providers">, job: Pick<Job, "task" | "model">): Choice {
+export function chooseOffer(house: Pick<House, "providers">, job: Pick<Job, "task" | "model" | "mask">): Choice {
   for (const { provider } of house.providers) {
-    const offer = provider.offers.find((each) => each.task === job.task && each.model === job.model);
+    const offer = provider.offers.find((each) => fits(each, job));
     if (offer) return { provider: provider.id, as: offer.as };
   }
   throw new Fault("model_unavailable", { model: job.model });
 }
+
+const fits = (offer: Offer, job: Pick<Job, "task" | "model" | "mask">) =>
+  offer.task === job.task && offer.model === job.model && (offer.when?.(job) ?? true);
 
 /** The choice as something to work with. What was chosen may have been switched off since. */
 export function chosen(

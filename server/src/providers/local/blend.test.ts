@@ -89,6 +89,20 @@ it("takes over transparency inside the mask, and lets no hidden colour bleed int
   expect([at(4, 4)[3], at(12, 4), at(4, 12)]).toEqual([0, [255, 0, 0, 127], [255, 0, 0, 255]]);
 });
 
+it("lays every edited picture over the original by itself, in order", async () => {
+  const mask = await greyMask([
+    [0, 255],
+    [0, 255],
+  ]);
+  const [red, blue, green] = [await picture(["RR", "RR"]), await picture(["BB", "BB"]), await picture(["GG", "GG"])];
+  const job = jobOf("image.blend", { images: [red, blue, green], mask });
+  const made = bytesOf((await local.submit(job, offer, {} as Context<unknown>)) as Done);
+  expect(await Promise.all(made.map((bytes) => letters(bytes)))).toEqual([
+    ["RB", "RB"],
+    ["RG", "RG"],
+  ]);
+});
+
 it("fits an edited picture of another size to the original", async () => {
   const mask = await greyMask([
     [0, 255],

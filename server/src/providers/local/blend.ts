@@ -1,19 +1,26 @@
-// Lays an edited picture over its original through a mask. Where the mask is black the original comes out untouched,
+// Lays edited pictures over their original through a mask. Where the mask is black the original comes out untouched,
 // value by value; where it is grey the two are mixed in proportion.
 import { withPixels } from "./budget.ts";
 import { type LocalTask, refuse } from "./local-task.ts";
 import { inBands, type Pixels, readPixels, sizeOf, writePixels } from "./pixels.ts";
 import { readMaskFor } from "./shape.ts";
 
-export const blend: LocalTask = async ({ images: [original, edited], mask }) => {
-  if (!original || !edited) throw refuse("images");
+/** The original comes first; every picture after it is laid over it by itself, and makes a result of its own. */
+export const blend: LocalTask = async ({ images: [original, ...edited], mask }) => {
+  if (!original || edited.length === 0) throw refuse("images");
   if (!mask) throw refuse("mask");
   const size = await sizeOf(original);
   return withPixels(size.width * size.height * 3, async () => {
-    const [below, above] = [await readPixels(original), await readPixels(edited, size)];
-    await mix(below, above, await readMaskFor(mask, size));
-    const bytes = await writePixels({ ...below, isOpaque: below.isOpaque && above.isOpaque }, "png");
-    return [{ bytes, media_type: "image/png" }];
+    const marked = await readMaskFor(mask, size);
+    const outputs = [];
+    // One after the other: many results need no more memory than one.
+    for (const each of edited) {
+      const [below, above] = [await readPixels(original), await readPixels(each, size)];
+      await mix(below, above, marked);
+      const bytes = await writePixels({ ...below, isOpaque: below.isOpaque && above.isOpaque }, "png");
+      outputs.push({ bytes, media_type: "image/png" });
+    }
+    return outputs;
   });
 };
 

@@ -91,22 +91,30 @@ describe("alpha of the picture", () => {
 });
 
 describe("mask", () => {
-  it("is given back as eight bits of grey in the size of the picture, with its box", async () => {
+  it("is given back in black and white in the size of the picture, with its box", async () => {
     const small = await greyMask(
       [
-        [0, 255, 9],
-        [0, 255, 9],
+        [127, 255, 128],
+        [127, 255, 128],
       ],
       4,
     );
     const done = await cut(flag, [small], { mode: "mask" });
     const bytes = bytesOf(done)[0]!;
     expect(await greys(bytes)).toEqual([
-      [0, 255, 9],
-      [0, 255, 9],
+      [0, 255, 255],
+      [0, 255, 255],
     ]);
     expect(await sharp(bytes).metadata()).toMatchObject({ channels: 1, depth: "uchar", width: 24, height: 16 });
     expect(done.outputs[0]!.box).toEqual({ x: 8, y: 0, width: 16, height: 16 });
+  });
+
+  it("is the exact rest of itself when inverted", async () => {
+    const soft = await greyMask([[127, 128, 255]].concat([[0, 9, 200]]));
+    expect(await greys(await cutOut(flag, soft, { mode: "mask" }))).toEqual([[0, 255, 255]].concat([[0, 0, 255]]));
+    expect(await greys(await cutOut(flag, soft, { mode: "mask", invert: true }))).toEqual(
+      [[255, 0, 0]].concat([[255, 255, 0]]),
+    );
   });
 
   it("is turned around when inverted", async () => {

@@ -14,6 +14,8 @@ const Options = z.object({
 
 /** A mask value below this is the noise of a compression and not a part of anything. */
 const faint = 8;
+/** From here on a pixel of a mask counts as white where there is no grey. */
+const half = 128;
 
 export const cut: LocalTask = async ({ images: [image], masks, mask, options }) => {
   if (!image) throw refuse("images");
@@ -25,6 +27,7 @@ export const cut: LocalTask = async ({ images: [image], masks, mask, options }) 
     // One after the other: a picture of many objects needs no more memory than a picture of one.
     for (const each of wanted({ masks, mask })) {
       const marked = await readMaskFor(each, size);
+      if (mode === "mask") await harden(marked, size);
       if (invert) await turnAround(marked, size);
       const box = await boxOf(marked, size);
       const layer = source && (await layerOf(source, marked, preserve_alpha));
@@ -40,6 +43,12 @@ const wanted = ({ masks, mask }: Pick<Inputs, "masks" | "mask">): Uint8Array[] =
   if (!mask) throw refuse("masks");
   return [mask];
 };
+
+/** A mask that is handed out is black and white: before it is turned around, so that the two are each other's rest. */
+const harden = (marked: Uint8Array, size: Size) =>
+  inBands(size, (fromRow, toRow) => {
+    for (let at = fromRow * size.width; at < toRow * size.width; at++) marked[at] = marked[at]! < half ? 0 : 255;
+  });
 
 const turnAround = (marked: Uint8Array, size: Size) =>
   inBands(size, (fromRow, toRow) => {

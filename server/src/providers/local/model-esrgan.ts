@@ -15,7 +15,7 @@ const tile = 192;
 /** The network looks at most ten pixels far. */
 const around = 12;
 /** What two cores do well within the time of a submission. */
-const mostSourcePixels = 2_100_000;
+const mostSourcePixels = 1_100_000;
 
 export async function openEsrgan(folder: string): Promise<OpenModel> {
   const runtime = requireFrom<Runtime>(folder, "onnxruntime-node");

@@ -18,8 +18,7 @@ const Env = z
   })
   .refine((env) => areInstalled(modelsFolder(env.LOCAL_MODELS_DIR)), "the local models are not installed");
 
-/** `when` says no to jobs of the task that this one cannot do. */
-type LocalOffer = Offer & { as: ModelName; when?(job: Pick<Job<unknown>, "mask">): boolean };
+type LocalOffer = Offer & { as: ModelName };
 
 const offer = (task: Task, model: string, as: ModelName): LocalOffer => ({
   task,
@@ -55,6 +54,7 @@ const processOf = (name: ModelName, folder: string): ModelProcess => {
 
 export const localModels = defineProvider<z.output<typeof Env>>({
   id: "local-models",
+  preference: 10,
   env: Env,
   offers,
   resultOrigins: () => [],

@@ -1,0 +1,22 @@
+// The book shows what was asked, as it came: pictures by name, and their bytes to whoever asks for them.
+import { expect, test } from "vitest";
+import { drawFlat, drawMask, sent } from "../../test/pictures.ts";
+import { key, openRig } from "../../test/rig.ts";
+
+test("an entry shows the request as it came, and its pictures can be read again", async () => {
+  const rig = await openRig();
+  const [image, mask] = [await drawFlat(), await drawMask()];
+  const asked = { task: "image.edit", model: "replay/x+black", prompt: "make it snow", seed: 7, options: { a: 1 } };
+  await rig.post({ ...asked, images: [sent(image)], mask: sent(mask) });
+  const [entry] = (await rig.call("GET", "/v1/ledger")).body.data as unknown as { request: Record<string, any> }[];
+  expect(entry!.request).toMatchObject({ ...asked, count: 1 });
+  const file = async (name: string) => {
+    const answer = await fetch(`${rig.url()}/v1/ledger/inputs/${name}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    return Buffer.from(await answer.arrayBuffer());
+  };
+  expect((await file(entry!.request.images[0].file)).equals(image)).toBe(true);
+  expect((await file(entry!.request.mask.file)).equals(mask)).toBe(true);
+  expect((await rig.call("GET", "/v1/ledger/inputs/ledger.jsonl")).status).toBe(404);
+});

@@ -1,0 +1,57 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { s3Storage } from "../../src/media/storage-s3.ts";
+import { callerOf } from "../caller.ts";
+import { freePort, type S3Server, startRadosgw, testKeys } from "../parts/radosgw.ts";
+import { startWorld, type World } from "../world.ts";
+
+let world: World;
+let server: Partial<S3Server & { stop(): Promise<void> }> = {};
+const bucket = `story-${Date.now()}`;
+const open = () =>
+  s3Storage({ endpoint: server.endpoint!, region: "us-east-1", bucket, ...testKeys, forcePathStyle: true });
+
+beforeAll(async () => {
+  const running = process.env.TEST_S3_ENDPOINT;
+  server = running
+    ? { endpoint: running }
+    : await startRadosgw(mkdtempSync(join(tmpdir(), "gesso-radosgw-")), await freePort());
+  await open().ensureBucket();
+  world = await startWorld({
+    env: {
+      STORAGE: "s3",
+      S3_ENDPOINT: server.endpoint!,
+      S3_BUCKET: bucket,
+      S3_ACCESS_KEY_ID: testKeys.accessKeyId,
+      S3_SECRET_ACCESS_KEY: testKeys.secretAccessKey,
+    },
+  });
+}, 120_000);
+afterAll(async () => {
+  await world?.stop();
+  await server.stop?.();
+});
+
+it("keeps a run's picture in a bucket, serves it whole and in part, and takes it out again when the run is deleted", async () => {
+  const caller = callerOf(world);
+  const { body } = await caller.generate({ prompt: "in a bucket", width: 96, height: 64, sync: true });
+  expect(body.status).toBe("completed");
+  const keys: string[] = [];
+  for await (const object of open().list("t/")) keys.push(object.key);
+  expect(keys).toHaveLength(1);
+  expect(keys[0]!.endsWith(body.outputs[0].sha256)).toBe(true);
+
+  const whole = Buffer.from(await (await fetch(body.image_url)).arrayBuffer());
+  expect(whole.length).toBe(body.outputs[0].size_bytes);
+  const part = await fetch(body.image_url, { headers: { range: "bytes=-8" } });
+  expect(Buffer.from(await part.arrayBuffer())).toEqual(whole.subarray(-8));
+
+  await caller.delete(`/runs/${body.run_id}`);
+  const left = async () => {
+    for await (const _object of open().list("t/")) return true;
+    return false;
+  };
+  await expect.poll(left, { timeout: 15_000 }).toBe(false);
+}, 60_000);
