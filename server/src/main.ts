@@ -6,9 +6,13 @@ import { type Config, readConfig } from "./config.ts";
 import { migrate } from "./db/migrate.ts";
 import { startWorker } from "./engine/worker.ts";
 import { createApp } from "./http/app.ts";
+import { answerBroken } from "./http/broken.ts";
 import { healthRoutes } from "./http/health.ts";
 import { createSettled } from "./runs/settled.ts";
 import { createWorld } from "./world.ts";
+
+/** Answers that are on their way get this long. */
+const STOP_MS = 30_000;
 
 type World = ReturnType<typeof createWorld>;
 type Part = { stop(): Promise<void> };
@@ -26,9 +30,9 @@ async function startHttp(world: World, config: Config, role: string): Promise<Pa
   return {
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      if ("closeIdleConnections" in server) server.closeIdleConnections();
-      await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 5000).unref())]);
       await settled?.close();
+      if ("closeIdleConnections" in server) server.closeIdleConnections();
+      await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, STOP_MS).unref())]);
     },
   };
 }
@@ -37,6 +41,7 @@ function listen(fetch: Parameters<typeof serve>[0]["fetch"], config: Config): Pr
   return new Promise((resolve, reject) => {
     const server = serve({ fetch, hostname: config.HOST, port: config.PORT }, () => resolve(server));
     server.once("error", reject);
+    server.on("clientError", answerBroken);
   });
 }
 

@@ -32,6 +32,7 @@ export function createWorld(config: Config, role: string) {
     db,
     storage,
     providers: config.providers,
+    checkUrl: fetcher.checkUrl,
     fetchBytes: fetcher.fetchBytes,
     sendToProvider: sender.send,
     assetUrl: urls.sign,

@@ -40,6 +40,8 @@ export type World = {
   /** Kills with -9 and starts again; resolves when it answers. */
   bounce(place: Place, downMs?: number): Promise<void>;
   kill(place: Place): Promise<void>;
+  /** Asks it to stop, as a deploy does. */
+  leave(place: Place): Promise<void>;
   /** `extra` is added to the environment of a server process. */
   start(place: Place, extra?: Record<string, string>): Promise<void>;
   /** Resolves when the process is gone, whoever ended it. */
@@ -184,6 +186,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     adminUrl,
     pids: () => Object.fromEntries([...parts].map(([name, part]) => [name, part.pid])),
     kill,
+    leave: async (place) => parts.get(place)?.stop(),
     async start(place, more = {}) {
       extra = more;
       await openers[place]();

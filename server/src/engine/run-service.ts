@@ -5,6 +5,7 @@ import type { Held } from "../db/open-runs.ts";
 import { Fault, type FaultCode, type FaultDetails } from "../faults.ts";
 import { type Engine, executeRun, type Hands } from "../runs/execute.ts";
 import type { WakeReason } from "../runs/house.ts";
+import type { Activity } from "./activity.ts";
 
 /** These pass by themselves: the step is done again. All other faults are the step's answer. */
 const PASSING: FaultCode[] = ["dependency_unavailable", "asset_unavailable", "storage_failed", "internal_error"];
@@ -24,9 +25,9 @@ const answerOf = async <T>(work: () => Promise<T>): Promise<Answer<T>> => {
 
 const RETRY = { initialRetryInterval: 100, maxRetryInterval: 2000, retryIntervalFactor: 2 };
 
-const engineOf = (context: restate.Context): Engine => ({
+const engineOf = (context: restate.Context, activity: Activity): Engine => ({
   async step(name, work) {
-    const answer = await context.run(name, () => answerOf(work), RETRY);
+    const answer = await context.run(name, () => activity.during(() => answerOf(work)), RETRY);
     if ("fault" in answer) throw new Fault(answer.fault.code, answer.fault.details);
     return answer.value;
   },
@@ -43,11 +44,11 @@ const engineOf = (context: restate.Context): Engine => ({
   },
 });
 
-export const runService = (hands: Hands) =>
+export const runService = (hands: Hands, activity: Activity) =>
   restate.service({
     name: "Run",
     handlers: {
-      run: (context: restate.Context, held: Held) => executeRun(held, engineOf(context), hands),
+      run: (context: restate.Context, held: Held) => executeRun(held, engineOf(context, activity), hands),
     },
     options: {
       // The truth is in PostgreSQL: what the engine keeps of ended runs is only for looking.

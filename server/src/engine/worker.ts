@@ -4,24 +4,29 @@ import * as restate from "@restatedev/restate-sdk";
 import { dropLeases } from "../db/leases.ts";
 import { handsOf } from "../runs/hands.ts";
 import type { House } from "../runs/house.ts";
+import { createActivity } from "./activity.ts";
 import { startDispatcher } from "./dispatcher.ts";
 import { startDuties } from "./duties.ts";
 import { type Ingress, register } from "./ingress.ts";
 import { markService, runService } from "./run-service.ts";
 
+/** A moment to write down what the provider answered. */
+const LEAVE_MARGIN_SECONDS = 5;
+
 export type WorkerSettings = { host: string; port: number; url: string; adminUrl: string };
 export type Worker = { stop(): Promise<void> };
 
 export async function startWorker(house: House, ingress: Ingress, settings: WorkerSettings): Promise<Worker> {
+  const activity = createActivity();
   const handler = restate.createEndpointHandler({
-    services: [runService(handsOf(house)), markService],
+    services: [runService(handsOf(house), activity), markService],
     logger: (meta, ...words) => {
       if (meta.level === "error")
         house.log.warn({ invocation: meta.context?.invocationId }, words.map(String).join(" "));
     },
   });
   const server = createServer(handler);
-  const sessions = new Set<{ destroy(): void }>();
+  const sessions = new Set<{ close(): void; destroy(): void }>();
   server.on("session", (session) => {
     sessions.add(session);
     session.on("close", () => sessions.delete(session));
@@ -42,7 +47,10 @@ export async function startWorker(house: House, ingress: Ingress, settings: Work
     async stop() {
       await Promise.all([dispatcher.stop(), duties.stop()]);
       await dropLeases(house.db, holder).catch(() => {});
+      // Nothing new comes in, what was begun is finished within the time that a submission may take, and then it is over.
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const session of sessions) session.close();
+      await activity.leave(house.limits.submitSeconds + LEAVE_MARGIN_SECONDS);
       for (const session of sessions) session.destroy();
       await closed;
     },

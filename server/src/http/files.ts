@@ -27,17 +27,17 @@ async function serveFile(house: House, context: Context): Promise<Response> {
     "cross-origin-resource-policy": "cross-origin",
     "access-control-allow-origin": "*",
   };
-  if (context.req.header("if-none-match") === file.etag) return new Response(null, { status: 304, headers });
+  if (context.req.header("if-none-match") === file.etag) return context.body(null, 304, headers);
 
   const range = readRange(context.req.header("range"), file.size_bytes);
   if (range === "unsatisfiable") {
-    return new Response(null, { status: 416, headers: { ...headers, "content-range": `bytes */${file.size_bytes}` } });
+    return context.body(null, 416, { ...headers, "content-range": `bytes */${file.size_bytes}` });
   }
   const length = range ? range.end - range.start + 1 : file.size_bytes;
   headers["content-length"] = String(length);
   if (range) headers["content-range"] = `bytes ${range.start}-${range.end}/${file.size_bytes}`;
   const body = context.req.method === "HEAD" ? null : await file.read(range);
-  return new Response(body as BodyInit | null, { status: range ? 206 : 200, headers });
+  return context.newResponse(body, range ? 206 : 200, headers);
 }
 
 /** One range of bytes; several at once are answered with the whole file, which HTTP allows. */

@@ -14,6 +14,8 @@ import type { Json } from "../kit/shapes.ts";
 const MOST_FILE_BYTES = 25 * 1024 * 1024;
 const LIMITS = { fieldSize: 1024 * 1024, fields: 64, files: 12, parts: 76, fieldNameSize: 100, headerPairs: 32 };
 
+const UNREADABLE = { path: "", code: "invalid_type", message: "The form cannot be read." };
+
 export type Form = { fields: Json; discard(): Promise<void> };
 
 export async function readForm(incoming: IncomingMessage): Promise<Form> {
@@ -35,7 +37,9 @@ function parse(incoming: IncomingMessage, folder: string): Promise<Json> {
     const files: Promise<void>[] = [];
     const fail = (thrown: unknown) => {
       incoming.unpipe(busboy);
-      reject(thrown instanceof Fault ? thrown : new Fault("validation_error", { errors: [] }, { cause: thrown }));
+      reject(
+        thrown instanceof Fault ? thrown : new Fault("validation_error", { errors: [UNREADABLE] }, { cause: thrown }),
+      );
     };
     /** A file is known only when it has been read, but its place among the parts is that of its beginning. */
     const add = (name: string, value?: unknown) => {

@@ -27,15 +27,14 @@ const POLL_HINT_SECONDS = "2";
 
 export function operationRoutes(desk: Desk): Hono<Bindings> {
   const app = new Hono<Bindings>();
-  const own = operations.filter((operation) => operation.variantOf === undefined);
-  for (const operation of own) {
-    app.on(operation.http.method, `${PREFIX}${operation.http.path}`, (context) =>
-      serve(desk, operation, context).catch((thrown) => answerFault(context, thrown, desk.house.log, operation)),
-    );
-  }
-  for (const [path, methods] of methodsByPath(own)) {
+  for (const [path, own] of operationsByPath()) {
+    for (const operation of own) {
+      app.on(operation.http.method, path, (context) =>
+        serve(desk, operation, context).catch((thrown) => answerFault(context, thrown, desk.house.log, operation)),
+      );
+    }
     app.all(path, (context) => {
-      context.header("allow", methods.join(", "));
+      context.header("allow", own.map(({ http }) => http.method).join(", "));
       return answerFault(context, new Fault("method_not_allowed"), desk.house.log);
     });
   }
@@ -72,24 +71,29 @@ async function start(
   const { house } = desk;
   const { caller, prefer, parsed, idempotencyKey } = request;
   const accepted = await startRun(house, caller, { operation, parsed, idempotencyKey, isStrict: prefer.isStrict });
-  const { run_id } = accepted.row;
   if (accepted.isReplay) context.header("idempotent-replayed", "true");
-  context.header("location", `${PREFIX}/runs/${run_id}`);
-  context.header("x-run-id", run_id);
+  nameRun(context, accepted.row.run_id);
 
   const isPicture = operation.answers === "image" && wantsPicture(context, parsed.given);
   const waits = isPicture || (operation.answers === "image" ? parsed.given.sync === true : parsed.input.sync === true);
   const waitSeconds = Math.min(prefer.waitSeconds ?? (waits ? house.limits.syncSeconds : 0), house.limits.syncSeconds);
   const row = await settle(desk, accepted.row, waitSeconds, { context, caller });
   house.moment("answering");
-  if (prefer.isMinimal) {
-    context.header("preference-applied", "return=minimal");
-    return context.body(null, 204);
-  }
-  if (isPicture) return answerPicture(house, row);
+  if (prefer.isMinimal) return answerNothing(context);
+  if (isPicture) return answerPicture(context, house, row);
   if (operation.failsAloud && waitSeconds > 0 && !isOpen(row) && row.status !== "completed") throw failureOf(row);
   if (isOpen(row)) context.header("retry-after", POLL_HINT_SECONDS);
   return context.json(operation.reply!(showRun(house, row), showResult(house, row)) as object, isOpen(row) ? 202 : 200);
+}
+
+function nameRun(context: Context, runId: string): void {
+  context.header("location", `${PREFIX}/runs/${runId}`);
+  context.header("x-run-id", runId);
+}
+
+function answerNothing(context: Context): Response {
+  context.header("preference-applied", "return=minimal");
+  return context.body(null, 204);
 }
 
 /** Callers of a binary operation get the picture unless they ask for JSON, or say that they will not wait. */
@@ -111,8 +115,14 @@ async function settle(
 async function answer(desk: Desk, operation: Operation, context: Context, request: Request & { input: Json }) {
   const { caller, idempotencyKey, prefer, input } = request;
   const onReplay = () => context.header("idempotent-replayed", "true");
-  const ask = askOf(desk.house, desk.cursors, { caller, idempotencyKey, onReplay });
+  let made: string | undefined;
+  const onRun = (runId: string) => {
+    made = runId;
+    nameRun(context, runId);
+  };
+  const ask = askOf(desk.house, desk.cursors, { caller, idempotencyKey, onReplay, onRun });
   let body = (await operation.answer!(input, ask)) as Json;
+  if (made && prefer.isMinimal) return answerNothing(context);
   if (operation.output === Run) {
     if (operation.http.method === "GET" && prefer.waitSeconds && isOpen(body as Run)) {
       await desk.settled.wait(String(body.run_id), Math.min(prefer.waitSeconds, desk.house.limits.syncSeconds));
@@ -147,11 +157,10 @@ function markDeprecated(context: Context, successor: string): void {
   context.header("link", `</openapi.json#${successor}>; rel="successor-version"`, { append: true });
 }
 
-function methodsByPath(all: Operation[]): Map<string, string[]> {
-  const paths = new Map<string, string[]>();
-  for (const { http } of all) {
-    const path = `${PREFIX}${http.path}`;
-    paths.set(path, [...(paths.get(path) ?? []), http.method]);
-  }
-  return paths;
+/** Exact paths come first, so that `/runs/generate` is never taken for the run `generate`. */
+function operationsByPath(): [path: string, own: Operation[]][] {
+  const own = operations.filter((operation) => operation.variantOf === undefined);
+  const byPath = Object.entries(Object.groupBy(own, ({ http }) => `${PREFIX}${http.path}`)) as [string, Operation[]][];
+  const isExact = ([path]: [string, Operation[]]) => !path.includes(":");
+  return [...byPath.filter(isExact), ...byPath.filter((each) => !isExact(each))];
 }

@@ -1,4 +1,5 @@
 // The answer that is the picture itself.
+import type { Context } from "hono";
 import type { RunRow } from "../db/runs.ts";
 import { Fault, type FaultCode, faults } from "../faults.ts";
 import { openOutput } from "../runs/file.ts";
@@ -6,22 +7,24 @@ import type { House } from "../runs/house.ts";
 import { isOpen } from "../runs/show.ts";
 
 /** Out of time is an error here, because no picture can be answered; the run goes on. */
-export async function answerPicture(house: House, row: RunRow): Promise<Response> {
+export async function answerPicture(context: Context, house: House, row: RunRow): Promise<Response> {
   if (isOpen(row)) throw new Fault("sync_timeout", { run_id: row.run_id });
   const [output] = row.result?.outputs ?? [];
-  if (!output) throw row.status === "completed" ? new Fault("nothing_found", { run_id: row.run_id }) : failureOf(row);
+  if (!output) throw row.status === "completed" ? nothingFound(row) : failureOf(row);
   const file = await openOutput(house, output.asset_id);
   const headers = {
     "content-type": file.media_type,
     "content-length": String(file.size_bytes),
     etag: file.etag,
-    "x-run-id": row.run_id,
-    location: `/api/v1/runs/${row.run_id}`,
     "x-content-type-options": "nosniff",
     "cache-control": "private, no-store",
   };
-  return new Response((await file.read()) as BodyInit, { headers });
+  return context.body((await file.read()) as ReadableStream, 200, headers);
 }
+
+/** A run may well complete without a picture: what the caller asked for is not in the image. */
+const nothingFound = (row: RunRow) =>
+  new Fault("provider_rejected_input", { reason: "nothing_found", run_id: row.run_id });
 
 /** A failed run as an error: the code it ended with, and which run it was. */
 export function failureOf(row: RunRow): Fault {

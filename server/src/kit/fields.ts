@@ -26,13 +26,9 @@ export const words = (says: string, most = MAX_PROMPT) => text(0, most).describe
 
 export const runId = (says: string) => z.uuid().describe(says).meta({ "x-widget": "run" });
 
-export const imageUrl = (says: string) =>
-  z
-    .string()
-    .max(2048)
-    .regex(/^https?:\/\/\S+$/i, { error: "An http or https address." })
-    .describe(says)
-    .meta({ format: "uri", "x-widget": "image" });
+const address = () => text(1, 2048).regex(/^https?:\/\/\S+$/i, { error: "An http or https address." });
+
+export const imageUrl = (says: string) => address().describe(says).meta({ format: "uri", "x-widget": "image" });
 
 export const filename = () => words("Name of the file, for your own records", 255).meta(FORM_ONLY).optional();
 
@@ -54,12 +50,7 @@ const depthOf = (value: unknown): number =>
 /** Fields that every run-creating operation takes. */
 export const everyRun = {
   sync: z.boolean().default(false).describe("Wait for the end, at most 55 seconds"),
-  webhook_url: z
-    .string()
-    .max(2048)
-    .regex(/^https?:\/\/\S+$/i, { error: "An http or https address." })
-    .optional()
-    .describe("Address that is told when the run has ended"),
+  webhook_url: address().optional().describe("Address that is told when the run has ended"),
   webhook_secret: z
     .string()
     .refine((value) => utf8Bytes(value) >= 16, { params: { code: "weak_secret" }, error: "At least 16 bytes." })

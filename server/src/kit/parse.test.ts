@@ -89,7 +89,7 @@ describe("what does not fit has a word of the catalogue", () => {
     ["a list that is too long", { tags: ["a", "b", "c", "d"] }, "/tags too_many_items"],
     ["an entry of a list", { tags: ["a", 7] }, "/tags/1 invalid_type"],
     ["something that is no id", { source: "latest" }, "/source invalid_uuid"],
-    ["text of the wrong form", { shape: "wide" }, "/shape invalid_format"],
+    ["text of the wrong form", { shape: "wide" }, "/shape unknown_value"],
     ["a rule between fields", { model_type: "large" }, "/width required"],
   ])("%s", (_, raw, expected) => expect(issues(raw)).toEqual([expected]));
 });
@@ -101,7 +101,7 @@ describe("a refusal", () => {
     expect(errors.map((issue) => `${issue.path} ${issue.code}`).sort()).toEqual([
       "/a~1b~0c unknown_field",
       "/colour unknown_field",
-      "/count unsupported_parameter",
+      "/count unknown_value",
       "/title invalid_type",
       "/width required",
     ]);

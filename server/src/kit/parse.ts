@@ -19,20 +19,26 @@ export function parseInput(operation: Operation, raw: Json, body?: Body): Parsed
   const found = result.success ? [] : result.error.issues.flatMap((issue) => describeIssue(issue, given));
   // One complaint a field: what is of the wrong type is not also too long.
   const fieldIssues = found.filter((issue, index) => found.findIndex(({ path }) => path === issue.path) === index);
-  // A rule about a field that is itself misformed would only repeat the complaint.
+  // A rule about a field that is itself misformed would only repeat the complaint, and so would a second rule.
   const told = new Set(fieldIssues.map((issue) => issue.path));
   const ruleIssues = (operation.rules ?? [])
     .filter((rule) => rule.body === undefined || rule.body === body)
     .flatMap((rule) => rule.check(given))
-    .filter((each) => !told.has(each.path));
+    .filter((each) => !told.has(each.path))
+    .filter(
+      (each, index, all) => all.findIndex(({ path, code }) => path === each.path && code === each.code) === index,
+    );
   const issues = [...fieldIssues, ...ruleIssues];
   if (issues.length > 0 || !result.success) refuse(issues);
   return { input: operation.settle?.(result.data as never) ?? result.data, given };
 }
 
 function refuse(issues: Issue[]): never {
-  const unsupported = issues.every((issue) => issue.code === "unsupported_parameter");
-  throw new Fault(unsupported ? "unsupported_parameter" : "validation_error", { errors: issues });
+  const isUnsupported = (issue: Issue) => issue.code === "unsupported_parameter";
+  if (issues.every(isUnsupported)) throw new Fault("unsupported_parameter", { errors: issues });
+  // Among misfits of other kinds it is one more value that is not taken.
+  const errors = issues.map((issue) => (isUnsupported(issue) ? { ...issue, code: "unknown_value" } : issue));
+  throw new Fault("validation_error", { errors });
 }
 
 const inJson = new WeakMap<Operation, z.ZodObject>();
@@ -82,7 +88,7 @@ function wordFor(issue: z.core.$ZodIssue): string {
     case "invalid_value":
       return "unknown_value";
     case "invalid_format":
-      return issue.format === "uuid" ? "invalid_uuid" : "invalid_format";
+      return issue.format === "uuid" ? "invalid_uuid" : "unknown_value";
     case "too_small":
       return issue.origin === "array" ? "too_few_items" : "out_of_range";
     case "too_big":

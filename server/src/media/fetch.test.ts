@@ -49,6 +49,29 @@ const resolvingTo = (...addresses: string[]) => {
   return { lookup: fake, asks: () => asks };
 };
 
+describe("an address, before anything is fetched", () => {
+  test("is refused where it could never be fetched, and nothing is asked", async () => {
+    const origin = await serve((_, response) => response.end("pixels"));
+    for (const url of [
+      origin,
+      "http://localhost/a.png",
+      "http://[::1]/",
+      "ftp://example.com/a.png",
+      "http://10.0.0.8/",
+    ]) {
+      expect(() => fetcher.checkUrl(url)).toThrow(expect.objectContaining({ code: "url_not_allowed" }));
+    }
+    expect(connections).toBe(0);
+  });
+
+  test("is let pass where it is public, or its origin is allowed", async () => {
+    const lenient = createFetcher({ allowOrigins: ["http://127.0.0.1:7790"] });
+    expect(() => lenient.checkUrl("http://127.0.0.1:7790/a.png")).not.toThrow();
+    expect(() => lenient.checkUrl("https://example.com/a.png")).not.toThrow();
+    await lenient.close();
+  });
+});
+
 describe("an allowed origin", () => {
   test("is fetched, with its bytes and media type", async () => {
     const origin = await serve((_, response) => response.setHeader("content-type", "Image/PNG; x=y").end("pixels"));

@@ -30,6 +30,8 @@ export type FetchOptions = {
 };
 export type Fetched = { bytes: Uint8Array; media_type: string };
 export type Fetcher = {
+  /** Throws for an address that would never be fetched, as far as that can be told without looking names up. */
+  checkUrl(url: string): void;
   fetchBytes(url: string, options: FetchOptions): Promise<Fetched>;
   close(): Promise<void>;
 };
@@ -54,6 +56,10 @@ export const createFetcher = ({ allowOrigins = [], lookup = lookupInDns }: Setup
   const always = originsOf(allowOrigins);
 
   return {
+    checkUrl: (text) => {
+      const url = parseWebUrl(text);
+      if (!always.has(url.origin)) checkPublicUrl(url);
+    },
     fetchBytes: async (text, options) => {
       const here = originsOf(options.allowOrigins ?? []);
       const agentFor = (url: URL): Agent => {

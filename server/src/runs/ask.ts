@@ -14,9 +14,19 @@ import { isOpen, showRun } from "./show.ts";
 import { treeOf } from "./tree.ts";
 import { uploadFile } from "./upload.ts";
 
-export type AskContext = { caller: Caller; idempotencyKey?: string | undefined; onReplay?: () => void };
+/** `onRun` hears of a run that was made, `onReplay` that nothing had to be. */
+export type AskContext = {
+  caller: Caller;
+  idempotencyKey?: string | undefined;
+  onReplay?: () => void;
+  onRun?: (runId: string) => void;
+};
 
-export const askOf = (house: House, cursors: CursorSigner, { caller, idempotencyKey, onReplay }: AskContext): Ask => ({
+export const askOf = (
+  house: House,
+  cursors: CursorSigner,
+  { caller, idempotencyKey, onReplay, onRun }: AskContext,
+): Ask => ({
   run: async (runId) => showRun(house, await ownRun(house, caller, runId)),
   runs: (filter) => listPage(house, cursors, caller, filter),
   tree: async (runId) => treeOf(house, await ownRun(house, caller, runId)),
@@ -46,6 +56,7 @@ export const askOf = (house: House, cursors: CursorSigner, { caller, idempotency
   async upload(file, about) {
     const { row, isReplay } = await uploadFile(house, caller, file, { ...about, idempotencyKey });
     if (isReplay) onReplay?.();
+    onRun?.(row.run_id);
     return showRun(house, row);
   },
 });

@@ -49,9 +49,13 @@ function planOf(operation: Operation, raw: Json): Job[] {
     return operation.plan!(input, given);
   } catch (thrown) {
     if (!(thrown instanceof Fault) || !Array.isArray(thrown.details.errors)) throw thrown;
-    throw refusal((thrown.details.errors as Issue[]).map((issue) => ({ ...issue, path: `/input${issue.path}` })));
+    const told = (issue: Issue) => ({ ...issue, path: `/input${issue.path}`, code: inValidation(issue.code) });
+    throw refusal((thrown.details.errors as Issue[]).map(told));
   }
 }
+
+/** A parameter that a model does not take is, in a validation, a value that is not taken. */
+const inValidation = (code: string) => (code === "unsupported_parameter" ? "unknown_value" : code);
 
 const refusal = (errors: Issue[]) => new Fault("validation_error", { errors });
 

@@ -8,6 +8,7 @@ import type { Json } from "../kit/shapes.ts";
 import type { AssetRef } from "../providers/provider.ts";
 import type { Choice } from "./choose.ts";
 import type { WakeReason } from "./house.ts";
+import { asRunFault } from "./run-fault.ts";
 
 /** All that a run knows of the engine. A bell can be rung from outside once; waiting for it ends with its reason or by time. */
 export type Engine = {
@@ -56,7 +57,7 @@ export async function executeRun(held: Held, engine: Engine, hands: Hands): Prom
   if (end) await engine.step("finish", () => hands.finish(held, end));
 }
 
-const failed = (fault: Fault): Finish => ({ status: "failed", error: fault.body() });
+const failed = (fault: Fault): Finish => ({ status: "failed", error: asRunFault(fault).body() });
 const canceled = (): Finish => ({ status: "canceled", error: new Fault("canceled_by_user").body() });
 
 type With = { engine: Engine; hands: Hands };

@@ -26,6 +26,8 @@ export type House = {
   db: Database;
   storage: Storage;
   providers: LiveProvider[];
+  /** Throws for an address that would never be fetched. */
+  checkUrl(url: string): void;
   /** Reads a picture from an address that a stranger or a provider gave us. */
   fetchBytes(
     url: string,

@@ -23,7 +23,7 @@ export async function ingest(house: House, held: Held, job: Job, made: KeptAsset
     sources && (await Promise.all(sources.map((source) => ingestSource(house, held, source, made)))).flat();
   const [images, masks, mask] = await Promise.all([take(job.images), take(job.masks), take(job.mask && [job.mask])]);
   // A job that makes one result for each mask has nothing to do where none was found.
-  if (masks?.length === 0) throw new Fault("nothing_found");
+  if (masks?.length === 0) throw new Fault("provider_rejected_input", { reason: "nothing_found" });
   const ours = { ...job, images, masks, mask: mask?.[0] && (await asMask(house, held, mask[0])) };
   checkMask(ours, (source) => source);
   return { ...ours, images: images?.map(toRef), masks: masks?.map(toRef), mask: ours.mask && toRef(ours.mask) };

@@ -46,6 +46,8 @@ export async function createSettled(db: Database): Promise<Settled> {
     },
     async close() {
       clearInterval(timer);
+      // Whoever still waits is answered with the run as it stands.
+      for (const runId of [...waiting.keys()]) wake(runId);
       await stopListening();
     },
   };

@@ -142,12 +142,15 @@ export async function placeInTree(house: House, caller: Caller, parentId: string
 }
 
 /**
- * Runs that are used as sources must be the caller's own, ended, and hold a picture. Masks are held against their
- * pictures as far as both are ours already; the rest is seen when it has been fetched.
+ * Addresses must be such as may be fetched. Runs that are used as sources must be the caller's own, ended, and hold a
+ * picture. Masks are held against their pictures as far as both are ours already; the rest is seen when it has been
+ * fetched.
  */
 async function checkSources(house: House, caller: Caller, plan: Job[], files: KeptAsset[]): Promise<string[]> {
   const sources = plan.flatMap((job) => [...(job.images ?? []), ...(job.masks ?? []), ...(job.mask ? [job.mask] : [])]);
   const ids = [...new Set(sources.flatMap((source: Source) => ("run" in source ? [source.run] : [])))];
+  const addresses = sources.flatMap((source: Source) => ("url" in source ? [source.url] : []));
+  for (const url of addresses) if (!house.ownAsset(url)) house.checkUrl(url);
   const rows = ids.length > 0 ? await findRuns(house.db, caller.tenant_id, ids) : [];
   if (rows.length < ids.length) throw new Fault("run_not_found");
   for (const row of rows) {

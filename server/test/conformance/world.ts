@@ -14,7 +14,7 @@ export type Suite = {
   /** A run that holds a picture, by upload. */
   uploaded(bytes?: Buffer, fields?: Record<string, string>): Promise<string>;
   /** A form with these fields; Buffers become files. */
-  form(fields: Record<string, string | Buffer | Buffer[]>): FormData;
+  form(fields: Record<string, string | Buffer | (string | Buffer)[]>): FormData;
 };
 
 /** A grey ground with a red circle on the left and a blue square on the right. */

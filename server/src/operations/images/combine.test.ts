@@ -42,7 +42,7 @@ describe("a plain combination", () => {
     [{ images: many(2), mode: "diagonal" }, ["/mode unknown_value"]],
     [{ images: many(2), output_format: "gif" }, ["/output_format unknown_value"]],
     [{ images: many(2), gap: 513 }, ["/gap out_of_range"]],
-    [{ images: many(2), background: "red" }, ["/background invalid_format"]],
+    [{ images: many(2), background: "red" }, ["/background unknown_value"]],
   ])("%j is answered with %j", (raw, complaints) => {
     expect(complaintsOf(combineImages, raw as never)).toEqual(complaints);
   });

@@ -55,7 +55,7 @@ describe("a generation", () => {
   it("takes images as addresses only", () => {
     const base64 = `data:image/png;base64,${"iVBORw0KGgo".repeat(9)}`;
     expect(complaintsOf(generate, { prompt: "x", reference_image_url: base64 })).toEqual([
-      "/reference_image_url invalid_format",
+      "/reference_image_url unknown_value",
     ]);
   });
 });

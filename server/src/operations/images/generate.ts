@@ -41,7 +41,7 @@ const input = z.object({
   mask_url: imageUrl("Mask: white is what changes").optional(),
   seed: seed(),
   negative_prompt: words("What the picture must not show").optional(),
-  scheduler: z.string().max(128).optional().describe("Sampler of the model"),
+  scheduler: words("Sampler of the model", 128).optional(),
   steps: z.int().min(1).max(100).optional().describe("Sampling steps"),
   cfg_scale: z.number().min(0).max(30).optional().describe("Classifier-free guidance"),
   batch_size: z.int().min(1).max(4).default(1).describe("How many images"),

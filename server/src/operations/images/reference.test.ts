@@ -31,8 +31,8 @@ describe("a generation from references", () => {
   });
 
   it.each<[object, string]>([
-    [{ images: [tagged("h")] }, "/images/0/tag invalid_format"],
-    [{ images: [tagged("hero!")] }, "/images/0/tag invalid_format"],
+    [{ images: [tagged("h")] }, "/images/0/tag unknown_value"],
+    [{ images: [tagged("hero!")] }, "/images/0/tag unknown_value"],
     [{ images: Array(4).fill(tagged("hero")) }, "/images too_many_items"],
     [{ images: [{ ...tagged("hero"), colour: 1 }] }, "/images/0/colour unknown_field"],
     [{ images: [{ tag: "hero" }] }, "/images/0/image_reference required"],

@@ -9,7 +9,7 @@ export const listPrompts = defineOperation({
   http: { method: "GET", path: "/prompts" },
   input: z.object({
     limit: z.int().min(1).max(100).default(20).describe("How many a page"),
-    cursor: z.string().max(1024).optional().describe("From `next_cursor` of the page before"),
+    cursor: words("From `next_cursor` of the page before", 1024).optional(),
     tag: promptTag("Only prompts with this tag").optional(),
     q: words("Only prompts with these characters in name or text, in any case", 200).optional(),
   }),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { words } from "../../kit/fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { Estimate } from "../../kit/shapes-library.ts";
 
@@ -7,7 +8,7 @@ export const estimateRun = defineOperation({
   summary: "What a run would cost, and why; no run is made",
   http: { method: "POST", path: "/runs/estimate", bodies: ["json"] },
   input: z.object({
-    operation: z.string().max(128).describe("The operation's name, such as images.generate"),
+    operation: words("The operation's name, such as images.generate", 128),
     input: z
       .record(z.string(), z.unknown())
       .describe("What would be sent to that operation")

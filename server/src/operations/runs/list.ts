@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { runId } from "../../kit/fields.ts";
+import { runId, words } from "../../kit/fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { RunPage, STATUSES } from "../../kit/shapes.ts";
 
@@ -9,9 +9,9 @@ export const listRuns = defineOperation({
   http: { method: "GET", path: "/runs" },
   input: z.object({
     limit: z.int().min(1).max(100).default(20).describe("How many a page"),
-    cursor: z.string().max(1024).optional().describe("From `next_cursor` of the page before"),
+    cursor: words("From `next_cursor` of the page before", 1024).optional(),
     status: z.enum(STATUSES).optional().describe("Only runs in this state"),
-    run_type: z.string().max(64).optional().describe("Only runs of this kind"),
+    run_type: words("Only runs of this kind", 64).optional(),
     parent_run_id: runId("Only runs made from this one").optional(),
     created_after: z.iso.datetime({ offset: true }).optional().describe("Only runs accepted later than this"),
   }),

@@ -2,7 +2,7 @@
 // there, and each works in a process of its own.
 import { z } from "zod";
 import { Fault } from "../../faults.ts";
-import type { Job, Task } from "../../kit/operation.ts";
+import type { Task } from "../../kit/operation.ts";
 import { defineProvider, type Offer } from "../provider.ts";
 import { readInputs } from "./inputs.ts";
 import { refuse } from "./local-task.ts";

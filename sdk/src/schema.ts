@@ -1,0 +1,153 @@
+// Checks a request before it is sent, against the rules that the contract carries as data: what must be there, of which
+// kind, within which bounds, and what fields ask of each other. The words are those of the server.
+import type { FieldError } from "./errors.ts";
+
+/** The part of JSON Schema that the contract uses. `is` tells where pictures go. */
+export type Schema = {
+  type?: string | readonly string[];
+  enum?: readonly unknown[];
+  const?: unknown;
+  format?: string;
+  pattern?: string;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  items?: Schema;
+  anyOf?: readonly Schema[];
+  oneOf?: readonly Schema[];
+  properties?: Readonly<Record<string, Schema>>;
+  required?: readonly string[];
+  dependentRequired?: Readonly<Record<string, readonly string[]>>;
+  if?: Schema;
+  then?: Schema;
+  allOf?: readonly Schema[];
+  /** `file`: bytes only. `image`: an address. `inline`: an address, base64 or a run id. */
+  is?: "file" | "image" | "inline";
+  /** Only in the form variant. */
+  form?: true;
+};
+
+type Fields = Record<string, unknown>;
+
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+const isGiven = (value: unknown) => value !== undefined && value !== null;
+
+/** Every misfit of an input, one a field. */
+export function check(schema: Schema, input: Fields, rules: readonly Schema[] = []): FieldError[] {
+  const found = [
+    ...object(schema, input, ""),
+    ...rules.flatMap((rule) => between(rule, input)),
+  ];
+  return found.filter((each, index) => found.findIndex(({ path }) => path === each.path) === index);
+}
+
+function object({ required = [], properties = {} }: Schema, input: Fields, path: string): FieldError[] {
+  const absent = required.filter((field) => input[field] === undefined);
+  return [
+    ...absent.map((field) => misfit(`${path}/${field}`, "required", "This field is required.")),
+    ...Object.entries(properties).flatMap(([field, own]) =>
+      input[field] === undefined ? [] : value(own, input[field], `${path}/${field}`),
+    ),
+  ];
+}
+
+const misfit = (path: string, code: string, message: string): FieldError => ({ path, code, message });
+
+function value(schema: Schema, given: unknown, path: string): FieldError[] {
+  if (schema.is && typeof given !== "string") return [];
+  if (schema.anyOf) {
+    const tries = schema.anyOf.map((each) => value(each, given, path));
+    return tries.some((each) => each.length === 0) ? [] : (tries[0] ?? []);
+  }
+  const types = [schema.type ?? []].flat();
+  if (types.length > 0 && !types.some((type) => isOfType(type, given))) {
+    return [misfit(path, "invalid_type", `Expected ${types.join(" or ")}, received ${nameOf(given)}.`)];
+  }
+  const allowed = schema.enum ?? (schema.const === undefined ? undefined : [schema.const]);
+  if (allowed && !allowed.includes(given)) {
+    return [misfit(path, "unknown_value", `Must be one of ${allowed.join(", ")}.`)];
+  }
+  if (typeof given === "number") return number(schema, given, path);
+  if (typeof given === "string") return text(schema, given, path);
+  if (Array.isArray(given)) return list(schema, given, path);
+  return schema.properties && given !== null ? object(schema, given as Fields, path) : [];
+}
+
+function isOfType(type: string, given: unknown): boolean {
+  if (type === "array") return Array.isArray(given);
+  if (type === "null") return given === null;
+  if (type === "integer") return Number.isInteger(given);
+  if (type === "number") return typeof given === "number" && Number.isFinite(given);
+  if (type === "object") return typeof given === "object" && given !== null && !Array.isArray(given);
+  return typeof given === type;
+}
+
+const nameOf = (given: unknown) => (given === null ? "null" : Array.isArray(given) ? "array" : typeof given);
+
+function number({ minimum, maximum }: Schema, given: number, path: string): FieldError[] {
+  const isBelow = minimum !== undefined && given < minimum;
+  const isAbove = maximum !== undefined && given > maximum;
+  return isBelow || isAbove ? [misfit(path, "out_of_range", `Must be ${span(minimum, maximum)}.`)] : [];
+}
+
+function span(least: number | undefined, most: number | undefined): string {
+  if (least === undefined) return `at most ${most}`;
+  return most === undefined ? `at least ${least}` : `between ${least} and ${most}`;
+}
+
+function text(schema: Schema, given: string, path: string): FieldError[] {
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, format, pattern } = schema;
+  if (given.length < minLength) return [misfit(path, "out_of_range", `At least ${minLength} characters.`)];
+  if (given.length > maxLength && [...given].length > maxLength) {
+    return [misfit(path, "too_long", `At most ${maxLength} characters.`)];
+  }
+  if (format === "uuid") return UUID.test(given) ? [] : [misfit(path, "invalid_uuid", "Must be a UUID.")];
+  if (pattern && !new RegExp(pattern).test(given)) {
+    return [misfit(path, "unknown_value", `Must match ${pattern}.`)];
+  }
+  return [];
+}
+
+function list(schema: Schema, given: unknown[], path: string): FieldError[] {
+  const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items } = schema;
+  if (given.length < minItems) return [misfit(path, "too_few_items", `At least ${minItems} entries.`)];
+  if (given.length > maxItems) return [misfit(path, "too_many_items", `At most ${maxItems} entries.`)];
+  return items ? given.flatMap((each, index) => value(items, each, `${path}/${index}`)) : [];
+}
+
+/** A rule between fields; `condition` is the sentence's end when it holds only sometimes. */
+function between(rule: Schema, input: Fields, condition = ""): FieldError[] {
+  if (rule.if && rule.then) {
+    const [[field, only] = ["", {}]] = Object.entries(rule.if.properties ?? {});
+    return input[field] === only.const ? between(rule.then, input, ` when ${field} is ${only.const}`) : [];
+  }
+  const choices = (rule.oneOf ?? rule.anyOf)?.map((each) => each.required?.[0] ?? "");
+  if (choices) return choice(choices, input, rule.oneOf ? "exactly" : "at least", condition);
+  const { required = [], dependentRequired = {}, properties } = rule;
+  return [
+    ...absentOf(required, input).map((field) =>
+      misfit(`/${field}`, "required", `${field} is required${condition}.`),
+    ),
+    ...Object.entries(dependentRequired).flatMap(([field, others]) =>
+      isGiven(input[field])
+        ? absentOf(others, input).map((other) => misfit(`/${other}`, "required", `${other} goes with ${field}.`))
+        : [],
+    ),
+    ...(properties ? object({ properties }, input, "") : []).map((each) => ({
+      ...each,
+      message: each.message.replace(/\.$/, `${condition}.`),
+    })),
+  ];
+}
+
+const absentOf = (fields: readonly string[], input: Fields) => fields.filter((field) => !isGiven(input[field]));
+
+function choice(fields: string[], input: Fields, howMany: "exactly" | "at least", condition: string): FieldError[] {
+  const count = fields.length - absentOf(fields, input).length;
+  if (howMany === "exactly" ? count === 1 : count > 0) return [];
+  const code = howMany === "exactly" ? "exactly_one_of" : "at_least_one_of";
+  return [misfit(`/${fields[0]}`, code, `Give ${howMany} one of ${fields.join(", ")}${condition}.`)];
+}

@@ -1,0 +1,75 @@
+// Where a picture may come from, and how it becomes a part of a form: whatever can be read twice stays so, because a
+// request may have to be sent again.
+import { ValidationError } from "./errors.ts";
+import { fileSystem } from "./environment.ts";
+
+/** Bytes in any form that the platform knows. A `Buffer` is a `Uint8Array`, `fs.createReadStream()` is iterable. */
+export type FileSource =
+  | Blob
+  | ArrayBuffer
+  | Uint8Array
+  | Response
+  | ReadableStream<Uint8Array>
+  | AsyncIterable<Uint8Array | string>
+  | LocalFile
+  | Promise<Response>;
+
+/** A picture: an address, base64 or a run id as text; a file, which is uploaded; or a run. */
+export type ImageSource = string | FileSource | { run_id: string };
+
+/** A file of this machine, opened only when it is sent. Made by {@link fromPath}. */
+export type LocalFile = { readonly path: string; readonly kind: "local-file" };
+
+/**
+ * A file of this machine, wherever a picture goes (Node, Bun, Deno).
+ * @example await client.images.describe({ image_url: fromPath("desk.png") })
+ */
+export const fromPath = (path: string): LocalFile => ({ path, kind: "local-file" });
+
+/** As it goes into a form. `stream` can be read only once. */
+export type Part = { name: string; blob?: Blob; stream?: AsyncIterable<Uint8Array | string> };
+
+const isLocalFile = (value: object): value is LocalFile => (value as LocalFile).kind === "local-file";
+export const isRunReference = (value: unknown): value is { run_id: string } =>
+  typeof value === "object" && value !== null && typeof (value as { run_id?: unknown }).run_id === "string";
+
+/** Whether a value in an image field has to be sent as bytes. */
+export const isFile = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !isRunReference(value);
+
+export async function partOf(given: FileSource | string): Promise<Part> {
+  const source = await given;
+  if (typeof source === "string") return partOf(fromPath(source));
+  if (source instanceof Blob) return { name: (source as File).name ?? fileName(source.type), blob: source };
+  if (source instanceof Uint8Array || source instanceof ArrayBuffer) {
+    return { name: "image", blob: new Blob([source as Uint8Array<ArrayBuffer>]) };
+  }
+  if (source instanceof Response) {
+    if (!source.ok) throw new ValidationError(`The source ${source.url} answered ${source.status}`);
+    return { name: source.url.split(/[?#]/)[0]?.split("/").at(-1) || "image", blob: await source.blob() };
+  }
+  if (isLocalFile(source)) {
+    const { openAsBlob } = await fileSystem();
+    const blob = await openAsBlob(source.path);
+    return { name: source.path.split(/[\\/]/).at(-1) ?? "image", blob };
+  }
+  if (Symbol.asyncIterator in source) return { name: streamName(source), stream: source };
+  return { name: "image", stream: chunksOf(source as ReadableStream<Uint8Array>) };
+}
+
+const fileName = (type: string) => `image.${/^image\/(\w+)/.exec(type)?.[1] ?? "bin"}`;
+
+const streamName = (stream: object) =>
+  String((stream as { path?: unknown }).path ?? "image")
+    .split(/[\\/]/)
+    .at(-1) ?? "image";
+
+/** Older browsers cannot iterate a stream. */
+async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield value;
+  }
+}

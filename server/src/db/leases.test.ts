@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startDatabase, type TestDatabase } from "../../test/database.ts";
+import { countHolders, dropLeases, holdLeases } from "./leases.ts";
+import { addToOutbox, dropFromOutbox, takeFromOutbox } from "./outbox.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startDatabase();
+}, 60_000);
+afterAll(() => database?.stop());
+
+const names = Array.from({ length: 16 }, (_, index) => `dispatch/${index}`);
+
+describe("leases", () => {
+  it("belong to one holder at a time, whoever asks at the same moment", async () => {
+    const holders = Array.from({ length: 12 }, (_, index) => `holder-${index}`);
+    const got = await Promise.all(holders.map((holder) => holdLeases(database.db, holder, names, 5)));
+    expect(got.flat().sort()).toEqual([...names].sort());
+  });
+
+  it("are renewed by their holder and refused to others until they run out", async () => {
+    expect(await holdLeases(database.db, "first", ["duty/a"], 0.5)).toEqual(["duty/a"]);
+    expect(await holdLeases(database.db, "second", ["duty/a"], 5)).toEqual([]);
+    expect(await holdLeases(database.db, "first", ["duty/a"], 0.5)).toEqual(["duty/a"]);
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(await holdLeases(database.db, "second", ["duty/a"], 5)).toEqual(["duty/a"]);
+    expect(await countHolders(database.db, "duty/")).toBe(1);
+  });
+
+  it("are free at once when their holder leaves", async () => {
+    await holdLeases(database.db, "leaving", ["duty/b"], 60);
+    await dropLeases(database.db, "leaving");
+    expect(await holdLeases(database.db, "next", ["duty/b"], 5)).toEqual(["duty/b"]);
+  });
+});
+
+describe("the outbox", () => {
+  it("hands each item to one taker and again only later, until it is dropped", async () => {
+    const ids = Array.from({ length: 40 }, () => crypto.randomUUID());
+    for (const outbox_id of ids)
+      await addToOutbox(database.db, { outbox_id, kind: "delete_files", payload: { keys: [] } });
+    const taken = await Promise.all(Array.from({ length: 8 }, () => takeFromOutbox(database.db, 10)));
+    const seen = taken.flat().map((item) => item.outbox_id);
+    expect(seen).toHaveLength(new Set(seen).size);
+    expect(await takeFromOutbox(database.db, 100)).toHaveLength(40 - seen.length);
+    for (const id of ids) await dropFromOutbox(database.db, id);
+    await database.db.query("test.due", "update outbox set due_at = now()");
+    expect(await takeFromOutbox(database.db, 100)).toEqual([]);
+  });
+});

@@ -1,0 +1,91 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createSender, type Sender } from "../media/send.ts";
+import { call, failureOf } from "./http.ts";
+import type { Context } from "./provider.ts";
+
+let server: Server;
+let origin: string;
+let sender: Sender;
+const heard: { url: string; authorization: string | undefined }[] = [];
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    heard.push({ url: request.url!, authorization: request.headers.authorization });
+    const [, word, value] = request.url!.split("/");
+    if (word === "reset") return void request.socket.resetAndDestroy();
+    if (word === "hang") return;
+    if (word === "garbage") return void response.writeHead(200).end("<html>");
+    if (word === "busy") response.setHeader("retry-after", "7");
+    const status = { busy: 429, ok: 200 }[word!] ?? Number(value);
+    response.writeHead(status, { "content-type": "application/json" }).end('{"id":"j1"}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  sender = createSender(1);
+});
+afterAll(async () => {
+  await sender.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+const ask = (path: string, at = origin) => {
+  const context: Context<unknown> = { env: {}, key: "k", send: sender.send, timeoutSeconds: 1 };
+  const headers = { authorization: "Bearer secret" };
+  return call(context, { origin, url: `${at}${path}`, headers, body: {}, reply: z.object({ id: z.string() }) });
+};
+const kindOf = (path: string, at?: string) =>
+  ask(path, at).then(
+    () => "none",
+    (thrown) => failureOf(thrown).kind,
+  );
+
+describe("a provider's failure", () => {
+  it("is nothing when the answer can be read", async () => {
+    expect(await ask("/ok")).toEqual({ id: "j1" });
+  });
+
+  it("is busy, with the time that was told", async () => {
+    expect(failureOf(await ask("/busy").catch((thrown) => thrown))).toMatchObject({
+      kind: "busy",
+      retryAfterSeconds: 7,
+    });
+    expect(await kindOf("/status/503")).toBe("busy");
+  });
+
+  it.each([400, 401, 403, 404, 409, 413, 422])("is a refusal for status %i", async (status) => {
+    expect(await kindOf(`/status/${status}`)).toBe("refused");
+  });
+
+  it.each([500, 502, 504])("is doubt for status %i: something may have been started", async (status) => {
+    expect(await kindOf(`/status/${status}`)).toBe("doubt");
+  });
+
+  it("is doubt when the line is cut, nothing comes, or the answer cannot be read", async () => {
+    expect(await kindOf("/reset")).toBe("doubt");
+    expect(await kindOf("/hang")).toBe("doubt");
+    expect(await kindOf("/garbage")).toBe("doubt");
+  });
+
+  it("is unsent when nobody listens", async () => {
+    const closed = createServer();
+    await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
+    const { port } = closed.address() as AddressInfo;
+    await new Promise((resolve) => closed.close(resolve));
+    const context: Context<unknown> = { env: {}, key: "k", send: sender.send, timeoutSeconds: 1 };
+    const away = `http://127.0.0.1:${port}`;
+    const failed = await call(context, { origin: away, url: `${away}/x`, body: {}, reply: z.any() }).catch(
+      (thrown) => thrown,
+    );
+    expect(failureOf(failed).kind).toBe("unsent");
+  });
+
+  it("never carries credentials to another origin, whatever an answer pointed to", async () => {
+    const before = heard.length;
+    expect(await kindOf("/ok", origin.replace("127.0.0.1", "localhost"))).toBe("refused");
+    expect(heard).toHaveLength(before);
+  });
+});

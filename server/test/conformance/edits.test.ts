@@ -1,0 +1,342 @@
+import { createHash } from "node:crypto";
+import sharp from "sharp";
+import { beforeAll, describe, expect, it } from "vitest";
+import {
+  asked,
+  base64,
+  DECLINED,
+  decode,
+  differing,
+  download,
+  expectGeneration,
+  expectRun,
+  halfMask,
+  made,
+  newestRun,
+  paint,
+  quick,
+  refusal,
+  taken,
+  vendorCall,
+} from "./look.ts";
+import { scene, useSuite } from "./world.ts";
+
+const suite = useSuite();
+const EDITS = ["/edits/vendora", "/edits/nanobanana", "/edits/gemini-2.5"];
+const MASKED = ["/edits/vendora", "/edits/gemini-2.5"];
+const FLUX = "/edits/flux-kontext";
+const isLeft = (x: number) => x < 64;
+
+let picture: Buffer;
+let mask: Buffer;
+let source: string;
+let reference: string;
+beforeAll(async () => {
+  [picture, mask] = await Promise.all([scene(), halfMask()]);
+  [source, reference] = await Promise.all([suite.uploaded(picture), suite.uploaded(await paint("#20c040"))]);
+});
+
+const flux = (fields: object = {}) => ({
+  original_run_id: source,
+  prompt: DECLINED,
+  model: "flux-kontext-max",
+  ...fields,
+});
+const shaOf = (run: any) => run.outputs[0].sha256;
+
+/** JSON and form give the same kind of answer, and both runs come to a picture. */
+async function bothBodies(path: string, expectShape: (run: any) => void): Promise<void> {
+  const fields = { prompt: quick("make it snow"), image_url: suite.pictureUrl() };
+  for (const body of [fields, suite.form(fields)]) {
+    const answer = await suite.caller.post(path, body);
+    expect(answer.status).toBe(202);
+    expectShape(answer.body);
+    const run = await suite.caller.ended(answer.body.run_id);
+    expect([run.status, run.inputs.prompt]).toEqual(["completed", fields.prompt]);
+  }
+}
+
+async function typeAndParent(path: string): Promise<void> {
+  const child = await taken(suite, path, { prompt: DECLINED, run_id: source });
+  expect(child).toMatchObject({ run_type: "image-edit", parent_run_id: source });
+  const orphan = await taken(suite, path, { prompt: DECLINED, image_url: suite.pictureUrl() });
+  expect(orphan).toMatchObject({ run_type: "image-edit", parent_run_id: null });
+}
+
+describe("edits by a named model", () => {
+  it("[EDT-001] vendora takes JSON and forms and answers the Run shape", () => bothBodies("/edits/vendora", expectRun));
+  it("[EDT-002] the run of vendora is an image-edit whose parent is the given run", () =>
+    typeAndParent("/edits/vendora"));
+  it("[EDT-003] nanobanana takes JSON and forms and answers the generation output", () =>
+    bothBodies("/edits/nanobanana", expectGeneration));
+  it("[EDT-004] the run of nanobanana is an image-edit whose parent is the given run", () =>
+    typeAndParent("/edits/nanobanana"));
+  it("[EDT-005] gemini-2.5 takes JSON and forms and answers the generation output", () =>
+    bothBodies("/edits/gemini-2.5", expectGeneration));
+  it("[EDT-006] the run of gemini-2.5 is an image-edit whose parent is the given run", () =>
+    typeAndParent("/edits/gemini-2.5"));
+
+  it("[EDT-007] a prompt is required", async () => {
+    for (const path of EDITS) {
+      const answer = await suite.caller.post(path, { run_id: source });
+      expect(refusal(answer)).toEqual([400, "validation_error", "/prompt required"]);
+    }
+  });
+
+  it("[EDT-008] a picture is required: an address, a run or a file", async () => {
+    for (const path of EDITS) {
+      for (const body of [{ prompt: "x" }, suite.form({ prompt: "x" })]) {
+        const answer = await suite.caller.post(path, body);
+        expect(refusal(answer)).toEqual([400, "validation_error", "/image_url at_least_one_of"]);
+      }
+    }
+  });
+
+  it("[EDT-009] the source may be a file part named image", async () => {
+    for (const path of EDITS) {
+      const run = await made(suite, path, suite.form({ prompt: quick("sepia"), image: picture }));
+      expect(run.outputs[0]).toMatchObject({ width: 128, height: 96 });
+    }
+  });
+
+  it("[EDT-012] a reference image may be given and is shown in the inputs", async () => {
+    for (const path of EDITS) {
+      const fields = { run_id: source, reference_image_url: suite.pictureUrl("style.png") };
+      expect((await taken(suite, path, { prompt: DECLINED, ...fields })).inputs).toMatchObject(fields);
+    }
+  });
+
+  it("[EDT-013] reference_url is another name of reference_image_url with the same effect", async () => {
+    for (const path of EDITS) {
+      const fields = { prompt: quick("in this style"), run_id: source, seed: 4 };
+      const [old, now, without] = await Promise.all([
+        made(suite, path, { ...fields, reference_url: reference }),
+        made(suite, path, { ...fields, reference_image_url: reference }),
+        made(suite, path, fields),
+      ]);
+      expect(old.inputs).toEqual(now.inputs);
+      expect(old.inputs.reference_image_url).toBe(reference);
+      expect(shaOf(old)).toBe(shaOf(now));
+      expect(shaOf(now)).not.toBe(shaOf(without));
+    }
+  });
+
+  it("[EDT-014] only the old name of the reference is answered with Deprecation", async () => {
+    for (const path of EDITS) {
+      const fields = { prompt: DECLINED, run_id: source };
+      const old = await suite.caller.post(path, { ...fields, reference_url: reference });
+      const now = await suite.caller.post(path, { ...fields, reference_image_url: reference });
+      expect([old.status, now.status]).toEqual([202, 202]);
+      expect(old.headers.get("deprecation")).toMatch(/^@\d+$/);
+      expect(now.headers.has("deprecation")).toBe(false);
+    }
+  });
+
+  it("[EDT-015] aspect_ratio and seed may be given and are shown in the inputs", async () => {
+    for (const path of EDITS) {
+      const { inputs } = await taken(suite, path, { prompt: DECLINED, run_id: source, aspect_ratio: "16:9", seed: 11 });
+      expect(inputs).toMatchObject({ aspect_ratio: "16:9", seed: 11 });
+    }
+  });
+
+  it("[EDT-016] vendora with n 3 completes with three images", async () => {
+    const run = await made(suite, "/edits/vendora", { prompt: quick("make it night"), run_id: source, n: 3 });
+    expect(run.image_urls).toHaveLength(3);
+    const whole = await Promise.all(run.image_urls.map(async (url: string) => decode(await download(url))));
+    for (const each of whole) expect([each.width, each.height]).toEqual([128, 96]);
+  });
+
+  it("[EDT-017] n belongs to vendora alone", async () => {
+    for (const path of ["/edits/nanobanana", "/edits/gemini-2.5"]) {
+      const answer = await suite.caller.post(path, { prompt: "x", run_id: source, n: 2 });
+      expect(refusal(answer)).toEqual([400, "validation_error", "/n unknown_field"]);
+    }
+  });
+
+  it("[EDT-023] two different references are refused, and the same one twice is not", async () => {
+    for (const path of EDITS) {
+      const fields = { prompt: DECLINED, run_id: source, reference_url: reference };
+      const other = await suite.caller.post(path, { ...fields, reference_image_url: suite.pictureUrl() });
+      expect(refusal(other).slice(0, 2)).toEqual([400, "validation_error"]);
+      const same = await taken(suite, path, { ...fields, reference_image_url: reference });
+      expect(same.inputs.reference_image_url).toBe(reference);
+    }
+  });
+});
+
+describe("edits within a mask", () => {
+  const within = (fields: object = {}) => ({ prompt: quick("turn it purple"), run_id: source, seed: 3, ...fields });
+
+  it("[EDT-010] a mask is taken as mask_url in JSON and as the file mask in a form", async () => {
+    for (const path of MASKED) {
+      const json = await made(suite, path, within({ mask_url: base64(mask) }));
+      const form = await made(
+        suite,
+        path,
+        suite.form({ prompt: quick("turn it purple"), run_id: source, seed: "3", mask }),
+      );
+      expect(shaOf(form)).toBe(shaOf(json));
+    }
+  });
+
+  it("[EDT-011] nanobanana takes no mask", async () => {
+    const json = await suite.caller.post("/edits/nanobanana", within({ mask_url: suite.pictureUrl() }));
+    expect(refusal(json)).toEqual([400, "validation_error", "/mask_url unknown_field"]);
+    const form = await suite.caller.post("/edits/nanobanana", suite.form({ prompt: "x", run_id: source, mask }));
+    expect(refusal(form)).toEqual([400, "validation_error", "/mask unknown_field"]);
+  });
+
+  it("[EDT-018] what is black in the mask stays as it was, and what is white changes, in every result", async () => {
+    const before = await decode(picture);
+    for (const path of MASKED) {
+      const several = path === "/edits/vendora" ? { n: 2 } : {};
+      const run = await made(suite, path, within({ mask_url: base64(mask), ...several }));
+      expect(run.image_urls).toHaveLength("n" in several ? 2 : 1);
+      for (const url of run.image_urls) {
+        const after = await decode(await download(url));
+        expect(differing(before, after, isLeft)).toBe(0);
+        expect(differing(before, after, (x) => !isLeft(x))).toBeGreaterThan((64 * 96) / 2);
+      }
+    }
+  });
+
+  it("[EDT-019] a mask that marks by alpha changes the same region as one in black and white", async () => {
+    const white = Buffer.alloc(128 * 96 * 4, 255).map((_, at) => (at % 4 === 3 && at % (128 * 4) >= 64 * 4 ? 0 : 255));
+    const hole = await sharp(white, { raw: { width: 128, height: 96, channels: 4 } })
+      .png()
+      .toBuffer();
+    for (const path of MASKED) {
+      const byColour = await made(suite, path, within({ mask_url: base64(mask) }));
+      const byAlpha = await made(suite, path, within({ mask_url: base64(hole) }));
+      expect(shaOf(byAlpha)).toBe(shaOf(byColour));
+    }
+  });
+
+  it("[EDT-020] a mask of another size than its image is refused, and no run is made", async () => {
+    const before = await newestRun(suite);
+    for (const path of MASKED) {
+      const files = { image: picture, mask: await halfMask(64, 64) };
+      expect(refusal(await suite.caller.post(path, suite.form({ prompt: "x", ...files })))).toEqual([
+        422,
+        "mask_mismatch",
+      ]);
+    }
+    expect(await newestRun(suite)).toBe(before);
+  });
+
+  it("[EDT-021] an upstream that changes black gets the mask inverted, one that changes white gets it as it is", async () => {
+    const [asIs, inverted] = await Promise.all(
+      MASKED.map(async (path) => {
+        const run = await taken(suite, path, { prompt: DECLINED, run_id: source, mask_url: base64(mask) });
+        const [request] = await asked(suite, run.run_id);
+        const bytes = await vendorCall(suite, `/v1/ledger/inputs/${request.mask.file}`);
+        return { model: request.model, bytes: Buffer.from(await bytes.arrayBuffer()) };
+      }),
+    );
+    expect([asIs!.model, inverted!.model]).toEqual(["blind/vendora", "replay/gemini-2.5+black"]);
+    expect(createHash("sha256").update(asIs!.bytes).digest()).toEqual(createHash("sha256").update(mask).digest());
+    const negative = await decode(inverted!.bytes);
+    expect([negative.width, negative.height]).toEqual([128, 96]);
+    expect([negative.at(10, 50), negative.at(100, 50)]).toEqual([
+      [255, 255, 255, 255],
+      [0, 0, 0, 255],
+    ]);
+  });
+});
+
+describe("the edit of an earlier run with flux-kontext", () => {
+  it("[FLX-001] [FLX-003] JSON with a run, a prompt and the model is accepted as a child of that run", async () => {
+    const answer = await suite.caller.post(FLUX, flux());
+    expect(answer.status).toBe(202);
+    expectRun(answer.body);
+    expect(answer.body).toMatchObject({ run_type: "image-edit", parent_run_id: source });
+  });
+
+  it("[FLX-002] the same path takes the same fields as a form", async () => {
+    const fields = { original_run_id: source, prompt: quick("sepia"), model: "flux-kontext-max", seed: "5" };
+    const answer = await suite.caller.post(FLUX, suite.form({ ...fields, aspect_ratio: "1:1", sync: "true" }));
+    expect(answer.status).toBe(200);
+    expectRun(answer.body);
+    expect(answer.body.inputs).toMatchObject({ ...fields, seed: 5, aspect_ratio: "1:1", sync: true });
+  });
+
+  it("[FLX-004] [FLX-006] the run and the prompt are required", async () => {
+    const { original_run_id: _run, ...runless } = flux();
+    const { prompt: _prompt, ...speechless } = flux();
+    expect(refusal(await suite.caller.post(FLUX, runless))).toEqual([
+      400,
+      "validation_error",
+      "/original_run_id required",
+    ]);
+    expect(refusal(await suite.caller.post(FLUX, speechless))).toEqual([400, "validation_error", "/prompt required"]);
+  });
+
+  it("[FLX-005] an original_run_id that is no UUID is refused", async () => {
+    expect(refusal(await suite.caller.post(FLUX, flux({ original_run_id: "latest" })))).toEqual([
+      400,
+      "validation_error",
+      "/original_run_id invalid_uuid",
+    ]);
+  });
+
+  it("[FLX-007] where no shape is said the result has that of the source", async () => {
+    const run = await made(suite, FLUX, flux({ prompt: quick("make it snow") }));
+    expect(run.inputs.aspect_ratio).toBe("match_input_image");
+    const { width, height } = await decode(await download(run.image_url));
+    expect(width / height).toBeCloseTo(128 / 96, 2);
+  });
+
+  it("[FLX-008] fourteen shapes are accepted", async () => {
+    const ratios = "1:1 16:9 9:16 4:3 3:4 3:2 2:3 4:5 5:4 21:9 9:21 2:1 1:2 match_input_image".split(" ");
+    const runs = await Promise.all(ratios.map((aspect_ratio) => taken(suite, FLUX, flux({ aspect_ratio }))));
+    expect(runs.map((run) => run.inputs.aspect_ratio)).toEqual(ratios);
+  });
+
+  it("[FLX-009] another shape is refused", async () => {
+    expect(refusal(await suite.caller.post(FLUX, flux({ aspect_ratio: "7:3" })))).toEqual([
+      400,
+      "validation_error",
+      "/aspect_ratio unknown_value",
+    ]);
+  });
+
+  it("[FLX-010] a seed may be left out, and is shown where it is given", async () => {
+    expect((await taken(suite, FLUX, flux())).inputs).not.toHaveProperty("seed");
+    expect((await taken(suite, FLUX, flux({ seed: 42 }))).inputs.seed).toBe(42);
+  });
+
+  it("[FLX-011] [FLX-012] the model is required in JSON, and flux-kontext-max where a form leaves it out", async () => {
+    const { model: _model, ...unnamed } = flux();
+    expect(refusal(await suite.caller.post(FLUX, unnamed))).toEqual([400, "validation_error", "/model required"]);
+    expect((await taken(suite, FLUX, suite.form(unnamed))).inputs.model).toBe("flux-kontext-max");
+  });
+
+  it("[FLX-013] another model is refused in JSON and in a form", async () => {
+    const other = { original_run_id: source, prompt: "x", model: "flux-dev" };
+    for (const body of [other, suite.form(other)]) {
+      expect(refusal(await suite.caller.post(FLUX, body))).toEqual([400, "validation_error", "/model unknown_value"]);
+    }
+  });
+
+  it("[FLX-014] [FLX-016] without sync the answer does not wait, and polling later finds the image", async () => {
+    const slow = flux({ prompt: "[sandbox:delay=2] make it snow" });
+    for (const body of [slow, { ...slow, sync: false }]) {
+      const answer = await suite.caller.post(FLUX, body);
+      expect(answer.status).toBe(202);
+      expect(["pending", "processing"]).toContain(answer.body.live_status);
+      expect(answer.body.image_url).toBeNull();
+      const run = await suite.caller.ended(answer.body.run_id);
+      expect(run).toMatchObject({ status: "completed", live_status: "completed", image_url: expect.any(String) });
+      expect((await fetch(run.image_url)).status).toBe(200);
+    }
+  });
+
+  it("[FLX-015] with sync the answer comes when the edit has ended", async () => {
+    const { status, body } = await suite.caller.post(
+      FLUX,
+      flux({ prompt: "[sandbox:delay=1] make it snow", sync: true }),
+    );
+    expect([status, body.live_status]).toEqual([200, "completed"]);
+    expect((await fetch(body.image_url)).headers.get("content-type")).toMatch(/^image\//);
+  });
+});

@@ -1,0 +1,64 @@
+// What the suite says about answers: taken, refused and why, and what reached the vendor.
+import { expect } from "vitest";
+import { type Answer, type LedgerEntry, readLedger } from "../caller.ts";
+import type { Suite } from "./world.ts";
+
+export type Body = Record<string, unknown>;
+
+/** A prompt whose job never ends, so that a run which only has to be accepted costs nothing and can be canceled. */
+export const IDLE = "[sandbox:never] x";
+
+/** A custom model that the caller may use, and two LoRAs of it. */
+export const MODEL_ID = "01990c3e-2f00-7000-8000-0000000000aa";
+export const LORAS = { lora_low_name: "ink-low", lora_high_name: "ink-high" };
+const OWN = { model_id: MODEL_ID, width: 64, height: 64 };
+
+/** The least that each model type of the document needs, beside the prompt. */
+export const least = (suite: Suite): Record<string, Body> => ({
+  "flux-dev": {},
+  "vendorb-imagen4": { aspect_ratio: "1:1" },
+  "flux-kontext-max": {},
+  vendora: {},
+  "wan-image-2.1": OWN,
+  "wan-image-2.2": { ...OWN, ...LORAS },
+  "flux-kontext-multi": { image_urls: [suite.pictureUrl("a.png"), suite.pictureUrl("b.png")] },
+  nanobanana: {},
+  "qwen-image-edit": { width: 64, height: 64 },
+  "gemini-2.5": {},
+});
+
+export const errorsOf = ({ body }: Answer): { path: string; code: string }[] => body.details?.errors ?? [];
+
+/** Refused as invalid, for this field and this reason and no other. */
+export function expectMisfit(answer: Answer, path: string, code: string): void {
+  expect([answer.status, answer.body.code]).toEqual([400, "validation_error"]);
+  expect(errorsOf(answer).map((error) => `${error.path} ${error.code}`)).toEqual([`${path} ${code}`]);
+}
+
+/** Sends a request that must be taken, and cancels its run. Answers what the first answer said. */
+export async function taken(suite: Suite, path: string, body: unknown, headers?: Record<string, string>): Promise<any> {
+  const answer = await suite.caller.post(path, body, headers);
+  expect({ status: answer.status, errors: errorsOf(answer) }).toEqual({ status: 202, errors: [] });
+  await suite.caller.post(`/runs/${answer.headers.get("x-run-id")}/cancel`);
+  return answer.body;
+}
+
+/** The same for generate, with a prompt that costs nothing unless another is given. */
+export const generates = (suite: Suite, body: Body, headers?: Record<string, string>) =>
+  taken(suite, "/runs/generate", { prompt: IDLE, ...body }, headers);
+
+/** Does something that must not make a run. */
+export async function withoutRun<T>(suite: Suite, act: () => Promise<T>): Promise<T> {
+  const newest = async () => (await suite.caller.get("/runs?limit=1")).body.data[0]?.run_id;
+  const before = await newest();
+  const result = await act();
+  expect(await newest()).toBe(before);
+  return result;
+}
+
+/** The vendor's book on the one job of a run. */
+export async function jobOf(suite: Suite, runId: string): Promise<LedgerEntry> {
+  const jobs = (await readLedger(suite.world)).filter((job) => job.reference?.startsWith(runId));
+  expect(jobs).toHaveLength(1);
+  return jobs[0]!;
+}
