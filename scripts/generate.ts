@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { printOpenApi } from "../server/src/http/openapi.ts";
+import { printClient } from "./print/client.ts";
 import { printContract } from "./print/contract.ts";
 import { printEnvironment, printExample } from "./print/environment.ts";
 import { printErrors } from "./print/errors.ts";
@@ -16,6 +17,7 @@ const PRINTED: Record<string, string> = {
   "docs/reference/errors.md": printErrors(),
   "docs/reference/environment.md": printEnvironment(),
   ".env.example": printExample(),
+  ...printClient(contract),
 };
 
 const isStale = (path: string) => !existsSync(path) || readFileSync(path, "utf8") !== PRINTED[path];

@@ -70,7 +70,7 @@ function pieces(entries: Entry[], isOnce: boolean, onUpload: Watch): FormBody {
   return {
     body: streamOf(write(), onUpload, totalBytes),
     headers: { "content-type": `multipart/form-data; boundary=${boundary}` },
-    isOnce: true,
+    isOnce,
   };
 }
 

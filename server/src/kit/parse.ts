@@ -72,7 +72,7 @@ function describeIssue(issue: z.core.$ZodIssue, given: Json): Issue[] {
     }));
   }
   const absent = issue.path.reduce<unknown>((value, part) => (value as Json | undefined)?.[part as string], given);
-  if (absent === undefined && ["invalid_type", "invalid_value", "invalid_union"].includes(issue.code)) {
+  if (absent === undefined && ["invalid_type", "invalid_value", "invalid_union", "custom"].includes(issue.code)) {
     return [{ path: pointer(issue.path), code: "required", message: "This field is required." }];
   }
   return [{ path: pointer(issue.path), code: wordFor(issue), message: issue.message }];

@@ -79,6 +79,7 @@ describe("415 unsupported_image_format", () => {
     ["html", text("<!doctype html><script>alert(1)</script>")],
     ["pdf", text("%PDF-1.7 and so on and so on")],
     ["zip", text("PK\x03\x04 and so on and so on")],
+    ["a few words", text("words")],
     ["zeros", Buffer.alloc(1_000)],
   ])("%s", async (_, bytes) => fails(await bytes, "unsupported_image_format"));
 

@@ -12,6 +12,7 @@ const leastSide = 16;
 const mostSide = 16_384;
 /** Fewer bytes than any of our formats needs to be told from the others. */
 const leastBytes = 12;
+const beginnings = ["\x89PNG\r\n\x1a\n", "\xff\xd8\xff", "RIFF"];
 
 /** `decode` proves that every pixel is there; without it only the structure is read, which costs next to nothing. */
 export const inspectImage = async (bytes: Uint8Array, options: { decode?: boolean } = {}): Promise<InspectedImage> => {
@@ -44,8 +45,14 @@ const readLayout = (bytes: Uint8Array): ImageLayout => {
   return layout;
 };
 
+/** Whether something this short could be the beginning of a picture: a few words of text could not. */
+const mayBegin = (bytes: Uint8Array): boolean => {
+  const text = Buffer.from(bytes).toString("latin1");
+  return beginnings.some((beginning) => text.startsWith(beginning) || beginning.startsWith(text));
+};
+
 const sniff = (bytes: Uint8Array): ImageLayout => {
-  if (bytes.byteLength < leastBytes) throw damaged("truncated");
+  if (bytes.byteLength < leastBytes && mayBegin(bytes)) throw damaged("truncated");
   if (isPng(bytes)) return readPng(bytes);
   if (isJpeg(bytes)) return readJpeg(bytes);
   if (isWebp(bytes)) return readWebp(bytes);

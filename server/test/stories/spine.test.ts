@@ -160,6 +160,19 @@ describe("cancel and delete", () => {
     expect((await caller.post(`/runs/${body.run_id}/cancel`)).body.code).toBe("run_not_cancelable");
   });
 
+  it("cancels a run in the very moment in which it begins", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, async (_, n) => {
+        const { body } = await caller.generate({ prompt: "[sandbox:never] x", width: 64, height: 64 });
+        await new Promise((resolve) => setTimeout(resolve, n % 20));
+        return caller.post(`/runs/${body.run_id}/cancel`);
+      }),
+    );
+    expect(answers.filter(({ body }) => body.code !== undefined)).toEqual([]);
+    const ends = await Promise.all(answers.map(async ({ body }) => (await caller.ended(body.run_id)).status));
+    expect(new Set(ends)).toEqual(new Set(["canceled"]));
+  });
+
   it("deletes an ended run with its files, and remembers that it was there", async () => {
     const { body } = await caller.generate({ prompt: "gone soon", width: 64, height: 64, sync: true });
     expect((await caller.delete(`/runs/${body.run_id}`)).status).toBe(200);

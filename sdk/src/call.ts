@@ -1,0 +1,138 @@
+// What a call gives back: a promise of the documented answer that can also be asked for the finished run, the bare
+// response, or all pages.
+import type { Connection, Exchange } from "./connection.ts";
+import { GessoError } from "./errors.ts";
+import type { Run } from "./generated/shapes.ts";
+import { type Media, mediaFrom } from "./media.ts";
+import type { Fields, Operation } from "./operation.ts";
+import type { Kind } from "./prepare.ts";
+import type { CallOptions } from "./settings.ts";
+import { type FinishedRun, type WaitOptions, wait } from "./wait.ts";
+
+/** Awaited, it is the answer of the interface. */
+export type Call<T> = Promise<T> & {
+  /** The answer together with status, headers and the id of the request. */
+  withResponse(): Promise<{ data: T; response: Response; requestId: string | undefined }>;
+  /** The bare response. */
+  asResponse(): Promise<Response>;
+};
+
+/** Awaited, it is the answer of the interface; `.wait()` is the finished run. */
+export type RunCall<T> = Call<T> & {
+  /**
+   * The run when it has ended. Throws `RunFailedError`, `RunCanceledError`, `TimeoutError`, `AbortedError`.
+   * @example const run = await client.images.generate({ prompt: "a red bicycle" }).wait()
+   */
+  wait(options?: WaitOptions): Promise<FinishedRun>;
+};
+
+/** Awaited, it is one page; iterated, every entry of every page. */
+export type ListCall<Page extends { data: unknown[] }> = Call<Page> &
+  AsyncIterable<Page["data"][number]> & {
+    /** The first `limit` entries. */
+    toArray(options: { limit: number }): Promise<Page["data"]>;
+  };
+
+type Minimal = CallOptions & { minimal: true };
+
+/** An operation that makes a run. */
+export type RunOperation<Input, Output> = {
+  (input: Input, options: Minimal): RunCall<null>;
+  (input: Input, options?: CallOptions): RunCall<Output>;
+};
+
+/** An operation that makes a run and answers its picture; the run itself with `sync: false`. */
+export type PictureOperation<Input> = {
+  (input: Input, options: Minimal): RunCall<null>;
+  (input: Input & { sync: false }, options?: CallOptions): RunCall<Run>;
+  (input: Input, options?: CallOptions): RunCall<Media>;
+};
+
+function begin<T>(exchange: Exchange, parse: (response: Response) => Promise<unknown>): Call<T> {
+  let parsed: Promise<T> | undefined;
+  const data = () => {
+    parsed ??= exchange.answer().then((response) => parse(response.clone())) as Promise<T>;
+    return parsed;
+  };
+  return {
+    // biome-ignore lint/suspicious/noThenProperty: it is a promise
+    then: (done, failed) => data().then(done, failed),
+    catch: (failed) => data().catch(failed),
+    finally: (last) => data().finally(last),
+    [Symbol.toStringTag]: "Promise",
+    asResponse: async () => (await exchange.answer()).clone(),
+    withResponse: async () => {
+      const response = (await exchange.answer()).clone();
+      return { data: await data(), response, requestId: response.headers.get("x-request-id") ?? undefined };
+    },
+  };
+}
+
+async function parse(response: Response): Promise<unknown> {
+  if (response.status === 204) return null;
+  const type = response.headers.get("content-type") ?? "";
+  if (/^(image|video)\//.test(type)) return mediaFrom(response);
+  const text = await response.text();
+  try {
+    const body: unknown = text === "" ? null : JSON.parse(text);
+    const value = response.headers.get("x-request-id");
+    return typeof body === "object" && body !== null ? Object.defineProperty(body, "_request_id", { value }) : body;
+  } catch (cause) {
+    throw new GessoError(`The answer of ${response.status} is not JSON`, { status: response.status, cause });
+  }
+}
+
+type Input = Fields | undefined;
+
+export const call =
+  (connection: Connection, operation: Operation, kind?: Kind) =>
+  (input: Input, options: CallOptions = {}): Call<never> =>
+    begin(connection.exchange(operation, input ?? {}, options, kind), parse);
+
+export const callRun =
+  (connection: Connection, operation: Operation, kind?: Kind) =>
+  (input: Input, options: CallOptions = {}): RunCall<never> => {
+    const exchange = connection.exchange(operation, input ?? {}, options, kind);
+    return Object.assign(begin<never>(exchange, parse), {
+      wait: (own?: WaitOptions) => wait(connection, exchange, own),
+    });
+  };
+
+/** Chooses the body by what it is given, and has the two variants by name. */
+export const callBoth = (connection: Connection, operation: Operation) =>
+  Object.assign(callRun(connection, operation), {
+    json: callRun(connection, operation, "json"),
+    formData: callRun(connection, operation, "form"),
+  });
+
+export const callList =
+  (connection: Connection, operation: Operation) =>
+  (input: Input = {}, options: CallOptions = {}): ListCall<{ data: never[] }> => {
+    type Page = { data: never[]; next_cursor?: string | null };
+    const get = (own: Fields) => begin<Page>(connection.exchange(operation, own, options), parse);
+    const first = get(input);
+    async function* entries() {
+      for (let page = await first; ; ) {
+        yield* page.data;
+        if (!page.next_cursor) return;
+        page = await get({ ...input, cursor: page.next_cursor });
+      }
+    }
+    const toArray = async ({ limit }: { limit: number }) => {
+      const found: never[] = [];
+      if (limit > 0) for await (const each of entries()) if (found.push(each) >= limit) break;
+      return found;
+    };
+    return Object.assign(first, { [Symbol.asyncIterator]: entries, toArray });
+  };
+
+/** Puts the field of the path first: `runs.get(id)`, `prompts.update(id, changes)`. */
+export const byId =
+  <R>(make: (input: Fields, options?: CallOptions) => R, field: string) =>
+  (id: string, options?: CallOptions): R =>
+    make({ [field]: id }, options);
+
+export const byIdWith =
+  <R>(make: (input: Fields, options?: CallOptions) => R, field: string) =>
+  (id: string, input: Fields = {}, options?: CallOptions): R =>
+    make({ ...input, [field]: id }, options);

@@ -1,0 +1,23 @@
+// Printed by `npm run generate` from the code; never edited by hand.
+import type { Connection } from "../connection.ts";
+import { type Edit, editOf } from "./edit.ts";
+import { type Videos, videosOf } from "./videos.ts";
+import { type Images, imagesOf } from "./images.ts";
+import { type Prompts, promptsOf } from "./prompts.ts";
+import { type Runs, runsOf } from "./runs.ts";
+
+/** Every operation, under its name in the interface. */
+export type Operations = {
+  edit: Edit;
+  images: Images;
+  prompts: Prompts;
+  runs: Runs;
+} & Videos;
+
+export const operationsOf = (connection: Connection): Operations => ({
+  edit: editOf(connection),
+  images: imagesOf(connection),
+  prompts: promptsOf(connection),
+  runs: runsOf(connection),
+  ...videosOf(connection),
+});

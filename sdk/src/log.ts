@@ -1,0 +1,36 @@
+// Tells what happens, never a secret: keys, tokens, signing secrets and pictures are left out before anything is said.
+const LEVELS = ["off", "error", "warn", "info", "debug"] as const;
+
+export type LogLevel = (typeof LEVELS)[number];
+
+/** `console`, pino and most others. */
+export type Logger = Record<"error" | "warn" | "info" | "debug", (message: string, ...more: unknown[]) => void>;
+
+export function loggerOf(logger: Logger, level: LogLevel): Logger {
+  const most = LEVELS.indexOf(level);
+  const at = (own: keyof Logger) => (message: string, ...more: unknown[]) => {
+    if (LEVELS.indexOf(own) <= most) logger[own](message, ...more);
+  };
+  return { error: at("error"), warn: at("warn"), info: at("info"), debug: at("debug") };
+}
+
+const SECRET = /secret|token|password|authorization|api_?key/i;
+const LONGEST = 200;
+
+/** A value as it may be shown. */
+export function shown(value: unknown, name = ""): unknown {
+  if (SECRET.test(name)) return "[hidden]";
+  if (typeof value === "string") return plain(value);
+  if (Array.isArray(value)) return value.map((each) => shown(each));
+  if (typeof value !== "object" || value === null) return value;
+  if (Object.getPrototypeOf(value) !== Object.prototype) return `[${value.constructor?.name ?? "object"}]`;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, shown(each, key)]));
+}
+
+function plain(text: string): string {
+  if (/^data:/.test(text) || (text.length > LONGEST && /^[\w+/=\s-]+$/.test(text))) return `[${text.length} characters]`;
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}
+
+/** An address without what may be a signature. */
+export const shownUrl = (url: string): string => url.replace(/([?&][^=]*(?:sig|token|key)[^=]*=)[^&]*/gi, "$1[hidden]");

@@ -1,0 +1,61 @@
+// Pictures and films as callers get them: from an answer that is the file itself, or from its address when asked for.
+import { fileSystem } from "./environment.ts";
+import type { Connection } from "./connection.ts";
+import { send } from "./send.ts";
+
+/** A picture or film. Nothing is fetched before it is asked for. */
+export type Media = {
+  /** Where it lies; null when it came as the answer itself. */
+  readonly url: string | null;
+  /** The run that made it. */
+  readonly runId: string | undefined;
+  blob(): Promise<Blob>;
+  arrayBuffer(): Promise<ArrayBuffer>;
+  bytes(): Promise<Uint8Array>;
+  /** Writes it to a file (Node, Bun, Deno). */
+  saveTo(path: string): Promise<void>;
+};
+
+type Loaded = { bytes: ArrayBuffer; type: string };
+
+function mediaOf(facts: { url: string | null; runId: string | undefined }, load: () => Promise<Loaded>): Media {
+  let loaded: Promise<Loaded> | undefined;
+  const get = () => {
+    loaded ??= load();
+    return loaded;
+  };
+  return {
+    ...facts,
+    blob: async () => {
+      const { bytes, type } = await get();
+      return new Blob([bytes], { type });
+    },
+    arrayBuffer: async () => (await get()).bytes,
+    bytes: async () => new Uint8Array((await get()).bytes),
+    saveTo: async (path) => (await fileSystem()).promises.writeFile(path, new Uint8Array((await get()).bytes)),
+  };
+}
+
+/** The file that an answer is. */
+export async function mediaFrom(response: Response): Promise<Media> {
+  const bytes = await response.arrayBuffer();
+  const type = response.headers.get("content-type") ?? "";
+  return mediaOf({ url: null, runId: response.headers.get("x-run-id") ?? undefined }, async () => ({ bytes, type }));
+}
+
+const NOBODY = { header: async () => ({}), renew: () => false };
+
+/** The file at an address of ours. The address carries its own permission, so no credential goes with it. */
+export function mediaAt({ settings }: Connection, url: string, runId: string): Media {
+  return mediaOf({ url, runId }, async () => {
+    const response = await send({ ...settings, headers: {} }, NOBODY, {
+      method: "GET",
+      url,
+      headers: {},
+      body: async () => ({ headers: {} }),
+      timeoutMs: 150_000,
+      maxRetries: settings.maxRetries,
+    });
+    return { bytes: await response.arrayBuffer(), type: response.headers.get("content-type") ?? "" };
+  });
+}

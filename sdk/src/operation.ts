@@ -1,0 +1,30 @@
+// What the printed client knows of an operation, as data.
+import type { Schema } from "./schema.ts";
+
+export type Operation = {
+  /** As in the interface: `images.edit.fluxKontext`. */
+  name: string;
+  method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
+  /** With `{fields}` that are taken out of the input. */
+  path: string;
+  fields: Schema;
+  /** Between fields, whatever carries them; and those of one kind of body. */
+  rules?: readonly Schema[];
+  jsonRules?: readonly Schema[];
+  formRules?: readonly Schema[];
+  bodies?: readonly ("json" | "form")[];
+  /** Set by the operation itself, such as `isMask`. */
+  sets?: Readonly<Record<string, unknown>>;
+  /** Filled in where the caller leaves the choice of the body to us. */
+  presets?: Readonly<Record<string, unknown>>;
+  /** Takes an `Idempotency-Key`. */
+  creates?: true;
+  /** Answers the bytes of a picture. */
+  binary?: true;
+  /** Waits for its result unless told not to. */
+  waits?: true;
+};
+
+export type Fields = Record<string, unknown>;
+
+export const pathFields = ({ path }: Operation): string[] => [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
