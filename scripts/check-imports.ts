@@ -29,7 +29,8 @@ const PACKAGES: Record<string, { src: string[]; test: string[] }> = {
   server: { src: [], test: ["dev", "sandbox"] },
   sandbox: { src: [], test: [] },
   dev: { src: [], test: [] },
-  cli: { src: ["dev"], test: ["dev"] },
+  cli: { src: ["dev", "client"], test: ["dev"] },
+  sdk: { src: [], test: ["dev", "server", "client"] },
 };
 
 /** What of the outside only some rooms of the server know. */

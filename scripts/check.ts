@@ -19,6 +19,7 @@ const CHECKS: Check[] = [
   { name: "dead code", command: ["knip", "--no-progress"] },
   { name: "imports", command: node("scripts/check-imports.ts") },
   { name: "house rules", command: node("scripts/house-rules.ts") },
+  { name: "conformance", command: node("scripts/check-conformance.ts") },
 ];
 
 function perform(check: Check): Promise<Outcome> {

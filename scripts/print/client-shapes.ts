@@ -64,7 +64,8 @@ function bounds({ minimum, maximum }: Schema): string | undefined {
 export function printShapes({ components }: Contract): string {
   const { schemas } = components;
   const run = schemas.Run?.properties ?? {};
-  const same = (schema: Schema, field: string) => JSON.stringify(schema.properties?.[field]) === JSON.stringify(run[field]);
+  const same = (schema: Schema, field: string) =>
+    JSON.stringify(schema.properties?.[field]) === JSON.stringify(run[field]);
   return Object.entries(schemas)
     .map(([name, schema]) => {
       const holdsRun = name !== "Run" && Object.keys(run).every((field) => same(schema, field));
@@ -77,23 +78,68 @@ export function printShapes({ components }: Contract): string {
     .join("\n\n");
 }
 
-/** The types of what goes into an operation: one, or one for each kind of body. */
-export function printInputs(verb: Verb): string {
-  const { name, json, form, inPath } = verb;
-  const alone = (schema: Schema): Schema => ({
-    ...schema,
-    properties: Object.fromEntries(Object.entries(schema.properties ?? {}).filter(([field]) => !inPath.includes(field))),
-  });
-  const needed = (schema: Schema): Schema => ({
-    ...schema,
-    required: [...(schema.required ?? []), ...(schema.allOf ?? []).flatMap((rule) => (Object.keys(rule).length === 1 ? (rule.required ?? []) : []))],
-  });
-  const type = (suffix: string, schema: Schema) =>
-    `/** What {@link ${groupOf(name)}} \`${name}\` takes${suffix === "Form" ? " as a form" : ""}. */\nexport type ${pascal(name)}${suffix} = ${objectOf(needed(alone(schema)), "sent")};`;
-  if (json && form) return [type("Input", json), type("Form", form)].join("\n\n");
-  return Object.keys(alone(verb.input).properties ?? {}).length > 0
-    ? type("Input", { ...verb.input, ...(json?.allOf && { allOf: json.allOf }) })
-    : "";
+/** Fields that every operation with a run takes; told once. */
+const SHARED = ["webhook_url", "webhook_secret", "metadata"];
+
+export function printRunFields(verbs: Verb[]): string {
+  const all = verbs.find(({ name }) => name === "images.generate")?.input.properties ?? {};
+  const properties = Object.fromEntries(SHARED.flatMap((field) => (all[field] ? [[field, all[field]]] : [])));
+  return `/** What every operation takes that makes a run. */\nexport type RunFields = ${objectOf({ properties }, "sent")};`;
 }
 
-export const groupOf = (name: string) => (name.includes(".") ? pascal(name.split(".")[0]!) : "Client");
+/** The types of what goes into an operation: one, or one for each kind of body, the second told by its difference. */
+export function printInputs(verb: Verb): string {
+  const { name, json, form, inPath } = verb;
+  const alone = (schema: Schema): Schema => pick(needed(schema), (field) => !inPath.includes(field));
+  const type = (suffix: string, body: string) =>
+    `/** What \`${name}\` takes${suffix === "Form" ? " as a form" : ""}. */\nexport type ${pascal(name)}${suffix} = ${body};`;
+  if (json && form) {
+    return [
+      type("Input", inputOf(alone(json))),
+      type("Form", difference(alone(json), alone(form), `${pascal(name)}Input`)),
+    ].join("\n\n");
+  }
+  const own = alone({ ...verb.input, ...(json?.allOf && { allOf: json.allOf }) });
+  return Object.keys(own.properties ?? {}).length > 0 ? type("Input", inputOf(own)) : "";
+}
+
+const pick = (schema: Schema, keeps: (field: string) => boolean): Schema => ({
+  ...schema,
+  properties: Object.fromEntries(Object.entries(schema.properties ?? {}).filter(([field]) => keeps(field))),
+});
+
+/** A rule that says nothing but what is required is as good as a required field. */
+const needed = (schema: Schema): Schema => ({
+  ...schema,
+  required: [
+    ...(schema.required ?? []),
+    ...(schema.allOf ?? []).flatMap((rule) => (Object.keys(rule).length === 1 ? (rule.required ?? []) : [])),
+  ],
+});
+
+function inputOf(schema: Schema): string {
+  const hasShared = SHARED.every((field) => field in (schema.properties ?? {}));
+  if (!hasShared) return objectOf(schema, "sent");
+  return `RunFields & ${objectOf(
+    pick(schema, (field) => !SHARED.includes(field)),
+    "sent",
+  )}`;
+}
+
+function difference(json: Schema, form: Schema, name: string): string {
+  const isRequired = (schema: Schema, field: string) => (schema.required ?? []).includes(field);
+  const fields = Object.keys(form.properties ?? {});
+  const isSame = (field: string) =>
+    JSON.stringify(json.properties?.[field]) === JSON.stringify(form.properties?.[field]) &&
+    isRequired(json, field) === isRequired(form, field);
+  const other = fields.filter((field) => !isSame(field));
+  const changed = other.filter((field) => field in (json.properties ?? {}));
+  const rest =
+    changed.length > 0 ? `Omit<${name}, ${changed.map((field) => JSON.stringify(field)).join(" | ")}>` : name;
+  return other.length > 0
+    ? `${rest} & ${objectOf(
+        pick(form, (field) => other.includes(field)),
+        "sent",
+      )}`
+    : rest;
+}

@@ -32,6 +32,7 @@ type Operation = {
   responses: Record<string, { $ref?: string; description?: string; content?: Record<string, { schema: Schema }> }>;
   "x-run-type"?: string;
   "x-rules"?: string[];
+  "x-aliases"?: string[];
   "x-variants"?: { name: string; summary: string; sets: unknown }[];
 };
 type Contract = { paths: Record<string, Record<string, Operation>>; components: { schemas: Record<string, Schema> } };
@@ -82,15 +83,25 @@ function fieldRow(name: string, schema: Schema, isRequired: boolean): string[] {
 const HEADS = ["Field", "Type", "Unless given", "Bounds", "What it is"];
 
 function printFields({ parameters = [], requestBody }: Operation): string[] {
-  const schema = Object.values(requestBody?.content ?? {})[0]?.schema;
-  const required = schema?.required ?? [];
+  const asked = parameters.filter((parameter) => parameter.in !== "header");
+  const bodies = Object.entries(requestBody?.content ?? {});
+  const fields = new Map<string, { schema: Schema; isRequired: boolean; only?: string }>();
+  for (const [type, { schema }] of bodies) {
+    for (const [name, own] of Object.entries(schema.properties ?? {})) {
+      const isElsewhere = bodies.every(([, other]) => other.schema.properties?.[name] !== undefined);
+      const isRequired = schema.required?.includes(name) ?? false;
+      if (!fields.has(name)) fields.set(name, { schema: own, isRequired, ...(!isElsewhere && { only: type }) });
+    }
+  }
+  for (const { name } of asked) fields.delete(name);
   const rows = [
-    ...parameters
-      .filter((parameter) => parameter.in !== "header")
-      .map(({ name, required: isRequired, description = "", schema: own }) =>
-        fieldRow(name, { ...own, description }, isRequired),
-      ),
-    ...Object.entries(schema?.properties ?? {}).map(([name, own]) => fieldRow(name, own, required.includes(name))),
+    ...asked.map(({ name, required, description = "", schema }) =>
+      fieldRow(name, { ...schema, description }, required),
+    ),
+    ...[...fields].map(([name, { schema, isRequired, only }]) => {
+      const says = only === "multipart/form-data" ? `${saysOf(schema)} (form only)` : saysOf(schema);
+      return fieldRow(name, { ...schema, description: says }, isRequired);
+    }),
   ];
   return rows.length > 0 ? [table(HEADS, rows)] : [];
 }
@@ -113,6 +124,7 @@ function printOperation(method: string, path: string, operation: Operation): str
     `## ${operation.operationId}`,
     `${operation.summary}.`,
     `${code(`${method.toUpperCase()} ${path}`)}${media && `, body ${media}`}${operation["x-run-type"] ? `, makes runs of type ${code(operation["x-run-type"])}` : ""}`,
+    ...(operation["x-aliases"] ?? []).map((alias) => `Also as ${code(alias)}.`),
     ...variants.map(({ name, summary, sets }) => `Also as ${code(name)}, with ${code(sets)} set: ${summary}.`),
     ...printFields(operation),
     ...(rules.length > 0 ? [`Rules between fields:\n\n${rules.map((rule) => `- ${rule}`).join("\n")}`] : []),

@@ -55,7 +55,6 @@ function begin<T>(exchange: Exchange, parse: (response: Response) => Promise<unk
     return parsed;
   };
   return {
-    // biome-ignore lint/suspicious/noThenProperty: it is a promise
     then: (done, failed) => data().then(done, failed),
     catch: (failed) => data().catch(failed),
     finally: (last) => data().finally(last),

@@ -66,7 +66,9 @@ function open(connection: Connection, request: Request): Exchange {
     return answer;
   };
   // A moment later, so that a `.wait()` on the same line is heard before anything is sent.
-  void Promise.resolve().then(start).catch(() => {});
+  void Promise.resolve()
+    .then(start)
+    .catch(() => {});
   return {
     operation,
     baseUrl,

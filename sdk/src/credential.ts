@@ -32,7 +32,8 @@ export function credentialOf({ apiKey, getToken }: Settings): Credential {
         asked = mine;
         held = await mine;
       }
-      return held.token ? { authorization: `Bearer ${held.token}` } : {};
+      const header: Record<string, string> = held.token ? { authorization: `Bearer ${held.token}` } : {};
+      return header;
     },
     renew() {
       asked = undefined;

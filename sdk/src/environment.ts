@@ -30,6 +30,7 @@ type Files = {
 /** The file system, without a line that a bundler for browsers would stumble over. */
 export async function fileSystem(): Promise<Files> {
   const name = "node:fs";
-  const files = process()?.getBuiltinModule?.(name) ?? (await import(/* @vite-ignore */ /* webpackIgnore: true */ name));
+  const files =
+    process()?.getBuiltinModule?.(name) ?? (await import(/* @vite-ignore */ /* webpackIgnore: true */ name));
   return files as Files;
 }

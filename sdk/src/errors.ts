@@ -54,6 +54,7 @@ export class GessoError extends Error {
   /** Like `instanceof`, and also true for an error of another installed copy of this package. */
   static isInstance<T extends GessoError>(this: Family & { prototype: T }, error: unknown): error is T {
     const families = (error as { [FAMILIES]?: string[] } | null | undefined)?.[FAMILIES];
+    // biome-ignore lint/complexity/noThisInStatic: each family asks for its own name
     return Array.isArray(families) && families.includes(this.family);
   }
 }

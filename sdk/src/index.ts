@@ -24,23 +24,12 @@ export const Client = createClient as unknown as {
 };
 
 export type { Call, ListCall, PictureOperation, RunCall, RunOperation } from "./call.ts";
-export { type Connection, connect };
 export * from "./errors.ts";
 export type { UploadProgress } from "./form.ts";
-export type * from "./generated/edit.ts";
-export { editOf } from "./generated/edit.ts";
-export type * from "./generated/images.ts";
-export { imagesOf } from "./generated/images.ts";
-export type * from "./generated/prompts.ts";
-export { promptsOf } from "./generated/prompts.ts";
-export type * from "./generated/runs.ts";
-export { runsOf } from "./generated/runs.ts";
-export type * from "./generated/shapes.ts";
-export type * from "./generated/videos.ts";
-export { videosOf } from "./generated/videos.ts";
+export * from "./generated/client.ts";
 export type { Logger, LogLevel } from "./log.ts";
 export type { Media } from "./media.ts";
 export type { CallOptions, ClientOptions } from "./settings.ts";
 export { type FileSource, fromPath, type ImageSource, type LocalFile } from "./sources.ts";
 export type { FinishedRun, WaitOptions } from "./wait.ts";
-export { Client as default };
+export { Client as default, type Connection, connect };

@@ -8,9 +8,11 @@ export type Logger = Record<"error" | "warn" | "info" | "debug", (message: strin
 
 export function loggerOf(logger: Logger, level: LogLevel): Logger {
   const most = LEVELS.indexOf(level);
-  const at = (own: keyof Logger) => (message: string, ...more: unknown[]) => {
-    if (LEVELS.indexOf(own) <= most) logger[own](message, ...more);
-  };
+  const at =
+    (own: keyof Logger) =>
+    (message: string, ...more: unknown[]) => {
+      if (LEVELS.indexOf(own) <= most) logger[own](message, ...more);
+    };
   return { error: at("error"), warn: at("warn"), info: at("info"), debug: at("debug") };
 }
 
@@ -28,7 +30,8 @@ export function shown(value: unknown, name = ""): unknown {
 }
 
 function plain(text: string): string {
-  if (/^data:/.test(text) || (text.length > LONGEST && /^[\w+/=\s-]+$/.test(text))) return `[${text.length} characters]`;
+  if (/^data:/.test(text) || (text.length > LONGEST && /^[\w+/=\s-]+$/.test(text)))
+    return `[${text.length} characters]`;
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }
 

@@ -1,6 +1,7 @@
 // Pictures and films as callers get them: from an answer that is the file itself, or from its address when asked for.
-import { fileSystem } from "./environment.ts";
+
 import type { Connection } from "./connection.ts";
+import { fileSystem } from "./environment.ts";
 import { send } from "./send.ts";
 
 /** A picture or film. Nothing is fetched before it is asked for. */

@@ -46,7 +46,9 @@ export async function prepare(request: Request, errands: Errands): Promise<Prepa
   const entries = Object.entries(rest);
   const properties = operation.fields.properties ?? {};
   if (kind === "form") {
-    const parts = await Promise.all(entries.map(([field, value]) => formEntries(field, value, properties[field], errands)));
+    const parts = await Promise.all(
+      entries.map(([field, value]) => formEntries(field, value, properties[field], errands)),
+    );
     const flat = parts.flat();
     const isOnce = flat.some(([, value]) => typeof value !== "string" && value.stream !== undefined);
     return { path, body: () => formOf(flat, onUpload), isOnce };
@@ -81,7 +83,12 @@ function kindFor({ bodies = [], fields }: Operation, input: Fields): Kind {
   return needsForm ? "form" : "json";
 }
 
-async function formEntries(field: string, value: unknown, schema: Schema | undefined, errands: Errands): Promise<Entry[]> {
+async function formEntries(
+  field: string,
+  value: unknown,
+  schema: Schema | undefined,
+  errands: Errands,
+): Promise<Entry[]> {
   if (schema?.is === "file") return [[field, await partOf(value as FileSource)]];
   const items = schema?.is ? [value] : schema?.items?.is && Array.isArray(value) ? value : undefined;
   if (items) {

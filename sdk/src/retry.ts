@@ -17,7 +17,12 @@ export function askedMs(headers: Headers): number | undefined {
   return Number.isFinite(asked) && asked >= 0 && asked <= LONGEST_ASKED_MS ? asked : undefined;
 }
 
-type Refusal = { status?: number | undefined; code?: string | undefined; headers?: Headers | undefined; runId?: string | undefined };
+type Refusal = {
+  status?: number | undefined;
+  code?: string | undefined;
+  headers?: Headers | undefined;
+  runId?: string | undefined;
+};
 
 export function mayRetry({ status = 0, code, headers, runId }: Refusal): boolean {
   const asked = headers?.get("x-should-retry");

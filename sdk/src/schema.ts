@@ -37,10 +37,7 @@ const isGiven = (value: unknown) => value !== undefined && value !== null;
 
 /** Every misfit of an input, one a field. */
 export function check(schema: Schema, input: Fields, rules: readonly Schema[] = []): FieldError[] {
-  const found = [
-    ...object(schema, input, ""),
-    ...rules.flatMap((rule) => between(rule, input)),
-  ];
+  const found = [...object(schema, input, ""), ...rules.flatMap((rule) => between(rule, input))];
   return found.filter((each, index) => found.findIndex(({ path }) => path === each.path) === index);
 }
 
@@ -128,9 +125,7 @@ function between(rule: Schema, input: Fields, condition = ""): FieldError[] {
   if (choices) return choice(choices, input, rule.oneOf ? "exactly" : "at least", condition);
   const { required = [], dependentRequired = {}, properties } = rule;
   return [
-    ...absentOf(required, input).map((field) =>
-      misfit(`/${field}`, "required", `${field} is required${condition}.`),
-    ),
+    ...absentOf(required, input).map((field) => misfit(`/${field}`, "required", `${field} is required${condition}.`)),
     ...Object.entries(dependentRequired).flatMap(([field, others]) =>
       isGiven(input[field])
         ? absentOf(others, input).map((other) => misfit(`/${other}`, "required", `${other} goes with ${field}.`))

@@ -1,7 +1,8 @@
 // One request until it is answered: attempts with a time limit each, and the pauses between them. What comes out is an
 // answer that is no error, or an error of a family.
-import { AbortedError, ConnectionError, GessoError, TimeoutError } from "./errors.ts";
+
 import type { Credential } from "./credential.ts";
+import { AbortedError, ConnectionError, GessoError, TimeoutError } from "./errors.ts";
 import { shownUrl } from "./log.ts";
 import { errorOf, tail } from "./refusal.ts";
 import { askedMs, backoffMs, mayRetry, pause } from "./retry.ts";
@@ -61,7 +62,9 @@ async function attempt(settings: Settings, credential: Credential, request: Outg
     // The answer is read here, so that one that is cut off in the middle counts as no answer.
     const bytes = await response.arrayBuffer();
     const requestId = response.headers.get("x-request-id");
-    settings.log.debug(`gesso: ${method} ${shownUrl(url)} ${response.status} in ${Date.now() - beginning} ms`, { requestId });
+    settings.log.debug(`gesso: ${method} ${shownUrl(url)} ${response.status} in ${Date.now() - beginning} ms`, {
+      requestId,
+    });
     const { status, statusText } = response;
     return new Response(bytes.byteLength > 0 ? bytes : null, { status, statusText, headers: response.headers });
   } catch (thrown) {

@@ -1,7 +1,8 @@
 // Where a picture may come from, and how it becomes a part of a form: whatever can be read twice stays so, because a
 // request may have to be sent again.
-import { ValidationError } from "./errors.ts";
+
 import { fileSystem } from "./environment.ts";
+import { ValidationError } from "./errors.ts";
 
 /** Bytes in any form that the platform knows. A `Buffer` is a `Uint8Array`, `fs.createReadStream()` is iterable. */
 export type FileSource =

@@ -34,7 +34,13 @@ const HASTE_MS = 500;
 /** A server that restarts is away longer than a single call would put up with. */
 const POLL_RETRIES = 6;
 
-type Waiter = { connection: Connection; exchange: Exchange; options: WaitOptions; stop: AbortSignal; seen: { run?: Run; runId?: string } };
+type Waiter = {
+  connection: Connection;
+  exchange: Exchange;
+  options: WaitOptions;
+  stop: AbortSignal;
+  seen: { run?: Run; runId?: string };
+};
 
 export function wait(connection: Connection, exchange: Exchange, options: WaitOptions = {}): Promise<FinishedRun> {
   const { signal, timeout = WAIT_MS, cancelOnAbort = true } = options;
@@ -133,7 +139,12 @@ async function cancel(waiter: Waiter): Promise<void> {
   const { settings, credential } = waiter.connection;
   const runId = waiter.seen.runId ?? (await beginning(waiter)).runId;
   const headers = { accept: "application/json" };
-  await send(settings, credential, { ...request(waiter, `${runId}/cancel`), method: "POST", headers, timeoutMs: 30_000 });
+  await send(settings, credential, {
+    ...request(waiter, `${runId}/cancel`),
+    method: "POST",
+    headers,
+    timeoutMs: 30_000,
+  });
 }
 
 const OPEN = ["queued", "pending", "processing"];

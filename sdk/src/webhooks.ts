@@ -3,7 +3,13 @@
 import { GessoError } from "./errors.ts";
 
 /** Why a message was not believed. */
-export type WebhookRefusal = "missing_headers" | "bad_timestamp" | "too_old" | "too_new" | "bad_signature" | "bad_secret";
+export type WebhookRefusal =
+  | "missing_headers"
+  | "bad_timestamp"
+  | "too_old"
+  | "too_new"
+  | "bad_signature"
+  | "bad_secret";
 
 /** The message is not to be believed. Answer 400 and do nothing. */
 export class WebhookVerificationError extends GessoError {
@@ -54,9 +60,13 @@ export async function verifySignature(
   const read = reader(headers);
   const [id, timestamp, signatures] = [read("webhook-id"), read("webhook-timestamp"), read("webhook-signature")];
   if (!id || !timestamp || !signatures) {
-    throw new WebhookVerificationError("missing_headers", "webhook-id, webhook-timestamp or webhook-signature is missing");
+    throw new WebhookVerificationError(
+      "missing_headers",
+      "webhook-id, webhook-timestamp or webhook-signature is missing",
+    );
   }
-  if (!/^\d{1,12}$/.test(timestamp)) throw new WebhookVerificationError("bad_timestamp", "webhook-timestamp is no time");
+  if (!/^\d{1,12}$/.test(timestamp))
+    throw new WebhookVerificationError("bad_timestamp", "webhook-timestamp is no time");
   const age = now() / 1000 - Number(timestamp);
   if (age > toleranceSeconds) throw new WebhookVerificationError("too_old", "The message is too old");
   if (age < -toleranceSeconds) throw new WebhookVerificationError("too_new", "The message is from the future");
@@ -119,6 +129,8 @@ function reader(given: WebhookHeaders): (name: string) => string | undefined {
   const inner = (given as { headers?: unknown }).headers;
   const headers = inner && typeof inner === "object" ? (inner as WebhookHeaders) : given;
   if (typeof (headers as Headers).get === "function") return (name) => (headers as Headers).get(name) ?? undefined;
-  const byName = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value].flat().join(" ")]));
+  const byName = new Map(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value].flat().join(" ")]),
+  );
   return (name) => byName.get(name);
 }

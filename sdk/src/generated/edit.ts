@@ -4,10 +4,10 @@ import type { Connection } from "../connection.ts";
 import type { Operation } from "../operation.ts";
 import type { CallOptions } from "../settings.ts";
 import type { ImageSource } from "../sources.ts";
-import type { Layers } from "./shapes.ts";
+import type { Layers, RunFields } from "./shapes.ts";
 
-/** What {@link Edit} `edit.maskImage` takes. */
-export type EditMaskImageInput = {
+/** What `edit.maskImage` takes. */
+export type EditMaskImageInput = RunFields & {
   /** The image: address, base64 or run id; in a form also a file */
   original_image_url: ImageSource;
   /** Mask of the same size: white is what changes */
@@ -16,31 +16,10 @@ export type EditMaskImageInput = {
   prompt?: string;
   /** Wait for the result, at most 55 seconds; false answers the open run at once. Default true */
   sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Edit} `edit.maskImage` takes as a form. */
-export type EditMaskImageForm = {
-  /** The image: address, base64 or run id; in a form also a file */
-  original_image_url: ImageSource;
-  /** Mask of the same size: white is what changes */
-  mask_image_url: ImageSource;
-  /** What to put there; without it the marked part is removed and filled */
-  prompt?: string;
-  /** Wait for the result, at most 55 seconds; false answers the open run at once. Default true */
-  sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
-};
+/** What `edit.maskImage` takes as a form. */
+export type EditMaskImageForm = EditMaskImageInput;
 
 /** The operations `edit.*`. */
 export type Edit = {

@@ -4,26 +4,20 @@ import type { Connection } from "../connection.ts";
 import type { Operation } from "../operation.ts";
 import type { CallOptions } from "../settings.ts";
 import type { FileSource, ImageSource } from "../sources.ts";
-import type { BackgroundRemoved, CharacterGeneration, Description, Extraction, Generation, ReferenceGeneration, Run, Upload } from "./shapes.ts";
+import type { BackgroundRemoved, CharacterGeneration, Description, Extraction, Generation, ReferenceGeneration, Run, RunFields, Upload } from "./shapes.ts";
 
-/** What {@link Images} `images.backgroundRemove` takes. */
-export type ImagesBackgroundRemoveInput = {
+/** What `images.backgroundRemove` takes. */
+export type ImagesBackgroundRemoveInput = RunFields & {
   /** The image */
   image_url?: ImageSource;
   /** The run whose image is used; it becomes the parent */
   run_id?: string;
   /** Wait for the result, at most 55 seconds; false answers the open run at once. Default true */
   sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.character` takes. */
-export type ImagesCharacterInput = {
+/** What `images.character` takes. */
+export type ImagesCharacterInput = RunFields & {
   /** What the character does, and where */
   prompt: string;
   /** An image of the character */
@@ -48,52 +42,16 @@ export type ImagesCharacterInput = {
   mask?: ImageSource;
   /** Wait for the end, at most 55 seconds. Default false */
   sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.character` takes as a form. */
-export type ImagesCharacterForm = {
-  /** What the character does, and where */
-  prompt: string;
-  /** An image of the character */
-  character_reference_image?: ImageSource;
-  /** A run whose image shows the character; it becomes the parent */
-  character_reference_run_id?: string;
+/** What `images.character` takes as a form. */
+export type ImagesCharacterForm = ImagesCharacterInput & {
   /** An image of the character as a file; it goes before the others */
   character_reference_file?: FileSource | string;
-  /** Speed against quality. Default "Default" */
-  rendering_speed?: "Default" | "Turbo" | "Quality";
-  /** Style of the picture. Default "Auto" */
-  style_type?: "Auto" | "Fiction" | "Realistic";
-  /** Whether the prompt is made richer. Default "Auto" */
-  magic_prompt_option?: "On" | "Off" | "Auto";
-  /** Shape of the picture: 1:1, or that of `image`, where nothing is said */
-  aspect_ratio?: "1:1" | "16:9" | "9:16" | "4:3" | "3:4" | "3:2" | "2:3";
-  /** Longer side in pixels, as text or as a number. Default "auto" */
-  resolution?: "auto" | "720" | "1024" | "1280" | "2048" | 720 | 1024 | 1280 | 2048;
-  /** The same seed gives the same picture. 0 to 4294967295 */
-  seed?: number;
-  /** Background or context that the character is put into */
-  image?: ImageSource;
-  /** Mask of `image`: white is where the character may be */
-  mask?: ImageSource;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.combine` takes. */
-export type ImagesCombineInput = {
+/** What `images.combine` takes. */
+export type ImagesCombineInput = RunFields & {
   /** The images, in their order */
   images: ImageSource[];
   /** How they are laid. Default "side-by-side" */
@@ -108,40 +66,13 @@ export type ImagesCombineInput = {
   output_format?: "png" | "jpeg" | "webp";
   /** Wait for the end, at most 55 seconds. Default false */
   sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.combine` takes as a form. */
-export type ImagesCombineForm = {
-  /** The images, in their order */
-  images: ImageSource[];
-  /** How they are laid. Default "side-by-side" */
-  mode?: "side-by-side" | "stacked" | "grid" | "overlay";
-  /** Pixels between neighbours. 0 to 512. Default 0 */
-  gap?: number;
-  /** Where no image is: transparent (white in a JPEG), or #rrggbb */
-  background?: string;
-  /** Of the upper images in overlay. 0 to 1. Default 1 */
-  opacity?: number;
-  /** Kind of file. Default "png" */
-  output_format?: "png" | "jpeg" | "webp";
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
-};
+/** What `images.combine` takes as a form. */
+export type ImagesCombineForm = ImagesCombineInput;
 
-/** What {@link Images} `images.combine.gemini25` takes. */
-export type ImagesCombineGemini25Input = {
+/** What `images.combine.gemini25` takes. */
+export type ImagesCombineGemini25Input = RunFields & {
   /** What to make of the images */
   prompt: string;
   /** Addresses of images */
@@ -154,16 +85,13 @@ export type ImagesCombineGemini25Input = {
   aspect_ratio?: string;
   /** Wait for the end, at most 55 seconds. Default false */
   sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.combine.gemini25` takes as a form. */
-export type ImagesCombineGemini25Form = {
+/** What `images.combine.gemini25` takes as a form. */
+export type ImagesCombineGemini25Form = ImagesCombineGemini25Input;
+
+/** What `images.combine.nanobanana` takes. */
+export type ImagesCombineNanobananaInput = RunFields & {
   /** What to make of the images */
   prompt: string;
   /** Addresses of images */
@@ -176,60 +104,13 @@ export type ImagesCombineGemini25Form = {
   aspect_ratio?: string;
   /** Wait for the end, at most 55 seconds. Default false */
   sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.combine.nanobanana` takes. */
-export type ImagesCombineNanobananaInput = {
-  /** What to make of the images */
-  prompt: string;
-  /** Addresses of images */
-  image_urls?: ImageSource[];
-  /** Runs whose images are used */
-  run_ids?: string[];
-  /** Images of any kind, in their order */
-  images?: ImageSource[];
-  /** Shape of the picture, such as 16:9 */
-  aspect_ratio?: string;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
-};
+/** What `images.combine.nanobanana` takes as a form. */
+export type ImagesCombineNanobananaForm = ImagesCombineNanobananaInput;
 
-/** What {@link Images} `images.combine.nanobanana` takes as a form. */
-export type ImagesCombineNanobananaForm = {
-  /** What to make of the images */
-  prompt: string;
-  /** Addresses of images */
-  image_urls?: ImageSource[];
-  /** Runs whose images are used */
-  run_ids?: string[];
-  /** Images of any kind, in their order */
-  images?: ImageSource[];
-  /** Shape of the picture, such as 16:9 */
-  aspect_ratio?: string;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
-};
-
-/** What {@link Images} `images.describe` takes. */
-export type ImagesDescribeInput = {
+/** What `images.describe` takes. */
+export type ImagesDescribeInput = RunFields & {
   /** The image */
   image_url?: ImageSource;
   /** The run whose image is described; it becomes the parent */
@@ -240,38 +121,16 @@ export type ImagesDescribeInput = {
   language?: string;
   /** Wait for the end, at most 55 seconds. Default false */
   sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.describe` takes as a form. */
-export type ImagesDescribeForm = {
-  /** The image */
-  image_url?: ImageSource;
-  /** The run whose image is described; it becomes the parent */
-  run_id?: string;
+/** What `images.describe` takes as a form. */
+export type ImagesDescribeForm = ImagesDescribeInput & {
   /** The image as a file; it goes before the others */
   image?: FileSource | string;
-  /** How much is said. Default "normal" */
-  detail?: "short" | "normal" | "long";
-  /** Language of the description, such as en or de */
-  language?: string;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.edit.fluxKontext` takes. */
-export type ImagesEditFluxKontextInput = {
+/** What `images.edit.fluxKontext` takes. */
+export type ImagesEditFluxKontextInput = RunFields & {
   /** The run whose image is edited; it becomes the parent */
   original_run_id: string;
   /** What to change */
@@ -284,38 +143,16 @@ export type ImagesEditFluxKontextInput = {
   model: "flux-kontext-max";
   /** Wait for the end, at most 55 seconds. Default false */
   sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.edit.fluxKontext` takes as a form. */
-export type ImagesEditFluxKontextForm = {
-  /** The run whose image is edited; it becomes the parent */
-  original_run_id: string;
-  /** What to change */
-  prompt: string;
-  /** Shape of the result; that of the source where nothing is said. Default "match_input_image" */
-  aspect_ratio?: "match_input_image" | "1:1" | "16:9" | "9:16" | "4:3" | "3:4" | "3:2" | "2:3" | "4:5" | "5:4" | "21:9" | "9:21" | "2:1" | "1:2";
-  /** The same seed gives the same picture. 0 to 4294967295 */
-  seed?: number;
+/** What `images.edit.fluxKontext` takes as a form. */
+export type ImagesEditFluxKontextForm = Omit<ImagesEditFluxKontextInput, "model"> & {
   /** The model that edits; needed in JSON. Default "flux-kontext-max" */
   model?: "flux-kontext-max";
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.edit.gemini25` takes. */
-export type ImagesEditGemini25Input = {
+/** What `images.edit.gemini25` takes. */
+export type ImagesEditGemini25Input = RunFields & {
   /** What to change */
   prompt: string;
   /** The image that is edited */
@@ -332,50 +169,20 @@ export type ImagesEditGemini25Input = {
   seed?: number;
   /** Wait for the end, at most 55 seconds. Default false */
   sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
   /** Mask of the same size: white is what changes */
   mask_url?: ImageSource;
 };
 
-/** What {@link Images} `images.edit.gemini25` takes as a form. */
-export type ImagesEditGemini25Form = {
-  /** What to change */
-  prompt: string;
-  /** The image that is edited */
-  image_url?: ImageSource;
-  /** The run whose image is edited; it becomes the parent */
-  run_id?: string;
+/** What `images.edit.gemini25` takes as a form. */
+export type ImagesEditGemini25Form = ImagesEditGemini25Input & {
   /** The image that is edited; it goes before the others */
   image?: FileSource | string;
-  /** An image that the result should take after */
-  reference_image_url?: ImageSource;
-  /** Use reference_image_url @deprecated */
-  reference_url?: ImageSource;
-  /** Shape of the picture, such as 16:9 */
-  aspect_ratio?: string;
-  /** The same seed gives the same picture. 0 to 4294967295 */
-  seed?: number;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
-  /** Mask of the same size: white is what changes */
-  mask_url?: ImageSource;
   /** Mask as a file; it goes before mask_url */
   mask?: FileSource | string;
 };
 
-/** What {@link Images} `images.edit.nanobanana` takes. */
-export type ImagesEditNanobananaInput = {
+/** What `images.edit.nanobanana` takes. */
+export type ImagesEditNanobananaInput = RunFields & {
   /** What to change */
   prompt: string;
   /** The image that is edited */
@@ -392,44 +199,16 @@ export type ImagesEditNanobananaInput = {
   seed?: number;
   /** Wait for the end, at most 55 seconds. Default false */
   sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.edit.nanobanana` takes as a form. */
-export type ImagesEditNanobananaForm = {
-  /** What to change */
-  prompt: string;
-  /** The image that is edited */
-  image_url?: ImageSource;
-  /** The run whose image is edited; it becomes the parent */
-  run_id?: string;
+/** What `images.edit.nanobanana` takes as a form. */
+export type ImagesEditNanobananaForm = ImagesEditNanobananaInput & {
   /** The image that is edited; it goes before the others */
   image?: FileSource | string;
-  /** An image that the result should take after */
-  reference_image_url?: ImageSource;
-  /** Use reference_image_url @deprecated */
-  reference_url?: ImageSource;
-  /** Shape of the picture, such as 16:9 */
-  aspect_ratio?: string;
-  /** The same seed gives the same picture. 0 to 4294967295 */
-  seed?: number;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.edit.vendora` takes. */
-export type ImagesEditVendoraInput = {
+/** What `images.edit.vendora` takes. */
+export type ImagesEditVendoraInput = RunFields & {
   /** What to change */
   prompt: string;
   /** The image that is edited */
@@ -446,54 +225,22 @@ export type ImagesEditVendoraInput = {
   seed?: number;
   /** Wait for the end, at most 55 seconds. Default false */
   sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
   /** Mask of the same size: white is what changes */
   mask_url?: ImageSource;
   /** How many images. 1 to 4. Default 1 */
   n?: number;
 };
 
-/** What {@link Images} `images.edit.vendora` takes as a form. */
-export type ImagesEditVendoraForm = {
-  /** What to change */
-  prompt: string;
-  /** The image that is edited */
-  image_url?: ImageSource;
-  /** The run whose image is edited; it becomes the parent */
-  run_id?: string;
+/** What `images.edit.vendora` takes as a form. */
+export type ImagesEditVendoraForm = ImagesEditVendoraInput & {
   /** The image that is edited; it goes before the others */
   image?: FileSource | string;
-  /** An image that the result should take after */
-  reference_image_url?: ImageSource;
-  /** Use reference_image_url @deprecated */
-  reference_url?: ImageSource;
-  /** Shape of the picture, such as 16:9 */
-  aspect_ratio?: string;
-  /** The same seed gives the same picture. 0 to 4294967295 */
-  seed?: number;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
-  /** Mask of the same size: white is what changes */
-  mask_url?: ImageSource;
   /** Mask as a file; it goes before mask_url */
   mask?: FileSource | string;
-  /** How many images. 1 to 4. Default 1 */
-  n?: number;
 };
 
-/** What {@link Images} `images.extract` takes. */
-export type ImagesExtractInput = {
+/** What `images.extract` takes. */
+export type ImagesExtractInput = RunFields & {
   /** The image */
   image_url?: ImageSource;
   /** The run whose image is used; it becomes the parent */
@@ -510,16 +257,10 @@ export type ImagesExtractInput = {
   invert?: boolean;
   /** Wait for the end, at most 55 seconds. Default false */
   sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.genRemove` takes. */
-export type ImagesGenRemoveInput = {
+/** What `images.genRemove` takes. */
+export type ImagesGenRemoveInput = RunFields & {
   /** The image */
   image_url?: ImageSource;
   /** The run whose image is used; it becomes the parent */
@@ -532,16 +273,10 @@ export type ImagesGenRemoveInput = {
   multiple?: boolean;
   /** Wait for the end, at most 55 seconds. Default false */
   sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.generate` takes. */
-export type ImagesGenerateInput = {
+/** What `images.generate` takes. */
+export type ImagesGenerateInput = RunFields & {
   /** What the picture shows */
   prompt: string;
   /** The model that makes the picture. Default "flux-dev" */
@@ -598,16 +333,10 @@ export type ImagesGenerateInput = {
   upscale_factor?: number;
   /** Wait for the end, at most 55 seconds. Default false */
   sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.reference` takes. */
-export type ImagesReferenceInput = {
+/** What `images.reference` takes. */
+export type ImagesReferenceInput = RunFields & {
   /** What the picture shows; @tag stands for a tagged image */
   prompt: string;
   /** The images that the prompt speaks of; in a form as JSON text. Default [] */
@@ -623,41 +352,13 @@ export type ImagesReferenceInput = {
   resolution?: "720p" | "1080p";
   /** Wait for the end, at most 55 seconds. Default false */
   sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.reference` takes as a form. */
-export type ImagesReferenceForm = {
-  /** What the picture shows; @tag stands for a tagged image */
-  prompt: string;
-  /** The images that the prompt speaks of; in a form as JSON text. Default [] */
-  images?: Array<{
-      /** The image: address, base64 or run id */
-      image_reference: ImageSource;
-      /** What the prompt calls it, without the @ */
-      tag: string;
-    }>;
-  /** Shape of the picture; the model's own where nothing is said */
-  aspect_ratio?: "16:9" | "9:16" | "4:3" | "3:4" | "1:1" | "21:9";
-  /** Size of the picture; the model's own where nothing is said */
-  resolution?: "720p" | "1080p";
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
-};
+/** What `images.reference` takes as a form. */
+export type ImagesReferenceForm = ImagesReferenceInput;
 
-/** What {@link Images} `images.reframe` takes. */
-export type ImagesReframeInput = {
+/** What `images.reframe` takes. */
+export type ImagesReframeInput = RunFields & {
   /** What the new area shows */
   prompt?: string;
   /** The image */
@@ -682,88 +383,34 @@ export type ImagesReframeInput = {
   y_end?: number;
   /** Wait for the end, at most 55 seconds. Default false */
   sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.reframe` takes as a form. */
-export type ImagesReframeForm = {
-  /** What the new area shows */
-  prompt?: string;
-  /** The image */
-  image_url?: ImageSource;
-  /** The run whose image is used; it becomes the parent */
-  run_id?: string;
+/** What `images.reframe` takes as a form. */
+export type ImagesReframeForm = ImagesReframeInput & {
   /** The image as a file; it goes before the others */
   image_file?: FileSource | string;
-  /** The new shape, such as 16:9 */
-  aspect_ratio: string;
-  /** photon-flash-1 is faster, photon-1 better. Default "photon-flash-1" */
-  model?: "photon-flash-1" | "photon-1";
-  /** Where the image lies in the new frame, from the left. -32768 to 32768 */
-  grid_position_x?: number;
-  /** Where the image lies in the new frame, from the top. -32768 to 32768 */
-  grid_position_y?: number;
-  /** Left edge of the new frame, counted from the image's own left edge. -32768 to 32768 */
-  x_start?: number;
-  /** Right edge of the new frame. -32768 to 32768 */
-  x_end?: number;
-  /** Upper edge of the new frame, counted from the image's own upper edge. -32768 to 32768 */
-  y_start?: number;
-  /** Lower edge of the new frame. -32768 to 32768 */
-  y_end?: number;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.removeBackground` takes. */
-export type ImagesRemoveBackgroundInput = {
+/** What `images.removeBackground` takes. */
+export type ImagesRemoveBackgroundInput = RunFields & {
   /** The image */
   imageUrl?: ImageSource;
   /** The run whose image is used; it becomes the parent */
   run_id?: string;
   /** Wait for the result, at most 55 seconds; false answers the open run at once. Default true */
   sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.removeBackground` takes as a form. */
-export type ImagesRemoveBackgroundForm = {
-  /** The image */
-  imageUrl?: ImageSource;
-  /** The run whose image is used; it becomes the parent */
-  run_id?: string;
+/** What `images.removeBackground` takes as a form. */
+export type ImagesRemoveBackgroundForm = ImagesRemoveBackgroundInput & {
   /** The image as a file; it goes before the others */
   image: FileSource | string;
   /** Name of the file, for your own records */
   filename?: string;
-  /** Wait for the result, at most 55 seconds; false answers the open run at once. Default true */
-  sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.segmentImage` takes. */
-export type ImagesSegmentImageInput = {
+/** What `images.segmentImage` takes. */
+export type ImagesSegmentImageInput = RunFields & {
   /** What to find */
   prompt: string;
   /** The image */
@@ -772,38 +419,18 @@ export type ImagesSegmentImageInput = {
   run_id?: string;
   /** Wait for the result, at most 55 seconds; false answers the open run at once. Default true */
   sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.segmentImage` takes as a form. */
-export type ImagesSegmentImageForm = {
-  /** What to find */
-  prompt: string;
-  /** The image */
-  imageUrl?: ImageSource;
-  /** The run whose image is used; it becomes the parent */
-  run_id?: string;
+/** What `images.segmentImage` takes as a form. */
+export type ImagesSegmentImageForm = ImagesSegmentImageInput & {
   /** The image as a file; it goes before the others */
   image: FileSource | string;
   /** Name of the file, for your own records */
   filename?: string;
-  /** Wait for the result, at most 55 seconds; false answers the open run at once. Default true */
-  sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.upload` takes. */
-export type ImagesUploadInput = {
+/** What `images.upload` takes. */
+export type ImagesUploadInput = RunFields & {
   /** The image: JPEG, PNG or WebP, at most 25 MiB */
   file: FileSource | string;
   /** What the image is */
@@ -812,16 +439,10 @@ export type ImagesUploadInput = {
   parent_id?: string;
   /** Wait for the end, at most 55 seconds. Default false */
   sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.uploadMask` takes. */
-export type ImagesUploadMaskInput = {
+/** What `images.uploadMask` takes. */
+export type ImagesUploadMaskInput = RunFields & {
   /** The image: JPEG, PNG or WebP, at most 25 MiB */
   file: FileSource | string;
   /** What the image is */
@@ -830,16 +451,10 @@ export type ImagesUploadMaskInput = {
   parent_id?: string;
   /** Wait for the end, at most 55 seconds. Default false */
   sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.upscale` takes. */
-export type ImagesUpscaleInput = {
+/** What `images.upscale` takes. */
+export type ImagesUpscaleInput = RunFields & {
   /** The image */
   image_url?: ImageSource;
   /** The run whose image is used; it becomes the parent */
@@ -848,32 +463,12 @@ export type ImagesUpscaleInput = {
   factor?: 2 | 4;
   /** Wait for the end, at most 55 seconds. Default false */
   sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Images} `images.upscale` takes as a form. */
-export type ImagesUpscaleForm = {
-  /** The image */
-  image_url?: ImageSource;
-  /** The run whose image is used; it becomes the parent */
-  run_id?: string;
+/** What `images.upscale` takes as a form. */
+export type ImagesUpscaleForm = ImagesUpscaleInput & {
   /** The image as a file; it goes before the others */
   image?: FileSource | string;
-  /** How many times larger each side becomes. Default 2 */
-  factor?: 2 | 4;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
 /** The operations `images.*`. */

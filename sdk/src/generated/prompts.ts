@@ -3,9 +3,9 @@ import { byId, byIdWith, call, callList, callRun, type Call, type ListCall, type
 import type { Connection } from "../connection.ts";
 import type { Operation } from "../operation.ts";
 import type { CallOptions } from "../settings.ts";
-import type { Enhancement, Prompt, PromptPage } from "./shapes.ts";
+import type { Enhancement, Prompt, PromptPage, RunFields } from "./shapes.ts";
 
-/** What {@link Prompts} `prompts.create` takes. */
+/** What `prompts.create` takes. */
 export type PromptsCreateInput = {
   /** What the prompt is called */
   name: string;
@@ -17,8 +17,8 @@ export type PromptsCreateInput = {
   tags?: string[];
 };
 
-/** What {@link Prompts} `prompts.enhance` takes. */
-export type PromptsEnhanceInput = {
+/** What `prompts.enhance` takes. */
+export type PromptsEnhanceInput = RunFields & {
   /** The prompt as it is */
   prompt: string;
   /** The model that the prompt is for. Default "flux-dev" */
@@ -31,21 +31,15 @@ export type PromptsEnhanceInput = {
   seed?: number;
   /** Wait for the end, at most 55 seconds. Default false */
   sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
-/** What {@link Prompts} `prompts.get` takes. */
+/** What `prompts.get` takes. */
 export type PromptsGetInput = {
   /** This version; the newest where it is left out. 1 to 2147483647 */
   version?: number;
 };
 
-/** What {@link Prompts} `prompts.list` takes. */
+/** What `prompts.list` takes. */
 export type PromptsListInput = {
   /** How many a page. 1 to 100. Default 20 */
   limit?: number;
@@ -57,7 +51,7 @@ export type PromptsListInput = {
   q?: string;
 };
 
-/** What {@link Prompts} `prompts.update` takes. */
+/** What `prompts.update` takes. */
 export type PromptsUpdateInput = {
   /** What the prompt is called */
   name?: string;

@@ -5,7 +5,7 @@ import type { Operation } from "../operation.ts";
 import type { CallOptions } from "../settings.ts";
 import type { Estimate, Run, RunPage, RunTree } from "./shapes.ts";
 
-/** What {@link Runs} `runs.estimate` takes. */
+/** What `runs.estimate` takes. */
 export type RunsEstimateInput = {
   /** The operation's name, such as images.generate */
   operation: string;
@@ -13,7 +13,7 @@ export type RunsEstimateInput = {
   input: Record<string, unknown>;
 };
 
-/** What {@link Runs} `runs.list` takes. */
+/** What `runs.list` takes. */
 export type RunsListInput = {
   /** How many a page. 1 to 100. Default 20 */
   limit?: number;

@@ -1,5 +1,15 @@
 // Printed by `npm run generate` from the code; never edited by hand.
-// What the server answers.
+// What every run takes, and what the server answers.
+
+/** What every operation takes that makes a run. */
+export type RunFields = {
+  /** Address that is told when the run has ended */
+  webhook_url?: string;
+  /** Signs the webhook; never shown again */
+  webhook_secret?: string;
+  /** Your own notes; they come back with the run */
+  metadata?: Record<string, unknown>;
+};
 
 /** Answer of the interface: BackgroundRemoved */
 export type BackgroundRemoved = {
@@ -265,6 +275,8 @@ export type Run = {
   video_url: string | null;
   /** Every file the run made */
   outputs: Output[];
+  /** What it made that is no file, such as a description */
+  result: Record<string, unknown> | null;
   /** What was asked, with defaults filled in and secrets left out */
   inputs: Record<string, unknown>;
   live_status: "pending" | "processing" | "completed" | "failed" | "canceled" | (string & {}) | null;

@@ -3,10 +3,10 @@ import { callRun, type RunOperation } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import type { Operation } from "../operation.ts";
 import type { ImageSource } from "../sources.ts";
-import type { Video } from "./shapes.ts";
+import type { RunFields, Video } from "./shapes.ts";
 
-/** What {@link Client} `generateVideo` takes. */
-export type GenerateVideoInput = {
+/** What `generateVideo` takes. */
+export type GenerateVideoInput = RunFields & {
   /** What happens in the video */
   prompt?: string;
   /** What the video must not show */
@@ -29,12 +29,6 @@ export type GenerateVideoInput = {
   fps?: number;
   /** Wait for the end, at most 55 seconds. Default false */
   sync?: boolean;
-  /** Address that is told when the run has ended */
-  webhook_url?: string;
-  /** Signs the webhook; never shown again */
-  webhook_secret?: string;
-  /** Your own notes; they come back with the run */
-  metadata?: Record<string, unknown>;
 };
 
 /** The operations `generateVideo`. */

@@ -35,6 +35,7 @@ export function showRun(house: Signer, row: RunRow): Run {
     image_urls: images,
     video_url: urls("video/")[0] ?? null,
     outputs,
+    result: row.result?.data ?? null,
     inputs: row.inputs,
     live_status: liveStatus(row),
     status: row.status,

@@ -105,7 +105,7 @@ describe("runs.tree", () => {
   }, 60_000);
 
   it.each(["tree", "layers"])(
-    "[RUN-033] answers 404 alike for an unknown run and another tenant's: %s",
+    "answers 404 alike for an unknown run and another tenant's: %s",
     async (what) => {
       const stranger = await caller.get(`/runs/${await strangersRun()}/${what}`);
       expect(stranger).toMatchObject({ status: 404, body: { code: "run_not_found" } });
@@ -216,7 +216,7 @@ describe("runs.estimate", () => {
 describe("the prompt library", () => {
   const draft = { name: "Harbour", text: "a harbour at dusk", model_type: "flux-dev", tags: ["sea", "dusk"] };
 
-  it("[PRM-006] [PRM-008] [PRM-009] [PRM-013] keeps, changes by version, and deletes", async () => {
+  it("[PRM-006] [PRM-009] [PRM-013] keeps, changes by version, and deletes", async () => {
     const made = await caller.post("/prompts", { ...draft, tags: ["sea", "dusk", "sea"] });
     expect(made.status).toBe(201);
     expect(made.body).toMatchObject({ ...draft, version: 1 });

@@ -1,0 +1,61 @@
+// Every example of the printed contract is sent as it stands, with its pictures and runs put in place, and is answered.
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { useSuite } from "./world.ts";
+
+type Operation = {
+  operationId: string;
+  parameters?: { name: string; in: string; required: boolean }[];
+  requestBody?: { content: Record<string, { example?: Record<string, unknown> }> };
+};
+const contract = JSON.parse(readFileSync(new URL("../../../api/openapi.json", import.meta.url), "utf8")) as {
+  paths: Record<string, Record<string, Operation>>;
+};
+const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+);
+
+const suite = useSuite();
+
+/** Pictures come from the test's own server, runs are real ones; everything else stays as printed. */
+const settle = (value: unknown, runId: string): unknown => {
+  if (typeof value === "string" && value.startsWith("https://example.com/")) return suite.pictureUrl();
+  if (typeof value === "string" && /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(value)) return runId;
+  if (Array.isArray(value)) return value.map((each) => settle(each, runId));
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, settle(each, runId)]));
+};
+
+/** What a path names must be there, and for a cancel it must still be open. */
+const thingFor = async (operation: Operation): Promise<string> => {
+  if (operation.operationId.startsWith("prompts.")) {
+    return (await suite.caller.post("/prompts", { name: "example", text: "a lighthouse" })).body.id;
+  }
+  if (operation.operationId !== "runs.cancel") return suite.uploaded();
+  return (await suite.caller.generate({ prompt: "[sandbox:delay=5] x", width: 64, height: 64 })).body.run_id;
+};
+
+describe("the examples of the contract", () => {
+  it("are there for every operation that takes JSON", () => {
+    const without = operations
+      .filter(({ operation }) => operation.requestBody?.content["application/json"])
+      .filter(({ operation }) => !operation.requestBody!.content["application/json"]!.example);
+    expect(without.map(({ operation }) => operation.operationId)).toEqual([]);
+  });
+
+  for (const { path, method, operation } of operations) {
+    const json = operation.requestBody?.content["application/json"];
+    if (operation.requestBody && !json) continue;
+    it(`${operation.operationId} is answered`, async () => {
+      const id = await thingFor(operation);
+      const at = path.replaceAll(/\{\w+\}/g, id);
+      const body = json && settle(json.example, await suite.uploaded());
+      const answer = await suite.caller.send(method, at, { ...(body !== undefined && { body }) });
+      expect([answer.status >= 200 && answer.status < 300, answer.status, answer.status < 300 || answer.body]).toEqual([
+        true,
+        answer.status,
+        true,
+      ]);
+    }, 90_000);
+  }
+});
