@@ -245,7 +245,9 @@ function rulesOnly(schema: Schema): Record<string, unknown> {
 function printAssembly(groups: string[]): string {
   const lists = groups.filter((group) => group !== "videos");
   const imports = groups.map((group) => `import { type ${pascal(group)}, ${group}Of } from "./${group}.ts";`);
-  const exports = groups.map((group) => `export type * from "./${group}.ts";\nexport { ${group}Of } from "./${group}.ts";`);
+  const exports = groups.map(
+    (group) => `export type * from "./${group}.ts";\nexport { ${group}Of } from "./${group}.ts";`,
+  );
   return `${HEAD}import type { Connection } from "../connection.ts";
 ${imports.join("\n")}
 

@@ -119,11 +119,16 @@ export async function endRun(
 export async function cancelRun(db: Database, tenantId: string, runId: string, error: PublicFault, eventId: string) {
   const [row] = await db.query<{ ended: boolean; asked: boolean; wake_id: string | null }>(
     "open.cancel",
-    `with gone as (
-       delete from open_runs where run_id = $2 and tenant_id = $1 and started_at is null returning run_id
+    `with locked as (
+       -- Whether it has begun is read under the lock: a beginning at this very moment is waited for, and then seen.
+       select run_id, started_at from open_runs where run_id = $2 and tenant_id = $1 for update
+     ), gone as (
+       delete from open_runs using locked
+       where open_runs.run_id = $2 and locked.started_at is null returning open_runs.run_id
      ), asked as (
        update open_runs set cancel_requested_at = coalesce(cancel_requested_at, now())
-       where run_id = $2 and tenant_id = $1 and started_at is not null returning run_id, wake_id
+       from locked where open_runs.run_id = $2 and locked.started_at is not null
+       returning open_runs.run_id, open_runs.wake_id
      ), noted as (
        update runs set cancel_requested_at = coalesce(cancel_requested_at, now()) where run_id = $2 and exists (select from asked)
      ), ended as (

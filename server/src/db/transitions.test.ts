@@ -132,6 +132,21 @@ describe("the state machine in the database", () => {
     }
   }, 60_000);
 
+  it("cancels or asks, whichever is right, when a run begins in the very moment it is canceled", async () => {
+    const outcomes = { ended: 0, asked: 0 };
+    for (let round = 0; round < 300; round++) {
+      const runId = v7();
+      await acceptRun(database.db, newRun(runId));
+      const [begun, canceled] = await Promise.all([
+        beginRun(database.db, { run_id: runId, tenant_id: TENANT, epoch: 0 }, v7()),
+        cancelRun(database.db, TENANT, runId, error, v7()),
+      ]);
+      expect([canceled.ended, canceled.asked]).toEqual([begun === undefined, begun !== undefined]);
+      outcomes[canceled.ended ? "ended" : "asked"]++;
+    }
+    expect(outcomes.ended + outcomes.asked).toBe(300);
+  }, 60_000);
+
   it("refuses a stale epoch whatever it writes", async () => {
     const runId = v7();
     await acceptRun(database.db, newRun(runId));

@@ -48,7 +48,10 @@ export const Run = z
     image_urls: z.array(z.url()).describe("All images of the run"),
     video_url: z.url().nullable().describe("The video, for runs that make one"),
     outputs: z.array(Output).describe("Every file the run made"),
-    result: z.record(z.string(), z.unknown()).nullable().describe("What it made that is no file, such as a description"),
+    result: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe("What it made that is no file, such as a description"),
     inputs: z.record(z.string(), z.unknown()).describe("What was asked, with defaults filled in and secrets left out"),
     live_status: z.enum(["pending", "processing", "completed", "failed", "canceled"]).nullable(),
     status: z.enum(STATUSES),

@@ -14,8 +14,6 @@ import { isOpen, showRun } from "./show.ts";
 import { treeOf } from "./tree.ts";
 import { uploadFile } from "./upload.ts";
 
-const MOST_LOOKS = 5;
-
 /** `onRun` hears of a run that was made, `onReplay` that nothing had to be. */
 export type AskContext = {
   caller: Caller;
@@ -37,7 +35,10 @@ export const askOf = (
   prompts: libraryOf(house, cursors, { caller, idempotencyKey, onReplay }),
 
   async cancel(runId) {
-    const { ended, wake_id } = await wishEnd(house, caller, runId);
+    if (!isOpen(await ownRun(house, caller, runId))) throw new Fault("run_not_cancelable");
+    const error = new Fault("canceled_by_user").body();
+    const { ended, asked, wake_id } = await cancelRun(house.db, caller.tenant_id, runId, error, idWithin(runId, "end"));
+    if (!ended && !asked) throw new Fault("run_not_cancelable");
     if (ended) house.ended.say(runId);
     // A bell that cannot be rung now is no loss: the run looks at the wish whenever it wakes.
     if (wake_id) await house.ring(wake_id, "cancel").catch(() => {});
@@ -64,15 +65,4 @@ export async function ownRun(house: House, caller: Caller, runId: string): Promi
   if (!row) throw new Fault("run_not_found");
   if (row.deleted_at) throw new Fault("run_deleted");
   return row;
-}
-
-/** A run that begins in this very moment is neither waiting nor at work to one look at it; the next look sees which. */
-async function wishEnd(house: House, caller: Caller, runId: string) {
-  const error = new Fault("canceled_by_user").body();
-  for (let look = 0; look < MOST_LOOKS; look++) {
-    if (!isOpen(await ownRun(house, caller, runId))) throw new Fault("run_not_cancelable");
-    const outcome = await cancelRun(house.db, caller.tenant_id, runId, error, idWithin(runId, "end"));
-    if (outcome.ended || outcome.asked) return outcome;
-  }
-  throw new Fault("conflict");
 }
