@@ -471,6 +471,26 @@ export type ImagesUpscaleForm = ImagesUpscaleInput & {
   image?: FileSource | string;
 };
 
+/** What `images.vary` takes. */
+export type ImagesVaryInput = RunFields & {
+  /** The image */
+  image_url?: ImageSource;
+  /** The run whose image is used; it becomes the parent */
+  run_id?: string;
+  /** How many variations. 1 to 4. Default 2 */
+  n?: number;
+  /** The same seed gives the same picture. 0 to 4294967295 */
+  seed?: number;
+  /** Wait for the end, at most 55 seconds. Default false */
+  sync?: boolean;
+};
+
+/** What `images.vary` takes as a form. */
+export type ImagesVaryForm = ImagesVaryInput & {
+  /** The image as a file; it goes before the others */
+  image?: FileSource | string;
+};
+
 /** The operations `images.*`. */
 export type Images = {
   /**
@@ -683,6 +703,17 @@ export type Images = {
     /** With a form; files go with it. */
     formData: RunOperation<ImagesUpscaleForm, Run>;
   };
+  /**
+   * Make variations of an image.
+   * - Give at least one of image_url, run_id, image.
+   * @example await client.images.vary({ image_url: "https://example.com/desk.png", n: 2, seed: 7 })
+   */
+  vary: RunOperation<ImagesVaryInput | ImagesVaryForm, Run> & {
+    /** With a JSON body; files are uploaded first. */
+    json: RunOperation<ImagesVaryInput, Run>;
+    /** With a form; files go with it. */
+    formData: RunOperation<ImagesVaryForm, Run>;
+  };
 };
 
 const IMAGES_BACKGROUND_REMOVE: Operation = {"name":"images.backgroundRemove","method":"POST","path":"/api/v1/edits/background-remove","bodies":["json"],"creates":true,"waits":true,"fields":{"type":"object","properties":{"image_url":{"is":"inline"},"run_id":{"type":"string","format":"uuid"},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"}}},"rules":[{"anyOf":[{"required":["image_url"]},{"required":["run_id"]}]}]};
@@ -725,6 +756,8 @@ const IMAGES_UPLOAD_MASK: Operation = {"name":"images.uploadMask","method":"POST
 
 const IMAGES_UPSCALE: Operation = {"name":"images.upscale","method":"POST","path":"/api/v1/edits/upscale","bodies":["json","form"],"creates":true,"fields":{"type":"object","properties":{"image_url":{"is":"inline"},"run_id":{"type":"string","format":"uuid"},"image":{"is":"file","form":true},"factor":{"anyOf":[{"type":"number","const":2},{"type":"number","const":4}]},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"}}},"rules":[{"anyOf":[{"required":["image_url"]},{"required":["run_id"]},{"required":["image"]}]}]};
 
+const IMAGES_VARY: Operation = {"name":"images.vary","method":"POST","path":"/api/v1/edits/vary","bodies":["json","form"],"creates":true,"fields":{"type":"object","properties":{"image_url":{"is":"inline"},"run_id":{"type":"string","format":"uuid"},"image":{"is":"file","form":true},"n":{"type":"integer","minimum":1,"maximum":4},"seed":{"type":"integer","minimum":0,"maximum":4294967295},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"}}},"rules":[{"anyOf":[{"required":["image_url"]},{"required":["run_id"]},{"required":["image"]}]}]};
+
 /**
  * The operations of this group on a connection of their own.
  * @example const images = imagesOf(connect({ baseUrl, apiKey }))
@@ -756,5 +789,6 @@ export function imagesOf(connection: Connection): Images {
     upload: call(connection, IMAGES_UPLOAD),
     uploadMask: call(connection, IMAGES_UPLOAD_MASK),
     upscale: callBoth(connection, IMAGES_UPSCALE),
+    vary: callBoth(connection, IMAGES_VARY),
   } as unknown as Images;
 }

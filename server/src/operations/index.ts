@@ -21,6 +21,7 @@ export { segmentImage } from "./images/segment.ts";
 export { uploadImage } from "./images/upload.ts";
 export { uploadMask } from "./images/upload-mask.ts";
 export { upscaleImage } from "./images/upscale.ts";
+export { varyImage } from "./images/vary.ts";
 export { createPrompt } from "./prompts/create.ts";
 export { deletePrompt } from "./prompts/delete.ts";
 export { enhancePrompt } from "./prompts/enhance.ts";
