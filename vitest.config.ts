@@ -5,7 +5,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["{server,sandbox,dev,cli,docs}/**/*.test.ts"],
+    include: ["{server,sandbox,dev,cli,docs,sdk,examples}/**/*.test.ts"],
     exclude: ["**/node_modules/**", "**/.gesso/**"],
     pool: "forks",
     maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),

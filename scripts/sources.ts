@@ -5,7 +5,7 @@ import { join } from "node:path";
 export type SourceFile = { path: string; text: string; lines: number; isTest: boolean };
 
 const PROGRAM = /\.(ts|js)$/;
-const NOT_OURS = /(^|\/)(node_modules|\.gesso|generated|golden|coverage)(\/|$)/;
+const NOT_OURS = /(^|\/)(node_modules|\.gesso|generated|golden|coverage|dist)(\/|$)/;
 
 export function sourceFiles(folders: string[]): SourceFile[] {
   return folders

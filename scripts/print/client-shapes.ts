@@ -7,7 +7,7 @@ const indent = (text: string) => text.replaceAll("\n", "\n  ");
 /** `open`: what the server answers may grow, so an unknown word is no surprise. */
 type Side = "sent" | "answered";
 
-export function typeOf(schema: Schema, side: Side): string {
+function typeOf(schema: Schema, side: Side): string {
   const ref = refName(schema);
   if (ref) return ref;
   if (side === "sent" && schema["x-widget"] === "image") return "ImageSource";

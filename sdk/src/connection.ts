@@ -12,6 +12,7 @@ const ANSWER_MS = 60_000;
 /** A call that waits for its result is answered within 55 seconds; the rest is for slow lines. */
 const RESULT_MS = 150_000;
 
+/** Address, credential and habits of a client; groups of operations stand on it. */
 export type Connection = {
   settings: Settings;
   credential: Credential;

@@ -3,6 +3,7 @@
 import { canStreamBodies } from "./environment.ts";
 import type { Part } from "./sources.ts";
 
+/** How much of a file has been sent. */
 export type UploadProgress = {
   sentBytes: number;
   /** Absent while the size of a stream is not known. */

@@ -1,6 +1,7 @@
 // Tells what happens, never a secret: keys, tokens, signing secrets and pictures are left out before anything is said.
 const LEVELS = ["off", "error", "warn", "info", "debug"] as const;
 
+/** How much is told. */
 export type LogLevel = (typeof LEVELS)[number];
 
 /** `console`, pino and most others. */

@@ -4,6 +4,7 @@ import { GessoError } from "./errors.ts";
 import type { UploadProgress } from "./form.ts";
 import { type Logger, type LogLevel, loggerOf } from "./log.ts";
 
+/** How a client is made. Everything is optional. */
 export type ClientOptions = {
   /** Address of your Gesso. Otherwise `GESSO_URL`, then `http://127.0.0.1:7788`. */
   baseUrl?: string;

@@ -7,6 +7,7 @@ import { type Media, mediaAt } from "./media.ts";
 import { pause } from "./retry.ts";
 import { aborted, send } from "./send.ts";
 
+/** How to wait for a run. */
 export type WaitOptions = {
   /** Told how the run stands, every two seconds or when it has ended. */
   onProgress?: (run: Run) => void;

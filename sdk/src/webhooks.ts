@@ -24,6 +24,7 @@ export class WebhookVerificationError extends GessoError {
 /** `Headers`, a `Request`, or the object of Node, Express and others. */
 export type WebhookHeaders = Headers | { headers: Headers } | Record<string, string | string[] | undefined>;
 
+/** How strict the check is. */
 export type VerifyOptions = {
   /** How many seconds a message may be old, or early. 300 */
   toleranceSeconds?: number;

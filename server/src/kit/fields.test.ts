@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { z } from "zod";
-import { aspectRatio, everyRun, imageUrl, prompt, runId, seed, side, words } from "./fields.ts";
+import { aspectRatio, everyRun, imageUrl, moment, prompt, runId, seed, side, words } from "./fields.ts";
 
 const takes = (field: z.ZodType, value: unknown) => field.safeParse(value).success;
 
@@ -36,6 +36,12 @@ describe("words", () => {
 });
 
 describe("numbers", () => {
+  it.each(["2026-01-31T12:00:00Z", "0001-01-01T00:00:00+02:00"])("moment %s is taken", (value) =>
+    expect(takes(moment("When"), value)).toBe(true),
+  );
+  it.each(["0000-01-01T00:00:00Z", "2026-02-30T00:00:00Z", "yesterday"])("moment %s is not", (value) =>
+    expect(takes(moment("When"), value)).toBe(false),
+  );
   it.each([0, 7, 4294967295, undefined])("seed %s is taken", (value) => expect(takes(seed(), value)).toBe(true));
   it.each([-1, 4294967296, 0.5, "7"])("seed %s is not", (value) => expect(takes(seed(), value)).toBe(false));
   it.each([64, 2048])("side %i is taken", (value) => expect(takes(side("Width"), value)).toBe(true));

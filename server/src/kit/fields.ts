@@ -28,6 +28,16 @@ export const runId = (says: string) => z.uuid().describe(says).meta({ "x-widget"
 
 const address = () => text(1, 2048).regex(/^https?:\/\/\S+$/i, { error: "An http or https address." });
 
+/** A moment in ISO 8601. There was no year 0, and the database knows it. */
+export const moment = (says: string) =>
+  z.iso
+    .datetime({ offset: true })
+    .refine((value) => !value.startsWith("0000"), {
+      params: { code: "out_of_range" },
+      error: "A year from 1 on.",
+    })
+    .describe(says);
+
 export const imageUrl = (says: string) => address().describe(says).meta({ format: "uri", "x-widget": "image" });
 
 export const filename = () => words("Name of the file, for your own records", 255).meta(FORM_ONLY).optional();

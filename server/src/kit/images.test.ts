@@ -75,4 +75,9 @@ describe("what came with the request", () => {
     expect(found.map(({ path }) => path.join("/"))).toEqual(["images/0/image_reference", "mask"]);
     expect(inlineBytes(found[0]!.value)?.subarray(1, 4).toString()).toBe("PNG");
   });
+
+  it("is not looked for in the depths of a body that is nothing but brackets", () => {
+    const deep = JSON.parse(`${"[".repeat(200_000)}${"]".repeat(200_000)}`);
+    expect(findInline({ images: deep })).toEqual([]);
+  });
 });

@@ -14,6 +14,8 @@ const MAGIC = /^(?:iVBORw0KGgo|\/9j\/|UklGR)/;
 const KEPT = /^asset:([0-9a-f-]{36})$/;
 const MOST_BASE64 = 35 * 1024 * 1024;
 const MOST_ADDRESS = 2048;
+/** No field of ours holds a picture further down, and a body may be a hundred thousand brackets deep. */
+const DEEPEST = 4;
 
 const isInline = (text: string) => DATA.test(text) || (BASE64.test(text.slice(0, 512)) && MAGIC.test(text));
 const isReference = (text: string) => UUID.test(text) || ADDRESS.test(text) || isInline(text);
@@ -51,8 +53,9 @@ export function findInline(input: Json): { path: (string | number)[]; value: Fil
   const walk = (value: unknown, path: (string | number)[]): void => {
     if (isFilePart(value) || (typeof value === "string" && value.length > 64 && isInline(value)))
       found.push({ path, value });
+    else if (path.length >= DEEPEST) return;
     else if (Array.isArray(value)) for (const [index, each] of value.entries()) walk(each, [...path, index]);
-    else if (value !== null && typeof value === "object" && path.length < 3) {
+    else if (value !== null && typeof value === "object") {
       for (const [key, each] of Object.entries(value)) walk(each, [...path, key]);
     }
   };

@@ -25,8 +25,9 @@ beforeAll(async () => {
   files.push(await scene(64, 64), Buffer.from("only words"), (await scene(64, 64)).subarray(0, 60));
   const run = await suite.uploaded(files[0]);
   stock = {
-    pictures: [suite.pictureUrl(), run, asDataUrl(files[0]!), UNKNOWN_ID],
-    runs: [run, UNKNOWN_ID, "01990C3E-2F00-7000-8000-6F0C1A2B3C4D"],
+    pictures: [suite.pictureUrl(), run, run, asDataUrl(files[0]!), UNKNOWN_ID],
+    runs: [run, run, run.toUpperCase(), UNKNOWN_ID],
+    missing: [UNKNOWN_ID, UNKNOWN_ID.toUpperCase()],
   };
 }, 30_000);
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { runId, words } from "../../kit/fields.ts";
+import { moment, runId, words } from "../../kit/fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { RunPage, STATUSES } from "../../kit/shapes.ts";
 
@@ -13,7 +13,7 @@ export const listRuns = defineOperation({
     status: z.enum(STATUSES).optional().describe("Only runs in this state"),
     run_type: words("Only runs of this kind", 64).optional(),
     parent_run_id: runId("Only runs made from this one").optional(),
-    created_after: z.iso.datetime({ offset: true }).optional().describe("Only runs accepted later than this"),
+    created_after: moment("Only runs accepted later than this").optional(),
   }),
   output: RunPage,
   example: { limit: 20 },

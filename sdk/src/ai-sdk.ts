@@ -1,0 +1,102 @@
+// Gesso as a provider of the AI SDK (`ai`): pictures for `generateImage`, films for `experimental_generateVideo`. Its
+// types are told here by their shape, so that nothing has to be installed for it.
+import { ValidationError } from "./errors.ts";
+import type { Images } from "./generated/images.ts";
+import type { Videos } from "./generated/videos.ts";
+import type { ImageSource } from "./sources.ts";
+import type { FinishedRun } from "./wait.ts";
+
+/** A file as the AI SDK hands it over. */
+export type ModelFile = { type: "file"; mediaType: string; data: string | Uint8Array } | { type: "url"; url: string };
+
+type Options = {
+  prompt: string | undefined;
+  seed: number | undefined;
+  providerOptions: Record<string, Record<string, unknown>>;
+  abortSignal?: AbortSignal;
+};
+type ImageOptions = Options & {
+  n: number;
+  size: `${number}x${number}` | undefined;
+  aspectRatio: `${number}:${number}` | undefined;
+  files: ModelFile[] | undefined;
+};
+type VideoOptions = Options & {
+  aspectRatio: string | undefined;
+  duration: number | undefined;
+  fps: number | undefined;
+  image: ModelFile | undefined;
+};
+type Warning = { type: "other"; message: string };
+type Told = { timestamp: Date; modelId: string; headers: Record<string, string> | undefined };
+type Face = { readonly specificationVersion: "v4"; readonly provider: string; readonly modelId: string };
+
+/** As `ImageModelV4` wants it. */
+export type ImageModel = Face & {
+  readonly maxImagesPerCall: number;
+  doGenerate(options: ImageOptions): Promise<{ images: Uint8Array[]; warnings: Warning[]; response: Told }>;
+};
+
+type VideoFile = { type: "binary"; data: Uint8Array; mediaType: string };
+
+/** As `Experimental_VideoModelV4` wants it. */
+export type VideoModel = Face & {
+  readonly maxVideosPerCall: number;
+  doGenerate(options: VideoOptions): Promise<{ videos: VideoFile[]; warnings: Warning[]; response: Told }>;
+};
+
+type Needs = { images: Pick<Images, "generate">; generateVideo: Videos["generateVideo"] };
+type ModelType = NonNullable<Parameters<Images["generate"]>[0]["model_type"]>;
+
+/**
+ * Gesso's models for the AI SDK. What it has no name for goes through `providerOptions.gesso`.
+ * @example const { image } = await generateImage({ model: gesso(client).image("flux-dev"), prompt: "a red bicycle" })
+ */
+export function gesso(client: Needs): { image(modelType?: ModelType): ImageModel; video(): VideoModel } {
+  return { image: (modelType = "flux-dev") => imageModel(client, modelType), video: () => videoModel(client) };
+}
+
+const face = (modelId: string): Face => ({ specificationVersion: "v4", provider: "gesso", modelId });
+const sourceOf = (file: ModelFile): ImageSource =>
+  file.type === "url" ? file.url : typeof file.data === "string" ? bytesOf(file.data) : file.data;
+const bytesOf = (base64: string) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+const waiting = ({ abortSignal }: Options) => (abortSignal ? { signal: abortSignal } : {});
+const given = (fields: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+const told = ({ warnings, finished_at }: FinishedRun, modelId: string) => ({
+  warnings: warnings.map((message): Warning => ({ type: "other", message })),
+  response: { timestamp: new Date(finished_at ?? Date.now()), modelId, headers: undefined },
+});
+
+const imageModel = (client: Needs, model_type: ModelType): ImageModel => ({
+  ...face(model_type),
+  maxImagesPerCall: 4,
+  async doGenerate(options) {
+    const [width, height] = options.size?.split("x").map(Number) ?? [];
+    const [first] = options.files ?? [];
+    const fields = { width, height, aspect_ratio: options.aspectRatio, seed: options.seed };
+    const input = {
+      prompt: options.prompt ?? "",
+      model_type,
+      ...given({ ...fields, reference_image_url: first && sourceOf(first) }),
+      ...(options.n > 1 && { batch_size: options.n }),
+      ...options.providerOptions.gesso,
+    };
+    const run = await client.images.generate(input).wait(waiting(options));
+    return { images: await Promise.all(run.images.map((image) => image.bytes())), ...told(run, model_type) };
+  },
+});
+
+const videoModel = (client: Needs): VideoModel => ({
+  ...face("video"),
+  maxVideosPerCall: 1,
+  async doGenerate(options) {
+    const { prompt, seed, duration, fps, aspectRatio: aspect_ratio, image } = options;
+    const own = options.providerOptions.gesso;
+    const input = given({ prompt, seed, duration, fps, aspect_ratio, image_url: image && sourceOf(image), ...own });
+    const run = await client.generateVideo(input).wait(waiting(options));
+    if (!run.video) throw new ValidationError(`The run ${run.run_id} made no film`, { runId: run.run_id });
+    const data = await run.video.bytes();
+    return { videos: [{ type: "binary", data, mediaType: "video/mp4" }], ...told(run, "video") };
+  },
+});

@@ -1,0 +1,38 @@
+// The AI SDK gets its pictures and films from Gesso, through the client.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Gesso, startAll } from "@gesso/dev/start";
+import { experimental_generateVideo, generateImage } from "ai";
+import sharp from "sharp";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { gesso } from "../src/ai-sdk.ts";
+import { createClient } from "../src/index.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "gesso-ai-"));
+let started: Gesso;
+beforeAll(async () => {
+  started = await startAll({ dataDir: folder, ephemeral: true, log: () => {} });
+}, 90_000);
+afterAll(async () => {
+  await started?.stop();
+  rmSync(folder, { recursive: true, force: true });
+}, 60_000);
+
+it("[SDK-18] generateImage gives a PNG, experimental_generateVideo an MP4", async () => {
+  const app = gesso(createClient({ baseUrl: started.url, apiKey: started.key }));
+  const prompt = "a red bicycle";
+  const { image, images } = await generateImage({ model: app.image("flux-dev"), prompt, size: "64x64", n: 2 });
+  expect(images).toHaveLength(2);
+  expect(image.mediaType).toBe("image/png");
+  expect((await sharp(image.uint8Array).metadata()).width).toBe(64);
+  const film = await experimental_generateVideo({
+    model: app.video(),
+    prompt: { image: image.uint8Array, text: "it rolls away" },
+    duration: 1,
+    fps: 8,
+  });
+  expect(film.video.mediaType).toBe("video/mp4");
+  expect(Buffer.from(film.video.uint8Array.slice(4, 8)).toString()).toBe("ftyp");
+}, 90_000);

@@ -1,0 +1,74 @@
+// A server of a few lines for what the real one never does, and a proxy that cuts lines after the answer was made.
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export type Local = { url: string; requests: Seen[]; close(): Promise<void> };
+export type Seen = { method: string; url: string; headers: IncomingMessage["headers"]; body: string; at: number };
+
+async function listen(listener: RequestListener): Promise<{ url: string; close(): Promise<void> }> {
+  const server = createServer(listener);
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const { port } = server.address() as AddressInfo;
+  const close = () =>
+    new Promise<void>((done) => {
+      server.closeAllConnections();
+      server.close(() => done());
+    });
+  return { url: `http://127.0.0.1:${port}`, close };
+}
+
+const bodyOf = async (request: IncomingMessage): Promise<Buffer> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks);
+};
+
+/** Answers each request with what `reply` writes. */
+export async function serve(reply: (seen: Seen, response: ServerResponse, count: number) => unknown): Promise<Local> {
+  const requests: Seen[] = [];
+  const at = await listen(async (request, response) => {
+    const body = (await bodyOf(request)).toString();
+    const seen = {
+      method: request.method ?? "",
+      url: request.url ?? "",
+      headers: request.headers,
+      body,
+      at: Date.now(),
+    };
+    requests.push(seen);
+    await reply(seen, response, requests.length);
+  });
+  return { ...at, requests };
+}
+
+export const json = (response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) =>
+  response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+
+/** Passes everything on; where `cuts` says so, the answer is read from upstream and the line to the caller is cut. */
+export async function startProxy(
+  upstream: string,
+  cuts: (request: IncomingMessage) => boolean,
+  change: (headers: Record<string, string>) => void = () => {},
+) {
+  return listen(async (request, response) => {
+    const body = await bodyOf(request);
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).filter(([name]) => !["host", "connection", "content-length"].includes(name)),
+    ) as Record<string, string>;
+    change(headers);
+    const answer = await fetch(upstream + request.url, {
+      method: request.method ?? "GET",
+      headers,
+      ...(body.length > 0 && { body: new Uint8Array(body) }),
+    });
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    if (cuts(request)) return request.socket.destroy();
+    const {
+      "content-encoding": _,
+      "content-length": __,
+      "transfer-encoding": ___,
+      ...rest
+    } = Object.fromEntries(answer.headers);
+    response.writeHead(answer.status, rest).end(bytes);
+  });
+}

@@ -1,0 +1,139 @@
+// Every sample of the README and the guides, run as it stands against a whole Gesso; and every program of `examples/`.
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { type Gesso, startAll } from "@gesso/dev/start";
+import { chromium } from "playwright-core";
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { generateTestHeaders } from "../src/webhooks.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const PAGES = ["sdk/README.md", "docs/guide/client.md", "docs/guide/from-the-reference-client.md"];
+const CHROMIUM = "/usr/bin/chromium";
+const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+type Sample = { place: string; code: string };
+const samplesOf = (page: string): Sample[] => {
+  const text = readFileSync(join(ROOT, page), "utf8");
+  return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match) => ({
+    place: `${page}:${text.slice(0, match.index).split("\n").length}`,
+    code: match[1]!,
+  }));
+};
+
+let gesso: Gesso;
+let folder: string;
+const programs: ChildProcess[] = [];
+const environment = () => ({
+  PATH: process.env.PATH,
+  GESSO_URL: gesso.url,
+  GESSO_API_KEY: gesso.key,
+  WEBHOOK_SECRET: SECRET,
+});
+
+beforeAll(async () => {
+  mkdirSync(join(ROOT, "sdk/.gesso"), { recursive: true });
+  folder = mkdtempSync(join(ROOT, "sdk/.gesso/samples-"));
+  gesso = await startAll({ dataDir: folder, ephemeral: true, log: () => {} });
+  const picture = (background: string) => sharp({ create: { width: 64, height: 64, channels: 3, background } }).png();
+  await picture("#a62").toFile(join(folder, "desk.png"));
+  await picture("#fff").toFile(join(folder, "mask.png"));
+}, 90_000);
+
+afterAll(async () => {
+  for (const program of programs) program.kill();
+  await gesso?.stop();
+  rmSync(folder, { recursive: true, force: true });
+}, 60_000);
+
+const run = (file: string, ...parameters: string[]) =>
+  promisify(execFile)(process.execPath, [file, ...parameters], { cwd: folder, env: environment(), timeout: 60_000 });
+
+/** Starts a program and waits for the address that it prints. */
+const start = (file: string): Promise<{ url: string; said: () => string }> =>
+  new Promise((resolve, reject) => {
+    const program = spawn(process.execPath, [join(ROOT, file), "0"], { env: environment() });
+    programs.push(program);
+    let said = "";
+    program.stdout.on("data", (chunk) => {
+      said += chunk;
+      const url = /http:\S+/.exec(said)?.[0];
+      if (url) resolve({ url, said: () => said });
+    });
+    program.stderr.on("data", (chunk) => reject(new Error(String(chunk))));
+  });
+
+describe("[SDK-1] every sample works", () => {
+  it.each(PAGES.flatMap(samplesOf))(
+    "$place",
+    async ({ place, code }) => {
+      const isWhole = /const client = (new Client|createClient)/.test(code);
+      const opening = isWhole ? "" : 'import { createClient as open } from "@gesso/client";\nconst client = open();\n';
+      const file = join(folder, `${place.replace(/\W/g, "-")}.ts`);
+      writeFileSync(file, `${opening}${code}\nexport {};\n`);
+      await run(file);
+    },
+    70_000,
+  );
+
+  it("and there are as many as the pages promise", () => {
+    expect(PAGES.flatMap(samplesOf).length).toBeGreaterThanOrEqual(15);
+  });
+});
+
+describe("every example works", () => {
+  it("node-script.ts saves a picture", async () => {
+    const { stdout } = await run(join(ROOT, "examples/node-script.ts"), "a red bicycle", "bicycle.png");
+    expect(stdout).toContain("bicycle.png is from run");
+    expect((await sharp(join(folder, "bicycle.png")).metadata()).width).toBe(256);
+  }, 60_000);
+
+  it("next-route.ts starts a run and tells how it stands", async () => {
+    process.env.GESSO_URL = gesso.url;
+    process.env.GESSO_API_KEY = gesso.key;
+    const { GET, POST } = await import("../../examples/next-route.ts");
+    const post = (prompt: unknown) =>
+      POST(new Request("http://page.example/api", { method: "POST", body: JSON.stringify({ prompt }) }));
+    const started = await post("a boat");
+    expect(started.status).toBe(202);
+    const { run_id } = (await started.json()) as { run_id: string };
+    const told = await GET(new Request(`http://page.example/api?run_id=${run_id}`));
+    expect(await told.json()).toMatchObject({ status: expect.any(String) });
+    expect((await post("")).status).toBe(400);
+  }, 30_000);
+
+  it("express-webhook.ts believes what is signed, once, and nothing else", async () => {
+    const { url, said } = await start("examples/express-webhook.ts");
+    const body = JSON.stringify({ type: "run.completed", timestamp: "2026-11-15T04:00:00Z", data: { run_id: "r1" } });
+    const send = (headers: Record<string, string>) => fetch(url, { method: "POST", body, headers });
+    const headers = await generateTestHeaders(body, SECRET);
+    expect((await send(headers)).status).toBe(204);
+    expect((await send(headers)).status).toBe(204);
+    expect((await send({ ...headers, "webhook-signature": "v1,AAAA" })).status).toBe(400);
+    expect(said().match(/run\.completed r1/g)).toHaveLength(1);
+  }, 30_000);
+
+  it("browser-page.html makes a picture without a key, through browser-server.ts", async () => {
+    await run(join(ROOT, "sdk/build.ts"));
+    const { url } = await start("examples/browser-server.ts");
+    expect((await fetch(`${url}/gesso/api/v1/runs`)).status).toBe(403);
+    expect(await (await fetch(url)).text()).not.toContain(gesso.key);
+    expect((await fetch(`${url}/client/index.js`)).status).toBe(200);
+    if (!existsSync(CHROMIUM)) return;
+    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+    try {
+      const page = await browser.newPage();
+      await page.goto(url);
+      await page.click("button");
+      await page.waitForFunction(() => (document.querySelector("img") as HTMLImageElement).naturalWidth > 0, null, {
+        timeout: 30_000,
+      });
+      expect(await page.textContent("output")).toBe("completed");
+    } finally {
+      await browser.close();
+    }
+  }, 60_000);
+});
