@@ -9,7 +9,7 @@ export default defineConfig({
     exclude: ["**/node_modules/**", "**/.gesso/**"],
     pool: "forks",
     maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
-    testTimeout: 20_000,
+    testTimeout: 45_000,
     hookTimeout: 120_000,
     teardownTimeout: 30_000,
     // A test that is meant to run alone and got committed would hide all others.

@@ -30,7 +30,7 @@ const PACKAGES: Record<string, { src: string[]; test: string[] }> = {
   sandbox: { src: [], test: [] },
   dev: { src: [], test: [] },
   cli: { src: ["dev", "client"], test: ["dev"] },
-  sdk: { src: [], test: ["dev", "server", "scripts", "examples"] },
+  sdk: { src: [], test: ["dev", "server", "scripts", "examples", "client"] },
 };
 
 /** What of the outside only some rooms of the server know. */

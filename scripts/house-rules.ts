@@ -33,7 +33,8 @@ const RULES: Rule[] = [
   {
     says: "only config.ts reads the environment",
     within: (file) =>
-      !file.isTest && !below("dev/", "cli/", "scripts/", "server/src/config.ts", "sandbox/src/main.ts")(file),
+      !file.isTest &&
+      !below("dev/", "cli/", "examples/", "scripts/", "server/src/config.ts", "sandbox/src/main.ts")(file),
     code: /\bprocess\.env\b/,
   },
   {
@@ -86,7 +87,7 @@ function shapeBreaches(file: SourceFile): string[] {
   ];
 }
 
-const files = sourceFiles(["server", "sandbox", "dev", "cli", "scripts", "docs"]);
+const files = sourceFiles(["server", "sandbox", "dev", "cli", "sdk", "examples", "scripts", "docs"]);
 const lengths = files
   .filter(({ isTest }) => !isTest)
   .map(({ lines }) => lines)

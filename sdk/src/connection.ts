@@ -109,7 +109,8 @@ async function perform(connection: Connection, request: Own, accept: string): Pr
     isOnce: prepared.isOnce,
     idempotencyKey,
     timeoutMs: options.timeout ?? settings.timeout ?? (waits ? RESULT_MS : ANSWER_MS),
-    maxRetries: options.maxRetries ?? settings.maxRetries,
+    // A change that was made but not answered must not be made twice, and it has no key to tell.
+    maxRetries: operation.method === "PATCH" ? 0 : (options.maxRetries ?? settings.maxRetries),
     signal: options.signal,
   });
 }

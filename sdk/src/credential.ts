@@ -18,19 +18,21 @@ export function credentialOf({ apiKey, getToken }: Settings): Credential {
   }
   let asked: Promise<{ token: string | null; until: number }> | undefined;
   const ask = async () => {
-    const token = await Promise.resolve(getToken()).catch((cause: unknown) => {
+    try {
+      const token = await getToken();
+      return { token, until: token ? expiryOf(token) - EARLY_MS : 0 };
+    } catch (cause) {
       throw new AuthError("getToken gave no token", { cause });
-    });
-    return { token, until: token ? expiryOf(token) - EARLY_MS : 0 };
+    }
   };
   return {
     async header() {
-      let held = asked && (await asked.catch(() => undefined));
+      const known = asked;
+      let held = await known?.catch(() => undefined);
       if (!held || Date.now() >= held.until) {
-        // Calls that start together share one question.
-        const mine = ask();
-        asked = mine;
-        held = await mine;
+        // The first who notices asks; calls that start together share the question.
+        if (asked === known || !asked) asked = ask();
+        held = await asked;
       }
       const header: Record<string, string> = held.token ? { authorization: `Bearer ${held.token}` } : {};
       return header;

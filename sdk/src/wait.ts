@@ -66,6 +66,7 @@ export function wait(connection: Connection, exchange: Exchange, options: WaitOp
       const says = `The run ${runId ?? ""} has not ended within ${timeout} ms; it goes on`;
       end(() => reject(new TimeoutError(says, { runId, idempotencyKey: exchange.idempotencyKey })));
     }, timeout);
+    if (signal?.aborted) return onAbort();
     signal?.addEventListener("abort", onAbort, { once: true });
     follow(waiter).then(
       (run) => end(() => resolve(run)),

@@ -1,6 +1,6 @@
 // What is published, as somebody who installs it finds it: whole, small, documented, and the same for import and require.
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -57,6 +57,8 @@ it("[SDK-15] is small, and what is not used is left out", async () => {
   const group = await gzipOf('import { connect, runsOf } from "@gesso/client"; console.log(runsOf(connect()));');
   const webhooks = await gzipOf('import { unwrap } from "@gesso/client/webhooks"; console.log(unwrap);');
   console.log(`gzip: client ${whole.bytes}, one group ${group.bytes}, webhooks ${webhooks.bytes}`);
+  // With both formats and all documentation; the code alone is half of it.
+  expect(statSync(archive).size).toBeLessThan(45_000);
   expect(whole.bytes).toBeLessThan(18_000);
   expect(webhooks.bytes).toBeLessThan(2_000);
   expect(group.bytes).toBeLessThan(whole.bytes - 2_000);

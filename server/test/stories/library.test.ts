@@ -104,15 +104,12 @@ describe("runs.tree", () => {
     expect([refused.status, refused.body.code]).toEqual([422, "tree_too_deep"]);
   }, 60_000);
 
-  it.each(["tree", "layers"])(
-    "answers 404 alike for an unknown run and another tenant's: %s",
-    async (what) => {
-      const stranger = await caller.get(`/runs/${await strangersRun()}/${what}`);
-      expect(stranger).toMatchObject({ status: 404, body: { code: "run_not_found" } });
-      expect(withoutRequest(stranger)).toEqual(withoutRequest(await caller.get(`/runs/${UNKNOWN}/${what}`)));
-      expect((await caller.get(`/runs/nonsense/${what}`)).status).toBe(400);
-    },
-  );
+  it.each(["tree", "layers"])("answers 404 alike for an unknown run and another tenant's: %s", async (what) => {
+    const stranger = await caller.get(`/runs/${await strangersRun()}/${what}`);
+    expect(stranger).toMatchObject({ status: 404, body: { code: "run_not_found" } });
+    expect(withoutRequest(stranger)).toEqual(withoutRequest(await caller.get(`/runs/${UNKNOWN}/${what}`)));
+    expect((await caller.get(`/runs/nonsense/${what}`)).status).toBe(400);
+  });
 });
 
 describe("edit.getLayers", () => {
