@@ -99,7 +99,7 @@ describe("400", () => {
     const input = { prompt: "x", model_type: "wan-image-2.1", ...size, batch_size: 3 };
     const fault = refusalOf(() => estimateRun(house, "images.generate", input));
     expect(fault.code).toBe("validation_error");
-    expect(fault.details.errors).toMatchObject([{ path: "/input/batch_size", code: "unsupported_parameter" }]);
+    expect(fault.details.errors).toMatchObject([{ path: "/input/batch_size", code: "unknown_value" }]);
   });
 
   it.each(["images.conjure", "runs.get", "constructor", ""])("refuses %j, which has no price", (operation) => {
