@@ -26,13 +26,7 @@ describe("a cursor", () => {
     const cursor = signer.make("mine", id);
     for (let at = 0; at < cursor.length; at++) {
       const changed = cursor.slice(0, at) + (cursor[at] === "A" ? "B" : "A") + cursor.slice(at + 1);
-      const read = () => signer.read("mine", changed);
-      // The last character of base64 has spare bits, so another letter may mean the same bytes; never another id.
-      try {
-        expect(read()).toBe(id);
-      } catch (thrown) {
-        expect(thrown).toMatchObject({ code: "invalid_cursor" });
-      }
+      expect(() => signer.read("mine", changed)).toThrow(expect.objectContaining({ code: "invalid_cursor" }));
     }
     expect(() => signer.read("mine", "")).toThrow();
     expect(() => signer.read("mine", "////")).toThrow();
