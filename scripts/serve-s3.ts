@@ -3,7 +3,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort, startRadosgw } from "../server/test/parts/radosgw.ts";
+import { freePort } from "@gesso/dev/parts";
+import { startRadosgw } from "../server/test/parts/radosgw.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "gesso-s3-"));
 const server = await startRadosgw(join(folder, "rgw"), await freePort());

@@ -1,7 +1,7 @@
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { decode, greyMask, greys, picture } from "../../test/golden/pictures.ts";
-import { fitMask, toMask } from "./mask.ts";
+import { toMask } from "./mask.ts";
 
 const isCanonical = { format: "png", channels: 1, depth: "uchar", space: "b-w", hasAlpha: false };
 const rgba = (pixels: number[][]) =>
@@ -143,30 +143,4 @@ it("gives back the very same bytes when done twice", async () => {
 it("tells a damaged mask from a fault of ours", async () => {
   const whole = await greyMask([[0, 255]].concat([[255, 0]]));
   await expect(toMask(whole.subarray(0, 40))).rejects.toMatchObject({ code: "image_undecodable" });
-});
-
-describe("fitting a mask to its picture", () => {
-  it("gives back the very same bytes where the size is right", async () => {
-    const mask = await greyMask([[0, 255]].concat([[255, 0]]));
-    expect(await fitMask(mask, 16, 16)).toBe(mask);
-  });
-
-  it("enlarges and shrinks without making new levels of grey", async () => {
-    const mask = await greyMask([[0, 255]].concat([[255, 0]]));
-    for (const side of [8, 64, 100]) {
-      const fitted = await fitMask(mask, side, side);
-      expect(await sharp(fitted).metadata()).toMatchObject({ ...isCanonical, width: side, height: side });
-      const { data } = await decode(fitted);
-      expect(new Set(data.filter((_, at) => at % 4 === 0))).toEqual(new Set([0, 255]));
-    }
-  });
-
-  it("bears one percent of difference in shape and no more", async () => {
-    const mask = await greyMask([[0, 255]].concat([[255, 0]]), 50);
-    await expect(fitMask(mask, 1000, 1010)).resolves.toBeDefined();
-    await expect(fitMask(mask, 1000, 1011)).rejects.toMatchObject({
-      code: "mask_mismatch",
-      details: { mask: { width: 100, height: 100 }, image: { width: 1000, height: 1011 } },
-    });
-  });
 });

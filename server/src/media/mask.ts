@@ -2,12 +2,10 @@
 // between. Whatever a caller's tool writes, nobody further in has to guess which way round a mask is.
 import { setImmediate } from "node:timers/promises";
 import sharp, { type Metadata, type SharpOptions } from "sharp";
-import { Fault } from "../faults.ts";
 import { mostPixels } from "./decode.ts";
 import { damaged } from "./image-layout.ts";
 
 const decodeSeconds = 10;
-const mostSkewPercent = 1;
 /** Nearly black and nearly white count as such: lossy formats and soft edges leave both a little off. */
 const near = 32;
 /** How many of the visible pixels may be neither before the picture is no drawing in black and white. */
@@ -30,26 +28,11 @@ export async function toMask(bytes: Uint8Array): Promise<Uint8Array> {
   }
 }
 
-/** The mask in the size of its picture. It may be smaller or larger, never of another shape. */
-export async function fitMask(mask: Uint8Array, width: number, height: number): Promise<Uint8Array> {
-  const own = await sharp(mask, reading).metadata();
-  if (own.width === width && own.height === height) return mask;
-  // In whole numbers, so that exactly one percent is still within.
-  if (Math.abs(own.width * height - own.height * width) * 100 > own.height * width * mostSkewPercent) {
-    throw new Fault("mask_mismatch", { mask: { width: own.width, height: own.height }, image: { width, height } });
-  }
-  return writeGrey(await readGrey(mask, { width, height }), { width, height });
-}
-
 const isMask = ({ format, space, depth, hasAlpha, isPalette }: Metadata) =>
   format === "png" && space === "b-w" && depth === "uchar" && !hasAlpha && !isPalette;
 
-const readGrey = (bytes: Uint8Array, size?: Size): Promise<Uint8Array> => {
-  const image = sharp(bytes, reading).timeout({ seconds: decodeSeconds });
-  // Nearest neighbour makes no new levels of grey, so black stays wholly black.
-  if (size) image.resize({ ...size, fit: "fill", kernel: "nearest" });
-  return image.toColourspace("b-w").raw({ depth: "uchar" }).toBuffer();
-};
+const readGrey = (bytes: Uint8Array): Promise<Uint8Array> =>
+  sharp(bytes, reading).timeout({ seconds: decodeSeconds }).toColourspace("b-w").raw({ depth: "uchar" }).toBuffer();
 
 const writeGrey = (data: Uint8Array, { width, height }: Size): Promise<Uint8Array> =>
   sharp(data, { raw: { width, height, channels: 1 } })

@@ -7,8 +7,9 @@ import {
   ListMultipartUploadsCommand,
   ListObjectsV2Command,
 } from "@aws-sdk/client-s3";
+import { freePort } from "@gesso/dev/parts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { freePort, type S3Server, startRadosgw, testKeys } from "../../test/parts/radosgw.ts";
+import { type S3Server, startRadosgw, testKeys } from "../../test/parts/radosgw.ts";
 import { openBucket } from "./s3-client.ts";
 import { storageContract } from "./storage.contract.ts";
 import type { Storage } from "./storage.ts";

@@ -4,10 +4,10 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, open, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { delimiter, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { freePort } from "@gesso/dev/parts";
 
 export type S3Server = { endpoint: string; accessKeyId: string; secretAccessKey: string };
 
@@ -33,17 +33,6 @@ export const startRadosgw = async (dir: string, port: number): Promise<S3Server 
   }
   return { endpoint: `http://127.0.0.1:${port}`, ...testKeys, stop };
 };
-
-/** A loopback port that nobody listens on at this moment. */
-export const freePort = (): Promise<number> =>
-  new Promise((found, failed) => {
-    const probe = createServer();
-    probe.once("error", failed);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => (address && typeof address === "object" ? found(address.port) : failed(new Error("no port"))));
-    });
-  });
 
 const requirePrograms = () => {
   const folders = (process.env.PATH ?? "").split(delimiter);

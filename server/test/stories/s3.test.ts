@@ -1,10 +1,11 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "@gesso/dev/parts";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { s3Storage } from "../../src/media/storage-s3.ts";
 import { callerOf } from "../caller.ts";
-import { freePort, type S3Server, startRadosgw, testKeys } from "../parts/radosgw.ts";
+import { type S3Server, startRadosgw, testKeys } from "../parts/radosgw.ts";
 import { startWorld, type World } from "../world.ts";
 
 let world: World;
