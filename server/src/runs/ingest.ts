@@ -45,8 +45,8 @@ async function ingestSource(house: House, held: Held, source: Source, made: Kept
 
 async function fetchSource(house: House, held: Held, { asset_id, url }: { asset_id: string; url: string }) {
   const { bytes: fetched } = await house.fetchBytes(url, { maxBytes: MOST_BYTES, timeoutSeconds: FETCH_SECONDS });
-  const { bytes } = await normalizeUpload(fetched);
-  const file = await keepFile(house, held, { asset_id, role: "source", bytes });
+  const { bytes, ...seen } = await normalizeUpload(fetched);
+  const file = await keepFile(house, held, { asset_id, role: "source", bytes, seen });
   await keepSource(house.db, held, file);
   return file;
 }

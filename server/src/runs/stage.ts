@@ -28,12 +28,9 @@ export async function stageInline(
   for (const { path, value } of found) {
     const raw = isFilePart(value) ? await readFile(value.path) : inlineBytes(value)!;
     if (raw.length > MOST_BYTES) throw new Fault("payload_too_large");
-    const { bytes } = await normalizeUpload(raw);
-    const file = await keepFile(house, run, {
-      asset_id: idWithin(run.run_id, "given", ...path),
-      role: "source",
-      bytes,
-    });
+    const { bytes, ...seen } = await normalizeUpload(raw);
+    const asset_id = idWithin(run.run_id, "given", ...path);
+    const file = await keepFile(house, run, { asset_id, role: "source", bytes, seen });
     await keepSource(house.db, run, file);
     files.push(file);
     input = replaceAt(input, path, keptAs(file.asset_id));

@@ -49,16 +49,15 @@ export async function keepOutputs(
 const onlyGiven = (about: About): About =>
   Object.fromEntries(Object.entries(about).filter(([, value]) => value !== undefined));
 
+type Seen = { media_type: string; width: number; height: number };
+type NewFile = { asset_id: string; role: string; bytes: Uint8Array; seen?: Seen };
+
 export async function keepFile(
   house: House,
   run: { run_id: string; tenant_id: string },
-  { asset_id, role, bytes }: { asset_id: string; role: string; bytes: Uint8Array },
+  { asset_id, role, bytes, seen: known }: NewFile,
 ): Promise<Kept> {
-  const seen = await inspect(bytes, role === "result" && isChecksummed(bytes)).catch((thrown) => {
-    throw thrown instanceof Fault && role === "result"
-      ? new Fault("provider_output_invalid", { reason: thrown.code }, { cause: thrown })
-      : thrown;
-  });
+  const seen = known ?? (await inspectResult(bytes));
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   const storage_key = assetKey(run.tenant_id, run.run_id, sha256);
   await house.storage.put(storage_key, bytes, seen.media_type);
@@ -66,12 +65,17 @@ export async function keepFile(
   return { asset_id, ...seen, size_bytes: bytes.length, sha256, role, storage_key };
 }
 
-/** Every part of a PNG carries a checksum, which is read in any case: decoding it would prove nothing more. */
-const isChecksummed = (bytes: Uint8Array) => bytes[0] === 0x89 && bytes[1] === 0x50;
-
-/** A video says its size in its own container; pictures are looked at whole. */
-const inspect = (bytes: Uint8Array, isProven: boolean) =>
-  isVideo(bytes) ? inspectVideo(bytes) : inspectImage(bytes, { decode: !isProven });
+/** A provider's result is looked at here; what came in by another door has been looked at there. */
+async function inspectResult(bytes: Uint8Array): Promise<Seen> {
+  // Every part of a PNG carries a checksum, which is read in any case: decoding it would prove nothing more.
+  const isChecksummed = bytes[0] === 0x89 && bytes[1] === 0x50;
+  try {
+    return await (isVideo(bytes) ? inspectVideo(bytes) : inspectImage(bytes, { decode: !isChecksummed }));
+  } catch (thrown) {
+    if (!(thrown instanceof Fault)) throw thrown;
+    throw new Fault("provider_output_invalid", { reason: thrown.code }, { cause: thrown });
+  }
+}
 
 async function bytesOf(house: House, live: LiveProvider, output: Output): Promise<Uint8Array> {
   if ("bytes" in output) return output.bytes;

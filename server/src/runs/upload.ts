@@ -22,9 +22,13 @@ export async function uploadFile(
 
   const { parent_run_id, root_run_id, depth } = await placeInTree(house, caller, about.parent_id);
   const run_id = house.newId();
-  const { bytes } = await normalizeUpload(await readFile(file.path));
+  const { bytes, ...seen } = await normalizeUpload(await readFile(file.path));
   const role = about.isMask ? "mask" : "source";
-  const asset = await keepFile(house, { ...caller, run_id }, { asset_id: idWithin(run_id, "upload"), role, bytes });
+  const asset = await keepFile(
+    house,
+    { ...caller, run_id },
+    { asset_id: idWithin(run_id, "upload"), role, bytes, seen },
+  );
   const row = await acceptUpload(house.db, {
     ...caller,
     run_id,
