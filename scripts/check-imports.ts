@@ -12,12 +12,14 @@ const MAY: Record<string, string[]> = {
   models: ["kit"],
   operations: ["kit", "models"],
   providers: ["kit", "faults", "models"],
+  catalogue: ["kit", "faults", "providers", "models"],
   db: ["kit", "faults"],
   media: ["faults"],
   access: ["db", "faults"],
   runs: ["kit", "models", "operations", "providers", "db", "media", "access", "faults", "observe"],
   // The dispatcher and the duties around the runs are queues in PostgreSQL, so the engine room reads its tables.
   engine: ["runs", "db", "faults", "observe"],
+  doctor: ["kit", "faults", "providers", "models", "catalogue", "db", "media"],
   http: ["kit", "operations", "providers", "runs", "access", "faults", "observe", "type db"],
 };
 
@@ -26,7 +28,7 @@ const ROOF: Record<string, string[]> = { config: ["world", "main"], world: ["mai
 
 /** A package's sources, and its tests, may import these packages of ours. */
 const PACKAGES: Record<string, { src: string[]; test: string[] }> = {
-  server: { src: [], test: ["dev", "sandbox"] },
+  server: { src: [], test: ["dev", "sandbox", "client"] },
   sandbox: { src: [], test: [] },
   dev: { src: [], test: [] },
   cli: { src: ["dev", "client"], test: ["dev"] },
@@ -40,8 +42,9 @@ const ONLY: [outside: RegExp, rooms: string[]][] = [
   [/^pg$/, ["db"]],
   [/^@aws-sdk\//, ["media"]],
   [/^pino$/, ["observe"]],
+  [/^yaml$/, ["catalogue"]],
   // Our own machine is a provider too: its models live in files and work in processes of their own.
-  [/^node:(fs|child_process)\b/, ["db", "media", "http", "engine", "runs", "providers", "main", "world"]],
+  [/^node:(fs|child_process)\b/, ["catalogue", "db", "media", "http", "engine", "runs", "providers", "main", "world"]],
   [/^node:(net|http|https|dns|tls)\b/, ["db", "media", "http", "engine", "runs", "main", "world"]],
 ];
 

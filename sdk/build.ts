@@ -1,58 +1,135 @@
-// Builds what is published into `dist`, or into the folder that is named; it is a package of its own: every file once as a module and once for `require`,
-// side by side, so that bundlers drop what is not used and the archive, which compresses equal neighbours away, is small.
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { build } from "tsdown";
+// Builds what is published into `dist`, or into the folder that is named: modules, the same for `require`, and one set of
+// types. The code for `require` is the code of the modules, letter for letter, with other lines for import and export:
+// npm puts files of one name side by side, so the archive holds it once.
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { build, type InlineConfig } from "tsdown";
 
-const FORMATS = { esm: "module", cjs: "commonjs" } as const;
-
+const ENTRIES = ["index", "webhooks", "ai-sdk"];
+/** What the printed operations stand on directly: beside them it needs no names to be exported. */
+const FACE = [...ENTRIES, "call", "fields"];
 const target = resolve(process.argv[2] ?? join(import.meta.dirname, "dist"));
+const [ESM, CJS] = [join(target, "esm"), join(target, "cjs")];
+
+const SETTINGS: InlineConfig = {
+  format: "esm",
+  platform: "neutral",
+  target: "es2022",
+  tsconfig: "tsconfig.json",
+  config: false,
+  clean: false,
+  logLevel: "error",
+  outExtensions: () => ({ js: ".js", dts: ".d.ts" }),
+};
+
 process.chdir(import.meta.dirname);
 rmSync(target, { recursive: true, force: true });
-for (const [format, type] of Object.entries(FORMATS) as [keyof typeof FORMATS, string][]) {
+mkdirSync(CJS, { recursive: true });
+await buildModules();
+for (const file of readdirSync(ESM)) writeFileSync(join(CJS, file), asRequired(readFileSync(join(ESM, file), "utf8")));
+for (const entry of ENTRIES) await buildTypes(entry);
+writeFileSync(join(CJS, "package.json"), '{"type":"commonjs"}\n');
+writeFileSync(join(target, "package.json"), `${JSON.stringify(manifest(), null, 2)}\n`);
+writeFileSync(join(target, "README.md"), opening(readFileSync("README.md", "utf8")));
+
+/** Few files, none of them larger than what the archive looks back on; the errors alone, for the webhooks. */
+async function buildModules(): Promise<void> {
+  const isBehind = (id: string) => !id.includes("/generated/") && !FACE.includes(basename(id, ".ts"));
   await build({
-    entry: ["src/index.ts", "src/webhooks.ts", "src/ai-sdk.ts"],
-    outDir: join(target, format),
-    format,
-    platform: "neutral",
-    target: "es2022",
-    unbundle: true,
-    dts: true,
+    ...SETTINGS,
+    entry: ENTRIES.map((entry) => `src/${entry}.ts`),
+    outDir: ESM,
+    dts: false,
     minify: true,
-    outputOptions: { exports: "named" },
-    outExtensions: () => ({ js: ".js", dts: ".d.ts" }),
-    tsconfig: "tsconfig.json",
-    config: false,
-    clean: false,
-    logLevel: "error",
+    outputOptions: {
+      exports: "named",
+      chunkFileNames: "[name].js",
+      codeSplitting: {
+        groups: [
+          { name: "errors", test: /\/errors\.ts$/, priority: 2 },
+          { name: "connection", test: isBehind, priority: 1 },
+        ],
+      },
+    },
   });
-  writeFileSync(join(target, format, "package.json"), `{"type":"${type}"}\n`);
 }
 
-const { name, version, description, license, engines } = JSON.parse(readFileSync("package.json", "utf8"));
-const entry = (file: string) =>
-  Object.fromEntries(
-    [
-      ["import", "esm"],
-      ["require", "cjs"],
-    ].map(([how, folder]) => [how, { types: `./${folder}/${file}.d.ts`, default: `./${folder}/${file}.js` }]),
-  );
-const published = {
-  name,
-  version,
-  description,
-  license,
-  engines,
-  type: "module",
-  sideEffects: false,
-  main: "./cjs/index.js",
-  types: "./cjs/index.d.ts",
-  exports: {
-    ".": entry("index"),
-    "./webhooks": entry("webhooks"),
-    "./ai-sdk": entry("ai-sdk"),
-    "./package.json": "./package.json",
-  },
-};
-writeFileSync(join(target, "package.json"), `${JSON.stringify(published, null, 2)}\n`);
-copyFileSync("README.md", join(target, "README.md"));
+/** A module for `require`. Its imports stand at the head and its exports at the end, because it has been bundled. */
+function asRequired(code: string): string {
+  const renamed = (names: string) => names.replaceAll(" as ", ":");
+  const body = code
+    .replaceAll(/import\{([^}]*)\}from("[^"]+");/g, (_, names, from) => `const{${renamed(names)}}=require(${from});`)
+    .replace(/export\{([^}]*)\};?\s*$/, (_, names: string) =>
+      names
+        .split(",")
+        .map((each) => {
+          const [own, name = own] = each.split(" as ");
+          return `exports.${name}=${own};`;
+        })
+        .join(""),
+    );
+  if (/^(import|export)\b|[;}](import|export)[{ "*]/.test(body)) throw new Error("not all of a module was understood");
+  return `"use strict";Object.defineProperty(exports,"__esModule",{value:true});${body}`;
+}
+
+/** The types of an entry, each exported where it stands. Those of a module are those for `require`, and its default. */
+async function buildTypes(entry: string): Promise<void> {
+  await build({
+    ...SETTINGS,
+    entry: [`src/${entry}.ts`],
+    outDir: CJS,
+    dts: { emitDtsOnly: true },
+    ...(entry !== "index" && { deps: { neverBundle: [/^\.\//] } }),
+  });
+  const file = join(CJS, `${entry}.d.ts`);
+  const text = readFileSync(file, "utf8").replaceAll(/from "\.\/[^"]+"/g, 'from "./index.js"');
+  writeFileSync(file, exportedInPlace(text));
+  const own = entry === "index" ? `export { Client as default } from "../cjs/index.js";\n` : "";
+  writeFileSync(join(ESM, `${entry}.d.ts`), `export * from "../cjs/${entry}.js";\n${own}`);
+}
+
+function exportedInPlace(text: string): string {
+  const [list = "", names = ""] = /^export \{([^}]*)\};\s*$/m.exec(text) ?? [];
+  const renamed: string[] = [];
+  let result = text.replace(list, "");
+  for (const each of names.split(",").map((name) => name.trim().replace(/^type /, ""))) {
+    const [own = "", name] = each.split(" as ");
+    const declared = new RegExp(`^((?:declare )?(?:abstract )?(?:type|class|const|function) ${own}\\b)`, "gm");
+    if (name) renamed.push(each);
+    else if (declared.test(result)) result = result.replaceAll(declared, "export $1");
+    else throw new Error(`${own} is exported but not declared`);
+  }
+  // Without a list, however short, everything in a file of types counts as exported.
+  return `${result.trimEnd()}\nexport { ${renamed.join(", ")} };\n`;
+}
+
+/** The whole page stays in the repository: who has installed the package has its types, which tell everything. */
+function opening(page: string): string {
+  const rest = "The types tell the rest, field by field. The whole README and the guides are in the repository.";
+  return `${page.slice(0, page.indexOf("\n## Files"))}\n${rest}\n`;
+}
+
+function manifest(): object {
+  const { name, version, description, license, engines } = JSON.parse(readFileSync("package.json", "utf8"));
+  const entry = (file: string) => ({
+    import: { types: `./esm/${file}.d.ts`, default: `./esm/${file}.js` },
+    require: { types: `./cjs/${file}.d.ts`, default: `./cjs/${file}.js` },
+  });
+  return {
+    name,
+    version,
+    description,
+    license,
+    engines,
+    type: "module",
+    sideEffects: false,
+    main: "./cjs/index.js",
+    types: "./cjs/index.d.ts",
+    exports: {
+      ".": entry("index"),
+      "./webhooks": entry("webhooks"),
+      "./ai-sdk": entry("ai-sdk"),
+      "./package.json": "./package.json",
+    },
+  };
+}

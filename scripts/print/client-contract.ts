@@ -15,6 +15,7 @@ export type Schema = {
   description?: string;
   default?: unknown;
   deprecated?: boolean;
+  writeOnly?: boolean;
   minimum?: number;
   maximum?: number;
   minLength?: number;
@@ -58,6 +59,8 @@ export type Verb = {
   /** Path, query and body together. */
   input: Schema;
   inPath: string[];
+  /** Those of its fields that every operation takes that makes a run. */
+  ofRun: string[];
   sets?: Record<string, unknown>;
   answer: Schema;
   example?: Record<string, unknown>;
@@ -69,7 +72,13 @@ export const pascal = (name: string) =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join("");
 
-export const refName = (schema: Schema | undefined) => schema?.$ref?.split("/").at(-1);
+/** A type called `Error` would hide the one that everybody knows. */
+export const shapeName = (name: string) => (name === "Error" ? "Fault" : name);
+
+export const refName = (schema: Schema | undefined) => {
+  const name = schema?.$ref?.split("/").at(-1);
+  return name && shapeName(name);
+};
 
 export function verbsOf({ paths }: Contract): Verb[] {
   const verbs = Object.entries(paths).flatMap(([path, methods]) =>
@@ -88,7 +97,14 @@ export function verbsOf({ paths }: Contract): Verb[] {
       return [plain, ...variants];
     }),
   );
-  return verbs.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const making = verbs.filter(({ operation }) => operation["x-run-type"]);
+  const has = ({ input }: Verb, field: string) => field in (input.properties ?? {});
+  const ofRun = Object.keys(making[0]?.input.properties ?? {}).filter((field) =>
+    making.every((verb) => has(verb, field)),
+  );
+  return verbs
+    .map((verb) => (making.includes(verb) ? { ...verb, ofRun } : verb))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 const without = (schema: Schema, fields: string[]): Schema => ({
@@ -121,6 +137,7 @@ function verbOf(path: string, method: string, operation: Operation): Verb {
       required: [...parameters.filter((each) => each.required).map(({ name }) => name), ...(body?.required ?? [])],
     },
     inPath: parameters.filter((each) => each.in === "path").map(({ name }) => name),
+    ofRun: [],
     answer: Object.values(media)[0]?.schema ?? {},
     ...(json?.example !== undefined && { example: json.example as Record<string, unknown> }),
   };

@@ -1,5 +1,5 @@
 // Schemas of the contract as types that people can read, with the contract's own words as comments.
-import { type Contract, pascal, refName, type Schema, type Verb } from "./client-contract.ts";
+import { type Contract, refName, type Schema, shapeName } from "./client-contract.ts";
 
 const isName = (field: string) => /^[A-Za-z_$][\w$]*$/.test(field);
 const indent = (text: string) => text.replaceAll("\n", "\n  ");
@@ -73,73 +73,7 @@ export function printShapes({ components }: Contract): string {
       const own = { ...schema, properties: Object.fromEntries(rest) };
       const body = rest.length > 0 || !holdsRun ? objectOf(own, "answered") : "";
       const says = schema.description ?? `Answer of the interface: ${name}`;
-      return `/** ${says} */\nexport type ${name} = ${[holdsRun ? "Run" : "", body].filter(Boolean).join(" & ")};`;
+      return `/** ${says} */\nexport type ${shapeName(name)} = ${[holdsRun ? "Run" : "", body].filter(Boolean).join(" & ")};`;
     })
     .join("\n\n");
-}
-
-/** Fields that every operation with a run takes; told once. */
-const SHARED = ["webhook_url", "webhook_secret", "metadata"];
-
-export function printRunFields(verbs: Verb[]): string {
-  const all = verbs.find(({ name }) => name === "images.generate")?.input.properties ?? {};
-  const properties = Object.fromEntries(SHARED.flatMap((field) => (all[field] ? [[field, all[field]]] : [])));
-  return `/** What every operation takes that makes a run. */\nexport type RunFields = ${objectOf({ properties }, "sent")};`;
-}
-
-/** The types of what goes into an operation: one, or one for each kind of body, the second told by its difference. */
-export function printInputs(verb: Verb): string {
-  const { name, json, form, inPath } = verb;
-  const alone = (schema: Schema): Schema => pick(needed(schema), (field) => !inPath.includes(field));
-  const type = (suffix: string, body: string) =>
-    `/** What \`${name}\` takes${suffix === "Form" ? " as a form" : ""}. */\nexport type ${pascal(name)}${suffix} = ${body};`;
-  if (json && form) {
-    return [
-      type("Input", inputOf(alone(json))),
-      type("Form", difference(alone(json), alone(form), `${pascal(name)}Input`)),
-    ].join("\n\n");
-  }
-  const own = alone({ ...verb.input, ...(json?.allOf && { allOf: json.allOf }) });
-  return Object.keys(own.properties ?? {}).length > 0 ? type("Input", inputOf(own)) : "";
-}
-
-const pick = (schema: Schema, keeps: (field: string) => boolean): Schema => ({
-  ...schema,
-  properties: Object.fromEntries(Object.entries(schema.properties ?? {}).filter(([field]) => keeps(field))),
-});
-
-/** A rule that says nothing but what is required is as good as a required field. */
-const needed = (schema: Schema): Schema => ({
-  ...schema,
-  required: [
-    ...(schema.required ?? []),
-    ...(schema.allOf ?? []).flatMap((rule) => (Object.keys(rule).length === 1 ? (rule.required ?? []) : [])),
-  ],
-});
-
-function inputOf(schema: Schema): string {
-  const hasShared = SHARED.every((field) => field in (schema.properties ?? {}));
-  if (!hasShared) return objectOf(schema, "sent");
-  return `RunFields & ${objectOf(
-    pick(schema, (field) => !SHARED.includes(field)),
-    "sent",
-  )}`;
-}
-
-function difference(json: Schema, form: Schema, name: string): string {
-  const isRequired = (schema: Schema, field: string) => (schema.required ?? []).includes(field);
-  const fields = Object.keys(form.properties ?? {});
-  const isSame = (field: string) =>
-    JSON.stringify(json.properties?.[field]) === JSON.stringify(form.properties?.[field]) &&
-    isRequired(json, field) === isRequired(form, field);
-  const other = fields.filter((field) => !isSame(field));
-  const changed = other.filter((field) => field in (json.properties ?? {}));
-  const rest =
-    changed.length > 0 ? `Omit<${name}, ${changed.map((field) => JSON.stringify(field)).join(" | ")}>` : name;
-  return other.length > 0
-    ? `${rest} & ${objectOf(
-        pick(form, (field) => other.includes(field)),
-        "sent",
-      )}`
-    : rest;
 }

@@ -1,7 +1,9 @@
 // The client, printed from the contract alone: a file for each group of operations, so that one can be had without the
 // others, and a file that puts them together.
-import { type Contract, pascal, refName, type Schema, type Verb, verbsOf } from "./client-contract.ts";
-import { objectOf, printInputs, printRunFields, printShapes } from "./client-shapes.ts";
+import { type Contract, pascal, refName, shapeName, type Verb, verbsOf } from "./client-contract.ts";
+import { printOperation, printRunFields } from "./client-data.ts";
+import { fieldGroupsOf, hasOwnForm, printFieldGroups, printInputs } from "./client-inputs.ts";
+import { objectOf, printShapes } from "./client-shapes.ts";
 import { PRINTED } from "./page.ts";
 
 const FOLDER = "sdk/src/generated";
@@ -10,10 +12,15 @@ const HEAD = `// ${PRINTED}\n`;
 export function printClient(contract: object): Record<string, string> {
   const verbs = verbsOf(contract as Contract);
   const groups = Map.groupBy(verbs, ({ name }) => (name.includes(".") ? name.split(".")[0]! : "videos"));
-  const files = [...groups].map(([group, own]) => [`${FOLDER}/${group}.ts`, printGroup(group, own)]);
+  const shared = fieldGroupsOf(verbs);
+  const shapes = [...Object.keys(shared), ...Object.keys((contract as Contract).components.schemas).map(shapeName)];
+  const files = [...groups].map(([group, own]) => {
+    const inputs = own.map((verb) => printInputs(verb, own, shared)).filter(Boolean);
+    return [`${FOLDER}/${group}.ts`, printGroup(group, own, { inputs, shapes })];
+  });
   return {
     ...Object.fromEntries(files),
-    [`${FOLDER}/shapes.ts`]: `${HEAD}// What every run takes, and what the server answers.\n\n${printRunFields(verbs)}\n\n${printShapes(contract as Contract)}\n`,
+    [`${FOLDER}/shapes.ts`]: `${HEAD}// What many operations take, and what the server answers.\nimport type { ImageSource } from "../sources.ts";\n\n${printFieldGroups(verbs)}\n\n${printShapes(contract as Contract)}\n`,
     [`${FOLDER}/client.ts`]: printAssembly([...groups.keys()]),
     "sdk/api.md": printApi(verbs),
   };
@@ -56,7 +63,10 @@ function signature(verb: Verb): string {
     const kind = (input: string) =>
       isBinary(verb) ? `PictureOperation<${input}>` : `RunOperation<${input}, ${answerOf(verb)}>`;
     if (!verb.json || !verb.form) return kind(`${type}Input`);
-    return `${kind(`${type}Input | ${type}Form`)} & {\n  /** With a JSON body; files are uploaded first. */\n  json: ${kind(`${type}Input`)};\n  /** With a form; files go with it. */\n  formData: ${kind(`${type}Form`)};\n}`;
+    const form = hasOwnForm(verb) ? [`${type}Form`] : [];
+    return isBinary(verb)
+      ? `PictureFormOperation<${[`${type}Input`, ...form].join(", ")}>`
+      : `RunFormOperation<${[`${type}Input`, answerOf(verb), ...form].join(", ")}>`;
   }
   const answer = isList(verb)
     ? `ListCall<${answerOf(verb)}>`
@@ -100,14 +110,8 @@ function typeTree(node: Node): string {
   return `{\n  ${lines.join("\n  ")}\n}`;
 }
 
-const constantOf = (name: string) =>
-  name
-    .replaceAll(".", "_")
-    .replace(/([a-z])([A-Z])/g, "$1_$2")
-    .toUpperCase();
-
 function maker(verb: Verb): string {
-  const operation = constantOf(verb.name);
+  const operation = printOperation(verb);
   if (isRun(verb)) return `${verb.json && verb.form ? "callBoth" : "callRun"}(connection, ${operation})`;
   const made = `${isList(verb) ? "callList" : holdsRun(verb) ? "callRun" : "call"}(connection, ${operation})`;
   if (verb.inPath.length === 0) return made;
@@ -116,130 +120,53 @@ function maker(verb: Verb): string {
 
 function valueTree(node: Node): string {
   const lines = [...node.children].map(([word, child]) => {
-    const own = child.verb ? (child.alias ? last(child.verb.name) : maker(child.verb)) : "";
+    const own = child.verb ? (isAliased(child.verb) ? last(child.verb.name) : maker(child.verb)) : "";
     const inner = child.children.size > 0 ? valueTree(child) : "";
-    return `${word}: ${own && inner ? `Object.assign(${own}, ${indent(inner)})` : indent(own || inner)},`;
+    return indent(`${word}: ${own && inner ? `Object.assign(${own}, ${inner})` : own || inner},`);
   });
-  return `{\n  ${lines.map(indent).join("\n  ")}\n}`;
+  return `{\n  ${lines.join("\n  ")}\n}`;
 }
 
+/** One function under several names. */
+const isAliased = (verb: Verb) => !verb.sets && verb.operation["x-aliases"] !== undefined;
 const last = (name: string) => name.split(".").at(-1)!;
 
-function printGroup(group: string, verbs: Verb[]): string {
+function printGroup(group: string, verbs: Verb[], { inputs, shapes }: { inputs: string[]; shapes: string[] }): string {
   const tree = treeOf(verbs);
-  const aliased = verbs.filter((verb) => !verb.sets && verb.operation["x-aliases"]);
   const type = pascal(group);
-  const body = [
-    ...verbs.map(printInputs).filter(Boolean),
+  const constants = verbs.filter(isAliased).map((verb) => `const ${last(verb.name)} = ${maker(verb)};\n`);
+  const made = indent(
+    `\n${[printRunFields(verbs), ...constants].join("")}return ${valueTree(tree)} as unknown as ${type};`,
+  );
+  const types = [
+    ...inputs,
     `/** The operations \`${group === "videos" ? "generateVideo" : `${group}.*`}\`. */\nexport type ${type} = ${typeTree(tree)};`,
-    ...verbs.map((verb) => `const ${constantOf(verb.name)}: Operation = ${printOperation(verb)};`),
-    `/**\n * The operations of this group on a connection of their own.\n * @example const ${group} = ${group}Of(connect({ baseUrl, apiKey }))\n */\nexport function ${group}Of(connection: Connection): ${type} {\n${aliased.map((verb) => `  const ${last(verb.name)} = ${maker(verb)};\n`).join("")}  return ${indent(withAliases(valueTree(tree), aliased))} as unknown as ${type};\n}`,
   ].join("\n\n");
-  return `${HEAD}${importsFor(body)}\n${body}\n`;
+  const says = `/**\n * The operations of this group on a connection of their own.\n * @example const ${group} = ${group}Of(connect({ baseUrl, apiKey }))\n */`;
+  const values = `${says}\nexport function ${group}Of(connection: Connection): ${type} {${made}\n}`;
+  const imports = importsFor(types.replace(/\/\*\*[\s\S]*?\*\//g, ""), made, shapes);
+  return `${HEAD}${imports}\n${types}\n\n${values}\n`;
 }
 
-const withAliases = (text: string, aliased: Verb[]) =>
-  aliased.reduce((all, verb) => all.replace(`${last(verb.name)}: ${maker(verb)},`, `${last(verb.name)},`), text);
+const MAKERS = ["byId", "byIdWith", "call", "callBoth", "callList", "callRun"];
+const CALLS = `Call ListCall PictureFormOperation PictureOperation RunCall RunFormOperation RunOperation`.split(" ");
+const WORDS =
+  `address boolean file inline integer like list needs number object one some text together uuid when words`.split(" ");
 
-function importsFor(body: string): string {
-  const used = (names: string[]) => names.filter((name) => new RegExp(`\\b${name}\\b`).test(body));
+function importsFor(types: string, values: string, shapes: string[]): string {
+  const inTypes = (names: string[]) => names.filter((name) => new RegExp(`\\b${name}\\b`).test(types));
+  const inValues = (names: string[]) => names.filter((name) => new RegExp(`[:([,] ?${name}[(, )\\]]`).test(values));
   const line = (what: string, names: string[], from: string) =>
     names.length > 0 ? `import ${what}{ ${names.join(", ")} } from "${from}";\n` : "";
-  const types = used(["Call", "ListCall", "PictureOperation", "RunCall", "RunOperation"]);
-  const makers = used(["byId", "byIdWith", "call", "callBoth", "callList", "callRun"]).filter((name) =>
-    body.includes(`${name}(`),
-  );
-  const shapes = [...body.matchAll(/(?:RunOperation<[^,]+?, |ListCall<|RunCall<|Call<)(\w+)>/g)].map(
-    (match) => match[1]!,
-  );
+  const makers = MAKERS.filter((name) => new RegExp(`\\b${name}\\(`).test(values));
   return [
-    line("", [...makers, ...types.map((name) => `type ${name}`)], "../call.ts"),
+    line("", [...makers, ...inTypes(CALLS).map((name) => `type ${name}`)], "../call.ts"),
     line("type ", ["Connection"], "../connection.ts"),
-    line("type ", ["Operation"], "../operation.ts"),
-    line("type ", used(["CallOptions"]), "../settings.ts"),
-    line("type ", used(["FileSource", "ImageSource"]), "../sources.ts"),
-    line("type ", [...new Set([...shapes, ...used(["RunFields"])])].sort(), "./shapes.ts"),
+    line("", inValues(WORDS), "../fields.ts"),
+    line("type ", inTypes(["CallOptions"]), "../settings.ts"),
+    line("type ", inTypes(["FileSource", "ImageSource"]), "../sources.ts"),
+    line("type ", inTypes(shapes).sort(), "./shapes.ts"),
   ].join("");
-}
-
-/** The operation as data: only what a client can use. */
-function printOperation(verb: Verb): string {
-  const { json, form, operation } = verb;
-  const text = (schema: Schema) => JSON.stringify(schema);
-  const rulesOf = (schema: Schema | undefined) => (schema?.allOf ?? []).filter((rule) => Object.keys(rule).length > 0);
-  const inBoth =
-    json && form
-      ? rulesOf(json).filter((rule) => rulesOf(form).some((other) => text(other) === text(rule)))
-      : rulesOf(json ?? form);
-  const only = (schema: Schema | undefined) =>
-    rulesOf(schema).filter((rule) => !inBoth.some((other) => text(other) === text(rule)));
-  const [jsonRules, formRules] = json && form ? [only(json), only(form)] : [[], []];
-  const presets = jsonRules
-    .flatMap((rule) => rule.required ?? [])
-    .flatMap((field) => {
-      const preset = verb.input.properties?.[field]?.default;
-      return preset === undefined ? [] : [[field, preset]];
-    });
-  const bodies = [json && "json", form && "form"].filter(Boolean);
-  return JSON.stringify({
-    name: verb.name,
-    method: verb.method,
-    path: verb.path,
-    ...(bodies.length > 0 && { bodies }),
-    ...(operation.parameters?.some(({ name }) => name === "Idempotency-Key") && { creates: true }),
-    ...(isBinary(verb) && { binary: true }),
-    ...(verb.input.properties?.sync?.default === true && { waits: true }),
-    ...(verb.sets && { sets: verb.sets }),
-    ...(presets.length > 0 && { presets: Object.fromEntries(presets) }),
-    fields: rulesOnly(verb.input),
-    ...(inBoth.length > 0 && { rules: inBoth }),
-    ...(jsonRules.length > 0 && { jsonRules }),
-    ...(formRules.length > 0 && { formRules }),
-  });
-}
-
-const KEPT = [
-  "type",
-  "enum",
-  "const",
-  "minimum",
-  "maximum",
-  "minLength",
-  "maxLength",
-  "minItems",
-  "maxItems",
-  "required",
-] as const;
-
-/** A schema without words and defaults. Addresses and times are left to the server. */
-function rulesOnly(schema: Schema): Record<string, unknown> {
-  const kept = Object.fromEntries(
-    KEPT.filter(
-      (key) =>
-        (schema[key] !== undefined && !(Array.isArray(schema[key]) && schema[key].length === 0) && schema[key] !== 0) ||
-        (key === "minimum" && schema[key] === 0),
-    ).map((key) => [key, schema[key]]),
-  );
-  const place =
-    schema.format === "binary"
-      ? "file"
-      : schema["x-widget"] === "image"
-        ? schema["x-inline"]
-          ? "inline"
-          : "image"
-        : undefined;
-  const mapped = Object.entries(schema.properties ?? {}).map(([field, own]) => [field, rulesOnly(own)]);
-  if (place) return { is: place, ...(schema["x-body"] && { form: true }) };
-  return {
-    ...kept,
-    ...(schema.format === "uuid"
-      ? { format: "uuid" }
-      : schema.pattern && !schema.format && { pattern: schema.pattern }),
-    ...(schema["x-body"] && { form: true }),
-    ...(schema.items && { items: rulesOnly(schema.items) }),
-    ...(schema.anyOf && { anyOf: schema.anyOf.map(rulesOnly) }),
-    ...(mapped.length > 0 && { properties: Object.fromEntries(mapped) }),
-  };
 }
 
 function printAssembly(groups: string[]): string {

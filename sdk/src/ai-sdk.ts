@@ -34,6 +34,7 @@ type Face = { readonly specificationVersion: "v4"; readonly provider: string; re
 /** As `ImageModelV4` wants it. */
 export type ImageModel = Face & {
   readonly maxImagesPerCall: number;
+  /** Called by the AI SDK. */
   doGenerate(options: ImageOptions): Promise<{ images: Uint8Array[]; warnings: Warning[]; response: Told }>;
 };
 
@@ -42,17 +43,25 @@ type VideoFile = { type: "binary"; data: Uint8Array; mediaType: string };
 /** As `Experimental_VideoModelV4` wants it. */
 export type VideoModel = Face & {
   readonly maxVideosPerCall: number;
+  /** Called by the AI SDK. */
   doGenerate(options: VideoOptions): Promise<{ videos: VideoFile[]; warnings: Warning[]; response: Told }>;
 };
 
 type Needs = { images: Pick<Images, "generate">; generateVideo: Videos["generateVideo"] };
 type ModelType = NonNullable<Parameters<Images["generate"]>[0]["model_type"]>;
 
+type Models = {
+  /** For `generateImage`; `flux-dev` where nothing is said. */
+  image(modelType?: ModelType): ImageModel;
+  /** For `experimental_generateVideo`. */
+  video(): VideoModel;
+};
+
 /**
  * Gesso's models for the AI SDK. What it has no name for goes through `providerOptions.gesso`.
  * @example const { image } = await generateImage({ model: gesso(client).image("flux-dev"), prompt: "a red bicycle" })
  */
-export function gesso(client: Needs): { image(modelType?: ModelType): ImageModel; video(): VideoModel } {
+export function gesso(client: Needs): Models {
   return { image: (modelType = "flux-dev") => imageModel(client, modelType), video: () => videoModel(client) };
 }
 

@@ -1,6 +1,6 @@
 // What a call gives back: a promise of the documented answer that can also be asked for the finished run, the bare
 // response, or all pages.
-import type { Connection, Exchange } from "./connection.ts";
+import type { Connection, Exchange, Line } from "./connection.ts";
 import { GessoError } from "./errors.ts";
 import type { Run } from "./generated/shapes.ts";
 import { type Media, mediaFrom } from "./media.ts";
@@ -48,6 +48,22 @@ export type PictureOperation<Input> = {
   (input: Input, options?: CallOptions): RunCall<Media>;
 };
 
+/** An operation that takes JSON and forms. The plain call chooses by what it is given. */
+export type RunFormOperation<Json, Output, Form = Json> = RunOperation<Json | Form, Output> & {
+  /** With a JSON body; files are uploaded first. */
+  json: RunOperation<Json, Output>;
+  /** With a form; files go with it. */
+  formData: RunOperation<Form, Output>;
+};
+
+/** The same, where the answer is a picture. */
+export type PictureFormOperation<Json, Form = Json> = PictureOperation<Json | Form> & {
+  /** With a JSON body; files are uploaded first. */
+  json: PictureOperation<Json>;
+  /** With a form; files go with it. */
+  formData: PictureOperation<Form>;
+};
+
 function begin<T>(exchange: Exchange, parse: (response: Response) => Promise<unknown>): Call<T> {
   let parsed: Promise<T> | undefined;
   const data = () => {
@@ -83,17 +99,20 @@ async function parse(response: Response): Promise<unknown> {
 
 type Input = Fields | undefined;
 
+const inside = (connection: Connection) => connection as Line;
+
 export const call =
   (connection: Connection, operation: Operation, kind?: Kind) =>
   (input: Input, options: CallOptions = {}): Call<never> =>
-    begin(connection.exchange(operation, input ?? {}, options, kind), parse);
+    begin(inside(connection).exchange(operation, input ?? {}, options, kind), parse);
 
 export const callRun =
   (connection: Connection, operation: Operation, kind?: Kind) =>
   (input: Input, options: CallOptions = {}): RunCall<never> => {
-    const exchange = connection.exchange(operation, input ?? {}, options, kind);
+    const line = inside(connection);
+    const exchange = line.exchange(operation, input ?? {}, options, kind);
     return Object.assign(begin<never>(exchange, parse), {
-      wait: (own?: WaitOptions) => wait(connection, exchange, own),
+      wait: (own?: WaitOptions) => wait(line, exchange, own),
     });
   };
 
@@ -108,7 +127,7 @@ export const callList =
   (connection: Connection, operation: Operation) =>
   (input: Input = {}, options: CallOptions = {}): ListCall<{ data: never[] }> => {
     type Page = { data: never[]; next_cursor?: string | null };
-    const get = (own: Fields) => begin<Page>(connection.exchange(operation, own, options), parse);
+    const get = (own: Fields) => begin<Page>(inside(connection).exchange(operation, own, options), parse);
     const first = get(input);
     async function* entries() {
       for (let page = await first; ; ) {

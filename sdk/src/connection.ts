@@ -12,8 +12,11 @@ const ANSWER_MS = 60_000;
 /** A call that waits for its result is answered within 55 seconds; the rest is for slow lines. */
 const RESULT_MS = 150_000;
 
-/** Address, credential and habits of a client; groups of operations stand on it. */
-export type Connection = {
+/** Address, credential and habits of a client; groups of operations stand on it. Made by {@link connect}. */
+export type Connection = { readonly baseUrl: string };
+
+/** A connection as this package sees it. What callers hold shows none of it, so it may change. */
+export type Line = Connection & {
   settings: Settings;
   credential: Credential;
   exchange(operation: Operation, input: Fields, options: CallOptions, kind?: Kind): Exchange;
@@ -40,19 +43,20 @@ export type Exchange = {
  */
 export function connect(options: ClientOptions = {}): Connection {
   const settings = settingsOf(options);
-  const connection: Connection = {
+  const line: Line = {
+    baseUrl: settings.baseUrl,
     settings,
     credential: credentialOf(settings),
-    exchange: (operation, input, own, kind) => open(connection, { operation, input, options: own, kind }),
+    exchange: (operation, input, own, kind) => open(line, { operation, input, options: own, kind }),
   };
-  return connection;
+  return line;
 }
 
 type Request = { operation: Operation; input: Fields; options: CallOptions; kind: Kind | undefined };
 
-function open(connection: Connection, request: Request): Exchange {
+function open(line: Line, request: Request): Exchange {
   const { operation, options } = request;
-  const { settings } = connection;
+  const { settings } = line;
   const editServer = options.edit_server_url?.replace(/\/+$/, "") ?? settings.edit_server_url;
   const baseUrl = (operation.name === "edit.maskImage" ? editServer : undefined) ?? settings.baseUrl;
   const idempotencyKey = operation.creates ? (options.idempotencyKey ?? `gesso-${crypto.randomUUID()}`) : undefined;
@@ -63,7 +67,7 @@ function open(connection: Connection, request: Request): Exchange {
   const start = () => {
     answer ??= dropped
       ? Promise.reject(new AbortedError("The call was aborted before it was sent", { cause: dropped.reason }))
-      : perform(connection, own, accept);
+      : perform(line, own, accept);
     return answer;
   };
   // A moment later, so that a `.wait()` on the same line is heard before anything is sent.
@@ -81,23 +85,23 @@ function open(connection: Connection, request: Request): Exchange {
     drop: (signal) => {
       dropped = signal;
     },
-    again: () => perform(connection, { ...own, options: { ...options, minimal: false } }, "application/json"),
+    again: () => perform(line, { ...own, options: { ...options, minimal: false } }, "application/json"),
   };
 }
 
 type Own = Request & { baseUrl: string; idempotencyKey: string | undefined };
 
-async function perform(connection: Connection, request: Own, accept: string): Promise<Response> {
-  const { settings, credential } = connection;
+async function perform(line: Line, request: Own, accept: string): Promise<Response> {
+  const { settings, credential } = line;
   const { operation, input, options, kind, baseUrl, idempotencyKey } = request;
   settings.log.debug(`gesso: ${operation.name}`, shown(input));
   const { validate } = settings;
   const { onUpload } = options;
-  const prepared = await prepare({ operation, input, kind, validate, onUpload }, errandsOf(connection, options));
+  const prepared = await prepare({ operation, input, kind, validate, onUpload }, errandsOf(line, options));
   const waits = input.sync === true || (operation.waits === true && input.sync !== false);
   const prefer = [options.minimal && "return=minimal", options.strict && "handling=strict"].filter(Boolean).join(", ");
   return send(settings, credential, {
-    method: operation.method,
+    method: operation.method ?? "POST",
     url: baseUrl + prepared.path,
     headers: {
       accept,
@@ -117,18 +121,17 @@ async function perform(connection: Connection, request: Own, accept: string): Pr
 
 const UPLOAD: Operation = {
   name: "images.upload",
-  method: "POST",
   path: "/api/v1/upload",
-  bodies: ["form"],
+  bodies: "form",
   creates: true,
-  fields: { properties: { file: { is: "file" } } },
+  fields: { file: { is: "file" } },
 };
 export const GET_RUN: Operation = { name: "runs.get", method: "GET", path: "/api/v1/runs/{run_id}", fields: {} };
 
-function errandsOf(connection: Connection, { signal, onUpload }: CallOptions): Errands {
+function errandsOf(line: Line, { signal, onUpload }: CallOptions): Errands {
   const options = { ...(signal && { signal }), ...(onUpload && { onUpload }) };
   const ask = async <T>(operation: Operation, input: Fields): Promise<T> =>
-    (await (await connection.exchange(operation, input, options).answer()).json()) as T;
+    (await (await line.exchange(operation, input, options).answer()).json()) as T;
   return {
     upload: async (file: FileSource) => {
       const { data } = await ask<{ data: { image_url: string } }>(UPLOAD, { file });

@@ -2,20 +2,11 @@
 /** One place in a request that is not as it must be. `path` is a JSON pointer such as `/width`. */
 export type FieldError = { path: string; code: string; message: string };
 
+type Told = "status" | "code" | "requestId" | "runId" | "idempotencyKey" | "headers";
+
 /** What is known about a failure. */
-export type ErrorFacts = {
-  /** HTTP status; absent when no answer came. */
-  status?: number | undefined;
-  /** A word for programs, from the list of errors. */
-  code?: string | undefined;
+export type ErrorFacts = Partial<Pick<GessoError, Told>> & {
   details?: Record<string, unknown> | undefined;
-  /** `X-Request-Id` of the answer. */
-  requestId?: string | undefined;
-  /** The run that the call made, when it is known. */
-  runId?: string | undefined;
-  /** Sent with the call: the same key lands on the same run. */
-  idempotencyKey?: string | undefined;
-  headers?: Headers | undefined;
   cause?: unknown;
 };
 
@@ -26,12 +17,19 @@ type Family = { family: string };
 /** Everything that this package throws. */
 export class GessoError extends Error {
   static readonly family: string = "GessoError";
+  /** HTTP status; absent when no answer came. */
   readonly status: number | undefined;
+  /** A word for programs, from the list of errors. */
   readonly code: string | undefined;
+  /** What else the server says, such as `errors` by field. */
   readonly details: Record<string, unknown>;
+  /** `X-Request-Id` of the answer. */
   readonly requestId: string | undefined;
+  /** The run that the call made, when it is known. */
   readonly runId: string | undefined;
+  /** Sent with the call: the same key lands on the same run. */
   readonly idempotencyKey: string | undefined;
+  /** Of the answer. */
   readonly headers: Headers | undefined;
 
   constructor(message: string, facts: ErrorFacts = {}) {
@@ -49,6 +47,11 @@ export class GessoError extends Error {
     this.runId = facts.runId ?? (facts.details?.run_id as string | undefined);
     this.idempotencyKey = facts.idempotencyKey;
     Object.defineProperty(this, "headers", { value: facts.headers, enumerable: false });
+  }
+
+  /** Where the repository tells about the code. */
+  get docUrl(): string | undefined {
+    return this.code && `docs/reference/errors.md#${this.code}`;
   }
 
   /** Like `instanceof`, and also true for an error of another installed copy of this package. */
@@ -92,9 +95,10 @@ export class NotFoundError extends GessoError {
 export class ConflictError extends GessoError {
   static override readonly family: string = "ConflictError";
 }
-/** 429: too much at once. `retryAfter` is in seconds. */
+/** 429: too much at once. */
 export class RateLimitError extends GessoError {
   static override readonly family: string = "RateLimitError";
+  /** Seconds, when the server says after how many it may work. */
   get retryAfter(): number | undefined {
     const seconds = Number(this.headers?.get("retry-after") ?? Number.NaN);
     return Number.isFinite(seconds) ? seconds : undefined;

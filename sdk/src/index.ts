@@ -19,11 +19,20 @@ export function createClient(options: ClientOptions = {}): Client {
  * @example const client = new Client()
  */
 export const Client = createClient as unknown as {
+  /** Everything is optional, as for {@link createClient}. */
   new (options?: ClientOptions): Client;
   (options?: ClientOptions): Client;
 };
 
-export type { Call, ListCall, PictureOperation, RunCall, RunOperation } from "./call.ts";
+export type {
+  Call,
+  ListCall,
+  PictureFormOperation,
+  PictureOperation,
+  RunCall,
+  RunFormOperation,
+  RunOperation,
+} from "./call.ts";
 export * from "./errors.ts";
 export type { UploadProgress } from "./form.ts";
 export * from "./generated/client.ts";

@@ -1,6 +1,6 @@
 // Pictures and films as callers get them: from an answer that is the file itself, or from its address when asked for.
 
-import type { Connection } from "./connection.ts";
+import type { Line } from "./connection.ts";
 import { fileSystem } from "./environment.ts";
 import { send } from "./send.ts";
 
@@ -10,8 +10,11 @@ export type Media = {
   readonly url: string | null;
   /** The run that made it. */
   readonly runId: string | undefined;
+  /** Its bytes and type. */
   blob(): Promise<Blob>;
+  /** Its bytes. */
   arrayBuffer(): Promise<ArrayBuffer>;
+  /** Its bytes. */
   bytes(): Promise<Uint8Array>;
   /** Writes it to a file (Node, Bun, Deno). */
   saveTo(path: string): Promise<void>;
@@ -47,7 +50,7 @@ export async function mediaFrom(response: Response): Promise<Media> {
 const NOBODY = { header: async () => ({}), renew: () => false };
 
 /** The file at an address of ours. The address carries its own permission, so no credential goes with it. */
-export function mediaAt({ settings }: Connection, url: string, runId: string): Media {
+export function mediaAt({ settings }: Line, url: string, runId: string): Media {
   return mediaOf({ url, runId }, async () => {
     const response = await send({ ...settings, headers: {} }, NOBODY, {
       method: "GET",

@@ -4,15 +4,18 @@ import type { Schema } from "./schema.ts";
 export type Operation = {
   /** As in the interface: `images.edit.fluxKontext`. */
   name: string;
-  method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
+  /** `POST` where nothing is said. */
+  method?: "GET" | "PATCH" | "PUT" | "DELETE";
   /** With `{fields}` that are taken out of the input. */
   path: string;
-  fields: Schema;
+  fields: Readonly<Record<string, Schema>>;
+  required?: readonly string[];
   /** Between fields, whatever carries them; and those of one kind of body. */
   rules?: readonly Schema[];
   jsonRules?: readonly Schema[];
   formRules?: readonly Schema[];
-  bodies?: readonly ("json" | "form")[];
+  /** `json`, `form`, or both with a space between them. */
+  bodies?: string;
   /** Set by the operation itself, such as `isMask`. */
   sets?: Readonly<Record<string, unknown>>;
   /** Filled in where the caller leaves the choice of the body to us. */

@@ -44,17 +44,16 @@ export async function prepare(request: Request, errands: Errands): Promise<Prepa
   if (!operation.bodies) return { path: path + queryOf(rest), body: async () => ({ headers: {} }), isOnce: false };
 
   const entries = Object.entries(rest);
-  const properties = operation.fields.properties ?? {};
   if (kind === "form") {
     const parts = await Promise.all(
-      entries.map(([field, value]) => formEntries(field, value, properties[field], errands)),
+      entries.map(([field, value]) => formEntries(field, value, operation.fields[field], errands)),
     );
     const flat = parts.flat();
     const isOnce = flat.some(([, value]) => typeof value !== "string" && value.stream !== undefined);
     return { path, body: () => formOf(flat, onUpload), isOnce };
   }
   const ready = await Promise.all(
-    entries.map(async ([field, value]) => [field, await settled(value, properties[field], errands)] as const),
+    entries.map(async ([field, value]) => [field, await settled(value, operation.fields[field], errands)] as const),
   );
   const text = JSON.stringify(Object.fromEntries(ready));
   return { path, body: async () => ({ body: text, headers: { "content-type": "application/json" } }), isOnce: false };
@@ -64,8 +63,11 @@ const dropUndefined = (input: Fields): Fields =>
   Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
 
 function refuseMisfits(operation: Operation, input: Fields, kind: Kind): void {
-  const { fields, rules = [], jsonRules = [], formRules = [] } = operation;
-  const errors = check(fields, input, [...rules, ...(kind === "form" ? formRules : jsonRules)]);
+  const { fields, required = [], rules = [], jsonRules = [], formRules = [] } = operation;
+  const errors = check({ required, properties: fields }, input, [
+    ...rules,
+    ...(kind === "form" ? formRules : jsonRules),
+  ]);
   if (errors.length === 0) return;
   const details = { errors };
   const says = ["Some fields are not as they must be.", ...misfits(details)].join(" ");
@@ -73,10 +75,10 @@ function refuseMisfits(operation: Operation, input: Fields, kind: Kind): void {
 }
 
 /** A form where files are given and a form is taken; JSON otherwise. */
-function kindFor({ bodies = [], fields }: Operation, input: Fields): Kind {
+function kindFor({ bodies = "", fields }: Operation, input: Fields): Kind {
   if (!bodies.includes("json")) return "form";
   if (!bodies.includes("form")) return "json";
-  const needsForm = Object.entries(fields.properties ?? {}).some(([field, schema]) => {
+  const needsForm = Object.entries(fields).some(([field, schema]) => {
     const values = [input[field]].flat();
     return schema.form ? values[0] !== undefined : (schema.is ?? schema.items?.is) && values.some(isFile);
   });

@@ -37,9 +37,14 @@ const isGiven = (value: unknown) => value !== undefined && value !== null;
 
 /** Every misfit of an input, one a field. */
 export function check(schema: Schema, input: Fields, rules: readonly Schema[] = []): FieldError[] {
-  const found = [...object(schema, input, ""), ...rules.flatMap((rule) => between(rule, input))];
+  const own = rules.filter((rule) => !isCount(schema, rule));
+  const found = [...object(schema, input, ""), ...own.flatMap((rule) => between(rule, input))];
   return found.filter((each, index) => found.findIndex(({ path }) => path === each.path) === index);
 }
+
+/** How many entries several lists have together is more than a schema can say; the server counts them. */
+const isCount = ({ properties = {} }: Schema, { then, anyOf = then?.anyOf }: Schema): boolean =>
+  anyOf?.every(({ required = [] }) => properties[required[0] ?? ""]?.type === "array") ?? false;
 
 function object({ required = [], properties = {} }: Schema, input: Fields, path: string): FieldError[] {
   const absent = required.filter((field) => input[field] === undefined);
@@ -115,6 +120,14 @@ function list(schema: Schema, given: unknown[], path: string): FieldError[] {
   return items ? given.flatMap((each, index) => value(items, each, `${path}/${index}`)) : [];
 }
 
+/** Fields whose absence has a word of its own; all others are plainly `required`. */
+const ABSENCE: Readonly<Record<string, string>> = {
+  aspect_ratio: "aspect_ratio_required",
+  model_id: "model_id_required",
+  lora_low_name: "lora_pair_required",
+  lora_high_name: "lora_pair_required",
+};
+
 /** A rule between fields; `condition` is the sentence's end when it holds only sometimes. */
 function between(rule: Schema, input: Fields, condition = ""): FieldError[] {
   if (rule.if && rule.then) {
@@ -122,27 +135,32 @@ function between(rule: Schema, input: Fields, condition = ""): FieldError[] {
     return input[field] === only.const ? between(rule.then, input, ` when ${field} is ${only.const}`) : [];
   }
   const choices = (rule.oneOf ?? rule.anyOf)?.map((each) => each.required?.[0] ?? "");
-  if (choices) return choice(choices, input, rule.oneOf ? "exactly" : "at least", condition);
+  if (choices) return choice(choices, input, rule.oneOf ? "exactly" : "at least");
   const { required = [], dependentRequired = {}, properties } = rule;
+  const together = `Give ${Object.keys(dependentRequired).join(" and ")} together or not at all.`;
+  const absent = (fields: readonly string[], says: (field: string) => string) =>
+    absentOf(fields, input).map((field) => misfit(`/${field}`, ABSENCE[field] ?? "required", says(field)));
   return [
-    ...absentOf(required, input).map((field) => misfit(`/${field}`, "required", `${field} is required${condition}.`)),
+    ...absent(required, (field) => (condition ? `${field} is required${condition}.` : "This field is required.")),
     ...Object.entries(dependentRequired).flatMap(([field, others]) =>
-      isGiven(input[field])
-        ? absentOf(others, input).map((other) => misfit(`/${other}`, "required", `${other} goes with ${field}.`))
-        : [],
+      isGiven(input[field]) ? absent(others, () => together) : [],
     ),
-    ...(properties ? object({ properties }, input, "") : []).map((each) => ({
+    ...(properties ? object({ properties: chosenByCaller(properties) }, input, "") : []).map((each) => ({
       ...each,
       message: each.message.replace(/\.$/, `${condition}.`),
     })),
   ];
 }
 
+/** A value that the service sets itself is refused by the service, as a parameter that it cannot honour. */
+const chosenByCaller = (properties: Readonly<Record<string, Schema>>) =>
+  Object.fromEntries(Object.entries(properties).filter(([, own]) => own.const === undefined));
+
 const absentOf = (fields: readonly string[], input: Fields) => fields.filter((field) => !isGiven(input[field]));
 
-function choice(fields: string[], input: Fields, howMany: "exactly" | "at least", condition: string): FieldError[] {
+function choice(fields: string[], input: Fields, howMany: "exactly" | "at least"): FieldError[] {
   const count = fields.length - absentOf(fields, input).length;
   if (howMany === "exactly" ? count === 1 : count > 0) return [];
   const code = howMany === "exactly" ? "exactly_one_of" : "at_least_one_of";
-  return [misfit(`/${fields[0]}`, code, `Give ${howMany} one of ${fields.join(", ")}${condition}.`)];
+  return [misfit(`/${fields[0]}`, code, `Give ${howMany} one of ${fields.join(", ")}.`)];
 }

@@ -1,6 +1,6 @@
 // From a call to its finished run. The server is asked with `Prefer: wait`, so it answers when there is something to say;
 // where that is not honoured we ask once a second. A state that we do not know never holds a waiter for ever.
-import { type Connection, type Exchange, GET_RUN } from "./connection.ts";
+import { type Exchange, GET_RUN, type Line } from "./connection.ts";
 import { GessoError, RunCanceledError, RunFailedError, TimeoutError } from "./errors.ts";
 import type { Run } from "./generated/shapes.ts";
 import { type Media, mediaAt } from "./media.ts";
@@ -36,17 +36,17 @@ const HASTE_MS = 500;
 const POLL_RETRIES = 6;
 
 type Waiter = {
-  connection: Connection;
+  line: Line;
   exchange: Exchange;
   options: WaitOptions;
   stop: AbortSignal;
   seen: { run?: Run; runId?: string };
 };
 
-export function wait(connection: Connection, exchange: Exchange, options: WaitOptions = {}): Promise<FinishedRun> {
+export function wait(line: Line, exchange: Exchange, options: WaitOptions = {}): Promise<FinishedRun> {
   const { signal, timeout = WAIT_MS, cancelOnAbort = true } = options;
   const stop = new AbortController();
-  const waiter: Waiter = { connection, exchange, options, stop: stop.signal, seen: {} };
+  const waiter: Waiter = { line, exchange, options, stop: stop.signal, seen: {} };
   if (signal?.aborted) exchange.drop(signal);
   exchange.expectRun();
   return new Promise((resolve, reject) => {
@@ -76,7 +76,7 @@ export function wait(connection: Connection, exchange: Exchange, options: WaitOp
 }
 
 async function follow(waiter: Waiter): Promise<FinishedRun> {
-  const { connection, options, seen, stop } = waiter;
+  const { line, options, seen, stop } = waiter;
   const begun = await beginning(waiter);
   seen.runId = begun.runId;
   let run = begun.run;
@@ -88,13 +88,13 @@ async function follow(waiter: Waiter): Promise<FinishedRun> {
     seen.run = run;
     options.onProgress?.(run);
     if (!isEnded(run) && Date.now() - askedAt < HASTE_MS) {
-      if (!hasWarned) connection.settings.log.warn("gesso: the server answers without waiting; asking once a second");
+      if (!hasWarned) line.settings.log.warn("gesso: the server answers without waiting; asking once a second");
       hasWarned = true;
       await pause(POLL_MS, stop);
     }
     if (stop.aborted) throw aborted(stop);
   }
-  return ended(connection, run);
+  return ended(line, run);
 }
 
 type Loose = { run_id?: string; runId?: string; data?: { run_id?: string } };
@@ -119,14 +119,14 @@ async function beginning({ exchange }: Waiter): Promise<{ runId: string; run?: R
   return isRun ? { runId, run: body as Run } : { runId };
 }
 
-const request = ({ connection, exchange }: Waiter, path: string) => ({
+const request = ({ line, exchange }: Waiter, path: string) => ({
   url: exchange.baseUrl + GET_RUN.path.replace("{run_id}", path),
   body: async () => ({ headers: {} }),
-  maxRetries: Math.max(POLL_RETRIES, connection.settings.maxRetries),
+  maxRetries: Math.max(POLL_RETRIES, line.settings.maxRetries),
 });
 
 async function ask(waiter: Waiter, runId: string, seconds: number): Promise<Run> {
-  const { settings, credential } = waiter.connection;
+  const { settings, credential } = waiter.line;
   const response = await send(settings, credential, {
     ...request(waiter, runId),
     method: "GET",
@@ -138,7 +138,7 @@ async function ask(waiter: Waiter, runId: string, seconds: number): Promise<Run>
 }
 
 async function cancel(waiter: Waiter): Promise<void> {
-  const { settings, credential } = waiter.connection;
+  const { settings, credential } = waiter.line;
   const runId = waiter.seen.runId ?? (await beginning(waiter)).runId;
   const headers = { accept: "application/json" };
   await send(settings, credential, {
@@ -156,17 +156,17 @@ const ENDED = ["completed", "failed", "canceled"];
 const isEnded = ({ status, finished_at }: Run): boolean =>
   ENDED.includes(status) || (!OPEN.includes(status) && Boolean(finished_at));
 
-function ended(connection: Connection, run: Run): FinishedRun {
+function ended(line: Line, run: Run): FinishedRun {
   const facts = { run, runId: run.run_id, code: run.error?.code, details: run.error?.details };
   if (run.status === "canceled") throw new RunCanceledError(`The run ${run.run_id} was canceled`, facts);
   if (run.status === "failed" || run.error) {
     throw new RunFailedError(`The run ${run.run_id} failed: ${run.error?.message ?? run.status}`, facts);
   }
-  return withFiles(connection, run);
+  return withFiles(line, run);
 }
 
-function withFiles(connection: Connection, run: Run): FinishedRun {
-  const at = (url: string | null) => (url ? mediaAt(connection, url, run.run_id) : null);
+function withFiles(line: Line, run: Run): FinishedRun {
+  const at = (url: string | null) => (url ? mediaAt(line, url, run.run_id) : null);
   const hidden = {
     image: { get: () => at(run.image_url) },
     images: { get: () => run.image_urls.map((url) => at(url)) },

@@ -14,10 +14,15 @@ export type WebhookRefusal =
 /** The message is not to be believed. Answer 400 and do nothing. */
 export class WebhookVerificationError extends GessoError {
   static override readonly family: string = "WebhookVerificationError";
+  /** Which check it did not pass. */
   readonly reason: WebhookRefusal;
   constructor(reason: WebhookRefusal, message: string) {
     super(message, { code: reason });
     this.reason = reason;
+  }
+  /** None: the reasons are all told by {@link WebhookRefusal}. */
+  override get docUrl(): undefined {
+    return undefined;
   }
 }
 

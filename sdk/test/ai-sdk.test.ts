@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "@gesso/dev/parts";
 import { type Gesso, startAll } from "@gesso/dev/start";
 import { experimental_generateVideo, generateImage } from "ai";
 import sharp from "sharp";
@@ -13,7 +14,7 @@ import { createClient } from "../src/index.ts";
 const folder = mkdtempSync(join(tmpdir(), "gesso-ai-"));
 let started: Gesso;
 beforeAll(async () => {
-  started = await startAll({ dataDir: folder, ephemeral: true, log: () => {} });
+  started = await startAll({ dataDir: folder, port: await freePort(), ephemeral: true, log: () => {} });
 }, 90_000);
 afterAll(async () => {
   await started?.stop();

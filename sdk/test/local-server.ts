@@ -44,10 +44,13 @@ export async function serve(reply: (seen: Seen, response: ServerResponse, count:
 export const json = (response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) =>
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 
-/** Passes everything on; where `cuts` says so, the answer is read from upstream and the line to the caller is cut. */
+/**
+ * Passes everything on; where `cuts` says so, the answer is read from upstream and the line to the caller is cut: before a
+ * byte of it was passed on, or within it.
+ */
 export async function startProxy(
   upstream: string,
-  cuts: (request: IncomingMessage) => boolean,
+  cuts: (request: IncomingMessage) => boolean | "within",
   change: (headers: Record<string, string>) => void = () => {},
 ) {
   return listen(async (request, response) => {
@@ -62,13 +65,16 @@ export async function startProxy(
       ...(body.length > 0 && { body: new Uint8Array(body) }),
     });
     const bytes = Buffer.from(await answer.arrayBuffer());
-    if (cuts(request)) return request.socket.destroy();
+    const cut = cuts(request);
+    if (cut === true) return request.socket.destroy();
     const {
       "content-encoding": _,
       "content-length": __,
       "transfer-encoding": ___,
       ...rest
     } = Object.fromEntries(answer.headers);
-    response.writeHead(answer.status, rest).end(bytes);
+    if (!cut) return response.writeHead(answer.status, rest).end(bytes);
+    response.writeHead(answer.status, { ...rest, "content-length": bytes.length });
+    response.write(bytes.subarray(0, bytes.length / 2), () => request.socket.destroy());
   });
 }

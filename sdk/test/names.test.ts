@@ -100,6 +100,10 @@ it("[SDK-20] nothing that worked with the first version is broken", () => {
   narrower["images.generate"]!.required.push("width");
   delete narrower["images.generate"]!.fields.seed;
   (narrower["images.generate"]!.fields.model_type as string[]).shift();
+  narrower["images.generate"]!.fields.prompt = ["a red bicycle"];
+  narrower["images.generate"]!.fields.width = "string";
+  delete narrower["images.generate"]!.answer["outputs[].url"];
+  narrower["runs.get"]!.answer.progress = "string";
   delete narrower.generateVideo;
-  expect(broken(before, narrower)).toHaveLength(4);
+  expect(broken(before, narrower)).toHaveLength(8);
 });

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { freePort } from "@gesso/dev/parts";
 import { type Gesso, startAll } from "@gesso/dev/start";
 import { chromium } from "playwright-core";
 import sharp from "sharp";
@@ -37,7 +38,7 @@ const environment = () => ({
 beforeAll(async () => {
   mkdirSync(join(ROOT, "sdk/.gesso"), { recursive: true });
   folder = mkdtempSync(join(ROOT, "sdk/.gesso/samples-"));
-  gesso = await startAll({ dataDir: folder, ephemeral: true, log: () => {} });
+  gesso = await startAll({ dataDir: folder, port: await freePort(), ephemeral: true, log: () => {} });
   const picture = (background: string) => sharp({ create: { width: 64, height: 64, channels: 3, background } }).png();
   await picture("#a62").toFile(join(folder, "desk.png"));
   await picture("#fff").toFile(join(folder, "mask.png"));

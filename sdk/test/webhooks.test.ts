@@ -34,6 +34,7 @@ it("[SDK-16] refuses a wrong secret, a changed body, and what is too old or too 
   expect(await verify(BODY, "whsec_***")).toBe("bad_secret");
   const error = await verifySignature(BODY, {}, SECRET).catch((thrown) => thrown);
   expect(WebhookVerificationError.isInstance(error)).toBe(true);
+  expect(error.docUrl).toBeUndefined();
 });
 
 it("[SDK-16] takes one of several signatures and secrets, and headers in every form", async () => {

@@ -1,30 +1,42 @@
-// Calls a running Gesso as a customer would, over HTTP, and looks into the vendor's own book.
+// Calls a running Gesso as a customer would, over HTTP unless another way of sending is given, and looks into the vendor's
+// own book.
 import type { World } from "./world.ts";
 
-export type Answer = { status: number; headers: Headers; body: any };
+export type Answer = {
+  status: number;
+  headers: Headers;
+  body: any;
+  bytes: Buffer;
+  /** The client threw it: of what the server wrote there are code, message and details. */
+  isRaised?: true;
+};
 
-export function callerOf(world: Pick<World, "url" | "key">) {
-  const send = async (
-    method: string,
-    path: string,
-    options: { body?: unknown; headers?: Record<string, string> } = {},
-  ): Promise<Answer> => {
-    const isForm = options.body instanceof FormData;
-    const response = await fetch(`${world.url}${path}`, {
+export type Sending = { body?: unknown; headers?: Record<string, string> };
+export type Send = (method: string, path: string, options?: Sending) => Promise<Answer>;
+export type Caller = ReturnType<typeof callerBy>;
+
+export const callerOf = (world: Pick<World, "url" | "key">): Caller => callerBy(overHttp(world));
+
+export const overHttp =
+  ({ url, key }: Pick<World, "url" | "key">): Send =>
+  async (method, path, { body, headers } = {}) => {
+    const isText = typeof body === "string" || body instanceof FormData;
+    const response = await fetch(`${url}${path}`, {
       method,
       headers: {
-        authorization: `Bearer ${world.key}`,
-        ...(options.body !== undefined && !isForm && { "content-type": "application/json" }),
-        ...options.headers,
+        authorization: `Bearer ${key}`,
+        ...(body !== undefined && !(body instanceof FormData) && { "content-type": "application/json" }),
+        ...headers,
       },
-      ...(options.body !== undefined && {
-        body: isForm || typeof options.body === "string" ? (options.body as BodyInit) : JSON.stringify(options.body),
-      }),
+      ...(body !== undefined && { body: isText ? body : JSON.stringify(body) }),
     });
-    const text = await response.text();
-    const isJson = response.headers.get("content-type")?.includes("json") && text !== "";
-    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+    const bytes = Buffer.from(await response.arrayBuffer());
+    const isJson = response.headers.get("content-type")?.includes("json") && bytes.length > 0;
+    const text = bytes.toString();
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text, bytes };
   };
+
+export function callerBy(send: Send) {
   return {
     send,
     get: (path: string, headers?: Record<string, string>) =>

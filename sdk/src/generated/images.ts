@@ -1,20 +1,13 @@
 // Printed by `npm run generate` from the code; never edited by hand.
-import { call, callBoth, callRun, type Call, type PictureOperation, type RunOperation } from "../call.ts";
+import { call, callBoth, callRun, type Call, type PictureFormOperation, type RunFormOperation, type RunOperation } from "../call.ts";
 import type { Connection } from "../connection.ts";
-import type { Operation } from "../operation.ts";
+import { address, boolean, file, inline, integer, like, list, needs, number, object, some, text, together, uuid, when, words } from "../fields.ts";
 import type { CallOptions } from "../settings.ts";
 import type { FileSource, ImageSource } from "../sources.ts";
-import type { BackgroundRemoved, CharacterGeneration, Description, Extraction, Generation, ReferenceGeneration, Run, RunFields, Upload } from "./shapes.ts";
+import type { BackgroundRemoved, CharacterGeneration, Description, Extraction, Generation, PictureFields, ReferenceGeneration, Run, RunFields, SourceFields, Upload } from "./shapes.ts";
 
 /** What `images.backgroundRemove` takes. */
-export type ImagesBackgroundRemoveInput = RunFields & {
-  /** The image */
-  image_url?: ImageSource;
-  /** The run whose image is used; it becomes the parent */
-  run_id?: string;
-  /** Wait for the result, at most 55 seconds; false answers the open run at once. Default true */
-  sync?: boolean;
-};
+export type ImagesBackgroundRemoveInput = PictureFields & SourceFields;
 
 /** What `images.character` takes. */
 export type ImagesCharacterInput = RunFields & {
@@ -40,8 +33,6 @@ export type ImagesCharacterInput = RunFields & {
   image?: ImageSource;
   /** Mask of `image`: white is where the character may be */
   mask?: ImageSource;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
 };
 
 /** What `images.character` takes as a form. */
@@ -64,12 +55,7 @@ export type ImagesCombineInput = RunFields & {
   opacity?: number;
   /** Kind of file. Default "png" */
   output_format?: "png" | "jpeg" | "webp";
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
 };
-
-/** What `images.combine` takes as a form. */
-export type ImagesCombineForm = ImagesCombineInput;
 
 /** What `images.combine.gemini25` takes. */
 export type ImagesCombineGemini25Input = RunFields & {
@@ -83,31 +69,10 @@ export type ImagesCombineGemini25Input = RunFields & {
   images?: ImageSource[];
   /** Shape of the picture, such as 16:9 */
   aspect_ratio?: string;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
 };
-
-/** What `images.combine.gemini25` takes as a form. */
-export type ImagesCombineGemini25Form = ImagesCombineGemini25Input;
 
 /** What `images.combine.nanobanana` takes. */
-export type ImagesCombineNanobananaInput = RunFields & {
-  /** What to make of the images */
-  prompt: string;
-  /** Addresses of images */
-  image_urls?: ImageSource[];
-  /** Runs whose images are used */
-  run_ids?: string[];
-  /** Images of any kind, in their order */
-  images?: ImageSource[];
-  /** Shape of the picture, such as 16:9 */
-  aspect_ratio?: string;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
-};
-
-/** What `images.combine.nanobanana` takes as a form. */
-export type ImagesCombineNanobananaForm = ImagesCombineNanobananaInput;
+export type ImagesCombineNanobananaInput = ImagesCombineGemini25Input;
 
 /** What `images.describe` takes. */
 export type ImagesDescribeInput = RunFields & {
@@ -119,8 +84,6 @@ export type ImagesDescribeInput = RunFields & {
   detail?: "short" | "normal" | "long";
   /** Language of the description, such as en or de */
   language?: string;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
 };
 
 /** What `images.describe` takes as a form. */
@@ -141,8 +104,6 @@ export type ImagesEditFluxKontextInput = RunFields & {
   seed?: number;
   /** The model that edits; needed in JSON. Default "flux-kontext-max" */
   model: "flux-kontext-max";
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
 };
 
 /** What `images.edit.fluxKontext` takes as a form. */
@@ -152,23 +113,7 @@ export type ImagesEditFluxKontextForm = Omit<ImagesEditFluxKontextInput, "model"
 };
 
 /** What `images.edit.gemini25` takes. */
-export type ImagesEditGemini25Input = RunFields & {
-  /** What to change */
-  prompt: string;
-  /** The image that is edited */
-  image_url?: ImageSource;
-  /** The run whose image is edited; it becomes the parent */
-  run_id?: string;
-  /** An image that the result should take after */
-  reference_image_url?: ImageSource;
-  /** Use reference_image_url @deprecated */
-  reference_url?: ImageSource;
-  /** Shape of the picture, such as 16:9 */
-  aspect_ratio?: string;
-  /** The same seed gives the same picture. 0 to 4294967295 */
-  seed?: number;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
+export type ImagesEditGemini25Input = ImagesEditNanobananaInput & {
   /** Mask of the same size: white is what changes */
   mask_url?: ImageSource;
 };
@@ -197,8 +142,6 @@ export type ImagesEditNanobananaInput = RunFields & {
   aspect_ratio?: string;
   /** The same seed gives the same picture. 0 to 4294967295 */
   seed?: number;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
 };
 
 /** What `images.edit.nanobanana` takes as a form. */
@@ -208,25 +151,7 @@ export type ImagesEditNanobananaForm = ImagesEditNanobananaInput & {
 };
 
 /** What `images.edit.vendora` takes. */
-export type ImagesEditVendoraInput = RunFields & {
-  /** What to change */
-  prompt: string;
-  /** The image that is edited */
-  image_url?: ImageSource;
-  /** The run whose image is edited; it becomes the parent */
-  run_id?: string;
-  /** An image that the result should take after */
-  reference_image_url?: ImageSource;
-  /** Use reference_image_url @deprecated */
-  reference_url?: ImageSource;
-  /** Shape of the picture, such as 16:9 */
-  aspect_ratio?: string;
-  /** The same seed gives the same picture. 0 to 4294967295 */
-  seed?: number;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
-  /** Mask of the same size: white is what changes */
-  mask_url?: ImageSource;
+export type ImagesEditVendoraInput = ImagesEditGemini25Input & {
   /** How many images. 1 to 4. Default 1 */
   n?: number;
 };
@@ -240,11 +165,7 @@ export type ImagesEditVendoraForm = ImagesEditVendoraInput & {
 };
 
 /** What `images.extract` takes. */
-export type ImagesExtractInput = RunFields & {
-  /** The image */
-  image_url?: ImageSource;
-  /** The run whose image is used; it becomes the parent */
-  run_id?: string;
+export type ImagesExtractInput = RunFields & SourceFields & {
   /** What to cut out */
   prompt: string;
   /** The object cut out (extract, or content, which is the same), or its mask. Default "extract" */
@@ -255,24 +176,16 @@ export type ImagesExtractInput = RunFields & {
   preserve_alpha?: boolean;
   /** Everything except what the prompt names. Default false */
   invert?: boolean;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
 };
 
 /** What `images.genRemove` takes. */
-export type ImagesGenRemoveInput = RunFields & {
-  /** The image */
-  image_url?: ImageSource;
-  /** The run whose image is used; it becomes the parent */
-  run_id?: string;
+export type ImagesGenRemoveInput = RunFields & SourceFields & {
   /** What to take out */
   prompt: string;
   /** Its shadow goes with it. Default true */
   remove_shadow?: boolean;
   /** All that the prompt fits, not only the best match. Default false */
   multiple?: boolean;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
 };
 
 /** What `images.generate` takes. */
@@ -331,8 +244,6 @@ export type ImagesGenerateInput = RunFields & {
   batch_count?: number;
   /** Enlarge the result. 1 to 4 */
   upscale_factor?: number;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
 };
 
 /** What `images.reference` takes. */
@@ -350,21 +261,12 @@ export type ImagesReferenceInput = RunFields & {
   aspect_ratio?: "16:9" | "9:16" | "4:3" | "3:4" | "1:1" | "21:9";
   /** Size of the picture; the model's own where nothing is said */
   resolution?: "720p" | "1080p";
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
 };
 
-/** What `images.reference` takes as a form. */
-export type ImagesReferenceForm = ImagesReferenceInput;
-
 /** What `images.reframe` takes. */
-export type ImagesReframeInput = RunFields & {
+export type ImagesReframeInput = RunFields & SourceFields & {
   /** What the new area shows */
   prompt?: string;
-  /** The image */
-  image_url?: ImageSource;
-  /** The run whose image is used; it becomes the parent */
-  run_id?: string;
   /** The new shape, such as 16:9 */
   aspect_ratio: string;
   /** photon-flash-1 is faster, photon-1 better. Default "photon-flash-1" */
@@ -381,8 +283,6 @@ export type ImagesReframeInput = RunFields & {
   y_start?: number;
   /** Lower edge of the new frame. -32768 to 32768 */
   y_end?: number;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
 };
 
 /** What `images.reframe` takes as a form. */
@@ -392,13 +292,11 @@ export type ImagesReframeForm = ImagesReframeInput & {
 };
 
 /** What `images.removeBackground` takes. */
-export type ImagesRemoveBackgroundInput = RunFields & {
+export type ImagesRemoveBackgroundInput = PictureFields & {
   /** The image */
   imageUrl?: ImageSource;
   /** The run whose image is used; it becomes the parent */
   run_id?: string;
-  /** Wait for the result, at most 55 seconds; false answers the open run at once. Default true */
-  sync?: boolean;
 };
 
 /** What `images.removeBackground` takes as a form. */
@@ -410,15 +308,13 @@ export type ImagesRemoveBackgroundForm = ImagesRemoveBackgroundInput & {
 };
 
 /** What `images.segmentImage` takes. */
-export type ImagesSegmentImageInput = RunFields & {
+export type ImagesSegmentImageInput = PictureFields & {
   /** What to find */
   prompt: string;
   /** The image */
   imageUrl?: ImageSource;
   /** The run whose image is used; it becomes the parent */
   run_id?: string;
-  /** Wait for the result, at most 55 seconds; false answers the open run at once. Default true */
-  sync?: boolean;
 };
 
 /** What `images.segmentImage` takes as a form. */
@@ -437,32 +333,15 @@ export type ImagesUploadInput = RunFields & {
   description?: string;
   /** The run that the image belongs to */
   parent_id?: string;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
 };
 
 /** What `images.uploadMask` takes. */
-export type ImagesUploadMaskInput = RunFields & {
-  /** The image: JPEG, PNG or WebP, at most 25 MiB */
-  file: FileSource | string;
-  /** What the image is */
-  description?: string;
-  /** The run that the image belongs to */
-  parent_id?: string;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
-};
+export type ImagesUploadMaskInput = ImagesUploadInput;
 
 /** What `images.upscale` takes. */
-export type ImagesUpscaleInput = RunFields & {
-  /** The image */
-  image_url?: ImageSource;
-  /** The run whose image is used; it becomes the parent */
-  run_id?: string;
+export type ImagesUpscaleInput = RunFields & SourceFields & {
   /** How many times larger each side becomes. Default 2 */
   factor?: 2 | 4;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
 };
 
 /** What `images.upscale` takes as a form. */
@@ -472,17 +351,11 @@ export type ImagesUpscaleForm = ImagesUpscaleInput & {
 };
 
 /** What `images.vary` takes. */
-export type ImagesVaryInput = RunFields & {
-  /** The image */
-  image_url?: ImageSource;
-  /** The run whose image is used; it becomes the parent */
-  run_id?: string;
+export type ImagesVaryInput = RunFields & SourceFields & {
   /** How many variations. 1 to 4. Default 2 */
   n?: number;
   /** The same seed gives the same picture. 0 to 4294967295 */
   seed?: number;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
 };
 
 /** What `images.vary` takes as a form. */
@@ -503,104 +376,59 @@ export type Images = {
    * Make images of one and the same character.
    * @example await client.images.character({ prompt: "reading in a cafe", character_reference_image: "https://example.com/portrait.png", seed: 7 })
    */
-  character: RunOperation<ImagesCharacterInput | ImagesCharacterForm, CharacterGeneration> & {
-    /** With a JSON body; files are uploaded first. */
-    json: RunOperation<ImagesCharacterInput, CharacterGeneration>;
-    /** With a form; files go with it. */
-    formData: RunOperation<ImagesCharacterForm, CharacterGeneration>;
-  };
+  character: RunFormOperation<ImagesCharacterInput, CharacterGeneration, ImagesCharacterForm>;
   /**
    * Lay two to ten images out in one: side by side, stacked, in a grid or one upon the other.
    * @example await client.images.combine({ images: ["https://example.com/lamp.png","https://example.com/desk.png"], mode: "side-by-side", gap: 8 })
    */
-  combine: RunOperation<ImagesCombineInput | ImagesCombineForm, Generation> & {
-    /** With a JSON body; files are uploaded first. */
-    json: RunOperation<ImagesCombineInput, Generation>;
-    /** With a form; files go with it. */
-    formData: RunOperation<ImagesCombineForm, Generation>;
-  } & {
+  combine: RunFormOperation<ImagesCombineInput, Generation> & {
     /**
      * Make one image out of several, as the prompt says, with gemini-2.5.
      * - image_urls, run_ids, images have 2 to 10 entries together.
      * @example await client.images.combine.gemini25({ prompt: "put the lamp on the desk", image_urls: ["https://example.com/lamp.png","https://example.com/desk.png"] })
      */
-    gemini25: RunOperation<ImagesCombineGemini25Input | ImagesCombineGemini25Form, Generation> & {
-      /** With a JSON body; files are uploaded first. */
-      json: RunOperation<ImagesCombineGemini25Input, Generation>;
-      /** With a form; files go with it. */
-      formData: RunOperation<ImagesCombineGemini25Form, Generation>;
-    };
+    gemini25: RunFormOperation<ImagesCombineGemini25Input, Generation>;
     /**
      * Make one image out of several, as the prompt says, with nanobanana.
      * - image_urls, run_ids, images have 2 to 10 entries together.
      * @example await client.images.combine.nanobanana({ prompt: "put the lamp on the desk", image_urls: ["https://example.com/lamp.png","https://example.com/desk.png"] })
      */
-    nanobanana: RunOperation<ImagesCombineNanobananaInput | ImagesCombineNanobananaForm, Generation> & {
-      /** With a JSON body; files are uploaded first. */
-      json: RunOperation<ImagesCombineNanobananaInput, Generation>;
-      /** With a form; files go with it. */
-      formData: RunOperation<ImagesCombineNanobananaForm, Generation>;
-    };
+    nanobanana: RunFormOperation<ImagesCombineNanobananaInput, Generation>;
   };
   /**
    * Say what an image shows.
    * - Give at least one of image_url, run_id, image.
    * @example await client.images.describe({ image_url: "https://example.com/desk.png", detail: "short", sync: true })
    */
-  describe: RunOperation<ImagesDescribeInput | ImagesDescribeForm, Description> & {
-    /** With a JSON body; files are uploaded first. */
-    json: RunOperation<ImagesDescribeInput, Description>;
-    /** With a form; files go with it. */
-    formData: RunOperation<ImagesDescribeForm, Description>;
-  };
+  describe: RunFormOperation<ImagesDescribeInput, Description, ImagesDescribeForm>;
   edit: {
     /**
      * Edit the image of an earlier run in words.
      * - In JSON: Give model.
      * @example await client.images.edit.fluxKontext({ original_run_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", prompt: "make it snow", model: "flux-kontext-max" })
      */
-    fluxKontext: RunOperation<ImagesEditFluxKontextInput | ImagesEditFluxKontextForm, Run> & {
-      /** With a JSON body; files are uploaded first. */
-      json: RunOperation<ImagesEditFluxKontextInput, Run>;
-      /** With a form; files go with it. */
-      formData: RunOperation<ImagesEditFluxKontextForm, Run>;
-    };
+    fluxKontext: RunFormOperation<ImagesEditFluxKontextInput, Run, ImagesEditFluxKontextForm>;
     /**
      * Edit an image in words with gemini-2.5, within a mask if you like.
      * - Give at least one of image_url, run_id, image.
      * - reference_image_url and reference_url are two names of one field: give one, or the same value.
      * @example await client.images.edit.gemini25({ image_url: "https://example.com/desk.png", prompt: "add a plant on the left" })
      */
-    gemini25: RunOperation<ImagesEditGemini25Input | ImagesEditGemini25Form, Generation> & {
-      /** With a JSON body; files are uploaded first. */
-      json: RunOperation<ImagesEditGemini25Input, Generation>;
-      /** With a form; files go with it. */
-      formData: RunOperation<ImagesEditGemini25Form, Generation>;
-    };
+    gemini25: RunFormOperation<ImagesEditGemini25Input, Generation, ImagesEditGemini25Form>;
     /**
      * Edit an image in words with nanobanana.
      * - Give at least one of image_url, run_id, image.
      * - reference_image_url and reference_url are two names of one field: give one, or the same value.
      * @example await client.images.edit.nanobanana({ image_url: "https://example.com/desk.png", prompt: "make it night", seed: 7 })
      */
-    nanobanana: RunOperation<ImagesEditNanobananaInput | ImagesEditNanobananaForm, Generation> & {
-      /** With a JSON body; files are uploaded first. */
-      json: RunOperation<ImagesEditNanobananaInput, Generation>;
-      /** With a form; files go with it. */
-      formData: RunOperation<ImagesEditNanobananaForm, Generation>;
-    };
+    nanobanana: RunFormOperation<ImagesEditNanobananaInput, Generation, ImagesEditNanobananaForm>;
     /**
      * Edit an image in words with vendora, within a mask if you like.
      * - Give at least one of image_url, run_id, image.
      * - reference_image_url and reference_url are two names of one field: give one, or the same value.
      * @example await client.images.edit.vendora({ image_url: "https://example.com/desk.png", prompt: "make the lamp blue" })
      */
-    vendora: RunOperation<ImagesEditVendoraInput | ImagesEditVendoraForm, Run> & {
-      /** With a JSON body; files are uploaded first. */
-      json: RunOperation<ImagesEditVendoraInput, Run>;
-      /** With a form; files go with it. */
-      formData: RunOperation<ImagesEditVendoraForm, Run>;
-    };
+    vendora: RunFormOperation<ImagesEditVendoraInput, Run, ImagesEditVendoraForm>;
   };
   /**
    * Cut out what a prompt names, or answer its masks.
@@ -640,48 +468,28 @@ export type Images = {
    * Make an image from words that call other images by tags, such as @hero.
    * @example await client.images.reference({ prompt: "@hero walks along the beach", images: [{"image_reference":"https://example.com/portrait.png","tag":"hero"}] })
    */
-  reference: RunOperation<ImagesReferenceInput | ImagesReferenceForm, ReferenceGeneration> & {
-    /** With a JSON body; files are uploaded first. */
-    json: RunOperation<ImagesReferenceInput, ReferenceGeneration>;
-    /** With a form; files go with it. */
-    formData: RunOperation<ImagesReferenceForm, ReferenceGeneration>;
-  };
+  reference: RunFormOperation<ImagesReferenceInput, ReferenceGeneration>;
   /**
    * Give an image another shape; what is new continues it.
    * - Give at least one of image_url, run_id, image_file.
    * - Give x_start and x_end and y_start and y_end together or not at all.
    * @example await client.images.reframe({ image_url: "https://example.com/desk.png", aspect_ratio: "16:9", prompt: "more of the room" })
    */
-  reframe: RunOperation<ImagesReframeInput | ImagesReframeForm, Run> & {
-    /** With a JSON body; files are uploaded first. */
-    json: RunOperation<ImagesReframeInput, Run>;
-    /** With a form; files go with it. */
-    formData: RunOperation<ImagesReframeForm, Run>;
-  };
+  reframe: RunFormOperation<ImagesReframeInput, Run, ImagesReframeForm>;
   /**
    * Take the background away; answers a transparent PNG.
    * - In JSON: Give at least one of imageUrl, run_id.
    * - In a form: Give image.
    * @example await client.images.removeBackground({ imageUrl: "https://example.com/portrait.png" })
    */
-  removeBackground: PictureOperation<ImagesRemoveBackgroundInput | ImagesRemoveBackgroundForm> & {
-    /** With a JSON body; files are uploaded first. */
-    json: PictureOperation<ImagesRemoveBackgroundInput>;
-    /** With a form; files go with it. */
-    formData: PictureOperation<ImagesRemoveBackgroundForm>;
-  };
+  removeBackground: PictureFormOperation<ImagesRemoveBackgroundInput, ImagesRemoveBackgroundForm>;
   /**
    * Find what a prompt names in an image; answers its mask, white where it is.
    * - In JSON: Give at least one of imageUrl, run_id.
    * - In a form: Give image.
    * @example await client.images.segmentImage({ prompt: "the red circle", imageUrl: "https://example.com/shapes.png" })
    */
-  segmentImage: PictureOperation<ImagesSegmentImageInput | ImagesSegmentImageForm> & {
-    /** With a JSON body; files are uploaded first. */
-    json: PictureOperation<ImagesSegmentImageInput>;
-    /** With a form; files go with it. */
-    formData: PictureOperation<ImagesSegmentImageForm>;
-  };
+  segmentImage: PictureFormOperation<ImagesSegmentImageInput, ImagesSegmentImageForm>;
   /**
    * Store an image of yours, to be used by later operations.
    * @example await client.images.upload({ file: "desk.png" })
@@ -697,98 +505,214 @@ export type Images = {
    * - Give at least one of image_url, run_id, image.
    * @example await client.images.upscale({ image_url: "https://example.com/desk.png", factor: 2 })
    */
-  upscale: RunOperation<ImagesUpscaleInput | ImagesUpscaleForm, Run> & {
-    /** With a JSON body; files are uploaded first. */
-    json: RunOperation<ImagesUpscaleInput, Run>;
-    /** With a form; files go with it. */
-    formData: RunOperation<ImagesUpscaleForm, Run>;
-  };
+  upscale: RunFormOperation<ImagesUpscaleInput, Run, ImagesUpscaleForm>;
   /**
    * Make variations of an image.
    * - Give at least one of image_url, run_id, image.
    * @example await client.images.vary({ image_url: "https://example.com/desk.png", n: 2, seed: 7 })
    */
-  vary: RunOperation<ImagesVaryInput | ImagesVaryForm, Run> & {
-    /** With a JSON body; files are uploaded first. */
-    json: RunOperation<ImagesVaryInput, Run>;
-    /** With a form; files go with it. */
-    formData: RunOperation<ImagesVaryForm, Run>;
-  };
+  vary: RunFormOperation<ImagesVaryInput, Run, ImagesVaryForm>;
 };
-
-const IMAGES_BACKGROUND_REMOVE: Operation = {"name":"images.backgroundRemove","method":"POST","path":"/api/v1/edits/background-remove","bodies":["json"],"creates":true,"waits":true,"fields":{"type":"object","properties":{"image_url":{"is":"inline"},"run_id":{"type":"string","format":"uuid"},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"}}},"rules":[{"anyOf":[{"required":["image_url"]},{"required":["run_id"]}]}]};
-
-const IMAGES_CHARACTER: Operation = {"name":"images.character","method":"POST","path":"/api/v1/runs/character","bodies":["json","form"],"creates":true,"fields":{"type":"object","required":["prompt"],"properties":{"prompt":{"type":"string","minLength":1,"maxLength":8000},"character_reference_image":{"is":"inline"},"character_reference_run_id":{"type":"string","format":"uuid"},"character_reference_file":{"is":"file","form":true},"rendering_speed":{"type":"string","enum":["Default","Turbo","Quality"]},"style_type":{"type":"string","enum":["Auto","Fiction","Realistic"]},"magic_prompt_option":{"type":"string","enum":["On","Off","Auto"]},"aspect_ratio":{"type":"string","enum":["1:1","16:9","9:16","4:3","3:4","3:2","2:3"]},"resolution":{"enum":["auto","720","1024","1280","2048",720,1024,1280,2048]},"seed":{"type":"integer","minimum":0,"maximum":4294967295},"image":{"is":"inline"},"mask":{"is":"inline"},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"}}}};
-
-const IMAGES_COMBINE: Operation = {"name":"images.combine","method":"POST","path":"/api/v1/combine","bodies":["json","form"],"creates":true,"fields":{"type":"object","required":["images"],"properties":{"images":{"type":"array","minItems":2,"maxItems":10,"items":{"is":"inline"}},"mode":{"type":"string","enum":["side-by-side","stacked","grid","overlay"]},"gap":{"type":"integer","minimum":0,"maximum":512},"background":{"type":"string","pattern":"^(transparent|#[0-9a-fA-F]{6})$"},"opacity":{"type":"number","minimum":0,"maximum":1},"output_format":{"type":"string","enum":["png","jpeg","webp"]},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"}}}};
-
-const IMAGES_COMBINE_GEMINI25: Operation = {"name":"images.combine.gemini25","method":"POST","path":"/api/v1/combine/gemini-2.5","bodies":["json","form"],"creates":true,"fields":{"type":"object","required":["prompt"],"properties":{"prompt":{"type":"string","minLength":1,"maxLength":8000},"image_urls":{"type":"array","minItems":2,"maxItems":10,"items":{"is":"inline"}},"run_ids":{"type":"array","minItems":2,"maxItems":10,"items":{"type":"string","format":"uuid"}},"images":{"type":"array","minItems":1,"maxItems":10,"items":{"is":"inline"}},"aspect_ratio":{"type":"string","pattern":"^[1-9]\\d?:[1-9]\\d?$"},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"}}},"rules":[{"anyOf":[{"required":["image_urls"]},{"required":["run_ids"]},{"required":["images"]}]}]};
-
-const IMAGES_COMBINE_NANOBANANA: Operation = {"name":"images.combine.nanobanana","method":"POST","path":"/api/v1/combine/nanobanana","bodies":["json","form"],"creates":true,"fields":{"type":"object","required":["prompt"],"properties":{"prompt":{"type":"string","minLength":1,"maxLength":8000},"image_urls":{"type":"array","minItems":2,"maxItems":10,"items":{"is":"inline"}},"run_ids":{"type":"array","minItems":2,"maxItems":10,"items":{"type":"string","format":"uuid"}},"images":{"type":"array","minItems":1,"maxItems":10,"items":{"is":"inline"}},"aspect_ratio":{"type":"string","pattern":"^[1-9]\\d?:[1-9]\\d?$"},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"}}},"rules":[{"anyOf":[{"required":["image_urls"]},{"required":["run_ids"]},{"required":["images"]}]}]};
-
-const IMAGES_DESCRIBE: Operation = {"name":"images.describe","method":"POST","path":"/api/v1/images/describe","bodies":["json","form"],"creates":true,"fields":{"type":"object","properties":{"image_url":{"is":"inline"},"run_id":{"type":"string","format":"uuid"},"image":{"is":"file","form":true},"detail":{"type":"string","enum":["short","normal","long"]},"language":{"type":"string","maxLength":64},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"}}},"rules":[{"anyOf":[{"required":["image_url"]},{"required":["run_id"]},{"required":["image"]}]}]};
-
-const IMAGES_EDIT_FLUX_KONTEXT: Operation = {"name":"images.edit.fluxKontext","method":"POST","path":"/api/v1/edits/flux-kontext","bodies":["json","form"],"creates":true,"presets":{"model":"flux-kontext-max"},"fields":{"type":"object","required":["original_run_id","prompt"],"properties":{"original_run_id":{"type":"string","format":"uuid"},"prompt":{"type":"string","minLength":1,"maxLength":8000},"aspect_ratio":{"type":"string","enum":["match_input_image","1:1","16:9","9:16","4:3","3:4","3:2","2:3","4:5","5:4","21:9","9:21","2:1","1:2"]},"seed":{"type":"integer","minimum":0,"maximum":4294967295},"model":{"type":"string","const":"flux-kontext-max"},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"}}},"jsonRules":[{"required":["model"]}]};
-
-const IMAGES_EDIT_GEMINI25: Operation = {"name":"images.edit.gemini25","method":"POST","path":"/api/v1/edits/gemini-2.5","bodies":["json","form"],"creates":true,"fields":{"type":"object","required":["prompt"],"properties":{"prompt":{"type":"string","minLength":1,"maxLength":8000},"image_url":{"is":"inline"},"run_id":{"type":"string","format":"uuid"},"image":{"is":"file","form":true},"reference_image_url":{"is":"inline"},"reference_url":{"is":"inline"},"aspect_ratio":{"type":"string","pattern":"^[1-9]\\d?:[1-9]\\d?$"},"seed":{"type":"integer","minimum":0,"maximum":4294967295},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"},"mask_url":{"is":"inline"},"mask":{"is":"file","form":true}}},"rules":[{"anyOf":[{"required":["image_url"]},{"required":["run_id"]},{"required":["image"]}]}]};
-
-const IMAGES_EDIT_NANOBANANA: Operation = {"name":"images.edit.nanobanana","method":"POST","path":"/api/v1/edits/nanobanana","bodies":["json","form"],"creates":true,"fields":{"type":"object","required":["prompt"],"properties":{"prompt":{"type":"string","minLength":1,"maxLength":8000},"image_url":{"is":"inline"},"run_id":{"type":"string","format":"uuid"},"image":{"is":"file","form":true},"reference_image_url":{"is":"inline"},"reference_url":{"is":"inline"},"aspect_ratio":{"type":"string","pattern":"^[1-9]\\d?:[1-9]\\d?$"},"seed":{"type":"integer","minimum":0,"maximum":4294967295},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"}}},"rules":[{"anyOf":[{"required":["image_url"]},{"required":["run_id"]},{"required":["image"]}]}]};
-
-const IMAGES_EDIT_VENDORA: Operation = {"name":"images.edit.vendora","method":"POST","path":"/api/v1/edits/vendora","bodies":["json","form"],"creates":true,"fields":{"type":"object","required":["prompt"],"properties":{"prompt":{"type":"string","minLength":1,"maxLength":8000},"image_url":{"is":"inline"},"run_id":{"type":"string","format":"uuid"},"image":{"is":"file","form":true},"reference_image_url":{"is":"inline"},"reference_url":{"is":"inline"},"aspect_ratio":{"type":"string","pattern":"^[1-9]\\d?:[1-9]\\d?$"},"seed":{"type":"integer","minimum":0,"maximum":4294967295},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"},"mask_url":{"is":"inline"},"mask":{"is":"file","form":true},"n":{"type":"integer","minimum":1,"maximum":4}}},"rules":[{"anyOf":[{"required":["image_url"]},{"required":["run_id"]},{"required":["image"]}]}]};
-
-const IMAGES_EXTRACT: Operation = {"name":"images.extract","method":"POST","path":"/api/v1/edits/extract","bodies":["json"],"creates":true,"fields":{"type":"object","required":["prompt"],"properties":{"image_url":{"is":"inline"},"run_id":{"type":"string","format":"uuid"},"prompt":{"type":"string","minLength":1,"maxLength":8000},"mode":{"type":"string","enum":["extract","content","mask"]},"multiple":{"type":"boolean"},"preserve_alpha":{"type":"boolean"},"invert":{"type":"boolean"},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"}}},"rules":[{"anyOf":[{"required":["image_url"]},{"required":["run_id"]}]}]};
-
-const IMAGES_GEN_REMOVE: Operation = {"name":"images.genRemove","method":"POST","path":"/api/v1/edits/generative-remove","bodies":["json"],"creates":true,"fields":{"type":"object","required":["prompt"],"properties":{"image_url":{"is":"inline"},"run_id":{"type":"string","format":"uuid"},"prompt":{"type":"string","minLength":1,"maxLength":8000},"remove_shadow":{"type":"boolean"},"multiple":{"type":"boolean"},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"}}},"rules":[{"anyOf":[{"required":["image_url"]},{"required":["run_id"]}]}]};
-
-const IMAGES_GENERATE: Operation = {"name":"images.generate","method":"POST","path":"/api/v1/runs/generate","bodies":["json"],"creates":true,"fields":{"type":"object","required":["prompt"],"properties":{"prompt":{"type":"string","minLength":1,"maxLength":8000},"model_type":{"type":"string","enum":["flux-dev","vendorb-imagen4","flux-kontext-max","vendora","wan-image-2.1","wan-image-2.2","flux-kontext-multi","nanobanana","qwen-image-edit","gemini-2.5","vendorc"]},"model_id":{"type":"string","format":"uuid"},"workflow_type":{"type":"string","enum":["default","wan","wan-image-2.2"]},"width":{"type":"integer","minimum":64,"maximum":2048},"height":{"type":"integer","minimum":64,"maximum":2048},"aspect_ratio":{"type":"string","pattern":"^[1-9]\\d?:[1-9]\\d?$"},"strength_model":{"type":"number","minimum":0,"maximum":2},"model_weight":{"type":"number","minimum":0,"maximum":1},"guidance":{"type":"number","minimum":0,"maximum":100},"lora_low_name":{"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"},"lora_high_name":{"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"},"lora_low_strength":{"type":"number","minimum":0,"maximum":2},"lora_high_strength":{"type":"number","minimum":0,"maximum":2},"lora_1":{"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"},"reference_image_url":{"is":"image"},"image_urls":{"type":"array","minItems":1,"maxItems":10,"items":{"is":"image"}},"run_ids":{"type":"array","minItems":1,"maxItems":10,"items":{"type":"string","format":"uuid"}},"mask_url":{"is":"image"},"seed":{"type":"integer","minimum":0,"maximum":4294967295},"negative_prompt":{"type":"string","maxLength":8000},"scheduler":{"type":"string","maxLength":128},"steps":{"type":"integer","minimum":1,"maximum":100},"cfg_scale":{"type":"number","minimum":0,"maximum":30},"batch_size":{"type":"integer","minimum":1,"maximum":4},"batch_count":{"type":"integer","minimum":1,"maximum":4},"upscale_factor":{"type":"number","minimum":1,"maximum":4},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"}}},"rules":[{"if":{"properties":{"model_type":{"const":"vendorb-imagen4"}},"required":["model_type"]},"then":{"required":["aspect_ratio"]}},{"if":{"properties":{"model_type":{"const":"flux-kontext-max"}},"required":["model_type"]},"then":{"properties":{"aspect_ratio":{"enum":["1:1","16:9","9:16","4:3","3:4","3:2","2:3","4:5","5:4","21:9","9:21","2:1","1:2"]}}}},{"if":{"properties":{"model_type":{"const":"wan-image-2.1"}},"required":["model_type"]},"then":{"required":["model_id","width","height"]}},{"if":{"properties":{"model_type":{"const":"wan-image-2.1"}},"required":["model_type"]},"then":{"properties":{"batch_size":{"const":2}}}},{"if":{"properties":{"model_type":{"const":"wan-image-2.2"}},"required":["model_type"]},"then":{"required":["model_id","width","height","lora_low_name","lora_high_name"]}},{"if":{"properties":{"model_type":{"const":"flux-kontext-multi"}},"required":["model_type"]},"then":{"anyOf":[{"required":["image_urls"]},{"required":["run_ids"]}]}},{"if":{"properties":{"model_type":{"const":"qwen-image-edit"}},"required":["model_type"]},"then":{"required":["width","height"]}},{"if":{"properties":{"model_type":{"const":"gemini-2.5"}},"required":["model_type"]},"then":{"properties":{"image_urls":{"minItems":2,"maxItems":10},"run_ids":{"minItems":2,"maxItems":10}}}},{"dependentRequired":{"lora_low_name":["lora_high_name"],"lora_high_name":["lora_low_name"]}}]};
-
-const IMAGES_REFERENCE: Operation = {"name":"images.reference","method":"POST","path":"/api/v1/runs/reference","bodies":["json","form"],"creates":true,"fields":{"type":"object","required":["prompt"],"properties":{"prompt":{"type":"string","minLength":1,"maxLength":8000},"images":{"type":"array","maxItems":3,"items":{"type":"object","required":["image_reference","tag"],"properties":{"image_reference":{"is":"inline"},"tag":{"type":"string","pattern":"^@?[A-Za-z][A-Za-z0-9_]{2,15}$"}}}},"aspect_ratio":{"type":"string","enum":["16:9","9:16","4:3","3:4","1:1","21:9"]},"resolution":{"type":"string","enum":["720p","1080p"]},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"}}}};
-
-const IMAGES_REFRAME: Operation = {"name":"images.reframe","method":"POST","path":"/api/v1/edits/reframe","bodies":["json","form"],"creates":true,"fields":{"type":"object","required":["aspect_ratio"],"properties":{"prompt":{"type":"string","minLength":1,"maxLength":8000},"image_url":{"is":"inline"},"run_id":{"type":"string","format":"uuid"},"image_file":{"is":"file","form":true},"aspect_ratio":{"type":"string","pattern":"^[1-9]\\d?:[1-9]\\d?$"},"model":{"type":"string","enum":["photon-flash-1","photon-1"]},"grid_position_x":{"type":"integer","minimum":-32768,"maximum":32768},"grid_position_y":{"type":"integer","minimum":-32768,"maximum":32768},"x_start":{"type":"integer","minimum":-32768,"maximum":32768},"x_end":{"type":"integer","minimum":-32768,"maximum":32768},"y_start":{"type":"integer","minimum":-32768,"maximum":32768},"y_end":{"type":"integer","minimum":-32768,"maximum":32768},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"}}},"rules":[{"anyOf":[{"required":["image_url"]},{"required":["run_id"]},{"required":["image_file"]}]},{"dependentRequired":{"x_start":["x_end","y_start","y_end"],"x_end":["x_start","y_start","y_end"],"y_start":["x_start","x_end","y_end"],"y_end":["x_start","x_end","y_start"]}}]};
-
-const IMAGES_REMOVE_BACKGROUND: Operation = {"name":"images.removeBackground","method":"POST","path":"/api/v1/edits/remove-bg","bodies":["json","form"],"creates":true,"binary":true,"waits":true,"fields":{"type":"object","properties":{"imageUrl":{"is":"inline"},"run_id":{"type":"string","format":"uuid"},"image":{"is":"file","form":true},"filename":{"type":"string","maxLength":255,"form":true},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"}}},"jsonRules":[{"anyOf":[{"required":["imageUrl"]},{"required":["run_id"]}]}],"formRules":[{"required":["image"]}]};
-
-const IMAGES_SEGMENT_IMAGE: Operation = {"name":"images.segmentImage","method":"POST","path":"/api/v1/edits/segment","bodies":["json","form"],"creates":true,"binary":true,"waits":true,"fields":{"type":"object","required":["prompt"],"properties":{"prompt":{"type":"string","minLength":1,"maxLength":8000},"imageUrl":{"is":"inline"},"run_id":{"type":"string","format":"uuid"},"image":{"is":"file","form":true},"filename":{"type":"string","maxLength":255,"form":true},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"}}},"jsonRules":[{"anyOf":[{"required":["imageUrl"]},{"required":["run_id"]}]}],"formRules":[{"required":["image"]}]};
-
-const IMAGES_UPLOAD: Operation = {"name":"images.upload","method":"POST","path":"/api/v1/upload","bodies":["form"],"creates":true,"fields":{"type":"object","required":["file"],"properties":{"file":{"is":"file","form":true},"description":{"type":"string","maxLength":2000},"parent_id":{"type":"string","format":"uuid"},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"}}}};
-
-const IMAGES_UPLOAD_MASK: Operation = {"name":"images.uploadMask","method":"POST","path":"/api/v1/upload","bodies":["form"],"creates":true,"sets":{"isMask":true},"fields":{"type":"object","required":["file"],"properties":{"file":{"is":"file","form":true},"description":{"type":"string","maxLength":2000},"parent_id":{"type":"string","format":"uuid"},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"}}}};
-
-const IMAGES_UPSCALE: Operation = {"name":"images.upscale","method":"POST","path":"/api/v1/edits/upscale","bodies":["json","form"],"creates":true,"fields":{"type":"object","properties":{"image_url":{"is":"inline"},"run_id":{"type":"string","format":"uuid"},"image":{"is":"file","form":true},"factor":{"anyOf":[{"type":"number","const":2},{"type":"number","const":4}]},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"}}},"rules":[{"anyOf":[{"required":["image_url"]},{"required":["run_id"]},{"required":["image"]}]}]};
-
-const IMAGES_VARY: Operation = {"name":"images.vary","method":"POST","path":"/api/v1/edits/vary","bodies":["json","form"],"creates":true,"fields":{"type":"object","properties":{"image_url":{"is":"inline"},"run_id":{"type":"string","format":"uuid"},"image":{"is":"file","form":true},"n":{"type":"integer","minimum":1,"maximum":4},"seed":{"type":"integer","minimum":0,"maximum":4294967295},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"}}},"rules":[{"anyOf":[{"required":["image_url"]},{"required":["run_id"]},{"required":["image"]}]}]};
 
 /**
  * The operations of this group on a connection of their own.
  * @example const images = imagesOf(connect({ baseUrl, apiKey }))
  */
 export function imagesOf(connection: Connection): Images {
-  const genRemove = callRun(connection, IMAGES_GEN_REMOVE);
+  const run = { sync: boolean, routing: words("preferred", "cheapest", "fastest"), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object };
+  const genRemove = callRun(connection, {
+    name: "images.genRemove",
+    path: "/api/v1/edits/generative-remove",
+    bodies: "json",
+    creates: true,
+    required: ["prompt"],
+    fields: { image_url: inline, run_id: uuid, prompt: text(1, 8000), remove_shadow: boolean, multiple: boolean, ...run },
+    rules: [some("image_url", "run_id")],
+  });
   return {
-    backgroundRemove: callRun(connection, IMAGES_BACKGROUND_REMOVE),
-    character: callBoth(connection, IMAGES_CHARACTER),
-    combine: Object.assign(callBoth(connection, IMAGES_COMBINE), {
-        gemini25: callBoth(connection, IMAGES_COMBINE_GEMINI25),
-        nanobanana: callBoth(connection, IMAGES_COMBINE_NANOBANANA),
+    backgroundRemove: callRun(connection, {
+      name: "images.backgroundRemove",
+      path: "/api/v1/edits/background-remove",
+      bodies: "json",
+      creates: true,
+      waits: true,
+      fields: { image_url: inline, run_id: uuid, ...run },
+      rules: [some("image_url", "run_id")],
+    }),
+    character: callBoth(connection, {
+      name: "images.character",
+      path: "/api/v1/runs/character",
+      bodies: "json form",
+      creates: true,
+      required: ["prompt"],
+      fields: { prompt: text(1, 8000), character_reference_image: inline, character_reference_run_id: uuid, character_reference_file: file, rendering_speed: words("Default", "Turbo", "Quality"), style_type: words("Auto", "Fiction", "Realistic"), magic_prompt_option: words("On", "Off", "Auto"), aspect_ratio: words("1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3"), resolution: {"enum":["auto","720","1024","1280","2048",720,1024,1280,2048]}, seed: integer(0, 4294967295), image: inline, mask: inline, ...run },
+    }),
+    combine: Object.assign(callBoth(connection, {
+      name: "images.combine",
+      path: "/api/v1/combine",
+      bodies: "json form",
+      creates: true,
+      required: ["images"],
+      fields: { images: list(inline, 2, 10), mode: words("side-by-side", "stacked", "grid", "overlay"), gap: integer(0, 512), background: like("^(transparent|#[0-9a-fA-F]{6})$"), opacity: number(0, 1), output_format: words("png", "jpeg", "webp"), ...run },
+    }), {
+      gemini25: callBoth(connection, {
+        name: "images.combine.gemini25",
+        path: "/api/v1/combine/gemini-2.5",
+        bodies: "json form",
+        creates: true,
+        required: ["prompt"],
+        fields: { prompt: text(1, 8000), image_urls: list(inline, 2, 10), run_ids: list(uuid, 2, 10), images: list(inline, 1, 10), aspect_ratio: like("^[1-9]\\d?:[1-9]\\d?$"), ...run },
+        rules: [some("image_urls", "run_ids", "images")],
       }),
-    describe: callBoth(connection, IMAGES_DESCRIBE),
+      nanobanana: callBoth(connection, {
+        name: "images.combine.nanobanana",
+        path: "/api/v1/combine/nanobanana",
+        bodies: "json form",
+        creates: true,
+        required: ["prompt"],
+        fields: { prompt: text(1, 8000), image_urls: list(inline, 2, 10), run_ids: list(uuid, 2, 10), images: list(inline, 1, 10), aspect_ratio: like("^[1-9]\\d?:[1-9]\\d?$"), ...run },
+        rules: [some("image_urls", "run_ids", "images")],
+      }),
+    }),
+    describe: callBoth(connection, {
+      name: "images.describe",
+      path: "/api/v1/images/describe",
+      bodies: "json form",
+      creates: true,
+      fields: { image_url: inline, run_id: uuid, image: file, detail: words("short", "normal", "long"), language: text(0, 64), ...run },
+      rules: [some("image_url", "run_id", "image")],
+    }),
     edit: {
-        fluxKontext: callBoth(connection, IMAGES_EDIT_FLUX_KONTEXT),
-        gemini25: callBoth(connection, IMAGES_EDIT_GEMINI25),
-        nanobanana: callBoth(connection, IMAGES_EDIT_NANOBANANA),
-        vendora: callBoth(connection, IMAGES_EDIT_VENDORA),
-      },
-    extract: callRun(connection, IMAGES_EXTRACT),
-    genRemove,
+      fluxKontext: callBoth(connection, {
+        name: "images.edit.fluxKontext",
+        path: "/api/v1/edits/flux-kontext",
+        bodies: "json form",
+        creates: true,
+        presets: {"model":"flux-kontext-max"},
+        required: ["original_run_id","prompt"],
+        fields: { original_run_id: uuid, prompt: text(1, 8000), aspect_ratio: words("match_input_image", "1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3", "4:5", "5:4", "21:9", "9:21", "2:1", "1:2"), seed: integer(0, 4294967295), model: {"type":"string","const":"flux-kontext-max"}, ...run },
+        jsonRules: [needs("model")],
+      }),
+      gemini25: callBoth(connection, {
+        name: "images.edit.gemini25",
+        path: "/api/v1/edits/gemini-2.5",
+        bodies: "json form",
+        creates: true,
+        required: ["prompt"],
+        fields: { prompt: text(1, 8000), image_url: inline, run_id: uuid, image: file, reference_image_url: inline, reference_url: inline, aspect_ratio: like("^[1-9]\\d?:[1-9]\\d?$"), seed: integer(0, 4294967295), mask_url: inline, mask: file, ...run },
+        rules: [some("image_url", "run_id", "image")],
+      }),
+      nanobanana: callBoth(connection, {
+        name: "images.edit.nanobanana",
+        path: "/api/v1/edits/nanobanana",
+        bodies: "json form",
+        creates: true,
+        required: ["prompt"],
+        fields: { prompt: text(1, 8000), image_url: inline, run_id: uuid, image: file, reference_image_url: inline, reference_url: inline, aspect_ratio: like("^[1-9]\\d?:[1-9]\\d?$"), seed: integer(0, 4294967295), ...run },
+        rules: [some("image_url", "run_id", "image")],
+      }),
+      vendora: callBoth(connection, {
+        name: "images.edit.vendora",
+        path: "/api/v1/edits/vendora",
+        bodies: "json form",
+        creates: true,
+        required: ["prompt"],
+        fields: { prompt: text(1, 8000), image_url: inline, run_id: uuid, image: file, reference_image_url: inline, reference_url: inline, aspect_ratio: like("^[1-9]\\d?:[1-9]\\d?$"), seed: integer(0, 4294967295), mask_url: inline, mask: file, n: integer(1, 4), ...run },
+        rules: [some("image_url", "run_id", "image")],
+      }),
+    },
+    extract: callRun(connection, {
+      name: "images.extract",
+      path: "/api/v1/edits/extract",
+      bodies: "json",
+      creates: true,
+      required: ["prompt"],
+      fields: { image_url: inline, run_id: uuid, prompt: text(1, 8000), mode: words("extract", "content", "mask"), multiple: boolean, preserve_alpha: boolean, invert: boolean, ...run },
+      rules: [some("image_url", "run_id")],
+    }),
+    genRemove: genRemove,
     generativeRemove: genRemove,
-    generate: callRun(connection, IMAGES_GENERATE),
-    reference: callBoth(connection, IMAGES_REFERENCE),
-    reframe: callBoth(connection, IMAGES_REFRAME),
-    removeBackground: callBoth(connection, IMAGES_REMOVE_BACKGROUND),
-    segmentImage: callBoth(connection, IMAGES_SEGMENT_IMAGE),
-    upload: call(connection, IMAGES_UPLOAD),
-    uploadMask: call(connection, IMAGES_UPLOAD_MASK),
-    upscale: callBoth(connection, IMAGES_UPSCALE),
-    vary: callBoth(connection, IMAGES_VARY),
+    generate: callRun(connection, {
+      name: "images.generate",
+      path: "/api/v1/runs/generate",
+      bodies: "json",
+      creates: true,
+      required: ["prompt"],
+      fields: { prompt: text(1, 8000), model_type: words("flux-dev", "vendorb-imagen4", "flux-kontext-max", "vendora", "wan-image-2.1", "wan-image-2.2", "flux-kontext-multi", "nanobanana", "qwen-image-edit", "gemini-2.5", "vendorc"), model_id: uuid, workflow_type: words("default", "wan", "wan-image-2.2"), width: integer(64, 2048), height: integer(64, 2048), aspect_ratio: like("^[1-9]\\d?:[1-9]\\d?$"), strength_model: number(0, 2), model_weight: number(0, 1), guidance: number(0, 100), lora_low_name: like("^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"), lora_high_name: like("^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"), lora_low_strength: number(0, 2), lora_high_strength: number(0, 2), lora_1: like("^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"), reference_image_url: address, image_urls: list(address, 1, 10), run_ids: list(uuid, 1, 10), mask_url: address, seed: integer(0, 4294967295), negative_prompt: text(0, 8000), scheduler: text(0, 128), steps: integer(1, 100), cfg_scale: number(0, 30), batch_size: integer(1, 4), batch_count: integer(1, 4), upscale_factor: number(1, 4), ...run },
+      rules: [when("model_type", "vendorb-imagen4", needs("aspect_ratio")), when("model_type", "flux-kontext-max", {"properties":{"aspect_ratio":{"enum":["1:1","16:9","9:16","4:3","3:4","3:2","2:3","4:5","5:4","21:9","9:21","2:1","1:2"]}}}), when("model_type", "wan-image-2.1", needs("model_id", "width", "height")), when("model_type", "wan-image-2.1", {"properties":{"batch_size":{"const":2}}}), when("model_type", "wan-image-2.2", needs("model_id", "width", "height", "lora_low_name", "lora_high_name")), when("model_type", "flux-kontext-multi", some("image_urls", "run_ids")), when("model_type", "qwen-image-edit", needs("width", "height")), when("model_type", "gemini-2.5", {"properties":{"image_urls":{"minItems":2,"maxItems":10},"run_ids":{"minItems":2,"maxItems":10}}}), together("lora_low_name", "lora_high_name")],
+    }),
+    reference: callBoth(connection, {
+      name: "images.reference",
+      path: "/api/v1/runs/reference",
+      bodies: "json form",
+      creates: true,
+      required: ["prompt"],
+      fields: { prompt: text(1, 8000), images: list({ type: "object", required: ["image_reference","tag"], properties: { image_reference: inline, tag: like("^@?[A-Za-z][A-Za-z0-9_]{2,15}$") } }, 0, 3), aspect_ratio: words("16:9", "9:16", "4:3", "3:4", "1:1", "21:9"), resolution: words("720p", "1080p"), ...run },
+    }),
+    reframe: callBoth(connection, {
+      name: "images.reframe",
+      path: "/api/v1/edits/reframe",
+      bodies: "json form",
+      creates: true,
+      required: ["aspect_ratio"],
+      fields: { prompt: text(1, 8000), image_url: inline, run_id: uuid, image_file: file, aspect_ratio: like("^[1-9]\\d?:[1-9]\\d?$"), model: words("photon-flash-1", "photon-1"), grid_position_x: integer(-32768, 32768), grid_position_y: integer(-32768, 32768), x_start: integer(-32768, 32768), x_end: integer(-32768, 32768), y_start: integer(-32768, 32768), y_end: integer(-32768, 32768), ...run },
+      rules: [some("image_url", "run_id", "image_file"), together("x_start", "x_end", "y_start", "y_end")],
+    }),
+    removeBackground: callBoth(connection, {
+      name: "images.removeBackground",
+      path: "/api/v1/edits/remove-bg",
+      bodies: "json form",
+      creates: true,
+      binary: true,
+      waits: true,
+      fields: { imageUrl: inline, run_id: uuid, image: file, filename: { ...text(0, 255), form: true }, ...run },
+      jsonRules: [some("imageUrl", "run_id")],
+      formRules: [needs("image")],
+    }),
+    segmentImage: callBoth(connection, {
+      name: "images.segmentImage",
+      path: "/api/v1/edits/segment",
+      bodies: "json form",
+      creates: true,
+      binary: true,
+      waits: true,
+      required: ["prompt"],
+      fields: { prompt: text(1, 8000), imageUrl: inline, run_id: uuid, image: file, filename: { ...text(0, 255), form: true }, ...run },
+      jsonRules: [some("imageUrl", "run_id")],
+      formRules: [needs("image")],
+    }),
+    upload: call(connection, {
+      name: "images.upload",
+      path: "/api/v1/upload",
+      bodies: "form",
+      creates: true,
+      required: ["file"],
+      fields: { file: file, description: text(0, 2000), parent_id: uuid, sync: boolean, routing: words("preferred", "cheapest", "fastest"), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object },
+    }),
+    uploadMask: call(connection, {
+      name: "images.uploadMask",
+      path: "/api/v1/upload",
+      bodies: "form",
+      creates: true,
+      sets: {"isMask":true},
+      required: ["file"],
+      fields: { file: file, description: text(0, 2000), parent_id: uuid, sync: boolean, routing: words("preferred", "cheapest", "fastest"), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object },
+    }),
+    upscale: callBoth(connection, {
+      name: "images.upscale",
+      path: "/api/v1/edits/upscale",
+      bodies: "json form",
+      creates: true,
+      fields: { image_url: inline, run_id: uuid, image: file, factor: { anyOf: [{"type":"number","const":2}, {"type":"number","const":4}] }, ...run },
+      rules: [some("image_url", "run_id", "image")],
+    }),
+    vary: callBoth(connection, {
+      name: "images.vary",
+      path: "/api/v1/edits/vary",
+      bodies: "json form",
+      creates: true,
+      fields: { image_url: inline, run_id: uuid, image: file, n: integer(1, 4), seed: integer(0, 4294967295), ...run },
+      rules: [some("image_url", "run_id", "image")],
+    }),
   } as unknown as Images;
 }

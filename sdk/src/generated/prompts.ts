@@ -1,7 +1,7 @@
 // Printed by `npm run generate` from the code; never edited by hand.
 import { byId, byIdWith, call, callList, callRun, type Call, type ListCall, type RunOperation } from "../call.ts";
 import type { Connection } from "../connection.ts";
-import type { Operation } from "../operation.ts";
+import { boolean, integer, list, object, some, text, uuid, words } from "../fields.ts";
 import type { CallOptions } from "../settings.ts";
 import type { Enhancement, Prompt, PromptPage, RunFields } from "./shapes.ts";
 
@@ -29,8 +29,6 @@ export type PromptsEnhanceInput = RunFields & {
   language?: string;
   /** The same seed gives the same picture. 0 to 4294967295 */
   seed?: number;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
 };
 
 /** What `prompts.get` takes. */
@@ -100,29 +98,57 @@ export type Prompts = {
   update: (id: string, input?: PromptsUpdateInput, options?: CallOptions) => Call<Prompt>;
 };
 
-const PROMPTS_CREATE: Operation = {"name":"prompts.create","method":"POST","path":"/api/v1/prompts","bodies":["json"],"creates":true,"fields":{"type":"object","required":["name","text"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200},"text":{"type":"string","minLength":1,"maxLength":8000},"model_type":{"anyOf":[{"type":"string","enum":["flux-dev","vendorb-imagen4","flux-kontext-max","vendora","wan-image-2.1","wan-image-2.2","flux-kontext-multi","nanobanana","qwen-image-edit","gemini-2.5","vendorc"]},{"type":"null"}]},"tags":{"type":"array","maxItems":20,"items":{"type":"string","minLength":1,"maxLength":50}}}}};
-
-const PROMPTS_DELETE: Operation = {"name":"prompts.delete","method":"DELETE","path":"/api/v1/prompts/{id}","fields":{"type":"object","required":["id"],"properties":{"id":{"type":"string","format":"uuid"}}}};
-
-const PROMPTS_ENHANCE: Operation = {"name":"prompts.enhance","method":"POST","path":"/api/v1/prompts/enhance","bodies":["json"],"creates":true,"fields":{"type":"object","required":["prompt"],"properties":{"prompt":{"type":"string","minLength":1,"maxLength":8000},"model_type":{"type":"string","enum":["flux-dev","vendorb-imagen4","flux-kontext-max","vendora","wan-image-2.1","wan-image-2.2","flux-kontext-multi","nanobanana","qwen-image-edit","gemini-2.5","vendorc"]},"style":{"type":"string","maxLength":200},"language":{"type":"string","maxLength":64},"seed":{"type":"integer","minimum":0,"maximum":4294967295},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"}}}};
-
-const PROMPTS_GET: Operation = {"name":"prompts.get","method":"GET","path":"/api/v1/prompts/{id}","fields":{"type":"object","required":["id"],"properties":{"id":{"type":"string","format":"uuid"},"version":{"type":"integer","minimum":1,"maximum":2147483647}}}};
-
-const PROMPTS_LIST: Operation = {"name":"prompts.list","method":"GET","path":"/api/v1/prompts","fields":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100},"cursor":{"type":"string","maxLength":1024},"tag":{"type":"string","minLength":1,"maxLength":50},"q":{"type":"string","maxLength":200}}}};
-
-const PROMPTS_UPDATE: Operation = {"name":"prompts.update","method":"PATCH","path":"/api/v1/prompts/{id}","bodies":["json"],"fields":{"type":"object","required":["id","id"],"properties":{"id":{"type":"string","format":"uuid"},"name":{"type":"string","minLength":1,"maxLength":200},"text":{"type":"string","minLength":1,"maxLength":8000},"model_type":{"anyOf":[{"type":"string","enum":["flux-dev","vendorb-imagen4","flux-kontext-max","vendora","wan-image-2.1","wan-image-2.2","flux-kontext-multi","nanobanana","qwen-image-edit","gemini-2.5","vendorc"]},{"type":"null"}]},"tags":{"type":"array","maxItems":20,"items":{"type":"string","minLength":1,"maxLength":50}},"version":{"type":"integer","minimum":1,"maximum":2147483647}}},"rules":[{"anyOf":[{"required":["name"]},{"required":["text"]},{"required":["model_type"]},{"required":["tags"]}]}]};
-
 /**
  * The operations of this group on a connection of their own.
  * @example const prompts = promptsOf(connect({ baseUrl, apiKey }))
  */
 export function promptsOf(connection: Connection): Prompts {
+  const run = { sync: boolean, routing: words("preferred", "cheapest", "fastest"), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object };
   return {
-    create: call(connection, PROMPTS_CREATE),
-    delete: byId(call(connection, PROMPTS_DELETE), "id"),
-    enhance: callRun(connection, PROMPTS_ENHANCE),
-    get: byIdWith(call(connection, PROMPTS_GET), "id"),
-    list: callList(connection, PROMPTS_LIST),
-    update: byIdWith(call(connection, PROMPTS_UPDATE), "id"),
+    create: call(connection, {
+      name: "prompts.create",
+      path: "/api/v1/prompts",
+      bodies: "json",
+      creates: true,
+      required: ["name","text"],
+      fields: { name: text(1, 200), text: text(1, 8000), model_type: { anyOf: [words("flux-dev", "vendorb-imagen4", "flux-kontext-max", "vendora", "wan-image-2.1", "wan-image-2.2", "flux-kontext-multi", "nanobanana", "qwen-image-edit", "gemini-2.5", "vendorc"), {"type":"null"}] }, tags: list(text(1, 50), 0, 20) },
+    }),
+    delete: byId(call(connection, {
+      name: "prompts.delete",
+      method: "DELETE",
+      path: "/api/v1/prompts/{id}",
+      required: ["id"],
+      fields: { id: uuid },
+    }), "id"),
+    enhance: callRun(connection, {
+      name: "prompts.enhance",
+      path: "/api/v1/prompts/enhance",
+      bodies: "json",
+      creates: true,
+      required: ["prompt"],
+      fields: { prompt: text(1, 8000), model_type: words("flux-dev", "vendorb-imagen4", "flux-kontext-max", "vendora", "wan-image-2.1", "wan-image-2.2", "flux-kontext-multi", "nanobanana", "qwen-image-edit", "gemini-2.5", "vendorc"), style: text(0, 200), language: text(0, 64), seed: integer(0, 4294967295), ...run },
+    }),
+    get: byIdWith(call(connection, {
+      name: "prompts.get",
+      method: "GET",
+      path: "/api/v1/prompts/{id}",
+      required: ["id"],
+      fields: { id: uuid, version: integer(1, 2147483647) },
+    }), "id"),
+    list: callList(connection, {
+      name: "prompts.list",
+      method: "GET",
+      path: "/api/v1/prompts",
+      fields: { limit: integer(1, 100), cursor: text(0, 1024), tag: text(1, 50), q: text(0, 200) },
+    }),
+    update: byIdWith(call(connection, {
+      name: "prompts.update",
+      method: "PATCH",
+      path: "/api/v1/prompts/{id}",
+      bodies: "json",
+      required: ["id","id"],
+      fields: { id: uuid, name: text(1, 200), text: text(1, 8000), model_type: { anyOf: [words("flux-dev", "vendorb-imagen4", "flux-kontext-max", "vendora", "wan-image-2.1", "wan-image-2.2", "flux-kontext-multi", "nanobanana", "qwen-image-edit", "gemini-2.5", "vendorc"), {"type":"null"}] }, tags: list(text(1, 50), 0, 20), version: integer(1, 2147483647) },
+      rules: [some("name", "text", "model_type", "tags")],
+    }), "id"),
   } as unknown as Prompts;
 }

@@ -1,7 +1,7 @@
 // Printed by `npm run generate` from the code; never edited by hand.
 import { byId, call, callList, callRun, type Call, type ListCall, type RunCall } from "../call.ts";
 import type { Connection } from "../connection.ts";
-import type { Operation } from "../operation.ts";
+import { integer, object, text, uuid, words } from "../fields.ts";
 import type { CallOptions } from "../settings.ts";
 import type { Estimate, Run, RunPage, RunTree } from "./shapes.ts";
 
@@ -63,29 +63,52 @@ export type Runs = {
   tree: (run_id: string, options?: CallOptions) => Call<RunTree>;
 };
 
-const RUNS_CANCEL: Operation = {"name":"runs.cancel","method":"POST","path":"/api/v1/runs/{run_id}/cancel","fields":{"type":"object","required":["run_id"],"properties":{"run_id":{"type":"string","format":"uuid"}}}};
-
-const RUNS_DELETE: Operation = {"name":"runs.delete","method":"DELETE","path":"/api/v1/runs/{run_id}","fields":{"type":"object","required":["run_id"],"properties":{"run_id":{"type":"string","format":"uuid"}}}};
-
-const RUNS_ESTIMATE: Operation = {"name":"runs.estimate","method":"POST","path":"/api/v1/runs/estimate","bodies":["json"],"creates":true,"fields":{"type":"object","required":["operation","input"],"properties":{"operation":{"type":"string","maxLength":128},"input":{"type":"object"}}}};
-
-const RUNS_GET: Operation = {"name":"runs.get","method":"GET","path":"/api/v1/runs/{run_id}","fields":{"type":"object","required":["run_id"],"properties":{"run_id":{"type":"string","format":"uuid"}}}};
-
-const RUNS_LIST: Operation = {"name":"runs.list","method":"GET","path":"/api/v1/runs","fields":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100},"cursor":{"type":"string","maxLength":1024},"status":{"type":"string","enum":["queued","processing","completed","failed","canceled"]},"run_type":{"type":"string","maxLength":64},"parent_run_id":{"type":"string","format":"uuid"},"created_after":{"type":"string"}}}};
-
-const RUNS_TREE: Operation = {"name":"runs.tree","method":"GET","path":"/api/v1/runs/{run_id}/tree","fields":{"type":"object","required":["run_id"],"properties":{"run_id":{"type":"string","format":"uuid"}}}};
-
 /**
  * The operations of this group on a connection of their own.
  * @example const runs = runsOf(connect({ baseUrl, apiKey }))
  */
 export function runsOf(connection: Connection): Runs {
   return {
-    cancel: byId(call(connection, RUNS_CANCEL), "run_id"),
-    delete: byId(call(connection, RUNS_DELETE), "run_id"),
-    estimate: call(connection, RUNS_ESTIMATE),
-    get: byId(callRun(connection, RUNS_GET), "run_id"),
-    list: callList(connection, RUNS_LIST),
-    tree: byId(call(connection, RUNS_TREE), "run_id"),
+    cancel: byId(call(connection, {
+      name: "runs.cancel",
+      path: "/api/v1/runs/{run_id}/cancel",
+      required: ["run_id"],
+      fields: { run_id: uuid },
+    }), "run_id"),
+    delete: byId(call(connection, {
+      name: "runs.delete",
+      method: "DELETE",
+      path: "/api/v1/runs/{run_id}",
+      required: ["run_id"],
+      fields: { run_id: uuid },
+    }), "run_id"),
+    estimate: call(connection, {
+      name: "runs.estimate",
+      path: "/api/v1/runs/estimate",
+      bodies: "json",
+      creates: true,
+      required: ["operation","input"],
+      fields: { operation: text(0, 128), input: object },
+    }),
+    get: byId(callRun(connection, {
+      name: "runs.get",
+      method: "GET",
+      path: "/api/v1/runs/{run_id}",
+      required: ["run_id"],
+      fields: { run_id: uuid },
+    }), "run_id"),
+    list: callList(connection, {
+      name: "runs.list",
+      method: "GET",
+      path: "/api/v1/runs",
+      fields: { limit: integer(1, 100), cursor: text(0, 1024), status: words("queued", "processing", "completed", "failed", "canceled"), run_type: text(0, 64), parent_run_id: uuid, created_after: text() },
+    }),
+    tree: byId(call(connection, {
+      name: "runs.tree",
+      method: "GET",
+      path: "/api/v1/runs/{run_id}/tree",
+      required: ["run_id"],
+      fields: { run_id: uuid },
+    }), "run_id"),
   } as unknown as Runs;
 }

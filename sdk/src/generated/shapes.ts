@@ -1,14 +1,53 @@
 // Printed by `npm run generate` from the code; never edited by hand.
-// What every run takes, and what the server answers.
+// What many operations take, and what the server answers.
+import type { ImageSource } from "../sources.ts";
 
 /** What every operation takes that makes a run. */
 export type RunFields = {
+  /** Wait for the end, at most 55 seconds. Default false */
+  sync?: boolean;
+  /** Who is asked first where several providers offer the same: the preferred, the cheapest or the fastest */
+  routing?: "preferred" | "cheapest" | "fastest";
   /** Address that is told when the run has ended */
   webhook_url?: string;
   /** Signs the webhook; never shown again */
   webhook_secret?: string;
   /** Your own notes; they come back with the run */
   metadata?: Record<string, unknown>;
+};
+
+/** The same, where the answer waits for the result. */
+export type PictureFields = Omit<RunFields, "sync"> & {
+  /** Wait for the result, at most 55 seconds; false answers the open run at once. Default true */
+  sync?: boolean;
+};
+
+/** The picture that is worked on. */
+export type SourceFields = {
+  /** The image */
+  image_url?: ImageSource;
+  /** The run whose image is used; it becomes the parent */
+  run_id?: string;
+};
+
+/** Answer of the interface: Attempt */
+export type Attempt = {
+  /** Which job of the run */
+  job: number;
+  /** Counts from 1 within the job */
+  try: number;
+  provider: string;
+  /** The provider's own name for the model */
+  upstream: string | null;
+  /** unknown: sent, and nobody can tell whether it was taken */
+  state: "intent" | "submitted" | "succeeded" | "failed" | "unknown" | "abandoned" | (string & {});
+  /** What was sent, without secrets and pictures */
+  request: Record<string, unknown> | null;
+  error: Fault | null;
+  /** When it was begun */
+  created_at: string;
+  /** When it ended */
+  finished_at: string | null;
 };
 
 /** Answer of the interface: BackgroundRemoved */
@@ -63,7 +102,7 @@ export type Description = {
   /** Of the image, in pixels */
   height?: number;
   /** Why the run failed */
-  error?: Error;
+  error?: Fault;
 };
 
 /** Answer of the interface: Enhancement */
@@ -83,11 +122,11 @@ export type Enhancement = {
       added: string;
     }>;
   /** Why the run failed */
-  error?: Error;
+  error?: Fault;
 };
 
 /** Answer of the interface: Error */
-export type Error = {
+export type Fault = {
   /** A sentence for people */
   message: string;
   /** A word for programs, from the list of errors */
@@ -301,13 +340,15 @@ export type Run = {
   /** The caller's own notes, as given */
   metadata: Record<string, unknown>;
   /** Why the run failed; null otherwise */
-  error: Error | null;
+  error: Fault | null;
   /** When work began */
   started_at: string | null;
   /** When it ended */
   finished_at: string | null;
   /** Until when its files are kept */
   expires_at: string | null;
+  /** Who was asked to make it, in order; told where one run is read */
+  attempts?: Attempt[];
 };
 
 /** Answer of the interface: RunEdge */

@@ -1,7 +1,7 @@
 // Printed by `npm run generate` from the code; never edited by hand.
 import { callRun, type RunOperation } from "../call.ts";
 import type { Connection } from "../connection.ts";
-import type { Operation } from "../operation.ts";
+import { boolean, inline, integer, like, number, object, one, text, uuid, words } from "../fields.ts";
 import type { ImageSource } from "../sources.ts";
 import type { RunFields, Video } from "./shapes.ts";
 
@@ -27,8 +27,6 @@ export type GenerateVideoInput = RunFields & {
   motion_bucket_id?: number;
   /** Frames per second. 1 to 60 */
   fps?: number;
-  /** Wait for the end, at most 55 seconds. Default false */
-  sync?: boolean;
 };
 
 /** The operations `generateVideo`. */
@@ -41,14 +39,20 @@ export type Videos = {
   generateVideo: RunOperation<GenerateVideoInput, Video>;
 };
 
-const GENERATE_VIDEO: Operation = {"name":"generateVideo","method":"POST","path":"/api/v1/runs/video","bodies":["json"],"creates":true,"fields":{"type":"object","properties":{"prompt":{"type":"string","minLength":1,"maxLength":8000},"negative_prompt":{"type":"string","maxLength":8000},"image_url":{"is":"inline"},"source_run_id":{"type":"string","format":"uuid"},"aspect_ratio":{"type":"string","pattern":"^[1-9]\\d?:[1-9]\\d?$"},"duration":{"type":"number","minimum":1,"maximum":60},"seed":{"type":"integer","minimum":0,"maximum":4294967295},"cfg_scale":{"type":"number","minimum":0,"maximum":30},"motion_bucket_id":{"type":"integer","minimum":1,"maximum":255},"fps":{"type":"integer","minimum":1,"maximum":60},"sync":{"type":"boolean"},"webhook_url":{"type":"string","minLength":1,"maxLength":2048,"pattern":"^https?:\\/\\/\\S+$"},"webhook_secret":{"type":"string","minLength":16,"maxLength":255},"metadata":{"type":"object"}}},"rules":[{"oneOf":[{"required":["image_url"]},{"required":["source_run_id"]}]}]};
-
 /**
  * The operations of this group on a connection of their own.
  * @example const videos = videosOf(connect({ baseUrl, apiKey }))
  */
 export function videosOf(connection: Connection): Videos {
+  const run = { sync: boolean, routing: words("preferred", "cheapest", "fastest"), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object };
   return {
-    generateVideo: callRun(connection, GENERATE_VIDEO),
+    generateVideo: callRun(connection, {
+      name: "generateVideo",
+      path: "/api/v1/runs/video",
+      bodies: "json",
+      creates: true,
+      fields: { prompt: text(1, 8000), negative_prompt: text(0, 8000), image_url: inline, source_run_id: uuid, aspect_ratio: like("^[1-9]\\d?:[1-9]\\d?$"), duration: number(1, 60), seed: integer(0, 4294967295), cfg_scale: number(0, 30), motion_bucket_id: integer(1, 255), fps: integer(1, 60), ...run },
+      rules: [one("image_url", "source_run_id")],
+    }),
   } as unknown as Videos;
 }

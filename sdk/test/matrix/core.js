@@ -23,6 +23,9 @@ export function suite({ gesso, webhooks, options, png, isBrowser }) {
       async () => {
         const call = client.images.generate({ prompt: "a red bicycle", ...small });
         same((await call).image_url, null, "image_url");
+        const { data, response, requestId } = await call.withResponse();
+        same(response.headers.get("x-run-id"), data.run_id, "X-Run-Id");
+        same(/^req_/.test(requestId), true, "X-Request-Id");
         const seen = [];
         const run = await call.wait({ onProgress: ({ status }) => seen.push(status) });
         same(run.status, "completed", "status");

@@ -4,19 +4,24 @@ import { Hono } from "hono";
 import { Fault } from "../faults.ts";
 import { answerFault } from "./answer.ts";
 import { type CallbackSigner, callbackRoutes } from "./callbacks.ts";
+import { allowOrigins } from "./cors.ts";
 import { fileRoutes } from "./files.ts";
 import { type Checks, healthRoutes } from "./health.ts";
 import { printOpenApi } from "./openapi.ts";
 import { type Desk, operationRoutes } from "./operations.ts";
 import type { Bindings } from "./read.ts";
 
-export function createApp(desk: Desk, callbacks: CallbackSigner, checks: Checks): Hono<Bindings> {
+type Face = Desk & { corsOrigins: readonly string[] };
+
+export function createApp(desk: Face, callbacks: CallbackSigner, checks: Checks): Hono<Bindings> {
   const app = new Hono<Bindings>();
   const contract = JSON.stringify(printOpenApi());
   app.use(async (context, next) => {
     context.header("x-request-id", `req_${randomUUID().replaceAll("-", "")}`);
     await next();
   });
+  app.use("/api/*", allowOrigins(desk.corsOrigins));
+  app.use("/openapi.json", allowOrigins(desk.corsOrigins));
   app.route("/", operationRoutes(desk));
   app.route("/", fileRoutes(desk.house));
   app.route("/", callbackRoutes(desk.house, callbacks));

@@ -1,5 +1,6 @@
 import sharp from "sharp";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect } from "vitest";
+import { it } from "./both-ways.ts";
 import {
   base64,
   bytesFrom,

@@ -71,7 +71,7 @@ const shout = (text: string) =>
       const [head = "", body = ""] = Buffer.concat(chunks).toString().split("\r\n\r\n");
       const [first = "", ...lines] = head.split("\r\n");
       const headers = new Headers(lines.map((line) => line.split(": ") as [string, string]));
-      resolve({ status: Number(first.split(" ")[1]), headers, body: JSON.parse(body) });
+      resolve({ status: Number(first.split(" ")[1]), headers, body: JSON.parse(body), bytes: Buffer.from(body) });
     });
   });
 

@@ -1,6 +1,7 @@
 // Conformance: images.generate, whatever the model.
 import sharp from "sharp";
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
+import { it } from "./both-ways.ts";
 import { errorsOf, expectMisfit, generates, IDLE, jobOf, LORAS, least, withoutRun } from "./verdicts.ts";
 import { scene, useSuite } from "./world.ts";
 

@@ -1,9 +1,10 @@
 // How requests are answered, whatever the operation: status and headers, waiting, and what a key promises.
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect } from "vitest";
 import type { Answer } from "../caller.ts";
+import { it } from "./both-ways.ts";
 import { bytesFrom, whileVendor } from "./look.ts";
 import { formOf, type RunRequest, refused, runIn, runRequests, sendRun, UNKNOWN_ID } from "./requests.ts";
-import { scene, useSuite } from "./world.ts";
+import { eachWay, scene, useSuite } from "./world.ts";
 
 const suite = useSuite();
 const SECRET = "a secret of sixteen and more";
@@ -12,20 +13,20 @@ const BINARY = ["segment", "remove-bg", "mask edit"];
 
 let source: string;
 let requests: RunRequest[];
-/** Every operation once with all that every run takes, waited for; and once plainly, not waited for. */
-const waited = new Map<string, Answer>();
-const plain = new Map<string, Answer>();
 
 beforeAll(async () => {
   source = await suite.uploaded();
   requests = await runRequests(source);
-  await Promise.all(
-    requests.map(async (request) => {
-      waited.set(request.name, await sendRun(suite, request, { ...EXTRAS, sync: true }));
-      plain.set(request.name, await sendRun(suite, request, { sync: false }));
-    }),
+});
+
+const sendAll = async (more: object) =>
+  new Map(
+    await Promise.all(requests.map(async (each) => [each.name, await sendRun(suite, each, { ...more })] as const)),
   );
-}, 120_000);
+/** Every operation once with all that every run takes, waited for; and once plainly, not waited for. */
+const waited = eachWay(() => sendAll({ ...EXTRAS, sync: true }));
+const plain = eachWay(() => sendAll({ sync: false }));
+const all = async () => [...(await waited()), ...(await plain())];
 
 const generate = (fields: object = {}, headers: Record<string, string> = {}) =>
   suite.caller.generate({ prompt: "[sandbox:delay=0] x", width: 64, height: 64, ...fields }, headers);
@@ -40,17 +41,17 @@ const taggedRuns = async (tag: string) =>
   (await suite.caller.get("/runs?limit=100")).body.data.filter((run: any) => run.metadata.tag === tag);
 
 describe("answers of creating operations", () => {
-  it("[GNL-016] are 202 while the run in the body is open, and 200 when it has ended", () => {
-    for (const [name, answer] of [...waited, ...plain].filter(([name]) => !isUpload(name))) {
+  it("[GNL-016] are 202 while the run in the body is open, and 200 when it has ended", async () => {
+    for (const [name, answer] of (await all()).filter(([name]) => !isUpload(name))) {
       expect([name, answer.status]).toEqual([name, runIn(answer).isOpen ? 202 : 200]);
     }
     const seen = (answers: Map<string, Answer>) => new Set([...answers.values()].map(({ status }) => status));
-    expect(seen(waited)).toEqual(new Set([200, 201]));
-    expect(seen(plain)).toEqual(new Set([202, 201]));
+    expect(seen(await waited())).toEqual(new Set([200, 201]));
+    expect(seen(await plain())).toEqual(new Set([202, 201]));
   });
 
-  it("[GNL-017] name the run of their body in Location and X-Run-Id", () => {
-    for (const [name, answer] of [...waited, ...plain]) {
+  it("[GNL-017] name the run of their body in Location and X-Run-Id", async () => {
+    for (const [name, answer] of await all()) {
       const { run_id } = runIn(answer);
       expect([name, answer.headers.get("location"), answer.headers.get("x-run-id")]).toEqual([
         ...[name, `/api/v1/runs/${run_id}`, run_id],
@@ -63,7 +64,7 @@ describe("answers of creating operations", () => {
     const path = `/api/v1/runs/${run.run_id}`;
     const { headers } = await suite.caller.send("GET", path);
     const answers = [
-      ...[...waited.values(), ...plain.values()],
+      ...(await all()).map(([, answer]) => answer),
       await suite.caller.send("GET", path),
       await suite.caller.send("GET", path, { headers: { "if-none-match": headers.get("etag")! } }),
       await suite.caller.send("GET", "/api/v1/nowhere"),
@@ -81,9 +82,9 @@ describe("answers of creating operations", () => {
     expect(new Set(ids).size).toBe(answers.length);
   });
 
-  it("[GNL-019] are 201 for uploads, with the same headers", () => {
+  it("[GNL-019] are 201 for uploads, with the same headers", async () => {
     for (const name of ["upload", "uploadMask"]) {
-      const { status, headers, body } = waited.get(name)!;
+      const { status, headers, body } = (await waited()).get(name)!;
       expect(status).toBe(201);
       expect(headers.get("location")).toBe(`/api/v1/runs/${body.data.run_id}`);
       expect(headers.get("x-run-id")).toBe(body.data.run_id);
@@ -100,17 +101,18 @@ describe("answers of creating operations", () => {
     }
   });
 
-  it("[GNL-021] are never 204 otherwise", () => {
-    const statuses = [...waited.values(), ...plain.values()].map(({ status }) => status);
+  it("[GNL-021] are never 204 otherwise", async () => {
+    const statuses = (await all()).map(([, { status }]) => status);
     expect(statuses).toHaveLength(44);
     expect(statuses).not.toContain(204);
   });
 });
 
 describe("waiting", () => {
-  it("[GNL-022] is accepted by every operation that makes a run", () => {
-    expect([...waited].filter(([, { status }]) => status !== 200 && status !== 201)).toEqual([]);
-    expect(waited.size).toBe(22);
+  it("[GNL-022] is accepted by every operation that makes a run", async () => {
+    const answers = await waited();
+    expect([...answers].filter(([, { status }]) => status !== 200 && status !== 201)).toEqual([]);
+    expect(answers.size).toBe(22);
   });
 
   it("[GNL-023] holds the answer back until the run has ended, in JSON and in a form", async () => {
@@ -290,8 +292,9 @@ describe("a key", () => {
 
 describe("what every run takes", () => {
   it("[GNL-040] is webhook_url, webhook_secret and metadata, on every operation", async () => {
-    expect(waited.size).toBe(22);
-    for (const [name, answer] of waited) {
+    const answers = await waited();
+    expect(answers.size).toBe(22);
+    for (const [name, answer] of answers) {
       expect([name, answer.status < 300]).toEqual([name, true]);
       const { body } = await suite.caller.get(`/runs/${answer.headers.get("x-run-id")}`);
       expect([name, body.metadata]).toEqual([name, EXTRAS.metadata]);
@@ -301,7 +304,7 @@ describe("what every run takes", () => {
   it("[GNL-041] is told back without webhook_secret, wherever one looks", async () => {
     const texts: string[] = [];
     const note = ({ body }: Answer) => texts.push(JSON.stringify(body));
-    for (const answer of waited.values()) {
+    for (const answer of (await waited()).values()) {
       note(answer);
       const path = `/runs/${answer.headers.get("x-run-id")}`;
       for (const part of ["", "/tree", "/layers", "/events"]) note(await suite.caller.get(`${path}${part}`));

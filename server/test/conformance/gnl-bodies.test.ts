@@ -1,7 +1,8 @@
 // How requests are read, whatever the operation: JSON and forms, unknown fields, and what an image field may hold.
 import sharp from "sharp";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect } from "vitest";
 import type { Answer } from "../caller.ts";
+import { it } from "./both-ways.ts";
 import {
   asDataUrl,
   formOf,

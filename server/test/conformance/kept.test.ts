@@ -1,9 +1,10 @@
 // What is kept and found again: uploads, the layers of a run, prompts, and the list of runs.
 import sharp from "sharp";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect } from "vitest";
 import type { Answer } from "../caller.ts";
+import { it } from "./both-ways.ts";
 import { download } from "./look.ts";
-import { formOf, misfits, refused, UNKNOWN_ID } from "./requests.ts";
+import { formOf, misfits, refused, succeeded, UNKNOWN_ID } from "./requests.ts";
 import { scene, useSuite } from "./world.ts";
 
 const suite = useSuite();
@@ -13,8 +14,8 @@ beforeAll(async () => {
   source = await suite.uploaded();
 });
 
-const upload = async (fields: Record<string, unknown> = {}) =>
-  suite.caller.post("/upload", formOf(suite, { file: await scene(), ...fields }));
+const upload = async (fields: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
+  suite.caller.post("/upload", formOf(suite, { file: await scene(), ...fields }), headers);
 const read = async (runId: string) => (await suite.caller.get(`/runs/${runId}`)).body;
 const newest = async () => (await suite.caller.get("/runs?limit=1")).body.data[0]?.run_id;
 
@@ -43,7 +44,7 @@ describe("an upload", () => {
 
   it("[UPL-006] needs a file", async () => {
     const answer = await suite.caller.post("/upload", suite.form({ description: "nothing" }));
-    expect([...refused(answer), ...misfits(answer), answer.body.success]).toEqual([
+    expect([...refused(answer), ...misfits(answer), succeeded(answer)]).toEqual([
       ...[400, "validation_error", "/file required", false],
     ]);
   });
@@ -66,7 +67,7 @@ describe("an upload", () => {
   it("with a parent that is not there is refused, and nothing is stored", async () => {
     const before = await newest();
     const answer = await upload({ parent_id: UNKNOWN_ID });
-    expect([...refused(answer), answer.body.success]).toEqual([404, "run_not_found", false]);
+    expect([...refused(answer), succeeded(answer)]).toEqual([404, "run_not_found", false]);
     expect(await newest()).toBe(before);
   });
 
@@ -90,11 +91,12 @@ describe("an upload", () => {
       .png({ compressionLevel: 0 })
       .toBuffer();
     const answer = await upload({ file: whole.subarray(0, whole.length / 2) });
-    expect([...refused(answer), answer.body.success]).toEqual([422, "image_undecodable", false]);
+    expect([...refused(answer), succeeded(answer)]).toEqual([422, "image_undecodable", false]);
   });
 
   it("[UPL-014] does not come as JSON", async () => {
-    expect(refused(await suite.caller.post("/upload", { file: "x" }))).toEqual([415, "unsupported_media_type"]);
+    const answer = await suite.caller.post("/upload", { file: "x" });
+    expect([...refused(answer), succeeded(answer)]).toEqual([415, "unsupported_media_type", false]);
   });
 
   it("[UPL-015] that is refused says so in the upload's own shape, whatever the reason", async () => {
@@ -106,14 +108,14 @@ describe("an upload", () => {
       await upload({ parent_id: UNKNOWN_ID }),
       await upload({ parent_id: "nothing" }),
       await upload({ no_such_field: "x" }),
-      await suite.caller.post("/upload", { file: "x" }),
-      await suite.caller.post("/upload", suite.form({}), { authorization: "Bearer wrong" }),
-      await suite.caller.post("/upload", suite.form({}), { "idempotency-key": "" }),
+      await upload({}, { authorization: "Bearer wrong" }),
+      await upload({}, { "idempotency-key": "" }),
     ];
     expect(new Set(refusals.map(({ status }) => status))).toEqual(new Set([400, 415, 422, 404, 401]));
-    for (const { body } of refusals) {
-      expect(body).toMatchObject({ success: false, message: expect.stringMatching(/\S/), code: expect.any(String) });
-      expect(body.details.request_id).toMatch(/\S/);
+    for (const answer of refusals) {
+      expect(succeeded(answer)).toBe(false);
+      expect(answer.body).toMatchObject({ message: expect.stringMatching(/\S/), code: expect.any(String) });
+      expect(answer.body.details).toEqual(expect.any(Object));
     }
   });
 

@@ -2,8 +2,10 @@
 import { randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 import sharp from "sharp";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect } from "vitest";
 import type { Answer } from "../caller.ts";
+import { it } from "./both-ways.ts";
+import { succeeded } from "./requests.ts";
 import { IDLE, taken, withoutRun } from "./verdicts.ts";
 import { scene, useSuite } from "./world.ts";
 
@@ -56,7 +58,7 @@ describe("uploads", () => {
     expect(bytes).toHaveLength(most);
     await expectKept(bytes, [2900, 2900]);
     const answer = await refused(await noise(2900, most + 1));
-    expect([answer.status, answer.body.code, answer.body.success]).toEqual([413, "payload_too_large", false]);
+    expect([answer.status, answer.body.code, succeeded(answer)]).toEqual([413, "payload_too_large", false]);
   });
 
   const picture = async () => sharp(await scene());
@@ -99,7 +101,7 @@ describe("uploads", () => {
     ["PDF", async () => Buffer.from("%PDF-1.7\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n")],
   ])("[LIM-039] are refused as %s", async (_kind, make) => {
     const answer = await refused(await make());
-    expect([answer.status, answer.body.code, answer.body.success]).toEqual([415, "unsupported_image_format", false]);
+    expect([answer.status, answer.body.code, succeeded(answer)]).toEqual([415, "unsupported_image_format", false]);
   });
 
   it.each<[string, string, [number, number], [number, number][], string]>([
@@ -128,7 +130,7 @@ describe("uploads", () => {
     await expectKept(await flat(...fits), fits);
     for (const size of misfits) {
       const answer = await refused(await flat(...size));
-      expect([answer.status, answer.body.code, answer.body.success]).toEqual([422, code, false]);
+      expect([answer.status, answer.body.code, succeeded(answer)]).toEqual([422, code, false]);
     }
   });
 });

@@ -1,5 +1,6 @@
 // Conformance: the limits of fields, headers and lists. Bytes, pixels, depth and time are in lim-bytes.test.ts.
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
+import { it } from "./both-ways.ts";
 import { type Body, errorsOf, expectMisfit, generates, IDLE, LORAS, MODEL_ID, taken, withoutRun } from "./verdicts.ts";
 import { useSuite } from "./world.ts";
 
@@ -216,7 +217,7 @@ describe("text", () => {
     },
   );
 
-  it("[LIM-032] the operations above are all that take a prompt", async () => {
+  it("the operations above are all that take a prompt", async () => {
     const { paths } = (await suite.caller.send("GET", "/openapi.json")).body;
     const taking = Object.keys(paths).filter(
       (path) => paths[path].post?.requestBody?.content["application/json"]?.schema.properties.prompt,

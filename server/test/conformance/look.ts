@@ -62,19 +62,10 @@ export async function made(suite: Suite, path: string, body: unknown): Promise<a
   return run;
 }
 
-export type Bytes = { status: number; headers: Headers; bytes: Buffer; body: any };
-
 /** For operations that answer the picture itself. */
-export async function bytesFrom(suite: Suite, path: string, body: unknown): Promise<Bytes> {
-  const isForm = body instanceof FormData;
-  const response = await fetch(`${suite.world.url}/api/v1${path}`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${suite.world.key}`, ...(!isForm && { "content-type": "application/json" }) },
-    body: isForm ? body : JSON.stringify(body),
-  });
-  const bytes = Buffer.from(await response.arrayBuffer());
-  const isJson = response.headers.get("content-type")?.includes("json");
-  return { status: response.status, headers: response.headers, bytes, body: isJson ? JSON.parse(String(bytes)) : null };
+export async function bytesFrom(suite: Suite, path: string, body: unknown): Promise<Answer> {
+  const answer = await suite.caller.post(path, body);
+  return { ...answer, body: answer.headers.get("content-type")?.includes("json") ? answer.body : null };
 }
 
 export const runOf = async (suite: Suite, { headers }: { headers: Headers }): Promise<any> =>

@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { beforeAll, expect, it } from "vitest";
+import { beforeAll, expect } from "vitest";
+import { it } from "./both-ways.ts";
 import { base64, bytesFrom, decode, differing, halfMask, quick, refusal, runOf } from "./look.ts";
 import { scene, useSuite } from "./world.ts";
 

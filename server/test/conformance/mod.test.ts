@@ -1,6 +1,7 @@
 // Conformance: what each model type of images.generate needs, takes and makes.
 import sharp from "sharp";
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
+import { it } from "./both-ways.ts";
 import { type Body, errorsOf, expectMisfit, generates, jobOf, LORAS, least, MODEL_ID, withoutRun } from "./verdicts.ts";
 import { scene, useSuite } from "./world.ts";
 

@@ -1,5 +1,6 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect } from "vitest";
 import type { Answer } from "../caller.ts";
+import { it } from "./both-ways.ts";
 import {
   base64,
   DECLINED,
@@ -15,6 +16,7 @@ import {
   refusal,
   taken,
 } from "./look.ts";
+import { succeeded } from "./requests.ts";
 import { scene, useSuite } from "./world.ts";
 
 const suite = useSuite();
@@ -162,7 +164,8 @@ describe("images of a character", () => {
       [unfit, "validation_error"],
       [unknown, "run_not_found"],
     ] as const) {
-      expect(answer.body).toMatchObject({ success: false, message: expect.any(String), code, details: {} });
+      expect(succeeded(answer)).toBe(false);
+      expect(answer.body).toMatchObject({ message: expect.any(String), code, details: {} });
     }
   });
 
@@ -261,9 +264,11 @@ describe("images from tagged references", () => {
     const unfit = await suite.caller.post(REFERENCE, declined({ resolution: "4k" }));
     const unknown = await suite.caller.post(REFERENCE, declined({ images: [hero(NOBODY)] }));
     expect([unfit.status, unknown.status]).toEqual([400, 404]);
-    expect(unfit.body).toMatchObject({ success: false, message: expect.any(String), code: "validation_error" });
-    expect(unknown.body).toMatchObject({ success: false, message: expect.any(String), code: "run_not_found" });
-    for (const { body } of [unfit, unknown]) expect(body.details).toEqual(expect.any(Object));
+    expect([unfit.body.code, unknown.body.code]).toEqual(["validation_error", "run_not_found"]);
+    for (const answer of [unfit, unknown]) {
+      expect(succeeded(answer)).toBe(false);
+      expect(answer.body).toMatchObject({ message: expect.any(String), details: {} });
+    }
   });
 
   it("[REF-014] none to three images are accepted, four are not", async () => {

@@ -100,7 +100,10 @@ export function runIn({ body }: Answer): { run_id: string; isOpen: boolean } {
 export const misfits = ({ body }: Answer): string[] =>
   (body.details?.errors ?? []).map(({ path, code }: { path: string; code: string }) => `${path} ${code}`);
 
-export const refused = ({ status, body }: Answer) => [status, body.code];
+/** What an envelope says of itself. The client raises a refusal instead of showing its envelope. */
+export const succeeded = ({ isRaised, body }: Answer): unknown => !isRaised && body.success;
+
+export const refused = ({ status, body }: Pick<Answer, "status" | "body">) => [status, body.code];
 
 export type PrintedOperation = {
   method: string;

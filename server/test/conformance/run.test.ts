@@ -1,10 +1,11 @@
 // A run as callers see it: its fields in every state, how it is read, waited for, canceled and deleted.
 import { createHash } from "node:crypto";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, vi } from "vitest";
 import type { Answer } from "../caller.ts";
+import { it } from "./both-ways.ts";
 import { download } from "./look.ts";
 import { type RunRequest, refused, runIn, runRequests, sendRun, UNKNOWN_ID } from "./requests.ts";
-import { useSuite } from "./world.ts";
+import { eachWay, useSuite } from "./world.ts";
 
 const suite = useSuite();
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -18,9 +19,6 @@ const RUN_TYPES = [
 
 let source: string;
 let requests: RunRequest[];
-const answers = new Map<string, Answer>();
-/** Every run of this file in its present state: one of each operation, and one of each end. */
-let runs: any[];
 let patient: Promise<{ answer: Answer; seconds: number }>;
 
 const generate = (prompt: string, more: object = {}) => suite.caller.generate({ prompt, ...SMALL, ...more });
@@ -43,19 +41,22 @@ beforeAll(async () => {
     .then((answer) => ({ answer, seconds: (performance.now() - beginning) / 1000 }));
   source = await suite.uploaded();
   requests = await runRequests(source);
-  await Promise.all(requests.map(async (each) => answers.set(each.name, await sendRun(suite, each))));
-  await ended("[sandbox:fail,delay=0] x");
-  const stopped = await underWay();
+}, 60_000);
+
+/** One run of each operation with its answer, and all of them in their present state with one of each other end. */
+const stock = eachWay(async () => {
+  const answers = await Promise.all(requests.map(async (each) => [each.name, await sendRun(suite, each)] as const));
+  const failed = await ended("[sandbox:fail,delay=0] x");
+  const [stopped, open] = [await underWay(), await underWay()];
   await cancel(stopped);
-  const open = new Set<string>([forever, await underWay()]);
-  const { data } = (await suite.caller.get("/runs?limit=100")).body;
-  runs = await Promise.all(
-    data.map(({ run_id }: any) => (open.has(run_id) ? read(run_id) : suite.caller.ended(run_id))),
-  );
-}, 120_000);
+  const endings = [...answers.map(([, answer]) => runIn(answer).run_id), failed.run_id, stopped];
+  const runs: any[] = await Promise.all([...endings.map((id) => suite.caller.ended(id)), read(open)]);
+  return { answers: new Map(answers), runs };
+});
 
 describe("a run", () => {
   it("[RUN-001] of every operation is named in the answer and found by that name", async () => {
+    const { answers } = await stock();
     expect(answers.size).toBe(22);
     for (const [name, answer] of answers) {
       const { run_id } = runIn(answer);
@@ -64,6 +65,7 @@ describe("a run", () => {
   });
 
   it("[RUN-002] [RUN-014] of every operation is read in one shape", async () => {
+    const { answers, runs } = await stock();
     const shape = [
       ...["run_id", "user_id", "created_at", "updated_at", "image_url", "inputs", "live_status", "status", "progress"],
       ...["run_type", "parent_run_id", "image_urls", "video_url", "outputs", "error", "phase", "queue_position"],
@@ -79,19 +81,22 @@ describe("a run", () => {
     }
   });
 
-  it("[RUN-003] has a UUID of its own", () => {
-    expect(runs.length).toBeGreaterThan(25);
+  it("[RUN-003] has a UUID of its own", async () => {
+    const { runs } = await stock();
+    expect(runs).toHaveLength(25);
     for (const run of runs) expect(run.run_id).toMatch(UUID);
     expect(new Set(runs.map((run) => run.run_id)).size).toBe(runs.length);
   });
 
-  it("[RUN-004] names the user of the credential as its owner", () => {
+  it("[RUN-004] names the user of the credential as its owner", async () => {
+    const { runs } = await stock();
     const owners = new Set(runs.map((run) => run.user_id));
     expect(owners.size).toBe(1);
     expect([...owners][0]).toMatch(/\S/);
   });
 
-  it("[RUN-005] tells when it was made and last changed, in that order", () => {
+  it("[RUN-005] tells when it was made and last changed, in that order", async () => {
+    const { runs } = await stock();
     for (const { created_at, updated_at } of runs) {
       expect([created_at, updated_at]).toEqual([expect.stringMatching(ISO), expect.stringMatching(ISO)]);
       expect(Date.parse(updated_at)).toBeGreaterThanOrEqual(Date.parse(created_at));
@@ -99,7 +104,8 @@ describe("a run", () => {
     expect(runs.some(({ created_at, updated_at }) => updated_at > created_at)).toBe(true);
   });
 
-  it("[RUN-006] has an image exactly when it completed and made one", () => {
+  it("[RUN-006] has an image exactly when it completed and made one", async () => {
+    const { runs } = await stock();
     for (const { status, image_url, outputs, run_type } of runs) {
       const made = status === "completed" && outputs.some((file: any) => file.media_type.startsWith("image/"));
       expect([run_type, typeof image_url]).toEqual([run_type, made ? "string" : "object"]);
@@ -119,7 +125,8 @@ describe("a run", () => {
     expect(inputs).not.toHaveProperty("webhook_secret");
   });
 
-  it("[RUN-008] [RUN-009] is in one of five states, and live_status follows from it", () => {
+  it("[RUN-008] [RUN-009] is in one of five states, and live_status follows from it", async () => {
+    const { runs } = await stock();
     for (const { status, live_status, run_type } of runs) {
       expect(["queued", "processing", "completed", "failed", "canceled"]).toContain(status);
       const live = run_type.endsWith("upload") ? null : status === "queued" ? "pending" : status;
@@ -130,6 +137,7 @@ describe("a run", () => {
   });
 
   it("[RUN-012] is of the kind that its operation makes", async () => {
+    const { answers, runs } = await stock();
     for (const { name, run_type } of requests) {
       expect([name, (await read(runIn(answers.get(name)!).run_id)).run_type]).toEqual([name, run_type]);
     }
@@ -137,7 +145,8 @@ describe("a run", () => {
     expect(new Set(runs.map((run) => run.run_type)).size).toBe(RUN_TYPES.length);
   });
 
-  it("[RUN-013] names the run that it was made from", () => {
+  it("[RUN-013] names the run that it was made from", async () => {
+    const { runs } = await stock();
     for (const { parent_run_id } of runs) if (parent_run_id !== null) expect(parent_run_id).toMatch(UUID);
     const parents = (type: string) => runs.filter((run) => run.run_type === type).map((run) => run.parent_run_id);
     expect(parents("image-edit")).toEqual([source, source, source, source]);
@@ -145,6 +154,7 @@ describe("a run", () => {
   });
 
   it("[RUN-015] lists its files with size and hash of what is behind their addresses", async () => {
+    const { runs } = await stock();
     const files = runs.flatMap((run) => run.outputs);
     expect(files.length).toBeGreaterThan(15);
     for (const file of files) {
@@ -159,7 +169,8 @@ describe("a run", () => {
     }
   });
 
-  it("[RUN-016] [RUN-017] has an error exactly when it failed or was canceled", () => {
+  it("[RUN-016] [RUN-017] has an error exactly when it failed or was canceled", async () => {
+    const { runs } = await stock();
     for (const { status, error } of runs) {
       if (["failed", "canceled"].includes(status)) {
         expect(error).toMatchObject({ message: expect.stringMatching(/\S/), code: expect.any(String), details: {} });
@@ -170,6 +181,7 @@ describe("a run", () => {
   });
 
   it("[RUN-020] that has ended is the same at every later read", async () => {
+    const { runs } = await stock();
     for (const { run_id, status, image_url, outputs } of runs.filter((run) => run.finished_at)) {
       expect(await read(run_id)).toMatchObject({ status, image_url, outputs });
     }
@@ -217,6 +229,7 @@ describe("to cancel and to delete", () => {
   });
 
   it("[RUN-031] a run that has ended is refused and stays as it was", async () => {
+    const { runs } = await stock();
     for (const status of ["completed", "failed", "canceled"]) {
       const run = runs.find((each) => each.status === status);
       expect(refused(await cancel(run.run_id))).toEqual([409, "run_not_cancelable"]);
@@ -281,6 +294,7 @@ describe("runs that are made from runs", () => {
   });
 
   it.each(["failed", "canceled"])("[RUN-042] are not made from a %s run", async (status) => {
+    const { runs } = await stock();
     const { run_id } = runs.find((run) => run.status === status);
     for (const request of (await runRequests(run_id)).filter(({ fields }) => JSON.stringify(fields).includes(run_id))) {
       const answer = await sendRun(suite, request);

@@ -1,5 +1,6 @@
 // What stays, what is old and still works, and what is gone.
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect } from "vitest";
+import { it } from "./both-ways.ts";
 import { misfits, type PrintedOperation, printedOperations, refused } from "./requests.ts";
 import { generates, LORAS, least, MODEL_ID } from "./verdicts.ts";
 import { useSuite } from "./world.ts";

@@ -3,12 +3,15 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import sharp from "sharp";
 import { afterAll, beforeAll } from "vitest";
-import { callerOf } from "../caller.ts";
+import { type Caller, callerBy, callerOf } from "../caller.ts";
 import { startWorld, type World } from "../world.ts";
+import { currentWay, speak, timesSpoken, type Way } from "./both-ways.ts";
+import { throughClient } from "./through-client.ts";
 
 export type Suite = {
   world: World;
-  caller: ReturnType<typeof callerOf>;
+  /** Speaks the way that the running test goes. */
+  caller: Caller;
   /** Address of a real picture on a server of the test's own. */
   pictureUrl(name?: string): string;
   /** A run that holds a picture, by upload. */
@@ -43,7 +46,7 @@ const drawing = (width: number, height: number, shape: string) =>
   Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${shape}</svg>`);
 
 export function useSuite(env: Record<string, string> = {}): Suite {
-  const suite = {} as Suite;
+  const suite = { form } as Suite;
   let pictures: Server;
   beforeAll(async () => {
     const bytes = await scene();
@@ -54,27 +57,46 @@ export function useSuite(env: Record<string, string> = {}): Suite {
     });
     await new Promise<void>((resolve) => pictures.listen(0, "127.0.0.1", resolve));
     const origin = `http://127.0.0.1:${(pictures.address() as AddressInfo).port}`;
-    suite.world = await startWorld({ env: { FETCH_ALLOW_ORIGINS: origin, ...env } });
-    suite.caller = callerOf(suite.world);
-    suite.pictureUrl = (name = "scene.png") => `${origin}/${name}`;
-    suite.form = (fields) => {
-      const form = new FormData();
-      for (const [name, value] of Object.entries(fields)) {
-        for (const each of Array.isArray(value) ? value : [value]) {
-          if (typeof each === "string") form.append(name, each);
-          else form.append(name, new Blob([new Uint8Array(each)], { type: "image/png" }), `${name}.png`);
-        }
-      }
-      return form;
-    };
-    suite.uploaded = async (picture, fields = {}) => {
-      const { body } = await suite.caller.post("/upload", suite.form({ file: picture ?? bytes, ...fields }));
-      return body.data.run_id;
-    };
+    const world = await startWorld({ env: { FETCH_ALLOW_ORIGINS: origin, ...env } });
+    const callers = { http: callerOf(world), client: callerBy(throughClient(world, speak)) };
+    Object.defineProperty(suite, "caller", { get: () => callers[currentWay()] });
+    Object.assign(suite, {
+      world,
+      pictureUrl: (name = "scene.png") => `${origin}/${name}`,
+      uploaded: async (picture?: Buffer, fields = {}) => {
+        const { body } = await suite.caller.post("/upload", form({ file: picture ?? bytes, ...fields }));
+        return body.data.run_id;
+      },
+    });
   }, 90_000);
   afterAll(async () => {
     pictures?.close();
     await suite.world?.stop();
   });
   return suite;
+}
+
+function form(fields: Parameters<Suite["form"]>[0]): FormData {
+  const made = new FormData();
+  for (const [name, value] of Object.entries(fields)) {
+    for (const each of Array.isArray(value) ? value : [value]) {
+      if (typeof each === "string") made.append(name, each);
+      else made.append(name, new Blob([new Uint8Array(each)], { type: "image/png" }), `${name}.png`);
+    }
+  }
+  return made;
+}
+
+/** What several tests look at: made once for each way, by the first test that asks. */
+export function eachWay<T>(make: () => Promise<T>): () => Promise<T> {
+  const made = new Map<Way, { value: T; times: number }>();
+  return async () => {
+    const way = currentWay();
+    const known = made.get(way);
+    const before = timesSpoken();
+    const own = known ?? { value: await make(), times: timesSpoken() - before };
+    made.set(way, own);
+    if (known) speak(known.times);
+    return own.value;
+  };
 }

@@ -1,34 +1,31 @@
+import { createClient } from "@gesso/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { callerOf, readLedger } from "../caller.ts";
+import { readLedger } from "../caller.ts";
 import { startWorld, type World } from "../world.ts";
 
+const SMALL = { width: 64, height: 64 };
 let world: World;
 beforeAll(async () => {
   world = await startWorld({ roles: "split", env: { SUBMIT_SECONDS: "8" } });
 }, 60_000);
 afterAll(() => world?.stop());
 
+const newClient = () => createClient({ baseUrl: world.url, apiKey: world.key });
+
 describe("a deploy", () => {
   it("finishes the submissions that are under way: none is in doubt, even where nobody could be asked", async () => {
-    const caller = callerOf(world);
-    const post = (index: number) =>
-      caller.generate({
-        prompt: `[sandbox:accept_delay=2] deploy ${index}`,
-        model_type: "vendora",
-        width: 64,
-        height: 64,
-      });
-    const answers = await Promise.all(Array.from({ length: 12 }, (_, index) => post(index)));
-    const ids = answers.map((answer) => answer.body.run_id);
-    const intents = async () =>
-      (
-        await world.query<{ count: number }>("select count(*)::int from attempts where run_id = any($1::uuid[])", [ids])
-      )[0]!.count;
-    await expect.poll(intents, { timeout: 15_000 }).toBe(12);
+    const { images } = newClient();
+    const calls = Array.from({ length: 12 }, (_, index) =>
+      images.generate({ prompt: `[sandbox:accept_delay=2] deploy ${index}`, model_type: "vendora", ...SMALL }),
+    );
+    const ids = (await Promise.all(calls)).map((run) => run.run_id);
+    const counted = () =>
+      world.query("select count(*)::int as count from attempts where run_id = any($1::uuid[])", [ids]);
+    await expect.poll(counted, { timeout: 15_000 }).toEqual([{ count: 12 }]);
 
     await world.leave("worker");
     await world.start("worker");
-    const runs = await Promise.all(ids.map((id) => caller.ended(id, 60)));
+    const runs = await Promise.all(calls.map((call) => call.wait({ timeout: 60_000 })));
     expect(runs.map((run) => run.status)).toEqual(ids.map(() => "completed"));
     const doubts = await world.query(
       "select 1 from attempts where run_id = any($1::uuid[]) and (sends > 1 or unknown_since is not null)",
@@ -39,13 +36,13 @@ describe("a deploy", () => {
   }, 120_000);
 
   it("answers whoever waits with the run as it stands", async () => {
-    const caller = callerOf(world);
-    const waiting = caller.generate({ prompt: "[sandbox:delay=8] patience", width: 64, height: 64, sync: true });
+    const call = newClient().images.generate({ prompt: "[sandbox:delay=8] patience", ...SMALL, sync: true });
+    const answered = call.withResponse();
     await new Promise((resolve) => setTimeout(resolve, 1500));
     await world.leave("api");
-    const { status, body } = await waiting;
-    expect([status, ["queued", "processing"].includes(body.status)]).toEqual([202, true]);
+    const { data, response } = await answered;
+    expect([response.status, ["queued", "processing"].includes(data.status)]).toEqual([202, true]);
     await world.start("api");
-    expect((await caller.ended(body.run_id, 60)).status).toBe("completed");
+    expect((await call.wait({ timeout: 60_000 })).status).toBe("completed");
   }, 120_000);
 });

@@ -1,10 +1,10 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createClient } from "@gesso/client";
 import { freePort } from "@gesso/dev/parts";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { s3Storage } from "../../src/media/storage-s3.ts";
-import { callerOf } from "../caller.ts";
 import { type S3Server, startRadosgw, testKeys } from "../parts/radosgw.ts";
 import { startWorld, type World } from "../world.ts";
 
@@ -36,20 +36,19 @@ afterAll(async () => {
 });
 
 it("keeps a run's picture in a bucket, serves it whole and in part, and takes it out again when the run is deleted", async () => {
-  const caller = callerOf(world);
-  const { body } = await caller.generate({ prompt: "in a bucket", width: 96, height: 64, sync: true });
-  expect(body.status).toBe("completed");
+  const client = createClient({ baseUrl: world.url, apiKey: world.key });
+  const run = await client.images.generate({ prompt: "in a bucket", width: 96, height: 64 }).wait();
   const keys: string[] = [];
   for await (const object of open().list("t/")) keys.push(object.key);
   expect(keys).toHaveLength(1);
-  expect(keys[0]!.endsWith(body.outputs[0].sha256)).toBe(true);
+  expect(keys[0]!.endsWith(run.outputs[0]!.sha256)).toBe(true);
 
-  const whole = Buffer.from(await (await fetch(body.image_url)).arrayBuffer());
-  expect(whole.length).toBe(body.outputs[0].size_bytes);
-  const part = await fetch(body.image_url, { headers: { range: "bytes=-8" } });
+  const whole = Buffer.from(await run.image!.bytes());
+  expect(whole.length).toBe(run.outputs[0]!.size_bytes);
+  const part = await fetch(run.image_url!, { headers: { range: "bytes=-8" } });
   expect(Buffer.from(await part.arrayBuffer())).toEqual(whole.subarray(-8));
 
-  await caller.delete(`/runs/${body.run_id}`);
+  await client.runs.delete(run.run_id);
   const left = async () => {
     for await (const _object of open().list("t/")) return true;
     return false;

@@ -1,89 +1,89 @@
+// The life of a run from the call to the stored file, through the client: providers that misbehave, canceling, deleting,
+// keys, lists and uploads.
+import { type Client, createClient, type Run, type RunCall, RunFailedError } from "@gesso/client";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { callerOf, readLedger } from "../caller.ts";
+import { readLedger } from "../caller.ts";
 import { startWorld, type World } from "../world.ts";
 
+const SMALL = { width: 64, height: 64 };
 let world: World;
-let caller: ReturnType<typeof callerOf>;
+let client: Client;
 
 beforeAll(async () => {
   world = await startWorld({
     env: { UNKNOWN_SECONDS: "6", LOOKUP_GRACE_SECONDS: "1", SUBMIT_SECONDS: "5", RUN_DEADLINE_SECONDS: "60" },
   });
-  caller = callerOf(world);
+  client = createClient({ baseUrl: world.url, apiKey: world.key });
 }, 60_000);
 afterAll(() => world?.stop());
 
 const jobsOf = async (runId: string) => (await readLedger(world)).filter((job) => job.reference?.startsWith(runId));
+/** The run when it has ended, in whichever way. */
+const endOf = (call: RunCall<unknown>): Promise<Run> =>
+  call.wait({ timeout: 40_000 }).catch((error) => {
+    if (RunFailedError.isInstance(error)) return error.run as Run;
+    throw error;
+  });
 
 describe("a run from POST to stored file", () => {
   it("is accepted at once, ends completed, and its file is the picture that was asked for", async () => {
-    const accepted = await caller.generate({ prompt: "a lighthouse", width: 320, height: 192, seed: 5 });
-    expect(accepted.status).toBe(202);
-    expect(accepted.headers.get("location")).toBe(`/api/v1/runs/${accepted.body.run_id}`);
-    expect(accepted.body).toMatchObject({ status: "queued", live_status: "pending", progress: 0, image_url: null });
+    const call = client.images.generate({ prompt: "a lighthouse", width: 320, height: 192, seed: 5 });
+    const { data: open, response } = await call.withResponse();
+    expect(response.status).toBe(202);
+    expect(response.headers.get("location")).toBe(`/api/v1/runs/${open.run_id}`);
+    expect(open).toMatchObject({ status: "queued", live_status: "pending", progress: 0, image_url: null });
 
-    const run = await caller.ended(accepted.body.run_id);
-    expect(run).toMatchObject({
-      status: "completed",
-      progress: 1,
-      provider: "sandbox",
-      model: "flux-dev",
-      error: null,
-    });
-    const file = await fetch(run.image_url);
-    expect(file.headers.get("content-type")).toBe("image/png");
-    const picture = await sharp(Buffer.from(await file.arrayBuffer())).metadata();
-    expect([picture.width, picture.height]).toEqual([320, 192]);
+    const run = await call.wait();
+    expect(run).toMatchObject({ status: "completed", progress: 1, error: null });
+    expect([run.provider, run.model]).toEqual(["sandbox", "flux-dev"]);
+    const picture = await run.image!.blob();
+    expect(picture.type).toBe("image/png");
+    const { width, height } = await sharp(await picture.arrayBuffer()).metadata();
+    expect([width, height]).toEqual([320, 192]);
   });
 
   it("answers the ended run within the call when asked to wait", async () => {
-    const { status, body } = await caller.generate({ prompt: "soon", width: 64, height: 64, sync: true });
-    expect(status).toBe(200);
-    expect(body.status).toBe("completed");
-    expect(body.data).toEqual({ run_id: body.run_id, image_url: body.image_url });
+    const { data, response } = await client.images.generate({ prompt: "soon", ...SMALL, sync: true }).withResponse();
+    expect([response.status, data.status]).toEqual([200, "completed"]);
+    expect(data.data).toEqual({ run_id: data.run_id, image_url: data.image_url });
   });
 
   it("answers 204 with the run's place to those who prefer little", async () => {
-    const { status, headers, body } = await caller.generate(
-      { prompt: "x", width: 64, height: 64 },
-      { prefer: "return=minimal" },
-    );
-    expect(status).toBe(204);
-    expect(body).toBe("");
-    expect((await caller.ended(headers.get("x-run-id")!)).status).toBe("completed");
+    const call = client.images.generate({ prompt: "x", ...SMALL }, { minimal: true });
+    expect([(await call.asResponse()).status, await call]).toEqual([204, null]);
+    expect((await call.wait()).status).toBe("completed");
   });
 
   it("makes as many pictures as asked", async () => {
-    const { body } = await caller.generate({ prompt: "four", width: 64, height: 64, batch_size: 4, sync: true });
-    expect(body.image_urls).toHaveLength(4);
-    expect(new Set(body.outputs.map((each: any) => each.sha256)).size).toBe(4);
+    const run = await client.images.generate({ prompt: "four", ...SMALL, batch_size: 4 }).wait();
+    expect(run.image_urls).toHaveLength(4);
+    expect(new Set(run.outputs.map((each) => each.sha256)).size).toBe(4);
   });
 
   it("serves its files whole, in ranges, by HEAD and by tag, and nothing under a changed signature", async () => {
-    const { body } = await caller.generate({ prompt: "file", width: 64, height: 64, sync: true });
-    const whole = Buffer.from(await (await fetch(body.image_url)).arrayBuffer());
-    const part = await fetch(body.image_url, { headers: { range: "bytes=10-19" } });
+    const run = await client.images.generate({ prompt: "file", ...SMALL }).wait();
+    const url = run.image_url!;
+    const whole = Buffer.from(await run.image!.bytes());
+    const part = await fetch(url, { headers: { range: "bytes=10-19" } });
     expect(part.status).toBe(206);
     expect(part.headers.get("content-range")).toBe(`bytes 10-19/${whole.length}`);
     expect(Buffer.from(await part.arrayBuffer())).toEqual(whole.subarray(10, 20));
-    const head = await fetch(body.image_url, { method: "HEAD" });
+    const head = await fetch(url, { method: "HEAD" });
     expect(head.headers.get("content-length")).toBe(String(whole.length));
-    const again = await fetch(body.image_url, { headers: { "if-none-match": head.headers.get("etag")! } });
+    const again = await fetch(url, { headers: { "if-none-match": head.headers.get("etag")! } });
     expect(again.status).toBe(304);
-    expect((await fetch(body.image_url, { headers: { range: `bytes=${whole.length}-` } })).status).toBe(416);
-    const forged = body.image_url.replace(
-      /\/([^/])([^/]*)$/,
-      (_: string, first: string, rest: string) => `/${first === "A" ? "B" : "A"}${rest}`,
-    );
+    expect((await fetch(url, { headers: { range: `bytes=${whole.length}-` } })).status).toBe(416);
+    const forged = url.replace(/\/([^/])([^/]*)$/, (_, first, rest) => `/${first === "A" ? "B" : "A"}${rest}`);
     expect((await fetch(forged)).status).toBe(404);
   });
 });
 
 describe("a provider that misbehaves", () => {
-  const ends = async (prompt: string, model_type = "flux-dev") => {
-    const { body } = await caller.generate({ prompt, model_type, width: 64, height: 64 });
-    return { run: await caller.ended(body.run_id, 40), jobs: await jobsOf(body.run_id) };
+  type Model = "flux-dev" | "qwen-image-edit" | "vendora";
+  const ends = async (prompt: string, model_type: Model = "flux-dev") => {
+    const run = await endOf(client.images.generate({ prompt, model_type, ...SMALL }));
+    return { run, jobs: await jobsOf(run.run_id) };
   };
 
   it("fails: the run fails and costs nothing", async () => {
@@ -92,26 +92,26 @@ describe("a provider that misbehaves", () => {
   });
 
   it("refuses the content: the run says so", async () => {
-    expect((await ends("[sandbox:refuse] x")).run.error.code).toBe("content_refused");
+    expect((await ends("[sandbox:refuse] x")).run.error?.code).toBe("content_refused");
   });
 
   it("rejects the parameters: nothing was submitted", async () => {
     const { run, jobs } = await ends("[sandbox:reject] x");
-    expect(run.error.code).toBe("provider_rejected_input");
+    expect(run.error?.code).toBe("provider_rejected_input");
     expect(jobs).toHaveLength(0);
   });
 
   it("is busy twice: the run waits as told and is submitted once", async () => {
     const { run, jobs } = await ends("[sandbox:busy=2] x");
-    expect(run.status).toBe("completed");
-    expect(jobs).toHaveLength(1);
+    expect([run.status, jobs.length]).toEqual(["completed", 1]);
   });
 
-  it("hands out something that is no picture: the run fails", async () => {
-    expect((await ends("[sandbox:garbage] x")).run.error.code).toBe("provider_output_invalid");
-    expect((await ends("[sandbox:truncated] x")).run.error.code).toBe("provider_output_invalid");
-    expect((await ends("[sandbox:gone] x")).run.error.code).toBe("provider_output_invalid");
-  });
+  it.each(["garbage", "truncated", "gone"])(
+    "hands out something that is no picture (%s): the run fails",
+    async (kind) => {
+      expect((await ends(`[sandbox:${kind}] x`)).run.error?.code).toBe("provider_output_invalid");
+    },
+  );
 
   it("never calls back: polling ends the run", async () => {
     expect((await ends("[sandbox:no_callback,delay=1] x")).run.status).toBe("completed");
@@ -119,21 +119,17 @@ describe("a provider that misbehaves", () => {
 
   it("calls back before it has answered: the run completes once", async () => {
     const { run, jobs } = await ends("[sandbox:callback_first] x", "vendora");
-    expect(run.status).toBe("completed");
-    expect(jobs).toHaveLength(1);
+    expect([run.status, jobs.length]).toEqual(["completed", 1]);
   });
 
-  for (const [kind, model] of [
+  it.each([
     ["A, replay", "flux-dev"],
     ["B, look-up", "qwen-image-edit"],
     ["C, callback", "vendora"],
-  ] as const) {
-    it(`takes the job and drops the line (class ${kind}): the job is found again and paid once`, async () => {
-      const { run, jobs } = await ends("[sandbox:drop] x", model);
-      expect(run.status).toBe("completed");
-      expect(jobs).toHaveLength(1);
-    });
-  }
+  ] as const)("takes the job and drops the line (class %s): the job is found again and paid once", async (_, model) => {
+    const { run, jobs } = await ends("[sandbox:drop] x", model);
+    expect([run.status, jobs.length]).toEqual(["completed", 1]);
+  });
 
   it("takes the job, drops the line and never calls back (class C): the outcome is unknown and nothing is charged", async () => {
     const { run, jobs } = await ends("[sandbox:drop,no_callback] x", "vendora");
@@ -143,132 +139,110 @@ describe("a provider that misbehaves", () => {
 
   it("drops the line before it has taken anything (class B): the job is sent again, once", async () => {
     const { run, jobs } = await ends(`[sandbox:drop_before] ${Date.now()}`, "qwen-image-edit");
-    expect(run.status).toBe("completed");
-    expect(jobs).toHaveLength(1);
+    expect([run.status, jobs.length]).toEqual(["completed", 1]);
   });
 });
 
 describe("cancel and delete", () => {
   it("cancels a run at work, and the provider hears of it", async () => {
-    const { body } = await caller.generate({ prompt: "[sandbox:never] x", width: 64, height: 64 });
-    await expect.poll(async () => (await jobsOf(body.run_id))[0]?.status, { timeout: 10_000 }).toBe("running");
-    const canceled = await caller.post(`/runs/${body.run_id}/cancel`);
-    expect(canceled.status).toBe(202);
-    const run = await caller.ended(body.run_id, 15);
-    expect(run).toMatchObject({ status: "canceled", image_url: null, error: { code: "canceled_by_user" } });
-    expect((await jobsOf(body.run_id))[0]!.status).toBe("canceled");
-    expect((await caller.post(`/runs/${body.run_id}/cancel`)).body.code).toBe("run_not_cancelable");
+    const call = client.images.generate({ prompt: "[sandbox:never] x", ...SMALL });
+    const { run_id } = await call;
+    await expect.poll(async () => (await jobsOf(run_id))[0]?.status, { timeout: 10_000 }).toBe("running");
+    expect((await client.runs.cancel(run_id).asResponse()).status).toBe(202);
+    expect(await endOf(call)).toMatchObject({
+      ...{ status: "canceled", image_url: null, error: { code: "canceled_by_user" } },
+    });
+    expect((await jobsOf(run_id))[0]!.status).toBe("canceled");
+    await expect(client.runs.cancel(run_id)).rejects.toMatchObject({ code: "run_not_cancelable" });
   });
 
   it("cancels a run in the very moment in which it begins", async () => {
-    const answers = await Promise.all(
+    const ends = await Promise.all(
       Array.from({ length: 60 }, async (_, n) => {
-        const { body } = await caller.generate({ prompt: "[sandbox:never] x", width: 64, height: 64 });
+        const call = client.images.generate({ prompt: "[sandbox:never] x", ...SMALL });
+        const { run_id } = await call;
         await new Promise((resolve) => setTimeout(resolve, n % 20));
-        return caller.post(`/runs/${body.run_id}/cancel`);
+        await client.runs.cancel(run_id);
+        return (await endOf(call)).status;
       }),
     );
-    expect(answers.filter(({ body }) => body.code !== undefined)).toEqual([]);
-    const ends = await Promise.all(answers.map(async ({ body }) => (await caller.ended(body.run_id)).status));
     expect(new Set(ends)).toEqual(new Set(["canceled"]));
   });
 
   it("deletes an ended run with its files, and remembers that it was there", async () => {
-    const { body } = await caller.generate({ prompt: "gone soon", width: 64, height: 64, sync: true });
-    expect((await caller.delete(`/runs/${body.run_id}`)).status).toBe(200);
-    expect((await caller.get(`/runs/${body.run_id}`)).body.code).toBe("run_deleted");
-    expect((await fetch(body.image_url)).status).toBe(410);
-    const list = await caller.get("/runs?limit=100");
-    expect(list.body.data.map((run: any) => run.run_id)).not.toContain(body.run_id);
+    const { run_id, image_url } = await client.images.generate({ prompt: "gone soon", ...SMALL }).wait();
+    await client.runs.delete(run_id);
+    await expect(client.runs.get(run_id)).rejects.toMatchObject({ status: 410, code: "run_deleted" });
+    expect((await fetch(image_url!)).status).toBe(410);
+    const { data } = await client.runs.list({ limit: 100 });
+    expect(data.map((run) => run.run_id)).not.toContain(run_id);
   });
 
   it("refuses to delete a run at work", async () => {
-    const { body } = await caller.generate({ prompt: "[sandbox:delay=2] x", width: 64, height: 64 });
-    expect((await caller.delete(`/runs/${body.run_id}`)).status).toBe(409);
+    const { run_id } = await client.images.generate({ prompt: "[sandbox:delay=2] x", ...SMALL });
+    await expect(client.runs.delete(run_id)).rejects.toMatchObject({ status: 409 });
   });
 });
 
 describe("idempotency", () => {
   it("makes one run of 500 posts with one key", async () => {
-    const key = crypto.randomUUID();
-    const body = { prompt: "only once", width: 64, height: 64, seed: 1 };
-    const answers = await Promise.all(
-      Array.from({ length: 500 }, () => caller.generate(body, { "idempotency-key": key })),
-    );
-    expect(new Set(answers.map((answer) => answer.body.run_id)).size).toBe(1);
-    expect(answers.filter((answer) => !answer.headers.has("idempotent-replayed"))).toHaveLength(1);
-    const [row] = await world.query<{ count: number }>(
-      "select count(*)::int from runs where inputs->>'prompt' = 'only once'",
-    );
-    expect(row!.count).toBe(1);
-    const run = await caller.ended(answers[0]!.body.run_id);
-    expect(await jobsOf(run.run_id)).toHaveLength(1);
+    const once = { idempotencyKey: crypto.randomUUID() };
+    const post = () => client.images.generate({ prompt: "only once", ...SMALL, seed: 1 }, once).withResponse();
+    const answers = await Promise.all(Array.from({ length: 500 }, post));
+    const [id, ...others] = new Set(answers.map(({ data }) => data.run_id));
+    expect(others).toEqual([]);
+    expect(answers.filter(({ response }) => !response.headers.has("idempotent-replayed"))).toHaveLength(1);
+    const rows = await world.query("select run_id from runs where inputs->>'prompt' = 'only once'");
+    expect(rows).toEqual([{ run_id: id }]);
+    await client.runs.get(id!).wait();
+    expect(await jobsOf(id!)).toHaveLength(1);
   });
 
   it("refuses a key that was used for something else", async () => {
-    const headers = { "idempotency-key": crypto.randomUUID() };
-    await caller.generate({ prompt: "one", width: 64, height: 64 }, headers);
-    const other = await caller.generate({ prompt: "two", width: 64, height: 64 }, headers);
-    expect([other.status, other.body.code]).toEqual([422, "idempotency_key_reused"]);
+    const once = { idempotencyKey: crypto.randomUUID() };
+    await client.images.generate({ prompt: "one", ...SMALL }, once);
+    const other = client.images.generate({ prompt: "two", ...SMALL }, once);
+    await expect(other).rejects.toMatchObject({ status: 422, code: "idempotency_key_reused" });
   });
 });
 
 describe("listing", () => {
   it("visits every run once by its cursor, newest first, and refuses a cursor of another list", async () => {
     const seen: string[] = [];
-    let cursor = "";
-    do {
-      const { body } = await caller.get(`/runs?limit=7${cursor && `&cursor=${cursor}`}`);
-      seen.push(...body.data.map((run: any) => run.run_id));
-      cursor = body.next_cursor ?? "";
-    } while (cursor);
+    for await (const run of client.runs.list({ limit: 7 })) seen.push(run.run_id);
+    expect(seen.length).toBeGreaterThan(14);
     expect(seen).toEqual([...new Set(seen)].sort().reverse());
-    const { body } = await caller.get("/runs?limit=2");
-    expect((await caller.get(`/runs?limit=2&status=failed&cursor=${body.next_cursor}`)).body.code).toBe(
-      "invalid_cursor",
-    );
+    const cursor = (await client.runs.list({ limit: 2 })).next_cursor!;
+    const other = client.runs.list({ limit: 2, status: "failed", cursor });
+    await expect(other).rejects.toMatchObject({ code: "invalid_cursor" });
   });
 });
 
 describe("uploads", () => {
-  const form = async (fields: Record<string, string> = {}) => {
-    const bytes = await sharp({ create: { width: 40, height: 30, channels: 3, background: "teal" } })
+  const teal = () =>
+    sharp({ create: { width: 40, height: 30, channels: 3, background: "teal" } })
       .png()
       .toBuffer();
-    const data = new FormData();
-    data.set("file", new Blob([new Uint8Array(bytes)], { type: "image/png" }), "a.png");
-    for (const [name, value] of Object.entries(fields)) data.set(name, value);
-    return data;
-  };
 
   it("keeps an image and shows it as a completed run", async () => {
-    const { status, body } = await caller.post("/upload", await form({ description: "teal" }));
-    expect(status).toBe(201);
-    expect(body).toMatchObject({ success: true, data: { image_url: expect.any(String) } });
-    const run = (await caller.get(`/runs/${body.data.run_id}`)).body;
-    expect(run).toMatchObject({
-      run_type: "upload",
-      status: "completed",
-      live_status: null,
-      inputs: { description: "teal" },
-    });
+    const { data, response } = await client.images.upload({ file: await teal(), description: "teal" }).withResponse();
+    expect(response.status).toBe(201);
+    expect(data).toMatchObject({ success: true, data: { image_url: expect.any(String) } });
+    const run = await client.runs.get(data.data.run_id);
+    expect(run).toMatchObject({ run_type: "upload", status: "completed", live_status: null });
+    expect(run.inputs).toMatchObject({ description: "teal" });
   });
 
   it("links a mask to its run", async () => {
-    const first = (await caller.post("/upload", await form())).body.data.run_id;
-    const { body } = await caller.post("/upload", await form({ isMask: "true", parent_id: first }));
-    expect(body.data.parent_id).toBe(first);
-    expect((await caller.get(`/runs/${body.data.run_id}`)).body.run_type).toBe("mask-upload");
+    const { data: first } = await client.images.upload({ file: await teal() });
+    const { data: mask } = await client.images.uploadMask({ file: await teal(), parent_id: first.run_id });
+    expect(mask.parent_id).toBe(first.run_id);
+    expect((await client.runs.get(mask.run_id)).run_type).toBe("mask-upload");
   });
 
-  it("refuses what is no image, in the upload's own shape", async () => {
-    const data = new FormData();
-    data.set("file", new Blob(["hello, I am only text"], { type: "image/png" }), "a.png");
-    const { status, body } = await caller.post("/upload", data);
-    expect([status, body.success, body.code]).toEqual([415, false, "unsupported_image_format"]);
-    expect((await caller.post("/upload", new FormData())).body).toMatchObject({
-      success: false,
-      code: "validation_error",
-    });
+  it("refuses what is no image", async () => {
+    const words = client.images.upload({ file: new Blob(["hello, I am only text"], { type: "image/png" }) });
+    await expect(words).rejects.toMatchObject({ status: 415, code: "unsupported_image_format" });
+    await expect(client.images.upload({} as never)).rejects.toMatchObject({ code: "validation_error" });
   });
 });
