@@ -13,9 +13,14 @@ import { createSender } from "./media/send.ts";
 import { assetUrls } from "./media/sign.ts";
 import { createLog } from "./observe/log.ts";
 import { createMoments } from "./observe/moments.ts";
+import { createHealth } from "./runs/health.ts";
 import type { House } from "./runs/house.ts";
 import { limitsOf } from "./runs/limits.ts";
 import { createCursorSigner } from "./runs/list.ts";
+
+/** Nobody outside reaches this machine under its own private names. */
+const isPublic = (url: string) =>
+  !/^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[)/.test(new URL(url).hostname);
 
 export function createWorld(config: Config, role: string) {
   // One secret in the settings, one key per purpose: none of them can stand in for another.
@@ -26,7 +31,7 @@ export function createWorld(config: Config, role: string) {
   const fetcher = createFetcher({ allowOrigins: config.FETCH_ALLOW_ORIGINS });
   const urls = assetUrls(keyFor("assets"), config.PUBLIC_URL);
   const callbacks = createCallbackSigner(keyFor("callbacks"));
-  const sender = createSender(config.SUBMIT_SECONDS);
+  const sender = createSender();
 
   const house: House = {
     db,
@@ -35,6 +40,7 @@ export function createWorld(config: Config, role: string) {
     checkUrl: fetcher.checkUrl,
     fetchBytes: fetcher.fetchBytes,
     sendToProvider: sender.send,
+    isReachable: config.PUBLIC_URL_IS_REACHABLE ?? isPublic(config.PUBLIC_URL),
     assetUrl: urls.sign,
     isSigned: urls.verify,
     ownAsset: (url) => {
@@ -44,6 +50,7 @@ export function createWorld(config: Config, role: string) {
       return urls.verify(assetId, signature) ? assetId : undefined;
     },
     callbackUrl: (provider, id) => `${config.PUBLIC_URL}${callbackPath({ provider, ...id }, callbacks)}`,
+    health: createHealth(db, { failures: config.BREAKER_FAILURES, seconds: config.BREAKER_SECONDS }),
     ring: ingress.ring,
     queued: createNotifier(db, "gesso_queued"),
     ended: createNotifier(db, "gesso_ended"),

@@ -26,16 +26,17 @@ export async function claimAttempt(db: Database, claim: Claim): Promise<"mine" |
     "attempts.claim",
     `with held as (
        update open_runs set provider = $6, job = $3, try = $4, wake_id = $9, ticket = null, next_poll_at = null,
+         silent_since = null, occupies = case when occupies = $6 then occupies end,
          alive_until = now() + make_interval(secs => $10 + 60)
        where run_id = $1 and epoch = $2 returning run_id, cancel_requested_at is not null as canceled
      ), chosen as (
        insert into jobs (run_id, job, provider, model, upstream)
        select run_id, $3, $6, $7, $8 from held where not canceled
        on conflict (run_id, job) do update set provider = excluded.provider, upstream = excluded.upstream
-         where jobs.made is null and jobs.provider <> excluded.provider
+         where jobs.made is null and (jobs.provider, jobs.upstream) <> (excluded.provider, excluded.upstream)
      ), claimed as (
-       insert into attempts (run_id, job, try, key, epoch, provider, state, lease_until)
-       select run_id, $3, $4, $5, $2, $6, 'intent', now() + make_interval(secs => $10) from held where not canceled
+       insert into attempts (run_id, job, try, key, epoch, provider, upstream, state, lease_until)
+       select run_id, $3, $4, $5, $2, $6, $8, 'intent', now() + make_interval(secs => $10) from held where not canceled
        on conflict do nothing returning run_id
      )
      select exists (select from held) as held, exists (select from held where canceled) as canceled,
@@ -53,6 +54,7 @@ export async function claimAttempt(db: Database, claim: Claim): Promise<"mine" |
 export type AttemptRow = AttemptId & {
   key: string;
   provider: string;
+  upstream: string | null;
   state: "intent" | "submitted" | "succeeded" | "failed" | "unknown" | "abandoned";
   sends: number;
   ticket: Json | null;
@@ -61,9 +63,11 @@ export type AttemptRow = AttemptId & {
   lease: number;
   /** Seconds since the outcome became unknown. */
   unknown_for: number | null;
+  /** Seconds that the provider has not been reachable; only known for a run that is held. */
+  silent_for?: number | null;
 };
 
-const SHOWN = `run_id, job, try, key, provider, state, sends, ticket, fault,
+const SHOWN = `run_id, job, try, key, provider, upstream, state, sends, ticket, fault,
   coalesce(extract(epoch from lease_until - now()), 0)::float as lease,
   extract(epoch from now() - unknown_since)::float as unknown_for`;
 
@@ -84,7 +88,9 @@ export async function heldAttempt(db: Database, held: Held, job: number): Promis
        update open_runs set alive_until = now() + interval '120 seconds'
        where run_id = $1 and epoch = $2 and alive_until < now() + interval '60 seconds'
      )
-     select ${SHOWN} from attempts
+     select ${SHOWN},
+       (select extract(epoch from now() - silent_since)::float from open_runs where run_id = $1) as silent_for
+     from attempts
      where run_id = $1 and job = $3 and exists (select from open_runs where run_id = $1 and epoch = $2)
      order by try desc limit 1`,
     [held.run_id, held.epoch, job],
@@ -106,38 +112,45 @@ export async function takeOver(db: Database, id: AttemptId, held: Held, leaseSec
 }
 
 /** The provider has the job: from here on it is only ever asked about. Not fenced, because the ticket must never be lost. */
-export async function keepTicket(db: Database, id: AttemptId, ticket: Json, pollSeconds: number): Promise<void> {
+export async function keepTicket(
+  db: Database,
+  id: AttemptId,
+  { ticket, request }: { ticket: Json; request?: Json | undefined },
+  pollSeconds: number,
+): Promise<void> {
   await db.query(
     "attempts.ticket",
     `with kept as (
        update attempts set state = 'submitted', ticket = coalesce(ticket, $4), submitted_at = coalesce(submitted_at, now()),
-         lease_until = null
+         request = coalesce($6, request), lease_until = null
        where run_id = $1 and job = $2 and try = $3 and state in ('intent', 'unknown', 'submitted')
        returning ticket, submitted_at
      )
      update open_runs set try = $3, ticket = kept.ticket, submitted_at = kept.submitted_at,
        next_poll_at = now() + make_interval(secs => $5)
      from kept where run_id = $1 and job = $2 and try <= $3`,
-    [id.run_id, id.job, id.try, ticket, pollSeconds],
+    [id.run_id, id.job, id.try, ticket, pollSeconds, request],
   );
 }
 
 /** Nothing was taken: the provider said so, or the request never left. */
-export async function failAttempt(db: Database, id: AttemptId, fault: PublicFault): Promise<void> {
+export async function failAttempt(db: Database, id: AttemptId, fault: PublicFault, request?: Json): Promise<void> {
   await db.query(
     "attempts.fail",
-    `update attempts set state = 'failed', fault = $4, lease_until = null, finished_at = now()
+    `update attempts set state = 'failed', fault = $4, lease_until = null, finished_at = now(),
+       request = coalesce($5, request)
      where run_id = $1 and job = $2 and try = $3 and state in ('intent', 'unknown', 'submitted')`,
-    [id.run_id, id.job, id.try, fault],
+    [id.run_id, id.job, id.try, fault, request],
   );
 }
 
 /** Our own request is over and its answer lost: whoever deals with the doubt need not wait for the lease. */
-export async function dropLease(db: Database, id: AttemptId): Promise<void> {
+export async function dropLease(db: Database, id: AttemptId, request?: Json): Promise<void> {
   await db.query(
     "attempts.dropLease",
-    `update attempts set lease_until = now() where run_id = $1 and job = $2 and try = $3 and state = 'intent'`,
-    [id.run_id, id.job, id.try],
+    `update attempts set lease_until = now(), request = coalesce($4, request)
+     where run_id = $1 and job = $2 and try = $3 and state = 'intent'`,
+    [id.run_id, id.job, id.try, request],
   );
 }
 
@@ -151,18 +164,24 @@ export async function markUnknown(db: Database, id: AttemptId): Promise<void> {
   );
 }
 
+type MadeOf = {
+  files: (KeptAsset & { storage_key: string })[];
+  data?: Json | undefined;
+  request?: Json | undefined;
+};
+
 /** The job's files are ours: rows for them, the job's result, and the attempt's end, if the run is still held. */
 export async function keepMade(
   db: Database,
   held: Held,
   id: AttemptId,
-  { files, data }: { files: (KeptAsset & { storage_key: string })[]; data?: Json | undefined },
+  { files, data, request }: MadeOf,
 ): Promise<boolean> {
   const made = { files: files.map(({ storage_key: _, ...kept }) => kept), ...(data && { data }) };
   const rows = await db.query(
     "attempts.made",
     `with held as (
-       update open_runs set alive_until = now() + interval '120 seconds', next_poll_at = null
+       update open_runs set alive_until = now() + interval '120 seconds', next_poll_at = null, occupies = null
        where run_id = $1 and epoch = $2 returning run_id, tenant_id
      ), kept as (
        insert into assets (asset_id, run_id, tenant_id, role, storage_key, media_type, width, height, size_bytes, sha256)
@@ -171,14 +190,38 @@ export async function keepMade(
          height int, size_bytes bigint, sha256 text)
        on conflict do nothing
      ), done as (
-       update attempts set state = 'succeeded', finished_at = now(), lease_until = null
+       update attempts set state = 'succeeded', finished_at = now(), lease_until = null, request = coalesce($7, request)
        where run_id = $1 and job = $3 and try = $4 and state in ('intent', 'submitted') and exists (select from held)
      )
      update jobs set made = $6, finished_at = now()
      where run_id = $1 and job = $3 and exists (select from held) returning run_id`,
-    [held.run_id, held.epoch, id.job, id.try, JSON.stringify(files), JSON.stringify(made)],
+    [held.run_id, held.epoch, id.job, id.try, JSON.stringify(files), JSON.stringify(made), request],
   );
   return rows.length > 0;
+}
+
+export type AttemptHistory = Pick<AttemptRow, "job" | "try" | "provider" | "upstream" | "state" | "fault"> & {
+  request: Json | null;
+  created_at: Date;
+  finished_at: Date | null;
+};
+
+export async function listAttempts(db: Database, runId: string): Promise<AttemptHistory[]> {
+  return db.query<AttemptHistory>(
+    "attempts.list",
+    `select job, try, provider, upstream, state, fault, request, created_at, finished_at
+     from attempts where run_id = $1 order by created_at, job, try`,
+    [runId],
+  );
+}
+
+/** Whom this job has been sent to, or tried to. */
+export async function triedOffers(db: Database, { run_id, job }: Pick<AttemptId, "run_id" | "job">) {
+  return db.query<{ provider: string; upstream: string | null }>(
+    "attempts.tried",
+    "select distinct provider, upstream from attempts where run_id = $1 and job = $2",
+    [run_id, job],
+  );
 }
 
 /** A callback names its attempt. Answers where to wake the run, if it still waits for this attempt. */

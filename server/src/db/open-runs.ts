@@ -37,8 +37,8 @@ export async function putBack(db: Database, runs: Held[]): Promise<void> {
 
 export type Begun = Pick<RunRow, "run_id" | "tenant_id" | "plan" | "warnings"> & {
   deadline_at: Date;
-  /** What earlier invocations of this run have already made, by job. */
-  made: Record<string, { files: KeptAsset[]; data?: Json }>;
+  /** What earlier invocations of this run have already made, by job, and who made it. */
+  made: Record<string, { files: KeptAsset[]; data?: Json; provider: string; upstream: string }>;
 };
 
 export async function beginRun(db: Database, held: Held, eventId: string): Promise<Begun | undefined> {
@@ -55,7 +55,8 @@ export async function beginRun(db: Database, held: Held, eventId: string): Promi
        insert into events (run_id, event_id, tenant_id, type) select run_id, $3, tenant_id, 'run.processing' from started
      )
      select runs.run_id, runs.tenant_id, runs.plan, runs.warnings, mine.deadline_at,
-       (select coalesce(jsonb_object_agg(job, made), '{}') from jobs where jobs.run_id = $1 and made is not null) as made
+       (select coalesce(jsonb_object_agg(job, made || jsonb_build_object('provider', provider, 'upstream', upstream)), '{}')
+        from jobs where jobs.run_id = $1 and made is not null) as made
      from runs join mine using (run_id) where runs.run_id = $1`,
     [held.run_id, held.epoch, eventId, STEP_SECONDS],
   );
@@ -72,6 +73,17 @@ export async function armWake(db: Database, held: Held, wakeId: string, seconds:
     [held.run_id, held.epoch, wakeId, seconds + STEP_SECONDS],
   );
   return row;
+}
+
+/** How long the run may still take; a step that asks is alive. Undefined: the run is no longer ours. */
+export async function secondsLeft(db: Database, held: Held): Promise<number | undefined> {
+  const [row] = await db.query<{ remaining: number }>(
+    "open.left",
+    `update open_runs set alive_until = now() + make_interval(secs => $3) where run_id = $1 and epoch = $2
+     returning extract(epoch from deadline_at - now())::float as remaining`,
+    [held.run_id, held.epoch, STEP_SECONDS],
+  );
+  return row?.remaining;
 }
 
 export type End =
@@ -147,19 +159,32 @@ export async function cancelRun(db: Database, tenantId: string, runId: string, e
   return row!;
 }
 
-export type Waiting = Held & { job: number; try: number; provider: string; wake_id: string; ticket: Json };
+export type Waiting = Held & {
+  job: number;
+  try: number;
+  provider: string;
+  wake_id: string;
+  ticket: Json;
+  /** Seconds that the provider has not been reachable for this job; 0 where it answered last. */
+  silent_for: number;
+};
 
 /** Jobs that should be asked about now, each given to one poller. The older a job, the rarer the question. */
-export async function takeToPoll(db: Database, provider: string, limit: number): Promise<Waiting[]> {
+export async function takeToPoll(
+  db: Database,
+  provider: string,
+  { limit, everySeconds }: { limit: number; everySeconds: number },
+): Promise<Waiting[]> {
   return db.query<Waiting>(
     "open.poll",
     `update open_runs
-     set next_poll_at = now() + make_interval(secs => greatest(1, least(15, extract(epoch from now() - submitted_at) / 4)))
+     set next_poll_at = now() + make_interval(secs => greatest($3, least(15, extract(epoch from now() - submitted_at) / 4)))
      where run_id in (
        select run_id from open_runs where provider = $1 and next_poll_at <= now()
        order by next_poll_at limit $2 for update skip locked)
-     returning run_id, tenant_id, epoch, job, try, provider, wake_id, ticket`,
-    [provider, limit],
+     returning run_id, tenant_id, epoch, job, try, provider, wake_id, ticket,
+       coalesce(extract(epoch from now() - silent_since), 0)::float as silent_for`,
+    [provider, limit, everySeconds],
   );
 }
 
@@ -174,6 +199,25 @@ export async function noteProgress(db: Database, runId: string, progress: number
      select run_id, $3, tenant_id, 'run.progress', jsonb_build_object('progress', progress) from moved`,
     [runId, Math.min(0.99, progress), eventId],
   );
+}
+
+/** The clock of a provider that cannot be reached: started once, stopped by its first answer. */
+export async function noteSilence(db: Database, runId: string, isSilent: boolean): Promise<void> {
+  await db.query(
+    "open.silence",
+    "update open_runs set silent_since = case when $2 then coalesce(silent_since, now()) end where run_id = $1",
+    [runId, isSilent],
+  );
+}
+
+/** The run whose ticket has this value under this name. */
+export async function findByTicket(db: Database, provider: string, name: string, value: string) {
+  const [row] = await db.query<{ run_id: string; wake_id: string | null }>(
+    "open.byTicket",
+    "select run_id, wake_id from open_runs where provider = $1 and ticket ->> $2 = $3",
+    [provider, name, value],
+  );
+  return row;
 }
 
 /** Somebody rang for this run: if the engine does not answer soon, it has lost it. */

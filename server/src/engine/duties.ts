@@ -10,6 +10,7 @@ import { pollProvider } from "../runs/poll.ts";
 import { endOverdue, requeueSilent, workOutbox } from "../runs/reconcile.ts";
 import type { Ingress } from "./ingress.ts";
 import { type Loop, startLoop } from "./loop.ts";
+import { startWatch } from "./watch.ts";
 
 const LEASE_SECONDS = 15;
 
@@ -40,6 +41,7 @@ export function startDuties(house: House, ingress: Ingress, holder: string, regi
     ...house.providers.map((live) =>
       duty(`poll/${live.provider.id}`, 500, async () => (await pollProvider(house, live)) > 0),
     ),
+    ...house.providers.filter(({ provider }) => provider.watch).map((live) => startWatch(house, live, holder)),
   ];
   return {
     wake: () => {},

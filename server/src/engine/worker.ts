@@ -50,9 +50,15 @@ export async function startWorker(house: House, ingress: Ingress, settings: Work
       // Nothing new comes in, what was begun is finished within the time that a submission may take, and then it is over.
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const session of sessions) session.close();
-      await activity.leave(house.limits.submitSeconds + LEAVE_MARGIN_SECONDS);
+      await activity.leave(longestRequest(house) + LEAVE_MARGIN_SECONDS);
       for (const session of sessions) session.destroy();
       await closed;
     },
   };
 }
+
+/** A provider that answers only when the picture is there is waited for: going away would waste what was paid. */
+const longestRequest = (house: House) =>
+  house.providers
+    .flatMap(({ provider }) => provider.offers)
+    .reduce((longest, { blocksSeconds = 0 }) => Math.max(longest, blocksSeconds), house.limits.submitSeconds);

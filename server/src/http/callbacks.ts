@@ -37,7 +37,8 @@ export function callbackRoutes(house: House, signer: CallbackSigner): Hono {
     try {
       const tooLarge = Number(context.req.header("content-length") ?? 0) > MOST_BYTES;
       if (tooLarge || !signer.verify(address, signature)) throw new Fault("route_not_found");
-      await takeCallback(house, address, { headers: context.req.raw.headers, body: await context.req.text() });
+      const { searchParams: query } = new URL(context.req.url);
+      await takeCallback(house, address, { headers: context.req.raw.headers, body: await context.req.text(), query });
       return context.json({ received: true });
     } catch (thrown) {
       return answerFault(context, thrown, house.log);

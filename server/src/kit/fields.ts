@@ -57,9 +57,16 @@ const bytesOf = (value: unknown) => utf8Bytes(JSON.stringify(value));
 const depthOf = (value: unknown): number =>
   value === null || typeof value !== "object" ? 0 : 1 + Math.max(0, ...Object.values(value).map(depthOf));
 
+const ROUTINGS = ["preferred", "cheapest", "fastest"] as const;
+export type Routing = (typeof ROUTINGS)[number];
+
 /** Fields that every run-creating operation takes. */
 export const everyRun = {
   sync: z.boolean().default(false).describe("Wait for the end, at most 55 seconds"),
+  routing: z
+    .enum(ROUTINGS)
+    .optional()
+    .describe("Who is asked first where several providers offer the same: the preferred, the cheapest or the fastest"),
   webhook_url: address().optional().describe("Address that is told when the run has ended"),
   webhook_secret: z
     .string()

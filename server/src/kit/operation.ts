@@ -2,6 +2,7 @@
 // today, after a crash and in a test; everything else (routes, OpenAPI, clients, docs) is read off this value.
 import type { z } from "zod";
 import type { PublicFault } from "../faults.ts";
+import type { Routing } from "./fields.ts";
 import type { FilePart } from "./files.ts";
 import type { Rule } from "./rules.ts";
 import type { Json, Output, Run, RunPage } from "./shapes.ts";
@@ -50,6 +51,8 @@ export type Job<S = Source> = {
   seed?: number | undefined;
   /** How many results are wanted; one where it is left out. */
   count?: number | undefined;
+  /** Who is asked first where several can do it; the preferred one where nothing is said. */
+  routing?: Routing | undefined;
   /** What only some models know, by its wire name. Only what the caller set or the model fixes. */
   options?: Json | undefined;
 };

@@ -38,6 +38,23 @@ export const ErrorBody = z
   })
   .meta({ id: "Error" });
 
+const Attempt = z
+  .object({
+    job: z.int().describe("Which job of the run"),
+    try: z.int().describe("Counts from 1 within the job"),
+    provider: z.string(),
+    upstream: z.string().nullable().describe("The provider's own name for the model"),
+    state: z
+      .enum(["intent", "submitted", "succeeded", "failed", "unknown", "abandoned"])
+      .describe("unknown: sent, and nobody can tell whether it was taken"),
+    request: z.record(z.string(), z.unknown()).nullable().describe("What was sent, without secrets and pictures"),
+    error: ErrorBody.nullable(),
+    created_at: time("When it was begun"),
+    finished_at: time("When it ended").nullable(),
+  })
+  .meta({ id: "Attempt" });
+export type Attempt = z.infer<typeof Attempt>;
+
 export const Run = z
   .object({
     run_id: z.uuid().describe("The run's id"),
@@ -69,6 +86,7 @@ export const Run = z
     started_at: time("When work began").nullable(),
     finished_at: time("When it ended").nullable(),
     expires_at: time("Until when its files are kept").nullable(),
+    attempts: z.array(Attempt).optional().describe("Who was asked to make it, in order; told where one run is read"),
   })
   .meta({ id: "Run" });
 export type Run = z.infer<typeof Run>;

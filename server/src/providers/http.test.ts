@@ -19,12 +19,13 @@ beforeAll(async () => {
     if (word === "hang") return;
     if (word === "garbage") return void response.writeHead(200).end("<html>");
     if (word === "busy") response.setHeader("retry-after", "7");
-    const status = { busy: 429, ok: 200 }[word!] ?? Number(value);
+    if (word === "form") return void request.pipe(response.writeHead(200));
+    const status = word === "ok" ? 200 : Number(value);
     response.writeHead(status, { "content-type": "application/json" }).end('{"id":"j1"}');
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  sender = createSender(1);
+  sender = createSender();
 });
 afterAll(async () => {
   await sender.close();
@@ -32,8 +33,16 @@ afterAll(async () => {
   server.close();
 });
 
+const context: Context<unknown> = {
+  env: {},
+  key: "k",
+  send: (url, request) => sender.send(url, { ...request, timeoutSeconds: 1 }),
+  timeoutSeconds: 1,
+  isReachable: false,
+  silentSeconds: 0,
+};
+
 const ask = (path: string, at = origin) => {
-  const context: Context<unknown> = { env: {}, key: "k", send: sender.send, timeoutSeconds: 1 };
   const headers = { authorization: "Bearer secret" };
   return call(context, { origin, url: `${at}${path}`, headers, body: {}, reply: z.object({ id: z.string() }) });
 };
@@ -49,18 +58,18 @@ describe("a provider's failure", () => {
   });
 
   it("is busy, with the time that was told", async () => {
-    expect(failureOf(await ask("/busy").catch((thrown) => thrown))).toMatchObject({
+    expect(failureOf(await ask("/busy/429").catch((thrown) => thrown))).toMatchObject({
       kind: "busy",
       retryAfterSeconds: 7,
     });
-    expect(await kindOf("/status/503")).toBe("busy");
+    expect(await kindOf("/busy/503")).toBe("busy");
   });
 
   it.each([400, 401, 403, 404, 409, 413, 422])("is a refusal for status %i", async (status) => {
     expect(await kindOf(`/status/${status}`)).toBe("refused");
   });
 
-  it.each([500, 502, 504])("is doubt for status %i: something may have been started", async (status) => {
+  it.each([500, 502, 503, 504])("is doubt for status %i: something may have been started", async (status) => {
     expect(await kindOf(`/status/${status}`)).toBe("doubt");
   });
 
@@ -70,12 +79,24 @@ describe("a provider's failure", () => {
     expect(await kindOf("/garbage")).toBe("doubt");
   });
 
+  it("is no doubt where nothing was at stake", async () => {
+    const asked = call(context, { origin, url: `${origin}/reset`, isFree: true, reply: z.any() });
+    expect(failureOf(await asked.catch((thrown) => thrown)).kind).toBe("unsent");
+  });
+
+  it("is nothing for a form, which travels as it is", async () => {
+    const body = new FormData();
+    body.set("prompt", "a tree");
+    body.append("image[]", new File(["bytes"], "a.png", { type: "image/png" }));
+    const { text } = await sender.send(`${origin}/form`, { method: "POST", headers: {}, body, timeoutSeconds: 1 });
+    expect(text).toContain('name="image[]"; filename="a.png"');
+  });
+
   it("is unsent when nobody listens", async () => {
     const closed = createServer();
     await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
     const { port } = closed.address() as AddressInfo;
     await new Promise((resolve) => closed.close(resolve));
-    const context: Context<unknown> = { env: {}, key: "k", send: sender.send, timeoutSeconds: 1 };
     const away = `http://127.0.0.1:${port}`;
     const failed = await call(context, { origin: away, url: `${away}/x`, body: {}, reply: z.any() }).catch(
       (thrown) => thrown,

@@ -6,9 +6,10 @@ import type { Context } from "./provider.ts";
 
 /**
  * `busy`: not taken, come back later. `refused`: not taken, and never will be. `unsent`: it never left.
- * `failed`: the provider answered that it failed. `doubt`: sent, and nobody knows.
+ * `failed`: the provider answered that it failed. `doubt`: sent, and nobody knows. `gone`: the provider had the job and
+ * certainly never will make it, so it may be sent anew.
  */
-export type FailureKind = "busy" | "refused" | "unsent" | "failed" | "doubt";
+export type FailureKind = "busy" | "refused" | "unsent" | "failed" | "doubt" | "gone";
 export type Failure = { kind: FailureKind; status?: number; retryAfterSeconds?: number; cause?: unknown };
 
 export const failure = (code: FaultCode, cause: Failure, details = {}) => new Fault(code, details, { cause });
@@ -19,16 +20,34 @@ export const failureOf = (thrown: unknown): Failure =>
     : { kind: "doubt", cause: thrown };
 
 type Call<Reply> = {
-  method?: "GET" | "POST" | "DELETE";
+  method?: "GET" | "POST" | "PUT" | "DELETE";
   /** The only origin that credentials may travel to: addresses that came out of an answer are held against it. */
   origin: string;
   url: string;
   headers?: Record<string, string>;
+  /** Sent as JSON, except for a form or bytes, which are sent as they are. */
   body?: unknown;
+  /** What the answer must look like. Loose: only what we read. */
   reply: z.ZodType<Reply>;
+  /** A request that starts nothing and costs nothing (an upload, a question): its loss is no doubt, it never left. */
+  isFree?: boolean;
   /** Statuses that this provider uses for a word of its own, before the general sorting. */
   sort?: (status: number, body: string) => Fault | undefined;
 };
+
+/** The provider took offence at what was asked for. Never tried elsewhere. */
+export const moderated = (cause: unknown, details = {}) =>
+  failure("content_refused", { kind: "refused", cause }, { by: "provider", ...details });
+/** The job was taken and came to nothing. */
+export const cameToNothing = (cause: unknown) => failure("provider_error", { kind: "failed", cause });
+/** The request itself is at fault, whoever is asked. */
+export const refusedInput = (cause: unknown, details = {}) =>
+  failure("provider_rejected_input", { kind: "refused", cause }, details);
+/** Not this provider, not with this key or model: somebody else may be asked. */
+export const unavailable = (cause: unknown, status?: number) =>
+  failure("model_unavailable", { kind: "refused", cause, ...(status && { status }) });
+export const busy = (cause: unknown, retryAfterSeconds?: number) =>
+  failure("provider_error", { kind: "busy", cause, ...(retryAfterSeconds && { retryAfterSeconds }) });
 
 const NEVER_LEFT = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|EHOSTUNREACH|ENETUNREACH/;
 
@@ -36,19 +55,29 @@ export async function call<Reply>(context: Context<unknown>, request: Call<Reply
   if (new URL(request.url).origin !== new URL(request.origin).origin) {
     throw failure("provider_error", { kind: "refused", cause: "an answer pointed to another origin" });
   }
-  const { status, header, text: body } = await send(context, request);
-  if (status >= 200 && status < 300) return read(request.reply, body, status);
-  const own = request.sort?.(status, body);
-  if (own) throw own;
-  throw sort(status, header, body);
+  try {
+    const { status, header, text: body } = await send(context, request);
+    if (status >= 200 && status < 300) return read(request.reply, body, status);
+    throw request.sort?.(status, body) ?? sort(status, header, body);
+  } catch (thrown) {
+    const { kind, ...cause } = failureOf(thrown);
+    if (request.isFree && kind === "doubt") throw failure("provider_error", { ...cause, kind: "unsent" });
+    throw thrown;
+  }
 }
 
 async function send(context: Context<unknown>, request: Call<unknown>) {
+  const { body } = request;
+  const isRaw = body === undefined || body instanceof FormData || body instanceof Uint8Array;
   try {
     return await context.send(request.url, {
-      method: request.method ?? (request.body === undefined ? "GET" : "POST"),
-      headers: { accept: "application/json", "content-type": "application/json", ...request.headers },
-      body: request.body === undefined ? undefined : JSON.stringify(request.body),
+      method: request.method ?? (body === undefined ? "GET" : "POST"),
+      headers: {
+        accept: "application/json",
+        ...(!isRaw && { "content-type": "application/json" }),
+        ...request.headers,
+      },
+      body: isRaw ? (body as FormData | Uint8Array | undefined) : JSON.stringify(body),
     });
   } catch (thrown) {
     const { code, cause } = thrown as { code?: string; cause?: { code?: string } };
@@ -59,7 +88,7 @@ async function send(context: Context<unknown>, request: Call<unknown>) {
 
 function read<Reply>(reply: z.ZodType<Reply>, body: string, status: number): Reply {
   try {
-    return reply.parse(JSON.parse(body));
+    return reply.parse(body === "" ? undefined : JSON.parse(body));
   } catch (thrown) {
     // A 2xx that we cannot read may well have started something.
     throw failure("provider_error", { kind: "doubt", status, cause: thrown });
@@ -69,10 +98,12 @@ function read<Reply>(reply: z.ZodType<Reply>, body: string, status: number): Rep
 function sort(status: number, header: (name: string) => string | undefined, body: string): Fault {
   const cause = body.slice(0, 500);
   const retryAfterSeconds = Number(header("retry-after")) || undefined;
-  if (status === 429 || status === 503) {
+  // A 503 that does not say when to come back may come from something in between, with the job already taken behind it.
+  if (status === 429 || (status === 503 && retryAfterSeconds !== undefined)) {
     return failure("provider_error", { kind: "busy", status, cause, ...(retryAfterSeconds && { retryAfterSeconds }) });
   }
-  if (status === 401 || status === 403) return failure("model_unavailable", { kind: "refused", status, cause });
+  // Our key, our credit or our model's name: the caller's request is not at fault.
+  if ([401, 402, 403, 404].includes(status)) return unavailable(cause, status);
   if (status >= 400 && status < 500) return failure("provider_rejected_input", { kind: "refused", status, cause });
   return failure("provider_error", { kind: "doubt", status, cause });
 }

@@ -17,6 +17,45 @@ export type Asset = AssetRef & { url(): Promise<string>; bytes(): Promise<Uint8A
  */
 export type Recovery = "replay" | "find" | "none" | "free";
 
+/** What a price is for. */
+export type PriceBasis = "image" | "megapixel" | "second" | "call";
+
+/** How long a result usually takes: a few seconds, up to half a minute, minutes. */
+export type Latency = "quick" | "usual" | "slow";
+
+/** `deprecated` still works and is not chosen where another is; `retired` is never tried. */
+export type Lifecycle = { state: "active" | "deprecated" | "retired"; since?: string; successor?: string };
+
+/**
+ * What a model can take. A value outside is brought to the nearest that is inside, with a line in the run's warnings, or
+ * refused where the caller asked for strict handling; `fit.ts` does both. Left out means no limit that we know.
+ */
+export type OfferLimits = {
+  /** The only shapes it makes. */
+  ratios?: readonly string[];
+  /** The only sizes it makes, as `1024x1024`; or sides within bounds, in whole steps, the longer at most so many times the shorter. */
+  sizes?: readonly string[];
+  sides?: {
+    least?: number;
+    most?: number;
+    step?: number;
+    leastPixels?: number;
+    mostPixels?: number;
+    mostRatio?: number;
+  };
+  /** Seconds of video: the only values, or the first and last of a range. */
+  durations?: readonly number[];
+  duration?: { least: number; most: number };
+  /** Results that one request can ask for. More are asked for in several requests, each paid and kept alone. */
+  count?: number;
+  /** Source pictures that one request can carry. */
+  images?: number;
+  /** Whether a mask can be given; where it cannot, jobs with a mask go elsewhere. */
+  mask?: boolean;
+  /** Characters of a prompt. */
+  prompt?: number;
+};
+
 /** A provider's word that it does `task` with our `model`; `body` is what this one model wants besides. */
 export type Offer = {
   task: Task;
@@ -24,18 +63,38 @@ export type Offer = {
   /** The provider's own name for it. A default: operators may bind another. */
   as: string;
   recovery: Recovery;
-  /** US dollars per image; null where the price is not known. */
+  /** US dollars for one of `per`; null where the price is not known. */
   price: number | null;
+  /** An image, where nothing is said. */
+  per?: PriceBasis;
   /** Which list the price is from, where it is not the first. */
   price_version?: string;
-  /** Wire names of the fields this model uses beside prompt, images and mask; others bring a warning. */
+  /** Where several offer the same, the lowest is asked first; its provider's where nothing is said. */
+  preference?: number;
+  limits?: OfferLimits;
+  latency?: Latency;
+  lifecycle?: Lifecycle;
+  /**
+   * Offers with the same word here stand in for one another: where the first certainly did not take a job, the next may.
+   * One that says nothing stands alone.
+   */
+  equivalence?: string;
+  /**
+   * The provider has no job to ask about: its answer to the one request is the result. This is how long that may take; the
+   * lease and the request wait as long.
+   */
+  blocksSeconds?: number;
+  /** Wire names of the options this model uses beside prompt, images, mask, shape, seed and count; others bring a warning. */
   takes?: readonly string[];
   body?(job: Job<Asset>): Json;
   /** Jobs that this offer can do, where it cannot do all of its task. */
-  when?(job: Pick<Job<unknown>, "mask">): boolean;
+  when?(job: Pick<Job<unknown>, "mask" | "images" | "options">): boolean;
   /** `resubmit` lets an operator pay twice rather than fail a run whose submission is in doubt. */
   on_unknown?: "fail" | "resubmit";
 };
+
+/** An offer by its names, as it is journalled. */
+export type Choice = { provider: string; as: string };
 
 /** A result, still at the provider's address or in hand. Keeping it is the server's work, never an adapter's. */
 export type Output = ({ url: string } | { bytes: Uint8Array; media_type: string }) & About;
@@ -48,11 +107,12 @@ export type About = {
   fps?: number;
 };
 
-/** JSON only: it is stored, and may be read by another process after a crash. */
+/** JSON only: it is stored, and may be read by another process after a crash. It never holds a credential. */
 export type Ticket = Record<string, string>;
 
 /** `data` is a result that is not a file: a description, an enhanced prompt. */
 export type Done = { state: "done"; outputs: Output[]; data?: Json };
+/** `progress` runs from 0 to 1. */
 export type Progress = { state: "running"; ticket: Ticket; progress?: number } | Done;
 
 /** One request and its whole answer. Ended by time, it throws like a lost connection. */
@@ -65,14 +125,27 @@ export type Send = (
 export type Context<Env> = {
   env: Env;
   key: string;
+  /** Not there where the provider could not reach it. */
   callbackUrl?: string | undefined;
   send: Send;
   /** After this a submission counts as lost; `send` keeps to it by itself. */
   timeoutSeconds: number;
+  /** Whether strangers can reach our addresses; where they cannot, pictures must travel as bytes and nobody calls back. */
+  isReachable: boolean;
+  /** In `check`: how long the provider has not been reachable for this job; 0 where it answered last time. */
+  silentSeconds: number;
 };
+
+export type CallbackRequest = { headers: Headers; body: string; query?: URLSearchParams };
 
 /** What a callback says: which job, and whether it has ended. The truth is always read with `check`. */
 export type CallbackWord = { ticket: Ticket; ended: boolean; progress?: number };
+
+/** `missing` are upstream names that the provider does not know (any more); `unasked` those it cannot be asked about. */
+export type Examination = { says: string; missing: string[]; unasked?: string[] };
+
+/** News of the job whose ticket has this value under `name`. */
+export type News = { name: string; value: string; progress?: number; ended?: boolean };
 
 export type Provider<Env = unknown> = {
   id: string;
@@ -81,8 +154,17 @@ export type Provider<Env = unknown> = {
   /** What it needs from the environment. Where that is missing the provider is off, which is no error. */
   env: z.ZodType<Env>;
   offers: Offer[];
-  /** Where its results may be fetched from. */
+  /**
+   * Where its results may be fetched from: origins, or `https://*.example.com` for every host below a domain. What is
+   * configured (a base address that is not the vendor's) belongs in here too.
+   */
   resultOrigins(env: Env): string[];
+  /** It runs beside us and reaches us wherever we are: it may always call back. */
+  isNear?: boolean;
+  /** How often it may be asked about one job, at most; every second where nothing is said. */
+  pollSeconds?: number;
+  /** How much of it may be used at a time by all our processes together; operators may set other figures. */
+  pace?: { concurrent?: number; perMinute?: number };
   /** Sends the job once. Never waits and never sends twice. */
   submit(job: Job<Asset>, offer: Offer, context: Context<Env>): Promise<Progress>;
   /** Reads how the job stands. Safe to call twice. A job that ended badly is thrown as a Fault. */
@@ -90,8 +172,19 @@ export type Provider<Env = unknown> = {
   /** After a submit whose answer was lost: did the provider take the job named `key`? */
   find?(context: Context<Env>): Promise<Ticket | undefined>;
   cancel?(ticket: Ticket, context: Context<Env>): Promise<void>;
-  /** Reads a callback, or refuses it by answering nothing when it is not the provider's own. */
-  callback?(request: { headers: Headers; body: string }, context: Context<Env>): Promise<CallbackWord | undefined>;
+  /** Asks, with calls that cost nothing, whether the key works and which of our upstream names it still knows. */
+  examine?(offers: Offer[], context: Context<Env>): Promise<Examination>;
+  /**
+   * Listens to the provider's own news of its jobs, where it has a line for that. What is heard is only a reason to look.
+   * Called by one process at a time; ends when the signal does, and may be called again after it ended by itself.
+   */
+  watch?(env: Env, hear: (news: News) => void, signal: AbortSignal): Promise<void>;
+  /**
+   * Reads a callback, or refuses it by answering nothing when it is not the provider's own. The address itself is proved
+   * before this is asked: it carries a signature of ours over the attempt. `query` is what the adapter itself added to the
+   * address when it gave it away.
+   */
+  callback?(request: CallbackRequest, context: Context<Env>): Promise<CallbackWord | undefined>;
 };
 
 export const defineProvider = <Env>(provider: Provider<Env>): Provider => provider as unknown as Provider;

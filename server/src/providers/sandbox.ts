@@ -71,6 +71,7 @@ const ended = (status: string) => status !== "queued" && status !== "running";
 export const sandbox = defineProvider<SandboxEnv>({
   id: "sandbox",
   preference: 100,
+  isNear: true,
   env: Env,
   offers,
   resultOrigins: (env) => [new URL(env.SANDBOX_URL).origin],
@@ -128,6 +129,12 @@ export const sandbox = defineProvider<SandboxEnv>({
       url: `${context.env.SANDBOX_URL}/v1/jobs/${ticket.id}/cancel`,
       reply: Job,
     });
+  },
+
+  async examine(asked, context) {
+    const url = `${context.env.SANDBOX_URL}/v1/jobs?reference=doctor`;
+    await call(context, { ...api(context.env), url, isFree: true, reply: Jobs });
+    return { says: "draws for nothing, offline", missing: [], unasked: asked.map(({ as }) => as) };
   },
 
   async callback({ headers, body }, context) {

@@ -1,5 +1,6 @@
 // What operations without a plan may ask of the house, in the name of one caller. Another tenant's run and no run at all
 // are the same answer.
+import { listAttempts } from "../db/attempts.ts";
 import { cancelRun } from "../db/open-runs.ts";
 import { type Caller, deleteRun, findRun, type RunRow } from "../db/runs.ts";
 import { Fault } from "../faults.ts";
@@ -10,7 +11,7 @@ import { idWithin } from "./ids.ts";
 import { layersOf } from "./layers.ts";
 import { type CursorSigner, listPage } from "./list.ts";
 import { libraryOf } from "./prompts.ts";
-import { isOpen, showRun } from "./show.ts";
+import { isOpen, showAttempt, showRun } from "./show.ts";
 import { treeOf } from "./tree.ts";
 import { uploadFile } from "./upload.ts";
 
@@ -27,7 +28,10 @@ export const askOf = (
   cursors: CursorSigner,
   { caller, idempotencyKey, onReplay, onRun }: AskContext,
 ): Ask => ({
-  run: async (runId) => showRun(house, await ownRun(house, caller, runId)),
+  run: async (runId) => {
+    const row = await ownRun(house, caller, runId);
+    return { ...showRun(house, row), attempts: (await listAttempts(house.db, runId)).map(showAttempt) };
+  },
   runs: (filter) => listPage(house, cursors, caller, filter),
   tree: async (runId) => treeOf(house, await ownRun(house, caller, runId)),
   layers: async (runId) => layersOf(house, await ownRun(house, caller, runId)),

@@ -1,29 +1,76 @@
-// Which provider does a job: the first live offer for its task and model. The choice is made once and journalled.
+// Which provider does a job: the live offer that is preferred, cheapest or fastest, and whoever may stand in for it. A choice
+// is journalled; what may stand in is asked for only when the first certainly did not take the job.
 import { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
-import type { Offer } from "../providers/provider.ts";
+import { type Asked, canDo } from "../providers/fit.ts";
+import type { Choice, Latency, Offer } from "../providers/provider.ts";
 import type { House, LiveProvider } from "./house.ts";
 
-/** What is journalled of a choice. */
-export type Choice = { provider: string; as: string };
+export type Chosen = { live: LiveProvider; offer: Offer };
 
-export function chooseOffer(house: Pick<House, "providers">, job: Pick<Job, "task" | "model" | "mask">): Choice {
-  for (const { provider } of house.providers) {
-    const offer = provider.offers.find((each) => fits(each, job));
-    if (offer) return { provider: provider.id, as: offer.as };
-  }
-  throw new Fault("model_unavailable", { model: job.model });
+type Providers = Pick<House, "providers">;
+type Routed = Asked & Pick<Job, "routing" | "width" | "height">;
+
+const USUAL_PREFERENCE = 50;
+const SPEEDS: Latency[] = ["quick", "usual", "slow"];
+const USUAL_SECONDS = 5;
+
+export const choiceOf = ({ live, offer }: Chosen): Choice => ({ provider: live.provider.id, as: offer.as });
+
+export function chooseOffer(house: Providers, job: Routed): Choice {
+  const [first] = ranked(house, job);
+  if (!first) throw new Fault("model_unavailable", { model: job.model });
+  return choiceOf(first);
 }
 
-const fits = (offer: Offer, job: Pick<Job, "task" | "model" | "mask">) =>
-  offer.task === job.task && offer.model === job.model && (offer.when?.(job) ?? true);
+/** Who may do the job instead of `choice`, best first. Those that one request of this size is too much for are left out. */
+export function standIns(house: Providers, choice: Choice, job: Routed): Chosen[] {
+  const word = chosen(house, choice, job).offer.equivalence;
+  if (word === undefined) return [];
+  return ranked(house, job).filter(
+    ({ live, offer }) =>
+      offer.equivalence === word &&
+      (live.provider.id !== choice.provider || offer.as !== choice.as) &&
+      (offer.limits?.count ?? Number.POSITIVE_INFINITY) >= (job.count ?? 1),
+  );
+}
+
+/** All that can do the job, the preferred first; on request, those equal to it in order of price or speed. */
+function ranked(house: Providers, job: Routed): Chosen[] {
+  const able = house.providers
+    .flatMap((live) => live.provider.offers.filter((offer) => canDo(offer, job)).map((offer) => ({ live, offer })))
+    .sort((a, b) => placeOf(a) - placeOf(b));
+  const word = able[0]?.offer.equivalence;
+  if (word === undefined || !job.routing || job.routing === "preferred") return able;
+  const weigh = job.routing === "cheapest" ? (offer: Offer) => costOf(offer, job) : speedOf;
+  const equal = able.filter(({ offer }) => offer.equivalence === word);
+  return [
+    ...equal.sort((a, b) => weigh(a.offer) - weigh(b.offer)),
+    ...able.filter(({ offer }) => offer.equivalence !== word),
+  ];
+}
+
+/** What is on its way out comes after everything that is not. */
+const placeOf = ({ live, offer }: Chosen) =>
+  (offer.preference ?? live.provider.preference ?? USUAL_PREFERENCE) +
+  (offer.lifecycle?.state === "deprecated" ? 1000 : 0);
+
+const speedOf = ({ latency = "usual" }: Offer) => SPEEDS.indexOf(latency);
+
+/** Roughly: good enough to put offers in order. One whose price is not known cannot be called cheap. */
+function costOf({ price, per = "image" }: Offer, { count = 1, width = 1024, height = 1024, options }: Routed): number {
+  if (price === null) return Number.MAX_VALUE;
+  const quantity = {
+    image: count,
+    megapixel: (count * width * height) / 1e6,
+    second: typeof options?.duration === "number" ? options.duration : USUAL_SECONDS,
+    call: 1,
+  };
+  return price * quantity[per];
+}
 
 /** The choice as something to work with. What was chosen may have been switched off since. */
-export function chosen(
-  house: Pick<House, "providers">,
-  choice: Choice,
-  job: Pick<Job, "task" | "model">,
-): { live: LiveProvider; offer: Offer } {
+export function chosen(house: Providers, choice: Choice, job: Pick<Job, "task" | "model">): Chosen {
   const live = house.providers.find(({ provider }) => provider.id === choice.provider);
   const offer = live?.provider.offers.find(
     (each) => each.as === choice.as && each.task === job.task && each.model === job.model,

@@ -45,7 +45,7 @@ describe("a price", () => {
       currency: "USD",
       amount: 0.3,
       known: true,
-      basis: [{ what: "image.generate flux-dev", quantity: 3, unit_price: 0.1, price_version: "1" }],
+      basis: [{ what: "image.generate flux-dev, per image", quantity: 3, unit_price: 0.1, price_version: "1" }],
     });
   });
 
@@ -62,6 +62,49 @@ describe("a price", () => {
     });
   });
 
+  it("counts what its offer is paid for, and says so", () => {
+    const film = offer("video-default", 0.05, {
+      task: "video.generate",
+      per: "second",
+      limits: { durations: [5, 10] },
+    });
+    const of = (offers: Offer[], operation: string, input: Record<string, unknown>) =>
+      estimateRun({ providers: [vendor("v", offers)] }, operation, input);
+    expect(of([film], "generateVideo", { image_url: "https://example.com/a.png" })).toMatchObject({
+      amount: 0.25,
+      basis: [{ what: "video.generate video-default, per second of video", quantity: 5, unit_price: 0.05 }],
+    });
+    const pixels = offer("flux-dev", 0.02, { per: "megapixel" });
+    expect(of([pixels], "images.generate", { prompt: "x", width: 2000, height: 1000, batch_size: 2 })).toMatchObject({
+      amount: 0.08,
+      basis: [{ what: "image.generate flux-dev, per megapixel", quantity: 4 }],
+    });
+    const call = offer("enhance-default", 0.001, { task: "prompt.enhance", per: "call" });
+    expect(of([call], "prompts.enhance", { prompt: "x" })).toMatchObject({
+      amount: 0.001,
+      basis: [{ what: "prompt.enhance enhance-default, per call", quantity: 1 }],
+    });
+  });
+
+  it("is that of the cheapest where the cheapest is asked for", () => {
+    const alike = { equivalence: "flux" };
+    const offers = [
+      offer("flux-dev", 0.3, { ...alike, as: "dear" }),
+      offer("flux-dev", 0.1, { ...alike, as: "cheap" }),
+    ];
+    const amountOf = (input: Record<string, unknown>) =>
+      estimateRun({ providers: [vendor("v", offers)] }, "images.generate", { prompt: "x", ...input }).amount;
+    expect([amountOf({}), amountOf({ routing: "cheapest" })]).toEqual([0.3, 0.1]);
+  });
+
+  it("is unknown where its quantity is known only at the end", () => {
+    const timed = { providers: [vendor("v", [offer("flux-dev", 0.001, { per: "second" })])] };
+    expect(estimateRun(timed, "images.generate", { prompt: "x" })).toMatchObject({
+      ...{ amount: null, known: false },
+      basis: [{ quantity: 1, unit_price: null, price_version: null }],
+    });
+  });
+
   it("is the same under an alias", () => {
     const input = { image_url: "https://example.com/a.png", prompt: "the lamp" };
     expect(estimate("images.generativeRemove", input)).toEqual(estimate("images.genRemove", input));
@@ -73,12 +116,12 @@ describe("a price", () => {
   });
 
   it.each([
-    ["whose offer has no price", "nanobanana"],
-    ["of a model that nobody offers", "vendorc"],
-  ])("%s is unknown, never 0", (_, model_type) => {
+    ["whose offer has no price", "nanobanana", "image.generate nanobanana, per image"],
+    ["of a model that nobody offers", "vendorc", "image.generate vendorc"],
+  ])("%s is unknown, never 0", (_, model_type, what) => {
     expect(estimate("images.generate", { prompt: "x", model_type })).toEqual({
       ...{ currency: "USD", amount: null, known: false },
-      basis: [{ what: `image.generate ${model_type}`, quantity: 1, unit_price: null, price_version: null }],
+      basis: [{ what, quantity: 1, unit_price: null, price_version: null }],
     });
   });
 });

@@ -9,9 +9,8 @@ import { operationNamed } from "../operations/all.ts";
 import type { Offer } from "../providers/provider.ts";
 import { chooseOffer, chosen } from "./choose.ts";
 import type { House } from "./house.ts";
+import { quantityAsked, sumOf, UNITS } from "./price.ts";
 
-/** Sums of prices are shown without the dust of binary fractions. */
-const MILLIONTHS = 1_000_000;
 const FIRST_PRICES = "1";
 
 type Providers = Pick<House, "providers">;
@@ -21,24 +20,20 @@ export function estimateRun(house: Providers, name: string, input: Json): Estima
   if (!operation?.plan) {
     throw refusal([{ path: "/operation", code: "unknown_value", message: "No operation of this name has a price." }]);
   }
-  const basis = planOf(operation, input).map((job) => {
-    const offer = offerFor(house, job);
-    return {
-      what: `${job.task} ${job.model}`,
-      quantity: job.count ?? 1,
-      unit_price: offer?.price ?? null,
-      price_version: typeof offer?.price === "number" ? (offer.price_version ?? FIRST_PRICES) : null,
-    };
-  });
-  const amount = basis.reduce<number | null>(
-    (sum, { quantity, unit_price }) => (sum === null || unit_price === null ? null : sum + quantity * unit_price),
-    0,
-  );
+  const lines = planOf(operation, input).map((job) => lineOf(job, offerFor(house, job)));
+  const amount = sumOf(lines.map(({ quantity, unit_price }) => ({ quantity, price: unit_price })));
+  return { currency: "USD", amount, known: amount !== null, basis: lines };
+}
+
+/** A quantity that only the end will tell is as good as no price. */
+function lineOf(job: Job, offer: Offer | undefined): Estimate["basis"][number] {
+  const quantity = offer ? quantityAsked(offer, job) : null;
+  const price = quantity === null ? null : (offer?.price ?? null);
   return {
-    currency: "USD",
-    amount: amount === null ? null : Math.round(amount * MILLIONTHS) / MILLIONTHS,
-    known: amount !== null,
-    basis,
+    what: `${job.task} ${job.model}${offer ? `, ${UNITS[offer.per ?? "image"]}` : ""}`,
+    quantity: quantity ?? job.count ?? 1,
+    unit_price: price,
+    price_version: price === null ? null : (offer?.price_version ?? FIRST_PRICES),
   };
 }
 
@@ -46,7 +41,8 @@ export function estimateRun(house: Providers, name: string, input: Json): Estima
 function planOf(operation: Operation, raw: Json): Job[] {
   try {
     const { input, given } = parseInput(operation, { ...raw, ...operation.sets }, "json");
-    return operation.plan!(input, given);
+    const { routing } = input as Pick<Job, "routing">;
+    return operation.plan!(input, given).map((job) => ({ ...job, ...(routing && { routing }) }));
   } catch (thrown) {
     if (!(thrown instanceof Fault) || !Array.isArray(thrown.details.errors)) throw thrown;
     const told = (issue: Issue) => ({ ...issue, path: `/input${issue.path}`, code: inValidation(issue.code) });

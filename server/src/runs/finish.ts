@@ -1,9 +1,11 @@
 // The end of a run: one transaction with its event, by whoever still holds the run. A second end changes nothing.
 import { endRun, type Held } from "../db/open-runs.ts";
-import { chosen } from "./choose.ts";
+import { fit } from "../providers/fit.ts";
+import { chooseOffer, chosen } from "./choose.ts";
 import type { Finish } from "./execute.ts";
 import type { House } from "./house.ts";
 import { idWithin } from "./ids.ts";
+import { costOf } from "./price.ts";
 
 export async function finish(house: House, held: Held, end: Finish): Promise<void> {
   house.moment("finishing");
@@ -12,7 +14,12 @@ export async function finish(house: House, held: Held, end: Finish): Promise<voi
     house.db,
     held,
     end.status === "completed"
-      ? { ...end, provider: providerOf(end) ?? last!.choice.provider, cost: costOf(house, end) }
+      ? {
+          ...end,
+          provider: providerOf(end) ?? last!.choice.provider,
+          cost: costOf(house, end.done),
+          warnings: [...end.warnings, ...changesElsewhere(house, end)],
+        }
       : end,
     idWithin(held.run_id, "end"),
   );
@@ -20,16 +27,14 @@ export async function finish(house: House, held: Held, end: Finish): Promise<voi
   if (ended) house.ended.say(held.run_id);
 }
 
+/** What whoever stood in had to change. What the first choice changes was told when the run was accepted. */
+function changesElsewhere(house: House, end: Completed): string[] {
+  const stoodIn = end.done.filter(({ job, choice }) => choice.as !== chooseOffer(house, job).as);
+  const says = stoodIn.flatMap(({ job, choice }) => fit(job, chosen(house, choice, job).offer).changes);
+  return [...new Set(says.map((change) => change.says))];
+}
+
 type Completed = Extract<Finish, { status: "completed" }>;
 
 /** The run is said to be of the provider that made it, not of our own finishing touch. */
 const providerOf = (end: Completed) => end.done.find(({ choice }) => choice.provider !== "local")?.choice.provider;
-
-/** The sum of the jobs' prices; not known as soon as one of them is not. */
-function costOf(house: House, end: Completed): number | null {
-  const files = end.result.jobs ?? [end.result.outputs];
-  return end.done.reduce<number | null>((sum, { job, choice }, n) => {
-    const { offer } = chosen(house, choice, job);
-    return sum === null || offer.price === null ? null : sum + offer.price * Math.max(1, files[n]?.length ?? 0);
-  }, 0);
-}

@@ -5,6 +5,7 @@ import type { Notifier } from "../db/notify.ts";
 import type { Storage } from "../media/storage.ts";
 import type { Moment } from "../observe/moments.ts";
 import type { Provider, Send } from "../providers/provider.ts";
+import type { Health } from "./health.ts";
 
 /** A provider that is switched on, with what it needs. */
 export type LiveProvider = { provider: Provider; env: unknown };
@@ -34,12 +35,16 @@ export type House = {
     options: { maxBytes: number; timeoutSeconds: number; allowOrigins?: string[] },
   ): Promise<{ bytes: Uint8Array }>;
   /** How adapters talk to their provider; it gives up before a lease ends, so that a lease that is over means a request that is. */
-  sendToProvider: Send;
+  sendToProvider(url: string, request: Parameters<Send>[1] & { timeoutSeconds: number }): ReturnType<Send>;
+  /** Whether providers can reach our addresses. */
+  isReachable: boolean;
   assetUrl(assetId: string, mediaType: string): string;
   isSigned(assetId: string, signatureFile: string): boolean;
   /** The file behind an address of our own: it is read from storage, not fetched from ourselves. */
   ownAsset(url: string): string | undefined;
   callbackUrl(provider: string, attempt: { run_id: string; job: number; try: number }): string;
+  /** Which offers are in order. */
+  health: Health;
   /** Wakes a waiting run. */
   ring(wakeId: string, why: WakeReason): Promise<void>;
   /** Tells the dispatchers that something is queued. */

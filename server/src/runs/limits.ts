@@ -8,6 +8,13 @@ export const LimitsEnv = z.object({
   LOOKUP_GRACE_SECONDS: z.coerce.number().default(10).describe("Pause before a job that was not found is sent again"),
   RUN_DEADLINE_SECONDS: z.coerce.number().default(600).describe("How long a run may take in all"),
   SYNC_SECONDS: z.coerce.number().default(55).describe("How long a caller may wait within one request"),
+  BREAKER_FAILURES: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(5)
+    .describe("Failures in a row after which an offer is left alone"),
+  BREAKER_SECONDS: z.coerce.number().default(15).describe("How long it is left alone first; then twice as long"),
   DISPATCH_SHARDS: z.coerce.number().int().min(1).max(1024).default(16).describe("Shards that tenants are spread over"),
 });
 

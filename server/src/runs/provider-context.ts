@@ -7,16 +7,22 @@ import type { Asset, AssetRef, Context } from "../providers/provider.ts";
 import type { House, LiveProvider } from "./house.ts";
 import { attemptKey } from "./ids.ts";
 
-export function providerContext(house: House, live: LiveProvider, id: AttemptId): Context<unknown> {
+/** `blocksSeconds` is how long the one request may take; `silentSeconds` how long the provider has not been reachable. */
+type About = { blocksSeconds?: number | undefined; silentSeconds?: number | undefined };
+
+export function providerContext(house: House, live: LiveProvider, id: AttemptId, about: About = {}): Context<unknown> {
+  const timeoutSeconds = about.blocksSeconds ?? house.limits.submitSeconds;
   return {
     env: live.env,
     key: attemptKey(id.run_id, id.job, id.try),
     // Signed only when it is sent: most questions to a provider need no address to call back.
     get callbackUrl() {
-      return house.callbackUrl(live.provider.id, id);
+      return house.isReachable || live.provider.isNear ? house.callbackUrl(live.provider.id, id) : undefined;
     },
-    send: house.sendToProvider,
-    timeoutSeconds: house.limits.submitSeconds,
+    send: (url, request) => house.sendToProvider(url, { ...request, timeoutSeconds }),
+    timeoutSeconds,
+    isReachable: house.isReachable,
+    silentSeconds: about.silentSeconds ?? 0,
   };
 }
 

@@ -1,7 +1,8 @@
 // A run as callers see it: the names of the interface, addresses made anew at each read, nothing private.
+import type { AttemptHistory } from "../db/attempts.ts";
 import type { KeptAsset, RunRow } from "../db/runs.ts";
 import type { RunResult } from "../kit/operation.ts";
-import type { Run } from "../kit/shapes.ts";
+import type { Attempt, Run } from "../kit/shapes.ts";
 import type { House } from "./house.ts";
 
 const UPLOADS = ["upload", "mask-upload"];
@@ -55,5 +56,12 @@ export function showRun(house: Signer, row: RunRow): Run {
     expires_at: row.expires_at?.toISOString() ?? null,
   };
 }
+
+export const showAttempt = ({ fault, created_at, finished_at, ...attempt }: AttemptHistory): Attempt => ({
+  ...attempt,
+  error: fault,
+  created_at: created_at.toISOString(),
+  finished_at: finished_at?.toISOString() ?? null,
+});
 
 export const isOpen = (run: { status: string }) => run.status === "queued" || run.status === "processing";

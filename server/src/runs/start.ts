@@ -12,11 +12,13 @@ import {
   type RunRow,
 } from "../db/runs.ts";
 import { Fault } from "../faults.ts";
+import type { Routing } from "../kit/fields.ts";
 import type { Adapted, Job, Operation, Source } from "../kit/operation.ts";
 import type { Parsed } from "../kit/parse.ts";
 import type { Json } from "../kit/shapes.ts";
+import { fit } from "../providers/fit.ts";
 import { checkMask } from "./check-mask.ts";
-import { chooseOffer } from "./choose.ts";
+import { chooseOffer, chosen } from "./choose.ts";
 import type { House } from "./house.ts";
 import { idWithin, shardOf } from "./ids.ts";
 import { isOpen } from "./show.ts";
@@ -57,10 +59,14 @@ type Staged = Asked & { files: KeptAsset[] };
 
 async function planRun(house: House, caller: Caller, asked: Staged, run_id: string): Promise<NewRun> {
   const { operation, parsed } = asked;
-  const plan = operation.plan!(parsed.input, parsed.given);
-  const misfits = misfitsOf(operation, parsed);
-  if (asked.isStrict && misfits.length > 0) throw refuseMisfits(misfits);
+  const routing = parsed.input.routing as Routing | undefined;
+  const plan = operation.plan!(parsed.input, parsed.given).map((job) => ({ ...job, ...(routing && { routing }) }));
   const choices = plan.map((job) => chooseOffer(house, job));
+  const misfits = [
+    ...misfitsOf(operation, parsed),
+    ...plan.flatMap((job, n) => fit(job, chosen(house, choices[n]!, job).offer).changes),
+  ];
+  if (asked.isStrict && misfits.length > 0) throw refuseMisfits(misfits);
   const parentId = operation.parent?.(parsed.input);
   const place = await placeInTree(house, caller, parentId);
   const sources = await checkSources(house, caller, plan, asked.files);

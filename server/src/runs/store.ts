@@ -5,6 +5,7 @@ import { keepMade } from "../db/attempts.ts";
 import type { Held } from "../db/open-runs.ts";
 import type { KeptAsset } from "../db/runs.ts";
 import { Fault } from "../faults.ts";
+import type { Json } from "../kit/shapes.ts";
 import { inspectImage } from "../media/inspect.ts";
 import { inspectVideo, isVideo } from "../media/inspect-video.ts";
 import { assetKey } from "../media/storage.ts";
@@ -21,7 +22,7 @@ export type Kept = KeptAsset & { storage_key: string };
 export async function keepOutputs(
   house: House,
   held: Held,
-  work: JobInHand & { try: number },
+  work: JobInHand & { try: number; request?: Json | undefined },
   live: LiveProvider,
   { outputs, data }: Pick<Done, "outputs" | "data">,
 ): Promise<Made | { state: "lost" }> {
@@ -41,7 +42,7 @@ export async function keepOutputs(
     }),
   );
   const id = { run_id: held.run_id, job: work.n, try: work.try };
-  if (!(await keepMade(house.db, held, id, { files, data }))) return { state: "lost" };
+  if (!(await keepMade(house.db, held, id, { files, data, request: work.request }))) return { state: "lost" };
   const warnings = files.length < asked ? [`The provider made ${files.length} of ${asked} results.`] : [];
   return { state: "made", files: files.map(({ storage_key: _, ...file }) => file), ...(data && { data }), warnings };
 }
@@ -77,10 +78,22 @@ async function inspectResult(bytes: Uint8Array): Promise<Seen> {
   }
 }
 
+/** `https://*.example.com` stands for every host below the domain. */
+export function isWithin(url: string, origins: string[]): boolean {
+  const { protocol, host, origin } = new URL(url);
+  return origins.some((each) => {
+    if (!each.includes("://*.")) return new URL(each).origin === origin;
+    const [scheme, domain = ""] = each.split("://*");
+    return protocol === `${scheme}:` && host.endsWith(domain) && host.length > domain.length;
+  });
+}
+
 async function bytesOf(house: House, live: LiveProvider, output: Output): Promise<Uint8Array> {
   if ("bytes" in output) return output.bytes;
+  const origins = live.provider.resultOrigins(live.env);
+  if (!isWithin(output.url, origins)) throw new Fault("provider_output_invalid", { reason: "foreign_address" });
   try {
-    const allowOrigins = live.provider.resultOrigins(live.env);
+    const allowOrigins = origins.filter((origin) => !origin.includes("*"));
     const { bytes } = await house.fetchBytes(output.url, {
       maxBytes: MOST_BYTES,
       timeoutSeconds: FETCH_SECONDS,

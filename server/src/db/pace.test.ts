@@ -1,0 +1,61 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startDatabase, type TestDatabase } from "../../test/database.ts";
+import { connect } from "./connect.ts";
+import { takePlace, takeTurn } from "./pace.ts";
+
+let database: TestDatabase;
+let second: ReturnType<typeof connect>;
+beforeAll(async () => {
+  database = await startDatabase();
+  second = connect({ DATABASE_URL: database.url, DATABASE_POOL: 8 });
+});
+afterAll(async () => {
+  await second.close();
+  await database.stop();
+});
+
+const openRun = async () => {
+  const held = { run_id: randomUUID(), tenant_id: randomUUID(), epoch: 0 };
+  await database.db.query(
+    "test.open",
+    "insert into open_runs (run_id, tenant_id, shard, deadline_at) values ($1, $2, 0, now() + interval '1 hour')",
+    [held.run_id, held.tenant_id],
+  );
+  return held;
+};
+
+describe("places at a provider", () => {
+  it("are never more than there are, however many processes ask at once", async () => {
+    const runs = await Promise.all(Array.from({ length: 40 }, openRun));
+    const got = await Promise.all(runs.map((run, n) => takePlace(n % 2 ? database.db : second, "few", run, 7)));
+    expect(got.filter(Boolean)).toHaveLength(7);
+  });
+
+  it("are kept by who has one, and free again when its run has ended", async () => {
+    const [first, other] = [await openRun(), await openRun()];
+    expect(await takePlace(database.db, "one", first, 1)).toBe(true);
+    expect(await takePlace(database.db, "one", first, 1)).toBe(true);
+    expect(await takePlace(database.db, "one", other, 1)).toBe(false);
+    await database.db.query("test.end", "delete from open_runs where run_id = $1", [first.run_id]);
+    expect(await takePlace(database.db, "one", other, 1)).toBe(true);
+  });
+});
+
+describe("turns at a provider", () => {
+  it("come as often as allowed, counted over all processes", async () => {
+    const beginning = Date.now();
+    let taken = 0;
+    const asker = async (db: typeof second) => {
+      while (Date.now() - beginning < 2000) {
+        const seconds = await takeTurn(db, "paced", 600);
+        if (seconds === 0) taken++;
+        else await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+      }
+    };
+    await Promise.all([asker(database.db), asker(second), asker(database.db), asker(second)]);
+    // A tenth of a minute's worth at once, then ten a second.
+    expect(taken).toBeGreaterThanOrEqual(60 + 18);
+    expect(taken).toBeLessThanOrEqual(60 + 22);
+  });
+});

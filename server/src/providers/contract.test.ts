@@ -1,0 +1,301 @@
+// The suite that every provider passes by being in the list: what is submitted once, what is said in which words, and where
+// our keys may travel. The matrix of provider and rule is printed at the end.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { vendors } from "../../test/vendors/all.ts";
+import { contextFor } from "../../test/vendors/context.ts";
+import { jobFor } from "../../test/vendors/jobs.ts";
+import type { StandIn, VendorKit } from "../../test/vendors/stand-in.ts";
+import { Fault } from "../faults.ts";
+import { models } from "../models.ts";
+import { isWithin } from "../runs/store.ts";
+import { providers } from "./all.ts";
+import { fit } from "./fit.ts";
+import { failureOf } from "./http.ts";
+import type { Context, Offer, Progress, Provider, Ticket } from "./provider.ts";
+
+/** These are no strangers' clouds: they are ours, and proved by the stories of the house. */
+const OWN = ["sandbox", "local", "local-models"];
+const matrix = new Map<string, Map<string, string>>();
+const note = (provider: string, rule: string, word: string) =>
+  matrix.set(provider, (matrix.get(provider) ?? new Map()).set(rule, word));
+
+afterAll(() => {
+  const rules = [...new Set([...matrix.values()].flatMap((row) => [...row.keys()]))];
+  const wide = (text: string, width: number) => text.padEnd(width);
+  const lines = [...matrix].map(
+    ([id, row]) =>
+      wide(id, 11) + rules.map((rule) => wide(row.get(rule) ?? "FAILED", Math.max(rule.length, 10) + 2)).join(""),
+  );
+  console.log(
+    [wide("", 11) + rules.map((rule) => wide(rule, Math.max(rule.length, 10) + 2)).join(""), ...lines].join("\n"),
+  );
+});
+
+it("every provider that is not ours has a stand-in, and every stand-in a provider", () => {
+  const strangers = providers.map(({ id }) => id).filter((id) => !OWN.includes(id));
+  expect(vendors.map(({ id }) => id).sort()).toEqual(strangers.sort());
+});
+
+const outcomeOf = async (work: Promise<unknown>) => {
+  const thrown = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  return thrown === undefined
+    ? { kind: "none" }
+    : { ...failureOf(thrown), code: thrown instanceof Fault ? thrown.code : "" };
+};
+
+/** Hears callbacks at an address of its own, as our server would. */
+type Ear = {
+  url: string;
+  heard: { path: string; headers: Headers; body: string; query: URLSearchParams }[];
+  server: Server;
+};
+async function listen(): Promise<Ear> {
+  const heard: Ear["heard"] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { pathname: path, searchParams: query } = new URL(request.url!, "http://ear");
+    heard.push({
+      path,
+      headers: new Headers(request.headers as Record<string, string>),
+      body: Buffer.concat(chunks).toString(),
+      query,
+    });
+    response.end("{}");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callbacks/it/1/0/1/signature`,
+    heard,
+    server,
+  };
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function finished(provider: Provider, sent: Progress, context: Context<unknown>) {
+  let progress = sent;
+  for (const end = Date.now() + 10_000; progress.state === "running" && Date.now() < end; ) {
+    await pause(20);
+    progress = await provider.check(JSON.parse(JSON.stringify(progress.ticket)) as Ticket, context);
+  }
+  if (progress.state !== "done") throw new Error("the job did not end");
+  return progress;
+}
+
+describe.each(vendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: VendorKit) => {
+  const provider = providers.find((each) => each.id === id)!;
+  const lasting = { ...provider.offers[0]! } as Offer;
+  let standIn: StandIn;
+  let ear: Ear;
+  let sent: { url: string; words: string }[] = [];
+  const off = { answerMs: 0, workMs: 30, refuse: undefined, drop: undefined, hang: undefined };
+
+  beforeAll(async () => {
+    standIn = await kit.start();
+    ear = await listen();
+  });
+  afterAll(async () => {
+    await standIn.close();
+    ear.server.closeAllConnections();
+    ear.server.close();
+  });
+  afterEach(() => {
+    Object.assign(standIn.switches, off, { outcome: "done", result: "whole", callbacks: "once", retired: [] });
+    standIn.complaints.length = 0;
+    sent = [];
+  });
+
+  let number = 0;
+  const context = (more: Partial<Context<unknown>> = {}): Context<unknown> => {
+    const made = contextFor(kit.env(standIn), provider, {
+      // Each attempt has a name of its own, as in life.
+      key: `01990c3e-2f00-7000-8000-${String(++number).padStart(12, "0")}.0.1`,
+      callbackUrl: ear.url.replace("/1/0/1/", `/${number}/0/1/`),
+      isReachable: true,
+      timeoutSeconds: 2,
+      ...more,
+    });
+    return {
+      ...made,
+      send: (url, request) => {
+        sent.push({
+          url,
+          words: JSON.stringify([url, request.headers, typeof request.body === "string" ? request.body : ""]),
+        });
+        return made.send(url, request);
+      },
+    };
+  };
+  const submit = (offer: Offer, at = context()) => provider.submit(fit(jobFor(offer), offer).job, offer, at);
+
+  it("offers tasks of models that we know, each once, at a price or at none", () => {
+    const known = [...models.map((model) => model.id), "photon-1", "photon-flash-1"];
+    for (const { model, price, lifecycle } of provider.offers) {
+      expect(known.includes(model) || model.endsWith("-default"), model).toBe(true);
+      expect(price === null || price >= 0).toBe(true);
+      if (lifecycle?.state === "retired") expect(lifecycle.successor).toBeTruthy();
+    }
+    const names = provider.offers.map(({ task, model, as }) => `${task} ${model} ${as}`);
+    expect(new Set(names).size).toBe(names.length);
+    note(id, "catalogue", `${names.length} ok`);
+  });
+
+  it("makes something of every offer with one submission, under a ticket that is plain JSON, and says the same twice", async () => {
+    for (const offer of provider.offers.filter(({ lifecycle }) => lifecycle?.state !== "retired")) {
+      const before = standIn.ledger.length;
+      const at = context();
+      const progress = await submit(offer, at);
+      expect(standIn.ledger.length - before, `${offer.task} ${offer.as}`).toBe(1);
+      const first = await finished(provider, progress, at);
+      expect(first.outputs.length > 0 || first.data !== undefined, `${offer.task} ${offer.as}`).toBe(true);
+      if (progress.state === "running") {
+        expect(JSON.parse(JSON.stringify(progress.ticket))).toEqual(progress.ticket);
+        expect(await finished(provider, progress, at)).toEqual(first);
+      }
+      const origins = provider.resultOrigins(at.env);
+      for (const output of first.outputs) {
+        if ("url" in output) expect(isWithin(output.url, origins), output.url).toBe(true);
+        else expect(output.bytes.length).toBeGreaterThan(0);
+      }
+      expect(isWithin("https://evil.example/x.png", origins)).toBe(false);
+    }
+    expect(standIn.complaints).toEqual([]);
+    note(id, "made once", "ok");
+    note(id, "own hosts", "ok");
+  });
+
+  it("sends its key nowhere but to the configured addresses, and keeps it out of tickets", async () => {
+    const settings = kit.env(standIn);
+    const origins = Object.values(settings)
+      .filter((value) => value.startsWith("http"))
+      .flatMap((value) => value.split(","))
+      .map((url) => new URL(url).origin);
+    const keys = Object.entries(settings)
+      .filter(([name, value]) => /KEY|TOKEN|SECRET/.test(name) && !value.startsWith("http"))
+      .map(([, value]) => value);
+    const tickets: string[] = [];
+    for (const offer of provider.offers.filter(({ lifecycle }) => lifecycle?.state !== "retired").slice(0, 6)) {
+      const at = context();
+      const progress = await submit(offer, at);
+      if (progress.state === "running") tickets.push(JSON.stringify(progress.ticket));
+      await finished(provider, progress, at);
+    }
+    for (const key of keys) {
+      for (const { url, words } of sent) {
+        if (words.includes(key)) expect(origins).toContain(new URL(url).origin);
+      }
+      for (const ticket of tickets) expect(ticket).not.toContain(key);
+    }
+    note(id, "key stays", keys.length > 0 ? "ok" : "no key");
+  });
+
+  it.each([
+    ["the line is cut before the job is taken", { drop: { times: 9, when: "before" } }, 0],
+    ["the line is cut after the job was taken", { drop: { times: 9, when: "after" } }, 1],
+    ["no answer comes and the job is not taken", { hang: { times: 9, when: "before" } }, 0],
+    ["no answer comes although the job was taken", { hang: { times: 9, when: "after" } }, 1],
+  ] as const)("sends once and doubts when %s", async (_, switches, taken) => {
+    const before = standIn.ledger.length;
+    Object.assign(standIn.switches, structuredClone(switches));
+    expect(await outcomeOf(submit(lasting, context({ timeoutSeconds: 0.5 })))).toMatchObject({ kind: "doubt" });
+    await pause(50);
+    expect(standIn.ledger.length - before).toBe(taken);
+    note(id, "once, in doubt", "ok");
+  });
+
+  it("tells busy, refused, unavailable and doubtful answers apart", async () => {
+    const asked = (status: number, headers = {}) => {
+      standIn.switches.refuse = { times: 1, status, headers };
+      return outcomeOf(submit(lasting));
+    };
+    expect(await asked(429, { "retry-after": "7" })).toMatchObject({ kind: "busy", code: "provider_error" });
+    expect(await asked(401)).toMatchObject({ kind: "refused", code: "model_unavailable" });
+    expect(await asked(402)).toMatchObject({ kind: "refused", code: "model_unavailable" });
+    expect(await asked(500)).toMatchObject({ kind: "doubt" });
+    expect(await asked(502)).toMatchObject({ kind: "doubt" });
+    note(id, "sorted", "ok");
+  });
+
+  it("tells what was refused for its content from what failed", async () => {
+    const ends = async (outcome: "failed" | "moderated") => {
+      standIn.switches.outcome = outcome;
+      const at = context();
+      return outcomeOf(submit(lasting, at).then((progress) => finished(provider, progress, at)));
+    };
+    expect(await ends("failed")).toMatchObject({ code: "provider_error", kind: "failed" });
+    if (id !== "comfyui") expect(await ends("moderated")).toMatchObject({ code: "content_refused", kind: "refused" });
+    note(id, "moderated≠failed", id === "comfyui" ? "no censor" : "ok");
+  });
+
+  it("keeps what it says about recovery", async () => {
+    expect(provider.offers.some(({ recovery }) => recovery === "replay" || recovery === "free")).toBe(false);
+    for (const offer of provider.offers.filter((each) => each.lifecycle?.state !== "retired")) {
+      if (offer.blocksSeconds !== undefined) expect(offer.recovery).toBe("none");
+    }
+    const findable = provider.offers.find(({ recovery }) => recovery === "find");
+    if (!findable) {
+      const isBlocking = provider.offers.some(({ blocksSeconds }) => blocksSeconds !== undefined);
+      return note(id, "recovery", isBlocking ? "C blocks" : provider.callback ? "C callback" : "C");
+    }
+    const at = context();
+    expect(await provider.find!(context())).toBeUndefined();
+    standIn.switches.drop = { times: 1, when: "after" };
+    expect(await outcomeOf(submit(findable, at))).toMatchObject({ kind: "doubt" });
+    const ticket = await provider.find!(at);
+    expect((await finished(provider, { state: "running", ticket: ticket! }, at)).outputs.length).toBeGreaterThan(0);
+    note(id, "recovery", "B find");
+  });
+
+  it("cancels what it can, twice without harm", async () => {
+    if (!provider.cancel) return note(id, "cancel", "none");
+    standIn.switches.workMs = 60_000;
+    const at = context();
+    const progress = await submit(lasting, at);
+    if (progress.state !== "running") throw new Error("a job that is done cannot be canceled");
+    await pause(50);
+    await provider.cancel(progress.ticket, at);
+    await provider.cancel(progress.ticket, at).catch((thrown) => expect(thrown).toBeInstanceOf(Fault));
+    expect(standIn.ledger.at(-1)!.canceledAt).toBeDefined();
+    note(id, "cancel", "ok");
+  });
+
+  it("takes a callback for its own only, and reads from it the ticket that the submission would have had", async () => {
+    if (!provider.callback) return note(id, "callback", "none");
+    const hear = async (at: Context<unknown>, callbacks: StandIn["switches"]["callbacks"]) => {
+      standIn.switches.callbacks = callbacks;
+      const progress = await submit(lasting, at);
+      const mine = () => ear.heard.filter(({ path }) => at.callbackUrl!.includes(path));
+      for (const end = Date.now() + 5000; mine().length === 0 && Date.now() < end; ) await pause(20);
+      await pause(200);
+      const word = await provider.callback!(mine().at(-1)!, at).catch(() => undefined);
+      return { word, ticket: progress.state === "running" ? progress.ticket : undefined };
+    };
+    const { word, ticket } = await hear(context(), "once");
+    expect(word).toMatchObject({ ticket, ended: true });
+    const forged = await hear(context(), "forged");
+    // Where the vendor does not sign, our own signature in the address is the proof, and the truth is read with check.
+    note(id, "callback", forged.word === undefined ? "signed" : "address");
+    expect(
+      await provider.callback!(
+        { headers: new Headers(), body: "not json", query: new URLSearchParams() },
+        context(),
+      ).catch(() => undefined),
+    ).toBeUndefined();
+  });
+
+  it("is examined with calls that cost nothing, and misses what is no longer there", async () => {
+    if (!provider.examine) return note(id, "examine", "none");
+    const before = standIn.ledger.length;
+    const found = await provider.examine(provider.offers, context());
+    expect(found.says).toBeTruthy();
+    expect(found.missing).toEqual([]);
+    expect(standIn.ledger.length).toBe(before);
+    note(id, "examine", "ok");
+  });
+});

@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { defineProvider, type Offer } from "../providers/provider.ts";
+import { chooseOffer, chosen, standIns } from "./choose.ts";
+
+const offer = (as: string, more: Partial<Offer> = {}): Offer => ({
+  task: "image.generate",
+  model: "flux-dev",
+  as,
+  recovery: "none",
+  price: null,
+  ...more,
+});
+const provider = (id: string, offers: Offer[], preference?: number) => ({
+  env: {},
+  provider: defineProvider({
+    id,
+    ...(preference !== undefined && { preference }),
+    env: z.object({}),
+    offers,
+    resultOrigins: () => [],
+    submit: () => Promise.reject(new Error("never asked")),
+    check: () => Promise.reject(new Error("never asked")),
+  }),
+});
+const job = { task: "image.generate" as const, model: "flux-dev", prompt: "a tree" };
+
+describe("the first choice", () => {
+  it("is the lowest preference, an offer's own before its provider's", () => {
+    const providers = [provider("a", [offer("x")], 30), provider("b", [offer("y", { preference: 10 })], 90)];
+    expect(chooseOffer({ providers }, job)).toEqual({ provider: "b", as: "y" });
+  });
+
+  it("is nobody who is retired, and somebody deprecated only where there is no other", () => {
+    const old = offer("old", { preference: 1, lifecycle: { state: "deprecated" } });
+    const gone = offer("gone", { preference: 0, lifecycle: { state: "retired" } });
+    expect(chooseOffer({ providers: [provider("a", [gone, old, offer("new")])] }, job).as).toBe("new");
+    expect(chooseOffer({ providers: [provider("a", [gone, old])] }, job).as).toBe("old");
+    expect(() => chooseOffer({ providers: [provider("a", [gone])] }, job)).toThrow(
+      expect.objectContaining({ code: "model_unavailable" }),
+    );
+  });
+
+  it("can take what is asked, or is not chosen", () => {
+    const short = offer("short", { preference: 1, limits: { prompt: 3 } });
+    expect(chooseOffer({ providers: [provider("a", [short, offer("long")])] }, job).as).toBe("long");
+  });
+});
+
+describe("on request", () => {
+  const dear = offer("dear", { preference: 1, price: 0.05, latency: "quick", equivalence: "flux" });
+  const cheap = offer("cheap", { price: 0.01, per: "megapixel", latency: "slow", equivalence: "flux" });
+  const secret = offer("secret", { latency: "usual", equivalence: "flux" });
+  const other = offer("free", { preference: 99, price: 0, latency: "quick" });
+  const providers = [provider("a", [dear, cheap, secret, other])];
+
+  it("is the cheapest of those equal to the preferred; an unknown price is not cheap, and a rough substitute no equal", () => {
+    expect(chooseOffer({ providers }, { ...job, routing: "cheapest" }).as).toBe("cheap");
+    const large = { ...job, routing: "cheapest" as const, width: 4000, height: 4000 };
+    expect(chooseOffer({ providers }, large).as).toBe("dear");
+  });
+
+  it("is the fastest of those", () => {
+    expect(chooseOffer({ providers }, { ...job, routing: "fastest" }).as).toBe("dear");
+    expect(chooseOffer({ providers }, { ...job, routing: "preferred" }).as).toBe("dear");
+  });
+});
+
+describe("who may stand in", () => {
+  const first = offer("first", { preference: 1, equivalence: "flux" });
+  const second = offer("second", { preference: 2, equivalence: "flux", limits: { count: 1 } });
+  const third = offer("third", { preference: 3, equivalence: "flux" });
+  const alone = offer("alone", { preference: 4 });
+  const house = { providers: [provider("a", [first, alone]), provider("b", [second, third])] };
+  const names = (as: string, asked = job) =>
+    standIns(house, { provider: as === "alone" || as === "first" ? "a" : "b", as }, asked).map(
+      ({ offer: { as } }) => as,
+    );
+
+  it("is whoever is equal, in order, and never who stands alone", () => {
+    expect(names("first")).toEqual(["second", "third"]);
+    expect(names("third")).toEqual(["first", "second"]);
+    expect(names("alone")).toEqual([]);
+  });
+
+  it("is nobody for whom the request is too large", () => {
+    expect(names("first", { ...job, count: 2 } as typeof job)).toEqual(["third"]);
+  });
+});
+
+it("a choice that has been switched off since is no longer to be had", () => {
+  const providers = [provider("a", [offer("x")])];
+  expect(chosen({ providers }, { provider: "a", as: "x" }, job).offer.as).toBe("x");
+  expect(() => chosen({ providers }, { provider: "a", as: "y" }, job)).toThrow(
+    expect.objectContaining({ code: "model_unavailable" }),
+  );
+});

@@ -1,0 +1,109 @@
+// Prices by what they are for: a picture, its megapixels, a second of video, a call.
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { Job } from "../kit/operation.ts";
+import { defineProvider, type Offer, type PriceBasis } from "../providers/provider.ts";
+import { costOf, quantityAsked, quantityMade, sumOf } from "./price.ts";
+
+const offer = (per: PriceBasis | undefined, more: Partial<Offer> = {}): Offer => ({
+  ...{ task: "image.generate", model: "flux-dev", as: "flux", recovery: "none", price: 0.1 },
+  ...(per && { per }),
+  ...more,
+});
+const job = (more: Partial<Job> = {}): Job => ({ task: "image.generate", model: "flux-dev", ...more });
+const large = { width: 2000, height: 1000 };
+const small = { width: 100, height: 100 };
+
+describe("what is asked for", () => {
+  it.each<[string, Offer, Job, number | null]>([
+    ["a picture, where nothing is said", offer(undefined), job(), 1],
+    ["as many pictures as are wanted", offer("image"), job({ count: 3 }), 3],
+    ["exact megapixels", offer("megapixel"), job({ ...large, count: 2 }), 4],
+    ["at least a megapixel for each picture", offer("megapixel"), job({ ...small, count: 2 }), 2],
+    ["about a megapixel where nobody says a size", offer("megapixel"), job({ count: 2 }), 2],
+    ["seconds, for each video", offer("second"), job({ options: { duration: 2.5 }, count: 2 }), 5],
+    ["seconds that nobody can know before", offer("second"), job(), null],
+    ["one call, however many pictures it makes", offer("call"), job({ count: 4 }), 1],
+    ["a call for as many as one call can make", offer("call", { limits: { count: 3 } }), job({ count: 4 }), 2],
+  ])("is %s", (_, of, asked, quantity) => {
+    expect(quantityAsked(of, asked)).toBe(quantity);
+  });
+
+  it("is what the model really makes, not what was wished for", () => {
+    const film = offer("second", { limits: { durations: [5, 10] } });
+    expect(quantityAsked(film, job({ options: { duration: 3 } }))).toBe(5);
+    const sized = offer("megapixel", { limits: { sizes: ["2000x2000"] } });
+    expect(quantityAsked(sized, job({ width: 512, height: 512 }))).toBe(4);
+  });
+});
+
+describe("what was made", () => {
+  it.each<[string, Offer, Job, object[], number | null]>([
+    ["the pictures that came, fewer than were asked for", offer("image"), job({ count: 3 }), [small, small], 2],
+    ["one, where the result is no file", offer("image"), job(), [], 1],
+    ["the megapixels of every picture", offer("megapixel"), job({ count: 2 }), [large, small], 3],
+    ["the seconds of the film itself", offer("second"), job({ options: { duration: 3 } }), [{ duration: 5.2 }], 5.2],
+    [
+      "the seconds that were asked for, where the film does not tell",
+      offer("second"),
+      job({ options: { duration: 3 } }),
+      [small],
+      3,
+    ],
+    ["seconds that nobody knows", offer("second"), job(), [small], null],
+    ["one call", offer("call"), job(), [small, small], 1],
+    ["one call without a file", offer("call"), job(), [], 1],
+  ])("is %s", (_, of, asked, files, quantity) => {
+    expect(quantityMade(of, asked, files)).toBe(quantity);
+  });
+});
+
+describe("a sum", () => {
+  it("has no dust of binary fractions", () => {
+    expect(
+      sumOf([
+        { quantity: 3, price: 0.1 },
+        { quantity: 1, price: 0.2 },
+      ]),
+    ).toBe(0.5);
+  });
+
+  it("is unknown as soon as one price or one quantity is, and nothing where nothing was done", () => {
+    expect(
+      sumOf([
+        { quantity: 1, price: 0.1 },
+        { quantity: 1, price: null },
+      ]),
+    ).toBeNull();
+    expect(sumOf([{ quantity: null, price: 0 }])).toBeNull();
+    expect(sumOf([])).toBe(0);
+  });
+});
+
+describe("the cost of a run", () => {
+  const vendor = (id: string, offers: Offer[]) => ({
+    env: {},
+    provider: defineProvider({
+      ...{ id, offers, env: z.object({}), resultOrigins: () => [] },
+      submit: () => Promise.reject(new Error("a price sends nothing")),
+      check: () => Promise.reject(new Error("a price asks nothing")),
+    }),
+  });
+  const cut = offer(undefined, { task: "image.cut", model: "local", as: "local", price: 0 });
+  const house = { providers: [vendor("v", [offer("megapixel")]), vendor("local", [cut])] };
+  const made = { job: job(), choice: { provider: "v", as: "flux" }, files: [large] };
+  const finished = {
+    job: job({ task: "image.cut", model: "local" }),
+    choice: { provider: "local", as: "local" },
+    files: [small],
+  };
+
+  it("is the sum of what its jobs made, each at the price of whoever made it", () => {
+    expect(costOf(house, [made, finished])).toBe(0.2);
+  });
+
+  it("is unknown, and no failure, where the offer has been taken out of the catalogue meanwhile", () => {
+    expect(costOf({ providers: [] }, [made])).toBeNull();
+    expect(costOf(house, [{ ...made, choice: { provider: "v", as: "gone" } }])).toBeNull();
+  });
+});
