@@ -1,0 +1,297 @@
+// The adapter of Black Forest Labs against its stand-in: what reaches the vendor, what each of its answers means to us, and
+// where its key never goes.
+import { createHmac } from "node:crypto";
+import sharp from "sharp";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { startBfl, bfl as vendor } from "../../test/vendors/bfl.ts";
+import { contextFor } from "../../test/vendors/context.ts";
+import { jobFor, maskOf, pictureOf } from "../../test/vendors/jobs.ts";
+import { colourOf } from "../../test/vendors/pictures.ts";
+import type { StandIn } from "../../test/vendors/stand-in.ts";
+import type { Fault } from "../faults.ts";
+import { bfl } from "./bfl.ts";
+import { failureOf } from "./http.ts";
+import type { Context, Done, Send, Ticket } from "./provider.ts";
+
+let standIn: StandIn;
+beforeEach(async () => {
+  standIn = await vendor.start();
+});
+afterEach(() => standIn.close());
+
+const context = (overrides: Partial<Context<unknown>> = {}) => contextFor(vendor.env(standIn), bfl, overrides);
+const offer = (task: string, model: string, as?: string) =>
+  bfl.offers.find((each) => each.task === task && each.model === model && (as ?? each.as) === each.as)!;
+const DEV = () => offer("image.generate", "flux-dev");
+const KONTEXT = () => offer("image.edit", "flux-kontext-max");
+const FILL = () => offer("image.edit", "edit-default", "flux-pro-1.0-fill");
+const ERASE = () => offer("image.remove", "remove-default");
+
+const running = (progress: { state: string; ticket?: Ticket }) => {
+  expect(progress.state).toBe("running");
+  return progress.ticket!;
+};
+async function ended(ticket: Ticket, within = context()): Promise<Done> {
+  for (;;) {
+    const progress = await bfl.check(ticket, within);
+    if (progress.state === "done") return progress;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+const faultOf = async (work: Promise<unknown>) => {
+  const thrown = (await work.then(
+    () => undefined,
+    (fault) => fault,
+  )) as Fault;
+  return [thrown?.code, failureOf(thrown).kind];
+};
+const base64 = async (asset: { bytes(): Promise<Uint8Array> }) => Buffer.from(await asset.bytes()).toString("base64");
+const asked = () => standIn.ledger.at(-1)!;
+
+describe("what is sent", () => {
+  it("gives flux-dev its size, steps and guidance, within its bounds", async () => {
+    const options = { guidance: 7.5, steps: 80, scheduler: "ignored" };
+    await bfl.submit(jobFor(DEV(), { width: 768, height: 512, seed: 7, options }), DEV(), context());
+    expect(asked()).toMatchObject({ model: "flux-dev" });
+    expect(asked().request).toEqual({
+      prompt: "a red bicycle by the sea",
+      width: 768,
+      height: 512,
+      steps: 50,
+      guidance: 5,
+      seed: 7,
+      output_format: "png",
+    });
+  });
+
+  it("lets an edit keep the shape of its source where no other was asked for", async () => {
+    const images = [pictureOf("desk", 80, 40)];
+    const ticket = running(await bfl.submit(jobFor(KONTEXT(), { images }), KONTEXT(), context()));
+    expect(asked().request).toEqual({
+      prompt: "make it night",
+      input_image: await base64(images[0]!),
+      output_format: "png",
+    });
+    const { outputs } = await ended(ticket);
+    const { width, height } = await sharp(await read(outputs)).metadata();
+    expect([width, height]).toEqual([80, 40]);
+  });
+
+  it("numbers the images of flux-kontext-multi", async () => {
+    const multi = offer("image.generate", "flux-kontext-multi");
+    const images = [pictureOf("a"), pictureOf("b"), pictureOf("c")];
+    await bfl.submit(jobFor(multi, { images, aspect_ratio: "4:5" }), multi, context());
+    expect(asked().model).toBe("flux-kontext-max");
+    expect(asked().request).toMatchObject({
+      input_image: await base64(images[0]!),
+      input_image_2: await base64(images[1]!),
+      input_image_3: await base64(images[2]!),
+      aspect_ratio: "4:5",
+    });
+  });
+
+  it.each([
+    ["flux-pro-1.0-fill", FILL, { prompt: "a plant" }],
+    ["flux-tools/erase-v1", ERASE, {}],
+  ])("sends %s our mask as it is: white is painted", async (model, of, words) => {
+    const images = [pictureOf("desk")];
+    const ticket = running(
+      await bfl.submit(jobFor(of(), { images, mask: maskOf(), prompt: "a plant" }), of(), context()),
+    );
+    expect(asked().model).toBe(model);
+    expect(asked().request).toEqual({
+      image: await base64(images[0]!),
+      mask: await base64(maskOf()),
+      output_format: "png",
+      ...words,
+    });
+    const { data } = await sharp(await read((await ended(ticket)).outputs))
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    const at = (x: number, y: number) => [...data.subarray((y * 64 + x) * 3, (y * 64 + x) * 3 + 3)];
+    expect(at(1, 1)).toEqual(Object.values(colourOf("desk")));
+    expect(at(32, 32)).not.toEqual(at(1, 1));
+  });
+
+  it("causes no complaint with any of its offers", async () => {
+    for (const each of bfl.offers) await ended(running(await bfl.submit(jobFor(each), each, context())));
+    expect(standIn.ledger).toHaveLength(bfl.offers.length);
+    expect(standIn.complaints).toEqual([]);
+  });
+
+  it("leaves masks to the models that take one, and custom models to others", () => {
+    const job = (more: object) => ({ images: [1], mask: undefined, options: undefined, ...more });
+    expect(ERASE().when?.(job({}))).toBe(false);
+    expect(FILL().when?.(job({ mask: 1 }))).toBe(true);
+    expect(KONTEXT().limits?.mask).toBe(false);
+    expect(DEV().when?.(job({ options: { model_id: "mine" } }))).toBe(false);
+  });
+});
+
+const read = async (outputs: Done["outputs"]) =>
+  Buffer.from(await (await fetch((outputs[0] as { url: string }).url)).arrayBuffer());
+
+describe("what its answers mean", () => {
+  it.each([
+    ["moderated", "a cat", ["content_refused", "refused"]],
+    ["done", "something forbidden", ["content_refused", "refused"]],
+    ["failed", "a cat", ["provider_error", "failed"]],
+  ] as const)("a job that ends %s (%s)", async (outcome, prompt, fault) => {
+    standIn.switches.outcome = outcome;
+    const ticket = running(await bfl.submit(jobFor(DEV(), { prompt }), DEV(), context()));
+    expect(await faultOf(ended(ticket))).toEqual(fault);
+  });
+
+  it.each([
+    [400, ["provider_rejected_input", "refused"]],
+    [402, ["model_unavailable", "refused"]],
+    [403, ["model_unavailable", "refused"]],
+    [422, ["provider_rejected_input", "refused"]],
+    [429, ["provider_error", "busy"]],
+    [500, ["provider_error", "doubt"]],
+  ] as const)("a refusal with %i", async (status, fault) => {
+    standIn.switches.refuse = { times: 1, status };
+    expect(await faultOf(bfl.submit(jobFor(DEV()), DEV(), context()))).toEqual(fault);
+    expect(standIn.ledger).toEqual([]);
+  });
+
+  it("a wrong key and a model that is gone are no fault of the caller", async () => {
+    const wrong = contextFor({ ...vendor.env(standIn), BFL_API_KEY: "wrong" }, bfl);
+    expect(await faultOf(bfl.submit(jobFor(DEV()), DEV(), wrong))).toEqual(["model_unavailable", "refused"]);
+    standIn.switches.retired = ["flux-dev"];
+    expect(await faultOf(bfl.submit(jobFor(DEV()), DEV(), context()))).toEqual(["model_unavailable", "refused"]);
+  });
+
+  it("the seventh job of Kontext Max at a time is put back", async () => {
+    standIn.switches.outcome = "never";
+    for (let n = 0; n < 6; n++) await bfl.submit(jobFor(KONTEXT()), KONTEXT(), context());
+    expect(await faultOf(bfl.submit(jobFor(KONTEXT()), KONTEXT(), context()))).toEqual(["provider_error", "busy"]);
+  });
+
+  it("a lost answer is doubt, and the job is sent no second time", async () => {
+    standIn.switches.drop = { times: 1, when: "after" };
+    expect(await faultOf(bfl.submit(jobFor(DEV()), DEV(), context()))).toEqual(["provider_error", "doubt"]);
+    expect(standIn.ledger).toHaveLength(1);
+  });
+
+  it("tells progress while it works", async () => {
+    standIn.switches.workMs = 60_000;
+    const ticket = running(await bfl.submit(jobFor(DEV()), DEV(), context()));
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    expect(await bfl.check(ticket, context())).toEqual({ state: "running", ticket, progress: 0.5 });
+  });
+
+  it("a job that its own address does not know has come to nothing", async () => {
+    const ticket = running(await bfl.submit(jobFor(DEV()), DEV(), context()));
+    standIn.forget();
+    expect(await faultOf(bfl.check(ticket, context()))).toEqual(["provider_error", "failed"]);
+  });
+});
+
+describe("its other hosts", () => {
+  /** The vendor's regional host leads to the stand-in; what went where is written down. */
+  const throughRegion = (
+    region: string,
+    seen: [url: string, key: string | undefined][],
+  ): Partial<Context<unknown>> => ({
+    send: ((url, request) => {
+      seen.push([url, request.headers["x-key"]]);
+      return context().send(url.replace(region, standIn.url), request);
+    }) as Send,
+  });
+
+  it("polls where the answer says, with the key, if that is a host of the vendor's own", async () => {
+    await standIn.close();
+    standIn = await startBfl({ pollingOrigin: "https://api.eu2.bfl.ai" });
+    const seen: [string, string | undefined][] = [];
+    const within = context(throughRegion("https://api.eu2.bfl.ai", seen));
+    await ended(running(await bfl.submit(jobFor(DEV()), DEV(), within)), within);
+    expect(seen.at(-1)).toEqual([
+      expect.stringMatching(/^https:\/\/api\.eu2\.bfl\.ai\/v1\/get_result/),
+      "bfl_stand-in",
+    ]);
+  });
+
+  it.each([
+    "https://evil.example.com/v1/get_result?id=1",
+    "https://bfl.ai.evil.example.com/v1/get_result?id=1",
+    "https://evilbfl.ai/v1/get_result?id=1",
+    "http://api.eu.bfl.ai/v1/get_result?id=1",
+    "https://api.eu.bfl.ai:8443/v1/get_result?id=1",
+    "not an address",
+  ])("never sends anything to %s", async (polling_url) => {
+    const { ticket } = (await bfl.submit(jobFor(DEV()), DEV(), context())) as { ticket: Ticket };
+    const seen: [string, string | undefined][] = [];
+    await ended({ ...ticket, polling_url }, context(throughRegion("nowhere", seen)));
+    expect(seen.every(([url]) => url.startsWith(`${standIn.url}/v1/get_result?id=${ticket.id}`))).toBe(true);
+  });
+
+  it("looks for a job that it knows by id alone in every region, and waits where none knows it", async () => {
+    const asked: string[] = [];
+    const send: Send = async (url) => {
+      asked.push(new URL(url).host);
+      const isHere = url.startsWith("https://api.us.bfl.ai") && asked.length <= 3;
+      const text = isHere
+        ? JSON.stringify({ id: "1", status: "Pending", progress: 0.2 })
+        : JSON.stringify({ id: "1", status: "Task not found" });
+      return { status: isHere ? 200 : 404, header: () => undefined, text };
+    };
+    const real = contextFor({ BFL_API_KEY: "k" }, bfl, { send });
+    expect(await bfl.check({ id: "1" }, real)).toMatchObject({ state: "running", progress: 0.2 });
+    expect(asked).toEqual(["api.bfl.ai", "api.eu.bfl.ai", "api.us.bfl.ai"]);
+    expect(await bfl.check({ id: "1" }, real)).toEqual({ state: "running", ticket: { id: "1" } });
+  });
+});
+
+describe("callbacks", () => {
+  const callbackUrl = "http://127.0.0.1:9/callbacks/bfl";
+  const told = (headers: Record<string, string>, body: object, within = context()) =>
+    bfl.callback!({ headers: new Headers(headers), body: JSON.stringify(body) }, within);
+
+  it("gives its address and a secret of the attempt, and gets a ticket that the callback can build too", async () => {
+    const ticket = running(await bfl.submit(jobFor(DEV()), DEV(), context({ callbackUrl })));
+    const { webhook_url, webhook_secret } = asked().request as Record<string, string>;
+    expect(webhook_url).toBe(callbackUrl);
+    const body = { id: ticket.id, status: "Ready", result: { sample: "https://delivery.eu1.bfl.ai/x.png" } };
+    const word = await told({ "x-webhook-secret": webhook_secret! }, body);
+    expect(word).toEqual({ ticket, ended: true });
+    expect((await ended(word!.ticket)).outputs).toHaveLength(1);
+  });
+
+  it("takes the signature as well, and the address alone where the vendor shows neither", async () => {
+    await bfl.submit(jobFor(DEV()), DEV(), context({ callbackUrl }));
+    const secret = asked().request.webhook_secret as string;
+    const body = { id: "1", status: "Pending" };
+    const signature = createHmac("sha256", secret).update(JSON.stringify(body)).digest("hex");
+    expect(await told({ "x-bfl-signature": `sha256=${signature}` }, body)).toEqual({
+      ticket: { id: "1" },
+      ended: false,
+    });
+    expect(await told({}, body)).toBeDefined();
+  });
+
+  it("refuses another secret, another signature, and what was sent to another attempt", async () => {
+    await bfl.submit(jobFor(DEV()), DEV(), context({ callbackUrl }));
+    const secret = asked().request.webhook_secret as string;
+    const body = { id: "1", status: "Ready" };
+    expect(await told({ "x-webhook-secret": "somebody-else" }, body)).toBeUndefined();
+    expect(await told({ "x-bfl-signature": `sha256=${"0".repeat(64)}` }, body)).toBeUndefined();
+    expect(await told({ "x-webhook-secret": secret }, body, context({ key: "another-attempt" }))).toBeUndefined();
+  });
+});
+
+describe("examination", () => {
+  it("tells the credits and which models are gone, without taking a job", async () => {
+    standIn.switches.retired = ["flux-dev"];
+    expect(await bfl.examine!(bfl.offers, context())).toEqual({
+      says: "the key works; 1234.5 credits are left",
+      missing: ["flux-dev"],
+    });
+    expect(standIn.ledger).toEqual([]);
+  });
+
+  it("says that a wrong key is refused", async () => {
+    const wrong = contextFor({ ...vendor.env(standIn), BFL_API_KEY: "wrong" }, bfl);
+    expect(await faultOf(bfl.examine!(bfl.offers, wrong))).toEqual(["model_unavailable", "refused"]);
+  });
+});

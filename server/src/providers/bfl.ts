@@ -1,0 +1,228 @@
+// Black Forest Labs (FLUX): POST /v1/{model}, then read the address it hands back, which is on another of its own hosts. To
+// a job with a webhook it hands back no address, only the id; that is asked about where the job was sent.
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { z } from "zod";
+import type { Job } from "../kit/operation.ts";
+import type { Json } from "../kit/shapes.ts";
+import { KONTEXT_RATIOS } from "../models.ts";
+import { call, cameToNothing, moderated } from "./http.ts";
+import { type Asset, type Context, defineProvider, type Offer, type Ticket } from "./provider.ts";
+
+const GLOBAL = "https://api.bfl.ai";
+
+const Env = z.object({
+  BFL_API_KEY: z.string().min(1).describe("API key of Black Forest Labs; it is off where this is not set"),
+  BFL_BASE_URL: z
+    .url()
+    .default(GLOBAL)
+    .describe("Where its API listens; https://api.eu.bfl.ai and https://api.us.bfl.ai keep jobs in one region"),
+});
+type BflEnv = z.output<typeof Env>;
+
+const Taken = z.object({ id: z.string(), polling_url: z.string().nullish() });
+const Standing = z.object({
+  status: z.string(),
+  result: z.object({ sample: z.url().nullish() }).nullish(),
+  progress: z.number().nullish(),
+  details: z.unknown().optional(),
+});
+const Told = z.object({ id: z.string(), status: z.string() });
+const Credits = z.object({ credits: z.number() });
+const Routes = z.object({ paths: z.record(z.string(), z.unknown()) });
+
+const KONTEXT = {
+  as: "flux-kontext-max",
+  recovery: "none",
+  price: 0.08,
+  latency: "usual",
+  limits: { ratios: KONTEXT_RATIOS, count: 1, images: 4, mask: false },
+  takes: [],
+} as const;
+const MASKED = { recovery: "none", preference: 50, latency: "usual", takes: [] } as const;
+const ONE_MASK = { count: 1, images: 1, mask: true };
+
+const offers: Offer[] = [
+  {
+    task: "image.generate",
+    model: "flux-dev",
+    as: "flux-dev",
+    recovery: "none",
+    price: 0.025,
+    preference: 50,
+    latency: "quick",
+    limits: { sides: { least: 256, most: 1440, step: 32 }, count: 1, images: 0, mask: false },
+    takes: ["guidance", "steps"],
+    equivalence: "flux-dev",
+    when: ({ options }) => options?.model_id === undefined,
+  },
+  { ...KONTEXT, task: "image.generate", model: "flux-kontext-max", preference: 40, equivalence: "flux-kontext-max" },
+  { ...KONTEXT, task: "image.edit", model: "flux-kontext-max", preference: 40, equivalence: "flux-kontext-max" },
+  {
+    ...KONTEXT,
+    task: "image.generate",
+    model: "flux-kontext-multi",
+    preference: 50,
+    equivalence: "flux-kontext-multi",
+  },
+  { ...KONTEXT, task: "image.edit", model: "edit-default", preference: 60 },
+  {
+    ...MASKED,
+    task: "image.edit",
+    model: "edit-default",
+    as: "flux-pro-1.0-fill",
+    price: 0.05,
+    limits: ONE_MASK,
+    equivalence: "mask-fill",
+    when: ({ mask }) => mask !== undefined,
+  },
+  {
+    ...MASKED,
+    task: "image.remove",
+    model: "remove-default",
+    as: "flux-tools/erase-v1",
+    price: null,
+    limits: ONE_MASK,
+    equivalence: "object-removal",
+    when: ({ mask }) => mask !== undefined,
+  },
+];
+
+const base64 = async (asset: Asset) => Buffer.from(await asset.bytes()).toString("base64");
+const between = (least: number, value: unknown, most: number) =>
+  typeof value === "number" ? Math.min(most, Math.max(least, value)) : undefined;
+
+/** What one model wants and another does not know. A mask means the same here as on our side: white is painted. */
+async function wishesOf(job: Job<Asset>): Promise<Json> {
+  const images = job.images ?? [];
+  if (job.mask) {
+    const image = await base64(images[job.mask_over ?? 0]!);
+    return { image, mask: await base64(job.mask), prompt: job.task === "image.remove" ? undefined : job.prompt };
+  }
+  if (job.model === "flux-dev") {
+    const { steps, guidance } = job.options ?? {};
+    const tuning = { steps: between(1, steps, 50), guidance: between(1.5, guidance, 5) };
+    return { prompt: job.prompt, width: job.width, height: job.height, ...tuning };
+  }
+  const inputs = await Promise.all(
+    images.map(async (image, n) => [n === 0 ? "input_image" : `input_image_${n + 1}`, await base64(image)] as const),
+  );
+  return { prompt: job.prompt, ...Object.fromEntries(inputs), aspect_ratio: job.aspect_ratio };
+}
+
+const NOT_FOUND = "Task not found";
+const REGIONS = ["https://api.eu.bfl.ai", "https://api.us.bfl.ai"];
+
+const headers = (env: BflEnv) => ({ "x-key": env.BFL_API_KEY });
+
+/** Known to the two of us and to nobody else, and another for each attempt. */
+const secretOf = ({ env, key }: Context<BflEnv>) =>
+  createHmac("sha256", env.BFL_API_KEY).update(`webhook ${key}`).digest("hex");
+
+export const bfl = defineProvider<BflEnv>({
+  id: "bfl",
+  env: Env,
+  offers,
+  pace: { concurrent: 24 },
+  resultOrigins: (env) => [
+    new URL(env.BFL_BASE_URL).origin,
+    "https://*.bfl.ai",
+    "https://bfldeliveryprod.blob.core.windows.net",
+    "https://bfldeliverysc.blob.core.windows.net",
+  ],
+
+  async submit(job, offer, context) {
+    const { env, callbackUrl } = context;
+    const { id, polling_url } = await call(context, {
+      origin: env.BFL_BASE_URL,
+      headers: headers(env),
+      url: `${env.BFL_BASE_URL}/v1/${offer.as}`,
+      body: {
+        ...(await wishesOf(job)),
+        seed: job.seed,
+        output_format: "png",
+        ...(callbackUrl && { webhook_url: callbackUrl, webhook_secret: secretOf(context) }),
+      },
+      reply: Taken,
+    });
+    return { state: "running", ticket: { id, ...(polling_url && { polling_url }) } };
+  },
+
+  async check(ticket, context) {
+    const job = await look(ticket, context);
+    // Each of its clusters knows its own jobs only: without the right address "not found" may be said of a living job.
+    if (!job && !pollingUrl(ticket, context.env)) return { state: "running", ticket };
+    if (!job) throw cameToNothing(NOT_FOUND);
+    const { status, result, progress, details } = job;
+    if (status === "Ready" && result?.sample) return { state: "done", outputs: [{ url: result.sample }] };
+    if (status === "Request Moderated" || status === "Content Moderated") throw moderated({ status, details });
+    if (["Ready", "Error", "Failed"].includes(status)) throw cameToNothing({ status, details });
+    return { state: "running", ticket, ...(typeof progress === "number" && { progress }) };
+  },
+
+  async callback({ headers: given, body }, context) {
+    if (!isTold(given, body, secretOf(context))) return undefined;
+    const { id, status } = Told.parse(JSON.parse(body));
+    return { ticket: { id }, ended: status !== "Pending" };
+  },
+
+  async examine(asked, context) {
+    const { BFL_BASE_URL: origin } = context.env;
+    const names = [...new Set(asked.map(({ as }) => as))];
+    const about = { origin, isFree: true, headers: headers(context.env) };
+    const { credits } = await call(context, { ...about, url: `${origin}/v1/credits`, reply: Credits });
+    const says = `the key works; ${credits} credits are left`;
+    const routes = await call(context, { ...about, url: `${origin}/openapi.json`, reply: Routes }).catch(
+      () => undefined,
+    );
+    if (!routes) return { says, missing: [], unasked: names };
+    return { says, missing: names.filter((name) => !(`/v1/${name}` in routes.paths)) };
+  },
+});
+
+/** The address from the answer, if it is one that the key may travel to. */
+function pollingUrl({ polling_url }: Ticket, env: BflEnv): string | undefined {
+  if (!polling_url || !URL.canParse(polling_url)) return undefined;
+  const { origin, protocol, hostname, port } = new URL(polling_url);
+  const isTheirs = protocol === "https:" && port === "" && hostname.endsWith(".bfl.ai");
+  return isTheirs || origin === new URL(env.BFL_BASE_URL).origin ? polling_url : undefined;
+}
+
+/** How the job stands, from the first place that knows it. */
+async function look(ticket: Ticket, context: Context<BflEnv>) {
+  const { BFL_BASE_URL: base } = context.env;
+  const address = pollingUrl(ticket, context.env);
+  const bases = new URL(base).origin === GLOBAL ? [base, ...REGIONS] : [base];
+  const byId = bases.map((each) => `${each}/v1/get_result?id=${encodeURIComponent(ticket.id!)}`);
+  for (const url of address ? [address] : byId) {
+    const job = await read(url, context);
+    if (job) return job;
+  }
+  return undefined;
+}
+
+async function read(url: string, context: Context<BflEnv>): Promise<z.output<typeof Standing> | undefined> {
+  const missing = cameToNothing(NOT_FOUND);
+  const sort = (status: number) => (status === 404 ? missing : undefined);
+  const { origin } = new URL(url);
+  const asked = call(context, { origin, headers: headers(context.env), url, reply: Standing, sort });
+  const job = await asked.catch((thrown) => {
+    if (thrown === missing) return undefined;
+    throw thrown;
+  });
+  return job?.status === NOT_FOUND ? undefined : job;
+}
+
+/**
+ * Its own client expects the secret itself in a header, its guide a signature. Whichever is there must be right; where
+ * neither is, the address that was called is proof enough.
+ */
+function isTold(given: Headers, body: string, secret: string): boolean {
+  const proofs = [
+    [given.get("x-webhook-secret"), secret],
+    [given.get("x-bfl-signature"), `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`],
+  ] as const;
+  const shown = proofs.filter(([value]) => value !== null);
+  return shown.length === 0 || shown.some(([value, expected]) => isSame(value ?? "", expected));
+}
+
+const isSame = (a: string, b: string) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));

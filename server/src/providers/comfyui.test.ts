@@ -1,0 +1,314 @@
+// The adapter against servers of both ages: what reaches a server, and what its answers mean to us.
+import sharp from "sharp";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Graph } from "../../test/vendors/comfyui/validate.ts";
+import { type ComfyuiOptions, type ComfyuiStandIn, poolEnv, startComfyui } from "../../test/vendors/comfyui.ts";
+import { contextFor } from "../../test/vendors/context.ts";
+import { assetOf, jobFor, pictureOf } from "../../test/vendors/jobs.ts";
+import { Fault } from "../faults.ts";
+import type { Job } from "../kit/operation.ts";
+import { comfyui } from "./comfyui.ts";
+import { failureOf } from "./http.ts";
+import type { Asset, Context, Done, Ticket } from "./provider.ts";
+
+const LORAS = { lora_low_name: "style-low", lora_high_name: "style-high" };
+
+let box: ComfyuiStandIn;
+beforeEach(async () => {
+  box = await startComfyui();
+});
+afterEach(() => box.close());
+
+const offerOf = (as: string) => comfyui.offers.find((offer) => offer.as === as)!;
+const jobOf = (as: string, overrides: Partial<Job<Asset>> = {}) => jobFor(offerOf(as), overrides);
+let number = 0;
+const at = (overrides: Partial<Context<unknown>> & { env?: never; settings?: Record<string, string> } = {}) => {
+  const { settings, ...rest } = overrides;
+  return contextFor({ ...poolEnv([box]), ...settings }, comfyui, { key: `run.0.${++number}`, ...rest });
+};
+const submit = (as: string, overrides: Partial<Job<Asset>> = {}, context = at()) =>
+  comfyui.submit(jobOf(as, overrides), offerOf(as), context);
+
+async function ended(ticket: Ticket, context = at()): Promise<Done> {
+  for (const end = Date.now() + 5000; Date.now() < end; await new Promise((wake) => setTimeout(wake, 15))) {
+    const progress = await comfyui.check(ticket, context);
+    if (progress.state === "done") return progress;
+  }
+  throw new Error("the job did not end");
+}
+const make = async (as: string, overrides: Partial<Job<Asset>> = {}) => {
+  const progress = await submit(as, overrides);
+  return ended((progress as { ticket: Ticket }).ticket);
+};
+const lastGraph = () => (box.ledger.at(-1)!.request as { prompt: Graph }).prompt;
+const inputsOf = (id: string) => lastGraph()[id]!.inputs!;
+const faultOf = async (work: Promise<unknown>) => {
+  const thrown = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(thrown).toBeInstanceOf(Fault);
+  const { code, details } = thrown as Fault;
+  return { code, kind: failureOf(thrown).kind, details };
+};
+const another = async (options: ComfyuiOptions) => {
+  await box.close();
+  box = await startComfyui(options);
+};
+
+describe("what reaches a server", () => {
+  it("is the prompt and the values that were given, and the graph's own for all others", async () => {
+    await submit("flux-dev", { prompt: "a boat", negative_prompt: "fog", seed: 9, width: 640, height: 480, count: 3 });
+    expect(inputsOf("words").text).toBe("a boat");
+    expect(inputsOf("negative").text).toBe("fog");
+    expect(inputsOf("latent")).toEqual({ width: 640, height: 480, batch_size: 3 });
+    expect(inputsOf("sample")).toMatchObject({
+      seed: 9,
+      steps: 20,
+      cfg: 1,
+      sampler_name: "euler",
+      scheduler: "simple",
+    });
+    expect(inputsOf("positive").guidance).toBe(3.5);
+    expect(lastGraph()).not.toHaveProperty("lora");
+    expect(lastGraph()).not.toHaveProperty("enlarge");
+  });
+
+  it("follows the caller's steps, guidance, sampler and factor", async () => {
+    const options = { steps: 8, guidance: 2, cfg_scale: 3, scheduler: "dpmpp_2m", upscale_factor: 2 };
+    await submit("flux-dev", { width: 256, height: 256, options });
+    expect(inputsOf("sample")).toMatchObject({ steps: 8, cfg: 3, sampler_name: "dpmpp_2m", scheduler: "simple" });
+    expect(inputsOf("positive").guidance).toBe(2);
+    expect(inputsOf("enlarge").scale_by).toBe(2);
+    await submit("flux-dev", { options: { scheduler: "karras" } });
+    expect(inputsOf("sample")).toMatchObject({ sampler_name: "euler", scheduler: "karras" });
+  });
+
+  it("has the caller's model as a file, by its deployment where it has one", async () => {
+    await submit("flux-dev-lora", { options: { model_id: "our-model", strength_model: 0.7 } });
+    expect(inputsOf("lora")).toMatchObject({ lora_name: "our-model.safetensors", strength_model: 0.7 });
+    await submit("wan-image-2.1", { options: { model_id: "our-model", deployment_id: "our-lora", model_weight: 0.3 } });
+    expect(inputsOf("lora")).toMatchObject({ lora_name: "our-lora.safetensors", strength_model: 0.3 });
+  });
+
+  it("has two pictures of Wan 2.1", async () => {
+    const { outputs } = await make("wan-image-2.1", { count: 2, width: 64, height: 64 });
+    expect(inputsOf("latent")).toMatchObject({ length: 1, batch_size: 2 });
+    expect(inputsOf("sample")).toMatchObject({ steps: 30, cfg: 6 });
+    expect(outputs).toHaveLength(2);
+  });
+
+  it("has a LoRA for each half of Wan 2.2, and the halves of the steps", async () => {
+    const strengths = { lora_high_strength: 0.9, lora_low_strength: 0.2 };
+    await submit("wan-image-2.2", {
+      options: { model_id: "our-model", ...LORAS, ...strengths, steps: 9, guidance: 4 },
+    });
+    expect(inputsOf("lora_high")).toMatchObject({ lora_name: "style-high.safetensors", strength_model: 0.9 });
+    expect(inputsOf("lora_low")).toMatchObject({ lora_name: "style-low.safetensors", strength_model: 0.2 });
+    expect(inputsOf("sample_high")).toMatchObject({ steps: 9, cfg: 4, start_at_step: 0, end_at_step: 5 });
+    expect(inputsOf("sample_low")).toMatchObject({ steps: 9, cfg: 4, start_at_step: 5, add_noise: "disable" });
+  });
+
+  it("has the picture of Qwen where there is one, and its LoRA where one is named", async () => {
+    const images = [pictureOf("a face")];
+    await make("qwen-image-edit", {
+      images,
+      width: 64,
+      height: 64,
+      options: { lora_1: "our-lora", strength_model: 0.5 },
+    });
+    expect(inputsOf("picture").image).toMatch(/^gesso\/[0-9a-f-]{36}\.png$/);
+    expect(inputsOf("lora")).toMatchObject({ lora_name: "our-lora.safetensors", strength_model: 0.5 });
+    await make("qwen-image-edit", { images: undefined, width: 64, height: 64 });
+    expect(lastGraph()).not.toHaveProperty("picture");
+    expect(lastGraph()).not.toHaveProperty("lora");
+  });
+
+  it("has the shape of the reference where no size was asked for", async () => {
+    await submit("flux-dev-image", { images: [pictureOf("wide", 320, 160)] });
+    expect(inputsOf("scaled")).toMatchObject({ width: 1456, height: 720, crop: "center" });
+    await submit("flux-dev-image", { images: [pictureOf("wide", 320, 160)], width: 500, height: 300, count: 2 });
+    expect(inputsOf("scaled")).toMatchObject({ width: 496, height: 304 });
+    expect(inputsOf("latent").amount).toBe(2);
+  });
+
+  it("has the frames of a video in fours and one, in its shape", async () => {
+    const { outputs } = await make("wan-video-2.2", {
+      aspect_ratio: "9:16",
+      options: { duration: 2, fps: 12, cfg_scale: 4 },
+    });
+    expect(inputsOf("latent")).toMatchObject({ width: 704, height: 1280, length: 25 });
+    expect(inputsOf("film").fps).toBe(12);
+    expect(inputsOf("sample").cfg).toBe(4);
+    expect(outputs).toEqual([{ url: expect.stringContaining(".mp4") }]);
+  });
+
+  it("has an id and a seed that follow from the key", async () => {
+    const asked = async (key: string) => {
+      await submit("flux-dev", {}, at({ key }));
+      const { prompt_id, client_id } = box.ledger.at(-1)!.request;
+      expect(prompt_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      expect(client_id).toBe("gesso");
+      return [prompt_id, inputsOf("sample").seed];
+    };
+    const first = await asked("one");
+    expect(await asked("one")).toEqual(first);
+    expect(await asked("two")).not.toEqual(first);
+  });
+
+  it("is never a path, whatever a caller names", async () => {
+    for (const name of ["../../etc/passwd", "a/b", "a\\b", ".hidden", "", "x".repeat(200)]) {
+      const fault = await faultOf(submit("flux-dev-lora", { options: { model_id: name } }));
+      expect(fault).toMatchObject({ code: "provider_rejected_input", details: { reason: "lora_not_found" } });
+    }
+    expect(box.ledger).toEqual([]);
+  });
+
+  it("carries files under the operator's names for them, and the operator's token", async () => {
+    await another({ token: "secret" });
+    const names = "ae.safetensors=qwen_image_vae.safetensors, flux1-dev.safetensors = wan2.2_ti2v_5B_fp16.safetensors";
+    const settings = { COMFYUI_TOKEN: "secret", COMFYUI_FILES: names };
+    await submit("flux-dev", {}, at({ settings }));
+    expect(inputsOf("vae").vae_name).toBe("qwen_image_vae.safetensors");
+    expect(inputsOf("unet").unet_name).toBe("wan2.2_ti2v_5B_fp16.safetensors");
+    expect(box.complaints).toEqual([]);
+    const fault = await faultOf(submit("flux-dev", {}, at()));
+    expect(fault).toMatchObject({ code: "model_unavailable", kind: "refused" });
+  });
+
+  afterEach(() => {
+    expect(box.complaints.filter((what) => !what.startsWith("no credentials"))).toEqual([]);
+  });
+});
+
+describe("what a server answers", () => {
+  it("is a picture of the size asked for, read from the server that made it", async () => {
+    const { outputs } = await make("flux-dev", { width: 128, height: 64 });
+    const [output] = outputs as { url: string }[];
+    expect(new URL(output!.url).origin).toBe(new URL(box.url).origin);
+    const bytes = Buffer.from(await (await fetch(output!.url)).arrayBuffer());
+    expect(await sharp(bytes).metadata()).toMatchObject({ format: "png", width: 128, height: 64 });
+  });
+
+  it.each([
+    [
+      "a LoRA that is not there",
+      { options: { model_id: "missing-one" } },
+      { reason: "lora_not_found", lora: "missing-one" },
+    ],
+    [
+      "a sampler that nobody knows",
+      { options: { model_id: "our-model", scheduler: "magic" } },
+      { reason: "scheduler_not_known" },
+    ],
+    ["a value that no node takes", { options: { model_id: "our-model", cfg_scale: 1000 } }, {}],
+  ])("refuses %s for the caller's reason", async (_, overrides, details) => {
+    const fault = await faultOf(submit("flux-dev-lora", overrides));
+    expect(fault).toMatchObject({ code: "provider_rejected_input", kind: "refused", details });
+    expect(box.ledger).toEqual([]);
+  });
+
+  it.each([["flux1-dev.safetensors"], ["clip_l.safetensors"], ["ae.safetensors"]])(
+    "without %s it is the operator's affair, and somebody else may be asked",
+    async (file) => {
+      box.switches.retired = [file];
+      expect(await faultOf(submit("flux-dev"))).toMatchObject({
+        code: "model_unavailable",
+        kind: "refused",
+        details: {},
+      });
+    },
+  );
+
+  it("without a node that an own graph uses, or at a wrong address, is the same", async () => {
+    const settings = { COMFYUI_URLS: `${box.url}/elsewhere` };
+    expect(await faultOf(submit("flux-dev", {}, at({ settings })))).toMatchObject({ code: "model_unavailable" });
+    const { sortRefusal } = await import("./comfyui/refusals.ts");
+    const body = { error: { type: "missing_node_type", message: "", details: "", extra_info: {} }, node_errors: [] };
+    expect(sortRefusal(400, JSON.stringify(body))).toMatchObject({ code: "model_unavailable" });
+  });
+
+  it.each([["new"], ["old"]] as const)(
+    "of the %s age tells memory that ran out from content and from a stop",
+    async (age) => {
+      await another({ age });
+      box.switches.outcome = "failed";
+      expect(await faultOf(make("flux-dev"))).toMatchObject({ code: "provider_error", kind: "failed" });
+      box.switches.outcome = "moderated";
+      expect(await faultOf(make("flux-dev"))).toMatchObject({ code: "content_refused", kind: "refused" });
+      box.switches.outcome = "done";
+      expect(await faultOf(make("flux-dev", { prompt: "forbidden fruit" }))).toMatchObject({ code: "content_refused" });
+      box.switches.workMs = 60_000;
+      const progress = await submit("flux-dev");
+      setTimeout(() => fetch(`${box.url}/interrupt`, { method: "POST", body: "{}" }), 50);
+      const stopped = ended((progress as { ticket: Ticket }).ticket);
+      expect(await faultOf(stopped)).toMatchObject({ code: "provider_error", kind: "failed" });
+    },
+  );
+
+  it("says when it could not read the picture", async () => {
+    const images = [assetOf("no picture", async () => Buffer.from("no picture"))];
+    const fault = await faultOf(make("qwen-image-edit", { images, width: 64, height: 64 }));
+    expect(fault).toMatchObject({ code: "provider_rejected_input", details: { reason: "image_unreadable" } });
+  });
+});
+
+describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
+  beforeEach(() => another({ age }));
+
+  it("makes a picture, and its job can be found by the key", async () => {
+    const context = at();
+    expect(await comfyui.find!(context)).toBeUndefined();
+    box.switches.drop = { times: 1, when: "after" };
+    expect(await faultOf(submit("flux-dev", { width: 64, height: 64 }, context))).toMatchObject({ kind: "doubt" });
+    const ticket = await comfyui.find!(context);
+    expect(ticket).toEqual({ prompt_id: box.ledger[0]!.id, server: box.url });
+    expect((await ended(ticket!)).outputs).toHaveLength(1);
+    expect(await comfyui.find!(context)).toEqual(ticket);
+    expect(box.ledger).toHaveLength(1);
+  });
+
+  it("is not thought to have lost a job that ends between two questions", async () => {
+    box.switches.workMs = 200;
+    const { ticket } = (await submit("flux-dev", { width: 64, height: 64 })) as { ticket: Ticket };
+    const slow = at();
+    const { send } = slow;
+    // The job ends after each answer and before the next question, whichever comes first.
+    slow.send = async (url, request) => {
+      const answer = await send(url, request);
+      if (!url.includes("/api/jobs")) await ended(ticket);
+      return answer;
+    };
+    expect((await comfyui.check(ticket, slow)).state).toMatch(/running|done/);
+  });
+
+  it("stops a job that waits and one that runs, and no other", async () => {
+    box.switches.workMs = 60_000;
+    const [running, waiting] = [await submit("flux-dev"), await submit("flux-dev")] as { ticket: Ticket }[];
+    await new Promise((wake) => setTimeout(wake, 40));
+    await comfyui.cancel!(waiting!.ticket, at());
+    expect(box.ledger.map(({ canceledAt }) => canceledAt !== undefined)).toEqual([false, true]);
+    // It is gone from the queue: to be told so again must not hurt the one that runs.
+    await comfyui.cancel!(waiting!.ticket, at());
+    expect(box.ledger[0]!.canceledAt).toBeUndefined();
+    await comfyui.cancel!(running!.ticket, at());
+    expect(box.ledger[0]!.canceledAt).toBeDefined();
+  });
+
+  it("is looked over for nodes and files without starting anything", async () => {
+    const whole = await comfyui.examine!(comfyui.offers, at());
+    expect(whole.missing).toEqual([]);
+    expect(whole.says).toMatch(/1 of 1 servers answer; .* is ComfyUI 0\.3/);
+    await another({ age, lacks: ["qwen_image_vae.safetensors", "flux1-dev.safetensors"] });
+    const lacking = await comfyui.examine!(comfyui.offers, at());
+    expect(lacking.missing).toEqual([
+      "flux-dev",
+      "flux-dev-lora",
+      "flux-dev-image",
+      "flux-dev-image-lora",
+      "qwen-image-edit",
+    ]);
+    expect(lacking.says).toContain("lacks qwen_image_vae.safetensors for qwen-image-edit");
+    expect(box.ledger).toEqual([]);
+  });
+});

@@ -1,0 +1,127 @@
+// ComfyUI on the operator's own servers: a graph of nodes goes to `POST /prompt` of one of them under an id that we choose,
+// waits in that server's queue, and leaves files there. Servers keep what they know in memory, and forget it when they end.
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import type { Job } from "../kit/operation.ts";
+import { examine } from "./comfyui/examine.ts";
+import { filesOf, fill, graphNamed, modelsIn, renamed } from "./comfyui/graph.ts";
+import { type File, look, type Standing, stop } from "./comfyui/jobs.ts";
+import { offers } from "./comfyui/offers.ts";
+import {
+  ask,
+  CLIENT_ID,
+  type ComfyuiContext,
+  type ComfyuiEnv,
+  chooseServer,
+  Env,
+  otherNames,
+  serversOf,
+} from "./comfyui/pool.ts";
+import { sortFailure, sortRefusal } from "./comfyui/refusals.ts";
+import { promptIdOf, slotsOf } from "./comfyui/slots.ts";
+import { watch } from "./comfyui/watch.ts";
+import { cameToNothing, failure } from "./http.ts";
+import { type Asset, defineProvider, type Ticket } from "./provider.ts";
+
+const Queued = z.object({ prompt_id: z.string() });
+const Uploaded = z.object({ name: z.string() });
+
+/** A server that was silent this long counts as dead, and its jobs as lost: they are sent anew, to another. */
+const DEAD_SECONDS = 20;
+
+export const comfyui = defineProvider<ComfyuiEnv>({
+  id: "comfyui",
+  isNear: true,
+  env: Env,
+  offers,
+  resultOrigins: (env) => [...new Set(serversOf(env).map((server) => new URL(server).origin))],
+
+  async submit(job, offer, context) {
+    const graph = renamed(await graphNamed(offer.as, context.env.COMFYUI_GRAPHS), otherNames(context.env));
+    const [picture] = job.images ?? [];
+    const prompt_id = promptIdOf(context.key);
+    const name = picture && `${prompt_id}.${picture.media_type.replace(/^image\//, "")}`;
+    const slots = await slotsOf(job, context.key, name && `gesso/${name}`);
+    const prompt = fill(graph, slots);
+    const needs = { models: modelsIn(prompt), files: filesOf(graph, slots) };
+    const server = await chooseServer(context, needs, (each) =>
+      createHash("sha256").update(`${context.key} ${each}`).digest("hex"),
+    );
+    if (picture && name) await upload(context, server, { picture, name });
+    const taken = await ask(context, server, {
+      path: "/prompt",
+      body: { prompt, prompt_id, client_id: CLIENT_ID },
+      reply: Queued,
+      isFree: false,
+      sort: sortRefusal,
+    });
+    return { state: "running", ticket: { prompt_id: taken.prompt_id, server } };
+  },
+
+  async check(ticket, context) {
+    const { server, standing } = await locate(ticket, context);
+    if (standing.state === "running") return { state: "running", ticket: { ...ticket, server } };
+    if (standing.state === "failed") throw sortFailure(standing.error);
+    if (standing.state === "canceled") throw cameToNothing("somebody stopped the job on the server");
+    return { state: "done", outputs: standing.files.map((file) => ({ url: viewOf(server, file) })) };
+  },
+
+  async find(context) {
+    const prompt_id = promptIdOf(context.key);
+    const servers = serversOf(context.env);
+    const answers = await Promise.allSettled(servers.map((server) => look(context, server, prompt_id)));
+    const at = answers.findIndex((answer) => answer.status === "fulfilled" && answer.value !== undefined);
+    if (at >= 0) return { prompt_id, server: servers[at]! };
+    // The job may be on the one that cannot be asked.
+    const silent = answers.find((answer) => answer.status === "rejected");
+    if (silent) throw silent.reason;
+    return undefined;
+  },
+
+  async cancel({ prompt_id, server }, context) {
+    if (serversOf(context.env).includes(server!)) await stop(context, server!, prompt_id!);
+  },
+
+  examine,
+  watch,
+});
+
+type Located = { server: string; standing: Standing };
+
+/**
+ * Where the job is and how it stands. Its own server is asked first; where that one does not know it, or is no longer among
+ * ours, all others are. Lost is only what every server that lives has denied.
+ */
+async function locate({ prompt_id, server }: Ticket, context: ComfyuiContext): Promise<Located> {
+  const servers = serversOf(context.env);
+  const silent: unknown[] = [];
+  const isThere = async (each: string): Promise<Located | undefined> => {
+    const standing = await look(context, each, prompt_id!).catch((thrown) => void silent.push(thrown));
+    return standing && { server: each, standing };
+  };
+  const own = servers.includes(server!) ? await isThere(server!) : undefined;
+  if (own) return own;
+  if (silent.length > 0 && context.silentSeconds <= DEAD_SECONDS) throw silent[0];
+  const elsewhere = await Promise.all(servers.filter((each) => each !== server).map(isThere));
+  const found = elsewhere.find((each) => each !== undefined);
+  if (found) return found;
+  if (silent.length > 0 && context.silentSeconds <= DEAD_SECONDS) throw silent[0];
+  throw failure("provider_error", { kind: "gone", cause: silent[0] ?? "no server knows the job" });
+}
+
+async function upload(
+  context: ComfyuiContext,
+  server: string,
+  { picture, name }: { picture: NonNullable<Job<Asset>["images"]>[number]; name: string },
+): Promise<void> {
+  const form = new FormData();
+  const bytes = Buffer.from(await picture.bytes());
+  form.set("image", new Blob([bytes], { type: picture.media_type }), name);
+  form.set("subfolder", "gesso");
+  form.set("type", "input");
+  form.set("overwrite", "true");
+  await ask(context, server, { path: "/upload/image", body: form, reply: Uploaded });
+}
+
+const viewOf = (server: string, { filename, subfolder, type }: File) =>
+  `${server}/view?${new URLSearchParams({ filename, subfolder, type })}`;

@@ -1,0 +1,242 @@
+// Several servers behind one name: who gets a job, and that no job is lost with its server or made twice while one lives.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  type ComfyuiOptions,
+  type ComfyuiStandIn,
+  poolEnv,
+  startComfyui,
+  startPool,
+} from "../../../test/vendors/comfyui.ts";
+import { contextFor } from "../../../test/vendors/context.ts";
+import { jobFor } from "../../../test/vendors/jobs.ts";
+import type { Job } from "../../kit/operation.ts";
+import { comfyui } from "../comfyui.ts";
+import { failureOf } from "../http.ts";
+import type { Asset, Context, Ticket } from "../provider.ts";
+
+let boxes: ComfyuiStandIn[] = [];
+const start = async (...options: ComfyuiOptions[]) => {
+  await Promise.all(boxes.map((box) => box.close()));
+  boxes = await Promise.all(options.map(startComfyui));
+};
+beforeEach(async () => {
+  boxes = await startPool(3);
+});
+afterEach(() => Promise.all(boxes.map((box) => box.close())));
+
+let number = 0;
+type More = Partial<Context<unknown>> & { settings?: Record<string, string> };
+const at = ({ settings, ...rest }: More = {}) =>
+  contextFor({ ...poolEnv(boxes), ...settings }, comfyui, { key: `pool.0.${++number}`, ...rest });
+const submit = async (as: string, context = at(), overrides: Partial<Job<Asset>> = {}): Promise<Ticket> => {
+  const offer = comfyui.offers.find((each) => each.as === as)!;
+  const progress = await comfyui.submit(jobFor(offer, { width: 64, height: 64, ...overrides }), offer, context);
+  return (progress as { ticket: Ticket }).ticket;
+};
+const kindOf = (work: Promise<unknown>) =>
+  work.then(
+    () => "none",
+    (thrown) => failureOf(thrown).kind,
+  );
+const serverOf = ({ server }: Ticket) => boxes.findIndex(({ url }) => url === server);
+const jobsOn = () => boxes.map(({ ledger }) => ledger.length);
+async function ended(ticket: Ticket, context: Context<unknown>) {
+  for (const end = Date.now() + 5000; Date.now() < end; await new Promise((wake) => setTimeout(wake, 15))) {
+    const progress = await comfyui.check(ticket, context);
+    if (progress.state === "done") return progress;
+  }
+  throw new Error("the job did not end");
+}
+const busy = (switches: ComfyuiStandIn["switches"]) => Object.assign(switches, { workMs: 60_000 });
+
+describe("a job goes", () => {
+  it("to whoever has the least to do", async () => {
+    for (const { switches } of boxes) busy(switches);
+    for (let n = 0; n < 9; n++) await submit("flux-dev");
+    expect(jobsOn()).toEqual([3, 3, 3]);
+  });
+
+  it.each([["flux-dev"], ["wan-image-2.2"]])(
+    "to whoever did such a job of %s last, where they are equally busy",
+    async (as) => {
+      const first = await submit(as);
+      await ended(first, at());
+      for (let n = 0; n < 5; n++) {
+        const next = await submit(as);
+        await ended(next, at());
+        expect(next.server).toBe(first.server);
+      }
+    },
+  );
+
+  it("to a server that must load the model, rather than to the end of a queue", async () => {
+    const warm = await submit("flux-dev");
+    await ended(warm, at());
+    for (const { switches } of boxes) busy(switches);
+    const placed: Ticket[] = [];
+    for (let n = 0; n < 6; n++) placed.push(await submit("flux-dev"));
+    expect(placed[0]!.server).toBe(warm.server);
+    expect(new Set(placed.map(serverOf)).size).toBe(3);
+  });
+
+  it("to one that has its files", async () => {
+    const lacks = ["flux1-dev.safetensors"];
+    await start({ lacks }, { lacks: ["our-lora.safetensors"] }, { lacks });
+    for (let n = 0; n < 3; n++) expect(serverOf(await submit("flux-dev"))).toBe(1);
+    const options = { lora_1: "our-lora" };
+    for (let n = 0; n < 4; n++) expect(serverOf(await submit("qwen-image-edit", at(), { options }))).not.toBe(1);
+  });
+
+  it("past servers that do not answer", async () => {
+    await boxes[0]!.shut();
+    await boxes[2]!.shut();
+    for (let n = 0; n < 3; n++) expect(serverOf(await submit("flux-dev"))).toBe(1);
+    await boxes[1]!.shut();
+    expect(await kindOf(submit("flux-dev"))).toBe("unsent");
+  });
+
+  it("past a server that takes the line and then says nothing", async () => {
+    const mute = createServer(() => {}).listen(0, "127.0.0.1");
+    await once(mute, "listening");
+    const { port } = mute.address() as AddressInfo;
+    const settings = { COMFYUI_URLS: `http://127.0.0.1:${port},${boxes[0]!.url}` };
+    expect(serverOf(await submit("flux-dev", at({ settings, timeoutSeconds: 8 })))).toBe(0);
+    mute.close();
+    mute.closeAllConnections();
+  });
+
+  it("to one server by one request, however many are asked about themselves", async () => {
+    const posted: string[] = [];
+    const context = at();
+    const { send } = context;
+    context.send = (url, request) => {
+      if (request.method === "POST") posted.push(url);
+      return send(url, request);
+    };
+    await submit("flux-dev-image", context);
+    expect(posted.map((url) => new URL(url).pathname)).toEqual(["/upload/image", "/prompt"]);
+  });
+});
+
+describe("a job whose answer was lost", () => {
+  it("is found on whichever server took it", async () => {
+    for (const { switches } of boxes) switches.drop = { times: 1, when: "after" };
+    const context = at();
+    expect(await kindOf(submit("flux-dev", context))).toBe("doubt");
+    const ticket = await comfyui.find!(context);
+    expect(boxes[serverOf(ticket!)]!.ledger).toHaveLength(1);
+    await ended(ticket!, context);
+    expect(jobsOn().reduce((sum, each) => sum + each)).toBe(1);
+  });
+
+  it("is not known to be absent while a server is silent", async () => {
+    const context = at();
+    expect(await comfyui.find!(context)).toBeUndefined();
+    await boxes[1]!.shut();
+    expect(await kindOf(comfyui.find!(context))).toBe("unsent");
+    await boxes[1]!.open();
+    expect(await comfyui.find!(context)).toBeUndefined();
+  });
+
+  it("is found although another server is silent", async () => {
+    for (const { switches } of boxes) switches.drop = { times: 1, when: "after" };
+    const context = at();
+    await kindOf(submit("flux-dev", context));
+    const taker = boxes.findIndex(({ ledger }) => ledger.length > 0);
+    await boxes[(taker + 1) % 3]!.shut();
+    expect(serverOf((await comfyui.find!(context))!)).toBe(taker);
+  });
+});
+
+describe("a job whose server", () => {
+  it("is silent is asked about again, and only after a while counts as lost", async () => {
+    const ticket = await submit("flux-dev");
+    const box = boxes[serverOf(ticket)]!;
+    await box.shut();
+    expect(await kindOf(comfyui.check(ticket, at()))).toBe("unsent");
+    expect(await kindOf(comfyui.check(ticket, at({ silentSeconds: 20 })))).toBe("unsent");
+    expect(await kindOf(comfyui.check(ticket, at({ silentSeconds: 21 })))).toBe("gone");
+    await box.open();
+    expect((await ended(ticket, at({ silentSeconds: 15 }))).outputs).toHaveLength(1);
+  });
+
+  it("was restarted is lost, for the server forgot it and no other knows it", async () => {
+    const ticket = await submit("flux-dev");
+    await ended(ticket, at());
+    boxes[serverOf(ticket)]!.forget();
+    expect(await kindOf(comfyui.check(ticket, at()))).toBe("gone");
+  });
+
+  it("was restarted is not given up while another server cannot be asked", async () => {
+    const ticket = await submit("flux-dev");
+    boxes[serverOf(ticket)]!.forget();
+    await boxes[(serverOf(ticket) + 1) % 3]!.shut();
+    expect(await kindOf(comfyui.check(ticket, at()))).toBe("unsent");
+    expect(await kindOf(comfyui.check(ticket, at({ silentSeconds: 30 })))).toBe("gone");
+  });
+
+  it("has another address now is found there", async () => {
+    const ticket = await submit("flux-dev");
+    const elsewhere = { ...ticket, server: boxes[(serverOf(ticket) + 1) % 3]!.url };
+    const done = await ended(elsewhere, at());
+    expect(done.outputs).toEqual([{ url: expect.stringContaining(ticket.server!) }]);
+  });
+
+  it("was taken out of the settings is lost, and never sees the token again", async () => {
+    await start({ token: "t" }, { token: "t" });
+    const settings = { COMFYUI_TOKEN: "t" };
+    const ticket = await submit("flux-dev", at({ settings }));
+    const left = boxes[1 - serverOf(ticket)]!;
+    const sent: string[] = [];
+    const context = at({ settings: { ...settings, COMFYUI_URLS: left.url } });
+    const { send } = context;
+    context.send = (url, request) => {
+      sent.push(new URL(url).origin);
+      return send(url, request);
+    };
+    expect(await kindOf(comfyui.check(ticket, context))).toBe("gone");
+    await comfyui.cancel!(ticket, context);
+    expect(new Set(sent)).toEqual(new Set([left.url]));
+  });
+
+  it("died is sent anew elsewhere, and every living server has at most one job of it", async () => {
+    const ticket = await submit("flux-dev", at({ key: "run.0.1" }));
+    const dead = serverOf(ticket);
+    boxes[dead]!.forget();
+    await boxes[dead]!.shut();
+    expect(await kindOf(comfyui.check(ticket, at({ silentSeconds: 21 })))).toBe("gone");
+    const anew = await submit("flux-dev", at({ key: "run.0.2" }));
+    expect(serverOf(anew)).not.toBe(dead);
+    await ended(anew, at());
+    expect(
+      jobsOn()
+        .filter((_, index) => index !== dead)
+        .sort(),
+    ).toEqual([0, 1]);
+  });
+});
+
+it("examines all servers, and misses only what none of them can do", async () => {
+  await start(
+    { lacks: ["flux1-dev.safetensors"] },
+    { lacks: ["ae.safetensors", "wan2.2_vae.safetensors"] },
+    { lacks: ["wan2.2_vae.safetensors"] },
+  );
+  await boxes[2]!.shut();
+  const { says, missing } = await comfyui.examine!(comfyui.offers, at());
+  expect(missing).toEqual(["flux-dev", "flux-dev-lora", "flux-dev-image", "flux-dev-image-lora"]);
+  expect(says).toContain("2 of 3 servers answer");
+  for (const box of boxes) await box.shut();
+  expect(await kindOf(comfyui.examine!(comfyui.offers, at()))).toBe("unsent");
+});
+
+it("is on with one address or several, and off with none or with something else", () => {
+  const parse = (COMFYUI_URLS?: string) => comfyui.env.safeParse({ COMFYUI_URLS }).success;
+  expect([parse("http://gpu-1:8188"), parse("http://gpu-1:8188, https://gpu.example.com/two/")]).toEqual([true, true]);
+  expect([parse(), parse(""), parse("gpu-1:8188"), parse("http://gpu-1:8188,")]).toEqual([false, false, false, false]);
+  const env = comfyui.env.parse({ COMFYUI_URLS: "http://gpu-1:8188,https://gpu.example.com/two/" });
+  expect(comfyui.resultOrigins(env)).toEqual(["http://gpu-1:8188", "https://gpu.example.com"]);
+});

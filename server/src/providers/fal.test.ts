@@ -1,0 +1,137 @@
+// The adapter of fal against a fal on a real socket: one request for a job, and how it can be stopped and asked about.
+import { describe, expect, it } from "vitest";
+import { contextFor } from "../../test/vendors/context.ts";
+import { bytesOf, faultOf, useRig } from "../../test/vendors/fal/rig.ts";
+import { jobFor } from "../../test/vendors/jobs.ts";
+import { fal } from "./fal.ts";
+import { canDo } from "./fit.ts";
+import type { Offer, Send } from "./provider.ts";
+
+const { vendor, env, contextOf, submit, submitTo, finish, listening } = useRig();
+
+describe("every offer", () => {
+  const named = fal.offers.map((offer): [string, Offer] => [`${offer.task} ${offer.model} ${offer.as}`, offer]);
+
+  it.each(named)("%s sends one request that fal takes, and reads its result", async (_, offer) => {
+    const sent = await submitTo(offer);
+    const done = await finish(sent);
+    expect(vendor().complaints).toEqual([]);
+    expect(vendor().ledger.map(({ model }) => model)).toEqual([offer.as]);
+    const isWords = offer.task === "image.describe" || offer.task === "prompt.enhance";
+    if (isWords) expect(done.data).toBeDefined();
+    else expect((await bytesOf(done.outputs[0])).length).toBeGreaterThan(50);
+  });
+
+  it.each(named)("%s is the only one for its jobs, except for those that stand behind it", (_, offer) => {
+    const job = jobFor(offer);
+    const able = fal.offers.filter((each) => canDo(each, job) && each.preference === offer.preference);
+    expect(able).toEqual([offer]);
+  });
+});
+
+describe("a submission", () => {
+  it("is sent once, with the key, and fal must not run it again by itself", async () => {
+    const { heard, context } = listening();
+    const ticket = await submit("fal-ai/flux-pro/kontext/max/text-to-image", {}, context);
+    expect(heard).toHaveLength(1);
+    expect(heard[0]!.headers).toMatchObject({ authorization: `Key ${env().FAL_KEY}`, "x-fal-no-retry": "1" });
+    expect(heard[0]!.url).not.toContain("fal_webhook");
+    expect(ticket).toEqual({
+      id: vendor().ledger[0]!.id,
+      as: "fal-ai/flux-pro/kontext/max/text-to-image",
+      task: "image.generate",
+    });
+    expect(JSON.stringify(ticket)).not.toContain("secret");
+  });
+
+  it.each([
+    [401, "model_unavailable", "refused"],
+    [402, "model_unavailable", "refused"],
+    [403, "model_unavailable", "refused"],
+    [404, "model_unavailable", "refused"],
+    [422, "provider_rejected_input", "refused"],
+    [429, "provider_error", "busy"],
+    [500, "provider_error", "doubt"],
+    [504, "provider_error", "doubt"],
+  ])("answered with %i is %s and %s", async (status, code, kind) => {
+    vendor().switches.refuse = { times: 1, status };
+    expect(await faultOf(submit("fal-ai/flux/dev"))).toMatchObject({ code, kind });
+    expect(vendor().ledger).toEqual([]);
+  });
+
+  it("that is refused at the door for its content is moderated", async () => {
+    const body = { detail: [{ loc: ["body", "prompt"], msg: "no", type: "content_policy_violation" }] };
+    vendor().switches.refuse = { times: 1, status: 422, body };
+    expect(await faultOf(submit("fal-ai/flux/dev"))).toMatchObject({
+      code: "content_refused",
+      details: { by: "provider" },
+    });
+  });
+
+  it("whose connection is cut is in doubt", async () => {
+    vendor().switches.drop = { times: 1, when: "after" };
+    expect(await faultOf(submit("fal-ai/flux/dev"))).toMatchObject({ code: "provider_error", kind: "doubt" });
+    expect(vendor().ledger).toHaveLength(1);
+  });
+
+  it("of a model that fal has no more is for somebody else", async () => {
+    vendor().switches.retired = ["fal-ai/flux/dev"];
+    expect(await faultOf(submit("fal-ai/flux/dev"))).toMatchObject({ code: "model_unavailable", kind: "refused" });
+  });
+
+  it("with a LoRA is for somebody else where nobody said where LoRAs are", async () => {
+    const { FAL_LORA_BASE_URL: _, ...rest } = env();
+    const fault = await faultOf(submit("fal-ai/flux-lora", {}, contextFor(rest, fal)));
+    expect(fault).toMatchObject({ code: "model_unavailable", kind: "refused" });
+    expect(vendor().ledger).toEqual([]);
+  });
+});
+
+describe("cancel", () => {
+  it("stops a job that runs", async () => {
+    vendor().switches.workMs = 5000;
+    const ticket = await submit("fal-ai/flux-pro/v1/fill");
+    await fal.cancel!(ticket, contextOf());
+    expect(vendor().ledger[0]!.canceledAt).toBeDefined();
+    expect(await faultOf(fal.check(ticket, contextOf()))).toMatchObject({ kind: "failed" });
+  });
+
+  it("has nothing to say against a job that has ended or is not known", async () => {
+    const ticket = await submit("fal-ai/flux/dev");
+    await finish(ticket);
+    await fal.cancel!(ticket, contextOf());
+    await fal.cancel!({ ...ticket, id: "no-such-job" }, contextOf());
+  });
+
+  it("tells of a fal that is not there", async () => {
+    const ticket = await submit("fal-ai/flux/dev");
+    const context = contextOf({ send: () => Promise.reject(Object.assign(new Error(), { code: "ECONNREFUSED" })) });
+    expect(await faultOf(fal.cancel!(ticket, context))).toMatchObject({ kind: "unsent" });
+  });
+});
+
+describe("examine", () => {
+  it("finds the names that fal does not know any more, and costs nothing", async () => {
+    expect(await fal.examine!(fal.offers, contextOf())).toMatchObject({ missing: [] });
+    vendor().switches.retired = ["fal-ai/imagen4/preview"];
+    const { says, missing } = await fal.examine!(fal.offers, contextOf());
+    expect(missing).toEqual(["fal-ai/imagen4/preview"]);
+    expect(says).toMatch(/fal knows \d+ of the \d+ models/);
+    expect(vendor().ledger).toEqual([]);
+  });
+
+  it("tells that the key is wrong", async () => {
+    const context = contextFor({ ...env(), FAL_KEY: "another" }, fal);
+    expect(await faultOf(fal.examine!(fal.offers, context))).toMatchObject({ code: "model_unavailable" });
+  });
+
+  it("finds them one by one where fal refuses to speak of all", async () => {
+    const send: Send = async (url) => {
+      const names = new URL(url).searchParams.getAll("endpoint_id");
+      const isKnown = !names.includes("fal-ai/evf-sam");
+      const models = names.map((endpoint_id) => ({ endpoint_id }));
+      return { status: isKnown ? 200 : 404, header: () => undefined, text: JSON.stringify({ models }) };
+    };
+    expect((await fal.examine!(fal.offers, contextOf({ send }))).missing).toEqual(["fal-ai/evf-sam"]);
+  });
+});

@@ -1,0 +1,170 @@
+// fal: hundreds of models behind one queue. A job is posted to its model's address and named by fal; its standing and its
+// result lie under the model's first two words; a callback comes with a public signature.
+import { z } from "zod";
+import type { Job } from "../kit/operation.ts";
+import { settle } from "./fal/late.ts";
+import { offers } from "./fal/offers.ts";
+import { handsFor } from "./fal/pictures.ts";
+import { aboutInput, doneOf, fateOf, Result } from "./fal/result.ts";
+import { authorized, bases, Env, type FalEnv } from "./fal/settings.ts";
+import { signedRequestId } from "./fal/signature.ts";
+import { call, cameToNothing, failureOf } from "./http.ts";
+import { sizeOf } from "./local/pixels.ts";
+import { type Asset, type Context, defineProvider, type Offer, type Ticket } from "./provider.ts";
+
+const RequestId = z.string().regex(/^[\w-]+$/);
+const Queued = z.object({ request_id: RequestId });
+const Standing = z.object({
+  status: z.enum(["IN_QUEUE", "IN_PROGRESS", "COMPLETED"]),
+  queue_position: z.number().nullish(),
+  error: z.unknown().optional(),
+  error_type: z.string().nullish(),
+});
+const Called = z.object({ request_id: RequestId });
+/** What a ticket holds beside fal's name for the job. It travels with the address that fal calls back, too. */
+const Facts = z.object({
+  as: z.string().regex(/^[\w-][\w.-]*(\/[\w-][\w.-]*)+$/),
+  task: z.enum(offers.map(({ task }) => task)),
+  width: z.string().regex(/^\d+$/).optional(),
+  height: z.string().regex(/^\d+$/).optional(),
+});
+const Models = z.object({ models: z.array(z.object({ endpoint_id: z.string() })) });
+
+/** fal answers about so many models at once. */
+const MOST_ASKED = 50;
+/** It tells no progress, only who is next. */
+const QUEUED = 0.1;
+const RUNNING = 0.2;
+/** Endpoints of these owners are spelled with a word before. */
+const NAMESPACES = ["workflows", "comfy"];
+
+export const fal = defineProvider<FalEnv>({
+  id: "fal",
+  env: Env,
+  offers,
+  resultOrigins: (env) => ["https://fal.media", "https://*.fal.media", ...new Set(bases(env))],
+
+  async submit(job, offer, context) {
+    const { env, callbackUrl } = context;
+    const facts = await factsOf(job, offer);
+    const body = await settle(offer.body?.(job) ?? {}, handsFor(context, picturesOf(job)));
+    const { request_id } = await call(context, {
+      origin: env.FAL_QUEUE_URL,
+      url: `${env.FAL_QUEUE_URL}/${offer.as}${callbackUrl ? `?${webhookTo(callbackUrl, facts)}` : ""}`,
+      // What is sent again is decided here and not there: a second run of its own could be a second bill.
+      headers: { ...authorized(env), "x-fal-no-retry": "1" },
+      body,
+      reply: Queued,
+      sort: (status, said) => (status === 400 || status === 422 ? aboutInput(said) : undefined),
+    });
+    return { state: "running", ticket: { id: request_id, ...facts } };
+  },
+
+  async check(ticket, context) {
+    const standing = await read({ path: "/status", reply: Standing }, ticket, context);
+    if (standing.status === "IN_QUEUE") {
+      return { state: "running", ticket, progress: QUEUED / (1 + (standing.queue_position ?? 0)) };
+    }
+    if (standing.status === "IN_PROGRESS") return { state: "running", ticket, progress: RUNNING };
+    const result = await read({ path: "", reply: Result, tells: true }, ticket, context);
+    if (standing.error || standing.error_type) throw cameToNothing(standing);
+    return doneOf(result, ticket);
+  },
+
+  async cancel(ticket, context) {
+    const { FAL_QUEUE_URL: origin } = context.env;
+    const url = `${jobUrl(ticket, context.env)}/cancel`;
+    const request = { method: "PUT", origin, url, headers: authorized(context.env), reply: z.unknown() } as const;
+    await call(context, request).catch((thrown) => {
+      // It has ended already, or was never there: either way nothing is left to stop.
+      const { status } = failureOf(thrown);
+      if (status !== 400 && status !== 404) throw thrown;
+    });
+  },
+
+  async callback({ headers, body, query }, context) {
+    const signed = await signedRequestId({ headers, body }, context);
+    const { request_id } = Called.parse(JSON.parse(body));
+    const facts = Facts.safeParse(Object.fromEntries(query ?? []));
+    if (signed !== request_id || !facts.success) return undefined;
+    return { ticket: ticketOf(request_id, facts.data), ended: true };
+  },
+
+  async examine(asked, context) {
+    const names = [...new Set(asked.map(({ as }) => as))];
+    const missing: string[] = [];
+    for (let at = 0; at < names.length; at += MOST_ASKED) {
+      missing.push(...(await unknownTo(names.slice(at, at + MOST_ASKED), context)));
+    }
+    return {
+      says: `fal knows ${names.length - missing.length} of the ${names.length} models that we ask for.`,
+      missing,
+    };
+  },
+});
+
+const picturesOf = ({ images = [], mask }: Job<Asset>) => images.length + (mask ? 1 : 0);
+
+/** Sizes are told where the result speaks of places in the picture, or of the picture itself. */
+async function factsOf(job: Job<Asset>, offer: Offer): Promise<Record<string, string>> {
+  const facts = { as: offer.as, task: job.task };
+  const image = job.images?.[0];
+  if (!image || (job.task !== "image.segment" && job.task !== "image.describe")) return facts;
+  const { width, height } = await sizeOf(await image.bytes());
+  return { ...facts, width: String(width), height: String(height) };
+}
+
+/** The facts ride on the address: a callback itself does not say which model it is about. */
+function webhookTo(callbackUrl: string, facts: Record<string, string>): string {
+  const url = new URL(callbackUrl);
+  for (const [name, value] of Object.entries(facts)) url.searchParams.set(name, value);
+  return new URLSearchParams({ fal_webhook: url.href }).toString();
+}
+
+const ticketOf = (id: string, { as, task, width, height }: z.output<typeof Facts>): Ticket => ({
+  id,
+  as,
+  task,
+  ...(width && height && { width, height }),
+});
+
+/** Built, and not taken from an answer: a callback that is the only trace of a job brings no addresses. */
+function jobUrl({ id, as = "" }: Ticket, env: FalEnv): string {
+  const words = as.split("/");
+  const app = words.slice(0, NAMESPACES.includes(words[0]!) ? 3 : 2).join("/");
+  return `${env.FAL_QUEUE_URL}/${app}/requests/${id}`;
+}
+
+/** `tells`: a refusal is the fate of the job, and not of the question. */
+type Question<Reply> = { path: string; reply: z.ZodType<Reply>; tells?: boolean };
+
+const read = <Reply>({ path, reply, tells }: Question<Reply>, ticket: Ticket, context: Context<FalEnv>) =>
+  call(context, {
+    origin: context.env.FAL_QUEUE_URL,
+    url: `${jobUrl(ticket, context.env)}${path}`,
+    headers: authorized(context.env),
+    reply,
+    sort: (status, body) =>
+      status === 404 ? cameToNothing("fal no longer knows the job") : tells ? fateOf(status, body) : undefined,
+  });
+
+/** Which of these it does not have. Where it only says that one of them is missing, halves are asked about. */
+async function unknownTo(names: string[], context: Context<FalEnv>): Promise<string[]> {
+  const { env } = context;
+  const query = names.map((name) => `endpoint_id=${encodeURIComponent(name)}`).join("&");
+  try {
+    const { models } = await call(context, {
+      origin: env.FAL_API_URL,
+      url: `${env.FAL_API_URL}/v1/models?${query}`,
+      headers: authorized(env),
+      isFree: true,
+      reply: Models,
+    });
+    return names.filter((name) => !models.some(({ endpoint_id }) => endpoint_id === name));
+  } catch (thrown) {
+    if (failureOf(thrown).status !== 404) throw thrown;
+    if (names.length === 1) return names;
+    const half = Math.ceil(names.length / 2);
+    return [...(await unknownTo(names.slice(0, half), context)), ...(await unknownTo(names.slice(half), context))];
+  }
+}

@@ -1,0 +1,130 @@
+// fal's endpoints for pictures of one character, and for pictures that a prompt calls by tags.
+import type { Job } from "../../kit/operation.ts";
+import type { Asset, Offer } from "../provider.ts";
+import { drawing, option, row, withoutPictures, withPictures } from "./fields.ts";
+import { NANO_RATIOS } from "./generate-offers.ts";
+import { blackMask, picture, pictures } from "./late.ts";
+
+const PRESETS: Record<string, string> = {
+  "1:1": "square_hd",
+  "4:3": "landscape_4_3",
+  "3:4": "portrait_4_3",
+  "16:9": "landscape_16_9",
+  "9:16": "portrait_16_9",
+};
+const SPEEDS: Record<string, string> = { Default: "BALANCED", Turbo: "TURBO", Quality: "QUALITY" };
+const MAGIC: Record<string, boolean> = { On: true, Auto: true, Off: false };
+const USUAL_SIDE = 1248;
+const STEP = 32;
+
+/** Its own name for a shape, or a size whose longer side is the one asked for. */
+function characterSize(job: Job<Asset>) {
+  const ratio = job.aspect_ratio;
+  const longer = Number(option(job, "resolution"));
+  if (!ratio) return undefined;
+  if (!longer && PRESETS[ratio]) return PRESETS[ratio];
+  const [across = 1, down = 1] = ratio.split(":").map(Number);
+  const side = (part: number) => Math.round(((longer || USUAL_SIDE) * part) / Math.max(across, down) / STEP) * STEP;
+  return { width: side(across), height: side(down) };
+}
+
+const upper = (value: unknown) => (value === undefined ? undefined : String(value).toUpperCase());
+
+const drawn = (job: Job<Asset>) => ({
+  prompt: job.prompt,
+  num_images: job.count,
+  seed: job.seed,
+  rendering_speed: SPEEDS[String(option(job, "rendering_speed"))],
+  expand_prompt: MAGIC[String(option(job, "magic_prompt_option"))],
+});
+const styled = (job: Job<Asset>) => ({ style: upper(option(job, "style_type")), image_size: characterSize(job) });
+const known = (job: Job<Asset>) => ({ reference_image_urls: pictures(job.images?.slice(0, 1)) });
+
+const TUNING = ["rendering_speed", "magic_prompt_option"];
+const STYLE = ["style_type", "resolution"];
+const CHARACTER = { task: "image.character", model: "character-default", preference: 50 } as const;
+const SAME = { ...CHARACTER, equivalence: "ideogram-character" } as const;
+
+const characters = [
+  row({
+    ...SAME,
+    as: "fal-ai/ideogram/character",
+    limits: { count: 8, images: 1, mask: false },
+    takes: [...TUNING, ...STYLE],
+    when: ({ images = [] }) => images.length === 1,
+    body: (job) => ({ ...drawn(job), ...styled(job), ...known(job) }),
+  }),
+  row({
+    ...SAME,
+    as: "fal-ai/ideogram/character/remix",
+    limits: { count: 8, images: 2, mask: false },
+    takes: [...TUNING, ...STYLE],
+    when: ({ images = [], mask }) => images.length === 2 && mask === undefined,
+    body: (job) => ({ ...drawn(job), ...styled(job), ...known(job), image_url: picture(job.images?.[1]) }),
+  }),
+  row({
+    ...SAME,
+    as: "fal-ai/ideogram/character/edit",
+    limits: { count: 8, images: 2, mask: true },
+    takes: TUNING,
+    when: ({ images = [], mask }) => images.length === 2 && mask !== undefined,
+    body: (job) => ({
+      ...drawn(job),
+      ...known(job),
+      image_url: picture(job.images?.[1]),
+      mask_url: blackMask(job.mask),
+    }),
+  }),
+  row({
+    ...CHARACTER,
+    as: "fal-ai/ideogram/v3",
+    limits: { count: 8, mask: false },
+    takes: [...TUNING, ...STYLE],
+    when: withoutPictures,
+    body: (job) => {
+      const { style, image_size } = styled(job);
+      // Without a character there is no style by the name of fiction.
+      return { ...drawn(job), image_size, style: style === "FICTION" ? "GENERAL" : style };
+    },
+  }),
+];
+
+const RESOLUTIONS: Record<string, string> = { "720p": "1K", "1080p": "2K" };
+
+/** The model knows no tags, so the prompt calls each picture by its place. */
+function untagged(job: Job<Asset>): string {
+  const tags = (option(job, "tags") ?? []) as string[];
+  return tags.reduce(
+    (words, tag, index) => words.replaceAll(new RegExp(`@${tag}\\b`, "g"), `${tag} (image ${index + 1})`),
+    job.prompt ?? "",
+  );
+}
+
+const referenced = (job: Job<Asset>) => ({
+  ...drawing(job),
+  prompt: untagged(job),
+  aspect_ratio: job.aspect_ratio,
+  resolution: RESOLUTIONS[String(option(job, "resolution"))],
+});
+const REFERENCE = { task: "image.reference", model: "reference-default", preference: 60, price: 0.08 } as const;
+
+const references = [
+  row({
+    ...REFERENCE,
+    as: "fal-ai/nano-banana-2/edit",
+    limits: { ratios: NANO_RATIOS, count: 4, images: 14, mask: false },
+    takes: ["tags", "resolution"],
+    when: withPictures,
+    body: (job) => ({ ...referenced(job), image_urls: pictures(job.images) }),
+  }),
+  row({
+    ...REFERENCE,
+    as: "fal-ai/nano-banana-2",
+    limits: { ratios: NANO_RATIOS, count: 4, mask: false },
+    takes: ["resolution"],
+    when: withoutPictures,
+    body: referenced,
+  }),
+];
+
+export const characterOffers: Offer[] = [...characters, ...references];

@@ -1,0 +1,149 @@
+// fal's endpoints that change pictures: edits in words, within masks, removals, new frames.
+import type { Job } from "../../kit/operation.ts";
+import type { Asset, Offer } from "../provider.ts";
+import { drawing, maskedFirst, option, row } from "./fields.ts";
+import { GPT_SIZES, gptImage, KONTEXT_RATIOS, kontext, NANO_RATIOS, nanoBanana } from "./generate-offers.ts";
+import { clearMask, picture, pictures } from "./late.ts";
+
+const edit = "image.edit";
+const isMasked: Offer["when"] = ({ mask }) => mask !== undefined;
+const isUnmasked: Offer["when"] = ({ mask }) => mask === undefined;
+
+const kontextEdit = (model: string) =>
+  ({
+    task: edit,
+    model,
+    as: "fal-ai/flux-pro/kontext/max",
+    limits: { ratios: KONTEXT_RATIOS, count: 4, images: 1, mask: false },
+    takes: ["guidance"],
+    when: isUnmasked,
+    body: (job: Job<Asset>) => ({ ...kontext(job), image_url: picture(job.images?.[0]) }),
+  }) as const;
+
+const nanoEdit = (model: string) =>
+  ({
+    task: edit,
+    model,
+    as: "fal-ai/nano-banana-2/edit",
+    preference: 50,
+    equivalence: "nano-banana",
+    price: 0.08,
+    takes: [],
+  }) as const;
+
+/** The model has no field for a mask, but understands one that it is shown. */
+const MASK_WORDS = "The last image is a mask: change only what is white in it, and leave all else as it is.";
+
+const edits = [
+  row({ ...kontextEdit("flux-kontext-max"), preference: 60, equivalence: "flux-kontext-max" }),
+  row({
+    task: edit,
+    model: "vendora",
+    as: "fal-ai/gpt-image-1.5/edit",
+    preference: 50,
+    equivalence: "gpt-image",
+    price: 0.133,
+    limits: { sizes: GPT_SIZES, count: 4, mask: true },
+    takes: [],
+    body: (job) => ({
+      ...gptImage(job),
+      image_urls: pictures(maskedFirst(job)),
+      ...(job.mask && { mask_image_url: clearMask(job.mask) }),
+    }),
+  }),
+  row({
+    ...nanoEdit("nanobanana"),
+    limits: { ratios: NANO_RATIOS, count: 4, images: 14, mask: false },
+    body: (job) => ({ ...nanoBanana(job), image_urls: pictures(job.images) }),
+  }),
+  row({
+    ...nanoEdit("gemini-2.5"),
+    limits: { ratios: NANO_RATIOS, count: 4, images: 13, mask: true },
+    body: (job) => ({
+      ...nanoBanana(job),
+      ...(job.mask && { prompt: `${job.prompt}\n${MASK_WORDS}` }),
+      image_urls: pictures([...maskedFirst(job), ...(job.mask ? [job.mask] : [])]),
+    }),
+  }),
+  row({
+    task: edit,
+    model: "edit-default",
+    as: "fal-ai/flux-pro/v1/fill",
+    preference: 40,
+    equivalence: "mask-fill",
+    limits: { count: 4, images: 1, mask: true },
+    takes: [],
+    when: isMasked,
+    body: (job) => ({ ...drawing(job), image_url: picture(job.images?.[0]), mask_url: picture(job.mask) }),
+  }),
+  row({ ...kontextEdit("edit-default"), preference: 50 }),
+];
+
+const REMOVE = { task: "image.remove", model: "remove-default", equivalence: "object-removal" } as const;
+/** Pixels around what is removed: a shadow begins where the thing ends. */
+const WITH_SHADOW = 40;
+
+const removedWords = (job: Job<Asset>) =>
+  [job.prompt, option(job, "multiple") && "all of them", option(job, "remove_shadow") && "and the shadow"]
+    .filter(Boolean)
+    .join(", ");
+
+const removals = [
+  row({
+    ...REMOVE,
+    as: "fal-ai/object-removal",
+    preference: 40,
+    limits: { count: 1, images: 1, mask: false },
+    takes: ["remove_shadow", "multiple"],
+    when: isUnmasked,
+    body: (job) => ({
+      image_url: picture(job.images?.[0]),
+      prompt: removedWords(job),
+      ...(option(job, "remove_shadow") === true && { mask_expansion: WITH_SHADOW }),
+    }),
+  }),
+  row({
+    ...REMOVE,
+    as: "fal-ai/flux-pro/v1/erase",
+    preference: 40,
+    price: 0.03,
+    per: "megapixel",
+    limits: { count: 1, images: 1, mask: true },
+    takes: [],
+    when: isMasked,
+    body: (job) => ({ image_url: picture(job.images?.[0]), mask_url: picture(job.mask) }),
+  }),
+  row({
+    ...REMOVE,
+    as: "fal-ai/bria/eraser",
+    preference: 50,
+    limits: { count: 1, images: 1, mask: true },
+    takes: [],
+    when: isMasked,
+    body: (job) => ({ image_url: picture(job.images?.[0]), mask_url: picture(job.mask) }),
+  }),
+];
+
+const FRAME_TAKES = ["grid_position_x", "grid_position_y", "x_start", "x_end", "y_start", "y_end"];
+const frames = [
+  ["photon-1", "fal-ai/luma-photon/reframe"],
+  ["photon-flash-1", "fal-ai/luma-photon/flash/reframe"],
+].map(([model = "", as = ""]) =>
+  row({
+    task: "image.reframe",
+    model,
+    as,
+    preference: 40,
+    equivalence: model,
+    limits: { ratios: ["1:1", "16:9", "9:16", "4:3", "3:4", "21:9", "9:21"], count: 1, images: 1, mask: false },
+    takes: FRAME_TAKES,
+    body: (job) => ({
+      image_url: picture(job.images?.[0]),
+      aspect_ratio: job.aspect_ratio,
+      prompt: job.prompt,
+      ...Object.fromEntries(FRAME_TAKES.map((name) => [name, option(job, name)])),
+    }),
+  }),
+);
+
+export const editOffers: Offer[] = [...edits, ...removals, ...frames];

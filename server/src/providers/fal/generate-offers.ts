@@ -1,0 +1,246 @@
+// fal's endpoints behind the models of image generation.
+import type { Job } from "../../kit/operation.ts";
+import type { Asset, Offer } from "../provider.ts";
+import { drawing, hasOption, imageSize, inSize, loras, option, row, withoutPictures, withPictures } from "./fields.ts";
+import { lora, picture, pictures } from "./late.ts";
+
+const task = "image.generate";
+
+/** The model works on squares of sixteen pixels. */
+const SIDES = { step: 16 } as const;
+export const KONTEXT_RATIOS = ["21:9", "16:9", "4:3", "3:2", "1:1", "2:3", "3:4", "9:16", "9:21"];
+export const GPT_SIZES = ["1024x1024", "1536x1024", "1024x1536"];
+export const NANO_RATIOS = [
+  ...["21:9", "16:9", "3:2", "4:3", "5:4", "1:1", "4:5", "3:4", "2:3", "9:16", "4:1", "1:4", "8:1", "1:8"],
+];
+const IMAGEN_RATIOS = ["1:1", "16:9", "9:16", "4:3", "3:4"];
+
+const hasModel = hasOption("model_id");
+const isPlain: Offer["when"] = (job) => !hasModel(job);
+
+const FLUX_TAKES = ["guidance", "steps"];
+const flux = (job: Job<Asset>) => ({
+  ...drawing(job),
+  guidance_scale: option(job, "guidance"),
+  num_inference_steps: option(job, "steps"),
+});
+const fluxLora = (job: Job<Asset>) => ({
+  ...flux(job),
+  image_size: imageSize(job),
+  loras: loras(option(job, "model_id"), option(job, "strength_model") ?? option(job, "model_weight")),
+});
+const FLUX = { task, model: "flux-dev", preference: 40, equivalence: "flux-dev", per: "megapixel" } as const;
+const LORA_TAKES = [...FLUX_TAKES, "model_id", "strength_model", "model_weight"];
+
+const fluxOffers = [
+  row({
+    ...FLUX,
+    as: "fal-ai/flux/dev",
+    price: 0.025,
+    limits: { sides: SIDES, count: 4, mask: false },
+    latency: "quick",
+    takes: FLUX_TAKES,
+    when: (job) => withoutPictures(job) && isPlain(job),
+    body: (job) => ({ ...flux(job), image_size: imageSize(job) }),
+  }),
+  row({
+    ...FLUX,
+    as: "fal-ai/flux/dev/image-to-image",
+    limits: { sides: SIDES, count: 4, images: 1, mask: false },
+    latency: "quick",
+    takes: FLUX_TAKES,
+    when: (job) => withPictures(job) && isPlain(job),
+    body: (job) => ({ ...flux(job), image_url: picture(inSize(job.images?.[0], job)) }),
+  }),
+  row({
+    ...FLUX,
+    as: "fal-ai/flux-lora",
+    price: 0.035,
+    limits: { sides: SIDES, count: 4, mask: false },
+    takes: LORA_TAKES,
+    when: (job) => withoutPictures(job) && hasModel(job),
+    body: fluxLora,
+  }),
+  row({
+    ...FLUX,
+    as: "fal-ai/flux-lora/image-to-image",
+    limits: { sides: SIDES, count: 4, images: 1, mask: false },
+    takes: LORA_TAKES,
+    when: (job) => withPictures(job) && hasModel(job),
+    body: (job) => ({ ...fluxLora(job), image_url: picture(job.images?.[0]) }),
+  }),
+];
+
+export const kontext = (job: Job<Asset>) => ({
+  ...drawing(job),
+  aspect_ratio: job.aspect_ratio,
+  guidance_scale: option(job, "guidance"),
+});
+const KONTEXT_TAKES = ["guidance"];
+const KONTEXT = { task, model: "flux-kontext-max", preference: 60, equivalence: "flux-kontext-max" } as const;
+
+const kontextOffers = [
+  row({
+    ...KONTEXT,
+    as: "fal-ai/flux-pro/kontext/max/text-to-image",
+    limits: { ratios: KONTEXT_RATIOS, count: 4, mask: false },
+    takes: KONTEXT_TAKES,
+    when: withoutPictures,
+    body: kontext,
+  }),
+  row({
+    ...KONTEXT,
+    as: "fal-ai/flux-pro/kontext/max",
+    limits: { ratios: KONTEXT_RATIOS, count: 4, images: 1, mask: false },
+    takes: KONTEXT_TAKES,
+    when: withPictures,
+    body: (job) => ({ ...kontext(job), image_url: picture(job.images?.[0]) }),
+  }),
+  row({
+    task,
+    model: "flux-kontext-multi",
+    as: "fal-ai/flux-pro/kontext/max/multi",
+    preference: 40,
+    equivalence: "flux-kontext-multi",
+    limits: { ratios: KONTEXT_RATIOS, count: 4, images: 4, mask: false },
+    takes: KONTEXT_TAKES,
+    when: withPictures,
+    body: (job) => ({ ...kontext(job), image_urls: pictures(job.images) }),
+  }),
+];
+
+export const gptImage = (job: Job<Asset>) => ({
+  prompt: job.prompt,
+  num_images: job.count,
+  image_size: job.width && job.height ? `${job.width}x${job.height}` : undefined,
+  output_format: "png",
+});
+/** A square at the quality that it has unless told otherwise. */
+const GPT = { task, model: "vendora", preference: 50, equivalence: "gpt-image", price: 0.133 } as const;
+
+const gptOffers = [
+  row({
+    ...GPT,
+    as: "fal-ai/gpt-image-1.5",
+    limits: { sizes: GPT_SIZES, count: 4, mask: false },
+    takes: [],
+    when: withoutPictures,
+    body: gptImage,
+  }),
+  row({
+    ...GPT,
+    as: "fal-ai/gpt-image-1.5/edit",
+    limits: { sizes: GPT_SIZES, count: 4, mask: false },
+    takes: [],
+    when: withPictures,
+    body: (job) => ({ ...gptImage(job), image_urls: pictures(job.images) }),
+  }),
+];
+
+export const nanoBanana = (job: Job<Asset>) => ({ ...drawing(job), aspect_ratio: job.aspect_ratio });
+const NANO = { task, preference: 50, equivalence: "nano-banana", price: 0.08, takes: [] } as const;
+
+const nanoOffers = ["nanobanana", "gemini-2.5", "vendorb-imagen4"].flatMap((model) => [
+  row({
+    ...NANO,
+    model,
+    as: "fal-ai/nano-banana-2",
+    limits: { ratios: NANO_RATIOS, count: 4, mask: false },
+    when: withoutPictures,
+    body: nanoBanana,
+  }),
+  row({
+    ...NANO,
+    model,
+    as: "fal-ai/nano-banana-2/edit",
+    limits: { ratios: NANO_RATIOS, count: 4, images: 14, mask: false },
+    when: withPictures,
+    body: (job) => ({
+      ...nanoBanana(job),
+      // What this model calls a reference is one for style.
+      ...(model === "vendorb-imagen4" && { prompt: `${job.prompt}\nIn the style of the reference image.` }),
+      image_urls: pictures(job.images),
+    }),
+  }),
+]);
+
+const imagenOffer = row({
+  task,
+  model: "vendorb-imagen4",
+  as: "fal-ai/imagen4/preview",
+  preference: 60,
+  lifecycle: { state: "deprecated", successor: "fal-ai/nano-banana-2" },
+  limits: { ratios: IMAGEN_RATIOS, count: 4, mask: false },
+  takes: [],
+  when: withoutPictures,
+  body: nanoBanana,
+});
+
+const sampling = (job: Job<Asset>) => ({
+  negative_prompt: job.negative_prompt,
+  guidance_scale: option(job, "cfg_scale") ?? option(job, "guidance"),
+  num_inference_steps: option(job, "steps"),
+});
+const SAMPLING_TAKES = ["cfg_scale", "guidance", "steps"];
+
+const wanOffer = row({
+  task,
+  model: "wan-image-2.2",
+  as: "fal-ai/wan/v2.2-a14b/text-to-image/lora",
+  preference: 50,
+  equivalence: "wan-2.2",
+  limits: { sides: SIDES, count: 1, images: 0, mask: false },
+  takes: [...SAMPLING_TAKES, "lora_low_name", "lora_high_name", "lora_low_strength", "lora_high_strength"],
+  body: (job) => ({
+    prompt: job.prompt,
+    ...sampling(job),
+    image_size: imageSize(job),
+    seed: job.seed,
+    image_format: "png",
+    loras: ["high", "low"].flatMap((half) => {
+      const name = option(job, `lora_${half}_name`);
+      const scale = option(job, `lora_${half}_strength`);
+      return name === undefined ? [] : [{ path: lora(name), scale, transformer: half }];
+    }),
+  }),
+});
+
+const QWEN = { task, model: "qwen-image-edit", preference: 50, equivalence: "qwen-image-edit" } as const;
+const qwen = (job: Job<Asset>) => ({
+  ...drawing(job),
+  ...sampling(job),
+  image_size: imageSize(job),
+  loras: loras(option(job, "lora_1"), option(job, "strength_model")),
+});
+const QWEN_TAKES = [...SAMPLING_TAKES, "lora_1", "strength_model"];
+
+const qwenOffers = [
+  row({
+    ...QWEN,
+    as: "fal-ai/qwen-image-edit-lora",
+    limits: { sides: SIDES, count: 4, images: 1, mask: false },
+    takes: QWEN_TAKES,
+    when: withPictures,
+    body: (job) => ({ ...qwen(job), image_url: picture(job.images?.[0]) }),
+  }),
+  row({
+    ...QWEN,
+    as: "fal-ai/qwen-image",
+    price: 0.02,
+    per: "megapixel",
+    limits: { sides: SIDES, count: 4, mask: false },
+    takes: QWEN_TAKES,
+    when: withoutPictures,
+    body: qwen,
+  }),
+];
+
+export const generateOffers: Offer[] = [
+  ...fluxOffers,
+  ...kontextOffers,
+  ...gptOffers,
+  ...nanoOffers,
+  imagenOffer,
+  wanOffer,
+  ...qwenOffers,
+];

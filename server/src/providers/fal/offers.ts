@@ -1,0 +1,139 @@
+// What fal offers, a row for each of its endpoints that we use. Where two rows do the same task with the same model, `when`
+// says which of them a job belongs to. Field names differ from endpoint to endpoint, so each row names its own.
+import type { Job } from "../../kit/operation.ts";
+import type { Asset, Offer } from "../provider.ts";
+import { orderFor } from "../words.ts";
+import { characterOffers } from "./character-offers.ts";
+import { editOffers } from "./edit-offers.ts";
+import { option, row } from "./fields.ts";
+import { generateOffers } from "./generate-offers.ts";
+import { picture, setting } from "./late.ts";
+
+const wantsSeveral = (options: Job["options"]) => options?.multiple === true;
+const MOST_MASKS = 10;
+const SEGMENT = { task: "image.segment", model: "segment-default", equivalence: "text-segmentation" } as const;
+
+const lookOffers = [
+  row({
+    ...SEGMENT,
+    as: "fal-ai/sam-3/image",
+    preference: 40,
+    latency: "quick",
+    limits: { images: 1, mask: false },
+    takes: ["multiple"],
+    // It looks for a wheel where it is not told what to look for, and cuts out where it is not told to answer masks.
+    body: (job) => ({
+      image_url: picture(job.images?.[0]),
+      prompt: job.prompt ?? "",
+      apply_mask: false,
+      include_scores: true,
+      include_boxes: true,
+      output_format: "png",
+      ...(wantsSeveral(job.options) && { return_multiple_masks: true, max_masks: job.count ?? MOST_MASKS }),
+    }),
+  }),
+  row({
+    ...SEGMENT,
+    as: "fal-ai/evf-sam",
+    preference: 50,
+    latency: "quick",
+    limits: { count: 1, images: 1, mask: false },
+    takes: ["multiple"],
+    when: ({ options }) => !wantsSeveral(options),
+    body: (job) => ({ image_url: picture(job.images?.[0]), prompt: job.prompt ?? "", mask_only: true }),
+  }),
+  row({
+    task: "image.remove-background",
+    model: "remove-background-default",
+    as: "fal-ai/birefnet/v2",
+    preference: 40,
+    latency: "quick",
+    equivalence: "remove-background",
+    limits: { count: 1, images: 1, mask: false },
+    takes: [],
+    body: (job) => ({ image_url: picture(job.images?.[0]), model: "General Use (Heavy)", output_format: "png" }),
+  }),
+  row({
+    task: "image.upscale",
+    model: "upscale-default",
+    as: "fal-ai/esrgan",
+    preference: 40,
+    latency: "quick",
+    limits: { count: 1, images: 1, mask: false },
+    takes: ["factor"],
+    body: (job) => ({ image_url: picture(job.images?.[0]), scale: option(job, "factor"), output_format: "png" }),
+  }),
+];
+
+const wordOffers = [
+  row({
+    task: "image.describe",
+    model: "describe-default",
+    as: "fal-ai/moondream3-preview/caption",
+    preference: 60,
+    latency: "quick",
+    per: "call",
+    equivalence: "describe",
+    limits: { images: 1, mask: false },
+    takes: ["detail"],
+    body: (job) => ({ image_url: picture(job.images?.[0]), length: option(job, "detail") }),
+  }),
+  row({
+    task: "prompt.enhance",
+    model: "enhance-default",
+    as: "openrouter/router",
+    preference: 60,
+    latency: "quick",
+    per: "call",
+    equivalence: "enhance",
+    takes: ["model_type", "style", "language"],
+    body: (job) => ({
+      model: setting("FAL_TEXT_MODEL"),
+      prompt: job.prompt,
+      system_prompt: orderFor(job).instruction,
+    }),
+  }),
+];
+
+const FRAMES = { least: 17, most: 161 };
+const SPEED = { least: 4, usual: 24, most: 60 };
+const within = ({ least, most }: { least: number; most: number }, value: number) =>
+  Math.min(most, Math.max(least, value));
+
+/** It is told frames and not seconds. The length is what was promised, so a long film has fewer frames to the second. */
+function framesOf(job: Job<Asset>) {
+  const seconds = Number(option(job, "duration") ?? 3);
+  const asked = within(SPEED, Number(option(job, "fps") ?? SPEED.usual));
+  const fastest = Math.floor((FRAMES.most - 1) / seconds);
+  const frames_per_second = within(SPEED, Math.min(asked, fastest));
+  return { frames_per_second, num_frames: within(FRAMES, Math.round(seconds * frames_per_second) + 1) };
+}
+
+const videoOffer = row({
+  task: "video.generate",
+  model: "video-default",
+  as: "fal-ai/wan/v2.2-5b/image-to-video",
+  preference: 40,
+  latency: "slow",
+  per: "second",
+  limits: { ratios: ["16:9", "9:16", "1:1"], duration: { least: 1, most: 10 }, count: 1, images: 1, mask: false },
+  takes: ["duration", "fps", "cfg_scale"],
+  body: (job) => ({
+    image_url: picture(job.images?.[0]),
+    prompt: job.prompt ?? "",
+    negative_prompt: job.negative_prompt,
+    aspect_ratio: job.aspect_ratio,
+    seed: job.seed,
+    guidance_scale: option(job, "cfg_scale"),
+    ...framesOf(job),
+  }),
+});
+
+export const offers: Offer[] = [
+  ...generateOffers,
+  ...editOffers,
+  ...characterOffers,
+  ...lookOffers,
+  ...wordOffers,
+  videoOffer,
+];

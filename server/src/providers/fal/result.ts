@@ -1,0 +1,112 @@
+// Reads what became of a job at fal. COMPLETED only says that it is over: whether it went well is the result's own status
+// and body, and a black picture with a flag beside it is a refusal.
+import { z } from "zod";
+import type { Fault } from "../../faults.ts";
+import type { Task } from "../../kit/operation.ts";
+import { cameToNothing, failure, moderated, refusedInput } from "../http.ts";
+import type { Done, Output, Ticket } from "../provider.ts";
+import { readWords } from "../words.ts";
+
+const File = z.object({ url: z.url(), width: z.number().nullish(), height: z.number().nullish() });
+export const Result = z.object({
+  images: z.array(File).nullish(),
+  image: File.nullish(),
+  video: File.nullish(),
+  masks: z.array(File).nullish(),
+  scores: z.array(z.number()).nullish(),
+  /** The middle, width and height of each mask, as parts of the picture. */
+  boxes: z.array(z.array(z.number())).nullish(),
+  output: z.string().nullish(),
+  error: z.string().nullish(),
+  has_nsfw_concepts: z.array(z.boolean()).nullish(),
+});
+type Result = z.output<typeof Result>;
+
+const Complaint = z.object({ type: z.string().default("") });
+const Failed = z.object({
+  detail: z.union([z.string(), z.array(Complaint)]),
+  error_type: z.string().optional(),
+});
+
+/** The model was asked properly and failed; all other types are complaints about what was asked. */
+const MODEL_FAILED = /^(no_media_generated|generation_timeout|downstream_service_\w+|internal_server_error)$/;
+/** No runner ever finished the job and none will: fal was told not to try again by itself, and bills nothing. */
+const NEVER_RAN = /^(runner_\w+|startup_timeout)$/;
+
+/** Where fal does not say more, these may be of something between us and the result, which can be read again. */
+const IN_BETWEEN = [502, 503, 504];
+
+/** What the body of a refusal says about the job, where it is fal's own. */
+export function fateOf(status: number, body: string): Fault | undefined {
+  const said = readFailed(body);
+  if (!said || [401, 402, 403, 429].includes(status)) return undefined;
+  const { detail, error_type = "" } = said;
+  const cause = body.slice(0, 500);
+  if (typeof detail !== "string") return aboutInput(body) ?? cameToNothing(cause);
+  if (NEVER_RAN.test(error_type)) return failure("provider_error", { kind: "gone", cause });
+  if (!error_type && IN_BETWEEN.includes(status)) return undefined;
+  const isAsked = !error_type && (status === 400 || status === 422) && !/cancel/i.test(detail);
+  return isAsked ? refusedInput(cause) : cameToNothing(cause);
+}
+
+/** A complaint about what was asked, in a form that only fal's models use. */
+export function aboutInput(body: string): Fault | undefined {
+  const detail = readFailed(body)?.detail;
+  if (!Array.isArray(detail)) return undefined;
+  const types = detail.map(({ type }) => type);
+  const cause = body.slice(0, 500);
+  if (types.includes("content_policy_violation")) return moderated(cause);
+  return types.some((type) => MODEL_FAILED.test(type)) ? undefined : refusedInput(cause);
+}
+
+function readFailed(body: string) {
+  try {
+    return Failed.safeParse(JSON.parse(body)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+export async function doneOf(result: Result, ticket: Ticket): Promise<Done> {
+  const task = ticket.task as Task;
+  if (result.error) throw cameToNothing(result.error);
+  if (task === "image.describe" || task === "prompt.enhance") return words(result, ticket);
+  const outputs = task === "image.segment" ? masksOf(result, ticket) : filesOf(result);
+  if (outputs.length === 0) throw cameToNothing("a result without files");
+  return { state: "done", outputs };
+}
+
+async function words({ output }: Result, ticket: Ticket): Promise<Done> {
+  const data = await readWords({ task: ticket.task as Task, model: "" }, output ?? "");
+  if (!data) throw cameToNothing("a result without words");
+  const size = ticket.width && { width: Number(ticket.width), height: Number(ticket.height) };
+  return { state: "done", outputs: [], data: { ...data, ...size } };
+}
+
+function filesOf({ images, image, video, has_nsfw_concepts }: Result): Output[] {
+  const files = images ?? [image ?? video ?? []].flat();
+  const shown = files.filter((_, index) => has_nsfw_concepts?.[index] !== true);
+  if (shown.length === 0 && files.length > 0) throw moderated("has_nsfw_concepts");
+  return shown.map(({ url }) => ({ url }));
+}
+
+function masksOf({ masks, image, scores, boxes }: Result, ticket: Ticket): Output[] {
+  const found = masks ?? (image ? [image] : []);
+  if (found.length === 0) throw refusedInput("no mask", { reason: "nothing_found" });
+  return found.map(({ url, width, height }, index) => {
+    const size = { width: width ?? Number(ticket.width), height: height ?? Number(ticket.height) };
+    const score = scores?.[index];
+    const box = boxOf(boxes?.[index], size);
+    return { url, ...(score !== undefined && { score }), ...(box && { box }) };
+  });
+}
+
+function boxOf(parts: number[] | undefined, size: { width: number; height: number }): Output["box"] {
+  const [middleX, middleY, across, down] = parts ?? [];
+  if (middleX === undefined || middleY === undefined || across === undefined || down === undefined) return undefined;
+  const [left, top] = [(middleX - across / 2) * size.width, (middleY - down / 2) * size.height];
+  const [width, height] = [across * size.width, down * size.height].map(Math.round);
+  return [left, top, width, height].every(Number.isFinite)
+    ? { x: Math.max(0, Math.round(left)), y: Math.max(0, Math.round(top)), width: width!, height: height! }
+    : undefined;
+}

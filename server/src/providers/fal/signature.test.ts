@@ -1,0 +1,140 @@
+// Callbacks of fal, from the stand-in's own socket to ours: which are believed, and what ticket they bring.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { contextFor } from "../../../test/vendors/context.ts";
+import { fal as kit } from "../../../test/vendors/fal.ts";
+import { jobFor } from "../../../test/vendors/jobs.ts";
+import type { StandIn } from "../../../test/vendors/stand-in.ts";
+import { fal } from "../fal.ts";
+import type { CallbackRequest, Context } from "../provider.ts";
+
+let vendor: StandIn;
+const heard: (CallbackRequest & { path: string })[] = [];
+const listener = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on("data", (chunk) => chunks.push(chunk));
+  request.on("end", () => {
+    const url = new URL(request.url!, "http://localhost");
+    const headers = new Headers(request.headers as Record<string, string>);
+    heard.push({ path: url.pathname, query: url.searchParams, headers, body: Buffer.concat(chunks).toString() });
+    response.end("{}");
+  });
+});
+const listenerUrl = () => `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+
+beforeAll(async () => {
+  vendor = await kit.start();
+  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+});
+afterAll(async () => {
+  await vendor.close();
+  await new Promise((resolve) => listener.close(resolve));
+});
+
+const contextOf = (overrides: Partial<Context<unknown>> = {}) => contextFor(kit.env(vendor), fal, overrides);
+
+/** A job whose end fal tells us, and the ticket that the submission itself got. */
+async function calledBack(as = "fal-ai/sam-3/image", path = "/callbacks/fal/run/0/1/signature") {
+  heard.length = 0;
+  const offer = fal.offers.find((each) => each.as === as)!;
+  const sent = await fal.submit(jobFor(offer), offer, contextOf({ callbackUrl: `${listenerUrl()}${path}` }));
+  while (heard.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  return { request: heard[0]!, ticket: (sent as { ticket: Record<string, string> }).ticket };
+}
+
+const changed = (request: CallbackRequest, header: string, value: string): CallbackRequest => {
+  const headers = new Headers(request.headers);
+  headers.set(`x-fal-webhook-${header}`, value);
+  return { ...request, headers };
+};
+
+describe("a callback", () => {
+  it.each(["fal-ai/sam-3/image", "fal-ai/flux-pro/kontext/max", "openrouter/router"])(
+    "of %s comes to the address that was given, and brings the ticket of the submission",
+    async (as) => {
+      const { request, ticket } = await calledBack(as);
+      expect(request.path).toBe("/callbacks/fal/run/0/1/signature");
+      expect(await fal.callback!(request, contextOf())).toEqual({ ticket, ended: true });
+    },
+  );
+
+  it("is the only trace of a job, and enough to read its result", async () => {
+    const { request } = await calledBack();
+    const word = await fal.callback!(request, contextOf());
+    expect(await fal.check(word!.ticket, contextOf())).toMatchObject({ state: "done", outputs: [{ score: 0.9 }] });
+  });
+
+  it("is not believed where another key signed it", async () => {
+    vendor.switches.callbacks = "forged";
+    const { request } = await calledBack();
+    vendor.switches.callbacks = "once";
+    expect(await fal.callback!(request, contextOf())).toBeUndefined();
+  });
+
+  it("is not believed where a word of it was changed", async () => {
+    const { request } = await calledBack();
+    const other = request.body.replace('"status":"OK"', '"status":"ERROR"');
+    expect(other).not.toBe(request.body);
+    expect(await fal.callback!({ ...request, body: other }, contextOf())).toBeUndefined();
+    expect(await fal.callback!(changed(request, "user-id", "somebody"), contextOf())).toBeUndefined();
+  });
+
+  it.each([-301, 301])("is not believed %i seconds from when it was signed", async (seconds) => {
+    const { request, ticket } = await calledBack();
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + seconds * 1000 });
+    try {
+      expect(await fal.callback!(request, contextOf())).toBeUndefined();
+      vi.setSystemTime(Date.now() - seconds * 1000);
+      expect(await fal.callback!(request, contextOf())).toEqual({ ticket, ended: true });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("is not believed with another time on it", async () => {
+    const { request } = await calledBack();
+    const time = Number(request.headers.get("x-fal-webhook-timestamp"));
+    expect(await fal.callback!(changed(request, "timestamp", String(time + 1)), contextOf())).toBeUndefined();
+    expect(await fal.callback!(changed(request, "timestamp", "soon"), contextOf())).toBeUndefined();
+  });
+
+  it("says nothing about another job, however it is addressed", async () => {
+    const first = await calledBack();
+    const second = await calledBack("fal-ai/flux/dev", "/callbacks/fal/run/0/2/other");
+    const replayed = { ...first.request, query: second.request.query! };
+    expect((await fal.callback!(replayed, contextOf()))!.ticket.id).toBe(first.ticket.id);
+    const renamed = first.request.body.replaceAll(first.ticket.id!, second.ticket.id!);
+    expect(await fal.callback!({ ...first.request, body: renamed }, contextOf())).toBeUndefined();
+    const swapped = changed(first.request, "request-id", second.ticket.id!);
+    expect(await fal.callback!(swapped, contextOf())).toBeUndefined();
+  });
+
+  it.each([
+    ["nothing", ""],
+    ["no such task", "as=fal-ai/flux/dev&task=image.fly"],
+    ["a way out of the queue", "as=fal-ai/../../admin&task=image.generate"],
+    ["another host", "as=https://evil.example&task=image.generate"],
+  ])("whose address says %s is not followed", async (_, query) => {
+    const { request } = await calledBack();
+    expect(await fal.callback!({ ...request, query: new URLSearchParams(query) }, contextOf())).toBeUndefined();
+  });
+
+  it("without a signature is nobody's", async () => {
+    const { request } = await calledBack();
+    expect(await fal.callback!({ ...request, headers: new Headers() }, contextOf())).toBeUndefined();
+  });
+
+  it("costs one look at fal's keys a day", async () => {
+    const { request } = await calledBack();
+    const plain = contextOf();
+    let looks = 0;
+    const send: Context<unknown>["send"] = (url, options) => {
+      looks += url.includes("jwks") ? 1 : 0;
+      return plain.send(url, options);
+    };
+    await fal.callback!(request, { ...plain, send });
+    await fal.callback!(request, { ...plain, send });
+    expect(looks).toBe(0);
+  });
+});

@@ -1,0 +1,50 @@
+// Proves that a callback is fal's own: it signs with a key that it shows to everybody, and says when.
+import { createHash, createPublicKey, type JsonWebKey, type KeyObject, verify } from "node:crypto";
+import { z } from "zod";
+import { call } from "../http.ts";
+import type { Context } from "../provider.ts";
+import type { FalEnv } from "./settings.ts";
+
+const TOLERANCE_SECONDS = 300;
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** A signature that fits no known key may be of a new one; looked up again at most this often. */
+const LOOK_AGAIN_MS = 60 * 1000;
+
+const Keys = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
+
+type Known = { keys: KeyObject[]; at: number };
+/** By the address that they are shown at. */
+const known = new Map<string, Known>();
+
+/** The id of the job that the callback is about, or nothing where it is not fal's. */
+export async function signedRequestId(
+  { headers, body }: { headers: Headers; body: string },
+  context: Context<FalEnv>,
+): Promise<string | undefined> {
+  const [requestId, userId, time, signature] = ["request-id", "user-id", "timestamp", "signature"].map((name) =>
+    headers.get(`x-fal-webhook-${name}`),
+  );
+  if (!requestId || !userId || !time || !/^[0-9a-f]{128}$/i.test(signature ?? "")) return undefined;
+  if (!(Math.abs(Date.now() / 1000 - Number(time)) <= TOLERANCE_SECONDS)) return undefined;
+  const digest = createHash("sha256").update(body).digest("hex");
+  const message = Buffer.from([requestId, userId, time, digest].join("\n"));
+  const isSigned = (keys: KeyObject[]) =>
+    keys.some((key) => verify(null, message, key, Buffer.from(signature!, "hex")));
+
+  const first = await shownKeys(context, DAY_MS);
+  if (isSigned(first.keys)) return requestId;
+  const second = await shownKeys(context, LOOK_AGAIN_MS);
+  return second !== first && isSigned(second.keys) ? requestId : undefined;
+}
+
+async function shownKeys(context: Context<FalEnv>, mostMs: number): Promise<Known> {
+  const origin = context.env.FAL_REST_URL;
+  const before = known.get(origin);
+  if (before && Date.now() - before.at < mostMs) return before;
+  const { keys } = await call(context, { origin, url: `${origin}/.well-known/jwks.json`, isFree: true, reply: Keys });
+  const now = { keys: keys.filter(({ kty }) => kty === "OKP").map(publicKey), at: Date.now() };
+  known.set(origin, now);
+  return now;
+}
+
+const publicKey = (key: object) => createPublicKey({ key: key as JsonWebKey, format: "jwk" });

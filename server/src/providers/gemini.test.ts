@@ -1,0 +1,247 @@
+import sharp from "sharp";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { contextFor } from "../../test/vendors/context.ts";
+import { gemini as kit } from "../../test/vendors/gemini.ts";
+import { jobFor, maskOf, pictureOf } from "../../test/vendors/jobs.ts";
+import { colourOf } from "../../test/vendors/pictures.ts";
+import type { StandIn } from "../../test/vendors/stand-in.ts";
+import { Fault } from "../faults.ts";
+import type { Job, Task } from "../kit/operation.ts";
+import { fit } from "./fit.ts";
+import { gemini } from "./gemini.ts";
+import { failureOf } from "./http.ts";
+import type { Asset, Context, Done, Offer } from "./provider.ts";
+
+let standIn: StandIn;
+beforeAll(async () => {
+  standIn = await kit.start();
+});
+afterAll(() => standIn.close());
+beforeEach(() => {
+  standIn.ledger.length = 0;
+  standIn.complaints.length = 0;
+  const off = { drop: undefined, hang: undefined, refuse: undefined, outcome: "done", retired: [] };
+  Object.assign(standIn.switches, off);
+});
+
+const offerFor = (task: Task, model: string): Offer =>
+  gemini.offers.find((each) => each.task === task && each.model === model)!;
+const MAKE = offerFor("image.generate", "nanobanana");
+const EDIT = offerFor("image.edit", "gemini-2.5");
+
+const context = (env: Record<string, string> = {}, overrides: Partial<Context<unknown>> = {}) =>
+  contextFor({ ...kit.env(standIn), ...env }, gemini, overrides);
+const submit = async (job: Job<Asset>, offer: Offer, using = context()) =>
+  (await gemini.submit(fit(job, offer).job, offer, using)) as Done;
+const thrownBy = async (work: Promise<unknown>) => {
+  const thrown = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  const { kind, retryAfterSeconds, status } = failureOf(thrown);
+  return { code: thrown instanceof Fault ? thrown.code : thrown, kind, retryAfterSeconds, status };
+};
+const asked = () => standIn.ledger.at(-1)?.request;
+
+describe("a picture", () => {
+  it("is asked for with named fields only, and is no thought on the way to it", async () => {
+    const job = jobFor(MAKE, { prompt: "a lamp", aspect_ratio: "16:9", seed: 7, options: { strange: 1 } });
+    const { outputs } = await submit(job, MAKE);
+    expect(outputs).toHaveLength(1);
+    const { bytes, media_type } = outputs[0] as { bytes: Uint8Array; media_type: string };
+    expect(await sharp(bytes).metadata()).toMatchObject({ width: 96, height: 54, format: "jpeg" });
+    expect(media_type).toBe("image/jpeg");
+    expect(asked()).toEqual({
+      said: "a lamp",
+      pictures: 0,
+      instruction: undefined,
+      responseModalities: ["IMAGE"],
+      imageConfig: { aspectRatio: "16:9" },
+    });
+    expect(standIn.complaints).toEqual([]);
+  });
+
+  it("has the shape that the model chooses where the caller wanted none", async () => {
+    await submit(jobFor(MAKE), MAKE);
+    expect(asked()).not.toHaveProperty("imageConfig");
+  });
+
+  it("has the nearest shape that there is", async () => {
+    await submit(jobFor(MAKE, { aspect_ratio: "2:1" }), MAKE);
+    expect(asked()).toMatchObject({ imageConfig: { aspectRatio: "16:9" } });
+  });
+
+  it("is made of several, in their order", async () => {
+    await submit(jobFor(EDIT, { images: [pictureOf("one"), pictureOf("two"), pictureOf("three")] }), EDIT);
+    expect(asked()).toMatchObject({ said: "make it night", pictures: 3 });
+  });
+
+  it("of imagen's successor takes after a reference, and leaves out what it must not show", async () => {
+    const offer = offerFor("image.generate", "vendorb-imagen4");
+    await submit(jobFor(offer, { prompt: "a lamp", images: [pictureOf("one")], negative_prompt: "people" }), offer);
+    const said = "a lamp\n\nMake it in the style of the reference image.\n\nThe picture must not show: people.";
+    expect(asked()).toMatchObject({ said, pictures: 1, imageConfig: { aspectRatio: "1:1" } });
+  });
+
+  it("knows no tags, so they are told as numbers", async () => {
+    const offer = offerFor("image.reference", "reference-default");
+    const job = jobFor(offer, {
+      prompt: "@hero and @heroine walk, @nobody waits",
+      images: [pictureOf("one"), pictureOf("two")],
+      options: { tags: ["hero", "heroine"], resolution: "1080p" },
+    });
+    await submit(job, offer);
+    expect(asked()).toMatchObject({
+      said: "image 1 (hero) and image 2 (heroine) walk, @nobody waits",
+      imageConfig: { imageSize: "2K" },
+    });
+    expect(offer).not.toHaveProperty("equivalence");
+  });
+});
+
+describe("a mask", () => {
+  const colours = async ({ outputs }: Done) => {
+    const { data, info } = await sharp((outputs[0] as { bytes: Uint8Array }).bytes)
+      .removeAlpha()
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    const at = (x: number, y: number) => {
+      const place = (y * info.width + x) * 3;
+      return { r: data[place], g: data[place + 1], b: data[place + 2] };
+    };
+    return { size: [info.width, info.height], middle: at(info.width / 2, info.height / 2), corner: at(2, 2) };
+  };
+
+  it("is one more picture, and the prompt tells that white is what changes", async () => {
+    const job = jobFor(EDIT, { prompt: "a sea", images: [pictureOf("sand", 96, 64)], mask: maskOf(96, 64) });
+    const seen = await colours(await submit(job, EDIT));
+    expect(seen).toEqual({ size: [96, 64], middle: colourOf("a sea"), corner: colourOf("sand") });
+    expect(asked()).toMatchObject({ pictures: 2 });
+    expect(asked()).not.toHaveProperty("imageConfig");
+  });
+
+  it("belongs to the picture that it was drawn for", async () => {
+    const images = [pictureOf("face"), pictureOf("sand", 96, 64)];
+    const job = jobFor(EDIT, { prompt: "a sea", images, mask: maskOf(96, 64), mask_over: 1 });
+    expect(await colours(await submit(job, EDIT))).toMatchObject({ size: [96, 64], corner: colourOf("sand") });
+  });
+});
+
+describe("words", () => {
+  const DESCRIBE = offerFor("image.describe", "describe-default");
+  const ENHANCE = offerFor("prompt.enhance", "enhance-default");
+
+  it("describe a picture in the shape that our operation answers", async () => {
+    const job = jobFor(DESCRIBE, { images: [pictureOf("sand", 40, 30)], options: { detail: "long" } });
+    expect((await submit(job, DESCRIBE)).data).toEqual({
+      description: "description: 1 pictures",
+      tags: ["tags: 1 pictures 1", "tags: 1 pictures 2"],
+      prompt: "prompt: 1 pictures",
+      width: 40,
+      height: 30,
+    });
+    expect(asked()?.instruction).toMatch(/detailed paragraph/);
+    expect(standIn.complaints).toEqual([]);
+  });
+
+  it("make a prompt better, with what was added", async () => {
+    const job = jobFor(ENHANCE, { prompt: "a cat", options: { model_type: "flux-dev", language: "French" } });
+    const { data } = await submit(job, ENHANCE);
+    expect(data).toMatchObject({ enhanced_prompt: "enhanced_prompt: a cat", changes: [{}, {}] });
+    expect(asked()?.instruction).toMatch(/flux-dev.*French/s);
+  });
+
+  it("that break off are no answer", async () => {
+    standIn.switches.outcome = "failed";
+    expect(await thrownBy(submit(jobFor(DESCRIBE), DESCRIBE))).toMatchObject({
+      code: "provider_error",
+      kind: "failed",
+    });
+    standIn.switches.outcome = "moderated";
+    expect(await thrownBy(submit(jobFor(DESCRIBE), DESCRIBE))).toMatchObject({ code: "content_refused" });
+  });
+});
+
+describe("an answer of 200 without a picture", () => {
+  it("is moderated where the prompt or the picture gave offence", async () => {
+    const forbidden = submit(jobFor(MAKE, { prompt: "something forbidden" }), MAKE);
+    expect(await thrownBy(forbidden)).toMatchObject({ code: "content_refused", kind: "refused" });
+    standIn.switches.outcome = "moderated";
+    expect(await thrownBy(submit(jobFor(MAKE), MAKE))).toMatchObject({ code: "content_refused", kind: "refused" });
+  });
+
+  it("came to nothing where there is none, or only words", async () => {
+    const talk = submit(jobFor(MAKE, { prompt: "only words" }), MAKE);
+    expect(await thrownBy(talk)).toMatchObject({ code: "provider_error", kind: "failed" });
+    standIn.switches.outcome = "failed";
+    expect(await thrownBy(submit(jobFor(MAKE), MAKE))).toMatchObject({ code: "provider_error", kind: "failed" });
+    expect(standIn.ledger).toHaveLength(2);
+  });
+});
+
+describe("what Google says when it does not do it", () => {
+  const refused = (status: number, error: object) => {
+    standIn.switches.refuse = { times: 1, status, body: { error: { code: status, message: "no", ...error } } };
+    return thrownBy(submit(jobFor(MAKE), MAKE));
+  };
+  const quota = (quotaId: string, quotaValue = "10") => ({
+    status: "RESOURCE_EXHAUSTED",
+    details: [{ violations: [{ quotaId, quotaValue }] }, { retryDelay: "34.5s" }],
+  });
+
+  it("a busy minute is waited for as long as it says", async () => {
+    const minute = await refused(429, quota("GenerateRequestsPerMinutePerProjectPerModel"));
+    expect(minute).toMatchObject({ code: "provider_error", kind: "busy", retryAfterSeconds: 34.5 });
+    const unsaid = await refused(429, { status: "RESOURCE_EXHAUSTED", message: "Resource has been exhausted." });
+    expect(unsaid).toMatchObject({ code: "provider_error", kind: "busy" });
+  });
+
+  it.each([
+    [429, quota("GenerateRequestsPerDayPerProjectPerModel-FreeTier"), "model_unavailable", "refused"],
+    [429, quota("GenerateRequestsPerMinutePerProjectPerModel", "0"), "model_unavailable", "refused"],
+    [429, { message: "Your prepayment credits are depleted." }, "model_unavailable", "refused"],
+    [503, { status: "UNAVAILABLE", message: "The model is overloaded." }, "provider_error", "busy"],
+    [400, { message: "API key not valid. Please pass a valid API key." }, "model_unavailable", "refused"],
+    [400, { details: [{ reason: "API_KEY_INVALID" }] }, "model_unavailable", "refused"],
+    [400, { status: "FAILED_PRECONDITION", message: "User location" }, "model_unavailable", "refused"],
+    [403, { status: "PERMISSION_DENIED" }, "model_unavailable", "refused"],
+    [404, { status: "NOT_FOUND" }, "model_unavailable", "refused"],
+    [400, { status: "INVALID_ARGUMENT" }, "provider_rejected_input", "refused"],
+    [500, { status: "INTERNAL" }, "provider_error", "doubt"],
+    [504, { status: "DEADLINE_EXCEEDED" }, "provider_error", "doubt"],
+  ])("%i %o means %s, %s", async (status, error, code, kind) => {
+    expect(await refused(status, error)).toMatchObject({ code, kind });
+  });
+
+  it("a 503 that is not its own is doubt", async () => {
+    standIn.switches.refuse = { times: 1, status: 503, body: "upstream connect error" };
+    expect(await thrownBy(submit(jobFor(MAKE), MAKE))).toMatchObject({ kind: "doubt" });
+  });
+
+  it("of its own accord: a wrong key, a model that is gone", async () => {
+    const other = context({ GEMINI_API_KEY: "other" });
+    expect(await thrownBy(submit(jobFor(MAKE), MAKE, other))).toMatchObject({ code: "model_unavailable", status: 400 });
+    standIn.switches.retired = [MAKE.as];
+    expect(await thrownBy(submit(jobFor(MAKE), MAKE))).toMatchObject({ code: "model_unavailable", status: 404 });
+  });
+
+  it("nothing at all: the job may have been taken, and is not sent again", async () => {
+    standIn.switches.hang = { times: 9, when: "after" };
+    const hurried = context({}, { timeoutSeconds: 0.3 });
+    expect(await thrownBy(submit(jobFor(MAKE), MAKE, hurried))).toMatchObject({ kind: "doubt" });
+    expect(standIn.ledger).toHaveLength(1);
+    expect(await thrownBy(gemini.check({}, context()))).toMatchObject({ code: "internal_error" });
+  });
+});
+
+describe("an examination", () => {
+  it("names the models that are gone, and costs nothing", async () => {
+    expect(await gemini.examine!(gemini.offers, context())).toMatchObject({ missing: [] });
+    standIn.switches.retired = ["gemini-3.8-flash"];
+    expect(await gemini.examine!(gemini.offers, context())).toMatchObject({ missing: ["gemini-3.8-flash"] });
+    expect(await thrownBy(gemini.examine!(gemini.offers, context({ GEMINI_API_KEY: "other" })))).toMatchObject({
+      code: "model_unavailable",
+    });
+    expect(standIn.ledger).toEqual([]);
+  });
+});

@@ -1,0 +1,130 @@
+// Google's Gemini API: one request, and the picture is in its answer, or the reason why there is none; both come with a
+// status of 200. Nobody can be asked about a request whose answer was lost.
+import { z } from "zod";
+import { Fault } from "../faults.ts";
+import type { Job } from "../kit/operation.ts";
+import { offers } from "./gemini/offers.ts";
+import { promptFor } from "./gemini/prompt.ts";
+import { sort } from "./gemini/refusals.ts";
+import { call, cameToNothing, moderated } from "./http.ts";
+import { type Asset, type Context, defineProvider, type Offer } from "./provider.ts";
+import { orderFor, readWords } from "./words.ts";
+
+const Env = z.object({
+  GEMINI_API_KEY: z.string().min(1).describe("API key of the Gemini API"),
+  GEMINI_BASE_URL: z
+    .url()
+    .default("https://generativelanguage.googleapis.com")
+    .describe("Where the Gemini API is, without its version"),
+});
+type GeminiEnv = z.output<typeof Env>;
+
+const Part = z.object({
+  text: z.string().nullish(),
+  thought: z.boolean().nullish(),
+  inlineData: z.object({ mimeType: z.string(), data: z.string() }).nullish(),
+});
+const Content = z.object({
+  promptFeedback: z.object({ blockReason: z.string().nullish() }).nullish(),
+  candidates: z
+    .array(
+      z.object({
+        finishReason: z.string().nullish(),
+        content: z.object({ parts: z.array(Part).nullish() }).nullish(),
+      }),
+    )
+    .nullish(),
+});
+const Models = z.object({ models: z.array(z.object({ name: z.string() })).default([]) });
+
+const api = (env: GeminiEnv) => {
+  const origin = env.GEMINI_BASE_URL.replace(/\/+$/, "");
+  return { origin, headers: { "x-goog-api-key": env.GEMINI_API_KEY }, sort };
+};
+
+export const gemini = defineProvider<GeminiEnv>({
+  id: "gemini",
+  env: Env,
+  offers,
+  // It sends bytes only.
+  resultOrigins: (env) => [new URL(env.GEMINI_BASE_URL).origin],
+
+  async submit(job, offer, context) {
+    const isWords = job.task === "image.describe" || job.task === "prompt.enhance";
+    return isWords ? askForWords(job, offer, context) : askForPicture(job, offer, context);
+  },
+
+  async check() {
+    throw new Fault("internal_error", {}, { cause: "there is no job to ask about: the answer was the result" });
+  },
+
+  async examine(asked, context) {
+    const { origin, ...way } = api(context.env);
+    const url = `${origin}/v1beta/models?pageSize=1000`;
+    const { models } = await call(context, { origin, ...way, url, isFree: true, reply: Models });
+    const known = new Set(models.map(({ name }) => name.replace(/^models\//, "")));
+    const missing = [...new Set(asked.map(({ as }) => as))].filter((as) => !known.has(as));
+    return { says: `The key works; it may use ${known.size} models.`, missing };
+  },
+});
+
+async function askForPicture(job: Job<Asset>, offer: Offer, context: Context<GeminiEnv>) {
+  // It has no field for a mask: the mask is one more picture, and the prompt tells what it is for.
+  const pictures = [...(job.images ?? []), ...(job.mask ? [job.mask] : [])];
+  const imageConfig = { aspectRatio: job.aspect_ratio, imageSize: SIZES[String(job.options?.resolution)] };
+  const answer = await generate(offer, context, {
+    contents: [{ role: "user", parts: [{ text: promptFor(job) }, ...(await Promise.all(pictures.map(inline)))] }],
+    generationConfig: {
+      responseModalities: ["IMAGE"],
+      ...((imageConfig.aspectRatio || imageConfig.imageSize) && { imageConfig }),
+    },
+  });
+  // One picture a request: what may come before it are sketches on the way.
+  const picture = partsOf(answer).findLast(({ inlineData }) => inlineData)?.inlineData;
+  if (!picture) throw whyNothing(answer);
+  return {
+    state: "done" as const,
+    outputs: [{ bytes: Buffer.from(picture.data, "base64"), media_type: picture.mimeType }],
+  };
+}
+
+const SIZES: Record<string, string> = { "720p": "1K", "1080p": "2K" };
+
+async function askForWords(job: Job<Asset>, offer: Offer, context: Context<GeminiEnv>) {
+  const { instruction, schema } = orderFor(job);
+  const picture = job.images?.[0];
+  const answer = await generate(offer, context, {
+    systemInstruction: { parts: [{ text: instruction }] },
+    contents: [{ role: "user", parts: [picture ? await inline(picture) : { text: job.prompt }] }],
+    generationConfig: { responseMimeType: "application/json", responseJsonSchema: schema },
+  });
+  const said = partsOf(answer).flatMap(({ text }) => text ?? []);
+  const isWhole = (answer.candidates?.[0]?.finishReason ?? "STOP") === "STOP";
+  const data = isWhole ? await readWords(job, said.join("")) : undefined;
+  if (!data) throw whyNothing(answer);
+  return { state: "done" as const, outputs: [], data };
+}
+
+function generate(offer: Offer, context: Context<GeminiEnv>, body: object) {
+  const { origin, ...way } = api(context.env);
+  const url = `${origin}/v1beta/models/${offer.as}:generateContent`;
+  return call(context, { origin, ...way, url, body, reply: Content });
+}
+
+const inline = async (asset: Asset) => ({
+  inlineData: { mimeType: asset.media_type, data: Buffer.from(await asset.bytes()).toString("base64") },
+});
+
+type Answer = z.output<typeof Content>;
+
+/** Models may think aloud, in words and in pictures; that is no part of the answer. */
+const partsOf = ({ candidates }: Answer) => (candidates?.[0]?.content?.parts ?? []).filter(({ thought }) => !thought);
+
+const REFUSED = /SAFETY|PROHIBITED_CONTENT|RECITATION|BLOCKLIST|SPII/;
+
+function whyNothing({ promptFeedback, candidates }: Answer): Fault {
+  const blocked = promptFeedback?.blockReason;
+  const ended = candidates?.[0]?.finishReason ?? "";
+  if (blocked || REFUSED.test(ended)) return moderated(blocked ?? ended);
+  return cameToNothing(ended === "STOP" ? "answered in words" : ended);
+}

@@ -1,0 +1,55 @@
+// What the Gemini API does for us. The names of its models are defaults: those that ours were once named after are gone, and
+// their successor does all of it.
+import type { Task } from "../../kit/operation.ts";
+import type { Offer } from "../provider.ts";
+
+const RATIOS = [
+  ...["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"],
+  ...["1:4", "4:1", "1:8", "8:1"],
+];
+
+const picture = (task: Task, model: string, more: Partial<Offer> = {}): Offer => ({
+  task,
+  model,
+  as: "gemini-nano-banana-2.1",
+  recovery: "none",
+  price: 0.0336,
+  latency: "usual",
+  blocksSeconds: 180,
+  preference: 40,
+  // It takes 14 pictures, and a mask is one of them.
+  limits: { ratios: RATIOS, count: 1, images: 13, mask: true },
+  takes: [],
+  equivalence: "nano-banana",
+  ...more,
+});
+const words = (task: Task, equivalence: string, takes: string[]): Offer => ({
+  task,
+  model: `${equivalence}-default`,
+  as: "gemini-3.8-flash",
+  recovery: "none",
+  price: null,
+  per: "call",
+  latency: "quick",
+  blocksSeconds: 120,
+  preference: 40,
+  takes,
+  equivalence,
+});
+
+/** It knows no tags, so the prompt is rewritten: near to what was asked for, and no equal of those that do. */
+const { equivalence: _, ...byTags } = picture("image.reference", "reference-default", {
+  preference: 60,
+  takes: ["tags", "resolution"],
+});
+
+export const offers: Offer[] = [
+  picture("image.generate", "nanobanana"),
+  picture("image.generate", "gemini-2.5"),
+  picture("image.generate", "vendorb-imagen4"),
+  picture("image.edit", "nanobanana"),
+  picture("image.edit", "gemini-2.5"),
+  byTags,
+  words("image.describe", "describe", ["detail", "language"]),
+  words("prompt.enhance", "enhance", ["model_type", "style", "language"]),
+];

@@ -1,0 +1,32 @@
+// What other vendors have fields for, in words: Gemini reads a prompt and looks at pictures, and that is all.
+import type { Job } from "../../kit/operation.ts";
+
+type Asked = Pick<
+  Job<unknown>,
+  "task" | "model" | "prompt" | "negative_prompt" | "images" | "mask" | "mask_over" | "options"
+>;
+
+export function promptFor(job: Asked): string {
+  const { task, model, negative_prompt, images = [], mask, mask_over = 0 } = job;
+  const isStyle = task === "image.generate" && model === "vendorb-imagen4" && images.length > 0;
+  return [
+    task === "image.reference" ? withoutTags(job) : (job.prompt ?? ""),
+    ...(isStyle ? ["Make it in the style of the reference image."] : []),
+    ...(negative_prompt ? [`The picture must not show: ${negative_prompt}.`] : []),
+    ...(mask ? [maskWords(images.length + 1, mask_over + 1)] : []),
+  ].join("\n\n");
+}
+
+const maskWords = (mask: number, over: number) =>
+  [
+    `Image ${mask} is a mask for image ${over}: white marks what is to change, black marks what must stay as it is.`,
+    `Answer with the whole of image ${over}, in its own shape, changed nowhere but where the mask is white.`,
+  ].join(" ");
+
+/** `@hero` becomes `image 1 (hero)`; what nobody was tagged with stays as it is. */
+function withoutTags({ prompt = "", options = {} }: Asked): string {
+  const tags = Array.isArray(options.tags) ? options.tags : [];
+  return prompt.replace(/@([A-Za-z][A-Za-z0-9_]*)/g, (word, tag) =>
+    tags.includes(tag) ? `image ${tags.indexOf(tag) + 1} (${tag})` : word,
+  );
+}

@@ -1,0 +1,231 @@
+// The adapter of Ideogram against its stand-in: which of its doors a job goes through, what is in the form, and what its
+// answers mean to us.
+import sharp from "sharp";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { contextFor } from "../../test/vendors/context.ts";
+import { ideogram as vendor } from "../../test/vendors/ideogram.ts";
+import { jobFor, maskOf, pictureOf } from "../../test/vendors/jobs.ts";
+import { colourOf } from "../../test/vendors/pictures.ts";
+import type { StandIn } from "../../test/vendors/stand-in.ts";
+import type { Fault } from "../faults.ts";
+import { failureOf } from "./http.ts";
+import { nearestResolution } from "./ideogram/resolutions.ts";
+import { ideogram } from "./ideogram.ts";
+import { invertMask } from "./mask.ts";
+import type { Context, Done, Send } from "./provider.ts";
+
+let standIn: StandIn;
+const paths: string[] = [];
+beforeEach(async () => {
+  standIn = await vendor.start();
+  paths.length = 0;
+});
+afterEach(() => standIn.close());
+
+const context = (overrides: Partial<Context<unknown>> = {}) => {
+  const made = contextFor(vendor.env(standIn), ideogram, overrides);
+  const send: Send = (url, request) => {
+    paths.push(new URL(url).pathname);
+    return made.send(url, request);
+  };
+  return { ...made, send };
+};
+const offer = (task: string) => ideogram.offers.find((each) => each.task === task)!;
+const CHARACTER = () => offer("image.character");
+const EDIT = () => offer("image.edit");
+
+const made = async (job: ReturnType<typeof jobFor>) => {
+  const progress = await ideogram.submit(job, offer(job.task), context());
+  expect(progress.state).toBe("done");
+  return progress as Done;
+};
+const faultOf = async (work: Promise<unknown>) => {
+  const thrown = (await work.then(
+    () => undefined,
+    (fault) => fault,
+  )) as Fault;
+  return [thrown?.code, failureOf(thrown).kind];
+};
+const asked = () => standIn.ledger.at(-1)!.request;
+const read = async (output: Done["outputs"][number] | undefined) =>
+  Buffer.from(await (await fetch((output as { url: string }).url)).arrayBuffer());
+
+describe("a character", () => {
+  const hero = pictureOf("hero");
+  const cafe = pictureOf("cafe", 120, 80);
+
+  it("is generated from a reference, with options in the vendor's spelling", async () => {
+    const options = { rendering_speed: "Turbo", style_type: "Fiction", magic_prompt_option: "Off", resolution: "auto" };
+    const job = jobFor(CHARACTER(), { images: [hero], aspect_ratio: "16:9", seed: 4294967295, options });
+    const { outputs } = await made(job);
+    expect(paths).toEqual(["/v1/ideogram-v3/generate"]);
+    expect(asked()).toEqual({
+      prompt: "reading in a cafe",
+      character_reference_images: new Uint8Array(await hero.bytes()),
+      rendering_speed: "TURBO",
+      style_type: "FICTION",
+      magic_prompt: "OFF",
+      aspect_ratio: "16x9",
+      seed: "2147483647",
+    });
+    expect(outputs).toHaveLength(1);
+  });
+
+  it("without a reference is a generation like any other, of which nothing is said that was not asked", async () => {
+    await made(jobFor(CHARACTER(), { images: undefined }));
+    expect(paths).toEqual(["/v1/ideogram-v3/generate"]);
+    expect(asked()).toEqual({ prompt: "reading in a cafe" });
+  });
+
+  it("is put into a picture by remixing it, in the picture's own shape where no other is asked for", async () => {
+    await made(jobFor(CHARACTER(), { images: [hero, cafe] }));
+    expect(paths).toEqual(["/v1/ideogram-v3/remix"]);
+    expect(asked()).toMatchObject({ image: new Uint8Array(await cafe.bytes()), resolution: "1248x832" });
+    await made(jobFor(CHARACTER(), { images: [hero, cafe], aspect_ratio: "4:3" }));
+    expect(asked()).toMatchObject({ aspect_ratio: "4x3" });
+  });
+
+  it("is painted into a picture where a mask is white, which is black to the vendor", async () => {
+    const mask = maskOf(120, 80);
+    const { outputs } = await made(jobFor(CHARACTER(), { images: [hero, cafe], mask, mask_over: 1 }));
+    expect(paths).toEqual(["/v1/ideogram-v3/inpaint"]);
+    expect(asked()).toEqual({
+      prompt: "reading in a cafe",
+      image: new Uint8Array(await cafe.bytes()),
+      mask: new Uint8Array(await invertMask(await mask.bytes())),
+      character_reference_images: new Uint8Array(await hero.bytes()),
+    });
+    await expectPainted(outputs[0], { width: 120, at: [60, 40], source: "cafe" });
+  });
+
+  it.each([
+    ["16:9", "1280", "1312x736"],
+    ["1:1", "720", "1024x1024"],
+    ["2:3", 2048, "832x1248"],
+  ])("of %s with a longer side of %s is made as %s", async (aspect_ratio, resolution, size) => {
+    await made(jobFor(CHARACTER(), { images: [hero], aspect_ratio, options: { resolution } }));
+    expect(asked()).toMatchObject({ resolution: size });
+    expect(asked()).not.toHaveProperty("aspect_ratio");
+  });
+});
+
+it("picks the nearest size by shape first", () => {
+  expect(nearestResolution({ width: 3, height: 2 })).toBe("1248x832");
+  expect(nearestResolution({ width: 10, height: 1 })).toBe("1536x512");
+  expect(nearestResolution({ width: 400, height: 400 }, 2048)).toBe("1024x1024");
+});
+
+async function expectPainted(
+  output: Done["outputs"][number] | undefined,
+  { width, at: [x, y], source }: { width: number; at: [number, number]; source: string },
+) {
+  const data = await sharp(await read(output))
+    .removeAlpha()
+    .raw()
+    .toBuffer();
+  const pixel = (left: number, top: number) => [
+    ...data.subarray((top * width + left) * 3, (top * width + left) * 3 + 3),
+  ];
+  expect(pixel(1, 1)).toEqual(Object.values(colourOf(source)));
+  expect(pixel(x, y)).not.toEqual(pixel(1, 1));
+}
+
+describe("its other work", () => {
+  it("edits within a mask", async () => {
+    const { outputs } = await made(jobFor(EDIT(), { images: [pictureOf("desk")], mask: maskOf(), count: 2 }));
+    expect(paths).toEqual(["/v1/ideogram-v3/inpaint"]);
+    expect(asked()).toMatchObject({ prompt: "make it night", num_images: "2" });
+    expect(outputs).toHaveLength(2);
+    await expectPainted(outputs[1], { width: 64, at: [32, 32], source: "desk" });
+  });
+
+  it("leaves edits without a mask to others", () => {
+    expect(EDIT().when?.({ mask: undefined, images: [1], options: undefined })).toBe(false);
+  });
+
+  it("takes a background away", async () => {
+    const { outputs } = await made(jobFor(offer("image.remove-background")));
+    expect(paths).toEqual(["/v1/remove-background"]);
+    expect((await sharp(await read(outputs[0])).metadata()).hasAlpha).toBe(true);
+  });
+
+  it.each([
+    ["short", "A picture."],
+    ["normal", "A plain picture in one colour, seen from the front."],
+    ["long", "A plain picture in one colour, seen from the front."],
+  ])("describes a picture, %s", async (detail, description) => {
+    const { outputs, data } = await made(jobFor(offer("image.describe"), { options: { detail } }));
+    expect(paths).toEqual(["/describe"]);
+    expect(outputs).toEqual([]);
+    expect(data).toEqual({ description, tags: [], prompt: description, width: 64, height: 64 });
+  });
+
+  it("causes no complaint with any of its offers", async () => {
+    for (const each of ideogram.offers) await made(jobFor(each));
+    expect(standIn.ledger).toHaveLength(ideogram.offers.length);
+    expect(standIn.complaints).toEqual([]);
+  });
+});
+
+describe("what its answers mean", () => {
+  const submit = (more: object = {}) => ideogram.submit(jobFor(CHARACTER(), more), CHARACTER(), context());
+
+  it("422 is offence at the words, and nothing is paid", async () => {
+    expect(await faultOf(submit({ prompt: "a forbidden cat" }))).toEqual(["content_refused", "refused"]);
+    expect(standIn.ledger).toEqual([]);
+  });
+
+  it("a picture that is not safe is offence too, although the answer is 200", async () => {
+    standIn.switches.outcome = "moderated";
+    expect(await faultOf(submit())).toEqual(["content_refused", "refused"]);
+  });
+
+  it("no picture at all is a job that came to nothing", async () => {
+    standIn.switches.outcome = "failed";
+    expect(await faultOf(submit())).toEqual(["provider_error", "failed"]);
+  });
+
+  it.each([
+    [400, ["provider_rejected_input", "refused"]],
+    [401, ["model_unavailable", "refused"]],
+    [402, ["model_unavailable", "refused"]],
+    [429, ["provider_error", "busy"]],
+    [500, ["provider_error", "doubt"]],
+  ] as const)("a refusal with %i", async (status, fault) => {
+    standIn.switches.refuse = { times: 1, status };
+    expect(await faultOf(submit())).toEqual(fault);
+  });
+
+  it("keeps the safe ones of several pictures", async () => {
+    const data = [
+      { url: null, is_image_safe: false },
+      { url: "https://ideogram.ai/api/images/ephemeral/a.png", is_image_safe: true },
+    ];
+    const send: Send = async () => ({ status: 200, header: () => undefined, text: JSON.stringify({ data }) });
+    const within = contextFor(vendor.env(standIn), ideogram, { send });
+    expect(await ideogram.submit(jobFor(CHARACTER()), CHARACTER(), within)).toEqual({
+      state: "done",
+      outputs: [{ url: data[1]!.url }],
+    });
+  });
+
+  it("a lost answer is doubt, and there is nothing to ask about", async () => {
+    standIn.switches.drop = { times: 1, when: "after" };
+    expect(await faultOf(submit())).toEqual(["provider_error", "doubt"]);
+    expect(standIn.ledger).toHaveLength(1);
+    expect((await faultOf(ideogram.check({}, context())))[0]).toBe("internal_error");
+  });
+});
+
+describe("examination", () => {
+  it("asks only whether the key works", async () => {
+    expect(await ideogram.examine!(ideogram.offers, context())).toEqual({
+      says: "the key works",
+      missing: [],
+      unasked: ["ideogram-v3", "remove-background", "describe"],
+    });
+    const wrong = contextFor({ ...vendor.env(standIn), IDEOGRAM_API_KEY: "wrong" }, ideogram);
+    expect(await faultOf(ideogram.examine!(ideogram.offers, wrong))).toEqual(["model_unavailable", "refused"]);
+    expect(standIn.ledger).toEqual([]);
+  });
+});

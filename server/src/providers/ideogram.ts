@@ -1,0 +1,187 @@
+// Ideogram 3.0: one multipart request, answered when the pictures are there with addresses that soon expire. There is no
+// job to ask about, so a lost answer is lost.
+import { z } from "zod";
+import { Fault } from "../faults.ts";
+import type { Job } from "../kit/operation.ts";
+import { call, cameToNothing, moderated } from "./http.ts";
+import { nearestResolution, RATIOS } from "./ideogram/resolutions.ts";
+import { sizeOf } from "./local/pixels.ts";
+import { invertMask } from "./mask.ts";
+import { type Asset, type Context, type Done, defineProvider, type Offer } from "./provider.ts";
+
+const Env = z.object({
+  IDEOGRAM_API_KEY: z.string().min(1).describe("API key of Ideogram; it is off where this is not set"),
+  IDEOGRAM_BASE_URL: z.url().default("https://api.ideogram.ai").describe("Where its API listens"),
+});
+type IdeogramEnv = z.output<typeof Env>;
+
+const Pictures = z.object({
+  data: z.array(z.object({ url: z.string().nullish(), is_image_safe: z.boolean().optional() })),
+});
+const Descriptions = z.object({ descriptions: z.array(z.object({ text: z.string().optional() })) });
+
+const BLOCKING = { recovery: "none", blocksSeconds: 120 } as const;
+const TUNING = ["rendering_speed", "style_type", "magic_prompt_option", "resolution"];
+
+const offers: Offer[] = [
+  {
+    ...BLOCKING,
+    task: "image.character",
+    model: "character-default",
+    as: "ideogram-v3",
+    price: 0.15,
+    preference: 40,
+    latency: "usual",
+    limits: { ratios: RATIOS, count: 8, images: 2, mask: true },
+    takes: TUNING,
+    equivalence: "ideogram-character",
+  },
+  {
+    ...BLOCKING,
+    task: "image.edit",
+    model: "edit-default",
+    as: "ideogram-v3",
+    price: 0.06,
+    preference: 60,
+    latency: "usual",
+    limits: { count: 8, images: 1, mask: true },
+    takes: [],
+    equivalence: "mask-fill",
+    when: ({ mask }) => mask !== undefined,
+  },
+  {
+    ...BLOCKING,
+    task: "image.remove-background",
+    model: "remove-background-default",
+    as: "remove-background",
+    price: null,
+    preference: 60,
+    latency: "quick",
+    limits: { count: 1, images: 1 },
+    takes: [],
+    equivalence: "remove-background",
+  },
+  {
+    ...BLOCKING,
+    task: "image.describe",
+    model: "describe-default",
+    as: "describe",
+    price: null,
+    per: "call",
+    preference: 60,
+    latency: "quick",
+    limits: { images: 1 },
+    takes: ["detail"],
+    equivalence: "describe",
+  },
+];
+
+type File = { media_type: string; bytes(): Promise<Uint8Array> };
+type Errand = { path: string; fields: Record<string, string | number | File | undefined> };
+
+const upper = (value: unknown) => (typeof value === "string" ? value.toUpperCase() : undefined);
+
+/** In its masks black is what changes. */
+const inverted = (mask: Asset): File => ({
+  media_type: "image/png",
+  bytes: async () => invertMask(await mask.bytes()),
+});
+
+async function errandOf(job: Job<Asset>, { as }: Offer): Promise<Errand> {
+  const [first, second] = job.images ?? [];
+  if (job.task === "image.describe") return { path: `/${as}`, fields: { image_file: first } };
+  if (job.task === "image.remove-background") return { path: `/v1/${as}`, fields: { image: first } };
+  const [character, picture] = job.task === "image.character" ? [first, second] : [undefined, first];
+  const { rendering_speed, style_type, magic_prompt_option } = job.options ?? {};
+  const fields = {
+    prompt: job.prompt,
+    image: picture,
+    character_reference_images: character,
+    rendering_speed: upper(rendering_speed),
+    style_type: upper(style_type),
+    magic_prompt: upper(magic_prompt_option),
+    num_images: job.count,
+    // Its seeds have a bit less than ours.
+    seed: job.seed === undefined ? undefined : job.seed % 2 ** 31,
+  };
+  if (picture && job.mask) return { path: `/v1/${as}/inpaint`, fields: { ...fields, mask: inverted(job.mask) } };
+  const shaped = { ...fields, negative_prompt: job.negative_prompt, ...(await shapeOf(job, picture)) };
+  return { path: `/v1/${as}/${picture ? "remix" : "generate"}`, fields: shaped };
+}
+
+/** A ratio by its name, or a size from its list where a longer side was asked for or a picture gives the shape. */
+async function shapeOf(job: Job<Asset>, picture: Asset | undefined) {
+  const longerSide = Number(job.options?.resolution) || undefined;
+  const ratio = job.aspect_ratio ?? (picture ? undefined : "1:1");
+  if (ratio && !longerSide) return job.aspect_ratio ? { aspect_ratio: ratio.replace(":", "x") } : {};
+  const [width = 1, height = 1] = ratio?.split(":").map(Number) ?? [];
+  const shape = ratio ? { width, height } : await sizeOf(await picture!.bytes());
+  return { resolution: nearestResolution(shape, longerSide) };
+}
+
+async function formOf(fields: Errand["fields"]): Promise<FormData> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
+    if (typeof value !== "object") form.append(name, String(value));
+    else {
+      const type = value.media_type;
+      form.append(name, new Blob([Buffer.from(await value.bytes())], { type }), `${name}.${type.split("/")[1]}`);
+    }
+  }
+  return form;
+}
+
+const api = (env: IdeogramEnv) => ({ origin: env.IDEOGRAM_BASE_URL, headers: { "api-key": env.IDEOGRAM_API_KEY } });
+
+export const ideogram = defineProvider<IdeogramEnv>({
+  id: "ideogram",
+  env: Env,
+  offers,
+  pace: { concurrent: 10 },
+  resultOrigins: (env) => [new URL(env.IDEOGRAM_BASE_URL).origin, "https://ideogram.ai", "https://*.ideogram.ai"],
+
+  async submit(job, offer, context) {
+    const { path, fields } = await errandOf(job, offer);
+    const request = { url: `${context.env.IDEOGRAM_BASE_URL}${path}`, body: await formOf(fields) };
+    if (job.task === "image.describe") {
+      return described(job, await send(context, { ...request, reply: Descriptions }));
+    }
+    const { data } = await send(context, { ...request, reply: Pictures });
+    const outputs = data.flatMap(({ url, is_image_safe }) => (url && is_image_safe !== false ? [{ url }] : []));
+    if (outputs.length > 0) return { state: "done", outputs };
+    throw data.some(({ is_image_safe }) => is_image_safe === false) ? moderated("unsafe") : cameToNothing("no picture");
+  },
+
+  async check() {
+    throw new Fault("internal_error", {}, { cause: "there is nothing to ask about" });
+  },
+
+  async examine(asked, context) {
+    const url = `${context.env.IDEOGRAM_BASE_URL}/models`;
+    await call(context, { ...api(context.env), isFree: true, url, reply: z.looseObject({}) });
+    return { says: "the key works", missing: [], unasked: [...new Set(asked.map(({ as }) => as))] };
+  },
+});
+
+/** 422 is what it says to words and pictures that it takes offence at, and to nothing else. */
+const send = <Reply>(
+  context: Context<IdeogramEnv>,
+  request: { url: string; body: FormData; reply: z.ZodType<Reply> },
+): Promise<Reply> =>
+  call(context, {
+    ...api(context.env),
+    ...request,
+    sort: (status, body) => (status === 422 ? moderated(body.slice(0, 500)) : undefined),
+  });
+
+/** It may offer several texts; the caller's wish for brevity picks one. */
+async function described(job: Job<Asset>, { descriptions }: z.output<typeof Descriptions>): Promise<Done> {
+  const texts = descriptions.flatMap(({ text }) => (text?.trim() ? [text.trim()] : []));
+  const byLength = texts.toSorted((a, b) => a.length - b.length);
+  const detail = job.options?.detail;
+  const text = detail === "short" ? byLength[0] : detail === "long" ? byLength.at(-1) : texts[0];
+  if (!text) throw cameToNothing("no description");
+  const size = await sizeOf(await job.images![0]!.bytes());
+  return { state: "done", outputs: [], data: { description: text, tags: [], prompt: text, ...size } };
+}

@@ -1,0 +1,240 @@
+import fc from "fast-check";
+import sharp from "sharp";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { contextFor } from "../../test/vendors/context.ts";
+import { assetOf, jobFor, maskOf, pictureOf } from "../../test/vendors/jobs.ts";
+import { openai as kit } from "../../test/vendors/openai.ts";
+import { colourOf } from "../../test/vendors/pictures.ts";
+import type { StandIn } from "../../test/vendors/stand-in.ts";
+import { Fault } from "../faults.ts";
+import type { Job, Task } from "../kit/operation.ts";
+import { fit } from "./fit.ts";
+import { failureOf } from "./http.ts";
+import { openai } from "./openai.ts";
+import type { Asset, Context, Done, Offer } from "./provider.ts";
+
+let standIn: StandIn;
+beforeAll(async () => {
+  standIn = await kit.start();
+});
+afterAll(() => standIn.close());
+beforeEach(() => {
+  standIn.ledger.length = 0;
+  standIn.complaints.length = 0;
+  const off = { drop: undefined, hang: undefined, refuse: undefined, outcome: "done", retired: [] };
+  Object.assign(standIn.switches, off);
+});
+
+const offerFor = (task: Task, model: string, as?: string): Offer =>
+  openai.offers.find((each) => each.task === task && each.model === model && (as ?? each.as) === each.as)!;
+const VENDORA = offerFor("image.generate", "vendora");
+const EDIT = offerFor("image.edit", "vendora");
+
+const context = (env: Record<string, string> = {}, overrides: Partial<Context<unknown>> = {}) =>
+  contextFor({ ...kit.env(standIn), ...env }, openai, overrides);
+const submit = async (job: Job<Asset>, offer: Offer, using = context()) =>
+  (await openai.submit(fit(job, offer).job, offer, using)) as Done;
+const thrownBy = async (work: Promise<unknown>) => {
+  const thrown = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  const { kind, retryAfterSeconds, status } = failureOf(thrown);
+  return { code: thrown instanceof Fault ? thrown.code : thrown, kind, retryAfterSeconds, status };
+};
+const bytesOf = (done: Done, index = 0) => (done.outputs[index] as { bytes: Uint8Array }).bytes;
+const asked = () => standIn.ledger.at(-1);
+
+describe("pictures", () => {
+  it("are asked for with named fields only, and come as bytes", async () => {
+    const job = jobFor(VENDORA, { width: 1024, height: 768, count: 3, seed: 7, options: { strange: 1 } });
+    const done = await submit(job, VENDORA);
+    expect(done.outputs).toHaveLength(3);
+    expect(await sharp(bytesOf(done)).metadata()).toMatchObject({ width: 1024, height: 768, format: "png" });
+    expect(asked()).toMatchObject({
+      model: "gpt-image-2.5-flare",
+      request: { prompt: job.prompt, n: 3, size: "1024x768", output_format: "png" },
+    });
+    expect(standIn.complaints).toEqual([]);
+  });
+
+  it("have no size where the caller wanted none", async () => {
+    await submit(jobFor(VENDORA), VENDORA);
+    expect(asked()?.request.size).toBe("auto");
+  });
+
+  it("are edits where there is a picture to start from", async () => {
+    await submit(jobFor(VENDORA, { images: [pictureOf("one")], aspect_ratio: "16:9" }), VENDORA);
+    expect(asked()?.request).toMatchObject({ images: 1, mask: false, size: "1376x768" });
+    await submit(jobFor(EDIT, { images: [pictureOf("one"), pictureOf("two")], count: 2 }), EDIT);
+    expect(asked()?.request).toMatchObject({ images: 2, mask: false, size: "auto", n: 2 });
+  });
+
+  it("have one of three sizes with the model before", async () => {
+    const before = offerFor("image.generate", "vendora", "gpt-image-1.5");
+    await submit(jobFor(before, { width: 1600, height: 900 }), before);
+    expect(asked()).toMatchObject({ model: "gpt-image-1.5", request: { size: "1536x1024" } });
+  });
+
+  it("are always asked for in a size that OpenAI makes", () => {
+    const side = fc.integer({ min: 64, max: 2048 });
+    fc.assert(
+      fc.property(side, side, (width, height) => {
+        const made = fit({ task: "image.generate", model: "vendora", width, height }, VENDORA).job;
+        const [long, short] = [Math.max(made.width!, made.height!), Math.min(made.width!, made.height!)];
+        expect([long % 16, short % 16]).toEqual([0, 0]);
+        expect(long).toBeLessThanOrEqual(Math.min(3840, short * 3));
+        expect(long * short).toBeGreaterThanOrEqual(655_360);
+      }),
+    );
+  });
+
+  it("may lie at an address of a server that speaks the same API", async () => {
+    const base = { OPENAI_BASE_URL: `${standIn.url}/compatible/v1/` };
+    const using = context(base);
+    const { outputs } = await submit(jobFor(VENDORA), VENDORA, using);
+    const { url } = outputs[0] as { url: string };
+    expect(openai.resultOrigins(using.env)).toContain(new URL(url).origin);
+    expect((await fetch(url)).status).toBe(200);
+  });
+});
+
+describe("a mask", () => {
+  const FILL = offerFor("image.edit", "edit-default");
+  const colourAt = async (bytes: Uint8Array, at: { x: number; y: number }) => {
+    const image = sharp(bytes).removeAlpha();
+    const { width, height } = await sharp(bytes).metadata();
+    const pixels = await image.raw().toBuffer();
+    const place = (Math.floor(at.y * height) * width + Math.floor(at.x * width)) * 3;
+    return { r: pixels[place], g: pixels[place + 1], b: pixels[place + 2] };
+  };
+
+  it("changes what is white in it, and the picture keeps its shape", async () => {
+    const job = jobFor(FILL, { prompt: "a sea", images: [pictureOf("sand", 96, 64)], mask: maskOf(96, 64) });
+    const bytes = bytesOf(await submit(job, FILL));
+    expect(asked()?.request).toMatchObject({ mask: true, size: "1056x704" });
+    expect(await colourAt(bytes, { x: 0.5, y: 0.5 })).toEqual(colourOf("a sea"));
+    expect(await colourAt(bytes, { x: 0.1, y: 0.1 })).toEqual(colourOf("sand"));
+  });
+
+  it("is laid over the picture that it belongs to", async () => {
+    const images = [pictureOf("face"), pictureOf("sand", 96, 64)];
+    const job = jobFor(EDIT, { prompt: "a sea", images, mask: maskOf(96, 64), mask_over: 1 });
+    const bytes = bytesOf(await submit(job, EDIT));
+    expect(await colourAt(bytes, { x: 0.1, y: 0.1 })).toEqual(colourOf("sand"));
+  });
+});
+
+describe("words", () => {
+  const DESCRIBE = offerFor("image.describe", "describe-default");
+  const ENHANCE = offerFor("prompt.enhance", "enhance-default");
+
+  it("describe a picture in the shape that our operation answers", async () => {
+    const job = jobFor(DESCRIBE, {
+      images: [pictureOf("sand", 40, 30)],
+      options: { detail: "short", language: "Italian" },
+    });
+    expect(await submit(job, DESCRIBE)).toEqual({
+      state: "done",
+      outputs: [],
+      data: {
+        description: "description: a picture of 40x30",
+        tags: ["tags: a picture of 40x30 1", "tags: a picture of 40x30 2"],
+        prompt: "prompt: a picture of 40x30",
+        width: 40,
+        height: 30,
+      },
+    });
+    expect(asked()?.request).toMatchObject({ store: false, background: false });
+    expect(asked()?.request.instructions).toMatch(/one short sentence.*Italian/s);
+  });
+
+  it("make a prompt better, with what was added", async () => {
+    const job = jobFor(ENHANCE, { prompt: "a cat", options: { model_type: "flux-dev", style: "watercolour" } });
+    const { data } = await submit(job, ENHANCE);
+    expect(data).toMatchObject({ enhanced_prompt: "enhanced_prompt: a cat" });
+    expect(data?.changes).toHaveLength(2);
+    expect(asked()?.request.instructions).toMatch(/flux-dev.*watercolour/s);
+    expect(standIn.complaints).toEqual([]);
+  });
+
+  it("that are refused are moderated, and that come to nothing failed", async () => {
+    const job = jobFor(ENHANCE, { prompt: "something forbidden" });
+    expect(await thrownBy(submit(job, ENHANCE))).toMatchObject({ code: "content_refused", kind: "refused" });
+    standIn.switches.outcome = "failed";
+    expect(await thrownBy(submit(jobFor(ENHANCE), ENHANCE))).toMatchObject({ code: "provider_error", kind: "failed" });
+  });
+});
+
+describe("what OpenAI says when it does not do it", () => {
+  const refused = (status: number, error: object, headers: Record<string, string> = {}) => {
+    standIn.switches.refuse = { times: 1, status, body: { error: { message: "no", ...error } }, headers };
+    return thrownBy(submit(jobFor(VENDORA), VENDORA));
+  };
+
+  it.each([
+    [400, { code: "moderation_blocked" }, "content_refused", "refused"],
+    [400, { code: "content_policy_violation" }, "content_refused", "refused"],
+    [429, { code: "insufficient_quota", type: "insufficient_quota" }, "model_unavailable", "refused"],
+    [400, { code: "billing_hard_limit_reached" }, "model_unavailable", "refused"],
+    [404, { code: "model_not_found" }, "model_unavailable", "refused"],
+    [400, { code: "invalid_value", param: "model" }, "model_unavailable", "refused"],
+    [401, { code: "invalid_api_key" }, "model_unavailable", "refused"],
+    [403, { message: "Your organization must be verified" }, "model_unavailable", "refused"],
+    [400, { code: "invalid_value", param: "size" }, "provider_rejected_input", "refused"],
+    [500, { type: "image_generation_server_error" }, "provider_error", "failed"],
+    [500, { type: "server_error" }, "provider_error", "doubt"],
+    [503, { type: "server_error" }, "provider_error", "doubt"],
+  ])("%i %o means %s, %s", async (status, error, code, kind) => {
+    expect(await refused(status, error)).toMatchObject({ code, kind });
+  });
+
+  it("it is busy, and says for how long", async () => {
+    const answer = await refused(429, { code: "rate_limit_exceeded" }, { "retry-after": "7" });
+    expect(answer).toMatchObject({ code: "provider_error", kind: "busy", retryAfterSeconds: 7 });
+  });
+
+  it("of its own accord: moderated, retired, and somebody else's organization", async () => {
+    const forbidden = thrownBy(submit(jobFor(VENDORA, { prompt: "something forbidden" }), VENDORA));
+    expect(await forbidden).toMatchObject({ code: "content_refused" });
+    standIn.switches.retired = [VENDORA.as];
+    expect(await thrownBy(submit(jobFor(VENDORA), VENDORA))).toMatchObject({ code: "model_unavailable", status: 404 });
+    const other = context({ OPENAI_ORG_ID: "org-other" });
+    expect(await thrownBy(submit(jobFor(EDIT), EDIT, other))).toMatchObject({ status: 401 });
+  });
+
+  it("nothing at all: the job may have been taken, and is not sent again", async () => {
+    standIn.switches.drop = { times: 9, when: "after" };
+    expect(await thrownBy(submit(jobFor(VENDORA), VENDORA))).toMatchObject({ kind: "doubt" });
+    standIn.switches.drop = undefined;
+    standIn.switches.hang = { times: 9, when: "after" };
+    const hurried = context({}, { timeoutSeconds: 0.3 });
+    expect(await thrownBy(submit(jobFor(VENDORA), VENDORA, hurried))).toMatchObject({ kind: "doubt" });
+    expect(standIn.ledger).toHaveLength(2);
+  });
+
+  it("has no job to be asked about", async () => {
+    expect(await thrownBy(openai.check({}, context()))).toMatchObject({ code: "internal_error" });
+  });
+});
+
+describe("a picture that cannot be read", () => {
+  it("is nobody's submission", async () => {
+    const broken = assetOf("broken", () => Promise.reject(new Fault("asset_unavailable")));
+    expect(await thrownBy(submit(jobFor(EDIT, { images: [broken] }), EDIT))).toMatchObject({
+      code: "asset_unavailable",
+    });
+    expect(standIn.ledger).toEqual([]);
+  });
+});
+
+describe("an examination", () => {
+  it("names the models that are gone, and costs nothing", async () => {
+    expect(await openai.examine!(openai.offers, context())).toMatchObject({ missing: [] });
+    standIn.switches.retired = ["gpt-image-1.5"];
+    expect(await openai.examine!(openai.offers, context())).toMatchObject({ missing: ["gpt-image-1.5"] });
+    const wrong = context({ OPENAI_API_KEY: "sk-other" });
+    expect(await thrownBy(openai.examine!(openai.offers, wrong))).toMatchObject({ status: 401 });
+    expect(standIn.ledger).toEqual([]);
+  });
+});

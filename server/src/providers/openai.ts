@@ -1,0 +1,195 @@
+// OpenAI's Images API, or any server that speaks it: one long request, and its answer is the pictures. Nobody can be asked
+// about a request whose answer was lost. Words are asked for through the Responses API, in the same manner.
+import { z } from "zod";
+import { Fault } from "../faults.ts";
+import type { Job } from "../kit/operation.ts";
+import { busy, call, cameToNothing, moderated, refusedInput, unavailable } from "./http.ts";
+import { sizeOf } from "./local/pixels.ts";
+import { alphaMask } from "./mask.ts";
+import { offers } from "./openai/offers.ts";
+import { sizeAlike, sizeWithin } from "./openai/size.ts";
+import { type Asset, type Context, defineProvider, type Offer, type Output } from "./provider.ts";
+import { orderFor, readWords } from "./words.ts";
+
+const Env = z.object({
+  OPENAI_API_KEY: z.string().min(1).describe("API key of OpenAI, or of a server that speaks its API"),
+  OPENAI_BASE_URL: z.url().default("https://api.openai.com/v1").describe("Where that API is, with its version"),
+  OPENAI_ORG_ID: z.string().optional().describe("The organization that pays, where the key belongs to several"),
+  OPENAI_PROJECT_ID: z.string().optional().describe("The project that pays, where the key belongs to several"),
+});
+type OpenAiEnv = z.output<typeof Env>;
+
+const Pictures = z.object({
+  data: z.array(z.object({ b64_json: z.string().nullish(), url: z.string().nullish() })).default([]),
+  output_format: z.string().nullish(),
+});
+const Answer = z.object({
+  status: z.string().nullish(),
+  error: z.object({ code: z.string().nullish() }).nullish(),
+  incomplete_details: z.object({ reason: z.string().nullish() }).nullish(),
+  output: z
+    .array(
+      z.object({
+        content: z.array(z.object({ type: z.string(), text: z.string().nullish() })).nullish(),
+      }),
+    )
+    .default([]),
+});
+const Complaint = z.object({
+  error: z.object({ code: z.string().nullish(), type: z.string().nullish(), param: z.string().nullish() }),
+});
+const Models = z.object({ data: z.array(z.object({ id: z.string() })) });
+
+const api = (env: OpenAiEnv) => {
+  const origin = env.OPENAI_BASE_URL.replace(/\/+$/, "");
+  const headers = {
+    authorization: `Bearer ${env.OPENAI_API_KEY}`,
+    ...(env.OPENAI_ORG_ID && { "openai-organization": env.OPENAI_ORG_ID }),
+    ...(env.OPENAI_PROJECT_ID && { "openai-project": env.OPENAI_PROJECT_ID }),
+  };
+  return { origin, headers, sort };
+};
+
+export const openai = defineProvider<OpenAiEnv>({
+  id: "openai",
+  env: Env,
+  offers,
+  resultOrigins: (env) => [new URL(env.OPENAI_BASE_URL).origin],
+
+  async submit(job, offer, context) {
+    const isWords = job.task === "image.describe" || job.task === "prompt.enhance";
+    return isWords ? askForWords(job, offer, context) : askForPictures(job, offer, context);
+  },
+
+  async check() {
+    throw new Fault("internal_error", {}, { cause: "there is no job to ask about: the answer was the result" });
+  },
+
+  async examine(asked, context) {
+    const { origin, headers } = api(context.env);
+    const { data } = await call(context, { origin, headers, url: `${origin}/models`, isFree: true, reply: Models });
+    const known = new Set(data.map(({ id }) => id));
+    const missing = [...new Set(asked.map(({ as }) => as))].filter((as) => !known.has(as));
+    return { says: `The key works; it may use ${known.size} models.`, missing };
+  },
+});
+
+async function askForPictures(job: Job<Asset>, offer: Offer, context: Context<OpenAiEnv>) {
+  const { origin, ...way } = api(context.env);
+  const images = ordered(job);
+  const masked = images[0] && job.mask ? await sizeOf(await images[0].bytes()) : undefined;
+  const fields = {
+    model: offer.as,
+    prompt: job.prompt,
+    n: job.count,
+    size: masked ? sizeAlike(masked, offer) : sizeWithin(job, offer),
+    output_format: "png",
+  };
+  const mask = job.mask && masked && (await alphaMask(await job.mask.bytes(), masked));
+  const request =
+    images.length > 0
+      ? { url: `${origin}/images/edits`, body: await formOf(fields, images, mask) }
+      : { url: `${origin}/images/generations`, body: fields };
+  const answer = await call(context, { origin, ...way, ...request, reply: Pictures });
+  const outputs = answer.data.flatMap((each) => outputOf(each, answer.output_format ?? "png"));
+  if (outputs.length === 0) throw cameToNothing("an answer without pictures");
+  return { state: "done" as const, outputs };
+}
+
+/** It lays a mask over the first picture. */
+function ordered({ images = [], mask, mask_over = 0 }: Job<Asset>): Asset[] {
+  if (!mask || mask_over === 0) return images;
+  return [...images.slice(mask_over, mask_over + 1), ...images.filter((_, index) => index !== mask_over)];
+}
+
+type Fields = Record<string, string | number | undefined>;
+
+async function formOf(fields: Fields, images: Asset[], mask: Uint8Array | undefined): Promise<FormData> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) form.append(name, String(value));
+  for (const [index, image] of images.entries()) {
+    const file = new Blob([Buffer.from(await image.bytes())], { type: image.media_type });
+    const ending = image.media_type.replace("image/", "");
+    form.append(images.length > 1 ? "image[]" : "image", file, `image-${index + 1}.${ending}`);
+  }
+  if (mask) form.append("mask", new Blob([Buffer.from(mask)], { type: "image/png" }), "mask.png");
+  return form;
+}
+
+/** OpenAI itself always sends bytes; some that speak its API send an address. */
+function outputOf({ b64_json, url }: z.output<typeof Pictures>["data"][number], format: string): Output[] {
+  if (b64_json) {
+    const bytes = Buffer.from(b64_json.replace(/^data:[^,]*,/, ""), "base64");
+    return [{ bytes, media_type: `image/${format}` }];
+  }
+  return url ? [{ url }] : [];
+}
+
+async function askForWords(job: Job<Asset>, offer: Offer, context: Context<OpenAiEnv>) {
+  const { origin, ...way } = api(context.env);
+  const { instruction, schema } = orderFor(job);
+  const picture = job.images?.[0];
+  const content = picture
+    ? { type: "input_image", image_url: await dataUrl(picture), detail: "auto" }
+    : { type: "input_text", text: job.prompt };
+  const answer = await call(context, {
+    origin,
+    ...way,
+    url: `${origin}/responses`,
+    body: {
+      model: offer.as,
+      instructions: instruction,
+      input: [{ role: "user", content: [content] }],
+      text: { format: { type: "json_schema", name: job.task.replace(".", "_"), schema, strict: true } },
+      // Nobody reads it there again, so it need not be kept there.
+      store: false,
+    },
+    reply: Answer,
+  });
+  const data = await readWords(job, textOf(answer));
+  if (!data) throw cameToNothing("an answer without words");
+  return { state: "done" as const, outputs: [], data };
+}
+
+const dataUrl = async (asset: Asset) =>
+  `data:${asset.media_type};base64,${Buffer.from(await asset.bytes()).toString("base64")}`;
+
+/** What was said, or why it was not: an answer of 200 may hold either. */
+function textOf({ status, error, incomplete_details, output }: z.output<typeof Answer>): string {
+  const code = error?.code ?? incomplete_details?.reason ?? "";
+  const parts = output.flatMap(({ content }) => content ?? []);
+  if (REFUSED.has(code) || parts.some(({ type }) => type === "refusal")) throw moderated(code || "refusal");
+  if (code === "rate_limit_exceeded") throw busy(code);
+  if (/^(invalid|image|empty|unsupported)_/.test(code)) throw refusedInput(code);
+  if (error || (status && status !== "completed")) throw cameToNothing(code || status);
+  return parts.flatMap(({ type, text }) => (type === "output_text" ? (text ?? "") : [])).join("");
+}
+
+const REFUSED = new Set([
+  "moderation_blocked",
+  "content_policy_violation",
+  "image_content_policy_violation",
+  "content_filter",
+  "bio_policy",
+  "misalignment_policy_violation",
+]);
+const UNPAID = new Set(["insufficient_quota", "billing_hard_limit_reached", "billing_not_active"]);
+
+function sort(status: number, body: string): Fault | undefined {
+  const { code, type, param } = complaintOf(body);
+  const cause = body.slice(0, 500);
+  if (REFUSED.has(code ?? "")) return moderated(cause);
+  // Its own word that it tried: other answers of 500 may come from something in between.
+  if (type === "image_generation_server_error") return cameToNothing(cause);
+  if (UNPAID.has(code ?? "") || UNPAID.has(type ?? "")) return unavailable(cause, status);
+  const isModel = code === "model_not_found" || (param === "model" && status < 500);
+  return isModel ? unavailable(cause, status) : undefined;
+}
+
+function complaintOf(body: string): z.output<typeof Complaint>["error"] {
+  try {
+    return Complaint.parse(JSON.parse(body)).error;
+  } catch {
+    return {};
+  }
+}

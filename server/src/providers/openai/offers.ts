@@ -1,0 +1,48 @@
+// What OpenAI does for us. The names of its models are defaults: it retires them within a year or two.
+import type { Task } from "../../kit/operation.ts";
+import type { Offer, OfferLimits } from "../provider.ts";
+
+const ANY_SIZE: OfferLimits = {
+  sides: { most: 3840, step: 16, leastPixels: 655_360, mostPixels: 8_294_400, mostRatio: 3 },
+};
+const THREE_SIZES: OfferLimits = { sizes: ["1024x1024", "1536x1024", "1024x1536"] };
+const EVERY_PICTURE: OfferLimits = { count: 4, images: 16, mask: true, prompt: 32_000 };
+
+type Row = { task: Task; model: string; preference: number; equivalence: string };
+
+const pictures = (as: string, sizes: OfferLimits, row: Row): Offer => ({
+  ...row,
+  as,
+  recovery: "none",
+  price: null,
+  latency: "usual",
+  blocksSeconds: 300,
+  limits: { ...EVERY_PICTURE, ...sizes },
+  takes: [],
+});
+const words = (task: Task, equivalence: string, takes: string[]): Offer => ({
+  task,
+  model: `${equivalence}-default`,
+  as: "gpt-5.6-luna",
+  recovery: "none",
+  price: null,
+  per: "call",
+  latency: "quick",
+  blocksSeconds: 120,
+  preference: 50,
+  takes,
+  equivalence,
+});
+
+const vendora = (task: Task, preference: number) => ({ task, model: "vendora", preference, equivalence: "gpt-image" });
+const NEWEST = "gpt-image-2.5-flare";
+const BEFORE = "gpt-image-1.5";
+export const offers: Offer[] = [
+  pictures(NEWEST, ANY_SIZE, vendora("image.generate", 40)),
+  pictures(BEFORE, THREE_SIZES, vendora("image.generate", 60)),
+  pictures(NEWEST, ANY_SIZE, vendora("image.edit", 40)),
+  pictures(BEFORE, THREE_SIZES, vendora("image.edit", 60)),
+  pictures(NEWEST, ANY_SIZE, { task: "image.edit", model: "edit-default", preference: 60, equivalence: "mask-fill" }),
+  words("image.describe", "describe", ["detail", "language"]),
+  words("prompt.enhance", "enhance", ["model_type", "style", "language"]),
+];

@@ -1,0 +1,31 @@
+// Sizes as OpenAI wants them named. With a mask the shape of the picture must be kept, or what is unmarked could not be
+// laid over the result again.
+import { fit } from "../fit.ts";
+import type { Offer } from "../provider.ts";
+
+type Size = { width: number; height: number };
+type Shape = { width?: number | undefined; height?: number | undefined; aspect_ratio?: string | undefined };
+
+const within = ({ width, height, aspect_ratio }: Shape, offer: Offer) =>
+  fit({ task: offer.task, model: offer.model, width, height, aspect_ratio }, offer).job;
+
+const named = ({ width, height }: Shape) => (width && height ? `${width}x${height}` : undefined);
+
+export const sizeWithin = (asked: Shape, offer: Offer): string | undefined => named(within(asked, offer));
+
+/** Sides come in steps, so a picture rarely fits: of all sizes about as large as is usual, the one that bends it least. */
+export function sizeAlike(picture: Size, offer: Offer): string | undefined {
+  const shape = picture.width / picture.height;
+  const bend = ({ width = 1, height = 1 }: Shape) => Math.abs(Math.log(width / height / shape));
+  const tries = [picture, ...USUAL_LENGTHS.map((length) => scaled(picture, length))];
+  return named(
+    tries.map((size) => within(size, offer)).reduce((best, each) => (bend(each) < bend(best) ? each : best)),
+  );
+}
+
+const USUAL_LENGTHS = Array.from({ length: 65 }, (_, step) => 1024 + step * 16);
+
+const scaled = ({ width, height }: Size, longer: number): Size => {
+  const scale = longer / Math.max(width, height);
+  return { width: Math.round(width * scale), height: Math.round(height * scale) };
+};

@@ -1,0 +1,275 @@
+// The adapter against the stand-in, over a socket: what is asked of each model, what comes of it, and what each of the
+// vendor's words means to us.
+import sharp from "sharp";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { contextFor } from "../../test/vendors/context.ts";
+import { assetOf, jobFor, maskOf, pictureOf } from "../../test/vendors/jobs.ts";
+import { replicate as kit } from "../../test/vendors/replicate.ts";
+import type { StandIn } from "../../test/vendors/stand-in.ts";
+import type { Fault } from "../faults.ts";
+import type { Job } from "../kit/operation.ts";
+import { failureOf } from "./http.ts";
+import type { Asset, Context, Offer, Ticket } from "./provider.ts";
+import { replicate } from "./replicate.ts";
+
+let standIn: StandIn;
+beforeAll(async () => {
+  standIn = await kit.start();
+});
+afterAll(() => standIn.close());
+beforeEach(() => {
+  const quiet = { outcome: "done", workMs: 50, refuse: undefined, drop: undefined, retired: [], callbacks: "none" };
+  Object.assign(standIn.switches, quiet);
+  standIn.complaints.length = 0;
+});
+
+const context = (more: Partial<Context<unknown>> = {}) => contextFor(kit.env(standIn), replicate, more);
+const offerOf = (as: string, task?: string): Offer =>
+  replicate.offers.find((offer) => offer.as === as && (!task || offer.task === task))!;
+const lastInput = () => standIn.ledger.at(-1)!.request.input as Record<string, unknown>;
+
+async function submit(offer: Offer, job: Partial<Job<Asset>> = {}, more: Partial<Context<unknown>> = {}) {
+  const sent = await replicate.submit(jobFor(offer, job), offer, context(more));
+  return (sent as { ticket: Ticket }).ticket;
+}
+
+/** The stand-in works in milliseconds: it is asked until it has an answer. */
+const ended = (ticket: Ticket) =>
+  expect
+    .poll(() => replicate.check(ticket, context()), { timeout: 3000, interval: 20 })
+    .toMatchObject({ state: "done" });
+
+const thrownBy = async (work: Promise<unknown>) => {
+  const thrown = await work.then(
+    () => undefined,
+    (fault: Fault) => fault,
+  );
+  return { code: thrown?.code, kind: thrown && failureOf(thrown).kind, failure: failureOf(thrown) };
+};
+
+const endOf = async (ticket: Ticket) => {
+  let end = await thrownBy(replicate.check(ticket, context()));
+  while (end.code === undefined) end = await thrownBy(replicate.check(ticket, context()));
+  return end;
+};
+
+describe("every offer", () => {
+  it.each(replicate.offers.map((offer) => [`${offer.task} with ${offer.model} by ${offer.as}`, offer] as const))(
+    "%s is taken as it stands and makes something",
+    async (_, offer) => {
+      await ended(await submit(offer));
+      expect(standIn.complaints).toEqual([]);
+      expect(standIn.ledger.at(-1)?.model).toBe(offer.as.split(":")[0]);
+    },
+  );
+
+  it("is recovered by looking, and has its own name for every task and model", () => {
+    expect(new Set(replicate.offers.map(({ recovery }) => recovery))).toEqual(new Set(["find"]));
+    const names = replicate.offers.map(({ task, model, as }) => `${task} ${model} ${as}`);
+    expect(new Set(names).size).toBe(names.length);
+  });
+});
+
+describe("what is asked", () => {
+  it("of flux-dev: only what was said, in its own words", async () => {
+    const offer = offerOf("black-forest-labs/flux-dev");
+    await submit(offer);
+    expect(lastInput()).toEqual({ prompt: "a red bicycle by the sea", output_format: "png" });
+    const options = { guidance: 30, steps: 80, upscale_factor: 2 };
+    await submit(offer, { width: 512, height: 512, aspect_ratio: "1:1", count: 3, seed: 7, options });
+    expect(lastInput()).toEqual({
+      prompt: "a red bicycle by the sea",
+      aspect_ratio: "1:1",
+      megapixels: "0.25",
+      num_outputs: 3,
+      guidance: 10,
+      num_inference_steps: 50,
+      seed: 7,
+      go_fast: false,
+      output_format: "png",
+    });
+  });
+
+  it("of the others, with pictures where each wants them", async () => {
+    const [a, b] = [pictureOf("a"), pictureOf("b")];
+    const inline = expect.stringMatching(/^data:image\/png;base64,/);
+    await submit(offerOf("black-forest-labs/flux-kontext-max", "image.edit"), { images: [a], aspect_ratio: undefined });
+    expect(lastInput()).toEqual({ prompt: "make it night", input_image: inline, output_format: "png" });
+    await submit(offerOf("flux-kontext-apps/multi-image-kontext-max"), { images: [a, b], seed: 3 });
+    expect(lastInput()).toMatchObject({ input_image_1: inline, input_image_2: inline, seed: 3 });
+    await submit(offerOf("google/nano-banana-2", "image.edit"), { images: [a, b] });
+    expect(lastInput()).toMatchObject({ image_input: [inline, inline] });
+    await submit(offerOf("openai/gpt-image-1.5", "image.edit"), { images: [a, b], count: 2 });
+    expect(lastInput()).toMatchObject({ input_images: [inline, inline], number_of_images: 2 });
+    const options = { tags: ["hero", "sea"], resolution: "720p" };
+    await submit(offerOf("runwayml/gen4-image"), { images: [a, b], aspect_ratio: "21:9", options });
+    expect(lastInput()).toMatchObject({
+      reference_images: [inline, inline],
+      reference_tags: ["hero", "sea"],
+      aspect_ratio: "21:9",
+      resolution: "720p",
+    });
+    await submit(offerOf("luma/reframe-image"), { options: { grid_position_x: 12, y_end: 300 } });
+    expect(lastInput()).toMatchObject({ image: inline, model: "photon-1", grid_position_x: 12, y_end: 300 });
+    await submit(offerOf("google/upscaler"), { options: { factor: 4 } });
+    expect(lastInput()).toEqual({ image: inline, upscale_factor: "x4" });
+    await submit(offerOf("kwaivgi/kling-v2.1"), { prompt: undefined, options: { duration: 10, fps: 24 } });
+    expect(lastInput()).toEqual({ prompt: "", start_image: inline, duration: 10 });
+  });
+
+  it("of a character: a mask turned round, and a seed that it can count to", async () => {
+    const images = [pictureOf("hero"), pictureOf("beach")];
+    const offer = offerOf("ideogram-ai/ideogram-character");
+    const ticket = await submit(offer, { images, mask: maskOf(), mask_over: 1, seed: 4294967295 });
+    expect(lastInput()).toMatchObject({ seed: 2147483647 });
+    await ended(ticket);
+    // White changes on our side of the door: the middle of the picture, and nothing else.
+    expect(await changedBy(ticket, images[1]!)).toEqual({ middle: true, corner: false });
+    expect(offer.when?.({ images, options: {} })).toBe(false);
+  });
+
+  it.each(["bria/eraser", "bria/genfill"])("of %s: a mask as it is", async (as) => {
+    const image = pictureOf("desk");
+    const ticket = await submit(offerOf(as), { images: [image], mask: maskOf() });
+    await ended(ticket);
+    expect(await changedBy(ticket, image)).toEqual({ middle: true, corner: false });
+  });
+
+  async function changedBy(ticket: Ticket, before: Asset) {
+    const done = await replicate.check(ticket, context());
+    const [output] = "outputs" in done ? done.outputs : [];
+    const made = await (await fetch((output as { url: string }).url)).arrayBuffer();
+    const pixels = async (bytes: ArrayBuffer | Uint8Array) => sharp(bytes).removeAlpha().raw().toBuffer();
+    const [after, original] = [await pixels(made), await pixels(await before.bytes())];
+    const isChanged = (x: number, y: number) => after[(y * 64 + x) * 3] !== original[(y * 64 + x) * 3];
+    return { middle: isChanged(32, 32), corner: isChanged(1, 1) };
+  }
+});
+
+describe("how pictures travel", () => {
+  const noise = assetOf("noise", () =>
+    sharp({
+      create: {
+        width: 400,
+        height: 400,
+        channels: 3,
+        background: "#888",
+        noise: { type: "gaussian", mean: 128, sigma: 60 },
+      },
+    })
+      .png()
+      .toBuffer(),
+  );
+  const offer = () => offerOf("black-forest-labs/flux-kontext-max", "image.edit");
+
+  it("a large one is uploaded where nobody can reach us, and fetched from us where they can", async () => {
+    expect((await noise.bytes()).length).toBeGreaterThan(256 * 1024);
+    const ticket = await submit(offer(), { images: [noise] });
+    expect(lastInput().input_image).toMatch(new RegExp(`^${standIn.url}/v1/files/`));
+    await ended(ticket);
+    await submit(offer(), { images: [noise] }, { isReachable: true });
+    expect(lastInput().input_image).toBe(await noise.url());
+  });
+
+  it("several share the room within the input", async () => {
+    const medium = assetOf("medium", async () => (await noise.bytes()).subarray(0, 200 * 1024));
+    await submit(offerOf("google/nano-banana-2", "image.edit"), { images: [medium, pictureOf("small")] });
+    expect(lastInput().image_input).toEqual([expect.stringMatching(/^http/), expect.stringMatching(/^data:/)]);
+  });
+
+  it("an upload that is lost is no doubt: nothing was paid for", async () => {
+    const before = standIn.ledger.length;
+    const lost: Context<unknown>["send"] = async (url, request) => {
+      if (url.endsWith("/files")) throw Object.assign(new Error("cut"), { code: "ECONNRESET" });
+      return context().send(url, request);
+    };
+    expect(await thrownBy(submit(offer(), { images: [noise] }, { send: lost }))).toMatchObject({ kind: "unsent" });
+    expect(standIn.ledger).toHaveLength(before);
+  });
+});
+
+describe("what goes wrong", () => {
+  const offer = () => offerOf("black-forest-labs/flux-dev");
+
+  it.each([
+    [401, "model_unavailable", "refused"],
+    [402, "model_unavailable", "refused"],
+    [404, "model_unavailable", "refused"],
+    [422, "provider_rejected_input", "refused"],
+    [429, "provider_error", "busy"],
+    [500, "provider_error", "doubt"],
+    [503, "provider_error", "doubt"],
+  ])("a submission that is answered %i", async (status, code, kind) => {
+    standIn.switches.refuse = { times: 1, status };
+    expect(await thrownBy(submit(offer()))).toMatchObject({ code, kind });
+  });
+
+  it("is told when to come back, by a number or within a sentence", async () => {
+    standIn.switches.refuse = { times: 1, status: 429 };
+    expect((await thrownBy(submit(offer()))).failure).toMatchObject({ retryAfterSeconds: 3 });
+    standIn.switches.refuse = { times: 1, status: 429, body: { detail: "Slow down.", retry_after: 11 } };
+    expect((await thrownBy(submit(offer()))).failure).toMatchObject({ retryAfterSeconds: 11 });
+  });
+
+  it("a version that is not there is not the caller's fault", async () => {
+    const segment = { ...offerOf("mattsays/sam3-image:latest"), as: "mattsays/sam3-image:0123" };
+    expect(await thrownBy(submit(segment))).toMatchObject({ code: "model_unavailable", kind: "refused" });
+  });
+
+  it("a connection that is cut after the request left is doubt, and is not sent again", async () => {
+    const before = standIn.ledger.length;
+    standIn.switches.drop = { times: 1, when: "after" };
+    expect(await thrownBy(submit(offer()))).toMatchObject({ kind: "doubt" });
+    expect(standIn.ledger).toHaveLength(before + 1);
+  });
+
+  it("a prompt that offends is refused, and a model that fails has failed", async () => {
+    const offended = await endOf(await submit(offer(), { prompt: "something forbidden" }));
+    expect(offended).toMatchObject({ code: "content_refused", kind: "refused" });
+    standIn.switches.outcome = "failed";
+    expect(await endOf(await submit(offer()))).toMatchObject({ code: "provider_error", kind: "failed" });
+  });
+
+  it.each([
+    ["failed", "NSFW content detected in generated image", "content_refused", "refused"],
+    ["failed", "Your request was rejected by our safety system", "content_refused", "refused"],
+    ["failed", "Input validation error: image could not be downloaded", "provider_rejected_input", "refused"],
+    ["failed", { message: "a stack trace" }, "provider_error", "failed"],
+    ["canceled", null, "provider_error", "failed"],
+    ["aborted", null, "provider_error", "gone"],
+  ])("a prediction that has %s with %j", async (status, error, code, kind) => {
+    const text = JSON.stringify({ id: "p", status, error });
+    const send = async () => ({ status: 200, header: () => undefined, text });
+    expect(await thrownBy(replicate.check({ id: "p" }, context({ send })))).toMatchObject({ code, kind });
+  });
+
+  it("a job that nobody knows any more came to nothing", async () => {
+    expect(await thrownBy(replicate.check({ id: "gone" }, context()))).toMatchObject({ kind: "failed" });
+  });
+});
+
+it("tells how far a model says it is", async () => {
+  standIn.switches.workMs = 5000;
+  const ticket = await submit(offerOf("black-forest-labs/flux-dev"));
+  await expect
+    .poll(() => replicate.check(ticket, context()), { timeout: 4000 })
+    .toMatchObject({ state: "running", progress: 0.5 });
+  await replicate.cancel!(ticket, context());
+  expect(standIn.ledger.at(-1)?.canceledAt).toBeDefined();
+});
+
+it("is examined without making anything: whose token it is, and what is no longer there", async () => {
+  const before = standIn.ledger.length;
+  standIn.switches.retired = ["google/imagen-4"];
+  const { says, missing } = await replicate.examine!(replicate.offers, context());
+  expect(says).toContain("stand-in");
+  expect(missing).toEqual(["google/imagen-4"]);
+  expect(standIn.ledger).toHaveLength(before);
+  const wrong = contextFor({ ...kit.env(standIn), REPLICATE_API_TOKEN: "wrong" }, replicate);
+  expect(await thrownBy(replicate.examine!(replicate.offers, wrong))).toMatchObject({ code: "model_unavailable" });
+});
+
+it("fetches results from the vendor's own hosts only", () => {
+  const origins = replicate.resultOrigins(replicate.env.parse({ REPLICATE_API_TOKEN: "t" }));
+  expect(origins).toEqual(["https://replicate.delivery", "https://*.replicate.delivery", "https://api.replicate.com"]);
+});

@@ -1,0 +1,151 @@
+// Replicate: a prediction is made of a model and its input, read until it has ended, and found again by the address that
+// it calls back to.
+import { z } from "zod";
+import { busy, call, cameToNothing, failure, failureOf, moderated, refusedInput, unavailable } from "./http.ts";
+import { defineProvider, type Output } from "./provider.ts";
+import {
+  api,
+  at,
+  Env,
+  isSamePath,
+  Prediction,
+  type ReplicateContext,
+  type ReplicateEnv,
+  read,
+  webhookOf,
+} from "./replicate/api.ts";
+import { findPrediction } from "./replicate/find.ts";
+import { offers } from "./replicate/offers.ts";
+import { withPictures } from "./replicate/pictures.ts";
+import { isSigned } from "./replicate/signature.ts";
+
+const Model = z.object({ latest_version: z.object({ id: z.string() }).nullish() });
+const Secret = z.object({ key: z.string() });
+const Account = z.object({ username: z.string() });
+
+/** It has one field of free text for all that goes wrong within a model. */
+const OFFENDED = /nsfw|\bE005\b|flagged|moderat|content (?:policy|filter)|safety (?:system|filter|checker)|prohibited/i;
+const DISLIKED = /^input validation error|invalid (?:image|input)|failed to (?:download|load)/i;
+
+const ENDS = ["succeeded", "failed", "canceled", "aborted"];
+const hasEnded = ({ status }: Prediction) => ENDS.includes(status);
+
+export const replicate = defineProvider<ReplicateEnv>({
+  id: "replicate",
+  env: Env,
+  offers,
+  pace: { perMinute: 600 },
+  resultOrigins: (env) => [
+    "https://replicate.delivery",
+    "https://*.replicate.delivery",
+    new URL(env.REPLICATE_BASE_URL).origin,
+  ],
+
+  async submit(job, offer, context) {
+    const input = await withPictures(offer.body?.(job) ?? {}, context);
+    const [name = "", version] = offer.as.split(":");
+    const webhook = webhookOf(context);
+    const { id } = await call(context, {
+      ...api(context.env),
+      url: at(context, version ? "/predictions" : `/models/${name}/predictions`),
+      body: {
+        ...(version && { version: version === "latest" ? await latestVersion(name, context) : version }),
+        input,
+        ...(webhook && { webhook, webhook_events_filter: ["completed"] }),
+      },
+      reply: Prediction,
+      sort,
+    });
+    return { state: "running", ticket: { id } };
+  },
+
+  async check(ticket, context) {
+    const prediction = await read(ticket.id!, context);
+    if (!hasEnded(prediction)) return { state: "running", ticket, ...progressOf(prediction) };
+    if (prediction.status === "succeeded") return { state: "done", outputs: outputsOf(prediction.output) };
+    throw endedBadly(prediction);
+  },
+
+  find: findPrediction,
+
+  async cancel(ticket, context) {
+    const url = at(context, `/predictions/${encodeURIComponent(ticket.id!)}/cancel`);
+    await call(context, { ...api(context.env), method: "POST", url, reply: Prediction });
+  },
+
+  async callback(request, context) {
+    if (!isSigned(request, await webhookSecret(context))) return undefined;
+    const prediction = Prediction.parse(JSON.parse(request.body));
+    // Its own word for another attempt proves nothing about this one.
+    if (prediction.webhook && !isSamePath(prediction.webhook, context.callbackUrl)) return undefined;
+    return { ticket: { id: prediction.id }, ended: hasEnded(prediction), ...progressOf(prediction) };
+  },
+
+  async examine(asked, context) {
+    const { username } = await call(context, { ...api(context.env), url: at(context, "/account"), reply: Account });
+    const names = [...new Set(asked.map(({ as }) => as))];
+    const isKnown = await Promise.all(names.map((name) => knows(name, context)));
+    return { says: `The token is that of ${username}.`, missing: names.filter((_, index) => !isKnown[index]) };
+  },
+});
+
+/** The words of a refusal that the general sorting cannot know. */
+function sort(status: number, body: string) {
+  // A version that is gone, or that is somebody's own.
+  if (status === 422 && /invalid version|not permitted/i.test(body)) return unavailable(body, status);
+  if (status !== 429) return undefined;
+  const seconds = Number(/"retry_after":\s*(\d+)/.exec(body)?.[1] ?? /resets in ~(\d+)s/.exec(body)?.[1]);
+  return seconds ? busy(body, seconds) : undefined;
+}
+
+function endedBadly({ status, error }: Prediction) {
+  // Its time was over before it began: nothing was made and nothing is charged.
+  if (status === "aborted") return failure("provider_error", { kind: "gone", cause: status });
+  const says = typeof error === "string" ? error : JSON.stringify(error ?? status);
+  if (OFFENDED.test(says)) return moderated(says);
+  return DISLIKED.test(says) ? refusedInput(says) : cameToNothing(says);
+}
+
+/** Most models draw a bar in their logs. */
+function progressOf({ logs }: Prediction): { progress?: number } {
+  const percent = [...(logs ?? "").matchAll(/(\d{1,3})%\|/g)].at(-1)?.[1];
+  return percent ? { progress: Math.min(1, Number(percent) / 100) } : {};
+}
+
+const outputsOf = (output: unknown): Output[] =>
+  [output].flat().flatMap((each) => (typeof each === "string" && /^https?:\/\//.test(each) ? [{ url: each }] : []));
+
+/** Models of the community have no route of their own: they are run by version. */
+async function latestVersion(name: string, context: ReplicateContext): Promise<string> {
+  const url = at(context, `/models/${name}`);
+  const { latest_version } = await call(context, { ...api(context.env), url, reply: Model, isFree: true });
+  if (!latest_version) throw unavailable(`${name} has no version`);
+  return latest_version.id;
+}
+
+async function knows(as: string, context: ReplicateContext): Promise<boolean> {
+  const [name = "", version] = as.split(":");
+  const path = version && version !== "latest" ? `/models/${name}/versions/${version}` : `/models/${name}`;
+  try {
+    await call(context, { ...api(context.env), url: at(context, path), reply: z.unknown() });
+    return true;
+  } catch (thrown) {
+    if (failureOf(thrown).status === 404) return false;
+    throw thrown;
+  }
+}
+
+/** Asked once for each account; it does not change by itself. */
+const secrets = new WeakMap<ReplicateEnv, Promise<string>>();
+
+function webhookSecret(context: ReplicateContext): Promise<string> {
+  const { env } = context;
+  if (env.REPLICATE_WEBHOOK_SECRET) return Promise.resolve(env.REPLICATE_WEBHOOK_SECRET);
+  const known = secrets.get(env);
+  if (known) return known;
+  const url = at(context, "/webhooks/default/secret");
+  const asked = call(context, { ...api(env), url, reply: Secret, isFree: true }).then(({ key }) => key);
+  secrets.set(env, asked);
+  asked.catch(() => secrets.delete(env));
+  return asked;
+}

@@ -1,0 +1,105 @@
+// A lost submission against the stand-in: it is found, it is certainly not there, or nobody can know.
+import { v7 } from "uuid";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { contextFor } from "../../../test/vendors/context.ts";
+import { jobFor } from "../../../test/vendors/jobs.ts";
+import { replicate as kit, startReplicate } from "../../../test/vendors/replicate.ts";
+import type { StandIn } from "../../../test/vendors/stand-in.ts";
+import type { Fault } from "../../faults.ts";
+import { failureOf } from "../http.ts";
+import type { Context } from "../provider.ts";
+import { replicate } from "../replicate.ts";
+
+let standIn: StandIn;
+beforeAll(async () => {
+  standIn = await kit.start();
+});
+afterAll(() => standIn.close());
+beforeEach(() => Object.assign(standIn.switches, { callbacks: "none", drop: undefined }));
+
+const CALLBACK = "http://127.0.0.1:9/callbacks/replicate/01990c3e-2f00-7000-8000-6f0c1a2b3c4d/0/1/proof";
+const context = (more: Partial<Context<unknown>> = {}) => contextFor(kit.env(standIn), replicate, more);
+const offer = replicate.offers.find(({ as }) => as === "google/imagen-4")!;
+const submit = (callbackUrl: string) => replicate.submit(jobFor(offer), offer, context({ callbackUrl }));
+const thrownBy = async (work: Promise<unknown>) => {
+  const thrown = await work.then(
+    () => undefined,
+    (fault: Fault) => fault,
+  );
+  return { code: thrown?.code, kind: thrown && failureOf(thrown).kind };
+};
+
+describe("a submission whose answer was lost", () => {
+  const doubtful = (more: Partial<Context<unknown>> = {}) =>
+    context({ key: `${v7()}.0.1`, callbackUrl: CALLBACK, ...more });
+
+  it("is found by the address that it calls back, also after our host was renamed", async () => {
+    standIn.switches.drop = { times: 1, when: "after" };
+    await thrownBy(submit(CALLBACK));
+    const { id } = standIn.ledger.at(-1)!;
+    await submit(CALLBACK.replace("/0/1/", "/0/2/"));
+    expect(await replicate.find!(doubtful())).toEqual({ id });
+    expect(await replicate.find!(doubtful({ callbackUrl: CALLBACK.replace("127.0.0.1:9", "localhost:10") }))).toEqual({
+      id,
+    });
+    expect(await replicate.find!(doubtful({ callbackUrl: CALLBACK.replace("/0/1/", "/1/1/") }))).toBeUndefined();
+  });
+
+  it("is looked for on every page since its run began, and not before", async () => {
+    standIn.forget();
+    await submit(CALLBACK);
+    const { id } = standIn.ledger.at(-1)!;
+    for (let other = 0; other < 101; other++) await submit(`${CALLBACK}/${other}`);
+    expect(await replicate.find!(doubtful())).toEqual({ id });
+    standIn.ledger.find((job) => job.id === id)!.takenAt -= 3_600_000;
+    expect(await replicate.find!(doubtful())).toBeUndefined();
+  });
+
+  it("stays unknown where no address was sent", async () => {
+    const unknown = { code: "provider_outcome_unknown", kind: "doubt" };
+    expect(await thrownBy(replicate.find!(doubtful({ callbackUrl: undefined })))).toMatchObject(unknown);
+  });
+
+  it("stays unknown where there are too many to read them all", async () => {
+    const page = { results: [], next: `${standIn.url}/v1/predictions?cursor=1` };
+    const send = async () => ({ status: 200, header: () => undefined, text: JSON.stringify(page) });
+    expect(await thrownBy(replicate.find!(doubtful({ send })))).toMatchObject({ code: "provider_outcome_unknown" });
+  });
+
+  it("is not looked for on another host, wherever a list may point", async () => {
+    const page = { results: [], next: "https://elsewhere.example.com/v1/predictions?cursor=1" };
+    const asked: string[] = [];
+    const send: Context<unknown>["send"] = async (url) => {
+      asked.push(url);
+      return { status: 200, header: () => undefined, text: JSON.stringify(page) };
+    };
+    await thrownBy(replicate.find!(doubtful({ send })));
+    expect(asked.map((url) => new URL(url).origin)).toEqual([standIn.url]);
+  });
+});
+
+describe("where the list does not show addresses", () => {
+  const another = CALLBACK.replace("/0/1/", "/0/2/");
+  const at = async (shows: "alone" | "never") => {
+    const shy = await startReplicate(shows);
+    const there = (callbackUrl: string) => contextFor(kit.env(shy), replicate, { key: `${v7()}.0.1`, callbackUrl });
+    await replicate.submit(jobFor(offer), offer, there(CALLBACK));
+    return { shy, there };
+  };
+
+  it("each prediction is read by itself", async () => {
+    const { shy, there } = await at("alone");
+    expect(await replicate.find!(there(CALLBACK))).toEqual({ id: shy.ledger[0]!.id });
+    expect(await replicate.find!(there(another))).toBeUndefined();
+    await shy.close();
+  });
+
+  it("and no prediction does either, nothing is known", async () => {
+    const { shy, there } = await at("never");
+    for (const callbackUrl of [CALLBACK, another]) {
+      const looked = await thrownBy(replicate.find!(there(callbackUrl)));
+      expect(looked).toEqual({ code: "provider_outcome_unknown", kind: "doubt" });
+    }
+    await shy.close();
+  });
+});

@@ -1,0 +1,228 @@
+// What of Replicate's models we use, and for what. Names, fields and shapes are those of the models' own pages; prices are
+// shown there and not told by the API.
+import { KONTEXT_RATIOS } from "../../models.ts";
+import type { Offer } from "../provider.ts";
+import { character, chosen, fluxDev, gptImage, kontext, kontextMulti, nanoBanana, qwenEdit } from "./inputs.ts";
+
+const FLUX_RATIOS = ["1:1", "16:9", "21:9", "3:2", "2:3", "4:5", "5:4", "3:4", "4:3", "9:16", "9:21"];
+const BANANA_RATIOS = [
+  ...["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"],
+  ...["1:4", "4:1", "1:8", "8:1"],
+];
+const CHARACTER_RATIOS = [
+  ...["1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3", "16:10", "10:16", "5:4", "4:5", "2:1", "1:2", "3:1", "1:3"],
+];
+const GEN4_RATIOS = ["16:9", "9:16", "4:3", "3:4", "1:1", "21:9"];
+const PHOTON_RATIOS = ["1:1", "16:9", "9:16", "4:3", "3:4", "21:9", "9:21"];
+const PLACING = ["grid_position_x", "grid_position_y", "x_start", "x_end", "y_start", "y_end"];
+
+const offer = (face: Omit<Offer, "recovery" | "price">): Offer => ({
+  recovery: "find",
+  price: null,
+  preference: 60,
+  ...face,
+});
+
+const banana = (task: Offer["task"], model: string): Offer =>
+  offer({
+    task,
+    model,
+    as: "google/nano-banana-2",
+    equivalence: "nano-banana",
+    limits: { ratios: BANANA_RATIOS, images: 14, count: 1, mask: false },
+    takes: [],
+    body: nanoBanana,
+  });
+
+const gpt = (task: Offer["task"]): Offer =>
+  offer({
+    task,
+    model: "vendora",
+    as: "openai/gpt-image-1.5",
+    equivalence: "gpt-image",
+    limits: { ratios: ["1:1", "3:2", "2:3"], images: 16, count: 10, mask: false },
+    latency: "slow",
+    takes: [],
+    body: gptImage,
+  });
+
+const kontextMax = (face: Pick<Offer, "task" | "model"> & Partial<Offer>): Offer =>
+  offer({
+    as: "black-forest-labs/flux-kontext-max",
+    limits: { ratios: KONTEXT_RATIOS, images: 1, count: 1, mask: false },
+    takes: [],
+    body: kontext,
+    ...face,
+  });
+
+const reframe = (model: string): Offer =>
+  offer({
+    task: "image.reframe",
+    model,
+    as: "luma/reframe-image",
+    equivalence: model,
+    limits: { ratios: PHOTON_RATIOS, images: 1, count: 1 },
+    takes: PLACING,
+    body: ({ prompt, images, aspect_ratio, options }) => ({
+      image: images?.[0],
+      aspect_ratio,
+      prompt,
+      model,
+      ...chosen(options, PLACING),
+    }),
+  });
+
+export const offers: Offer[] = [
+  offer({
+    task: "image.generate",
+    model: "flux-dev",
+    as: "black-forest-labs/flux-dev",
+    equivalence: "flux-dev",
+    limits: { ratios: FLUX_RATIOS, images: 1, count: 4 },
+    latency: "quick",
+    takes: ["guidance", "steps"],
+    when: ({ options }) => options?.model_id === undefined,
+    body: fluxDev,
+  }),
+  kontextMax({
+    task: "image.generate",
+    model: "flux-kontext-max",
+    equivalence: "flux-kontext-max",
+    preference: 50,
+  }),
+  kontextMax({ task: "image.edit", model: "flux-kontext-max", equivalence: "flux-kontext-max", preference: 50 }),
+  kontextMax({ task: "image.edit", model: "edit-default" }),
+  offer({
+    task: "image.generate",
+    model: "flux-kontext-multi",
+    as: "flux-kontext-apps/multi-image-kontext-max",
+    equivalence: "flux-kontext-multi",
+    limits: { ratios: KONTEXT_RATIOS, images: 2, count: 1 },
+    takes: [],
+    when: ({ images }) => images?.length === 2,
+    body: kontextMulti,
+  }),
+  offer({
+    task: "image.generate",
+    model: "vendorb-imagen4",
+    as: "google/imagen-4",
+    equivalence: "nano-banana",
+    lifecycle: { state: "deprecated", successor: "google/nano-banana-2" },
+    limits: { ratios: ["1:1", "16:9", "9:16", "4:3", "3:4"], images: 0, count: 1 },
+    takes: [],
+    body: ({ prompt, aspect_ratio }) => ({ prompt, aspect_ratio, output_format: "png" }),
+  }),
+  gpt("image.generate"),
+  gpt("image.edit"),
+  banana("image.generate", "nanobanana"),
+  banana("image.edit", "nanobanana"),
+  banana("image.generate", "gemini-2.5"),
+  banana("image.edit", "gemini-2.5"),
+  offer({
+    task: "image.generate",
+    model: "qwen-image-edit",
+    as: "qwen/qwen-image-edit-plus",
+    equivalence: "qwen-image-edit",
+    limits: { ratios: ["1:1", "16:9", "9:16", "4:3", "3:4"], images: 3, count: 1 },
+    takes: [],
+    // It edits: without a picture there is nothing to do, and it knows no LoRA.
+    when: ({ images, options }) => (images?.length ?? 0) > 0 && options?.lora_1 === undefined,
+    body: qwenEdit,
+  }),
+  offer({
+    task: "image.character",
+    model: "character-default",
+    as: "ideogram-ai/ideogram-character",
+    equivalence: "ideogram-character",
+    limits: { ratios: CHARACTER_RATIOS, images: 2, count: 1 },
+    takes: ["rendering_speed", "style_type", "magic_prompt_option"],
+    // A place for the character is taken only together with a mask.
+    when: ({ images, mask }) => images?.length === (mask ? 2 : 1),
+    body: character,
+  }),
+  offer({
+    task: "image.reference",
+    model: "reference-default",
+    as: "runwayml/gen4-image",
+    equivalence: "gen4-image",
+    preference: 50,
+    limits: { ratios: GEN4_RATIOS, images: 3, count: 1 },
+    takes: ["tags", "resolution"],
+    body: ({ prompt, images, aspect_ratio, seed, options }) => ({
+      prompt,
+      reference_images: images,
+      reference_tags: options?.tags,
+      aspect_ratio,
+      resolution: options?.resolution,
+      seed,
+    }),
+  }),
+  reframe("photon-1"),
+  reframe("photon-flash-1"),
+  offer({
+    task: "image.remove-background",
+    model: "remove-background-default",
+    as: "bria/remove-background",
+    equivalence: "remove-background",
+    limits: { images: 1, count: 1 },
+    latency: "quick",
+    takes: [],
+    body: ({ images }) => ({ image: images?.[0] }),
+  }),
+  offer({
+    task: "image.remove",
+    model: "remove-default",
+    as: "bria/eraser",
+    equivalence: "object-removal",
+    limits: { images: 1, count: 1 },
+    takes: [],
+    // It erases what is marked; it does not look for anything.
+    when: ({ mask }) => mask !== undefined,
+    body: ({ images, mask }) => ({ image: images?.[0], mask }),
+  }),
+  offer({
+    task: "image.edit",
+    model: "edit-default",
+    as: "bria/genfill",
+    equivalence: "mask-fill",
+    limits: { images: 1, count: 1 },
+    takes: [],
+    when: ({ mask }) => mask !== undefined,
+    body: ({ prompt, images, mask }) => ({ prompt, image: images?.[0], mask }),
+  }),
+  offer({
+    task: "image.segment",
+    model: "segment-default",
+    as: "mattsays/sam3-image:latest",
+    equivalence: "text-segmentation",
+    limits: { images: 1, count: 1 },
+    latency: "slow",
+    takes: ["multiple"],
+    // Everything that it finds comes in one mask.
+    when: ({ options }) => options?.multiple !== true,
+    body: ({ prompt, images }) => ({ prompt, image: images?.[0], mask_only: true, return_zip: false }),
+  }),
+  offer({
+    task: "image.upscale",
+    model: "upscale-default",
+    as: "google/upscaler",
+    limits: { images: 1, count: 1 },
+    takes: ["factor"],
+    body: ({ images, options }) => ({ image: images?.[0], upscale_factor: `x${options?.factor ?? 2}` }),
+  }),
+  offer({
+    task: "video.generate",
+    model: "video-default",
+    as: "kwaivgi/kling-v2.1",
+    per: "second",
+    limits: { durations: [5, 10], images: 1, count: 1 },
+    latency: "slow",
+    takes: ["duration"],
+    body: ({ prompt = "", negative_prompt, images, options }) => ({
+      prompt,
+      negative_prompt,
+      start_image: images?.[0],
+      duration: options?.duration,
+    }),
+  }),
+];

@@ -1,0 +1,104 @@
+// What is believed of a callback: only what Replicate signed, in time, for this very attempt.
+import { createHmac } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { contextFor } from "../../../test/vendors/context.ts";
+import { jobFor } from "../../../test/vendors/jobs.ts";
+import { replicate as kit } from "../../../test/vendors/replicate.ts";
+import type { StandIn } from "../../../test/vendors/stand-in.ts";
+import type { Context } from "../provider.ts";
+import { replicate } from "../replicate.ts";
+
+let standIn: StandIn;
+beforeAll(async () => {
+  standIn = await kit.start();
+});
+afterAll(() => standIn.close());
+
+const CALLBACK = "http://127.0.0.1:9/callbacks/replicate/01990c3e-2f00-7000-8000-6f0c1a2b3c4d/0/1/proof";
+it("asks for a callback only at an address that the vendor takes", async () => {
+  const sent: string[] = [];
+  const send: Context<unknown>["send"] = async (_, { body }) => {
+    sent.push(String(body));
+    return { status: 201, header: () => undefined, text: JSON.stringify({ id: "p", status: "starting" }) };
+  };
+  const env = { REPLICATE_API_TOKEN: "t" };
+  const offer = replicate.offers[0]!;
+  for (const callbackUrl of [
+    "http://gesso.example.com/callbacks/x",
+    "https://gesso.example.com/callbacks/x",
+    undefined,
+  ]) {
+    await replicate.submit(jobFor(offer), offer, contextFor(env, replicate, { callbackUrl, send }));
+  }
+  const webhooks = sent
+    .map((body) => JSON.parse(body))
+    .map(({ webhook, webhook_events_filter: events }) => [webhook, events]);
+  expect(webhooks).toEqual([
+    [undefined, undefined],
+    ["https://gesso.example.com/callbacks/x", ["completed"]],
+    [undefined, undefined],
+  ]);
+});
+
+describe("a callback", () => {
+  const SECRET = `whsec_${Buffer.from("quite another secret").toString("base64")}`;
+  const told = { id: "p1", status: "succeeded", webhook: CALLBACK };
+  const signed = (body: string, secret = SECRET, seconds = Date.now() / 1000) => {
+    const time = String(Math.floor(seconds));
+    const signature = createHmac("sha256", Buffer.from(secret.slice(6), "base64"))
+      .update(`m.${time}.${body}`)
+      .digest("base64");
+    const headers = new Headers({
+      "webhook-id": "m",
+      "webhook-timestamp": time,
+      "webhook-signature": `v1,${signature}`,
+    });
+    return { headers, body };
+  };
+  const hear = (request: { headers: Headers; body: string }, callbackUrl = CALLBACK, env = {}) => {
+    const settings = { ...kit.env(standIn), REPLICATE_WEBHOOK_SECRET: SECRET, ...env };
+    return replicate.callback!(request, contextFor(settings, replicate, { callbackUrl }));
+  };
+
+  it("is believed under the vendor's signature, and names the same ticket as a submission", async () => {
+    expect(await hear(signed(JSON.stringify(told)))).toEqual({ ticket: { id: "p1" }, ended: true });
+    const running = JSON.stringify({ ...told, status: "processing", logs: " 25%|██ |" });
+    expect(await hear(signed(running))).toEqual({ ticket: { id: "p1" }, ended: false, progress: 0.25 });
+  });
+
+  it("is believed when one of several signatures is right", async () => {
+    const { headers, body } = signed(JSON.stringify(told));
+    headers.set(
+      "webhook-signature",
+      `v1,AAAA v2,${headers.get("webhook-signature")} ${headers.get("webhook-signature")}`,
+    );
+    expect(await hear({ headers, body })).toMatchObject({ ended: true });
+  });
+
+  it("is not believed when forged, old, changed, unsigned or meant for another attempt", async () => {
+    const body = JSON.stringify(told);
+    const now = Date.now() / 1000;
+    expect(await hear(signed(body, `whsec_${Buffer.from("guessed").toString("base64")}`))).toBeUndefined();
+    expect(await hear(signed(body, SECRET, now - 301))).toBeUndefined();
+    expect(await hear(signed(body, SECRET, now + 301))).toBeUndefined();
+    expect(await hear({ ...signed(body), body: body.replace("p1", "p2") })).toBeUndefined();
+    expect(await hear({ headers: new Headers(), body })).toBeUndefined();
+    expect(await hear(signed(body, "whsec_"), CALLBACK, { REPLICATE_WEBHOOK_SECRET: "whsec_" })).toBeUndefined();
+    expect(await hear(signed(body), CALLBACK.replace("/0/1/", "/0/2/"))).toBeUndefined();
+  });
+
+  it("is held against the vendor's own secret where none is set, and that is asked for once", async () => {
+    let asked = 0;
+    const base = contextFor(kit.env(standIn), replicate, { callbackUrl: CALLBACK });
+    const send: Context<unknown>["send"] = (url, request) => {
+      asked += 1;
+      return base.send(url, request);
+    };
+    const theirs = `whsec_${Buffer.from("a secret of the stand-in").toString("base64")}`;
+    const request = signed(JSON.stringify(told), theirs);
+    expect(await replicate.callback!(request, { ...base, send })).toMatchObject({ ended: true });
+    expect(await replicate.callback!(request, { ...base, send })).toMatchObject({ ended: true });
+    expect(await replicate.callback!(signed(JSON.stringify(told)), { ...base, send })).toBeUndefined();
+    expect(asked).toBe(1);
+  });
+});

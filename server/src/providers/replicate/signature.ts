@@ -1,0 +1,22 @@
+// The signature of Standard Webhooks, under which Replicate calls back: an HMAC over the id, the time and the body, with a
+// secret that begins with `whsec_`. While a secret is being changed a callback carries one signature for each.
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+const TOLERANCE_SECONDS = 300;
+
+type Signed = { headers: Headers; body: string };
+
+export function isSigned({ headers, body }: Signed, secret: string, now = Date.now()): boolean {
+  const id = headers.get("webhook-id");
+  const time = headers.get("webhook-timestamp") ?? "";
+  const signatures = headers.get("webhook-signature")?.split(" ") ?? [];
+  if (!id || !/^\d+$/.test(time) || Math.abs(now / 1000 - Number(time)) > TOLERANCE_SECONDS) return false;
+  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+  if (key.length === 0) return false;
+  const expected = createHmac("sha256", key).update(`${id}.${time}.${body}`).digest();
+  return signatures.some((each) => {
+    const [version, signature = ""] = each.split(",");
+    const given = Buffer.from(signature, "base64");
+    return version === "v1" && given.length === expected.length && timingSafeEqual(given, expected);
+  });
+}

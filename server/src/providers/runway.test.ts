@@ -1,0 +1,252 @@
+// The adapter against the stand-in, over a socket: what is asked of each model, how pictures travel, and what each of the
+// vendor's words means to us.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { contextFor } from "../../test/vendors/context.ts";
+import { assetOf, jobFor, pictureOf } from "../../test/vendors/jobs.ts";
+import { runway as kit } from "../../test/vendors/runway.ts";
+import type { StandIn } from "../../test/vendors/stand-in.ts";
+import type { Fault } from "../faults.ts";
+import type { Job } from "../kit/operation.ts";
+import { failureOf } from "./http.ts";
+import type { Asset, Context, Offer, Send, Ticket } from "./provider.ts";
+import { runway } from "./runway.ts";
+
+let standIn: StandIn;
+beforeAll(async () => {
+  standIn = await kit.start();
+});
+afterAll(() => standIn.close());
+beforeEach(() => {
+  Object.assign(standIn.switches, { outcome: "done", workMs: 50, refuse: undefined, drop: undefined, retired: [] });
+  standIn.complaints.length = 0;
+});
+
+const context = (more: Partial<Context<unknown>> = {}) => contextFor(kit.env(standIn), runway, more);
+const offerOf = (as: string, task?: string): Offer =>
+  runway.offers.find((offer) => offer.as === as && (!task || offer.task === task))!;
+const last = () => standIn.ledger.at(-1)!.request;
+
+async function submit(offer: Offer, job: Partial<Job<Asset>> = {}, more: Partial<Context<unknown>> = {}) {
+  const sent = await runway.submit(jobFor(offer, job), offer, context(more));
+  return (sent as { ticket: Ticket }).ticket;
+}
+
+const ended = (ticket: Ticket) =>
+  expect.poll(() => runway.check(ticket, context()), { timeout: 5000, interval: 20 }).toMatchObject({ state: "done" });
+
+const thrownBy = async (work: Promise<unknown>) => {
+  const thrown = await work.then(
+    () => undefined,
+    (fault: Fault) => fault,
+  );
+  return { code: thrown?.code, kind: thrown && failureOf(thrown).kind };
+};
+
+const inline = expect.stringMatching(/^data:image\/png;base64,/);
+
+describe("every offer", () => {
+  it.each(runway.offers.map((offer) => [`${offer.task} by ${offer.as}`, offer] as const))(
+    "%s is taken as it stands and makes something",
+    async (_, offer) => {
+      await ended(await submit(offer));
+      expect(standIn.complaints).toEqual([]);
+    },
+  );
+
+  it("says honestly that nothing can be found again", () => {
+    expect(new Set(runway.offers.map(({ recovery }) => recovery))).toEqual(new Set(["none"]));
+    expect([runway.find, runway.callback, runway.pollSeconds]).toEqual([undefined, undefined, 5]);
+  });
+});
+
+describe("what is asked", () => {
+  it.each([
+    ["16:9", "720p", "1280:720"],
+    ["9:16", "1080p", "1080:1920"],
+    ["1:1", "720p", "720:720"],
+    ["4:3", "1080p", "1440:1080"],
+    ["3:4", "720p", "720:960"],
+    ["21:9", "1080p", "2112:912"],
+    ["21:9", undefined, "2112:912"],
+    [undefined, "720p", "1280:720"],
+    [undefined, undefined, "1920:1080"],
+  ])("of a picture with the shape %s at %s", async (aspect_ratio, resolution, ratio) => {
+    const options = { tags: ["hero"], ...(resolution && { resolution }) };
+    await submit(offerOf("gen4_image"), { aspect_ratio, options });
+    const referenceImages = [{ uri: inline, tag: "hero" }];
+    expect(last()).toEqual({ model: "gen4_image", promptText: "@hero on a beach", ratio, referenceImages });
+  });
+
+  it("of a picture without references, and with three", async () => {
+    await submit(offerOf("gen4_image"), { images: undefined, options: undefined, prompt: "a lake" });
+    expect(last()).toEqual({ model: "gen4_image", promptText: "a lake", ratio: "1920:1080" });
+    const images = [pictureOf("a"), pictureOf("b"), pictureOf("c")];
+    await submit(offerOf("gen4_image"), { images, options: { tags: ["one", "two", "three"] } });
+    expect(last().referenceImages).toEqual(["one", "two", "three"].map((tag) => ({ uri: inline, tag })));
+  });
+
+  it("of a video: shape, seconds and seed, and of fps and the like nothing", async () => {
+    const options = { duration: 3, fps: 24, cfg_scale: 4, motion_bucket_id: 90 };
+    const job = { aspect_ratio: "9:16", seed: 7, negative_prompt: "rain", options };
+    await submit(offerOf("gen4_turbo"), job);
+    const asked = { promptText: "it moves", promptImage: inline, ratio: "720:1280", duration: 3, seed: 7 };
+    expect(last()).toEqual({ model: "gen4_turbo", ...asked });
+    await submit(offerOf("gen4_turbo"), { ...job, prompt: undefined });
+    expect(last()).not.toHaveProperty("promptText");
+    await submit(offerOf("gen4.5"), { ...job, prompt: undefined });
+    expect(last()).toEqual({ ...asked, model: "gen4.5", promptText: expect.stringMatching(/./) });
+  });
+
+  it("of somebody else's model that it hosts", async () => {
+    await submit(offerOf("gpt_image_2", "image.edit"), { images: [pictureOf("a"), pictureOf("b")], count: 2, seed: 7 });
+    expect(last()).toEqual({
+      model: "gpt_image_2",
+      promptText: "make it night",
+      ratio: "auto",
+      outputCount: 2,
+      referenceImages: [{ uri: inline }, { uri: inline }],
+    });
+    await submit(offerOf("gpt_image_2", "image.generate"), { width: 1920, height: 1088 });
+    expect(last()).toMatchObject({ ratio: "1920:1088" });
+  });
+});
+
+describe("a picture that is too large for the request", () => {
+  const large = assetOf("large", async () => {
+    const small = await pictureOf("large").bytes();
+    // A picture is over where it says so; what comes after is only weight.
+    return Buffer.concat([small, Buffer.alloc(4_000_000)]);
+  });
+  const job = { images: [large], options: { tags: ["hero"] } };
+
+  it("is uploaded first, to a storage that never sees the key", async () => {
+    const seen: { url: string; headers: Record<string, string> }[] = [];
+    const send: Send = (url, request) => {
+      seen.push({ url, headers: request.headers });
+      return context().send(url, request);
+    };
+    const ticket = await submit(offerOf("gen4_image"), job, { send });
+    expect(last().referenceImages).toEqual([{ uri: expect.stringMatching(/^runway:\/\//), tag: "hero" }]);
+    await ended(ticket);
+    expect(seen.map(({ url }) => new URL(url).pathname)).toEqual(["/v1/uploads", "/storage", "/v1/text_to_image"]);
+    expect(seen[1]?.headers).toEqual({ accept: "application/json" });
+    expect(standIn.complaints).toEqual([]);
+  });
+
+  /** Runway as it is, except that its storage is where and what the test says. */
+  const stored = (uploadUrl: string, answer: { status: number; text: string }, visited: string[] = []) => {
+    const send: Send = async (url, request) => {
+      if (new URL(url).pathname === "/v1/uploads") {
+        const slot = { uploadUrl, fields: { key: "k" }, runwayUri: "runway://k" };
+        return { status: 200, header: () => undefined, text: JSON.stringify(slot) };
+      }
+      if (url !== uploadUrl) return context().send(url, request);
+      visited.push(url);
+      return { ...answer, header: () => undefined };
+    };
+    return submit(offerOf("gen4_image"), job, { send });
+  };
+  const S3 = "https://bucket.s3.us-east-1.amazonaws.com/";
+
+  it("is stored also where the storage answers in XML", async () => {
+    await stored(S3, { status: 201, text: "<PostResponse/>" });
+    expect(last().referenceImages).toEqual([{ uri: "runway://k", tag: "hero" }]);
+  });
+
+  it.each([
+    "https://evil.example.com/",
+    "http://bucket.s3.us-east-1.amazonaws.com/",
+    "https://169.254.169.254/latest",
+    "https://amazonaws.com.evil.example.com/",
+  ])("never goes to %s", async (url) => {
+    const visited: string[] = [];
+    expect(await thrownBy(stored(url, { status: 204, text: "" }, visited))).toMatchObject({ kind: "unsent" });
+    expect(visited).toEqual([]);
+  });
+
+  it.each([403, 500])("has cost nothing when the storage answers %i", async (status) => {
+    const before = standIn.ledger.length;
+    expect(await thrownBy(stored(S3, { status, text: "<Error/>" }))).toMatchObject({ kind: "unsent" });
+    expect(standIn.ledger).toHaveLength(before);
+  });
+});
+
+describe("what goes wrong", () => {
+  const offer = () => offerOf("gen4_image");
+
+  it.each([
+    [400, "provider_rejected_input", "refused", undefined],
+    [400, "model_unavailable", "refused", { error: "You do not have enough credits to run this task." }],
+    [401, "model_unavailable", "refused", undefined],
+    [429, "provider_error", "busy", undefined],
+    [429, "model_unavailable", "refused", { error: "You have reached your daily task limit for this model." }],
+    [502, "provider_error", "doubt", undefined],
+    [503, "provider_error", "doubt", undefined],
+  ])("a submission that is answered %i is %s", async (status, code, kind, body) => {
+    standIn.switches.refuse = { times: 1, status, ...(body && { body }) };
+    expect(await thrownBy(submit(offer()))).toMatchObject({ code, kind });
+  });
+
+  it("a model that is no more is not the caller's fault", async () => {
+    standIn.switches.retired = ["gen4_image"];
+    expect(await thrownBy(submit(offer()))).toMatchObject({ code: "model_unavailable", kind: "refused" });
+  });
+
+  it("a connection that is cut after the request left is doubt, and is not sent again", async () => {
+    const before = standIn.ledger.length;
+    standIn.switches.drop = { times: 1, when: "after" };
+    expect(await thrownBy(submit(offer()))).toMatchObject({ kind: "doubt" });
+    expect(standIn.ledger).toHaveLength(before + 1);
+  });
+
+  it.each([
+    ["FAILED", "SAFETY.INPUT.TEXT", "content_refused", "refused"],
+    ["FAILED", "SAFETY.OUTPUT.IMAGE", "content_refused", "refused"],
+    ["FAILED", "INPUT_PREPROCESSING.SAFETY.TEXT", "content_refused", "refused"],
+    ["FAILED", "THIRD_PARTY.SAFETY", "content_refused", "refused"],
+    ["FAILED", "ASSET.INVALID", "provider_rejected_input", "refused"],
+    ["FAILED", "INTERNAL.BAD_OUTPUT.CODE01", "provider_error", "failed"],
+    ["FAILED", "INTERNAL", "provider_error", "failed"],
+    ["FAILED", undefined, "provider_error", "failed"],
+    ["CANCELLED", undefined, "provider_error", "failed"],
+  ])("a task that is %s with %s", async (status, failureCode, code, kind) => {
+    const text = JSON.stringify({ id: "t", status, failureCode, failure: "Something happened." });
+    const send = async () => ({ status: 200, header: () => undefined, text });
+    expect(await thrownBy(runway.check({ id: "t" }, context({ send })))).toEqual({ code, kind });
+  });
+
+  it("a task that nobody knows came to nothing", async () => {
+    expect(await thrownBy(runway.check({ id: "gone" }, context()))).toMatchObject({ kind: "failed" });
+  });
+});
+
+it.each([
+  ["PENDING", undefined],
+  ["THROTTLED", undefined],
+  ["RUNNING", 0.4],
+  ["SOMETHING_NEW", undefined],
+])("a task that is %s goes on", async (status, progress) => {
+  const text = JSON.stringify({ id: "t", status, progress });
+  const send = async () => ({ status: 200, header: () => undefined, text });
+  const stands = await runway.check({ id: "t" }, context({ send }));
+  expect(stands).toEqual({ state: "running", ticket: { id: "t" }, ...(progress && { progress }) });
+});
+
+it("cancels a task", async () => {
+  standIn.switches.workMs = 60_000;
+  const ticket = await submit(offerOf("gen4_image"));
+  await runway.cancel!(ticket, context());
+  expect(standIn.ledger.at(-1)?.canceledAt).toBeDefined();
+});
+
+it("is examined without making anything: what is left, and which model is not for us", async () => {
+  const before = standIn.ledger.length;
+  standIn.switches.retired = ["gen4.5"];
+  expect(await runway.examine!(runway.offers, context())).toEqual({
+    says: "1234 credits are left.",
+    missing: ["gen4.5"],
+  });
+  expect(standIn.ledger).toHaveLength(before);
+  const wrong = contextFor({ ...kit.env(standIn), RUNWAY_API_KEY: "wrong" }, runway);
+  expect(await thrownBy(runway.examine!(runway.offers, wrong))).toMatchObject({ code: "model_unavailable" });
+});

@@ -1,0 +1,98 @@
+// Runway: a task is started, and asked about every few seconds until it has ended. It never calls back and has no list of
+// tasks, so one whose answer was lost stays unknown.
+import { z } from "zod";
+import type { Job } from "../kit/operation.ts";
+import type { Json } from "../kit/shapes.ts";
+import { call, cameToNothing, moderated, refusedInput, unavailable } from "./http.ts";
+import { type Asset, defineProvider, type Offer } from "./provider.ts";
+import { api, at, Env, type RunwayContext, type RunwayEnv } from "./runway/api.ts";
+import { offers, routeOf } from "./runway/offers.ts";
+import { uriOf } from "./runway/pictures.ts";
+
+const Started = z.object({ id: z.string() });
+const Task = z.object({
+  id: z.string(),
+  // Words are added now and then; one that we do not know is no end.
+  status: z.string(),
+  progress: z.number().nullish(),
+  output: z.array(z.url()).nullish(),
+  failure: z.string().nullish(),
+  failureCode: z.string().nullish(),
+});
+type Task = z.output<typeof Task>;
+const Organization = z.object({
+  creditBalance: z.number(),
+  tier: z.object({ models: z.record(z.string(), z.unknown()) }),
+});
+
+export const runway = defineProvider<RunwayEnv>({
+  id: "runway",
+  env: Env,
+  offers,
+  pollSeconds: 5,
+  // Its results lie with a distribution of CloudFront whose name is shown in examples and promised nowhere.
+  resultOrigins: (env) => ["https://*.cloudfront.net", new URL(env.RUNWAY_BASE_URL).origin],
+
+  async submit(job, offer, context) {
+    const body = await withPictures(job, offer, context);
+    const { id } = await call(context, {
+      ...api(context.env),
+      url: at(context, routeOf(offer)),
+      body,
+      reply: Started,
+      sort,
+    });
+    return { state: "running", ticket: { id } };
+  },
+
+  async check(ticket, context) {
+    const task = await call(context, {
+      ...api(context.env),
+      url: taskUrl(ticket.id!, context),
+      reply: Task,
+      sort: (status, body) => (status === 404 ? cameToNothing(body) : undefined),
+    });
+    if (task.status === "SUCCEEDED") return { state: "done", outputs: (task.output ?? []).map((url) => ({ url })) };
+    if (task.status === "FAILED" || task.status === "CANCELLED") throw endedBadly(task);
+    // THROTTLED is a place in the queue and no error.
+    return { state: "running", ticket, ...(task.progress != null && { progress: task.progress }) };
+  },
+
+  /** Of a task that has ended this would delete the result, so it is asked for only while one is awaited. */
+  async cancel(ticket, context) {
+    const url = taskUrl(ticket.id!, context);
+    await call(context, { ...api(context.env), method: "DELETE", url, reply: z.unknown() });
+  },
+
+  async examine(asked, context) {
+    const url = at(context, "/v1/organization");
+    const { creditBalance, tier } = await call(context, { ...api(context.env), url, reply: Organization });
+    const names = [...new Set(asked.map(({ as }) => as))];
+    return { says: `${creditBalance} credits are left.`, missing: names.filter((name) => !(name in tier.models)) };
+  },
+});
+
+const taskUrl = (id: string, context: RunwayContext) => at(context, `/v1/tasks/${encodeURIComponent(id)}`);
+
+/** The offer's own fields, with the pictures as something that Runway can read. */
+async function withPictures(job: Job<Asset>, offer: Offer, context: RunwayContext): Promise<Json> {
+  const uris = await Promise.all((job.images ?? []).map((image) => uriOf(image, context)));
+  const fields = { model: offer.as, promptText: job.prompt || undefined, seed: job.seed, ...offer.body?.(job) };
+  if (job.task === "video.generate") return { ...fields, promptImage: uris[0] };
+  const tags = (job.options?.tags ?? []) as string[];
+  const references = uris.map((uri, index) => ({ uri, ...(tags[index] && { tag: tags[index] }) }));
+  return { ...fields, ...(references.length > 0 && { referenceImages: references }) };
+}
+
+/** It says 400 and 429 also where the request is not at fault and waiting does not help. */
+function sort(status: number, body: string) {
+  const isSpent = /"error":\s*"[^"]*(?:credits|daily)/i.test(body);
+  const isUnknownModel = /"path":\s*\[\s*"model"\s*\]/.test(body);
+  return (status === 400 || status === 429) && (isSpent || isUnknownModel) ? unavailable(body, status) : undefined;
+}
+
+function endedBadly({ status, failure, failureCode }: Task) {
+  const cause = `${failureCode ?? status} ${failure ?? ""}`;
+  if (/(^|\.)SAFETY(\.|$)/.test(failureCode ?? "")) return moderated(cause);
+  return failureCode?.startsWith("ASSET.INVALID") ? refusedInput(cause) : cameToNothing(cause);
+}

@@ -1,0 +1,107 @@
+// What of Runway's models we use. Its `ratio` is a size in pixels, and every model has its own list of them. A credit costs
+// one cent.
+import type { Job } from "../../kit/operation.ts";
+import type { Asset, Offer } from "../provider.ts";
+
+const IMAGE_SIZES: Record<string, Record<string, string>> = {
+  "720p": {
+    "16:9": "1280:720",
+    "9:16": "720:1280",
+    "1:1": "720:720",
+    "4:3": "960:720",
+    "3:4": "720:960",
+    "21:9": "1680:720",
+  },
+  "1080p": {
+    "16:9": "1920:1080",
+    "9:16": "1080:1920",
+    "1:1": "1080:1080",
+    "4:3": "1440:1080",
+    "3:4": "1080:1440",
+    "21:9": "2112:912",
+  },
+};
+const VIDEO_SIZES: Record<string, string> = {
+  "16:9": "1280:720",
+  "9:16": "720:1280",
+  "4:3": "1104:832",
+  "3:4": "832:1104",
+  "1:1": "960:960",
+  "21:9": "1584:672",
+};
+const GPT_SIZES = [
+  ...["1920x1920", "1920x1088", "1088x1920", "1920x1440", "1440x1920"],
+  ...["1920x1280", "1280x1920", "1920x1536", "1536x1920", "2048x880"],
+];
+const SECONDS = [2, 3, 4, 5, 6, 7, 8, 9, 10];
+/** Measured as JavaScript does, in UTF-16. */
+const MOST_PROMPT = 1000;
+const WIDE = "16:9";
+
+export const routeOf = ({ task }: Offer) => (task === "video.generate" ? "/v1/image_to_video" : "/v1/text_to_image");
+
+const videoShape = ({ aspect_ratio = WIDE, options }: Job<Asset>) => ({
+  ratio: VIDEO_SIZES[aspect_ratio] ?? VIDEO_SIZES[WIDE],
+  duration: options?.duration,
+});
+
+/** A lost task cannot be looked up by anything that we chose. */
+const offer = (face: Omit<Offer, "recovery">): Offer => ({ recovery: "none", ...face });
+
+const video = (face: Pick<Offer, "as" | "price" | "preference" | "body">): Offer =>
+  offer({
+    task: "video.generate",
+    model: "video-default",
+    per: "second",
+    latency: "slow",
+    limits: { ratios: Object.keys(VIDEO_SIZES), durations: SECONDS, images: 1, count: 1, prompt: MOST_PROMPT },
+    takes: ["duration"],
+    body: videoShape,
+    ...face,
+  });
+
+const gpt = (task: Offer["task"]): Offer =>
+  offer({
+    task,
+    model: "vendora",
+    as: "gpt_image_2",
+    price: null,
+    preference: 60,
+    equivalence: "gpt-image",
+    latency: "slow",
+    limits: { sizes: GPT_SIZES, images: 16, count: 10, mask: false, prompt: 32_000 },
+    takes: [],
+    body: ({ width, height, count }) => ({
+      ratio: GPT_SIZES.includes(`${width}x${height}`) ? `${width}:${height}` : "auto",
+      outputCount: count,
+      // It knows no seed.
+      seed: undefined,
+    }),
+  });
+
+export const offers: Offer[] = [
+  offer({
+    task: "image.reference",
+    model: "reference-default",
+    as: "gen4_image",
+    // For 1080p; 720p costs five cents.
+    price: 0.08,
+    preference: 40,
+    equivalence: "gen4-image",
+    limits: { ratios: Object.keys(VIDEO_SIZES), images: 3, count: 1, prompt: MOST_PROMPT },
+    takes: ["tags", "resolution"],
+    body: ({ aspect_ratio = WIDE, options }) => ({
+      ratio: IMAGE_SIZES[String(options?.resolution ?? "1080p")]?.[aspect_ratio] ?? IMAGE_SIZES["1080p"]?.[WIDE],
+    }),
+  }),
+  video({ as: "gen4_turbo", price: 0.05, preference: 50 }),
+  video({
+    as: "gen4.5",
+    price: 0.12,
+    preference: 60,
+    // It does not work without words.
+    body: (job) => ({ ...videoShape(job), promptText: job.prompt || "The scene comes to life" }),
+  }),
+  gpt("image.generate"),
+  gpt("image.edit"),
+];

@@ -1,0 +1,226 @@
+// fal on a socket: a queue for every endpoint of its map, storage, signed callbacks, and the list of its models.
+import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } from "node:crypto";
+import type { HttpBindings } from "@hono/node-server";
+import { Hono } from "hono";
+import { streamSSE } from "hono/streaming";
+import { complaintsAbout, endpointIds, flagsPictures, knows } from "./fal/schema.ts";
+import { flagged, workOf } from "./fal/works.ts";
+import { type Shop, startStandIn, type Taken, type VendorContext, type VendorKit } from "./stand-in.ts";
+
+const KEY = "stand-in-id:stand-in-secret";
+const USER = "user-of-the-stand-in";
+
+type Ended = { status: number; body: unknown };
+type Shelf = Map<string, { bytes: Buffer; mediaType: string }>;
+
+const appOf = (endpoint: string) => endpoint.split("/").slice(0, 2).join("/");
+const detail = (type: string, msg: string) => ({ detail: [{ loc: ["body"], msg, type }] });
+
+const routes = (shop: Shop) => {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  const shelf: Shelf = new Map();
+  const made = new Map<string, Promise<Ended>>();
+  const [own, strange] = [generateKeyPairSync("ed25519"), generateKeyPairSync("ed25519")];
+
+  const open = async (url: string): Promise<Buffer> => {
+    if (url.startsWith("data:")) return Buffer.from(url.slice(url.indexOf(",") + 1), "base64");
+    const kept = url.startsWith(`${shop.url()}/stored/`) && shelf.get(url.split("/").at(-1)!);
+    if (kept) return kept.bytes;
+    const answer = await fetch(url, { signal: AbortSignal.timeout(5000) });
+    if (!answer.ok) throw new Error(`${answer.status}`);
+    return Buffer.from(await answer.arrayBuffer());
+  };
+  const works = { shop, open };
+
+  /** The result of a job that has ended, with the status that the model itself gave it. */
+  const resultOf = (job: Taken): Promise<Ended> => {
+    const before = made.get(job.id);
+    if (before) return before;
+    const result = end(job);
+    made.set(job.id, result);
+    return result;
+  };
+  const end = async (job: Taken): Promise<Ended> => {
+    const standing = shop.standing(job);
+    if (standing === "canceled") return { status: 400, body: { detail: "Request was cancelled" } };
+    if (standing === "failed") return { status: 500, body: detail("internal_server_error", "Internal server error") };
+    if (standing === "moderated") {
+      const isShown = flagsPictures(job.model) && !job.model.startsWith("fal-ai/flux-pro");
+      if (isShown) return { status: 200, body: await flagged(job.request, works) };
+      return { status: 422, body: detail("content_policy_violation", "The content could not be processed.") };
+    }
+    try {
+      const body = await workOf(job.model, job.request, works);
+      return { status: 200, body: { ...body, ...(flagsPictures(job.model) && { has_nsfw_concepts: [false] }) } };
+    } catch (thrown) {
+      return { status: 422, body: detail("file_download_error", `Failed to load a file: ${thrown}`) };
+    }
+  };
+
+  openStorage(app, shop, shelf);
+  openCatalogue(app, shop, own.publicKey);
+  openJobs(app, shop, resultOf);
+  openQueue(app, shop, { resultOf, own: own.privateKey, strange: strange.privateKey });
+  return app;
+};
+
+type App = Hono<{ Bindings: HttpBindings }>;
+
+/** Nothing without the key, spelled exactly. */
+function refusal(context: VendorContext, shop: Shop): Response | undefined {
+  if (context.req.header("authorization") === `Key ${KEY}`) return undefined;
+  shop.complain(`authorization of ${context.req.path}`);
+  return context.json({ detail: "Authentication is required to access this application." }, 401);
+}
+
+function openStorage(app: App, shop: Shop, shelf: Shelf) {
+  app.post("/storage/upload/initiate", async (context) => {
+    const refused = refusal(context, shop);
+    if (refused) return refused;
+    const { content_type } = await context.req.json();
+    const isKnown = context.req.query("storage_type") === "fal-cdn-v3" && typeof content_type === "string";
+    if (!isKnown) return context.json(detail("value_error", "unknown kind of storage"), 422);
+    const id = randomUUID();
+    return context.json({
+      upload_url: `${shop.url()}/uploads/${id}?token=once`,
+      file_url: `${shop.url()}/stored/${id}`,
+    });
+  });
+  app.put("/uploads/:id", async (context) => {
+    if (context.req.header("authorization")) shop.complain("a credential was sent to the file server");
+    if (context.req.query("token") !== "once") return context.text("forbidden", 403);
+    const bytes = Buffer.from(await context.req.arrayBuffer());
+    shelf.set(context.req.param("id"), { bytes, mediaType: context.req.header("content-type") ?? "" });
+    return context.text("OK");
+  });
+  app.get("/stored/:id", (context) => {
+    const file = shelf.get(context.req.param("id"));
+    if (!file) return context.text("not found", 404);
+    return context.body(new Uint8Array(file.bytes), 200, { "content-type": file.mediaType });
+  });
+}
+
+function openCatalogue(app: App, shop: Shop, key: KeyObject) {
+  app.get("/.well-known/jwks.json", (context) => context.json({ keys: [key.export({ format: "jwk" })] }));
+  app.get("/v1/models", (context) => {
+    const refused = refusal(context, shop);
+    if (refused) return refused;
+    const asked = context.req.queries("endpoint_id") ?? endpointIds();
+    if (asked.length > 50 && context.req.queries("endpoint_id")) return context.json({ error: "too many" }, 400);
+    const known = asked.filter((id) => knows(id) && !shop.switches.retired.includes(id));
+    const models = known.map((endpoint_id) => ({ endpoint_id, metadata: { status: "active" } }));
+    return context.json({ models, next_cursor: null, has_more: false });
+  });
+}
+
+type Queue = { resultOf(job: Taken): Promise<Ended>; own: KeyObject; strange: KeyObject };
+
+function openQueue(app: App, shop: Shop, { resultOf, own, strange }: Queue) {
+  app.post("/:owner/:path{.+}", async (context) => {
+    const refused = refusal(context, shop);
+    if (refused) return refused;
+    const endpoint = context.req.path.slice(1);
+    if (!knows(endpoint) || shop.switches.retired.includes(endpoint)) {
+      return context.json({ detail: `Application '${endpoint}' not found` }, 404);
+    }
+    const request = await context.req.json();
+    const complaints = complaintsAbout(endpoint, request);
+    if (request.sync_mode) complaints.push({ loc: ["body", "sync_mode"], msg: "results expire", type: "value_error" });
+    if (complaints.length > 0) {
+      shop.complain(`${endpoint}: ${JSON.stringify(complaints)}`);
+      return context.json({ detail: complaints }, 422);
+    }
+    const taken = await shop.take(context, { model: endpoint, request }, (status) => ({ detail: `status ${status}` }));
+    if (taken instanceof Response) return taken;
+    if (/\bforbidden\b/.test(String(request.prompt))) taken.outcome = "moderated";
+    const webhook = context.req.query("fal_webhook");
+    if (webhook) shop.callBack(taken, webhook, (standing) => says(taken, standing, { resultOf, own, strange }));
+    return context.json({ status: "IN_QUEUE", queue_position: 0, ...addresses(shop, taken), logs: null, metrics: {} });
+  });
+}
+
+const addresses = (shop: Shop, job: Taken) => {
+  const base = `${shop.url()}/${appOf(job.model)}/requests/${job.id}`;
+  return { request_id: job.id, response_url: base, status_url: `${base}/status`, cancel_url: `${base}/cancel` };
+};
+
+/** It calls only when all is over. */
+async function says(job: Taken, standing: string, { resultOf, own, strange }: Queue) {
+  if (["queued", "running", "canceled"].includes(standing)) return undefined;
+  const { status, body: payload } = await resultOf(job);
+  const isGood = status < 300;
+  const error = isGood ? {} : { error: `Invalid status code: ${status}` };
+  const ids = { request_id: job.id, gateway_request_id: job.id };
+  const body = JSON.stringify({ ...ids, status: isGood ? "OK" : "ERROR", ...error, payload });
+  const time = String(Math.floor(Date.now() / 1000));
+  const message = [job.id, USER, time, createHash("sha256").update(body).digest("hex")].join("\n");
+  const signed = (key: KeyObject) => sign(null, Buffer.from(message), key).toString("hex");
+  const headers = {
+    "content-type": "application/json",
+    "x-fal-webhook-request-id": job.id,
+    "x-fal-webhook-user-id": USER,
+    "x-fal-webhook-timestamp": time,
+    "x-fal-webhook-signature": signed(own),
+  };
+  return { body, headers, forged: { "x-fal-webhook-signature": signed(strange) } };
+}
+
+/** Under the first two words of an endpoint, and nowhere else. */
+function openJobs(app: App, shop: Shop, resultOf: Queue["resultOf"]) {
+  const base = "/:owner/:app/requests/:id";
+  const jobAt = (context: VendorContext) => {
+    const job = shop.find(context.req.param("id")!);
+    return job && appOf(job.model) === `${context.req.param("owner")}/${context.req.param("app")}` ? job : undefined;
+  };
+  const standingOf = (job: Taken) => {
+    const standing = shop.standing(job);
+    const where = addresses(shop, job);
+    if (standing === "queued") return { status: "IN_QUEUE", queue_position: 0, ...where };
+    if (standing === "running") return { status: "IN_PROGRESS", logs: null, ...where };
+    const error = standing === "canceled" ? { error: "Request was cancelled", error_type: "cancelled" } : {};
+    return { status: "COMPLETED", logs: null, metrics: { inference_time: 0.05 }, ...error, ...where };
+  };
+
+  app.use(`${base}/*`, async (context, next) => refusal(context, shop) ?? next());
+  app.get(`${base}/status/stream`, (context) => {
+    const job = jobAt(context);
+    if (!job) return context.json({ detail: "Request not found" }, 404);
+    return streamSSE(context, async (stream) => {
+      await stream.writeSSE({ data: JSON.stringify(standingOf(job)) });
+      await shop.ended(job);
+      await stream.writeSSE({ data: JSON.stringify(standingOf(job)) });
+    });
+  });
+  app.get(`${base}/status`, (context) => {
+    const job = jobAt(context);
+    if (!job) return context.json({ detail: "Request not found" }, 404);
+    const said = standingOf(job);
+    return context.json(said, said.status === "COMPLETED" ? 200 : 202);
+  });
+  app.get(base, async (context) => {
+    const job = jobAt(context);
+    if (!job) return context.json({ detail: "Request not found" }, 404);
+    if (standingOf(job).status !== "COMPLETED") return context.json({ detail: "Request is still in progress" }, 400);
+    const { status, body } = await resultOf(job);
+    return Response.json(body, { status, headers: { "x-fal-request-id": job.id } });
+  });
+  app.put(`${base}/cancel`, (context) => {
+    const job = jobAt(context);
+    if (!job) return context.json({ status: "NOT_FOUND" }, 404);
+    if (standingOf(job).status === "COMPLETED") return context.json({ status: "ALREADY_COMPLETED" }, 400);
+    shop.cancel(job);
+    return context.json({ status: "CANCELLATION_REQUESTED" }, 202);
+  });
+}
+
+export const fal: VendorKit = {
+  id: "fal",
+  start: () => startStandIn(routes),
+  env: ({ url }) => ({
+    FAL_KEY: KEY,
+    FAL_QUEUE_URL: url,
+    FAL_REST_URL: url,
+    FAL_API_URL: url,
+    FAL_LORA_BASE_URL: "https://loras.example.com/ours",
+  }),
+};
