@@ -14,7 +14,9 @@ const SILENT = ["client.md", "from-the-reference-client.md", "local-models.md", 
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const GUIDE = join(ROOT, "docs", "guide");
-const PAGES = ["README.md", ...readdirSync(GUIDE).map((name) => join("docs", "guide", name))];
+/** Pages of single providers lie in a folder of their own: their samples would need a key. */
+const guides = readdirSync(GUIDE).filter((name) => name.endsWith(".md"));
+const PAGES = ["README.md", ...guides.map((name) => join("docs", "guide", name))];
 const BLOCK = /^```bash run\n([\s\S]*?)^```$/gm;
 
 const blocksOf = (page: string) => {
@@ -38,7 +40,8 @@ afterAll(async () => {
 }, 60_000);
 
 const run = async (script: string, cwd: string) => {
-  const env = { PATH: process.env.PATH, HOME: cwd, GESSO_URL: gesso.url, GESSO_KEY: gesso.key };
+  const path = `${join(ROOT, "node_modules", ".bin")}:${process.env.PATH}`;
+  const env = { PATH: path, HOME: cwd, GESSO_URL: gesso.url, GESSO_KEY: gesso.key };
   const options = { cwd, env, timeout: 60_000 };
   return promisify(execFile)("bash", ["-euo", "pipefail", "-c", script], options).catch((thrown) => {
     throw new Error(`exit ${thrown.code}\n${thrown.stdout}\n${thrown.stderr}`);

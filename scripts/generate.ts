@@ -8,6 +8,7 @@ import { printContract } from "./print/contract.ts";
 import { printEnvironment, printExample } from "./print/environment.ts";
 import { printErrors } from "./print/errors.ts";
 import { printOperations } from "./print/operations.ts";
+import { printProviders } from "./print/providers.ts";
 
 const contract = printOpenApi();
 
@@ -16,6 +17,7 @@ const PRINTED: Record<string, string> = {
   "docs/reference/operations.md": printOperations(contract),
   "docs/reference/errors.md": printErrors(),
   "docs/reference/environment.md": printEnvironment(),
+  "docs/reference/providers.md": printProviders(),
   ".env.example": printExample(),
   ...printClient(contract),
 };

@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import manifest from "../package.json" with { type: "json" };
 import { devCommand } from "./commands/dev.ts";
+import { doctorCommand } from "./commands/doctor.ts";
 
 // Everywhere else in Unix, and in our own commands, 2 means "you asked for something that cannot be".
 const USAGE = 2;
@@ -12,6 +13,6 @@ const program = new Command("gesso")
   .showHelpAfterError("Run gesso --help to see what there is.")
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : USAGE));
 
-program.addCommand(devCommand().copyInheritedSettings(program));
+for (const command of [devCommand(), doctorCommand()]) program.addCommand(command.copyInheritedSettings(program));
 
 await program.parseAsync();

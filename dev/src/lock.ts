@@ -11,11 +11,10 @@ export type Lock = {
 };
 
 export function takeLock(dataDir: string): Lock {
-  const path = join(dataDir, "gesso.pid");
+  const path = pathOf(dataDir);
   const before = text(path);
-  const [pid = "", startTime = ""] = before?.split("\n") ?? [];
-  // The start time is compared because pids are used again, and a stranger's pid must not lock the data for ever.
-  if (isAlive(Number(pid)) && (startTimeOf(Number(pid)) ?? "") === startTime) {
+  const pid = holderOf(dataDir);
+  if (pid !== undefined) {
     throw refusal(`The data directory ${dataDir} is in use by another gesso (pid ${pid}). Stop it, or choose --data.`);
   }
   rmSync(path, { force: true });
@@ -23,3 +22,12 @@ export function takeLock(dataDir: string): Lock {
   writeFileSync(path, `${process.pid}\n${startTimeOf(process.pid) ?? ""}\n`, { flag: "wx" });
   return { wasAbandoned: before !== undefined, release: () => rmSync(path, { force: true }) };
 }
+
+/** The process that has the data directory now, if there is one. */
+export function holderOf(dataDir: string): number | undefined {
+  const [pid = "", startTime = ""] = text(pathOf(dataDir))?.split("\n") ?? [];
+  // The start time is compared because pids are used again, and a stranger's pid must not lock the data for ever.
+  return isAlive(Number(pid)) && (startTimeOf(Number(pid)) ?? "") === startTime ? Number(pid) : undefined;
+}
+
+const pathOf = (dataDir: string) => join(dataDir, "gesso.pid");

@@ -5,7 +5,7 @@ import { type Part, spawnPart } from "./part.ts";
 import { answers } from "./probe.ts";
 
 const SANDBOX_ENTRY = fileURLToPath(new URL("../../sandbox/src/main.ts", import.meta.url));
-const SERVER_ENTRY = fileURLToPath(new URL("../../server/src/main.ts", import.meta.url));
+export const SERVER_ENTRY = fileURLToPath(new URL("../../server/src/main.ts", import.meta.url));
 
 export type SandboxOptions = { dataDir: string; port: number; key: string; entry?: string };
 

@@ -2,13 +2,14 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { catalogueSetting } from "./catalogue-setting.ts";
 import { type Foundation, startFoundation, stopInOrder } from "./foundation.ts";
 import { takeLock } from "./lock.ts";
 import type { Part } from "./part.ts";
 import { type PortPlan, planPorts } from "./port-plan.ts";
 import { startServer } from "./programs.ts";
 import type { RestatePart } from "./restate.ts";
-import { loadState, type State, saveState } from "./state.ts";
+import { loadState, type State, saveEnvironment, saveState } from "./state.ts";
 
 export type StartOptions = {
   dataDir: string;
@@ -58,6 +59,7 @@ export async function startAll(options: StartOptions): Promise<Gesso> {
     const foundation = await startFoundation(ground);
     parts.push(...foundation.parts);
     const environment = serverEnvironment({ dataDir, url, ports, state, foundation });
+    saveEnvironment(dataDir, environment);
     parts.unshift(await startServer({ dataDir: join(dataDir, "server"), url, environment, entry: entries?.server }));
     const { restate } = foundation;
     return { url, key: state.devKey, dataDir, parts, restate, databaseUrl: foundation.databaseUrl, stop };
@@ -85,6 +87,7 @@ function serverEnvironment({ dataDir, url, ports, state, foundation }: Surroundi
     SANDBOX_KEY: state.sandboxKey,
     GESSO_SECRET: state.secret,
     GESSO_DEV_KEY: state.devKey,
+    ...catalogueSetting(),
   };
 }
 

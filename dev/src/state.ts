@@ -36,6 +36,14 @@ export function saveState(dataDir: string, state: State, url: string): void {
   write(join(dataDir, ".gitignore"), "*\n");
 }
 
+/** What the server was last started with, for others who want to look at the same parts. */
+export function saveEnvironment(dataDir: string, environment: Record<string, string>): void {
+  write(join(dataDir, "environment.json"), `${JSON.stringify(environment, null, 2)}\n`);
+}
+
+export const loadEnvironment = (dataDir: string): Record<string, string> =>
+  JSON.parse(text(join(dataDir, "environment.json")) ?? "{}");
+
 /** Whole or not at all: a secret that is half written would lock its owner out of the data. */
 function write(path: string, content: string): void {
   writeFileSync(`${path}.draft`, content, { mode: 0o600 });

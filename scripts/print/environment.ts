@@ -12,6 +12,7 @@ const TITLES: Record<keyof typeof rooms, string> = {
   DatabaseEnv: "PostgreSQL",
   EngineEnv: "Restate and the workers",
   STORAGE_ENV: "Storage",
+  CatalogueEnv: "Providers and models",
   FetchEnv: "Pictures from elsewhere",
   AccessEnv: "Access",
   LimitsEnv: "How long things may take",

@@ -23,7 +23,7 @@ answer would have had that waited for the run.`;
 
 export function printErrors(): string {
   const rows = Object.entries(faults).map(([name, row]) => [
-    code(name),
+    `<a id="${name}"></a>${code(name)}`,
     String(row.status),
     "retry" in row && row.retry ? "yes" : "no",
     row.says,

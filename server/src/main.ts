@@ -1,9 +1,12 @@
 #!/usr/bin/env node
 // Starts the roles asked for: `--role api`, `--role worker`, or both with `--role all`. Any number of each may run.
-import { parseArgs } from "node:util";
+// `--role doctor` starts nothing: it looks whether everything is as it should be, and says so.
+import { parseArgs, styleText } from "node:util";
 import { type ServerType, serve } from "@hono/node-server";
-import { type Config, readConfig } from "./config.ts";
+import { type Config, isSettingsError, readConfig, readFindings } from "./config.ts";
 import { migrate } from "./db/migrate.ts";
+import { examine } from "./doctor/doctor.ts";
+import { type Paint, printScreen } from "./doctor/screen.ts";
 import { startWorker } from "./engine/worker.ts";
 import { createApp } from "./http/app.ts";
 import { answerBroken } from "./http/broken.ts";
@@ -20,12 +23,13 @@ type Part = { stop(): Promise<void> };
 /** A worker answers for its health at the same port at which the API answers everything. */
 async function startHttp(world: World, config: Config, role: string): Promise<Part> {
   const { house, credentials, cursors, callbacks } = world;
+  const desk = { house, credentials, cursors, corsOrigins: config.CORS_ORIGINS };
   const checks = {
     database: () => house.db.ping(),
     storage: () => house.storage.ready(),
   };
   const settled = role === "worker" ? undefined : await createSettled(house.db);
-  const app = settled ? createApp({ house, credentials, cursors, settled }, callbacks, checks) : healthRoutes(checks);
+  const app = settled ? createApp({ ...desk, settled }, callbacks, checks) : healthRoutes(checks);
   const server = await listen(app.fetch, config);
   return {
     async stop() {
@@ -45,9 +49,26 @@ function listen(fetch: Parameters<typeof serve>[0]["fetch"], config: Config): Pr
   });
 }
 
+const COLOURS = { pass: "green", warn: "yellow", fail: "red", skip: "dim", head: "bold" } as const;
+/** Plain where nobody looks, or where somebody asked for it with NO_COLOR. */
+const paint: Paint = (status, text) => styleText(COLOURS[status], text);
+
+async function consult(isJson: boolean): Promise<number> {
+  const report = await examine(readFindings());
+  process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : printScreen(report, paint));
+  return report.ok ? 0 : 1;
+}
+
+const OPTIONS = { role: { type: "string", default: "all" }, json: { type: "boolean", default: false } } as const;
+const ROLES = ["api", "worker", "all", "doctor"];
+
 async function main(): Promise<void> {
-  const { role } = parseArgs({ options: { role: { type: "string", default: "all" } } }).values;
-  if (!["api", "worker", "all"].includes(role)) throw new Error(`There is no role ${role}: api, worker or all.`);
+  const { role, json } = parseArgs({ options: OPTIONS }).values;
+  if (!ROLES.includes(role)) throw new Error(`There is no role ${role}: ${ROLES.join(", ")}.`);
+  if (role === "doctor") {
+    process.exitCode = await consult(json);
+    return;
+  }
   const config = readConfig();
   await migrate(config.DATABASE_URL);
   const world = createWorld(config, role);
@@ -72,4 +93,8 @@ async function main(): Promise<void> {
   process.once("SIGINT", () => void stop());
 }
 
-await main();
+await main().catch((thrown) => {
+  if (!isSettingsError(thrown)) throw thrown;
+  process.stderr.write(`${thrown.message}\n`);
+  process.exit(1);
+});

@@ -1,7 +1,9 @@
 // `npm run chaos`: kills everything that can be killed and compares the books. `--short` is what CI runs; `--only NAME` is
-// one campaign of random, aimed, memory, cluster.
+// one campaign of random, aimed, memory, cluster, vendors, breaker.
 import { parseArgs } from "node:util";
+import { failingVendor } from "./breaker.ts";
 import { aimedKills, clusterLoss, lostMemory, type Report, randomKills } from "./campaigns.ts";
+import { vendorKills } from "./vendors.ts";
 
 const { short, only } = parseArgs({
   options: { short: { type: "boolean", default: false }, only: { type: "string" } },
@@ -17,6 +19,8 @@ const campaigns: Record<string, () => Promise<Report>> = {
   aimed: () => aimedKills(short ? 1 : 3, say),
   memory: () => lostMemory(short ? 30 : 100, say),
   cluster: () => clusterLoss({ perSecond: short ? 10 : 20, watchSeconds: short ? 6 : 10 }, say),
+  breaker: () => failingVendor({ seconds: short ? 5 : 20, isTimed: !short }, say),
+  vendors: () => vendorKills(short ? 60 : 300, say),
 };
 
 let passed = 0;

@@ -1,0 +1,23 @@
+// `gesso doctor`: the server's own doctor with the settings of the caller, and with the parts of the `gesso dev` that
+// runs on the data directory, if one does. Returns the exit code: 0 when all is well, 1 when something does not work.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { resolve } from "node:path";
+import { catalogueSetting } from "./catalogue-setting.ts";
+import { holderOf } from "./lock.ts";
+import { SERVER_ENTRY } from "./programs.ts";
+import { loadEnvironment } from "./state.ts";
+
+export type DoctorOptions = { data: string; json?: boolean };
+
+export async function doctor({ data, json }: DoctorOptions): Promise<number> {
+  const dataDir = resolve(data);
+  // Parts that do not run would only be reported as dead: whoever did not start them knows.
+  const parts = holderOf(dataDir) === undefined ? {} : loadEnvironment(dataDir);
+  const child = spawn(process.execPath, [SERVER_ENTRY, "--role", "doctor", ...(json ? ["--json"] : [])], {
+    stdio: "inherit",
+    env: { ...process.env, ...parts, ...catalogueSetting() },
+  });
+  const [code] = await once(child, "exit");
+  return code ?? 1;
+}

@@ -1,0 +1,96 @@
+// What the environment and the operator's file make of each other, with the providers that there are.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { isSettingsError, readConfig, readFindings } from "./config.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "gesso-config-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let count = 0;
+const fileOf = (text: string) => {
+  const path = join(folder, `${++count}.yaml`);
+  writeFileSync(path, text);
+  return path;
+};
+const SERVER = { DATABASE_URL: "postgres://x", GESSO_SECRET: "x".repeat(32) };
+const SANDBOX = { SANDBOX_URL: "http://127.0.0.1:1", SANDBOX_KEY: "key" };
+
+const errorOf = (env: Record<string, string>): string => {
+  try {
+    readConfig(env);
+  } catch (thrown) {
+    if (isSettingsError(thrown)) return thrown.message;
+    throw thrown;
+  }
+  throw new Error("it was not refused");
+};
+const liveIn = (env: Record<string, string>) => readConfig(env).providers.map(({ provider }) => provider.id);
+const offIn = (env: Record<string, string>, id: string) =>
+  readFindings(env).off.find(({ provider }) => provider.id === id);
+
+describe("a provider", () => {
+  it("is on where all that it needs is set, and says what is missing where it is not", () => {
+    expect(liveIn({ ...SERVER, ...SANDBOX })).toContain("sandbox");
+    expect(liveIn(SERVER)).not.toContain("sandbox");
+    expect(offIn(SERVER, "sandbox")).toMatchObject({ says: "set SANDBOX_URL and SANDBOX_KEY", isBroken: false });
+  });
+
+  it("is off where its setting is there but empty", () => {
+    expect(offIn({ ...SERVER, SANDBOX_URL: "", SANDBOX_KEY: "" }, "sandbox")).toMatchObject({ isBroken: false });
+  });
+
+  it.each([
+    [{ SANDBOX_URL: "http://127.0.0.1:1" }, "set SANDBOX_KEY"],
+    [{ SANDBOX_URL: "nowhere", SANDBOX_KEY: "key" }, "SANDBOX_URL: Invalid URL"],
+  ])("is broken, not just off, where somebody began to set it: %j", (env, says) => {
+    expect(offIn({ ...SERVER, ...env } as Record<string, string>, "sandbox")).toMatchObject({ says, isBroken: true });
+  });
+
+  it("is off where the file says so, whatever the environment says", () => {
+    const GESSO_CONFIG = fileOf("providers:\n  sandbox: off\n");
+    expect(liveIn({ ...SERVER, ...SANDBOX, GESSO_CONFIG })).not.toContain("sandbox");
+    expect(offIn({ ...SERVER, ...SANDBOX, GESSO_CONFIG }, "sandbox")?.says).toBe(`switched off in ${GESSO_CONFIG}`);
+  });
+
+  it("has the offers and the pace that the file gives it", () => {
+    const text =
+      "providers:\n  sandbox: { concurrent: 3 }\nmodels:\n  vendorc: [{ provider: sandbox, like: flux-dev, as: c }]";
+    const { providers } = readConfig({ ...SERVER, ...SANDBOX, GESSO_CONFIG: fileOf(text) });
+    const { provider } = providers.find((live) => live.provider.id === "sandbox")!;
+    expect(provider.pace).toEqual({ concurrent: 3 });
+    expect(provider.offers.find(({ model }) => model === "vendorc")).toMatchObject({ as: "c", price: null });
+  });
+});
+
+describe("a start is refused", () => {
+  it("with every setting that is missing or wrong", () => {
+    expect(errorOf({ PORT: "many" }).split("\n")).toEqual([
+      "The settings are not complete:",
+      expect.stringMatching(/^PORT: /),
+      "GESSO_SECRET is not set",
+      "DATABASE_URL is not set",
+    ]);
+  });
+
+  it("with every complaint about the file, at its place", () => {
+    const GESSO_CONFIG = fileOf("providers:\n  sandbax: off\nmodels:\n  flux-dev: [sandbox, nobody]\n");
+    const [head, first, second] = errorOf({ ...SERVER, GESSO_CONFIG }).split("\n");
+    expect(head).toBe("The catalogue is not right:");
+    expect(first).toBe(`${GESSO_CONFIG}:2:3 unknown provider sandbax; did you mean sandbox?`);
+    expect(second).toMatch(`${GESSO_CONFIG}:4:23 unknown provider nobody`);
+  });
+
+  it("where a provider must be on by the file and is not by the environment", () => {
+    const GESSO_CONFIG = fileOf("providers:\n  sandbox: on\n");
+    expect(errorOf({ ...SERVER, GESSO_CONFIG })).toContain(
+      `${GESSO_CONFIG}:2:12 sandbox is on here, but it is off: set SANDBOX_URL and SANDBOX_KEY`,
+    );
+    expect(liveIn({ ...SERVER, ...SANDBOX, GESSO_CONFIG })).toContain("sandbox");
+  });
+
+  it("where the file was named and is not there", () => {
+    expect(errorOf({ ...SERVER, GESSO_CONFIG: join(folder, "none.yaml") })).toContain("there is no such file");
+  });
+});
