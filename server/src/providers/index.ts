@@ -6,6 +6,7 @@ export { gemini } from "./gemini.ts";
 export { ideogram } from "./ideogram.ts";
 export { localModels } from "./local/models.ts";
 export { local } from "./local.ts";
+export { luma } from "./luma.ts";
 export { openai } from "./openai.ts";
 export { replicate } from "./replicate.ts";
 export { runway } from "./runway.ts";

@@ -1,0 +1,204 @@
+// The adapter of Luma against its stand-in: what is sent, what its answers mean, and how a lost generation is found again.
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { contextFor } from "../../test/vendors/context.ts";
+import { jobFor, pictureOf } from "../../test/vendors/jobs.ts";
+import { luma as vendor } from "../../test/vendors/luma.ts";
+import type { StandIn } from "../../test/vendors/stand-in.ts";
+import type { Fault } from "../faults.ts";
+import { failureOf } from "./http.ts";
+import { luma } from "./luma.ts";
+import type { Context, Done, Send, Ticket } from "./provider.ts";
+
+let standIn: StandIn;
+beforeEach(async () => {
+  standIn = await vendor.start();
+});
+afterEach(() => standIn.close());
+
+const callbackUrl = "http://127.0.0.1:9/callbacks/luma/run/0/1?signature=abc";
+const context = (overrides: Partial<Context<unknown>> = {}) =>
+  contextFor(vendor.env(standIn), luma, { isReachable: true, callbackUrl, ...overrides });
+const offer = (model: string) => luma.offers.find((each) => each.model === model)!;
+const PHOTON = () => offer("photon-1");
+
+const submit = async (more: object = {}, within = context()) =>
+  ((await luma.submit(jobFor(PHOTON(), more), PHOTON(), within)) as { ticket: Ticket }).ticket;
+async function ended(ticket: Ticket): Promise<Done> {
+  for (;;) {
+    const progress = await luma.check(ticket, context());
+    if (progress.state === "done") return progress;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+const faultOf = async (work: Promise<unknown>) => {
+  const thrown = (await work.then(
+    () => undefined,
+    (fault) => fault,
+  )) as Fault;
+  return [thrown?.code, failureOf(thrown).kind];
+};
+const asked = () => standIn.ledger.at(-1)!.request;
+
+describe("what is sent", () => {
+  it("names the picture by its address, and the frame as the caller gave it", async () => {
+    const desk = pictureOf("desk");
+    const options = {
+      grid_position_x: 10,
+      grid_position_y: 0,
+      x_start: -8,
+      x_end: 72,
+      y_start: 0,
+      y_end: 64,
+      other: 1,
+    };
+    const ticket = await submit({ images: [desk], prompt: "more of the room", aspect_ratio: "9:21", options });
+    const { other: _, ...frame } = options;
+    expect(asked()).toEqual({
+      generation_type: "reframe_image",
+      model: "photon-1",
+      media: { url: await desk.url() },
+      aspect_ratio: "9:21",
+      prompt: "more of the room",
+      ...frame,
+      callback_url: callbackUrl,
+    });
+    expect((await ended(ticket)).outputs).toEqual([{ url: expect.stringContaining("/files/") }]);
+  });
+
+  it("makes a video that begins with the picture", async () => {
+    const video = offer("video-default");
+    const job = jobFor(video, { options: { duration: 9, fps: 24 } });
+    const { ticket } = (await luma.submit(job, video, context())) as { ticket: Ticket };
+    expect(asked()).toEqual({
+      generation_type: "video",
+      model: "ray-2",
+      prompt: "it moves",
+      keyframes: { frame0: { type: "image", url: await job.images![0]!.url() } },
+      aspect_ratio: "16:9",
+      duration: "9s",
+      callback_url: callbackUrl,
+    });
+    expect((await ended(ticket)).outputs).toHaveLength(1);
+  });
+
+  it("sends nothing where it could not fetch the picture", async () => {
+    const within = context({ isReachable: false, callbackUrl: undefined });
+    expect(await faultOf(submit({}, within))).toEqual(["model_unavailable", "refused"]);
+    expect(standIn.ledger).toEqual([]);
+  });
+
+  it("causes no complaint with any of its offers", async () => {
+    for (const each of luma.offers) await luma.submit(jobFor(each), each, context());
+    expect(standIn.ledger).toHaveLength(luma.offers.length);
+    expect(standIn.complaints).toEqual([]);
+  });
+});
+
+describe("what its answers mean", () => {
+  it.each([
+    ["moderated", ["content_refused", "refused"]],
+    ["failed", ["provider_error", "failed"]],
+  ] as const)("a generation that ends %s", async (outcome, fault) => {
+    standIn.switches.outcome = outcome;
+    expect(await faultOf(ended(await submit()))).toEqual(fault);
+  });
+
+  it("words that do not pass moderation are offence, and nothing is taken", async () => {
+    expect(await faultOf(submit({ prompt: "something forbidden" }))).toEqual(["content_refused", "refused"]);
+    expect(standIn.ledger).toEqual([]);
+  });
+
+  it.each([
+    [400, { detail: "Insufficient credits" }, ["model_unavailable", "refused"]],
+    [400, { detail: "Failed to download the media" }, ["provider_rejected_input", "refused"]],
+    [401, undefined, ["model_unavailable", "refused"]],
+    [422, undefined, ["provider_rejected_input", "refused"]],
+    [429, undefined, ["provider_error", "busy"]],
+    [500, undefined, ["provider_error", "doubt"]],
+  ] as const)("a refusal with %i %o", async (status, body, fault) => {
+    standIn.switches.refuse = { times: 1, status, ...(body && { body }) };
+    expect(await faultOf(submit())).toEqual(fault);
+  });
+
+  it("a model that is gone is no fault of the caller", async () => {
+    standIn.switches.retired = ["photon-1"];
+    expect(await faultOf(submit())).toEqual(["model_unavailable", "refused"]);
+  });
+
+  it("waits while it dreams", async () => {
+    standIn.switches.workMs = 60_000;
+    const ticket = await submit();
+    expect(await luma.check(ticket, context())).toEqual({ state: "running", ticket });
+  });
+
+  it("stops a generation, which then has come to nothing", async () => {
+    standIn.switches.workMs = 60_000;
+    const ticket = await submit();
+    await luma.cancel!(ticket, context());
+    expect(standIn.ledger[0]?.canceledAt).toBeDefined();
+    expect(await faultOf(luma.check(ticket, context()))).toEqual(["provider_error", "failed"]);
+  });
+});
+
+describe("a lost submission", () => {
+  it("is doubt, and is found by the address that it calls back, wherever we have moved since", async () => {
+    expect(await luma.find!(context())).toBeUndefined();
+    standIn.switches.drop = { times: 1, when: "after" };
+    expect(await faultOf(submit())).toEqual(["provider_error", "doubt"]);
+    for (let n = 0; n < 3; n++) await submit({}, context({ callbackUrl: `${callbackUrl}${n}` }));
+    const moved = callbackUrl.replace("127.0.0.1:9", "gesso.example.com");
+    expect(await luma.find!(context({ callbackUrl: moved }))).toEqual({ id: standIn.ledger[0]!.id });
+    expect(await luma.find!(context({ callbackUrl: `${callbackUrl}x` }))).toBeUndefined();
+  });
+
+  it.each(["newest", "oldest"] as const)(
+    "is found on a second page of a list that begins with the %s",
+    async (first) => {
+      const all = Array.from({ length: 250 }, (_, n) => ({
+        id: `${n}`,
+        created_at: new Date(n * 1000).toISOString(),
+        request: { callback_url: n === 120 ? null : `https://gesso.example.com/${n}` },
+      }));
+      const ours = first === "newest" ? 149 : 200;
+      all[ours]!.request.callback_url = callbackUrl;
+      const list = first === "newest" ? all.toReversed() : all;
+      const send: Send = async (url) => {
+        const offset = Number(new URL(url).searchParams.get("offset"));
+        const page = { generations: list.slice(offset, offset + 100), count: 250, has_more: offset + 100 < 250 };
+        return { status: 200, header: () => undefined, text: JSON.stringify(page) };
+      };
+      expect(await luma.find!(context({ send }))).toEqual({ id: `${ours}` });
+    },
+  );
+});
+
+describe("callbacks", () => {
+  it.each([
+    ["dreaming", false],
+    ["completed", true],
+    ["failed", true],
+  ])("%s", async (state, isEnd) => {
+    const body = JSON.stringify({ id: "1", state, assets: null, failure_reason: null });
+    const word = await luma.callback!({ headers: new Headers(), body }, context());
+    expect(word).toEqual({ ticket: { id: "1" }, ended: isEnd });
+  });
+
+  it("build the ticket that the submission would have had", async () => {
+    const ticket = await submit();
+    const told = await fetch(`${vendor.env(standIn).LUMA_BASE_URL}/generations/${ticket.id}`, {
+      headers: { authorization: `Bearer ${vendor.env(standIn).LUMA_API_KEY}` },
+    });
+    const word = await luma.callback!({ headers: new Headers(), body: await told.text() }, context());
+    expect(word?.ticket).toEqual(ticket);
+  });
+});
+
+it("examines with a question about credit only", async () => {
+  expect(await luma.examine!(luma.offers, context())).toEqual({
+    says: "the key works; 12.50 US dollars are left",
+    missing: [],
+    unasked: ["photon-1", "photon-flash-1", "ray-2"],
+  });
+  const wrong = contextFor({ ...vendor.env(standIn), LUMA_API_KEY: "wrong" }, luma);
+  expect(await faultOf(luma.examine!(luma.offers, wrong))).toEqual(["model_unavailable", "refused"]);
+});

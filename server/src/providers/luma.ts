@@ -1,0 +1,174 @@
+// Luma's Dream Machine: POST a generation, read it by its id. Luma fetches the pictures itself, so it can work only for a
+// server that it can reach; each generation keeps the address that it calls back, and is found by it.
+import { z } from "zod";
+import type { Fault } from "../faults.ts";
+import type { Job } from "../kit/operation.ts";
+import type { Json } from "../kit/shapes.ts";
+import { call, cameToNothing, moderated, unavailable } from "./http.ts";
+import { type Asset, type Context, defineProvider, type Offer } from "./provider.ts";
+
+const Env = z.object({
+  LUMA_API_KEY: z.string().min(1).describe("API key of Luma; it is off where this is not set"),
+  LUMA_BASE_URL: z
+    .url()
+    .default("https://api.lumalabs.ai/dream-machine/v1")
+    .describe("Where its API listens, with the path that all its addresses begin with"),
+});
+type LumaEnv = z.output<typeof Env>;
+
+const Generation = z.object({
+  id: z.string(),
+  state: z.string(),
+  failure_reason: z.string().nullish(),
+  assets: z.object({ image: z.url().nullish(), video: z.url().nullish() }).nullish(),
+});
+const Page = z.object({
+  generations: z.array(
+    z.object({
+      id: z.string(),
+      created_at: z.string().nullish(),
+      request: z.object({ callback_url: z.string().nullish() }).nullish(),
+    }),
+  ),
+  count: z.number().nullish(),
+  has_more: z.boolean().nullish(),
+});
+const Credits = z.object({ credit_balance: z.number() });
+
+const RATIOS = ["1:1", "16:9", "9:16", "4:3", "3:4", "21:9", "9:21"];
+const FRAME = ["grid_position_x", "grid_position_y", "x_start", "x_end", "y_start", "y_end"];
+
+const reframe = (model: string): Offer => ({
+  task: "image.reframe",
+  model,
+  as: model,
+  recovery: "find",
+  price: null,
+  preference: 50,
+  latency: "usual",
+  limits: { ratios: RATIOS, count: 1, images: 1 },
+  takes: FRAME,
+  equivalence: model,
+});
+
+const offers: Offer[] = [
+  reframe("photon-1"),
+  reframe("photon-flash-1"),
+  {
+    task: "video.generate",
+    model: "video-default",
+    as: "ray-2",
+    recovery: "find",
+    price: null,
+    per: "second",
+    preference: 60,
+    latency: "slow",
+    limits: { ratios: RATIOS, durations: [5, 9], count: 1, images: 1 },
+    takes: ["duration"],
+  },
+];
+
+const api = (env: LumaEnv) => ({ origin: env.LUMA_BASE_URL, headers: { authorization: `Bearer ${env.LUMA_API_KEY}` } });
+const isEnded = (state: string) => state === "completed" || state === "failed";
+const isOffence = (words: string) => /moderat|content polic|safety|nsfw/i.test(words);
+
+/** It has one status for many things; the words tell them apart. */
+function sort(status: number, body: string): Fault | undefined {
+  if (status < 400 || status >= 500) return undefined;
+  if (/insufficient (credits|balance)/i.test(body)) return unavailable(body.slice(0, 500), status);
+  return [400, 422].includes(status) && isOffence(body) ? moderated(body.slice(0, 500)) : undefined;
+}
+
+async function wishesOf(job: Job<Asset>): Promise<{ path: string; body: Json }> {
+  const options = job.options ?? {};
+  const url = await job.images![0]!.url();
+  const shape = { prompt: job.prompt, aspect_ratio: job.aspect_ratio };
+  if (job.task === "video.generate") {
+    const keyframes = { frame0: { type: "image", url } };
+    const duration = options.duration === undefined ? undefined : `${options.duration}s`;
+    return { path: "video", body: { generation_type: "video", ...shape, keyframes, duration } };
+  }
+  const frame = Object.fromEntries(FRAME.map((field) => [field, options[field]]));
+  return { path: "image/reframe", body: { generation_type: "reframe_image", ...shape, media: { url }, ...frame } };
+}
+
+export const luma = defineProvider<LumaEnv>({
+  id: "luma",
+  env: Env,
+  offers,
+  pollSeconds: 3,
+  pace: { concurrent: 40, perMinute: 80 },
+  resultOrigins: (env) => [new URL(env.LUMA_BASE_URL).origin, "https://*.cdn-luma.com", "https://*.lumalabs.ai"],
+
+  async submit(job, offer, context) {
+    if (!context.isReachable) throw unavailable("Luma cannot fetch pictures from here: PUBLIC_URL is not reachable");
+    const { path, body } = await wishesOf(job);
+    const { id } = await call(context, {
+      ...api(context.env),
+      url: `${context.env.LUMA_BASE_URL}/generations/${path}`,
+      body: { model: offer.as, ...body, callback_url: context.callbackUrl },
+      reply: Generation,
+      sort,
+    });
+    return { state: "running", ticket: { id } };
+  },
+
+  async check(ticket, context) {
+    const { state, assets, failure_reason } = await call(context, {
+      ...api(context.env),
+      url: `${context.env.LUMA_BASE_URL}/generations/${encodeURIComponent(ticket.id!)}`,
+      reply: Generation,
+      sort: (status) => (status === 404 ? cameToNothing("the generation is not there any more") : undefined),
+    });
+    if (!isEnded(state)) return { state: "running", ticket };
+    const url = assets?.video ?? assets?.image;
+    if (state === "completed" && url) return { state: "done", outputs: [{ url }] };
+    throw isOffence(failure_reason ?? "") ? moderated(failure_reason) : cameToNothing(failure_reason ?? "no file");
+  },
+
+  async find(context) {
+    const first = await page(context, 0);
+    const found = first.generations.find((each) => isOurs(each, context));
+    if (found || !first.has_more) return found && { id: found.id };
+    // Which end of the list is the newest is not documented, so it is read off the list itself.
+    const [top, bottom] = [first.generations[0]?.created_at ?? "", first.generations.at(-1)?.created_at ?? ""];
+    const second = await page(context, top < bottom ? Math.max(0, (first.count ?? 0) - PAGE) : PAGE);
+    const older = second.generations.find((each) => isOurs(each, context));
+    return older && { id: older.id };
+  },
+
+  async cancel(ticket, context) {
+    const url = `${context.env.LUMA_BASE_URL}/generations/${encodeURIComponent(ticket.id!)}`;
+    await call(context, { ...api(context.env), method: "DELETE", url, reply: z.unknown() });
+  },
+
+  // Nothing is signed: the address that was called is the proof.
+  async callback({ body }) {
+    const { id, state } = Generation.parse(JSON.parse(body));
+    return { ticket: { id }, ended: isEnded(state) };
+  },
+
+  async examine(asked, context) {
+    const url = `${context.env.LUMA_BASE_URL}/credits`;
+    const { credit_balance } = await call(context, { ...api(context.env), isFree: true, url, reply: Credits });
+    const says = `the key works; ${(credit_balance / 100).toFixed(2)} US dollars are left`;
+    return { says, missing: [], unasked: asked.map(({ as }) => as) };
+  },
+});
+
+const PAGE = 100;
+
+const page = (context: Context<LumaEnv>, offset: number) =>
+  call(context, {
+    ...api(context.env),
+    url: `${context.env.LUMA_BASE_URL}/generations?limit=${PAGE}&offset=${offset}`,
+    reply: Page,
+  });
+
+/** By path, which carries our signature over the attempt: the server may have moved to another host since. */
+function isOurs({ request }: z.output<typeof Page>["generations"][number], { callbackUrl }: Context<LumaEnv>): boolean {
+  const theirs = request?.callback_url;
+  if (!theirs || !callbackUrl || !URL.canParse(theirs)) return false;
+  const pathOf = (address: string) => new URL(address).pathname + new URL(address).search;
+  return pathOf(theirs) === pathOf(callbackUrl);
+}
