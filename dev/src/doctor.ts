@@ -3,7 +3,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
-import { catalogueSetting } from "./catalogue-setting.ts";
 import { holderOf } from "./lock.ts";
 import { SERVER_ENTRY } from "./programs.ts";
 import { loadEnvironment } from "./state.ts";
@@ -13,10 +12,11 @@ export type DoctorOptions = { data: string; json?: boolean };
 export async function doctor({ data, json }: DoctorOptions): Promise<number> {
   const dataDir = resolve(data);
   // Parts that do not run would only be reported as dead: whoever did not start them knows.
-  const parts = holderOf(dataDir) === undefined ? {} : loadEnvironment(dataDir);
+  const { GESSO_CONFIG: _, ...parts } = holderOf(dataDir) === undefined ? {} : loadEnvironment(dataDir);
   const child = spawn(process.execPath, [SERVER_ENTRY, "--role", "doctor", ...(json ? ["--json"] : [])], {
     stdio: "inherit",
-    env: { ...process.env, ...parts, ...catalogueSetting() },
+    // The operator's file is the one of the caller: it may be newer than the server that runs.
+    env: { ...process.env, ...parts },
   });
   const [code] = await once(child, "exit");
   return code ?? 1;

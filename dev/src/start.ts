@@ -1,8 +1,7 @@
 // Starts everything Gesso needs on this machine in the right order, and stops it in the other one.
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { catalogueSetting } from "./catalogue-setting.ts";
 import { type Foundation, startFoundation, stopInOrder } from "./foundation.ts";
 import { takeLock } from "./lock.ts";
 import type { Part } from "./part.ts";
@@ -69,6 +68,8 @@ export async function startAll(options: StartOptions): Promise<Gesso> {
   }
 }
 
+const USUAL_CATALOGUE = "gesso.yaml";
+
 type Surroundings = { dataDir: string; url: string; ports: PortPlan; state: State; foundation: Foundation };
 
 function serverEnvironment({ dataDir, url, ports, state, foundation }: Surroundings): Record<string, string> {
@@ -89,6 +90,12 @@ function serverEnvironment({ dataDir, url, ports, state, foundation }: Surroundi
     GESSO_DEV_KEY: state.devKey,
     ...catalogueSetting(),
   };
+}
+
+/** The server works in a folder of its own; the operator's file is where a person said, or where gesso was called. */
+function catalogueSetting(): Record<string, string> {
+  const named = process.env.GESSO_CONFIG;
+  return named || existsSync(USUAL_CATALOGUE) ? { GESSO_CONFIG: resolve(named || USUAL_CATALOGUE) } : {};
 }
 
 function temporaryDirectory(): string {

@@ -143,9 +143,9 @@ export type Estimate = {
   known: boolean;
   /** What the amount is made of, a line for each job */
   basis: Array<{
-      /** The work and the model that does it */
+      /** The work, the model that does it, and what is counted */
       what: string;
-      /** How many results */
+      /** How many are counted: images, megapixels, seconds of video or calls */
       quantity: number;
       /** The price of one; null where it is not known */
       unit_price: number | null;

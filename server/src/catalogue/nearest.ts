@@ -20,7 +20,7 @@ function distance(a: string, b: string): number {
 }
 
 /** A third of the letters may be wrong; what is further away would be a guess. */
-export function nearest(word: string, candidates: readonly string[]): string | undefined {
+function nearest(word: string, candidates: readonly string[]): string | undefined {
   const most = Math.max(1, Math.floor(word.length / 3));
   return candidates
     .map((candidate) => ({ candidate, off: distance(word.toLowerCase(), candidate.toLowerCase()) }))

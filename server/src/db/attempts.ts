@@ -144,6 +144,20 @@ export async function failAttempt(db: Database, id: AttemptId, fault: PublicFaul
   );
 }
 
+/** The request is still under way, and whoever made it is alive. */
+export async function renewLease(db: Database, held: Held, id: AttemptId, seconds: number): Promise<void> {
+  await db.query(
+    "attempts.renew",
+    `with alive as (
+       update open_runs set alive_until = now() + make_interval(secs => $5 + 60) where run_id = $1 and epoch = $4
+       returning run_id
+     )
+     update attempts set lease_until = now() + make_interval(secs => $5)
+     where run_id = $1 and job = $2 and try = $3 and state = 'intent' and exists (select from alive)`,
+    [id.run_id, id.job, id.try, held.epoch, seconds],
+  );
+}
+
 /** Our own request is over and its answer lost: whoever deals with the doubt need not wait for the lease. */
 export async function dropLease(db: Database, id: AttemptId, request?: Json): Promise<void> {
   await db.query(

@@ -71,8 +71,8 @@ export const Estimate = z
     basis: z
       .array(
         z.object({
-          what: z.string().describe("The work and the model that does it"),
-          quantity: z.number().describe("How many results"),
+          what: z.string().describe("The work, the model that does it, and what is counted"),
+          quantity: z.number().describe("How many are counted: images, megapixels, seconds of video or calls"),
           unit_price: z.number().nullable().describe("The price of one; null where it is not known"),
           price_version: z.string().nullable().describe("Which list the price is from; null without a price"),
         }),

@@ -27,6 +27,10 @@ export type FetchOptions = {
   timeoutSeconds: number;
   /** Origins allowed in this one fetch although they are not public, such as a provider's own. */
   allowOrigins?: readonly string[];
+  /** Where this one fetch may go at all, held against every redirect too. */
+  isWithin?(url: string): boolean;
+  /** What this one address wants besides, a provider's token for instance. Asked for every redirect anew. */
+  headersFor?(url: string): Record<string, string>;
 };
 export type Fetched = { bytes: Uint8Array; media_type: string };
 export type Fetcher = {
@@ -69,7 +73,7 @@ export const createFetcher = ({ allowOrigins = [], lookup = lookupInDns }: Setup
       };
       const signal = AbortSignal.timeout(options.timeoutSeconds * 1_000);
       try {
-        const response = await follow(parseWebUrl(text), agentFor, signal);
+        const response = await follow(parseWebUrl(text), { agentFor, ...options }, signal);
         return await readBody(response, options.maxBytes);
       } catch (thrown) {
         throw asFault(thrown);
@@ -85,15 +89,19 @@ const originsOf = (origins: readonly string[]): Set<string> => new Set(origins.m
 
 type Response = Dispatcher.ResponseData;
 
+type How = { agentFor: (url: URL) => Agent } & Pick<FetchOptions, "isWithin" | "headersFor">;
+
 /** Redirects are followed by hand, because each hop is a new address from a stranger. */
-const follow = async (first: URL, agentFor: (url: URL) => Agent, signal: AbortSignal): Promise<Response> => {
+const follow = async (first: URL, how: How, signal: AbortSignal): Promise<Response> => {
+  const { agentFor, isWithin, headersFor } = how;
   let url = first;
   for (let redirects = 0; redirects <= mostRedirects; redirects++) {
+    if (isWithin && !isWithin(url.href)) throw notAllowed("foreign_address");
     const response = await agentFor(url).request({
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
       method: "GET",
-      headers: { accept: "*/*", "accept-encoding": "identity", "user-agent": "Gesso" },
+      headers: { accept: "*/*", "accept-encoding": "identity", "user-agent": "Gesso", ...headersFor?.(url.href) },
       signal,
     });
     const location = headerOf(response, "location");

@@ -23,7 +23,7 @@ const innerAddresses = new Set(["168.63.129.16"]);
 /** The only part of IPv6 that is handed out to the public. */
 const publicIpv6 = ipaddr.parseCIDR("2000::/3");
 
-export type Refusal = "url" | "scheme" | "credentials" | "port" | "host" | "address" | "downgrade";
+export type Refusal = "url" | "scheme" | "credentials" | "port" | "host" | "address" | "downgrade" | "foreign_address";
 
 export const notAllowed = (reason: Refusal): Fault => new Fault("url_not_allowed", { reason });
 

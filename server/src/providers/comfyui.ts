@@ -13,6 +13,7 @@ import {
   type ComfyuiContext,
   type ComfyuiEnv,
   chooseServer,
+  credentials,
   Env,
   otherNames,
   serversOf,
@@ -35,6 +36,7 @@ export const comfyui = defineProvider<ComfyuiEnv>({
   env: Env,
   offers,
   resultOrigins: (env) => [...new Set(serversOf(env).map((server) => new URL(server).origin))],
+  resultHeaders: credentials,
 
   async submit(job, offer, context) {
     const graph = renamed(await graphNamed(offer.as, context.env.COMFYUI_GRAPHS), otherNames(context.env));

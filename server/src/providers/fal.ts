@@ -12,15 +12,14 @@ import { call, cameToNothing, failureOf } from "./http.ts";
 import { sizeOf } from "./local/pixels.ts";
 import { type Asset, type Context, defineProvider, type Offer, type Ticket } from "./provider.ts";
 
-const RequestId = z.string().regex(/^[\w-]+$/);
-const Queued = z.object({ request_id: RequestId });
+/** An answer to a submission, and a callback. */
+const Named = z.object({ request_id: z.string().regex(/^[\w-]+$/) });
 const Standing = z.object({
   status: z.enum(["IN_QUEUE", "IN_PROGRESS", "COMPLETED"]),
   queue_position: z.number().nullish(),
   error: z.unknown().optional(),
   error_type: z.string().nullish(),
 });
-const Called = z.object({ request_id: RequestId });
 /** What a ticket holds beside fal's name for the job. It travels with the address that fal calls back, too. */
 const Facts = z.object({
   as: z.string().regex(/^[\w-][\w.-]*(\/[\w-][\w.-]*)+$/),
@@ -54,7 +53,7 @@ export const fal = defineProvider<FalEnv>({
       // What is sent again is decided here and not there: a second run of its own could be a second bill.
       headers: { ...authorized(env), "x-fal-no-retry": "1" },
       body,
-      reply: Queued,
+      reply: Named,
       sort: (status, said) => (status === 400 || status === 422 ? aboutInput(said) : undefined),
     });
     return { state: "running", ticket: { id: request_id, ...facts } };
@@ -84,7 +83,7 @@ export const fal = defineProvider<FalEnv>({
 
   async callback({ headers, body, query }, context) {
     const signed = await signedRequestId({ headers, body }, context);
-    const { request_id } = Called.parse(JSON.parse(body));
+    const { request_id } = Named.parse(JSON.parse(body));
     const facts = Facts.safeParse(Object.fromEntries(query ?? []));
     if (signed !== request_id || !facts.success) return undefined;
     return { ticket: ticketOf(request_id, facts.data), ended: true };
@@ -144,8 +143,10 @@ const read = <Reply>({ path, reply, tells }: Question<Reply>, ticket: Ticket, co
     url: `${jobUrl(ticket, context.env)}${path}`,
     headers: authorized(context.env),
     reply,
-    sort: (status, body) =>
-      status === 404 ? cameToNothing("fal no longer knows the job") : tells ? fateOf(status, body) : undefined,
+    sort: (status, body) => {
+      if (status === 404) return cameToNothing("fal no longer knows the job");
+      return tells ? fateOf(status, body) : undefined;
+    },
   });
 
 /** Which of these it does not have. Where it only says that one of them is missing, halves are asked about. */

@@ -159,6 +159,8 @@ export type Provider<Env = unknown> = {
    * configured (a base address that is not the vendor's) belongs in here too.
    */
   resultOrigins(env: Env): string[];
+  /** What its files want besides an address, a token for instance. Sent to the configured origins alone, never to wildcards. */
+  resultHeaders?(env: Env): Record<string, string>;
   /** It runs beside us and reaches us wherever we are: it may always call back. */
   isNear?: boolean;
   /** How often it may be asked about one job, at most; every second where nothing is said. */

@@ -5,6 +5,7 @@ import type { Job } from "../kit/operation.ts";
 import { type Asked, canDo } from "../providers/fit.ts";
 import type { Choice, Latency, Offer } from "../providers/provider.ts";
 import type { House, LiveProvider } from "./house.ts";
+import { quantityAsked } from "./price.ts";
 
 export type Chosen = { live: LiveProvider; offer: Offer };
 
@@ -12,8 +13,8 @@ type Providers = Pick<House, "providers">;
 type Routed = Asked & Pick<Job, "routing" | "width" | "height">;
 
 const USUAL_PREFERENCE = 50;
+const LATER = 30;
 const SPEEDS: Latency[] = ["quick", "usual", "slow"];
-const USUAL_SECONDS = 5;
 
 export const choiceOf = ({ live, offer }: Chosen): Choice => ({ provider: live.provider.id, as: offer.as });
 
@@ -50,23 +51,17 @@ function ranked(house: Providers, job: Routed): Chosen[] {
   ];
 }
 
-/** What is on its way out comes after everything that is not. */
+/** What is on its way out comes after other vendors, but before what is there only for want of a vendor. */
 const placeOf = ({ live, offer }: Chosen) =>
   (offer.preference ?? live.provider.preference ?? USUAL_PREFERENCE) +
-  (offer.lifecycle?.state === "deprecated" ? 1000 : 0);
+  (offer.lifecycle?.state === "deprecated" ? LATER : 0);
 
 const speedOf = ({ latency = "usual" }: Offer) => SPEEDS.indexOf(latency);
 
-/** Roughly: good enough to put offers in order. One whose price is not known cannot be called cheap. */
-function costOf({ price, per = "image" }: Offer, { count = 1, width = 1024, height = 1024, options }: Routed): number {
-  if (price === null) return Number.MAX_VALUE;
-  const quantity = {
-    image: count,
-    megapixel: (count * width * height) / 1e6,
-    second: typeof options?.duration === "number" ? options.duration : USUAL_SECONDS,
-    call: 1,
-  };
-  return price * quantity[per];
+/** One whose price is not known cannot be called cheap. */
+function costOf(offer: Offer, job: Routed): number {
+  const quantity = quantityAsked(offer, job);
+  return offer.price === null || quantity === null ? Number.MAX_VALUE : offer.price * quantity;
 }
 
 /** The choice as something to work with. What was chosen may have been switched off since. */

@@ -4,7 +4,7 @@ import { type AttemptRow, failAttempt, keepTicket, latestAttempt, markUnknown, t
 import { type Held, secondsLeft } from "../db/open-runs.ts";
 import { Fault, toFault } from "../faults.ts";
 import type { Choice, Ticket } from "../providers/provider.ts";
-import { chosen } from "./choose.ts";
+import { type Chosen, chosen } from "./choose.ts";
 import type { JobInHand, Sent } from "./execute.ts";
 import type { House } from "./house.ts";
 import { providerContext } from "./provider-context.ts";
@@ -26,10 +26,10 @@ export async function resolveDoubt(house: House, held: Held, work: JobInHand): P
   if (latest.state === "intent" && latest.lease > 0)
     return { state: "later", try: attempt, seconds: latest.lease + 0.5 };
 
-  const { offer } = chosen(house, here.choice, work.job);
+  const { live, offer } = chosen(house, here.choice, work.job);
   if (offer.recovery === "replay" || offer.recovery === "free") return sendAgain(house, held, here, latest);
   if (offer.recovery === "find") return lookUp(house, held, here, latest);
-  return awaitCallback(house, latest, offer.on_unknown === "resubmit");
+  return awaitCallback(house, latest, { live, offer });
 }
 
 async function adopt(
@@ -44,8 +44,7 @@ async function adopt(
 
 async function sendAgain(house: House, held: Held, work: JobInHand, latest: AttemptRow): Promise<Sent> {
   const id = { run_id: latest.run_id, job: latest.job, try: latest.try };
-  const { offer } = chosen(house, work.choice, work.job);
-  const mine = await takeOver(house.db, id, held, leaseSeconds(house, offer));
+  const mine = await takeOver(house.db, id, held, leaseSeconds(house));
   return mine ? send(house, held, work, id) : { state: "later", try: latest.try, seconds: 1 };
 }
 
@@ -58,7 +57,7 @@ async function lookUp(house: House, held: Held, work: JobInHand, latest: Attempt
   if ("fault" in looked) {
     // Nobody can tell: then only a callback can. A question that got no answer is asked again.
     const isUnknowable = looked.fault.code === "provider_outcome_unknown";
-    if (isUnknowable) return awaitCallback(house, latest, offer.on_unknown === "resubmit");
+    if (isUnknowable) return awaitCallback(house, latest, { live, offer });
     house.log.warn({ run_id: held.run_id, err: looked.fault.cause }, "a job could not be looked up");
     return awaitAnswer(house, held, latest);
   }
@@ -87,12 +86,15 @@ async function sendAnew(house: House, held: Held, work: JobInHand, latest: Attem
   return { state: "again", try: latest.try + 1, seconds: 0, choice: other };
 }
 
-async function awaitCallback(house: House, latest: AttemptRow, mayResubmit: boolean): Promise<Sent> {
+async function awaitCallback(house: House, latest: AttemptRow, { live, offer }: Chosen): Promise<Sent> {
   await markUnknown(house.db, latest);
-  const left = house.limits.unknownSeconds - (latest.unknown_for ?? 0);
+  const { callbackUrl } = providerContext(house, live, latest);
+  // A provider that never calls back is not waited for: nothing would ever tell.
+  const patience = live.provider.callback && callbackUrl ? house.limits.unknownSeconds : 0;
+  const left = patience - (latest.unknown_for ?? 0);
   if (left > 0) return { state: "later", try: latest.try, seconds: Math.min(left + 0.2, LOOK_SECONDS) };
   const fault = new Fault("provider_outcome_unknown");
   await failAttempt(house.db, latest, fault.body());
-  if (mayResubmit) return { state: "again", try: latest.try + 1, seconds: 0 };
+  if (offer.on_unknown === "resubmit") return { state: "again", try: latest.try + 1, seconds: 0 };
   throw fault;
 }

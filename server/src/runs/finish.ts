@@ -29,8 +29,14 @@ export async function finish(house: House, held: Held, end: Finish): Promise<voi
 
 /** What whoever stood in had to change. What the first choice changes was told when the run was accepted. */
 function changesElsewhere(house: House, end: Completed): string[] {
-  const stoodIn = end.done.filter(({ job, choice }) => choice.as !== chooseOffer(house, job).as);
-  const says = stoodIn.flatMap(({ job, choice }) => fit(job, chosen(house, choice, job).offer).changes);
+  const says = end.done.flatMap(({ job, choice }) => {
+    try {
+      return choice.as === chooseOffer(house, job).as ? [] : fit(job, chosen(house, choice, job).offer).changes;
+    } catch {
+      // Its offers were taken out of the catalogue meanwhile: what has been made is made all the same.
+      return [];
+    }
+  });
   return [...new Set(says.map((change) => change.says))];
 }
 

@@ -3,6 +3,7 @@
 import { latestAttempt } from "../db/attempts.ts";
 import type { Held } from "../db/open-runs.ts";
 import { takePlace, takeTurn } from "../db/pace.ts";
+import { Fault } from "../faults.ts";
 import type { Choice } from "../providers/provider.ts";
 import { choiceOf, chosen, standIns } from "./choose.ts";
 import type { JobInHand } from "./execute.ts";
@@ -15,7 +16,12 @@ const placeSeconds = () => 0.5 + Math.random();
 const LONGEST_WAIT_SECONDS = 15;
 
 export async function passGate(house: House, held: Held, work: JobInHand, attempt: number): Promise<Passage> {
-  const { live } = chosen(house, work.choice, work.job);
+  const { live, offer } = chosen(house, work.choice, work.job);
+  if (offer.lifecycle?.state === "retired" && !(await isBegun(house, held, work.n, attempt))) {
+    const [other] = standIns(house, work.choice, work.job);
+    if (!other) throw new Fault("model_unavailable", { model: work.job.model });
+    return { elsewhere: choiceOf(other) };
+  }
   if (!(await house.health.mayTry(work.choice))) {
     // A try that was begun before is not ours to send anywhere else: its doubt is dealt with where it arose.
     if (await isBegun(house, held, work.n, attempt)) return { pass: true };

@@ -2,6 +2,7 @@
 // anything else, so a test can hand it a world of its own.
 import type { Database } from "../db/connect.ts";
 import type { Notifier } from "../db/notify.ts";
+import type { FetchOptions } from "../media/fetch.ts";
 import type { Storage } from "../media/storage.ts";
 import type { Moment } from "../observe/moments.ts";
 import type { Provider, Send } from "../providers/provider.ts";
@@ -30,10 +31,7 @@ export type House = {
   /** Throws for an address that would never be fetched. */
   checkUrl(url: string): void;
   /** Reads a picture from an address that a stranger or a provider gave us. */
-  fetchBytes(
-    url: string,
-    options: { maxBytes: number; timeoutSeconds: number; allowOrigins?: string[] },
-  ): Promise<{ bytes: Uint8Array }>;
+  fetchBytes(url: string, options: FetchOptions): Promise<{ bytes: Uint8Array }>;
   /** How adapters talk to their provider; it gives up before a lease ends, so that a lease that is over means a request that is. */
   sendToProvider(url: string, request: Parameters<Send>[1] & { timeoutSeconds: number }): ReturnType<Send>;
   /** Whether providers can reach our addresses. */

@@ -12,6 +12,9 @@ type About = { blocksSeconds?: number | undefined; silentSeconds?: number | unde
 
 export function providerContext(house: House, live: LiveProvider, id: AttemptId, about: About = {}): Context<unknown> {
   const timeoutSeconds = about.blocksSeconds ?? house.limits.submitSeconds;
+  // One end for everything that is sent with it: an upload and the submission after it together stay within the lease.
+  const until = performance.now() + timeoutSeconds * 1000;
+  const left = () => Math.max(0.001, (until - performance.now()) / 1000);
   return {
     env: live.env,
     key: attemptKey(id.run_id, id.job, id.try),
@@ -19,7 +22,7 @@ export function providerContext(house: House, live: LiveProvider, id: AttemptId,
     get callbackUrl() {
       return house.isReachable || live.provider.isNear ? house.callbackUrl(live.provider.id, id) : undefined;
     },
-    send: (url, request) => house.sendToProvider(url, { ...request, timeoutSeconds }),
+    send: (url, request) => house.sendToProvider(url, { ...request, timeoutSeconds: left() }),
     timeoutSeconds,
     isReachable: house.isReachable,
     silentSeconds: about.silentSeconds ?? 0,

@@ -1,11 +1,11 @@
 // One POST to a provider under a lease that the caller holds. The ticket is stored before anything else happens.
-import { type AttemptId, dropLease, failAttempt, keepTicket, triedOffers } from "../db/attempts.ts";
+import { type AttemptId, dropLease, failAttempt, keepTicket, renewLease, triedOffers } from "../db/attempts.ts";
 import type { Held } from "../db/open-runs.ts";
 import { type Fault, toFault } from "../faults.ts";
 import type { Json } from "../kit/shapes.ts";
 import { fit } from "../providers/fit.ts";
 import { failureOf } from "../providers/http.ts";
-import type { Choice, Offer } from "../providers/provider.ts";
+import type { Choice } from "../providers/provider.ts";
 import { choiceOf, chosen, standIns } from "./choose.ts";
 import type { JobInHand, Sent } from "./execute.ts";
 import type { House } from "./house.ts";
@@ -18,14 +18,14 @@ const FIRST_POLL_SECONDS = 2;
 const MOST_TRIES = 3;
 const LONGEST_PAUSE_SECONDS = 30;
 
-export const leaseSeconds = (house: House, offer: Offer) =>
-  (offer.blocksSeconds ?? house.limits.submitSeconds) + LEASE_MARGIN_SECONDS;
+export const leaseSeconds = (house: House) => house.limits.submitSeconds + LEASE_MARGIN_SECONDS;
 
 export async function send(house: House, held: Held, work: JobInHand, id: AttemptId): Promise<Sent> {
   const { live, offer } = chosen(house, work.choice, work.job);
   const { context, request } = recorded(providerContext(house, live, id, offer));
   const { job } = fit(await handOver(house, work.job), offer);
-  const sent = await live.provider.submit(job, offer, context).catch((thrown) => ({ thrown }));
+  const submitting = live.provider.submit(job, offer, context).catch((thrown) => ({ thrown }));
+  const sent = await (offer.blocksSeconds === undefined ? submitting : keepingLease(house, held, id, submitting));
   house.moment("answer_read");
   if ("thrown" in sent) return afterFailure(house, work, id, { thrown: sent.thrown, request: request() });
 
@@ -40,6 +40,16 @@ export async function send(house: House, held: Held, work: JobInHand, id: Attemp
     return { state: "running", try: id.try };
   }
   return keepOutputs(house, held, { ...work, try: id.try, request: request() }, live, sent);
+}
+
+/**
+ * A provider that answers only when the picture is there may take minutes. The lease is renewed while we wait, so that
+ * nobody takes us for dead; if we are, it soon runs out.
+ */
+async function keepingLease<T>(house: House, held: Held, id: AttemptId, submitting: Promise<T>): Promise<T> {
+  const renew = () => renewLease(house.db, held, id, leaseSeconds(house)).catch(() => {});
+  const timer = setInterval(renew, (leaseSeconds(house) / 3) * 1000);
+  return submitting.finally(() => clearInterval(timer));
 }
 
 type Failed = { thrown: unknown; request: Json | undefined };

@@ -31,7 +31,7 @@ export async function submit(
     model: work.job.model,
     upstream: offer.as,
     wakeId: attempt.wakeId,
-    leaseSeconds: leaseSeconds(house, offer),
+    leaseSeconds: leaseSeconds(house),
   });
   if (verdict === "lost" || verdict === "canceled") return { state: verdict };
   if (verdict === "mine") house.moment("intent_written");

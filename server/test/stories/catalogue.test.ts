@@ -1,12 +1,15 @@
 // The operator's file in a whole Gesso: what it binds can be asked for, what it switches off cannot, what it prices is
 // what runs cost; and a file that is not right keeps the server from starting.
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { callerOf } from "../caller.ts";
 import { startWorld, type World } from "../world.ts";
 
+const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const FILE = `
 providers:
   sandbox: { concurrent: 2 }
@@ -59,12 +62,16 @@ describe("the operator's file", () => {
     expect([status, body.code]).toEqual([503, "model_unavailable"]);
   });
 
-  it("is refused at the start where it is not right, with the place and what would be right", async () => {
-    await world.kill("api");
-    writeFileSync(file, `${FILE}  flux-def: [sandbox]\n`);
-    await expect(world.start("api")).rejects.toThrow("gesso.yaml:11:3 unknown model flux-def; did you mean flux-dev?");
-    writeFileSync(file, FILE);
-    await world.start("api");
-    expect((await generate({})).status).toBe(200);
+  it("is refused at the start where it is not right, with the place and what would be right", () => {
+    writeFileSync(join(folder, "wrong.yaml"), `${FILE}  flux-def: [sandbox]\n`);
+    const environment = {
+      ...{ PATH: process.env.PATH, DATABASE_URL: world.databaseUrl, GESSO_SECRET: "x".repeat(32) },
+      GESSO_CONFIG: "wrong.yaml",
+    };
+    const { status, stderr } = spawnSync(process.execPath, [MAIN], { cwd: folder, env: environment, encoding: "utf8" });
+    expect(status).toBe(1);
+    expect(stderr).toBe(
+      "The catalogue is not right:\nwrong.yaml:11:3 unknown model flux-def; did you mean flux-dev?\n",
+    );
   });
 });

@@ -133,7 +133,8 @@ function routes(box: Box): App {
   });
   app.post("/interrupt", async (context) => {
     const asked = (await context.req.json().catch(() => ({}))) as { prompt_id?: string };
-    shed.interrupt(asked.prompt_id);
+    // Servers from before that word stop whatever runs.
+    shed.interrupt(age === "new" ? asked.prompt_id : undefined);
     return context.body(null, 200);
   });
   app.get("/history", (context) => {

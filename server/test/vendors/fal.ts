@@ -130,11 +130,15 @@ function openQueue(app: App, shop: Shop, { resultOf, own, strange }: Queue) {
       shop.complain(`${endpoint}: ${JSON.stringify(complaints)}`);
       return context.json({ detail: complaints }, 422);
     }
-    const taken = await shop.take(context, { model: endpoint, request }, (status) => ({ detail: `status ${status}` }));
-    if (taken instanceof Response) return taken;
-    if (/\bforbidden\b/.test(String(request.prompt))) taken.outcome = "moderated";
+    const id = randomUUID();
+    const answer = shop.take(context, { id, model: endpoint, request }, (status) => ({ detail: `status ${status}` }));
+    // In the books from now on, if it was taken: it calls back even where the answer never arrives.
+    const job = shop.find(id);
+    if (job && /\bforbidden\b/.test(String(request.prompt))) job.outcome = "moderated";
     const webhook = context.req.query("fal_webhook");
-    if (webhook) shop.callBack(taken, webhook, (standing) => says(taken, standing, { resultOf, own, strange }));
+    if (job && webhook) shop.callBack(job, webhook, (standing) => says(job, standing, { resultOf, own, strange }));
+    const taken = await answer;
+    if (taken instanceof Response) return taken;
     return context.json({ status: "IN_QUEUE", queue_position: 0, ...addresses(shop, taken), logs: null, metrics: {} });
   });
 }

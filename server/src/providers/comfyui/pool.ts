@@ -74,7 +74,7 @@ export async function chooseServer(context: ComfyuiContext, needs: Needs, tieBre
   const lost = answers.find((answer) => answer.status === "rejected");
   if (standing.length === 0) throw lost!.reason;
   const able = standing.filter(({ hasFiles }) => hasFiles);
-  const cost = ({ waiting, isWarm }: Standing) => waiting + (0);
+  const cost = ({ waiting, isWarm }: Standing) => waiting + (isWarm ? 0 : 1);
   const [best] = (able.length > 0 ? able : standing).sort(
     (a, b) => cost(a) - cost(b) || tieBreak(a.server).localeCompare(tieBreak(b.server)),
   );

@@ -59,10 +59,18 @@ describe("a callback", () => {
     },
   );
 
-  it("is the only trace of a job, and enough to read its result", async () => {
-    const { request } = await calledBack();
-    const word = await fal.callback!(request, contextOf());
+  it("is the only trace of a job whose submission was lost, and enough to read its result", async () => {
+    heard.length = 0;
+    vendor.ledger.length = 0;
+    vendor.switches.drop = { times: 1, when: "after" };
+    const offer = fal.offers.find((each) => each.as === "fal-ai/sam-3/image")!;
+    const context = contextOf({ callbackUrl: `${listenerUrl()}/callbacks` });
+    await expect(fal.submit(jobFor(offer), offer, context)).rejects.toMatchObject({ code: "provider_error" });
+    while (heard.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    const word = await fal.callback!(heard[0]!, contextOf());
+    expect(word!.ticket).toMatchObject({ id: vendor.ledger[0]!.id, as: offer.as, width: "64", height: "64" });
     expect(await fal.check(word!.ticket, contextOf())).toMatchObject({ state: "done", outputs: [{ score: 0.9 }] });
+    expect(vendor.ledger).toHaveLength(1);
   });
 
   it("is not believed where another key signed it", async () => {
