@@ -5,7 +5,14 @@ import { parseInput } from "../../server/src/kit/parse.ts";
 import { models } from "../../server/src/models.ts";
 import { operations } from "../../server/src/operations/all.ts";
 import { providers } from "../../server/src/providers/all.ts";
-import type { Lifecycle, Offer, OfferLimits, Provider, Recovery } from "../../server/src/providers/provider.ts";
+import {
+  type Lifecycle,
+  type Offer,
+  type OfferLimits,
+  type Provider,
+  placeOf,
+  type Recovery,
+} from "../../server/src/providers/provider.ts";
 import { code, page, table } from "./page.ts";
 
 type Row = { provider: Provider; offer: Offer };
@@ -34,8 +41,7 @@ function asks(operation: Operation, task: Task): boolean {
 const tasks = [...new Set<Task>(["image.generate", "image.edit", ...rows.map(({ offer }) => offer.task)])];
 
 /** As the server puts them in order; what is retired is never asked and has no place. */
-const preferenceOf = ({ provider, offer }: Row) =>
-  (offer.preference ?? provider.preference ?? 50) + (offer.lifecycle?.state === "deprecated" ? 1000 : 0);
+const preferenceOf = ({ provider, offer }: Row) => placeOf(provider, offer);
 const isRetired = ({ offer }: Row) => offer.lifecycle?.state === "retired" && offer.lifecycle.since === undefined;
 
 function rivals(task: Task, model: string): Row[] {

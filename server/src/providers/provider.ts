@@ -189,4 +189,11 @@ export type Provider<Env = unknown> = {
   callback?(request: CallbackRequest, context: Context<Env>): Promise<CallbackWord | undefined>;
 };
 
+const USUAL_PREFERENCE = 50;
+const LATER = 30;
+
+/** Who is asked first: the lowest. What is on its way out comes after other vendors, but before the sandbox. */
+export const placeOf = (provider: Provider, offer: Offer): number =>
+  (offer.preference ?? provider.preference ?? USUAL_PREFERENCE) + (offer.lifecycle?.state === "deprecated" ? LATER : 0);
+
 export const defineProvider = <Env>(provider: Provider<Env>): Provider => provider as unknown as Provider;

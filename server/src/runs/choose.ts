@@ -3,7 +3,7 @@
 import { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
 import { type Asked, canDo } from "../providers/fit.ts";
-import type { Choice, Latency, Offer } from "../providers/provider.ts";
+import { type Choice, type Latency, type Offer, placeOf } from "../providers/provider.ts";
 import type { House, LiveProvider } from "./house.ts";
 import { quantityAsked } from "./price.ts";
 
@@ -12,8 +12,6 @@ export type Chosen = { live: LiveProvider; offer: Offer };
 type Providers = Pick<House, "providers">;
 type Routed = Asked & Pick<Job, "routing" | "width" | "height">;
 
-const USUAL_PREFERENCE = 50;
-const LATER = 30;
 const SPEEDS: Latency[] = ["quick", "usual", "slow"];
 
 export const choiceOf = ({ live, offer }: Chosen): Choice => ({ provider: live.provider.id, as: offer.as });
@@ -40,7 +38,7 @@ export function standIns(house: Providers, choice: Choice, job: Routed): Chosen[
 function ranked(house: Providers, job: Routed): Chosen[] {
   const able = house.providers
     .flatMap((live) => live.provider.offers.filter((offer) => canDo(offer, job)).map((offer) => ({ live, offer })))
-    .sort((a, b) => placeOf(a) - placeOf(b));
+    .sort((a, b) => placeOf(a.live.provider, a.offer) - placeOf(b.live.provider, b.offer));
   const word = able[0]?.offer.equivalence;
   if (word === undefined || !job.routing || job.routing === "preferred") return able;
   const weigh = job.routing === "cheapest" ? (offer: Offer) => costOf(offer, job) : speedOf;
@@ -50,11 +48,6 @@ function ranked(house: Providers, job: Routed): Chosen[] {
     ...able.filter(({ offer }) => offer.equivalence !== word),
   ];
 }
-
-/** What is on its way out comes after other vendors, but before what is there only for want of a vendor. */
-const placeOf = ({ live, offer }: Chosen) =>
-  (offer.preference ?? live.provider.preference ?? USUAL_PREFERENCE) +
-  (offer.lifecycle?.state === "deprecated" ? LATER : 0);
 
 const speedOf = ({ latency = "usual" }: Offer) => SPEEDS.indexOf(latency);
 
