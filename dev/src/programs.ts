@@ -11,7 +11,8 @@ export type SandboxOptions = { dataDir: string; port: number; key: string; entry
 
 export function startSandbox(options: SandboxOptions): Promise<Part> {
   const url = `http://127.0.0.1:${options.port}`;
-  const flags = ["--port", String(options.port), "--data", options.dataDir, "--key", options.key];
+  // A key may begin with a dash, which only this form takes for a value.
+  const flags = ["--port", String(options.port), "--data", options.dataDir, `--key=${options.key}`];
   return spawnPart({
     name: "sandbox",
     url,

@@ -32,7 +32,7 @@ describe("the first choice", () => {
   });
 
   it("is nobody who is retired, and somebody deprecated only where there is no other", () => {
-    const old = offer("old", { preference: 1, lifecycle: { state: "deprecated" } });
+    const old = offer("old", { lifecycle: { state: "deprecated" } });
     const gone = offer("gone", { preference: 0, lifecycle: { state: "retired" } });
     expect(chooseOffer({ providers: [provider("a", [gone, old, offer("new")])] }, job).as).toBe("new");
     expect(chooseOffer({ providers: [provider("a", [gone, old])] }, job).as).toBe("old");
