@@ -9,7 +9,9 @@ it("the sandbox takes any key, also one that looks like an option", async () => 
   const key = "-starts-with-a-dash";
   const sandbox = await startSandbox({ dataDir, port: await freePort(), key });
   try {
-    const answer = await fetch(`${sandbox.url}/v1/jobs?reference=none`, { headers: { authorization: `Bearer ${key}` } });
+    const answer = await fetch(`${sandbox.url}/v1/jobs?reference=none`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
     expect(answer.status).toBe(200);
   } finally {
     await sandbox.stop();
