@@ -15,7 +15,7 @@ const MAY: Record<string, string[]> = {
   catalogue: ["kit", "faults", "providers", "models"],
   db: ["kit", "faults"],
   media: ["faults"],
-  access: ["db", "faults"],
+  access: ["kit", "db", "faults"],
   runs: ["kit", "models", "operations", "providers", "db", "media", "access", "faults", "observe"],
   // The dispatcher and the duties around the runs are queues in PostgreSQL, so the engine room reads its tables.
   engine: ["runs", "db", "faults", "observe"],

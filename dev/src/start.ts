@@ -88,6 +88,8 @@ function serverEnvironment({ dataDir, url, ports, state, foundation }: Surroundi
     SANDBOX_KEY: state.sandboxKey,
     GESSO_SECRET: state.secret,
     GESSO_DEV_KEY: state.devKey,
+    // Everything that the interface has is to work in the first minute.
+    LORA_NAMES: process.env.LORA_NAMES || "*",
     ...catalogueSetting(),
   };
 }

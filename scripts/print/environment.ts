@@ -15,7 +15,9 @@ const TITLES: Record<keyof typeof rooms, string> = {
   CatalogueEnv: "Providers and models",
   FetchEnv: "Pictures from elsewhere",
   AccessEnv: "Access",
+  ModelsEnv: "Custom models",
   LimitsEnv: "How long things may take",
+  RatesEnv: "How much may be asked for",
   LogEnv: "Logging",
   MomentsEnv: "Tests",
 };

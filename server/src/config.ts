@@ -1,6 +1,7 @@
 // Every setting there is: each room's own list, put together and read once. The only reader of the environment.
 import { z } from "zod";
 import { AccessEnv } from "./access/credentials.ts";
+import { RatesEnv } from "./access/limits.ts";
 import { applyCatalogue } from "./catalogue/apply.ts";
 import type { Complaint } from "./catalogue/file.ts";
 import { dayOf } from "./catalogue/lifecycle.ts";
@@ -8,12 +9,14 @@ import { CatalogueEnv, openCatalogue } from "./catalogue/open.ts";
 import { DatabaseEnv } from "./db/connect.ts";
 import { EngineEnv } from "./engine/ingress.ts";
 import { CorsEnv } from "./http/cors.ts";
+import { PressureEnv } from "./http/pressure.ts";
 import { FetchEnv } from "./media/fetch.ts";
 import { STORAGE_ENV } from "./media/open-storage.ts";
 import { LogEnv } from "./observe/log.ts";
 import { MomentsEnv } from "./observe/moments.ts";
 import { providers } from "./providers/all.ts";
 import type { Provider } from "./providers/provider.ts";
+import { ModelsEnv } from "./runs/custom-models.ts";
 import type { LiveProvider } from "./runs/house.ts";
 import { LimitsEnv } from "./runs/limits.ts";
 
@@ -27,6 +30,7 @@ const HttpEnv = z.object({
     .describe("Whether providers can reach PUBLIC_URL; judged by its host where nothing is said"),
   GESSO_SECRET: z.string().min(32).describe("Signs addresses, cursors and callbacks; at least 32 characters"),
   ...CorsEnv.shape,
+  ...PressureEnv.shape,
 });
 
 export const rooms = {
@@ -37,7 +41,9 @@ export const rooms = {
   CatalogueEnv,
   FetchEnv,
   AccessEnv,
+  ModelsEnv,
   LimitsEnv,
+  RatesEnv,
   LogEnv,
   MomentsEnv,
 };
@@ -50,7 +56,9 @@ const Env = z.object({
   ...CatalogueEnv.shape,
   ...FetchEnv.shape,
   ...AccessEnv.shape,
+  ...ModelsEnv.shape,
   ...LimitsEnv.shape,
+  ...RatesEnv.shape,
   ...LogEnv.shape,
   ...MomentsEnv.shape,
 });

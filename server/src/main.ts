@@ -3,6 +3,7 @@
 // `--role doctor` starts nothing: it looks whether everything is as it should be, and says so.
 import { parseArgs, styleText } from "node:util";
 import { type ServerType, serve } from "@hono/node-server";
+import { openDoor } from "./access/first-start.ts";
 import { type Config, isSettingsError, readConfig, readFindings } from "./config.ts";
 import { migrate } from "./db/migrate.ts";
 import { examine } from "./doctor/doctor.ts";
@@ -22,8 +23,8 @@ type Part = { stop(): Promise<void> };
 
 /** A worker answers for its health at the same port at which the API answers everything. */
 async function startHttp(world: World, config: Config, role: string): Promise<Part> {
-  const { house, credentials, cursors, callbacks } = world;
-  const desk = { house, credentials, cursors, corsOrigins: config.CORS_ORIGINS };
+  const { house, credentials, access, admission, cursors, callbacks } = world;
+  const desk = { house, credentials, access, admission, cursors, corsOrigins: config.CORS_ORIGINS };
   const checks = {
     database: () => house.db.ping(),
     storage: () => house.storage.ready(),
@@ -70,8 +71,10 @@ async function main(): Promise<void> {
     return;
   }
   const config = readConfig();
-  await migrate(config.DATABASE_URL);
+  await migrate(config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL, config.DATABASE_URL);
   const world = createWorld(config, role);
+  const firstKey = await openDoor(world.house.db, config);
+  if (firstKey) process.stdout.write(`The first key, shown this once: ${firstKey}\n`);
   const worker = {
     host: config.WORKER_HOST,
     port: config.WORKER_PORT,

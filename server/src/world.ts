@@ -2,10 +2,14 @@
 import { hkdfSync } from "node:crypto";
 import { v7 } from "uuid";
 import { createCredentials } from "./access/credentials.ts";
+import { createIssuers } from "./access/issuers.ts";
+import { createKeyRing } from "./access/key-ring.ts";
+import { createMinted } from "./access/minted.ts";
 import type { Config } from "./config.ts";
 import { connect } from "./db/connect.ts";
 import { createNotifier } from "./db/notify.ts";
 import { connectIngress } from "./engine/ingress.ts";
+import { createAdmission } from "./http/admission.ts";
 import { callbackPath, createCallbackSigner } from "./http/callbacks.ts";
 import { createFetcher } from "./media/fetch.ts";
 import { openStorage } from "./media/open-storage.ts";
@@ -13,6 +17,7 @@ import { createSender } from "./media/send.ts";
 import { assetUrls } from "./media/sign.ts";
 import { createLog } from "./observe/log.ts";
 import { createMoments } from "./observe/moments.ts";
+import { loraNamesOf } from "./runs/custom-models.ts";
 import { createHealth } from "./runs/health.ts";
 import type { House } from "./runs/house.ts";
 import { limitsOf } from "./runs/limits.ts";
@@ -32,6 +37,14 @@ export function createWorld(config: Config, role: string) {
   const urls = assetUrls(keyFor("assets"), config.PUBLIC_URL);
   const callbacks = createCallbackSigner(keyFor("callbacks"));
   const sender = createSender();
+  const keys = createKeyRing(db);
+  const minted = createMinted({ secret: keyFor("tokens"), keys, clock: Date.now });
+  const issuers = createIssuers(config.OIDC_ISSUERS, { db, get: (url, init) => fetch(url, init), clock: Date.now });
+  /** Whatever changes a key or a person makes both be looked up anew. */
+  const forget = () => {
+    keys.forget();
+    issuers.forget();
+  };
 
   const house: House = {
     db,
@@ -50,12 +63,13 @@ export function createWorld(config: Config, role: string) {
       return urls.verify(assetId, signature) ? assetId : undefined;
     },
     callbackUrl: (provider, id) => `${config.PUBLIC_URL}${callbackPath({ provider, ...id }, callbacks)}`,
+    loraNames: loraNamesOf(config),
     health: createHealth(db, { failures: config.BREAKER_FAILURES, seconds: config.BREAKER_SECONDS }),
     ring: ingress.ring,
     queued: createNotifier(db, "gesso_queued"),
     ended: createNotifier(db, "gesso_ended"),
     newId: () => v7(),
-    shards: config.DISPATCH_SHARDS,
+    slots: config.WORKER_SLOTS,
     limits: limitsOf(config),
     moment: createMoments(config),
     log: createLog(config, role),
@@ -65,7 +79,9 @@ export function createWorld(config: Config, role: string) {
     house,
     ingress,
     callbacks,
-    credentials: createCredentials(config),
+    credentials: createCredentials({ keys, minted, issuers }),
+    access: { system: db, keys: { ...keys, forget }, minted, newId: house.newId },
+    admission: createAdmission(db, config),
     cursors: createCursorSigner(keyFor("cursors"), Date.now),
     async close() {
       await Promise.all([ingress.close(), sender.close(), db.close()]);

@@ -8,6 +8,8 @@ export type RunFields = {
   sync?: boolean;
   /** Who is asked first where several providers offer the same: the preferred, the cheapest or the fastest */
   routing?: "preferred" | "cheapest" | "fastest";
+  /** Refuse the run where it would cost more than this, in US dollars, or nobody knows what it costs. 0 to 1000000 */
+  max_cost?: number;
   /** Address that is told when the run has ended */
   webhook_url?: string;
   /** Signs the webhook; never shown again */
@@ -30,6 +32,22 @@ export type SourceFields = {
   run_id?: string;
 };
 
+/** Answer of the interface: AccessLimits */
+export type AccessLimits = {
+  /** Requests of any kind */
+  requests_per_minute?: number | null;
+  /** Runs that may be started */
+  runs_per_minute?: number | null;
+  /** Runs that may be under way at a time */
+  open_runs?: number | null;
+  /** Callers that one process lets wait for their runs; others are answered at once */
+  waiters?: number | null;
+  /** US dollars that the runs of a day may cost */
+  spend_per_day?: number | null;
+  /** US dollars that the runs of a month may cost */
+  spend_per_month?: number | null;
+};
+
 /** Answer of the interface: Attempt */
 export type Attempt = {
   /** Which job of the run */
@@ -50,6 +68,31 @@ export type Attempt = {
   finished_at: string | null;
 };
 
+/** Answer of the interface: AuditEntry */
+export type AuditEntry = {
+  /** Counts up from 1 without gaps */
+  entry: number;
+  at: string;
+  /** Who did it */
+  user_id: string;
+  /** With which key; null where no key stood behind it */
+  key_id: string | null;
+  /** Such as `keys.revoke` */
+  action: string;
+  /** What it was done to */
+  subject: string;
+  details: Record<string, unknown>;
+  /** SHA-256 over this entry and the digest of the one before it */
+  digest: string;
+};
+
+/** Answer of the interface: AuditPage */
+export type AuditPage = {
+  data: AuditEntry[];
+  /** Give it as `cursor` for the next page */
+  next_cursor: string | null;
+};
+
 /** Answer of the interface: BackgroundRemoved */
 export type BackgroundRemoved = {
   /** The image without its background; null while the run is open */
@@ -57,6 +100,16 @@ export type BackgroundRemoved = {
   runId: string;
   /** The run that was given as the source */
   parentRunId?: string;
+};
+
+/** Answer of the interface: Balance */
+export type Balance = {
+  tenant_id: string;
+  currency: "USD";
+  /** What is there and not held by open runs */
+  balance: number;
+  /** Whether runs are refused when the balance does not cover them */
+  prepaid: boolean;
 };
 
 /** Answer of the interface: CharacterGeneration */
@@ -184,6 +237,33 @@ export type Generation = Run & {
     };
 };
 
+/** Answer of the interface: Key */
+export type Key = {
+  /** The key's id */
+  id: string;
+  name: string;
+  /** Four characters of the key, to tell it from others */
+  hint: string;
+  /** Whose key it is: what it does, it does in their name and with their role */
+  user_id: string;
+  scopes: string[];
+  limits: AccessLimits;
+  created_at: string;
+  expires_at: string | null;
+  /** To the minute */
+  last_used_at: string | null;
+  revoked_at: string | null;
+  /** The key that took its place when it was rotated */
+  replaced_by: string | null;
+};
+
+/** Answer of the interface: KeyPage */
+export type KeyPage = {
+  data: Key[];
+  /** Give it as `cursor` for the next page */
+  next_cursor: string | null;
+};
+
 /** Answer of the interface: Layer */
 export type Layer = {
   /** The layer's id; the same at each read */
@@ -213,6 +293,108 @@ export type Layers = {
   data: {
       layers: Layer[];
     };
+};
+
+/** Answer of the interface: Member */
+export type Member = {
+  user_id: string;
+  role: "owner" | "developer" | "viewer" | (string & {});
+  name: string | null;
+  email: string | null;
+  created_at: string;
+  updated_at: string;
+};
+
+/** Answer of the interface: MemberPage */
+export type MemberPage = {
+  data: Member[];
+  /** Give it as `cursor` for the next page */
+  next_cursor: string | null;
+};
+
+/** Answer of the interface: Model */
+export type Model = {
+  /** Give it as `model_id` to generate */
+  model_id: string;
+  name: string;
+  /** The model type that it is made for */
+  model_type: string;
+  /** Its name where it runs: the LoRA's file, without `.safetensors` */
+  deployment_id: string;
+  /** The word that calls it; it is put into prompts that lack it */
+  trigger_word: string | null;
+  description: string | null;
+  preview_image_url: string | null;
+  /** Its owner, the owner's tenant, or everybody may use it */
+  visibility: "private" | "tenant" | "public" | (string & {});
+  /** The user who registered it */
+  owner: string;
+  /** A disabled model can be used by nobody */
+  status: "active" | "disabled" | (string & {});
+  created_at: string;
+  updated_at: string;
+};
+
+/** Answer of the interface: ModelGrant */
+export type ModelGrant = {
+  grant_id: string;
+  model_id: string;
+  /** The tenant that it is given to */
+  tenant_id: string;
+  /** The one user that it is given to; null for the whole tenant */
+  user_id: string | null;
+  created_at: string;
+};
+
+/** Answer of the interface: ModelGrantPage */
+export type ModelGrantPage = {
+  data: ModelGrant[];
+  /** Give it as `cursor` for the next page */
+  next_cursor: string | null;
+};
+
+/** Answer of the interface: ModelPage */
+export type ModelPage = {
+  data: Model[];
+  /** Give it as `cursor` for the next page */
+  next_cursor: string | null;
+};
+
+/** Answer of the interface: NewKey */
+export type NewKey = {
+  /** The key's id */
+  id: string;
+  name: string;
+  /** Four characters of the key, to tell it from others */
+  hint: string;
+  /** Whose key it is: what it does, it does in their name and with their role */
+  user_id: string;
+  scopes: string[];
+  limits: AccessLimits;
+  created_at: string;
+  expires_at: string | null;
+  /** To the minute */
+  last_used_at: string | null;
+  revoked_at: string | null;
+  /** The key that took its place when it was rotated */
+  replaced_by: string | null;
+  /** The key itself, shown this once; null where the request was only repeated */
+  key: string | null;
+};
+
+/** Answer of the interface: NewTenant */
+export type NewTenant = {
+  /** The tenant's id */
+  id: string;
+  name: string;
+  /** Its share of what there is, beside the shares of others */
+  weight: number;
+  limits: AccessLimits;
+  /** Whether all its credentials are refused */
+  suspended: boolean;
+  created_at: string;
+  updated_at: string;
+  owner_key: NewKey;
 };
 
 /** Answer of the interface: Output */
@@ -324,7 +506,10 @@ export type Run = {
   progress: number;
   /** What is being done, for display only */
   phase: string | null;
+  /** Its place among the tenant's runs that wait; told where one run is read that has not begun */
   queue_position: number | null;
+  /** When its turn is expected, where it is known */
+  estimated_start_at?: string;
   /** The kind of run */
   run_type: string;
   /** The run that this one was made from */
@@ -401,6 +586,38 @@ export type RunTree = {
   edges: RunEdge[];
 };
 
+/** Answer of the interface: Tenant */
+export type Tenant = {
+  /** The tenant's id */
+  id: string;
+  name: string;
+  /** Its share of what there is, beside the shares of others */
+  weight: number;
+  limits: AccessLimits;
+  /** Whether all its credentials are refused */
+  suspended: boolean;
+  created_at: string;
+  updated_at: string;
+};
+
+/** Answer of the interface: TenantPage */
+export type TenantPage = {
+  data: Tenant[];
+  /** Give it as `cursor` for the next page */
+  next_cursor: string | null;
+};
+
+/** Answer of the interface: Token */
+export type Token = {
+  /** Send it as `Authorization: Bearer` */
+  access_token: string;
+  token_type: "Bearer";
+  /** Seconds that it works */
+  expires_in: number;
+  /** What it may do, separated by spaces */
+  scope: string;
+};
+
 /** Answer of the interface: Upload */
 export type Upload = {
   success: boolean;
@@ -414,6 +631,71 @@ export type Upload = {
       /** The run it is linked to */
       parent_id?: string;
     };
+};
+
+/** Answer of the interface: UsageReport */
+export type UsageReport = {
+  currency: "USD";
+  /** First day, in UTC */
+  from: string;
+  /** Last day, in UTC */
+  to: string;
+  data: Array<{
+      /** The day on which the runs were accepted, in UTC */
+      day?: string;
+      /** The key that they were asked for with; null without one */
+      key_id?: string | null;
+      model?: string | null;
+      operation?: string;
+      /** Runs that were accepted; uploads are not counted */
+      runs: number;
+      completed: number;
+      failed: number;
+      canceled: number;
+      /** What the completed ones cost */
+      amount: number;
+      /** Completed runs whose price is not known: they are not in the amount */
+      unpriced: number;
+    }>;
+  total: {
+      /** Runs that were accepted; uploads are not counted */
+      runs: number;
+      completed: number;
+      failed: number;
+      canceled: number;
+      /** What the completed ones cost */
+      amount: number;
+      /** Completed runs whose price is not known: they are not in the amount */
+      unpriced: number;
+    };
+  /** The limits that count for this credential, as they stand now; empty where there are none */
+  budgets: Array<{
+      /** Whom the limit is for */
+      of: "tenant" | "key" | "token" | (string & {});
+      /** What is left of what was paid in; null where nobody pays in advance */
+      balance: number | null;
+      /** Today's limit */
+      day: {
+          /** US dollars */
+          limit: number;
+          /** What runs have cost, and what open ones hold */
+          used: number;
+        } | null;
+      /** This month's limit */
+      month: {
+          /** US dollars */
+          limit: number;
+          /** What runs have cost, and what open ones hold */
+          used: number;
+        } | null;
+      /** The limit of an access token, for as long as it lives */
+      total: {
+          /** US dollars */
+          limit: number;
+          /** What runs have cost, and what open ones hold */
+          used: number;
+        } | null;
+    }>;
 };
 
 /** Answer of the interface: Video */

@@ -1,6 +1,7 @@
 // What must be done beside the runs themselves, each by one process at a time: poll providers, find lost runs, hold
 // deadlines, work the outbox, and notice when the engine has lost its memory.
 import { randomUUID } from "node:crypto";
+import { findBrokenAudit } from "../db/audit.ts";
 import { readMark, setMark } from "../db/engine-mark.ts";
 import { holdLeases } from "../db/leases.ts";
 import { tidy } from "../db/maintenance.ts";
@@ -36,6 +37,11 @@ export function startDuties(house: House, ingress: Ingress, holder: string, regi
     }),
     duty("tidy", 10 * 60 * 1000, async () => {
       await tidy(house.db);
+      return false;
+    }),
+    duty("audit", 24 * 60 * 60 * 1000, async () => {
+      for (const broken of await findBrokenAudit(house.db))
+        house.log.error(broken, "the audit log was changed by hand");
       return false;
     }),
     ...house.providers.map((live) =>

@@ -113,7 +113,10 @@ function inputSchema(operation: Operation, schemas: Json, body?: Body): Json {
 }
 
 function printResponses(operation: Operation, schemas: Json): Json {
-  const content = { [MEDIA.json]: { schema: schemaOf(operation.output, "output", schemas) } };
+  const content = {
+    [MEDIA.json]: { schema: schemaOf(operation.output, "output", schemas) },
+    ...(operation.table && { "text/csv": { schema: { type: "string" } } }),
+  };
   const refused: FaultCode[] = ["validation_error", "authentication_required", "run_not_found"];
   const errors = refused.map((code) => String(faults[code].status));
   return {

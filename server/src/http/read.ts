@@ -21,8 +21,7 @@ export type Read = { raw: Json; body?: Body; discard(): Promise<void> };
 export async function readRequest(context: Context<Bindings>, operation: Operation): Promise<Read> {
   const params = context.req.param() as Json;
   if (operation.http.bodies === undefined) {
-    const query = operation.http.method === "GET" ? context.req.query() : {};
-    const raw = coerce(operation, { ...query, ...params });
+    const raw = coerce(operation, { ...(takesQuery(operation) && context.req.query()), ...params });
     refuseUnstorable(raw);
     return { raw, discard: async () => {} };
   }
@@ -41,6 +40,10 @@ export async function readRequest(context: Context<Bindings>, operation: Operati
   }
   throw new Fault("unsupported_media_type", { accepted: operation.http.bodies });
 }
+
+/** Where the path says it all, the query of anything but a GET is left unread. */
+const takesQuery = ({ http, input }: Operation) =>
+  http.method === "GET" || Object.keys(input.shape).some((field) => !http.path.split("/").includes(`:${field}`));
 
 const inlineTakers = new WeakMap<Operation, boolean>();
 

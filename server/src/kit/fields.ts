@@ -40,6 +40,13 @@ export const moment = (says: string) =>
 
 export const imageUrl = (says: string) => address().describe(says).meta({ format: "uri", "x-widget": "image" });
 
+/** The name of a LoRA, never a path to one: it becomes part of a file's name where the model runs. */
+export const loraName = (says: string) =>
+  z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, { error: "Letters, digits, dot, dash and underscore." })
+    .describe(says);
+
 export const filename = () => words("Name of the file, for your own records", 255).meta(FORM_ONLY).optional();
 
 export const seed = () => z.int().min(0).max(4294967295).optional().describe("The same seed gives the same picture");
@@ -67,6 +74,12 @@ export const everyRun = {
     .enum(ROUTINGS)
     .optional()
     .describe("Who is asked first where several providers offer the same: the preferred, the cheapest or the fastest"),
+  max_cost: z
+    .number()
+    .min(0)
+    .max(1_000_000)
+    .optional()
+    .describe("Refuse the run where it would cost more than this, in US dollars, or nobody knows what it costs"),
   webhook_url: address().optional().describe("Address that is told when the run has ended"),
   webhook_secret: z
     .string()

@@ -24,6 +24,9 @@ export type Limits = {
   syncSeconds: number;
 };
 
+/** The operator's word on LoRAs: these are everybody's, and perhaps all that nobody has registered. */
+export type LoraNames = { names: ReadonlySet<string>; isOpen: boolean };
+
 export type House = {
   db: Database;
   storage: Storage;
@@ -41,6 +44,7 @@ export type House = {
   /** The file behind an address of our own: it is read from storage, not fetched from ourselves. */
   ownAsset(url: string): string | undefined;
   callbackUrl(provider: string, attempt: { run_id: string; job: number; try: number }): string;
+  loraNames: LoraNames;
   /** Which offers are in order. */
   health: Health;
   /** Wakes a waiting run. */
@@ -50,7 +54,8 @@ export type House = {
   /** Tells whoever waits that a run has ended. */
   ended: Notifier;
   newId(): string;
-  shards: number;
+  /** Runs that one worker process works on at a time. */
+  slots: number;
   limits: Limits;
   /** Named moments of a run's life; a campaign may have the process die at one of them. */
   moment(name: Moment): void;

@@ -42,7 +42,7 @@ export async function uploadFile(
     parent_run_id,
     root_run_id: root_run_id ?? run_id,
     depth,
-    shard: 0,
+    lane: "",
     deadlineSeconds: 0,
     idempotency: idempotencyKey ? { key: idempotencyKey, fingerprint } : undefined,
     event_id: idWithin(run_id, "end"),

@@ -1,6 +1,7 @@
 // Every example of the printed contract is sent as it stands, with its pictures and runs put in place, and is answered.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { isOfModel, modelFor, queryFor } from "./own-model.ts";
 import { useSuite } from "./world.ts";
 
 type Operation = {
@@ -31,6 +32,7 @@ const thingFor = async (operation: Operation): Promise<string> => {
   if (operation.operationId.startsWith("prompts.")) {
     return (await suite.caller.post("/prompts", { name: "example", text: "a lighthouse" })).body.id;
   }
+  if (isOfModel(operation.operationId)) return modelFor(suite);
   if (operation.operationId !== "runs.cancel") return suite.uploaded();
   return (await suite.caller.generate({ prompt: "[sandbox:delay=5] x", width: 64, height: 64 })).body.run_id;
 };
@@ -48,7 +50,7 @@ describe("the examples of the contract", () => {
     if (operation.requestBody && !json) continue;
     it(`${operation.operationId} is answered`, async () => {
       const id = await thingFor(operation);
-      const at = path.replaceAll(/\{\w+\}/g, id);
+      const at = path.replaceAll(/\{\w+\}/g, id) + queryFor(operation.operationId);
       const body = json && settle(json.example, await suite.uploaded());
       const answer = await suite.caller.send(method, at, { ...(body !== undefined && { body }) });
       expect([answer.status >= 200 && answer.status < 300, answer.status, answer.status < 300 || answer.body]).toEqual([

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Case, type Operation, type Part, readOperations, type Stock, wrongCases } from "./fuzz-cases.ts";
+import { isOfModel, modelFor, queryFor } from "./own-model.ts";
 import { asDataUrl, halfMask, UNKNOWN_ID } from "./requests.ts";
 import { scene, useSuite } from "./world.ts";
 
@@ -106,12 +107,13 @@ describe(`with the seed ${seed}`, () => {
     const promptOf = async () => (await suite.caller.post("/prompts", { name: "x", text: "y" })).body.id as string;
     for (const operation of operations) {
       const isPrompt = operation.path.includes("/prompts/{id}");
-      const id = isPrompt ? await promptOf() : await suite.uploaded(files[0]);
+      const isModel = isOfModel(operation.operationId);
+      const id = isModel ? await modelFor(suite) : isPrompt ? await promptOf() : await suite.uploaded(files[0]);
       const { id: _inPath, ...example } = exampleOf(operation, id);
       const isCancel = operation.operationId === "runs.cancel";
       const told = await send({
         method: operation.method,
-        url: operation.path.replace(/\{\w+\}/, id),
+        url: operation.path.replace(/\{\w+\}/, id) + queryFor(operation.operationId),
         headers: operation.bodies["application/json"] ? { "content-type": "application/json" } : {},
         ...(operation.bodies["application/json"]
           ? { json: JSON.stringify(example) }

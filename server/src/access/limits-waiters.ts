@@ -1,0 +1,35 @@
+// How many callers may wait for their runs at a time: of one tenant, with one key, and of all. Who comes on top is answered
+// at once, as if they had not asked to wait: a connection that is held open is the one thing that waiting costs.
+import type { Caller } from "../db/runs.ts";
+
+export type Waiters = {
+  /** Undefined: no place is free. Otherwise how to leave it again. */
+  enter(caller: Pick<Caller, "tenant_id" | "tenant" | "key_id" | "limits">): (() => void) | undefined;
+};
+
+/** 0: no limit. A tenant's own `waiters` goes before `ofTenant`. */
+export function createWaiters({ ofAll, ofTenant }: { ofAll: number; ofTenant: number }): Waiters {
+  const waiting = new Map<string, number>();
+  const change = (name: string, by: number) => {
+    const count = (waiting.get(name) ?? 0) + by;
+    if (count === 0) waiting.delete(name);
+    else waiting.set(name, count);
+  };
+  const isFull = (name: string, most: unknown) =>
+    typeof most === "number" && most > 0 && (waiting.get(name) ?? 0) >= most;
+
+  return {
+    enter({ tenant_id, tenant, key_id, limits }) {
+      const places: [name: string, most: unknown][] = [
+        ["all", ofAll],
+        [tenant_id, tenant.limits.waiters ?? ofTenant],
+        ...(key_id ? [[key_id, limits.waiters] as [string, unknown]] : []),
+      ];
+      if (places.some(([name, most]) => isFull(name, most))) return undefined;
+      for (const [name] of places) change(name, 1);
+      return () => {
+        for (const [name] of places) change(name, -1);
+      };
+    },
+  };
+}

@@ -1,0 +1,131 @@
+// Every place in every operation where an id can stand, read off the operations themselves. A place whose kind is not known
+// is an error: whoever adds an operation has to say whose its ids are, or gets no walk.
+import { z } from "zod";
+import { filePart } from "../../src/kit/files.ts";
+import type { Operation } from "../../src/kit/operation.ts";
+import { parseInput } from "../../src/kit/parse.ts";
+import type { Json } from "../../src/kit/shapes.ts";
+import { operations } from "../../src/operations/all.ts";
+
+export type Kind = "run" | "key" | "prompt" | "model" | "member" | "tenant" | "cursor";
+export type Position = { operation: Operation; path: string[]; kind: Kind; isFilter: boolean };
+
+/** Ids that are meant to be another's, or are nobody's. */
+const EXEMPT: Record<string, string> = {
+  "members.add user_id": "whom one takes in; people are named anew in every tenant",
+  "models.grants.create tenant_id": "whom it is given to",
+  "models.grants.create user_id": "whom it is given to",
+  "models.grants.delete tenant_id": "whom it is taken from",
+  "models.grants.delete user_id": "whom it is taken from",
+  "tenants.create owner_id": "a new person in a new tenant",
+  "models.create deployment_id": "names of LoRAs are one list for all",
+  "models.update deployment_id": "names of LoRAs are one list for all",
+};
+
+/** What has to be said beside an id for the operation to look at it, where the example does not do. */
+const BESIDE: Record<string, Json> = {
+  "images.generate run_ids": { model_type: "flux-kontext-multi", prompt: "both" },
+  "images.character mask": { prompt: "x", image: "https://example.com/a.png" },
+  "images.generate model_id": { model_type: "wan-image-2.1", prompt: "x", width: 64, height: 64 },
+};
+
+type Schema = Json & {
+  type?: string;
+  format?: string;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  anyOf?: Schema[];
+};
+
+const schemaOf = ({ input }: Operation) =>
+  z.toJSONSchema(input, { io: "input", unrepresentable: "any" }) as unknown as Schema;
+
+function kindOf(operation: Operation, path: string[], schema: Schema): Kind | undefined {
+  const name = path.filter((part) => part !== "0").at(-1) ?? "";
+  if (name === "cursor") return "cursor";
+  if (schema["x-inline"] === true || /(^|_)(run|parent)_ids?$/.test(name)) return "run";
+  if (name === "id" && operation.name.startsWith("prompts.")) return "prompt";
+  const known: Record<string, Kind> = { key_id: "key", model_id: "model", tenant_id: "tenant", user_id: "member" };
+  return known[name];
+}
+
+const isId = (path: string[], { type, format, ...schema }: Schema) =>
+  type === "string" &&
+  (format === "uuid" ||
+    schema["x-inline"] === true ||
+    path.at(-1) === "cursor" ||
+    /(^|_)ids?$/.test(path.at(-1) ?? ""));
+
+function placesIn(schema: Schema, path: string[] = []): { path: string[]; schema: Schema }[] {
+  const below = [
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, each]) => placesIn(each, [...path, name])),
+    ...(schema.items ? placesIn(schema.items, [...path, "0"]) : []),
+    ...(schema.anyOf ?? []).flatMap((each) => placesIn(each, path)),
+  ];
+  return isId(path, schema) ? [{ path, schema }, ...below] : below;
+}
+
+export const own: Operation[] = operations.filter(({ variantOf }) => variantOf === undefined);
+
+export function positionsOf(operation: Operation): Position[] {
+  return placesIn(schemaOf(operation)).flatMap(({ path, schema }) => {
+    const place = `${operation.name} ${path.filter((part) => part !== "0").join(".")}`;
+    if (EXEMPT[place]) return [];
+    const kind = kindOf(operation, path, schema);
+    if (!kind) throw new Error(`${place}: whose id is it? Say so in kindOf, or in EXEMPT why it does not matter.`);
+    const isFilter = operation.http.method === "GET" && !operation.http.path.includes(`:${path[0]}`);
+    return [{ operation, path, kind, isFilter: isFilter && kind !== "cursor" }];
+  });
+}
+
+/** An input that the operation takes, with this id in this place and as little as possible beside it. */
+export function inputWith({ operation, path }: Position, id: string): Json {
+  const schema = schemaOf(operation);
+  const place = `${operation.name} ${path[0]}`;
+  const bare = Object.fromEntries(
+    Object.entries(operation.example).filter(([name]) => !isPicture(schema.properties?.[name])),
+  );
+  const candidates = BESIDE[place] ? [BESIDE[place]] : [bare, operation.example, bothOf(operation)];
+  const fits = candidates
+    .map((base) => put(base, path, { id, schema }))
+    .find((input) => {
+      try {
+        parseInput(operation, { ...filesOf(schema), ...input });
+        return true;
+      } catch {
+        return false;
+      }
+    });
+  if (!fits) throw new Error(`${place}: no input was found that reaches it`);
+  return fits;
+}
+
+/** Two pictures where an operation wants a picture and a mask. */
+const bothOf = ({ example }: Operation): Json => ({ ...example, image_url: "https://example.com/a.png" });
+
+const isPicture = (schema: Schema | undefined): boolean =>
+  schema !== undefined && (schema["x-widget"] === "image" || (schema.items !== undefined && isPicture(schema.items)));
+
+const filesOf = ({ properties = {} }: Schema): Json =>
+  Object.fromEntries(
+    Object.entries(properties)
+      .filter(([name, { format }]) => format === "binary" && name === "file")
+      .map(([name]) => [name, filePart({ path: "/x", filename: "a.png", size_bytes: 1, sha256: "0".repeat(64) })]),
+  );
+
+function put(base: unknown, [first, ...rest]: string[], at: { id: string; schema: Schema }): Json {
+  const schema = at.schema.properties?.[first!] ?? at.schema.items ?? {};
+  const inner = { id: at.id, schema };
+  if (first === undefined) return at.id as never;
+  const known = (base as Json | undefined)?.[first];
+  if (rest[0] === "0") {
+    // Lists of pictures want two; all of it is the same.
+    const [given] = (known as unknown[] | undefined) ?? [];
+    const entry =
+      rest.length === 1
+        ? at.id
+        : put(given ?? { tag: "hero" }, rest.slice(1), { id: at.id, schema: schema.items ?? {} });
+    return { ...(base as Json), [first]: Array.from({ length: rest.length === 1 ? 2 : 1 }, () => entry) };
+  }
+  return { ...(base as Json), [first]: rest.length === 0 ? at.id : put(known, rest, inner) };
+}
