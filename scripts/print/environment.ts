@@ -14,8 +14,10 @@ const TITLES: Record<keyof typeof rooms, string> = {
   STORAGE_ENV: "Storage",
   CatalogueEnv: "Providers and models",
   FetchEnv: "Pictures from elsewhere",
+  DecoderEnv: "Looking at pictures",
   AccessEnv: "Access",
   LimitsEnv: "How long things may take",
+  RetentionEnv: "How long things are kept",
   LogEnv: "Logging",
   MomentsEnv: "Tests",
 };

@@ -7,8 +7,11 @@ import { connect } from "./db/connect.ts";
 import { createNotifier } from "./db/notify.ts";
 import { connectIngress } from "./engine/ingress.ts";
 import { callbackPath, createCallbackSigner } from "./http/callbacks.ts";
-import { createFetcher } from "./media/fetch.ts";
+import { createDecoders } from "./media/decoders.ts";
+import { imageGate } from "./media/inspect.ts";
+import { openFetcher } from "./media/open-fetcher.ts";
 import { openStorage } from "./media/open-storage.ts";
+import "./media/readers.ts";
 import { createSender } from "./media/send.ts";
 import { assetUrls } from "./media/sign.ts";
 import { createLog } from "./observe/log.ts";
@@ -28,10 +31,13 @@ export function createWorld(config: Config, role: string) {
   const db = connect(config);
   const storage = openStorage(config);
   const ingress = connectIngress(config.RESTATE_INGRESS_URL.split(","));
-  const fetcher = createFetcher({ allowOrigins: config.FETCH_ALLOW_ORIGINS });
+  const fetcher = openFetcher(config, config.PUBLIC_URL);
   const urls = assetUrls(keyFor("assets"), config.PUBLIC_URL);
   const callbacks = createCallbackSigner(keyFor("callbacks"));
   const sender = createSender();
+  const log = createLog(config, role);
+  const { DECODERS: count, DECODER_MEGABYTES: megabytes, DECODER_SECONDS: seconds } = config;
+  const decoders = createDecoders({ count, megabytes, seconds, log });
 
   const house: House = {
     db,
@@ -39,6 +45,7 @@ export function createWorld(config: Config, role: string) {
     providers: config.providers,
     checkUrl: fetcher.checkUrl,
     fetchBytes: fetcher.fetchBytes,
+    images: imageGate(decoders),
     sendToProvider: sender.send,
     isReachable: config.PUBLIC_URL_IS_REACHABLE ?? isPublic(config.PUBLIC_URL),
     assetUrl: urls.sign,
@@ -57,8 +64,9 @@ export function createWorld(config: Config, role: string) {
     newId: () => v7(),
     shards: config.DISPATCH_SHARDS,
     limits: limitsOf(config),
+    orphanShare: config.ORPHAN_SHARE,
     moment: createMoments(config),
-    log: createLog(config, role),
+    log,
   };
 
   return {
@@ -68,6 +76,7 @@ export function createWorld(config: Config, role: string) {
     credentials: createCredentials(config),
     cursors: createCursorSigner(keyFor("cursors"), Date.now),
     async close() {
+      decoders.close();
       await Promise.all([ingress.close(), sender.close(), db.close()]);
     },
   };
