@@ -2,5 +2,5 @@
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
-  test: { include: ["server/src/media/{layouts,inspect}.test.ts"], pool: "forks", testTimeout: 20_000 },
+  test: { include: ["server/src/media/{image-layout,layout-jpeg,layout-png,layout-webp,inspect}.test.ts"], pool: "forks", testTimeout: 20_000 },
 });

@@ -1,6 +1,6 @@
 import { deflateSync } from "node:zlib";
-import { expect, describe, test } from "vitest";
-import { latin, manifestStore, png } from "../../test/corpora/bytes.ts";
+import { describe, expect, test } from "vitest";
+import { chunk, latin, manifestStore, png } from "../../test/corpora/bytes.ts";
 import { profileOf, reasonOf } from "../../test/corpora/verdicts.ts";
 import { exifOrientation } from "./exif-orientation.ts";
 import { asManifest, bounded, isProfile, pieces, reader } from "./image-layout.ts";
@@ -173,6 +173,51 @@ describe("the gate", () => {
     }
     for (const other of ["x", "\x89x", "RIFX", "\xff\xd9", "RIFFxxxxWAVE", "\x89PNG\r\n\x1a\rxxxxx", "xxxxxxxxxxxx"]) {
       expect([other, await codeOf(other)]).toEqual([other, "unsupported_image_format "]);
+    }
+  });
+
+  /** What passes between us and a decoder, with somebody else at the other end. */
+  const answering = (says: Record<string, unknown>, bytes: Uint8Array = new Uint8Array()) => {
+    const heard: Record<string, unknown>[] = [];
+    const gate = imageGate({
+      perform: async (frame) => {
+        heard.push(frame.says);
+        return { says, bytes };
+      },
+    });
+    return { ...gate, heard };
+  };
+  const refused = { code: "image_undecodable", details: { reason: "pixels" } };
+
+  test("takes a mask as it is drawn, the same where nothing was to be drawn, and none that is no picture", async () => {
+    const [given, drawn] = [of(64, 48), of(48, 64)];
+    const same = answering({ isSame: true }, drawn);
+    expect(await same.toMask(given)).toBe(given);
+    expect(same.heard).toEqual([{ work: "mask" }]);
+    expect(await answering({}, drawn).toMask(given)).toBe(drawn);
+    expect(await answering({ isSame: false }, drawn).toMask(given)).toBe(drawn);
+    await expect(answering({}, latin("<script>")).toMask(given)).rejects.toMatchObject({
+      code: "unsupported_image_format",
+    });
+    await expect(answering({ damaged: "vips" }, drawn).toMask(given)).rejects.toMatchObject({
+      ...refused,
+      cause: "vips",
+    });
+  });
+
+  test("believes a decoder only the very picture that it asked for", async () => {
+    const exif = Buffer.concat([latin("MM\0*"), Buffer.from([0, 0, 0, 8, 0, 1, 1, 18, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0])]);
+    const lying = png({ width: 64, height: 48 }, deflateSync(Buffer.alloc(4)), chunk("eXIf", exif));
+    const upright = Buffer.concat([of(48, 64), latin("tail")]);
+    const honest = answering({}, upright);
+    expect(await honest.normalize(lying)).toMatchObject({ width: 48, height: 64, bytes: of(48, 64) });
+    expect(honest.heard).toEqual([
+      { work: "redraw", how: { media_type: "image/png", orientation: 6, isLossless: true } },
+    ]);
+    const webp = Buffer.from("RIFF\x16\0\0\0WEBPVP8 \x0a\0\0\0\0\0\0\x9d\x01\x2a\x30\0\x40\0", "latin1");
+    for (const other of [of(48, 48), of(64, 64), of(64, 48), webp]) {
+      const lie = answering({}, other).normalize(lying);
+      await expect(lie).rejects.toMatchObject({ ...refused, cause: "the decoder drew something else" });
     }
   });
 });

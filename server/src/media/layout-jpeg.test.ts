@@ -1,4 +1,4 @@
-import { expect, describe, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { latin, manifestStore, segment } from "../../test/corpora/bytes.ts";
 import { clean, profileOf, reasonOf } from "../../test/corpora/verdicts.ts";
 import { cleanBytes } from "./image-layout.ts";
@@ -65,13 +65,21 @@ describe("a JPEG", () => {
   test("knows a segment by its kind and its name together", () => {
     const named = (code: number, name: string, length: number) => segment(code, Buffer.alloc(length, name));
     const profile = Buffer.concat([latin("ICC_PROFILE\0\x01\x01"), profileOf(200)]);
-    const strangers = [named(0xe0, "x", 14), named(0xee, "x", 12), segment(0xe3, profile), segment(0xe2, profileOf(200))];
+    const strangers = [
+      named(0xe0, "x", 14),
+      named(0xee, "x", 12),
+      segment(0xe3, profile),
+      segment(0xe2, profileOf(200)),
+    ];
     for (const stranger of strangers) {
       expect(clean(jpeg(stranger, frame(), scan(1, 2, 3)), readJpeg).equals(plain)).toBe(true);
     }
     const both = jpeg(icc(profileOf(200)), segment(0xfe, latin("a comment of some length")), frame(), scan(1, 2, 3));
     expect(clean(both, readJpeg).equals(jpeg(icc(profileOf(200)), frame(), scan(1, 2, 3)))).toBe(true);
-    const exif = Buffer.concat([latin("Exif\0\0MM\0*"), Buffer.from([0, 0, 0, 8, 0, 1, 1, 18, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0])]);
+    const exif = Buffer.concat([
+      latin("Exif\0\0MM\0*"),
+      Buffer.from([0, 0, 0, 8, 0, 1, 1, 18, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0]),
+    ]);
     expect(readJpeg(jpeg(segment(0xe5, exif), frame(), scan())).orientation).toBe(1);
   });
 
@@ -128,7 +136,11 @@ describe("a JPEG", () => {
     ["a marker without a length", "truncated", Buffer.concat([start, Buffer.from([0xff, 0xe1])])],
     ["nothing", "truncated", start],
     ["fill bytes to the end", "truncated", Buffer.concat([start, Buffer.alloc(9, 0xff)])],
-    ["an end of another kind in its scan", "truncated", Buffer.concat([start, frame(), scan(1, 0xff, 0xcc), Buffer.from([0, 2])])],
+    [
+      "an end of another kind in its scan",
+      "truncated",
+      Buffer.concat([start, frame(), scan(1, 0xff, 0xcc), Buffer.from([0, 2])]),
+    ],
     ["a scan without end", "truncated", Buffer.concat([start, frame(), scan(1, 2, 0xff, 0)])],
     ["a scan that ends in half a marker", "truncated", Buffer.concat([start, frame(), scan(1, 2, 0xff)])],
     ["no end after a segment", "truncated", Buffer.concat([start, frame()])],
@@ -142,4 +154,3 @@ describe("a JPEG", () => {
     expect(reasonOf(() => readJpeg(Buffer.concat([whole, end])))).toBe("nothing");
   });
 });
-

@@ -1,5 +1,5 @@
 import { deflateSync } from "node:zlib";
-import { expect, describe, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { chunk, latin, manifestStore, png, signature } from "../../test/corpora/bytes.ts";
 import { clean, profileOf, reasonOf } from "../../test/corpora/verdicts.ts";
 import { cleanBytes } from "./image-layout.ts";
@@ -122,4 +122,3 @@ describe("a PNG", () => {
     }
   });
 });
-

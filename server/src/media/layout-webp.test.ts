@@ -1,4 +1,4 @@
-import { expect, describe, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { latin, manifestStore } from "../../test/corpora/bytes.ts";
 import { clean, profileOf, reasonOf } from "../../test/corpora/verdicts.ts";
 import { cleanBytes } from "./image-layout.ts";
@@ -110,4 +110,3 @@ describe("a WebP", () => {
     expect(reasonOf(() => readWebp(bytes))).toBe(reason);
   });
 });
-

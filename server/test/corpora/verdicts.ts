@@ -20,5 +20,5 @@ export const profileOf = (size: number) => {
   return profile;
 };
 
-export const clean = (bytes: Buffer, read: (bytes: Uint8Array) => ImageLayout) => Buffer.from(cleanBytes(bytes, read(bytes)));
-
+export const clean = (bytes: Buffer, read: (bytes: Uint8Array) => ImageLayout) =>
+  Buffer.from(cleanBytes(bytes, read(bytes)));
