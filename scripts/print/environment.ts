@@ -14,10 +14,12 @@ const TITLES: Record<keyof typeof rooms, string> = {
   STORAGE_ENV: "Storage",
   CatalogueEnv: "Providers and models",
   FetchEnv: "Pictures from elsewhere",
+  DecoderEnv: "Looking at pictures",
   AccessEnv: "Access",
   ModelsEnv: "Custom models",
   LimitsEnv: "How long things may take",
   RatesEnv: "How much may be asked for",
+  RetentionEnv: "How long things are kept",
   LogEnv: "Logging",
   MomentsEnv: "Tests",
 };

@@ -10,7 +10,8 @@ import { DatabaseEnv } from "./db/connect.ts";
 import { EngineEnv } from "./engine/ingress.ts";
 import { CorsEnv } from "./http/cors.ts";
 import { PressureEnv } from "./http/pressure.ts";
-import { FetchEnv } from "./media/fetch.ts";
+import { DecoderEnv } from "./media/decoders.ts";
+import { FetchEnv } from "./media/fetch-settings.ts";
 import { STORAGE_ENV } from "./media/open-storage.ts";
 import { LogEnv } from "./observe/log.ts";
 import { MomentsEnv } from "./observe/moments.ts";
@@ -19,6 +20,7 @@ import type { Provider } from "./providers/provider.ts";
 import { ModelsEnv } from "./runs/custom-models.ts";
 import type { LiveProvider } from "./runs/house.ts";
 import { LimitsEnv } from "./runs/limits.ts";
+import { RetentionEnv } from "./runs/retention.ts";
 
 const HttpEnv = z.object({
   HOST: z.string().default("127.0.0.1").describe("Address that the API listens on"),
@@ -40,10 +42,12 @@ export const rooms = {
   STORAGE_ENV,
   CatalogueEnv,
   FetchEnv,
+  DecoderEnv,
   AccessEnv,
   ModelsEnv,
   LimitsEnv,
   RatesEnv,
+  RetentionEnv,
   LogEnv,
   MomentsEnv,
 };
@@ -55,10 +59,12 @@ const Env = z.object({
   ...STORAGE_ENV.shape,
   ...CatalogueEnv.shape,
   ...FetchEnv.shape,
+  ...DecoderEnv.shape,
   ...AccessEnv.shape,
   ...ModelsEnv.shape,
   ...LimitsEnv.shape,
   ...RatesEnv.shape,
+  ...RetentionEnv.shape,
   ...LogEnv.shape,
   ...MomentsEnv.shape,
 });
@@ -143,6 +149,34 @@ function lackOf(provider: Provider, error: z.ZodError, env: Environment): Omit<O
 /** Thrown for what an operator has to put right: the message is all that there is to say. */
 export const isSettingsError = (thrown: unknown): thrown is Error =>
   thrown instanceof Error && thrown.name === "Settings";
+
+/**
+ * The fetcher's own process is told how to fetch and nothing else. It does not start where its environment holds what
+ * somebody who broke into it could use elsewhere.
+ */
+export function readFetcherConfig(environment: Environment = process.env) {
+  const env = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  const parsed = z
+    .object({ ...FetchEnv.shape, ...LogEnv.shape, PUBLIC_URL: HttpEnv.shape.PUBLIC_URL })
+    .required({ FETCHER_TOKEN: true })
+    .safeParse(env);
+  const settings = [Env, ...providers.map((provider) => provider.env as z.ZodObject)].flatMap((each) =>
+    Object.keys(each.shape),
+  );
+  const wrong = [
+    ...(parsed.success ? [] : complaintsOf(parsed.error, env)),
+    ...[...new Set(settings)]
+      .filter(
+        (name) => env[name] !== undefined && name !== "FETCHER_TOKEN" && /KEY|SECRET|TOKEN|DATABASE_URL/.test(name),
+      )
+      .map((name) => `${name} is set: the fetcher must not hold it`),
+  ];
+  if (!parsed.success || wrong.length > 0)
+    throw Object.assign(new Error(["The fetcher's settings are not right:", ...wrong].join("\n")), {
+      name: "Settings",
+    });
+  return Object.freeze(parsed.data);
+}
 
 export function readConfig(environment?: Environment): Config {
   const { settings, missing, catalogue, live } = readFindings(environment);

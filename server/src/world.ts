@@ -11,8 +11,11 @@ import { createNotifier } from "./db/notify.ts";
 import { connectIngress } from "./engine/ingress.ts";
 import { createAdmission } from "./http/admission.ts";
 import { callbackPath, createCallbackSigner } from "./http/callbacks.ts";
-import { createFetcher } from "./media/fetch.ts";
+import { createDecoders } from "./media/decoders.ts";
+import { imageGate } from "./media/inspect.ts";
+import { openFetcher } from "./media/open-fetcher.ts";
 import { openStorage } from "./media/open-storage.ts";
+import "./media/readers.ts";
 import { createSender } from "./media/send.ts";
 import { assetUrls } from "./media/sign.ts";
 import { createLog } from "./observe/log.ts";
@@ -33,7 +36,7 @@ export function createWorld(config: Config, role: string) {
   const db = connect(config);
   const storage = openStorage(config);
   const ingress = connectIngress(config.RESTATE_INGRESS_URL.split(","));
-  const fetcher = createFetcher({ allowOrigins: config.FETCH_ALLOW_ORIGINS });
+  const fetcher = openFetcher(config, config.PUBLIC_URL);
   const urls = assetUrls(keyFor("assets"), config.PUBLIC_URL);
   const callbacks = createCallbackSigner(keyFor("callbacks"));
   const sender = createSender();
@@ -45,6 +48,9 @@ export function createWorld(config: Config, role: string) {
     keys.forget();
     issuers.forget();
   };
+  const log = createLog(config, role);
+  const { DECODERS: count, DECODER_MEGABYTES: megabytes, DECODER_SECONDS: seconds } = config;
+  const decoders = createDecoders({ count, megabytes, seconds, log });
 
   const house: House = {
     db,
@@ -52,6 +58,7 @@ export function createWorld(config: Config, role: string) {
     providers: config.providers,
     checkUrl: fetcher.checkUrl,
     fetchBytes: fetcher.fetchBytes,
+    images: imageGate(decoders),
     sendToProvider: sender.send,
     isReachable: config.PUBLIC_URL_IS_REACHABLE ?? isPublic(config.PUBLIC_URL),
     assetUrl: urls.sign,
@@ -71,8 +78,9 @@ export function createWorld(config: Config, role: string) {
     newId: () => v7(),
     slots: config.WORKER_SLOTS,
     limits: limitsOf(config),
+    orphanShare: config.ORPHAN_SHARE,
     moment: createMoments(config),
-    log: createLog(config, role),
+    log,
   };
 
   return {
@@ -84,6 +92,7 @@ export function createWorld(config: Config, role: string) {
     admission: createAdmission(db, config),
     cursors: createCursorSigner(keyFor("cursors"), Date.now),
     async close() {
+      decoders.close();
       await Promise.all([ingress.close(), sender.close(), db.close()]);
     },
   };

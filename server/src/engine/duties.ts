@@ -1,5 +1,5 @@
 // What must be done beside the runs themselves, each by one process at a time: poll providers, find lost runs, hold
-// deadlines, work the outbox, and notice when the engine has lost its memory.
+// deadlines, end the keeping of files, work the outbox, and notice when the engine has lost its memory.
 import { randomUUID } from "node:crypto";
 import { findBrokenAudit } from "../db/audit.ts";
 import { readMark, setMark } from "../db/engine-mark.ts";
@@ -9,6 +9,7 @@ import { requeueAll } from "../db/open-runs.ts";
 import type { House } from "../runs/house.ts";
 import { pollProvider } from "../runs/poll.ts";
 import { endOverdue, requeueSilent, workOutbox } from "../runs/reconcile.ts";
+import { expire, sweep } from "../runs/retention.ts";
 import type { Ingress } from "./ingress.ts";
 import { type Loop, startLoop } from "./loop.ts";
 import { startWatch } from "./watch.ts";
@@ -33,6 +34,11 @@ export function startDuties(house: House, ingress: Ingress, holder: string, regi
     duty("outbox", 1000, async () => (await workOutbox(house)) > 0),
     duty("memory", 2000, async () => {
       await checkMemory(house, ingress, registerAgain);
+      return false;
+    }),
+    duty("expiry", 5000, async () => (await expire(house)) > 0),
+    duty("sweep", 6 * 60 * 60 * 1000, async () => {
+      await sweep(house);
       return false;
     }),
     duty("tidy", 10 * 60 * 1000, async () => {

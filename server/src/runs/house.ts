@@ -3,6 +3,7 @@
 import type { Database } from "../db/connect.ts";
 import type { Notifier } from "../db/notify.ts";
 import type { FetchOptions } from "../media/fetch.ts";
+import type { ImageGate } from "../media/inspect.ts";
 import type { Storage } from "../media/storage.ts";
 import type { Moment } from "../observe/moments.ts";
 import type { Provider, Send } from "../providers/provider.ts";
@@ -35,6 +36,8 @@ export type House = {
   checkUrl(url: string): void;
   /** Reads a picture from an address that a stranger or a provider gave us. */
   fetchBytes(url: string, options: FetchOptions): Promise<{ bytes: Uint8Array }>;
+  /** Looks at pictures, in processes of their own. */
+  images: ImageGate;
   /** How adapters talk to their provider; it gives up before a lease ends, so that a lease that is over means a request that is. */
   sendToProvider(url: string, request: Parameters<Send>[1] & { timeoutSeconds: number }): ReturnType<Send>;
   /** Whether providers can reach our addresses. */
@@ -57,6 +60,8 @@ export type House = {
   /** Runs that one worker process works on at a time. */
   slots: number;
   limits: Limits;
+  /** The share of all stored objects that one sweep may delete because no row knows them. */
+  orphanShare: number;
   /** Named moments of a run's life; a campaign may have the process die at one of them. */
   moment(name: Moment): void;
   log: Log;

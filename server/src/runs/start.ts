@@ -187,6 +187,8 @@ async function checkSources(house: House, caller: Caller, plan: Job[], files: Ke
   for (const row of rows) {
     if (row.deleted_at) throw new Fault("run_deleted", { run_id: row.run_id });
     if (isOpen(row)) throw new Fault("run_not_ready", { run_id: row.run_id });
+    if (row.expires_at && row.expires_at.getTime() <= Date.now())
+      throw new Fault("asset_expired", { run_id: row.run_id });
     if (!row.result?.outputs.length) throw new Fault("source_run_failed", { run_id: row.run_id });
   }
   const known = (source: Source) => {
