@@ -80,6 +80,10 @@ it("a micro-dollar is the least that is counted", () => {
 it("max_cost refuses what is dearer, and what nobody knows the price of", () => {
   expect(() => checkMaxCost(0.3, 0.3)).not.toThrow();
   expect(() => checkMaxCost(null, undefined)).not.toThrow();
-  expect(() => checkMaxCost(0.31, 0.3)).toThrow(expect.objectContaining({ code: "spend_limit_reached", details: expect.objectContaining({ reason: "max_cost" }) }));
-  expect(() => checkMaxCost(null, 0.3)).toThrow(expect.objectContaining({ code: "spend_limit_reached", details: { reason: "price_unknown" } }));
+  expect(() => checkMaxCost(0.31, 0.3)).toThrow(
+    expect.objectContaining({ code: "spend_limit_reached", details: expect.objectContaining({ reason: "max_cost" }) }),
+  );
+  expect(() => checkMaxCost(null, 0.3)).toThrow(
+    expect.objectContaining({ code: "spend_limit_reached", details: { reason: "price_unknown" } }),
+  );
 });

@@ -44,7 +44,7 @@ const fileOf = async (run_id: string, content = "pixels") => {
 const uploaded = async () => {
   const run_id = v7();
   const asset = await fileOf(run_id);
-  const plain = { inputs: {}, plan: [], metadata: {}, warnings: [], depth: 1, shard: 0, deadlineSeconds: 0 };
+  const plain = { lane: "", inputs: {}, plan: [], metadata: {}, warnings: [], depth: 1, shard: 0, deadlineSeconds: 0 };
   const names = { operation: "images.upload", run_type: "upload", user_id: "me", root_run_id: run_id };
   const row = await acceptUpload(house.db, { ...plain, ...names, tenant_id, run_id, event_id: v7(), asset });
   return { row: row!, asset };

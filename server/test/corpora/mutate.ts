@@ -3,7 +3,7 @@
 import { crc32 } from "node:zlib";
 
 /** Numbers between 0 and 1 that look like chance and are not. */
-export function chanceOf(seed: number): () => number {
+function chanceOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
