@@ -78,6 +78,19 @@ it(
 );
 
 it(
+  "two that start at the same moment on the usual port each get one of their own",
+  async () => {
+    const both = await Promise.all([runDev(scratchDirectory()), runDev(scratchDirectory())]);
+    for (const { ready } of both) {
+      const { GESSO_DEV_KEY } = (await (await fetch(`${ready.url}/environment`)).json()) as Record<string, string>;
+      expect(GESSO_DEV_KEY).toBe(ready.api_key);
+    }
+    expect(new Set(both.map(({ ready }) => ready.url)).size).toBe(2);
+  },
+  TIMEOUT,
+);
+
+it(
   "exits with 2 and a sentence when the port that was asked for is busy",
   async () => {
     const first = await runDev(scratchDirectory(), String(await freePort()));

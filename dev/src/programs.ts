@@ -33,6 +33,8 @@ export type ServerOptions = {
   role?: "all" | "api" | "worker";
   /** What to ask until it answers with 2xx. */
   readyUrl?: string;
+  /** A key that only this server knows: another that answers at the same address is not taken for it. */
+  key?: string;
   name?: string;
   entry?: string;
 };
@@ -47,7 +49,12 @@ export function startServer(options: ServerOptions): Promise<Part> {
     // The rest of our environment goes along, because keys of providers are read from it.
     environment: { ...(process.env as Record<string, string>), ...options.environment },
     directory: options.dataDir,
-    probe: () => answers(options.readyUrl ?? `${options.url}/readyz`),
+    probe: async () => (await answers(options.readyUrl ?? `${options.url}/readyz`)) && (await knowsKey(options)),
     readySeconds: 60,
   });
+}
+
+async function knowsKey({ url, key }: ServerOptions): Promise<boolean> {
+  if (key === undefined) return true;
+  return answers(`${url}/api/v1/runs?limit=1`, { headers: { Authorization: `Bearer ${key}` } });
 }

@@ -6,6 +6,7 @@ import { type Foundation, startFoundation, stopInOrder } from "./foundation.ts";
 import { takeLock } from "./lock.ts";
 import type { Part } from "./part.ts";
 import { type PortPlan, planPorts } from "./port-plan.ts";
+import { freePort } from "./ports.ts";
 import { startServer } from "./programs.ts";
 import type { RestatePart } from "./restate.ts";
 import { loadState, type State, saveEnvironment, saveState } from "./state.ts";
@@ -49,30 +50,50 @@ export async function startAll(options: StartOptions): Promise<Gesso> {
     const state = loadState(dataDir);
     const patienceSeconds = lock.wasAbandoned ? 2 : 0;
     const ports = await planPorts({ port: options.port, remembered: state.ports, patienceSeconds, log: options.log });
-    const url = `http://127.0.0.1:${ports.api}`;
-    saveState(dataDir, { ...state, ports }, url);
-
     const { databaseUrl, entries } = options;
     const sandboxEntry = entries?.sandbox;
     const ground = { dataDir, ports, sandboxKey: state.sandboxKey, databaseUrl, sandboxEntry };
     const foundation = await startFoundation(ground);
     parts.push(...foundation.parts);
-    const environment = serverEnvironment({ dataDir, url, ports, state, foundation });
-    saveEnvironment(dataDir, environment);
-    parts.unshift(await startServer({ dataDir: join(dataDir, "server"), url, environment, entry: entries?.server }));
+    const server = await startOnPort({ dataDir, ports, state, foundation }, options);
+    parts.unshift(server);
     const { restate } = foundation;
-    return { url, key: state.devKey, dataDir, parts, restate, databaseUrl: foundation.databaseUrl, stop };
+    return { url: server.url, key: state.devKey, dataDir, parts, restate, databaseUrl: foundation.databaseUrl, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
+type Surroundings = { dataDir: string; ports: PortPlan; state: State; foundation: Foundation };
+
+/** Another Gesso that starts at the same moment may have found the same port free: whoever comes second moves on. */
+async function startOnPort(around: Surroundings, options: StartOptions): Promise<Part> {
+  const { dataDir, ports, state } = around;
+  const url = `http://127.0.0.1:${ports.api}`;
+  const environment = serverEnvironment(around, url);
+  saveState(dataDir, { ...state, ports }, url);
+  saveEnvironment(dataDir, environment);
+  const directory = join(dataDir, "server");
+  try {
+    return await startServer({
+      dataDir: directory,
+      url,
+      environment,
+      key: state.devKey,
+      entry: options.entries?.server,
+    });
+  } catch (error) {
+    const api = await freePort(ports.api);
+    if (options.port !== undefined || api === ports.api) throw error;
+    options.log(`Port ${ports.api} was taken meanwhile; using ${api}.`);
+    return startOnPort({ ...around, ports: { ...ports, api } }, options);
+  }
+}
+
 const USUAL_CATALOGUE = "gesso.yaml";
 
-type Surroundings = { dataDir: string; url: string; ports: PortPlan; state: State; foundation: Foundation };
-
-function serverEnvironment({ dataDir, url, ports, state, foundation }: Surroundings): Record<string, string> {
+function serverEnvironment({ dataDir, ports, state, foundation }: Surroundings, url: string): Record<string, string> {
   return {
     HOST: "127.0.0.1",
     PORT: String(ports.api),

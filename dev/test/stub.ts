@@ -9,7 +9,7 @@ const isAllowed = (header?: string) => header === `Bearer ${process.env.GESSO_DE
 createServer((request, response) => {
   if (request.url === "/environment") return response.end(JSON.stringify(process.env));
   if (request.url === "/picture.png") return response.end("\x89PNG");
-  if (request.method !== "POST") return response.end("ok");
+  if (!request.url?.startsWith("/api/")) return response.end("ok");
   if (!isAllowed(request.headers.authorization)) return response.writeHead(401).end();
   response.end(JSON.stringify({ id: "1", image_url: `http://127.0.0.1:${port}/picture.png`, status: "completed" }));
 }).listen(port, "127.0.0.1");
