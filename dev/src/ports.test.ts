@@ -1,5 +1,7 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
+import { createInterface } from "node:readline";
 import { expect, it, onTestFinished } from "vitest";
 import { portOwner } from "./port-owner.ts";
 import { freePort } from "./ports.ts";
@@ -27,6 +29,19 @@ it("waits for the preferred port when it is told to", async () => {
   const server = await occupy(port);
   setTimeout(() => server.close(), 200);
   expect(await freePort(port, 5)).toBe(port);
+});
+
+it("never promises a port that another process was promised", async () => {
+  const program = `import { freePort } from ${JSON.stringify(import.meta.resolve("./ports.ts"))};
+    console.log(JSON.stringify(await Promise.all(Array.from({ length: 900 }, () => freePort()))));
+    setInterval(() => {}, 1000)`;
+  const asked = Array.from({ length: 4 }, async () => {
+    const child = spawn(process.execPath, ["--input-type=module", "-e", program]);
+    onTestFinished(() => void child.kill());
+    return JSON.parse(String((await once(createInterface(child.stdout), "line"))[0])) as number[];
+  });
+  const ports = (await Promise.all(asked)).flat();
+  expect(new Set(ports).size).toBe(3600);
 });
 
 it("stays out of the range that is lent to outgoing connections", async () => {

@@ -1,5 +1,6 @@
 // Finds ports on the loopback interface that are free now and that nobody is likely to take before they are used.
 import { randomInt } from "node:crypto";
+import { createSocket } from "node:dgram";
 import { createServer } from "node:net";
 import { until } from "./probe.ts";
 
@@ -13,6 +14,19 @@ function isFree(port: number): Promise<boolean> {
     const server = createServer();
     server.once("error", () => resolve(false));
     server.listen({ port, host: "127.0.0.1", exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
+
+/**
+ * Between finding a port and listening on it there are seconds, in which another process of ours may find it too. The
+ * datagram socket of the same number, which nothing else uses, says that it is promised, until this process ends.
+ */
+function claim(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createSocket({ type: "udp4" });
+    socket.once("error", () => socket.close(() => resolve(false)));
+    socket.bind({ port, address: "127.0.0.1", exclusive: true }, () => resolve(true));
+    socket.unref();
   });
 }
 
@@ -32,7 +46,7 @@ export async function freePort(preferred?: number, patienceSeconds = 0): Promise
 async function anyPort(): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const port = randomInt(LOWEST, HIGHEST);
-    if (await isFree(port)) return port;
+    if ((await claim(port)) && (await isFree(port))) return port;
   }
   throw new Error(`No free port found between ${LOWEST} and ${HIGHEST}.`);
 }
