@@ -20,6 +20,10 @@ export async function startPaidWorld({ env, ...options }: WorldOptions): Promise
 
 type RunMoney = { run_id: string; status: string; settled: number; wasted: number; held: number };
 
+/** The promises of the books, whoever was paid. */
+export const bookFindings = async (world: World) =>
+  (await checkBooksOf(world)).map(({ promise, broken }) => ({ promise, holds: broken === 0, saw: `${broken} broken` }));
+
 export async function compareMoney(world: World, posted: Posted[]) {
   const rows = await world.query<RunMoney>(
     `select run_id, status, coalesce(sum(amount) filter (where kind = 'settle'), 0)::int as settled,
@@ -39,9 +43,7 @@ export async function compareMoney(world: World, posted: Posted[]) {
   const uncovered = rows.filter((row) => !isCovered(row));
   const sum = (of: "settled" | "wasted") => (rows.reduce((total, row) => total + row[of], 0) / 1e6).toFixed(2);
   return [
-    ...(await checkBooksOf(world)).map(({ promise, broken }) => ({
-      ...{ promise, holds: broken === 0, saw: `${broken} broken` },
-    })),
+    ...(await bookFindings(world)),
     {
       promise: "completed runs are charged their price once, others nothing",
       holds: unpaid.length === 0,

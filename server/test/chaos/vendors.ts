@@ -11,6 +11,7 @@ import { startWorld, type World } from "../world.ts";
 import type { Finding } from "./books.ts";
 import type { Report } from "./campaigns.ts";
 import { awaitAllEnded } from "./load.ts";
+import { bookFindings } from "./money.ts";
 
 type Say = (line: string) => void;
 
@@ -169,7 +170,7 @@ async function compareLedgers({ world, standIns, posted }: Street): Promise<Find
       saw: `${unknown.length} unknown`,
     });
   }
-  return findings;
+  return [...findings, ...(await bookFindings(world))];
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
