@@ -1,7 +1,7 @@
 // Every example of the printed contract is sent as it stands, with its pictures and runs put in place, and is answered.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { isOfModel, modelFor, queryFor } from "./own-model.ts";
+import { ownThing, queryFor } from "./own-things.ts";
 import { useSuite } from "./world.ts";
 
 type Operation = {
@@ -28,12 +28,8 @@ const settle = (value: unknown, runId: string): unknown => {
 };
 
 /** What a path names must be there, and for a cancel it must still be open. */
-const thingFor = async (operation: Operation): Promise<string> => {
-  if (operation.operationId.startsWith("prompts.")) {
-    return (await suite.caller.post("/prompts", { name: "example", text: "a lighthouse" })).body.id;
-  }
-  if (isOfModel(operation.operationId)) return modelFor(suite);
-  if (operation.operationId !== "runs.cancel") return suite.uploaded();
+const thingFor = async ({ operationId }: Operation, path: string): Promise<string> => {
+  if (operationId !== "runs.cancel") return (await ownThing(suite, path)) ?? suite.uploaded();
   return (await suite.caller.generate({ prompt: "[sandbox:delay=5] x", width: 64, height: 64 })).body.run_id;
 };
 
@@ -49,7 +45,7 @@ describe("the examples of the contract", () => {
     const json = operation.requestBody?.content["application/json"];
     if (operation.requestBody && !json) continue;
     it(`${operation.operationId} is answered`, async () => {
-      const id = await thingFor(operation);
+      const id = await thingFor(operation, path);
       const at = path.replaceAll(/\{\w+\}/g, id) + queryFor(operation.operationId);
       const body = json && settle(json.example, await suite.uploaded());
       const answer = await suite.caller.send(method, at, { ...(body !== undefined && { body }) });

@@ -1,0 +1,34 @@
+// What those who walk over all operations need: a thing that is there, of the kind that a path names, and the address to
+// ask for it at.
+import { randomUUID } from "node:crypto";
+import type { Suite } from "./world.ts";
+
+const TO = { user_id: "maria" };
+
+const makers: Record<string, (suite: Suite) => Promise<string>> = {
+  "/prompts/{": async ({ caller }) =>
+    (await caller.post("/prompts", { name: "example", text: "a lighthouse" })).body.id,
+  "/models": async ({ caller }) => {
+    const draft = { name: "x", model_type: "wan-image-2.1", deployment_id: "x" };
+    const { model_id } = (await caller.post("/models", draft)).body;
+    await caller.post(`/models/${model_id}/grants`, TO);
+    return model_id;
+  },
+  "/keys/{": async ({ caller }) => (await caller.post("/keys", { name: "x", scopes: ["runs:read"] })).body.id,
+  "/members/{": async ({ caller }) => {
+    const user_id = randomUUID();
+    await caller.post("/members", { user_id, role: "viewer" });
+    return user_id;
+  },
+  "/tenants/{": async ({ caller }) => (await caller.post("/tenants", { name: "x", owner_id: "ada" })).body.id,
+};
+
+/** Undefined: the path names none, or a run. */
+export async function ownThing(suite: Suite, path: string): Promise<string | undefined> {
+  const maker = Object.entries(makers).find(([place]) => path.includes(place))?.[1];
+  return maker?.(suite);
+}
+
+/** A grant is named by whom it is for, in the query. */
+export const queryFor = (operationId: string): string =>
+  operationId === "models.grants.delete" ? `?${new URLSearchParams(TO)}` : "";
