@@ -252,7 +252,9 @@ export async function listRuns(db: Database, tenantId: string, filter: ListFilte
     status: "status = ?",
     run_type: "run_type = ?",
     parent_run_id: "parent_run_id = ?",
-    created_after: "run_id >= uuid_floor(?::timestamptz) and created_at > ?::timestamptz",
+    // In milliseconds, as callers are told it. A run has its name a little before it is accepted.
+    created_after: `run_id >= uuid_floor(?::timestamptz - interval '1 hour')
+      and date_trunc('milliseconds', created_at) > ?::timestamptz`,
   };
   const from = LISTS[filter.status ?? ""] ?? "runs";
   const values: unknown[] = [tenantId, limit];
