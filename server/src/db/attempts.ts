@@ -64,6 +64,7 @@ export type AttemptRow = AttemptId & {
   sends: number;
   ticket: Json | null;
   fault: PublicFault | null;
+  is_last: boolean;
   /** Seconds until the lease ends; not positive when it has. */
   lease: number;
   /** Seconds since the outcome became unknown. */
@@ -72,7 +73,7 @@ export type AttemptRow = AttemptId & {
   silent_for?: number | null;
 };
 
-const SHOWN = `run_id, job, try, key, provider, upstream, state, sends, ticket, fault,
+const SHOWN = `run_id, job, try, key, provider, upstream, state, sends, ticket, fault, is_last,
   coalesce(extract(epoch from lease_until - now()), 0)::float as lease,
   extract(epoch from now() - unknown_since)::float as unknown_for`;
 
@@ -139,13 +140,16 @@ export async function keepTicket(
 }
 
 /** Nothing was taken: the provider said so, or the request never left. */
-export async function failAttempt(db: Database, id: AttemptId, fault: PublicFault, request?: Json): Promise<void> {
+/** `isLast`: the run ends with it, and nothing is sent after it, whoever does this step again. */
+export type Failing = { fault: PublicFault; isLast: boolean; request?: Json | undefined };
+
+export async function failAttempt(db: Database, id: AttemptId, { fault, isLast, request }: Failing): Promise<void> {
   await db.query(
     "attempts.fail",
-    `update attempts set state = 'failed', fault = $4, lease_until = null, finished_at = now(),
+    `update attempts set state = 'failed', fault = $4, lease_until = null, finished_at = now(), is_last = $6,
        request = coalesce($5, request)
      where run_id = $1 and job = $2 and try = $3 and state in ('intent', 'unknown', 'submitted')`,
-    [id.run_id, id.job, id.try, fault, request],
+    [id.run_id, id.job, id.try, fault, request, isLast],
   );
 }
 

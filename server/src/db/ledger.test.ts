@@ -138,7 +138,7 @@ describe("waste", () => {
   it("is what a provider may have taken for a job that nobody heard of again", async () => {
     const held = await begin();
     const id = await attempt(held);
-    await failAttempt(database.db, id, { ...error, code: "provider_outcome_unknown" });
+    await failAttempt(database.db, id, { fault: { ...error, code: "provider_outcome_unknown" }, isLast: true });
     await fail(held);
     expect(await wasteOf(held.run_id)).toEqual(["waste outside waste 40000"]);
     expect((await transfersOf(held.run_id))[1]).toBe("release reserved credit 40000");
@@ -153,7 +153,7 @@ describe("waste", () => {
 
   it("is not what a provider says it failed or refused", async () => {
     const held = await begin();
-    await failAttempt(database.db, await attempt(held), error);
+    await failAttempt(database.db, await attempt(held), { fault: error, isLast: true });
     await fail(held);
     expect(await wasteOf(held.run_id)).toEqual([]);
   });
@@ -173,7 +173,10 @@ describe("waste", () => {
 
   it("is the first submission, where a doubtful one was sent anew and the second is delivered", async () => {
     const held = await begin();
-    await failAttempt(database.db, await attempt(held), { ...error, code: "provider_outcome_unknown" });
+    await failAttempt(database.db, await attempt(held), {
+      fault: { ...error, code: "provider_outcome_unknown" },
+      isLast: true,
+    });
     await keepMade(database.db, held, await attempt(held, 0, 2), { files: [] });
     await endRun(database.db, held, completed(40_000), v7());
     expect(await transfersOf(held.run_id)).toEqual([

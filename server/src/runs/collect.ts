@@ -18,7 +18,7 @@ export async function collect(house: House, held: Held, work: JobInHand, attempt
   const id = { run_id: held.run_id, job: work.n, try: attempt.try };
   const progress = await ask(house, live, id, row);
   if (progress.state === "gone") {
-    await failAttempt(house.db, id, new Fault("provider_error").body());
+    await failAttempt(house.db, id, { fault: new Fault("provider_error").body(), isLast: false });
     return { state: "again", try: id.try + 1, seconds: 0 };
   }
   if (progress.state === "running") return { state: "running" };
@@ -40,7 +40,7 @@ async function ask(
     if (kind === "gone") return { state: "gone" };
     if (kind === "failed" || (kind === "refused" && status === undefined) || status === 404) {
       // The provider's own word that there will be nothing: it is not paid for, and no longer under way.
-      await failAttempt(house.db, id, toFault(thrown).body());
+      await failAttempt(house.db, id, { fault: toFault(thrown).body(), isLast: true });
       throw thrown;
     }
     return { state: "running", ticket };

@@ -64,6 +64,8 @@ export async function randomKills(
   }
 }
 
+/** A vendor that calls back is never given up in time; the campaign over vendors sees to that moment. */
+const AIMED = MOMENTS.filter((moment) => moment !== "given_up");
 const PLACE_OF: Partial<Record<Moment, Place>> = { request_read: "api", committed: "api", answering: "api" };
 
 /** The process dies by itself exactly there, for each class of vendor. */
@@ -72,7 +74,7 @@ export async function aimedKills(rounds: number, say: Say): Promise<Report> {
   const posted: Posted[] = [];
   const missed: string[] = [];
   try {
-    for (const moment of MOMENTS) {
+    for (const moment of AIMED) {
       for (let round = 0; round < rounds; round++) {
         const place = PLACE_OF[moment] ?? "worker";
         await world.kill(place);
@@ -96,7 +98,7 @@ export async function aimedKills(rounds: number, say: Say): Promise<Report> {
       holds: missed.length === 0,
       saw: `missed: ${missed.join(", ") || "none"}`,
     });
-    return { name: `kills aimed at ${MOMENTS.length + 2} moments`, findings, notes: [] };
+    return { name: `kills aimed at ${AIMED.length + 2} moments`, findings, notes: [] };
   } finally {
     await world.stop();
   }
