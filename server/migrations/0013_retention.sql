@@ -7,9 +7,14 @@ create table retention (
 );
 insert into retention (days) values (null);
 
--- What holds for a tenant. Today that is what the operator has set for all of them.
+-- What the operator has said of one tenant. Zero: for ever. Null: as for all.
+alter table tenants add column retention_days integer check (retention_days >= 0);
+
+-- Asked in the name of whoever ends a run, which for an upload is its tenant. Null: for ever.
+grant select on retention to gesso_app;
 create function retention_days(tenant uuid) returns integer language sql stable as $$
-  select days from retention
+  select nullif(coalesce((select tenants.retention_days from tenants where tenant_id = tenant), days, 0), 0)
+  from retention
 $$;
 
 -- What will be taken away, in a table of its own: the rows of runs are large, many, and should change as little as they can.
