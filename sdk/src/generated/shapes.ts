@@ -390,6 +390,8 @@ export type NewTenant = {
   /** Its share of what there is, beside the shares of others */
   weight: number;
   limits: AccessLimits;
+  /** Days that files are kept; 0 for ever, null as the installation is set */
+  retention_days: number | null;
   /** Whether all its credentials are refused */
   suspended: boolean;
   created_at: string;
@@ -594,6 +596,8 @@ export type Tenant = {
   /** Its share of what there is, beside the shares of others */
   weight: number;
   limits: AccessLimits;
+  /** Days that files are kept; 0 for ever, null as the installation is set */
+  retention_days: number | null;
   /** Whether all its credentials are refused */
   suspended: boolean;
   created_at: string;

@@ -13,6 +13,8 @@ export type TenantsCreateInput = {
   weight?: number;
   /** What all its keys together may use. Default {} */
   limits?: AccessLimits;
+  /** Days after its end that a run's files are kept; 0 for ever, null as the installation is set. Default null */
+  retention_days?: number | null;
   /** Its first owner. Default "owner" */
   owner_id?: string;
   /** The person's name. Default null */
@@ -45,6 +47,8 @@ export type TenantsUpdateInput = {
   weight?: number;
   /** All limits of the tenant: those that are left out are taken away */
   limits?: AccessLimits;
+  /** Days after its end that a run's files are kept; 0 for ever, null as the installation is set */
+  retention_days?: number | null;
   /** Refuse all its credentials, or let them in again */
   suspended?: boolean;
 };
@@ -72,8 +76,8 @@ export type Tenants = {
    */
   list: (input?: TenantsListInput, options?: CallOptions) => ListCall<TenantPage>;
   /**
-   * Change a tenant's name, share and limits, or suspend it (operator).
-   * - Give at least one of name, weight, limits, suspended.
+   * Change a tenant's name, share, limits and how long its files are kept, or suspend it (operator).
+   * - Give at least one of name, weight, limits, retention_days, suspended.
    * @example await client.tenants.update("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { weight: 2 })
    */
   update: (tenant_id: string, input?: TenantsUpdateInput, options?: CallOptions) => Call<Tenant>;
@@ -91,7 +95,7 @@ export function tenantsOf(connection: Connection): Tenants {
       bodies: "json",
       creates: true,
       required: ["name"],
-      fields: { name: text(1, 200), weight: number(0.01, 1000), limits: {}, owner_id: like("^[\\x21-\\x7e]{1,255}$"), owner_name: { anyOf: [text(0, 200), {"type":"null"}] }, owner_email: { anyOf: [text(0, 320), {"type":"null"}] } },
+      fields: { name: text(1, 200), weight: number(0.01, 1000), limits: {}, retention_days: { anyOf: [integer(0, 36500), {"type":"null"}] }, owner_id: like("^[\\x21-\\x7e]{1,255}$"), owner_name: { anyOf: [text(0, 200), {"type":"null"}] }, owner_email: { anyOf: [text(0, 320), {"type":"null"}] } },
     }),
     credit: byIdWith(call(connection, {
       name: "tenants.credit",
@@ -120,8 +124,8 @@ export function tenantsOf(connection: Connection): Tenants {
       path: "/api/v1/tenants/{tenant_id}",
       bodies: "json",
       required: ["tenant_id","tenant_id"],
-      fields: { tenant_id: uuid, name: text(1, 200), weight: number(0.01, 1000), limits: {}, suspended: boolean },
-      rules: [some("name", "weight", "limits", "suspended")],
+      fields: { tenant_id: uuid, name: text(1, 200), weight: number(0.01, 1000), limits: {}, retention_days: { anyOf: [integer(0, 36500), {"type":"null"}] }, suspended: boolean },
+      rules: [some("name", "weight", "limits", "retention_days", "suspended")],
     }), "tenant_id"),
   } as unknown as Tenants;
 }

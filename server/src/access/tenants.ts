@@ -76,6 +76,7 @@ const showTenant = ({ tenant_id, suspended_at, created_at, updated_at, ...row }:
   name: row.name,
   weight: row.weight,
   limits: row.limits as Limits,
+  retention_days: row.retention_days,
   suspended: suspended_at !== null,
   created_at: created_at.toISOString(),
   updated_at: updated_at.toISOString(),

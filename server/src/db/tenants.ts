@@ -9,12 +9,13 @@ export type TenantRow = {
   name: string;
   weight: number;
   limits: Json;
+  retention_days: number | null;
   suspended_at: Date | null;
   created_at: Date;
   updated_at: Date;
 };
 
-export type NewTenantRow = Pick<TenantRow, "tenant_id" | "name" | "weight" | "limits"> & {
+export type NewTenantRow = Pick<TenantRow, "tenant_id" | "name" | "weight" | "limits" | "retention_days"> & {
   owner: { user_id: string; name: string | null; email: string | null };
   key: Pick<NewKeyRow, "key_id" | "digest" | "hint" | "name" | "scopes">;
   idempotency?: { key: string; fingerprint: Buffer } | undefined;
@@ -30,8 +31,8 @@ export async function createTenant(db: Database, actor: Actor, tenant: NewTenant
        select $16, $17, $18, $1 where $17::text is not null
        on conflict do nothing returning run_id
      ), made as (
-       insert into tenants (tenant_id, name, weight, limits)
-       select $1, $2, $3, $4 where $17::text is null or exists (select from once)
+       insert into tenants (tenant_id, name, weight, limits, retention_days)
+       select $1, $2, $3, $4, $19 where $17::text is null or exists (select from once)
        returning *
      ), person as (
        insert into members (tenant_id, user_id, role, name, email)
@@ -42,15 +43,15 @@ export async function createTenant(db: Database, actor: Actor, tenant: NewTenant
      ), told as (
        insert into audit (tenant_id, user_id, key_id, action, subject, details)
        select tenant_id, $13, $14::uuid, 'tenants.create', tenant_id::text,
-         jsonb_build_object('name', name, 'weight', weight, 'limits', limits, 'owner', $5::text, 'key_id', $8::uuid,
-           'by_tenant', $15::uuid)
+         jsonb_build_object('name', name, 'weight', weight, 'limits', limits, 'retention_days', retention_days,
+           'owner', $5::text, 'key_id', $8::uuid, 'by_tenant', $15::uuid)
        from made
      )
      select * from made`,
     [
       ...[tenant.tenant_id, tenant.name, tenant.weight, tenant.limits, owner.user_id, owner.name, owner.email],
       ...[key.key_id, key.name, key.digest, key.hint, key.scopes, actor.user_id, actor.key_id, actor.tenant_id],
-      ...[actor.tenant_id, idempotency?.key, idempotency?.fingerprint],
+      ...[actor.tenant_id, idempotency?.key, idempotency?.fingerprint, tenant.retention_days],
     ],
   );
   return row;
@@ -70,7 +71,9 @@ export async function listTenants(db: Database, before: string | undefined, limi
   );
 }
 
-export type TenantChange = Partial<Pick<TenantRow, "name" | "weight" | "limits"> & { suspended: boolean }>;
+export type TenantChange = Partial<
+  Pick<TenantRow, "name" | "weight" | "limits" | "retention_days"> & { suspended: boolean }
+>;
 
 export async function changeTenant(
   db: Database,
@@ -83,7 +86,7 @@ export async function changeTenant(
     `with changed as (
        update tenants set name = coalesce($2, name), weight = coalesce($3, weight), limits = coalesce($4::jsonb, limits),
          suspended_at = case $5::boolean when true then coalesce(suspended_at, now()) when false then null else suspended_at end,
-         updated_at = now()
+         retention_days = case when $9 then $10 else retention_days end, updated_at = now()
        where tenant_id = $1 returning *
      ), told as (
        insert into audit (tenant_id, user_id, key_id, action, subject, details)
@@ -93,6 +96,7 @@ export async function changeTenant(
     [
       ...[tenantId, change.name, change.weight, change.limits, change.suspended],
       ...[actor.user_id, actor.key_id, { ...change, by_tenant: actor.tenant_id }],
+      ...[change.retention_days !== undefined, change.retention_days],
     ],
   );
   return row;

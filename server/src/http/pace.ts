@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { answerBroken } from "./broken.ts";
 
 /** Headers must be there soon; a body may take long, as long as it keeps coming. */
-export const SERVER_TIMES = { headersTimeout: 15_000, requestTimeout: 300_000, connectionsCheckingInterval: 5000 };
+export const SERVER_TIMES = { headersTimeout: 10_000, requestTimeout: 300_000, connectionsCheckingInterval: 5000 };
 
 export type Pace = {
   /** How long a request is left alone, and over how long its pace is measured. */

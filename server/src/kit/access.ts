@@ -38,7 +38,7 @@ export type TokenWish = {
   max_spend?: number | undefined;
 };
 
-export type TenantDraft = { name: string; weight: number; limits: Limits };
+export type TenantDraft = { name: string; weight: number; limits: Limits; retention_days: number | null };
 export type PersonDraft = { user_id: string; name?: string | null | undefined; email?: string | null | undefined };
 type TenantLibrary = {
   create(draft: TenantDraft, owner: PersonDraft): Promise<NewTenant>;

@@ -19,6 +19,13 @@ export const tenantId = () => z.uuid().describe("The tenant");
 export const tenantName = () => visible("What the tenant is called", 200);
 export const weight = () =>
   z.number().min(0.01).max(1000).describe("Its share of what there is: with 2 it gets twice as much as with 1");
+export const retentionDays = () =>
+  z
+    .int()
+    .min(0)
+    .max(36_500)
+    .nullable()
+    .describe("Days after its end that a run's files are kept; 0 for ever, null as the installation is set");
 export const personName = () => words("", 200).nullable().describe("The person's name");
 export const personEmail = () => words("", 320).nullable().describe("Where the person can be reached");
 export const userId = (says = "The person, as your own systems or your identity provider know them") =>
@@ -119,6 +126,10 @@ export const Tenant = z
     name: z.string(),
     weight: z.number().describe("Its share of what there is, beside the shares of others"),
     limits: Limits,
+    retention_days: z
+      .int()
+      .nullable()
+      .describe("Days that files are kept; 0 for ever, null as the installation is set"),
     suspended: z.boolean().describe("Whether all its credentials are refused"),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),

@@ -89,6 +89,9 @@ describe("a JPEG", () => {
     const whole = jpeg(...parts, frame(), scan(1, 2, 3));
     expect(clean(whole, readJpeg).equals(whole)).toBe(true);
     expect(clean(jpeg(parts[0]!, frame(), scan(1, 2, 3)), readJpeg).equals(plain)).toBe(true);
+    const stranger = segment(0xe2, latin("MPF\0 words of another, in the same kind of segment"));
+    const beside = jpeg(parts[0]!, stranger, parts[1]!, frame(), scan(1, 2, 3));
+    expect(clean(beside, readJpeg).equals(whole)).toBe(true);
   });
 
   test("says which way it lies by the first EXIF there is", () => {
@@ -122,6 +125,7 @@ describe("a JPEG", () => {
 
   test.each<[string, string, Buffer]>([
     ["two frames", "unknown frame", jpeg(frame(), frame(), scan())],
+    ["a second frame behind its pixels", "unknown frame", jpeg(frame(), scan(1, 2, 3), frame(), scan(1))],
     ...[0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf].map((code): [string, string, Buffer] => [
       ...([`a frame of kind ${code.toString(16)}`, "unknown frame"] as const),
       jpeg(frame(), segment(code, Buffer.alloc(9)), scan()),

@@ -146,6 +146,18 @@ describe("what is left of an answer", () => {
   });
 });
 
+test.each([
+  ["image/PNG; charset=utf-8", "image/png"],
+  ["image/webp ;q=1", "image/webp"],
+  ["", "application/octet-stream"],
+  [undefined, "application/octet-stream"],
+])("the type of an answer is its first words, in small letters: %s", async (given, media_type) => {
+  const headers = given === undefined ? {} : { "content-type": given };
+  const origin = await serve((_, response) => response.writeHead(200, headers).end("pixels"));
+  const fetched = await fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] });
+  expect(fetched.media_type).toBe(media_type);
+});
+
 test("the bounds that hold unless a test says otherwise", () => {
   expect(USUAL_WAIT).toEqual({ connectMs: 5_000, silenceMs: 10_000 });
   expect(USUAL_PACE).toEqual({ graceMs: 5_000, bytesPerSecond: 10_000 });

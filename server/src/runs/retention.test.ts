@@ -26,27 +26,29 @@ afterAll(() => database?.stop());
 beforeEach(async () => {
   rmSync(folder, { recursive: true, force: true });
   folder = mkdtempSync(join(tmpdir(), "gesso-retention-"));
-  await database.db.query("clean", "truncate orphans, expiring_runs, assets, outbox");
+  await database.owner.query("clean", "truncate orphans, expiring_runs, assets, outbox");
   const tell = (_fields: object, says: string) => void said.push(says);
   const parts = { db: database.db, storage: diskStorage(folder), newId: () => v7(), orphanShare: 1 };
   house = { ...parts, log: { info: tell, warn: tell, error: tell } } as unknown as House;
   said.length = 0;
 });
 
-const tenant_id = randomUUID();
-const fileOf = async (run_id: string, content = "pixels") => {
+const tenant_id: string = randomUUID();
+const fileOf = async (run_id: string, content = "pixels", tenant = tenant_id) => {
   const sha256 = createHash("sha256").update(content).digest("hex");
-  const storage_key = assetKey(tenant_id, run_id, sha256);
+  const storage_key = assetKey(tenant, run_id, sha256);
   await house.storage.put(storage_key, Buffer.from(content), "image/png");
   const facts = { media_type: "image/png", width: 16, height: 16, size_bytes: content.length, sha256, role: "source" };
   return { asset_id: idWithin(run_id, content), storage_key, ...facts };
 };
-const uploaded = async () => {
+const uploaded = async (tenant = tenant_id) => {
   const run_id = v7();
-  const asset = await fileOf(run_id);
+  const asset = await fileOf(run_id, "pixels", tenant);
   const plain = { lane: "", inputs: {}, plan: [], metadata: {}, warnings: [], depth: 1, shard: 0, deadlineSeconds: 0 };
   const names = { operation: "images.upload", run_type: "upload", user_id: "me", root_run_id: run_id };
-  const row = await acceptUpload(house.db, { ...plain, ...names, tenant_id, run_id, event_id: v7(), asset });
+  const about = { ...plain, ...names, tenant_id: tenant, run_id, event_id: v7(), asset };
+  // In the tenant's own name, as uploads come: whatever happens at the end of a run has no more rights than that.
+  const row = await acceptUpload(house.db.as(tenant), about);
   return { row: row!, asset };
 };
 const isThere = async (key: string) => (await house.storage.head(key)) !== undefined;
@@ -59,6 +61,22 @@ describe("how long files are kept", () => {
     expect(row.expires_at!.getTime() - row.finished_at!.getTime()).toBe(days(30));
     await setRetention(house.db, 0);
     expect((await uploaded()).row.expires_at).toBe(null);
+  });
+
+  it("is what the operator has said of the tenant, and else what holds for all", async () => {
+    await setRetention(house.db, 30);
+    const keeps = async (said: number | null) => {
+      const tenant = v7();
+      const insert = "insert into tenants (tenant_id, name, retention_days) values ($1, 'x', $2)";
+      await house.db.query("tenant", insert, [tenant, said]);
+      const { expires_at, finished_at } = (await uploaded(tenant)).row;
+      return expires_at && expires_at.getTime() - finished_at!.getTime();
+    };
+    expect([await keeps(3), await keeps(90), await keeps(0), await keeps(null)]).toEqual([
+      ...[days(3), days(90), null, days(30)],
+    ]);
+    await setRetention(house.db, 0);
+    expect([await keeps(3), await keeps(null)]).toEqual([days(3), null]);
   });
 
   it("ends for the files and not for the run, and not a minute early", async () => {

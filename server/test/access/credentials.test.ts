@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeApiKey } from "../../src/access/api-key.ts";
 import { type Answer, callerOf } from "../caller.ts";
+import { diceOf } from "../dice.ts";
 import { type NewTenant, newTenant } from "../tenants.ts";
 import { startWorld, type World } from "../world.ts";
 
@@ -19,15 +20,6 @@ const told = ({ status, body }: Answer) => [status, body.code];
 const status = async (headers: Record<string, string>, path = "/runs?limit=1") =>
   (await fetch(`${world.url}/api/v1${path}`, { headers })).status;
 
-/** Repeatable chance. */
-function dice(seed: number): (most: number) => number {
-  let state = seed;
-  return (most) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state % most;
-  };
-}
-
 const SQL = [
   "' OR (SELECT pg_sleep(8)) IS NOT NULL --",
   "';select pg_sleep(8)--",
@@ -37,7 +29,7 @@ const SQL = [
 
 /** Credentials that are none, of every kind that one can think of; headers carry visible characters only. */
 function malformed(count: number): string[] {
-  const roll = dice(7788);
+  const roll = diceOf(7788);
   const visible = (length: number) => Array.from({ length }, () => String.fromCharCode(33 + roll(94))).join("");
   const kinds: (() => string)[] = [
     () => visible(1 + roll(200)),

@@ -25,6 +25,11 @@ const EXEMPT: Record<string, string> = {
 /** What has to be said beside an id for the operation to look at it, where the example does not do. */
 const BESIDE: Record<string, Json> = {
   "images.generate run_ids": { model_type: "flux-kontext-multi", prompt: "both" },
+  "images.generate image_urls": { model_type: "gemini-2.5", prompt: "both" },
+  "images.generate reference_image_url": { model_type: "gemini-2.5", prompt: "x" },
+  "images.generate mask_url": {
+    ...{ model_type: "gemini-2.5", prompt: "x", reference_image_url: "https://example.com/a.png" },
+  },
   "images.character mask": { prompt: "x", image: "https://example.com/a.png" },
   "images.generate model_id": { model_type: "wan-image-2.1", prompt: "x", width: 64, height: 64 },
 };
@@ -56,19 +61,21 @@ const isId = (path: string[], { type, format, ...schema }: Schema) =>
     path.at(-1) === "cursor" ||
     /(^|_)ids?$/.test(path.at(-1) ?? ""));
 
-function placesIn(schema: Schema, path: string[] = []): { path: string[]; schema: Schema }[] {
+type Place = { path: string[]; schema: Schema };
+
+function placesIn(schema: Schema, isOne: typeof isId, path: string[] = []): Place[] {
   const below = [
-    ...Object.entries(schema.properties ?? {}).flatMap(([name, each]) => placesIn(each, [...path, name])),
-    ...(schema.items ? placesIn(schema.items, [...path, "0"]) : []),
-    ...(schema.anyOf ?? []).flatMap((each) => placesIn(each, path)),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, each]) => placesIn(each, isOne, [...path, name])),
+    ...(schema.items ? placesIn(schema.items, isOne, [...path, "0"]) : []),
+    ...(schema.anyOf ?? []).flatMap((each) => placesIn(each, isOne, path)),
   ];
-  return isId(path, schema) ? [{ path, schema }, ...below] : below;
+  return isOne(path, schema) ? [{ path, schema }, ...below] : below;
 }
 
 export const own: Operation[] = operations.filter(({ variantOf }) => variantOf === undefined);
 
 export function positionsOf(operation: Operation): Position[] {
-  return placesIn(schemaOf(operation)).flatMap(({ path, schema }) => {
+  return placesIn(schemaOf(operation), isId).flatMap(({ path, schema }) => {
     const place = `${operation.name} ${path.filter((part) => part !== "0").join(".")}`;
     if (EXEMPT[place]) return [];
     const kind = kindOf(operation, path, schema);
@@ -77,6 +84,18 @@ export function positionsOf(operation: Operation): Position[] {
     return [{ operation, path, kind, isFilter: isFilter && kind !== "cursor" }];
   });
 }
+
+/** Addresses of pictures that are shown to people and that nobody of ours ever asks for. */
+const ONLY_SHOWN = ["preview_image_url"];
+
+/** Every place where an address of a picture can stand. */
+export const picturePositions = (): Position[] =>
+  own.flatMap((operation) =>
+    placesIn(schemaOf(operation), (path, { type, ...schema }) => {
+      const name = path.findLast((part) => part !== "0") ?? "";
+      return type === "string" && schema["x-widget"] === "image" && !ONLY_SHOWN.includes(name);
+    }).map(({ path }) => ({ operation, path, kind: "run" as const, isFilter: false })),
+  );
 
 /** An input that the operation takes, with this id in this place and as little as possible beside it. */
 export function inputWith({ operation, path }: Position, id: string): Json {

@@ -1,17 +1,7 @@
 // Damages pictures in the ways that break decoders: cuts, flipped bits, wild lengths, pieces doubled, dropped or taken
 // from another file. The same seed gives the same files, so whatever is found can be found again.
 import { crc32 } from "node:zlib";
-
-/** Numbers between 0 and 1 that look like chance and are not. */
-function chanceOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+import { diceOf } from "../dice.ts";
 
 type Change = (bytes: Buffer, pick: (below: number) => number, other: Buffer) => Buffer;
 
@@ -64,8 +54,7 @@ const repair = (bytes: Buffer): Buffer => {
 
 /** One to four changes on top of each other, with checksums that fit in half of the files. */
 export function mutate(pictures: readonly Buffer[], seed: number): Buffer {
-  const chance = chanceOf(seed);
-  const pick = (below: number) => Math.floor(chance() * Math.max(1, below));
+  const pick = diceOf(seed);
   let bytes = pictures[pick(pictures.length)]!;
   for (let left = 1 + pick(4); left > 0; left--) {
     bytes = changes[pick(changes.length)]!(bytes, pick, pictures[pick(pictures.length)]!);

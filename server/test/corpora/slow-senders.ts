@@ -33,7 +33,7 @@ const sockets = Array.from({ length: Number(many) }, (_, n) => {
   return socket;
 });
 const drip = setInterval(() => {
-  for (const socket of sockets) if (socket.writable) socket.write("x");
+  for (const socket of sockets) if (socket.writable && !socket.connecting) socket.write("x");
 }, 1000);
 
 const until = async (isSo: () => boolean) => {

@@ -9,16 +9,15 @@ import { createFetcher, type Fetcher } from "../../src/media/fetch.ts";
 import { createRemoteFetcher } from "../../src/media/fetch-remote.ts";
 import { createResolve } from "../../src/media/resolve.ts";
 import { type Attempts, attemptsHere, attemptsIn, noteAttemptsIn } from "./attempts.ts";
-import { addressOf, type Case, casesOf, corpus, names, OWN_NAMES } from "./corpus.ts";
+import { addressOf, type Case, casesOf, corpus } from "./corpus.ts";
 import { type FetcherProcess, mustStart, TOKEN } from "./fetcher-process.ts";
-import { FRONT, type Front, PICTURE, PUBLIC, startFront } from "./front.ts";
-import { type NameServer, startNameServer } from "./name-server.ts";
+import { FRONT, type Front, PICTURE, PUBLIC } from "./front.ts";
+import type { NameServer } from "./name-server.ts";
+import { type Net, placeOf, startNet } from "./walk.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gesso-ssrf-"));
 const here = attemptsHere();
 const limits = { maxBytes: 100_000, timeoutSeconds: 30 };
-/** Where public names lead in the cases that must pass: to this address and no other. */
-const EXAMPLE = "93.184.215.14";
 const PROXIES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
 /** A proxy that anybody used would be seen as a connection to this machine. */
 const proxies = Object.fromEntries([
@@ -26,31 +25,25 @@ const proxies = Object.fromEntries([
   ["NODE_USE_ENV_PROXY", "1"],
 ]);
 
+let net: Net;
 let front: Front;
 let nameServer: NameServer;
 
 beforeAll(async () => {
   Object.assign(process.env, proxies);
-  front = await startFront();
-  const open = Object.fromEntries(corpus.allow.map((url) => [new URL(url).hostname, { addresses: [EXAMPLE] }]));
-  nameServer = await startNameServer({ ...names, ...open });
+  net = await startNet();
+  ({ front, nameServer } = net);
   tls.setDefaultCACertificates([front.authority.cert]);
 });
 afterAll(async () => {
-  nameServer.close();
-  await front.close();
+  await net.close();
   rmSync(folder, { recursive: true });
 });
 
 type Subject = { fetcher: Fetcher; attempts: Attempts; stop(): Promise<void> };
 
 function inThisProcess(): Subject {
-  const fetcher = createFetcher({
-    allowRanges: [PUBLIC],
-    deny: OWN_NAMES,
-    ports: [80, 443, 8080, 8443, ...front.ports],
-    resolve: createResolve([nameServer.server]),
-  });
+  const fetcher = createFetcher({ ...net.policy, resolve: createResolve([nameServer.server]) });
   // Our own line to the fetcher's process is no attempt of the fetcher.
   return { fetcher, attempts: here, stop: () => fetcher.close() };
 }
@@ -63,10 +56,7 @@ async function inItsOwnProcess(): Promise<Subject> {
     ...proxies,
     ...noteAttemptsIn(file),
     NODE_EXTRA_CA_CERTS: authority,
-    FETCH_ALLOW_CIDRS: PUBLIC,
-    FETCH_DENY: OWN_NAMES.join(","),
-    FETCH_PORTS: [80, 443, 8080, 8443, ...front.ports].join(","),
-    FETCH_DNS_SERVERS: nameServer.server,
+    ...net.settings,
   });
   const fetcher = createRemoteFetcher({ url: started.url, token: TOKEN, checkUrl: () => {} });
   return { fetcher, attempts: attemptsIn(file), stop: started.stop };
@@ -140,14 +130,9 @@ describe.each([
   });
 
   test.each(corpus.allow)("lets %s through to the address it leads to", async (url) => {
-    const { hostname, port, protocol } = new URL(url);
-    const literal = hostname.replace(/[[\]]/g, "");
     const answer = await subject.fetcher.fetchBytes(url, { ...limits, timeoutSeconds: 1 }).catch((thrown) => thrown);
     expect(answer.code).not.toBe("url_not_allowed");
-    expect(subject.attempts.taken()[0]).toEqual({
-      address: /^[\d.]+$|:/.test(literal) ? literal : EXAMPLE,
-      port: Number(port || (protocol === "https:" ? 443 : 80)),
-    });
+    expect(subject.attempts.taken()[0]).toEqual(placeOf(url));
   });
 
   test("brings the bytes of what it may fetch, with and without TLS", async () => {

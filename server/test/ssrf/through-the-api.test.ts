@@ -7,34 +7,33 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { inputWith, type Position, picturePositions } from "../access/positions.ts";
 import { type Caller, callerOf } from "../caller.ts";
 import { startWorld, type World } from "../world.ts";
 import { type Attempts, attemptsIn, noteAttemptsIn } from "./attempts.ts";
-import { addressOf, type Case, casesOf, corpus, names, OWN_NAMES } from "./corpus.ts";
+import { addressOf, casesOf, corpus } from "./corpus.ts";
 import { type FetcherProcess, mustStart, TOKEN } from "./fetcher-process.ts";
-import { type Front, PUBLIC, startFront } from "./front.ts";
-import { type NameServer, startNameServer } from "./name-server.ts";
+import { PUBLIC } from "./front.ts";
+import { forbiddenToService, type Net, placeOf, startNet, unlike, walkCorpus } from "./walk.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gesso-service-"));
-let front: Front;
-let nameServer: NameServer;
+let net: Net;
 let vendor: { url: string; server: Server };
 let world: World;
 let caller: Caller;
 let attempts: Attempts;
 
 beforeAll(async () => {
-  front = await startFront();
-  nameServer = await startNameServer(names);
+  net = await startNet();
   vendor = await startVendor();
   const authority = join(folder, "authority.pem");
-  writeFileSync(authority, front.authority.cert);
+  writeFileSync(authority, net.front.authority.cert);
   attempts = attemptsIn(join(folder, "attempts"));
   world = await startWorld({
     env: {
       ...noteAttemptsIn(join(folder, "attempts")),
       NODE_EXTRA_CA_CERTS: authority,
-      ...fetchSettings(),
+      ...net.settings,
       SANDBOX_URL: vendor.url,
       // So many bad results would have the vendor passed over, and then nobody would look at the others.
       BREAKER_FAILURES: "1000000",
@@ -45,18 +44,10 @@ beforeAll(async () => {
 afterAll(async () => {
   await world?.stop();
   vendor?.server.close().closeAllConnections();
-  nameServer?.close();
-  await front?.close();
+  await net?.close();
   rmSync(folder, { recursive: true });
 }, 60_000);
 beforeEach(() => void attempts.taken());
-
-const fetchSettings = () => ({
-  FETCH_ALLOW_CIDRS: PUBLIC,
-  FETCH_DENY: OWN_NAMES.join(","),
-  FETCH_PORTS: [80, 443, 8080, 8443, ...front.ports].join(","),
-  FETCH_DNS_SERVERS: nameServer.server,
-});
 
 /** A vendor that says of each job what its prompt tells it to: that the result lies at the address of a case. */
 async function startVendor(): Promise<typeof vendor> {
@@ -71,7 +62,7 @@ async function startVendor(): Promise<typeof vendor> {
     const id = request.method === "POST" ? String(jobs.size) : request.url!.split("/").at(-1)!;
     if (request.method === "POST") jobs.set(id, JSON.parse(text).prompt);
     const [, index] = /^case (\d+)$/.exec(jobs.get(id) ?? "") ?? [];
-    const url = index === undefined ? `${vendor.url}/picture.png` : addressOf(corpus.attack[Number(index)]!, front);
+    const url = index === undefined ? `${vendor.url}/picture.png` : addressOf(corpus.attack[Number(index)]!, net.front);
     const outputs = [{ url, media_type: "image/png", width: 64, height: 64 }];
     const job = { id, status: "succeeded", progress: 100, outputs, error: null, created_at: "", finished_at: "" };
     response.setHeader("content-type", "application/json").end(JSON.stringify(job));
@@ -80,62 +71,51 @@ async function startVendor(): Promise<typeof vendor> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
 }
 
-/** Ports below these are nobody's part: the parts of a world listen at ports that were free. */
-const PARTS_FROM = 10_000;
-const foreign = () =>
-  attempts
-    .taken()
-    .filter(({ address, port }) => address !== PUBLIC && !(address === "127.0.0.1" && port >= PARTS_FROM));
-
-/** A few at a time, as callers come. */
-async function inTurns<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
-  const left = [...items];
-  const turn = async () => {
-    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
-  };
-  await Promise.all(Array.from({ length: 24 }, turn));
-}
-
+const foreign = () => forbiddenToService(attempts);
 const count = async (): Promise<number> => Number((await world.query("select count(*) from runs"))[0]!.count);
 
-describe("an image field", () => {
-  test("takes no address that is refused by its looks: no run is made, nobody is asked", async () => {
-    const before = await count();
-    const asked = nameServer.total();
-    await inTurns(casesOf("static"), async ({ url }) => {
-      const { status, body } = await caller.post("/edits/upscale", { image_url: url });
-      expect([url, status, body.code]).toEqual([
-        url,
-        expect.toSatisfy((given: number) => given === 422 || given === 400),
-        expect.stringMatching(/^(url_not_allowed|validation_error)$/),
-      ]);
-    });
-    expect(await count()).toBe(before);
-    expect(nameServer.total()).toBe(asked);
-    expect(foreign()).toEqual([]);
-  });
+/** Asks for something with this address in the place of a picture. */
+async function give({ operation, path }: Position, url: string) {
+  const { method, path: route } = operation.http;
+  const input = inputWith({ operation, path, kind: "run", isFilter: false }, STANDS_IN);
+  const body = JSON.parse(JSON.stringify(input), (_, value) => (value === STANDS_IN ? url : value));
+  return caller.send(method, `/api/v1${route.replace(/:(\w+)/g, (_, name) => String(body[name]))}`, { body });
+}
+const STANDS_IN = "https://example.com/stands-in.png";
+const nameOf = ({ path }: Position) => path.filter((part) => part !== "0").join(".");
 
-  test("of every name is looked at, with and without a form", async () => {
+describe("an image field", () => {
+  test("takes no address that is refused by its looks, whatever it is called: no run is made, nobody is asked", async () => {
+    const before = await count();
+    const asked = net.nameServer.total();
+    const fields = [...new Map(picturePositions().map((place) => [nameOf(place), place])).values()];
+    expect(fields.map(nameOf).sort()).toEqual([
+      ...["character_reference_image", "image", "imageUrl", "image_url", "image_urls", "images"],
+      ...["images.image_reference", "mask", "mask_image_url", "mask_url", "original_image_url", "reference_image_url"],
+      "reference_url",
+    ]);
+    for (const field of fields) {
+      const submit = async (url: string) => {
+        const { status, body } = await give(field, url);
+        return `${nameOf(field)} ${status} ${body.code}`;
+      };
+      const ended = await walkCorpus(net, submit, casesOf("static"));
+      expect(ended).toHaveLength(167);
+      expect(unlike(ended, / (422 url_not_allowed|400 validation_error)$/)).toEqual([]);
+    }
+    expect(await count()).toBe(before);
+    expect(net.nameServer.total()).toBe(asked);
+    expect(foreign()).toEqual([]);
+  }, 180_000);
+
+  test("of every operation is looked at, with and without a form", async () => {
     const url = "http://169.254.169.254/latest/meta-data/";
-    const fields: [path: string, field: string, rest?: object][] = [
-      ["/runs/generate", "reference_image_url", { prompt: "x" }],
-      ["/runs/generate", "image_urls", { prompt: "x", model_type: "gemini-2.5" }],
-      ["/edits/vendora", "image_url", { prompt: "x" }],
-      ["/edits/background-remove", "image_url"],
-      ["/edits/remove-bg", "imageUrl"],
-      ["/edits/segment", "imageUrl", { prompt: "x" }],
-      ["/edits/mask", "original_image_url", { mask_image_url: url }],
-      ["/images/describe", "image_url"],
-      ["/runs/video", "image_url"],
-      ["/edits/reframe", "image_url", { aspect_ratio: "1:1" }],
-      ["/edits/extract", "image_url", { prompt: "x" }],
-      ["/edits/vary", "image_url"],
-      ["/combine/nanobanana", "image_urls", { prompt: "x" }],
-    ];
-    for (const [path, field, rest = {}] of fields) {
-      const value = field.endsWith("s") ? [url, url] : url;
-      const { status, body } = await caller.post(path, { ...rest, [field]: value });
-      expect([path, field, status, body.code]).toEqual([path, field, 422, "url_not_allowed"]);
+    const places = picturePositions();
+    expect(places.length).toBeGreaterThan(30);
+    for (const place of places) {
+      const { status, body } = await give(place, url);
+      const told = [place.operation.name, nameOf(place)];
+      expect([...told, status, body.code]).toEqual([...told, 422, "url_not_allowed"]);
     }
     const form = new FormData();
     form.append("image_url", url);
@@ -145,18 +125,16 @@ describe("an image field", () => {
 
   test("whose name, redirect or body is an attack makes a run that fails, and nobody inside is asked", async () => {
     const cases = corpus.attack.filter((each) => each.stage !== "static");
-    const ends = new Map<string, string>();
-    await inTurns(cases, async (each: Case) => {
-      const { body } = await caller.post("/edits/upscale", { image_url: addressOf(each, front) });
+    const submit = async (image_url: string) => {
+      const { body } = await caller.post("/edits/upscale", { image_url });
       const { status, error } = await caller.ended(body.run_id ?? body.id, 40);
-      ends.set(each.url, `${status} ${error?.code}`);
-    });
-    expect(ends.size).toBe(40);
-    for (const [url, end] of ends) {
-      expect([url, end]).toEqual([url, expect.stringMatching(/^failed source_(fetch_failed|too_large)$/)]);
-    }
+      return `${status} ${error?.code}`;
+    };
+    const ended = await walkCorpus(net, submit, cases);
+    expect(ended).toHaveLength(40);
+    expect(unlike(ended, /^failed source_(fetch_failed|too_large)$/)).toEqual([]);
     expect(foreign()).toEqual([]);
-  });
+  }, 90_000);
 });
 
 describe("a vendor's result", () => {
@@ -167,19 +145,34 @@ describe("a vendor's result", () => {
   });
 
   test("that lies anywhere of the corpus fails the run, and is not fetched", async () => {
-    const ends = new Map<string, string>();
-    // What is no address at all makes the vendor's answer one that nobody understands: it never comes to a fetch.
-    const cases = [...corpus.attack.entries()].filter(([, each]) => URL.canParse(addressOf(each, front)));
-    expect(cases).toHaveLength(196);
-    await inTurns(cases, async ([index, { url }]) => {
+    const submit = async (_url: string, _each: object, index: number) => {
       const { body } = await caller.generate({ prompt: `case ${index}`, width: 64, height: 64 });
-      const { status, error } = await caller.ended(body.run_id, 40);
-      ends.set(`${index} ${url}`, `${status} ${error?.code}`);
-    });
-    expect(ends.size).toBe(196);
-    expect([...new Set(ends.values())]).toEqual(["failed provider_output_invalid"]);
+      const { status, error } = await caller.ended(body.run_id, 60);
+      return `${status} ${error?.code}`;
+    };
+    // What is no address at all makes the vendor's answer one that nobody understands: it never comes to a fetch.
+    const cases = corpus.attack.filter((each) => URL.canParse(addressOf(each, net.front)));
+    const ended = await walkCorpus(net, submit, cases);
+    expect(ended).toHaveLength(196);
+    expect(unlike(ended, /^failed provider_output_invalid$/)).toEqual([]);
     expect(foreign()).toEqual([]);
   }, 120_000);
+});
+
+// Behind all that counts connections: a run that is being canceled may still try.
+describe("a good address", () => {
+  test.each(corpus.allow)("is taken and asked for where it leads: %s", async (image_url) => {
+    const { status, body } = await caller.post("/edits/upscale", { image_url });
+    expect(status).toBe(202);
+    const tried: object[] = [];
+    const seen = () => {
+      tried.push(...attempts.taken());
+      return tried;
+    };
+    await expect.poll(seen, { timeout: 20_000 }).toContainEqual(placeOf(image_url));
+    await caller.post(`/runs/${body.run_id ?? body.id}/cancel`);
+    await caller.ended(body.run_id ?? body.id, 40);
+  });
 });
 
 describe("with a fetcher of its own", () => {
@@ -187,7 +180,7 @@ describe("with a fetcher of its own", () => {
   const file = join(folder, "fetcher-attempts");
 
   beforeAll(async () => {
-    fetcher = await mustStart({ ...noteAttemptsIn(file), ...fetchSettings(), FETCH_ALLOW_ORIGINS: vendor.url });
+    fetcher = await mustStart({ ...noteAttemptsIn(file), ...net.settings, FETCH_ALLOW_ORIGINS: vendor.url });
     await world.leave("api");
     const allow = { FETCH_ALLOW_ORIGINS: vendor.url };
     await world.start("api", { ...allow, FETCHER_URL: fetcher.url, FETCHER_TOKEN: TOKEN });
@@ -199,7 +192,7 @@ describe("with a fetcher of its own", () => {
 
   test("pictures are fetched by it, and the service itself goes nowhere", async () => {
     const theirs = attemptsIn(file);
-    const { body } = await caller.post("/edits/upscale", { image_url: `${front.http}/picture` });
+    const { body } = await caller.post("/edits/upscale", { image_url: `${net.front.http}/picture` });
     expect(await caller.ended(body.run_id ?? body.id)).toMatchObject({
       status: "failed",
       error: { details: { reason: "unsupported_image_format" } },
@@ -217,7 +210,7 @@ describe("with a fetcher of its own", () => {
     const { body } = await caller.post("/edits/upscale", { image_url: `${vendor.url}/picture.png` });
     await new Promise((done) => setTimeout(done, 1_000));
     expect((await caller.get(`/runs/${body.run_id ?? body.id}`)).body.status).not.toBe("failed");
-    const back = { ...fetchSettings(), FETCH_ALLOW_ORIGINS: vendor.url, FETCHER_LISTEN: listen };
+    const back = { ...net.settings, FETCH_ALLOW_ORIGINS: vendor.url, FETCHER_LISTEN: listen };
     fetcher = await mustStart(back);
     expect(await caller.ended(body.run_id ?? body.id, 40)).toMatchObject({ status: "completed" });
   });

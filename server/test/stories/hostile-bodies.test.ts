@@ -1,12 +1,10 @@
 // Requests that are made to break whoever reads them, sent byte by byte to a running Gesso: each is answered or cut off,
 // none is answered with a failure of ours, and everybody else goes on.
-import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Caller, callerOf } from "../caller.ts";
@@ -78,7 +76,6 @@ const residentMib = () => {
   const status = readFileSync(`/proc/${world.pids().api}/status`, "utf8");
   return Number(/^VmRSS:\s+(\d+)/m.exec(status)![1]) / 1024;
 };
-const openFiles = () => readdirSync(`/proc/${world.pids().api}/fd`).length;
 const drafts = () => readdirSync(folder).filter((name) => name.startsWith("gesso-form-"));
 
 describe("forms", () => {
@@ -283,45 +280,3 @@ describe("JSON", () => {
     }
   });
 });
-
-describe("slow senders", () => {
-  const SLOW = fileURLToPath(new URL("../corpora/slow-senders.ts", import.meta.url));
-
-  it("are cut off, a thousand at once, within 35 seconds, and others upload as before", async () => {
-    const before = openFiles();
-    const alone = await healthyUploads(8000);
-    // Somebody else sends, so that what is measured here is the service and not the sender.
-    const child = fork(SLOW, [world.url, world.key, "1000"], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
-    await once(child, "message");
-    const told = once(child, "message");
-    // A thousand that arrive in one moment are a crowd; what is asked here is what they cost while they are held.
-    await new Promise((resolve) => setTimeout(resolve, 2500));
-    const beside = await healthyUploads(6500);
-    const [{ seconds, answers }] = (await told) as [{ seconds: number[]; answers: Record<string, number> }];
-    const p99 = (sorted: number[]) => Math.round(sorted[Math.floor(sorted.length * 0.99)]!);
-    console.log(
-      `1000 slow uploads cut after ${seconds[0]!.toFixed(1)} to ${seconds.at(-1)!.toFixed(1)} s, ${JSON.stringify(answers)}; ` +
-        `healthy p99 alone ${p99(alone)} ms of ${alone.length}, beside them ${p99(beside)} ms of ${beside.length}`,
-    );
-    expect(seconds).toHaveLength(1000);
-    expect(seconds.at(-1)).toBeLessThan(35);
-    // Headers that were never finished may also count as no HTTP at all.
-    expect(Object.keys(answers).filter((answer) => !["HTTP/1.1 408", "HTTP/1.1 400"].includes(answer))).toEqual([]);
-    expect(answers["HTTP/1.1 408"]).toBeGreaterThan(666);
-    // Twice as long, or still in no time: below that, a busy machine says more than the service does.
-    expect(p99(beside)).toBeLessThan(Math.max(2 * p99(alone), 300));
-    await expect.poll(drafts, { timeout: 10_000 }).toEqual([]);
-    await expect.poll(() => openFiles() < before + 50, { timeout: 10_000 }).toBe(true);
-  }, 120_000);
-});
-
-const healthyUploads = async (ms: number): Promise<number[]> => {
-  const times: number[] = [];
-  for (const end = performance.now() + ms; performance.now() < end; ) {
-    const before = performance.now();
-    expect((await caller.post("/upload", formWith(png))).status).toBe(201);
-    times.push(performance.now() - before);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return times.sort((a, b) => a - b);
-};

@@ -10,6 +10,7 @@ import { diskStorage } from "../../src/media/storage-disk.ts";
 import { s3Storage } from "../../src/media/storage-s3.ts";
 import { callerOf } from "../caller.ts";
 import { startRadosgw, testKeys } from "../parts/radosgw.ts";
+import { newTenant } from "../tenants.ts";
 import { startWorld, type World } from "../world.ts";
 
 const stops: (() => Promise<void>)[] = [];
@@ -18,6 +19,7 @@ afterAll(async () => {
 });
 
 const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
 type Place = { world: World; storage: Storage };
 
 const onDisk = async (): Promise<Place> => {
@@ -62,7 +64,7 @@ describe.each([
     const isStored = async (key: string) => (await storage.head(key)) !== undefined;
     const [expiring, deleted, kept] = [await make("one"), await make("two"), await make("three")];
     for (const run of [expiring, deleted, kept]) {
-      expect(Date.parse(run.expires_at) - Date.parse(run.finished_at)).toBe(7 * 24 * 60 * MINUTE);
+      expect(Date.parse(run.expires_at) - Date.parse(run.finished_at)).toBe(7 * DAY);
       expect([await status(run.image_url), await isStored(run.key)]).toEqual([200, true]);
     }
 
@@ -85,3 +87,30 @@ describe.each([
     expect([await status(kept.image_url), await isStored(kept.key)]).toEqual([200, true]);
   }, 240_000);
 });
+
+it("a tenant's files are kept as long as the operator says of that tenant, and a change holds for what ends after it", async () => {
+  const { world } = await onDisk();
+  const operator = callerOf(world);
+  const { tenant_id, caller } = await newTenant(world);
+  const keeps = async () => {
+    const { body } = await caller.generate({ prompt: "a hill", width: 64, height: 64, sync: true });
+    return body.expires_at && Date.parse(body.expires_at) - Date.parse(body.finished_at);
+  };
+  const say = async (retention_days: unknown) => {
+    const { status, body } = await operator.send("PATCH", `/api/v1/tenants/${tenant_id}`, { body: { retention_days } });
+    return [status, body.retention_days ?? body.code ?? null];
+  };
+  expect(await keeps()).toBe(7 * DAY);
+  expect(await say(1)).toEqual([200, 1]);
+  expect(await keeps()).toBe(DAY);
+  expect(await say(0)).toEqual([200, 0]);
+  expect(await keeps()).toBe(null);
+  expect(await say(null)).toEqual([200, null]);
+  expect(await keeps()).toBe(7 * DAY);
+  for (const bad of [-1, 0.5, 36_501, "7"]) expect(await say(bad)).toEqual([400, "validation_error"]);
+  const made = await operator.post("/tenants", { name: "Short", retention_days: 2 });
+  expect([made.status, made.body.retention_days]).toEqual([201, 2]);
+  // Nobody can give themselves more time.
+  const own = await caller.send("PATCH", `/api/v1/tenants/${tenant_id}`, { body: { retention_days: 0 } });
+  expect(own.status).toBe(403);
+}, 120_000);

@@ -1,6 +1,15 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { limits, NewTenant, personEmail, personName, tenantName, userId, weight } from "../../kit/shapes-access.ts";
+import {
+  limits,
+  NewTenant,
+  personEmail,
+  personName,
+  retentionDays,
+  tenantName,
+  userId,
+  weight,
+} from "../../kit/shapes-access.ts";
 
 export const createTenant = defineOperation({
   name: "tenants.create",
@@ -10,6 +19,7 @@ export const createTenant = defineOperation({
     name: tenantName(),
     weight: weight().default(1),
     limits: limits("What all its keys together may use").default({}),
+    retention_days: retentionDays().default(null),
     owner_id: userId("Its first owner").default("owner"),
     owner_name: personName().default(null),
     owner_email: personEmail().default(null),
