@@ -20,6 +20,8 @@ const TITLES: Record<keyof typeof rooms, string> = {
   LimitsEnv: "How long things may take",
   RatesEnv: "How much may be asked for",
   RetentionEnv: "How long things are kept",
+  WebhookEnv: "Webhooks",
+  StreamsEnv: "Streams of events",
   LogEnv: "Logging",
   MomentsEnv: "Tests",
 };

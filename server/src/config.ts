@@ -8,6 +8,7 @@ import { dayOf } from "./catalogue/lifecycle.ts";
 import { CatalogueEnv, openCatalogue } from "./catalogue/open.ts";
 import { DatabaseEnv } from "./db/connect.ts";
 import { EngineEnv } from "./engine/ingress.ts";
+import { StreamsEnv } from "./events/streams.ts";
 import { CorsEnv } from "./http/cors.ts";
 import { PressureEnv } from "./http/pressure.ts";
 import { DecoderEnv } from "./media/decoders.ts";
@@ -21,6 +22,7 @@ import { ModelsEnv } from "./runs/custom-models.ts";
 import type { LiveProvider } from "./runs/house.ts";
 import { LimitsEnv } from "./runs/limits.ts";
 import { RetentionEnv } from "./runs/retention.ts";
+import { WebhookEnv } from "./webhooks/settings.ts";
 
 const HttpEnv = z.object({
   HOST: z.string().default("127.0.0.1").describe("Address that the API listens on"),
@@ -48,6 +50,8 @@ export const rooms = {
   LimitsEnv,
   RatesEnv,
   RetentionEnv,
+  WebhookEnv,
+  StreamsEnv,
   LogEnv,
   MomentsEnv,
 };
@@ -65,6 +69,8 @@ const Env = z.object({
   ...LimitsEnv.shape,
   ...RatesEnv.shape,
   ...RetentionEnv.shape,
+  ...WebhookEnv.shape,
+  ...StreamsEnv.shape,
   ...LogEnv.shape,
   ...MomentsEnv.shape,
 });

@@ -48,6 +48,7 @@ export const faults = {
   image_animated_not_supported: { status: 422, says: "Animated images are not taken." },
   mask_mismatch: { status: 422, says: "The mask does not have the size of the image." },
   url_not_allowed: { status: 422, says: "This address may not be fetched." },
+  webhook_url_not_allowed: { status: 422, says: "Nothing may be sent to this address." },
   source_fetch_failed: { status: 422, says: "The source could not be read.", retry: true },
   source_too_large: { status: 422, says: "The source is larger than allowed." },
   content_refused: { status: 422, says: "The content was refused." },

@@ -7,11 +7,13 @@ import { parseArgs, styleText } from "node:util";
 import { type ServerType, serve } from "@hono/node-server";
 import { openDoor } from "./access/first-start.ts";
 import { type Config, isSettingsError, readConfig, readFetcherConfig, readFindings } from "./config.ts";
+import { mendEventClock } from "./db/events.ts";
 import { migrate } from "./db/migrate.ts";
 import { setRetention } from "./db/retention.ts";
 import { examine } from "./doctor/doctor.ts";
 import { type Paint, printScreen } from "./doctor/screen.ts";
 import { startWorker } from "./engine/worker.ts";
+import { createStreams } from "./events/streams.ts";
 import { createApp } from "./http/app.ts";
 import { answerBroken } from "./http/broken.ts";
 import { healthRoutes } from "./http/health.ts";
@@ -23,26 +25,31 @@ import { createWorld } from "./world.ts";
 
 /** Answers that are on their way get this long. */
 const STOP_MS = 30_000;
+const SWEEP_MS = 50;
 
 type World = ReturnType<typeof createWorld>;
 type Part = { stop(): Promise<void> };
 
 /** A worker answers for its health at the same port at which the API answers everything. */
 async function startHttp(world: World, config: Config, role: string): Promise<Part> {
-  const { house, credentials, access, admission, cursors, callbacks } = world;
-  const desk = { house, credentials, access, admission, cursors, corsOrigins: config.CORS_ORIGINS };
+  const { house, office, credentials, access, admission, cursors, callbacks } = world;
+  const desk = { house, office, credentials, access, admission, cursors, corsOrigins: config.CORS_ORIGINS };
   const checks = {
     database: () => house.db.ping(),
     storage: () => house.storage.ready(),
   };
   const settled = role === "worker" ? undefined : await createSettled(house.db);
-  const app = settled ? createApp({ ...desk, settled }, callbacks, checks) : healthRoutes(checks);
+  const streams = createStreams(house, config);
+  const app = settled ? createApp({ ...desk, settled, streams }, callbacks, checks) : healthRoutes(checks);
   const server = await listen(app.fetch, config);
   return {
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      streams.close();
       await settled?.close();
-      if ("closeIdleConnections" in server) server.closeIdleConnections();
+      // Who is answered now, or whose stream has just ended, is idle a moment later.
+      const sweep = setInterval(() => (server as Server).closeIdleConnections(), SWEEP_MS);
+      void closed.then(() => clearInterval(sweep));
       await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, STOP_MS).unref())]);
     },
   };
@@ -89,12 +96,14 @@ async function main(): Promise<void> {
   const world = createWorld(config, role);
   const firstKey = await openDoor(world.house.db, config);
   if (firstKey) process.stdout.write(`The first key, shown this once: ${firstKey}\n`);
+  await mendEventClock(world.house.db);
   await setRetention(world.house.db, config.RETENTION_DAYS);
   const worker = {
     host: config.WORKER_HOST,
     port: config.WORKER_PORT,
     url: config.WORKER_URL,
     adminUrl: config.RESTATE_ADMIN_URL,
+    office: world.office,
   };
 
   const parts: Part[] = [];

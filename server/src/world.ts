@@ -25,6 +25,8 @@ import { createHealth } from "./runs/health.ts";
 import type { House } from "./runs/house.ts";
 import { limitsOf } from "./runs/limits.ts";
 import { createCursorSigner } from "./runs/list.ts";
+import { createDoor } from "./webhooks/door.ts";
+import { openOffice } from "./webhooks/open-office.ts";
 
 /** Nobody outside reaches this machine under its own private names. */
 const isPublic = (url: string) =>
@@ -52,6 +54,8 @@ export function createWorld(config: Config, role: string) {
   const { DECODERS: count, DECODER_MEGABYTES: megabytes, DECODER_SECONDS: seconds } = config;
   const decoders = createDecoders({ count, megabytes, seconds, log });
 
+  const office = openOffice(config, { db, keyFor, assetUrl: urls.sign, log });
+
   const house: House = {
     db,
     storage,
@@ -71,6 +75,7 @@ export function createWorld(config: Config, role: string) {
     },
     callbackUrl: (provider, id) => `${config.PUBLIC_URL}${callbackPath({ provider, ...id }, callbacks)}`,
     loraNames: loraNamesOf(config),
+    webhooks: createDoor(office),
     health: createHealth(db, { failures: config.BREAKER_FAILURES, seconds: config.BREAKER_SECONDS }),
     ring: ingress.ring,
     queued: createNotifier(db, "gesso_queued"),
@@ -78,6 +83,7 @@ export function createWorld(config: Config, role: string) {
     newId: () => v7(),
     slots: config.WORKER_SLOTS,
     limits: limitsOf(config),
+    eventDays: config.EVENT_DAYS,
     orphanShare: config.ORPHAN_SHARE,
     moment: createMoments(config),
     log,
@@ -85,6 +91,7 @@ export function createWorld(config: Config, role: string) {
 
   return {
     house,
+    office,
     ingress,
     callbacks,
     credentials: createCredentials({ keys, minted, issuers }),
@@ -93,7 +100,7 @@ export function createWorld(config: Config, role: string) {
     cursors: createCursorSigner(keyFor("cursors"), Date.now),
     async close() {
       decoders.close();
-      await Promise.all([ingress.close(), sender.close(), db.close()]);
+      await Promise.all([ingress.close(), sender.close(), office.poster.close(), db.close()]);
     },
   };
 }

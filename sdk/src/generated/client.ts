@@ -2,6 +2,7 @@
 import type { Connection } from "../connection.ts";
 import { type Audit, auditOf } from "./audit.ts";
 import { type Edit, editOf } from "./edit.ts";
+import { type Events, eventsOf } from "./events.ts";
 import { type Videos, videosOf } from "./videos.ts";
 import { type Images, imagesOf } from "./images.ts";
 import { type Keys, keysOf } from "./keys.ts";
@@ -12,11 +13,14 @@ import { type Runs, runsOf } from "./runs.ts";
 import { type Tenants, tenantsOf } from "./tenants.ts";
 import { type Tokens, tokensOf } from "./tokens.ts";
 import { type Usage, usageOf } from "./usage.ts";
+import { type Webhooks, webhooksOf } from "./webhooks.ts";
 
 export type * from "./audit.ts";
 export { auditOf } from "./audit.ts";
 export type * from "./edit.ts";
 export { editOf } from "./edit.ts";
+export type * from "./events.ts";
+export { eventsOf } from "./events.ts";
 export type * from "./videos.ts";
 export { videosOf } from "./videos.ts";
 export type * from "./images.ts";
@@ -37,12 +41,15 @@ export type * from "./tokens.ts";
 export { tokensOf } from "./tokens.ts";
 export type * from "./usage.ts";
 export { usageOf } from "./usage.ts";
+export type * from "./webhooks.ts";
+export { webhooksOf } from "./webhooks.ts";
 export type * from "./shapes.ts";
 
 /** Every operation, under its name in the interface. */
 export type Operations = {
   audit: Audit;
   edit: Edit;
+  events: Events;
   images: Images;
   keys: Keys;
   members: Members;
@@ -52,12 +59,14 @@ export type Operations = {
   tenants: Tenants;
   tokens: Tokens;
   usage: Usage;
+  webhooks: Webhooks;
 } & Videos;
 
 /** All groups on one connection. */
 export const operationsOf = (connection: Connection): Operations => ({
   audit: auditOf(connection),
   edit: editOf(connection),
+  events: eventsOf(connection),
   images: imagesOf(connection),
   keys: keysOf(connection),
   members: membersOf(connection),
@@ -67,5 +76,6 @@ export const operationsOf = (connection: Connection): Operations => ({
   tenants: tenantsOf(connection),
   tokens: tokensOf(connection),
   usage: usageOf(connection),
+  webhooks: webhooksOf(connection),
   ...videosOf(connection),
 });

@@ -42,6 +42,8 @@ export type AccessLimits = {
   open_runs?: number | null;
   /** Callers that one process lets wait for their runs; others are answered at once */
   waiters?: number | null;
+  /** Streams of events that one process holds open; others are refused */
+  streams?: number | null;
   /** US dollars that the runs of a day may cost */
   spend_per_day?: number | null;
   /** US dollars that the runs of a month may cost */
@@ -205,6 +207,94 @@ export type Estimate = {
       /** Which list the price is from; null without a price */
       price_version: string | null;
     }>;
+};
+
+/** Answer of the interface: Event */
+export type Event = {
+  /** The same wherever it is told: in a stream, and as `webhook-id` */
+  event_id: string;
+  /** What has happened, such as run.completed */
+  type: string;
+  /** When it happened */
+  timestamp: string;
+  /** The run in short, for events of runs */
+  data: {
+      /** The run's id */
+      run_id?: string;
+      status?: "queued" | "processing" | "completed" | "failed" | "canceled" | (string & {});
+      live_status?: "pending" | "processing" | "completed" | "failed" | "canceled" | (string & {}) | null;
+      /** The kind of run */
+      run_type?: string;
+      /** The run that this one was made from */
+      parent_run_id?: string | null;
+      /** 0 to 1 */
+      progress?: number;
+      /** The image; null until the run has completed */
+      image_url?: string | null;
+      /** The video, for runs that make one */
+      video_url?: string | null;
+      /** Every file the run made */
+      outputs?: Output[];
+      /** What was taken but adapted or not used */
+      warnings?: string[];
+      /** The caller's own notes, as given */
+      metadata?: Record<string, unknown>;
+      /** When it was accepted */
+      created_at?: string;
+      /** When it last changed */
+      updated_at?: string;
+      /** Until when its files are kept */
+      expires_at?: string | null;
+      /** Why the run failed; null otherwise */
+      error?: Fault | null;
+    };
+};
+
+/** Answer of the interface: EventPage */
+export type EventPage = {
+  data: Array<{
+      /** The same wherever it is told: in a stream, and as `webhook-id` */
+      event_id: string;
+      /** What has happened, such as run.completed */
+      type: string;
+      /** When it happened */
+      timestamp: string;
+      /** The run in short, for events of runs */
+      data: {
+          /** The run's id */
+          run_id?: string;
+          status?: "queued" | "processing" | "completed" | "failed" | "canceled" | (string & {});
+          live_status?: "pending" | "processing" | "completed" | "failed" | "canceled" | (string & {}) | null;
+          /** The kind of run */
+          run_type?: string;
+          /** The run that this one was made from */
+          parent_run_id?: string | null;
+          /** 0 to 1 */
+          progress?: number;
+          /** The image; null until the run has completed */
+          image_url?: string | null;
+          /** The video, for runs that make one */
+          video_url?: string | null;
+          /** Every file the run made */
+          outputs?: Output[];
+          /** What was taken but adapted or not used */
+          warnings?: string[];
+          /** The caller's own notes, as given */
+          metadata?: Record<string, unknown>;
+          /** When it was accepted */
+          created_at?: string;
+          /** When it last changed */
+          updated_at?: string;
+          /** Until when its files are kept */
+          expires_at?: string | null;
+          /** Why the run failed; null otherwise */
+          error?: Fault | null;
+        };
+      /** Its place among all events; later ones are greater */
+      id: string;
+    }>;
+  /** Give it as `after` for what comes next */
+  last_id: string | null;
 };
 
 /** Answer of the interface: Extraction */
@@ -397,6 +487,42 @@ export type NewTenant = {
   created_at: string;
   updated_at: string;
   owner_key: NewKey;
+};
+
+/** Answer of the interface: NewWebhook */
+export type NewWebhook = {
+  /** The webhook's id */
+  id: string;
+  url: string;
+  /** What it is told of */
+  events: Array<"run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | (string & {})>;
+  description: string | null;
+  enabled: boolean;
+  /** asked: by you; gone: it answered 410; failing: nothing arrived for five days; not_allowed: its address */
+  disabled_reason: "asked" | "gone" | "failing" | "not_allowed" | (string & {}) | null;
+  disabled_at: string | null;
+  /** Since when nothing has arrived; null while the last message did */
+  failing_since: string | null;
+  /** The public keys that its messages can be checked with instead of the secret */
+  public_keys_url: string;
+  created_at: string;
+  updated_at: string;
+  /** The secret, shown this once; null where you gave it, or the request was only repeated */
+  secret: string | null;
+};
+
+/** Answer of the interface: NewWebhookListener */
+export type NewWebhookListener = {
+  /** The listener's id; its deliveries have it as `webhook_id` */
+  id: string;
+  name: string;
+  /** How it is called in the log of deliveries */
+  url: string;
+  /** The secret, shown this once; null where you gave it */
+  secret: string | null;
+  /** Where the log of events ends now; give it to the stream, and nothing is missed */
+  after: string;
+  created_at: string;
 };
 
 /** Answer of the interface: Output */
@@ -706,4 +832,147 @@ export type UsageReport = {
 export type Video = Run & {
   /** What was asked, the same as inputs */
   input: Record<string, unknown>;
+};
+
+/** Answer of the interface: Webhook */
+export type Webhook = {
+  /** The webhook's id */
+  id: string;
+  url: string;
+  /** What it is told of */
+  events: Array<"run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | (string & {})>;
+  description: string | null;
+  enabled: boolean;
+  /** asked: by you; gone: it answered 410; failing: nothing arrived for five days; not_allowed: its address */
+  disabled_reason: "asked" | "gone" | "failing" | "not_allowed" | (string & {}) | null;
+  disabled_at: string | null;
+  /** Since when nothing has arrived; null while the last message did */
+  failing_since: string | null;
+  /** The public keys that its messages can be checked with instead of the secret */
+  public_keys_url: string;
+  created_at: string;
+  updated_at: string;
+};
+
+/** Answer of the interface: WebhookAttempt */
+export type WebhookAttempt = {
+  /** Counts from 1; receivers get it as `x-webhook-attempt` */
+  attempt: number;
+  started_at: string;
+  duration_ms: number;
+  /** What the receiver answered; null where it did not */
+  status: number | null;
+  /** What went wrong before it could answer, such as timeout, connection, tls, name */
+  error: string | null;
+  /** The first 1,024 bytes of its answer, as text */
+  response: string | null;
+};
+
+/** Answer of the interface: WebhookCall */
+export type WebhookCall = {
+  /** What receivers get as `webhook-id` */
+  event_id: string;
+  /** The type that they see */
+  type: string;
+  created_at: string;
+};
+
+/** Answer of the interface: WebhookDelivery */
+export type WebhookDelivery = {
+  /** The delivery's id */
+  id: string;
+  /** What receivers get as `webhook-id`, at every attempt the same */
+  event_id: string;
+  /** The type of the event */
+  type: string;
+  /** Null where a run named the address */
+  webhook_id: string | null;
+  /** The run that it tells of */
+  run_id: string | null;
+  url: string;
+  /** exhausted: all attempts failed; disabled: its receiver takes no more; dropped: there is nothing to tell */
+  status: "pending" | "delivered" | "exhausted" | "disabled" | "dropped" | (string & {});
+  /** How often it was tried */
+  attempts: number;
+  /** When it is tried again */
+  next_attempt_at: string | null;
+  created_at: string;
+  finished_at: string | null;
+};
+
+/** Answer of the interface: WebhookDeliveryDetails */
+export type WebhookDeliveryDetails = {
+  /** The delivery's id */
+  id: string;
+  /** What receivers get as `webhook-id`, at every attempt the same */
+  event_id: string;
+  /** The type of the event */
+  type: string;
+  /** Null where a run named the address */
+  webhook_id: string | null;
+  /** The run that it tells of */
+  run_id: string | null;
+  url: string;
+  /** exhausted: all attempts failed; disabled: its receiver takes no more; dropped: there is nothing to tell */
+  status: "pending" | "delivered" | "exhausted" | "disabled" | "dropped" | (string & {});
+  /** How often it was tried */
+  attempts: number;
+  /** When it is tried again */
+  next_attempt_at: string | null;
+  created_at: string;
+  finished_at: string | null;
+  /** Exactly what is sent, at every attempt; null once the run was deleted */
+  body: string | null;
+  /** Every attempt, in order */
+  log: WebhookAttempt[];
+};
+
+/** Answer of the interface: WebhookDeliveryPage */
+export type WebhookDeliveryPage = {
+  data: WebhookDelivery[];
+  /** Give it as `cursor` for the next page */
+  next_cursor: string | null;
+};
+
+/** Answer of the interface: WebhookMessage */
+export type WebhookMessage = {
+  /** How it is called in the log of deliveries, once it was reported */
+  delivery_id: string;
+  /** What receivers get as `webhook-id` */
+  event_id: string;
+  /** The type of the event */
+  type: string;
+  /** The run that it tells of */
+  run_id: string | null;
+  /** Counts from 1; report it with what came of it */
+  attempt: number;
+  /** Exactly what is to be sent */
+  body: string;
+  /** What is to be sent with it; the signature is good for five minutes */
+  headers: Record<string, unknown>;
+};
+
+/** Answer of the interface: WebhookPage */
+export type WebhookPage = {
+  data: Webhook[];
+  /** Give it as `cursor` for the next page */
+  next_cursor: string | null;
+};
+
+/** Answer of the interface: WebhookReplay */
+export type WebhookReplay = {
+  id: string;
+  webhook_id: string;
+  from: string;
+  to: string;
+  only_failed: boolean;
+  created_at: string;
+};
+
+/** Answer of the interface: WebhookSecret */
+export type WebhookSecret = {
+  /** The secret, shown this once; null where you gave it, or the request was only repeated */
+  secret: string | null;
+  /** Until when messages are signed with the old one too */
+  old_secret_ends_at: string | null;
 };

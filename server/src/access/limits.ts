@@ -17,6 +17,8 @@ export const RatesEnv = z.object({
   TENANT_OPEN_RUNS: rate(0, "Runs of one tenant that may be open at a time"),
   TENANT_WAITERS: rate(100, "Callers of one tenant that one process lets wait for their runs; others get 202 at once"),
   WAITERS: rate(1000, "Callers that one process lets wait for their runs, of all tenants together"),
+  TENANT_STREAMS: rate(1000, "Streams of events of one tenant that one process holds open; others get 429"),
+  STREAMS: rate(5000, "Streams of events that one process holds open, of all tenants together"),
 });
 
 type Kind = "requests" | "runs";

@@ -4,6 +4,7 @@
 import type { PublicFault } from "../faults.ts";
 import type { Json } from "../kit/shapes.ts";
 import type { Database } from "./connect.ts";
+import { TOLD } from "./events.ts";
 import { BOOKED, EASED, wasted } from "./ledger.ts";
 import type { KeptAsset, Result, RunRow } from "./runs.ts";
 
@@ -27,10 +28,11 @@ export async function beginRun(db: Database, held: Held, eventId: string): Promi
        set started_at = coalesce(started_at, now()), alive_until = now() + make_interval(secs => $4), resends = 0
        where run_id = $1 and epoch = $2 returning run_id, deadline_at
      ), started as (
-       update runs set status = 'processing', progress = 0.01, started_at = now(), phase = 'submitting'
-       where run_id = $1 and status = 'queued' and exists (select from mine) returning run_id, tenant_id
+       update runs set status = 'processing', progress = 0.01, started_at = now(), phase = 'submitting', ${TOLD}
+       where run_id = $1 and status = 'queued' and exists (select from mine) returning run_id, tenant_id, told_xact
      ), told as (
-       insert into events (run_id, event_id, tenant_id, type) select run_id, $3, tenant_id, 'run.processing' from started
+       insert into events (run_id, event_id, tenant_id, type, xact)
+       select run_id, $3, tenant_id, 'run.processing', told_xact from started
      )
      select runs.run_id, runs.tenant_id, runs.user_id, runs.plan, runs.warnings, mine.deadline_at,
        (select coalesce(jsonb_object_agg(job, made || jsonb_build_object('provider', provider, 'upstream', upstream)), '{}')
@@ -100,14 +102,14 @@ const END = `
     update runs set status = $3, progress = case when $3 = 'completed' then 1 else progress end,
       result = $4, error = $5, provider = coalesce($7, provider), warnings = warnings || $8, phase = null, finished_at = now(),
       cost = (select jsonb_build_object('amount', trim_scale(charged / 1000000.0), 'currency', 'USD')
-              from gone where charged is not null)
-    where run_id = $1 and exists (select from gone) returning run_id, tenant_id, status, created_at
+              from gone where charged is not null), ${TOLD}
+    where run_id = $1 and exists (select from gone) returning run_id, tenant_id, status, created_at, told_xact
   ), noted as (
     insert into ended_badly (tenant_id, status, run_id)
     select tenant_id, status, run_id from ended where status <> 'completed'
   ), told as (
-    insert into events (run_id, event_id, tenant_id, type, terminal)
-    select run_id, $9, tenant_id, 'run.' || status, true from ended
+    insert into events (run_id, event_id, tenant_id, type, terminal, xact)
+    select run_id, $9, tenant_id, 'run.' || status, true, told_xact from ended
   ), bill as (
     select gone.*, ended.created_at as accepted_at,
       coalesce((${wasted("$1", "$3 = 'completed'")}), 0) + greatest($6 - reserved, 0) as wasted
@@ -133,13 +135,13 @@ export async function cancelRun(db: Database, tenantId: string, runId: string, e
      ), noted as (
        update runs set cancel_requested_at = coalesce(cancel_requested_at, now()) where run_id = $2 and exists (select from asked)
      ), ended as (
-       update runs set status = 'canceled', error = $3, cancel_requested_at = now(), finished_at = now()
-       where run_id = $2 and exists (select from gone) returning run_id, tenant_id, created_at
+       update runs set status = 'canceled', error = $3, cancel_requested_at = now(), finished_at = now(), ${TOLD}
+       where run_id = $2 and exists (select from gone) returning run_id, tenant_id, created_at, told_xact
      ), listed as (
        insert into ended_badly (tenant_id, status, run_id) select tenant_id, 'canceled', run_id from ended
      ), told as (
-       insert into events (run_id, event_id, tenant_id, type, terminal)
-       select run_id, $4, tenant_id, 'run.canceled', true from ended
+       insert into events (run_id, event_id, tenant_id, type, terminal, xact)
+       select run_id, $4, tenant_id, 'run.canceled', true, told_xact from ended
      ), bill as (
        select gone.*, ended.created_at as accepted_at, null::bigint as charged, null::bigint as wasted from gone, ended
      ), ${BOOKED}
@@ -183,11 +185,12 @@ export async function noteProgress(db: Database, runId: string, progress: number
   await db.query(
     "open.progress",
     `with moved as (
-       update runs set progress = $2, phase = 'generating'
-       where run_id = $1 and status = 'processing' and $2 >= progress + 0.04 returning run_id, tenant_id, progress
+       update runs set progress = $2, phase = 'generating', ${TOLD}
+       where run_id = $1 and status = 'processing' and $2 >= progress + 0.04
+       returning run_id, tenant_id, progress, told_xact
      )
-     insert into events (run_id, event_id, tenant_id, type, data)
-     select run_id, $3, tenant_id, 'run.progress', jsonb_build_object('progress', progress) from moved`,
+     insert into events (run_id, event_id, tenant_id, type, data, xact)
+     select run_id, $3, tenant_id, 'run.progress', jsonb_build_object('progress', progress), told_xact from moved`,
     [runId, Math.min(0.99, progress), eventId],
   );
 }

@@ -4,6 +4,7 @@ import type { Job } from "../kit/operation.ts";
 import type { Json, Status } from "../kit/shapes.ts";
 import { holdersOf, type Reached, refusalOf } from "./budgets.ts";
 import type { Database } from "./connect.ts";
+import type { SealedSecret } from "./webhook-secrets.ts";
 
 /** Whose something is. */
 export type Owner = { tenant_id: string; user_id: string };
@@ -75,6 +76,9 @@ export type RunRow = Owner & {
 
 export type MostOpen = { tenant?: number | undefined; key?: number | undefined };
 
+/** What the end of a run is signed with, and how many days it is kept. */
+export type KeptSecret = SealedSecret & { keptDays: number };
+
 export type NewRun = Owner &
   Pick<
     RunRow,
@@ -82,6 +86,7 @@ export type NewRun = Owner &
   > & {
     parent_run_id?: string | undefined;
     webhook_url?: string | undefined;
+    webhook_secret?: KeptSecret | undefined;
     model?: string | undefined;
     provider?: string | undefined;
     /** Other runs that its pictures come from, beside the parent. */
@@ -110,12 +115,24 @@ export async function acceptRun(db: Database, run: NewRun): Promise<RunRow | und
     ...[run.idempotency?.key, run.idempotency?.fingerprint, run.model, run.provider],
     ...[run.lane, run.deadlineSeconds, run.event_id, run.references ?? []],
     ...[run.estimate, holdersOf(run), run.key_id, run.mostOpen?.tenant, run.mostOpen?.key],
+    ...secretValues(run),
   ]);
   const { reached, reached_by, has_room, ...accepted } = row!;
   if (reached) throw refusalOf({ reached, reached_by, amount: run.estimate ?? null }, run);
   if (!has_room) throw new Fault("concurrency_limit_reached", { limits: run.mostOpen });
   return accepted.run_id ? accepted : undefined;
 }
+
+const secretValues = ({ webhook_secret: secret }: NewRun) => [
+  ...[secret?.secret_id, secret?.key_id, secret?.sealed, secret?.keptDays],
+];
+
+/** `$n` is the first of `secretValues`. */
+const keptSecret = (first: number) => `sealed as (
+    insert into webhook_secrets (tenant_id, owner_id, secret_id, key_id, sealed, ends_at)
+    select tenant_id, run_id, $${first}, $${first + 1}, $${first + 2}, now() + make_interval(days => $${first + 3})
+    from accepted where $${first}::uuid is not null
+  )`;
 
 type Judgement = { reached: Reached | null; reached_by: string; has_room: boolean };
 
@@ -154,7 +171,7 @@ const ACCEPT = `
   ), held as (
     insert into transfers (cause_id, kind, tenant_id, from_account, to_account, amount)
     select $1, 'reserve', $2, held_from, 'reserved', $22::bigint from queued where $22::bigint > 0
-  )
+  ), ${keptSecret(27)}
   select reached, reached_by, has_room, accepted.* from verdict left join accepted on true`;
 
 /** An upload is a run that has ended when it begins; its file is already in storage. */
@@ -181,13 +198,13 @@ export async function acceptUpload(
      ), told as (
        insert into events (run_id, event_id, tenant_id, type, terminal)
        select run_id, $21, tenant_id, 'run.completed', true from accepted
-     )
+     ), ${keptSecret(24)}
      select * from accepted`,
     [
       ...[run.run_id, run.tenant_id, run.user_id, run.operation, run.run_type, run.inputs],
       ...[run.parent_run_id, run.root_run_id, run.idempotency?.key, run.idempotency?.fingerprint, run.depth],
       ...[{ outputs: [kept] }, kept.asset_id, kept.role, storage_key, kept.media_type, kept.width, kept.height],
-      ...[kept.size_bytes, kept.sha256, run.event_id, run.metadata, run.webhook_url],
+      ...[kept.size_bytes, kept.sha256, run.event_id, run.metadata, run.webhook_url, ...secretValues(run)],
     ],
   );
   return row;
@@ -272,7 +289,10 @@ export async function listRuns(db: Database, tenantId: string, filter: ListFilte
   );
 }
 
-/** Leaves a stone where the run was: what it was of stays, what it held goes. Its files follow through the outbox. */
+/**
+ * Leaves a stone where the run was: what it was of stays, what it held goes. Its files follow through the outbox, and what
+ * was still to be told of it is not told.
+ */
 export async function deleteRun(db: Database, tenantId: string, runId: string, outboxId: string): Promise<boolean> {
   const rows = await db.query(
     "runs.delete",
@@ -287,6 +307,14 @@ export async function deleteRun(db: Database, tenantId: string, runId: string, o
      ), work as (
        insert into outbox (outbox_id, kind, payload)
        select $3, 'delete_files', jsonb_build_object('keys', jsonb_agg(storage_key)) from files having count(*) > 0
+     ), unsent as (
+       delete from open_deliveries where run_id = $2 and tenant_id = $1 and exists (select from stone)
+     ), untold as (
+       update webhook_deliveries set body = null, next_attempt_at = null, finished_at = coalesce(finished_at, now()),
+         status = case when status = 'pending' then 'dropped' else status end
+       where run_id = $2 and tenant_id = $1 and exists (select from stone)
+     ), unsigned as (
+       delete from webhook_secrets where tenant_id = $1 and owner_id = $2 and exists (select from stone)
      )
      select run_id from stone`,
     [tenantId, runId, outboxId],

@@ -3,9 +3,11 @@
 import { randomUUID } from "node:crypto";
 import { findBrokenAudit } from "../db/audit.ts";
 import { readMark, setMark } from "../db/engine-mark.ts";
+import { dropOldEvents } from "../db/events.ts";
 import { holdLeases } from "../db/leases.ts";
 import { tidy } from "../db/maintenance.ts";
 import { requeueAll } from "../db/open-runs.ts";
+import { requeueAllDeliveries } from "../db/webhook-queue.ts";
 import type { House } from "../runs/house.ts";
 import { pollProvider } from "../runs/poll.ts";
 import { endOverdue, requeueSilent, workOutbox } from "../runs/reconcile.ts";
@@ -43,6 +45,7 @@ export function startDuties(house: House, ingress: Ingress, holder: string, regi
     }),
     duty("tidy", 10 * 60 * 1000, async () => {
       await tidy(house.db);
+      await dropOldEvents(house.db, house.eventDays);
       return false;
     }),
     duty("audit", 24 * 60 * 60 * 1000, async () => {
@@ -74,6 +77,7 @@ async function checkMemory(house: House, ingress: Ingress, registerAgain: () => 
   if (inEngine === ours) return;
   const mark = randomUUID();
   const runs = await requeueAll(house.db);
+  await requeueAllDeliveries(house.db);
   if (runs > 0) house.log.warn({ runs }, "the engine has lost its memory; open runs are started anew");
   await setMark(house.db, mark);
   await ingress.writeMark(mark);

@@ -9,13 +9,14 @@ import type { Caller, MostOpen } from "../db/runs.ts";
 import type { Operation } from "../kit/operation.ts";
 import { createPressure, type Pressure, type PressureEnv } from "./pressure.ts";
 
-export type Admission = { rates: Rates; waiters: Waiters; pressure: Pressure };
+export type Admission = { rates: Rates; waiters: Waiters; streams: Waiters; pressure: Pressure };
 
 type Env = z.output<typeof RatesEnv> & z.output<typeof PressureEnv>;
 
 export const createAdmission = (db: Database, env: Env): Admission => ({
   rates: createRates(db, env),
   waiters: createWaiters({ ofAll: env.WAITERS, ofTenant: env.TENANT_WAITERS }),
+  streams: createWaiters({ ofAll: env.STREAMS, ofTenant: env.TENANT_STREAMS, figure: "streams" }),
   pressure: createPressure(env.SHED_MS, db.waitMs),
 });
 
@@ -31,10 +32,12 @@ export type Entry = {
   leave(): void;
   /** A place to wait in, or nothing where all are taken. */
   mayWait(): (() => void) | undefined;
+  /** A place to hold a stream open in, or nothing where all are taken. */
+  mayStream(): (() => void) | undefined;
 };
 
 export async function enter(
-  { rates, waiters, pressure }: Admission,
+  { rates, waiters, streams, pressure }: Admission,
   { caller, operation }: { caller: Caller; operation: Operation },
   context: Context,
 ): Promise<Entry> {
@@ -65,6 +68,7 @@ export async function enter(
     },
     leave,
     mayWait: () => waiters.enter(caller),
+    mayStream: () => streams.enter(caller),
   };
 }
 

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { Hono } from "hono";
 import { Fault } from "../faults.ts";
+import { USER_AGENT } from "../webhooks/headers.ts";
 import { answerFault } from "./answer.ts";
 import { type CallbackSigner, callbackRoutes } from "./callbacks.ts";
 import { allowOrigins } from "./cors.ts";
@@ -10,6 +11,7 @@ import { type Checks, healthRoutes } from "./health.ts";
 import { printOpenApi } from "./openapi.ts";
 import { type Desk, operationRoutes } from "./operations.ts";
 import type { Bindings } from "./read.ts";
+import { webhookKeyRoutes } from "./webhook-keys.ts";
 
 type Face = Desk & { corsOrigins: readonly string[] };
 
@@ -18,6 +20,9 @@ export function createApp(desk: Face, callbacks: CallbackSigner, checks: Checks)
   const contract = JSON.stringify(printOpenApi());
   app.use(async (context, next) => {
     context.header("x-request-id", `req_${randomUUID().replaceAll("-", "")}`);
+    // A message of ours that found its way back would make another one, and so on.
+    if (context.req.header("user-agent") === USER_AGENT)
+      return answerFault(context, new Fault("permission_denied", { reason: "own_webhook" }), desk.house.log);
     await next();
   });
   app.use("/api/*", allowOrigins(desk.corsOrigins));
@@ -25,6 +30,7 @@ export function createApp(desk: Face, callbacks: CallbackSigner, checks: Checks)
   app.route("/", operationRoutes(desk));
   app.route("/", fileRoutes(desk.house));
   app.route("/", callbackRoutes(desk.house, callbacks));
+  app.route("/", webhookKeyRoutes(desk.office, desk.house.log));
   app.route("/", healthRoutes(checks));
   app.get("/openapi.json", (context) => context.body(contract, 200, { "content-type": "application/json" }));
   app.notFound((context) => answerFault(context, new Fault("route_not_found"), desk.house.log));

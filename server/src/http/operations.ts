@@ -7,6 +7,7 @@ import type { Credentials } from "../access/credentials.ts";
 import type { Access } from "../access/desk.ts";
 import { authorize, isOperators } from "../access/scopes.ts";
 import type { Caller, RunRow } from "../db/runs.ts";
+import type { Streams } from "../events/streams.ts";
 import { Fault } from "../faults.ts";
 import type { Ask, Operation } from "../kit/operation.ts";
 import { parseInput } from "../kit/parse.ts";
@@ -18,8 +19,11 @@ import type { CursorSigner } from "../runs/list.ts";
 import type { Settled } from "../runs/settled.ts";
 import { isOpen, showResult, showRun } from "../runs/show.ts";
 import { type Asked, startRun } from "../runs/start.ts";
+import { webhooksOf } from "../webhooks/library.ts";
+import type { Office } from "../webhooks/office.ts";
 import { type Admission, type Entry, enter } from "./admission.ts";
 import { answerFault, readIdempotencyKey } from "./answer.ts";
+import { answerEvents, readAfter, wantsEvents } from "./event-stream.ts";
 import { answerPicture, failureOf } from "./picture.ts";
 import { type Prefer, readPrefer } from "./prefer.ts";
 import { type Bindings, readRequest } from "./read.ts";
@@ -27,11 +31,13 @@ import { answerTable, wantsTable } from "./table.ts";
 
 export type Desk = {
   house: House;
+  office: Office;
   credentials: Credentials;
   access: Access;
   admission: Admission;
   cursors: CursorSigner;
   settled: Settled;
+  streams: Streams;
 };
 
 const PREFIX = "/api/v1";
@@ -83,6 +89,7 @@ async function serveEntered(
       if (raw[field] !== undefined) markDeprecated(context, successor);
     }
     const request = { ...entered, idempotencyKey, prefer };
+    if (operation.events) return await stream(desk, operation, context, { ...request, input: parsed.input });
     return operation.answer
       ? await answer(desk, operation, context, { ...request, input: parsed.input })
       : await start(desk, operation, context, { ...request, parsed });
@@ -93,10 +100,40 @@ async function serveEntered(
 
 type Request = { caller: Caller; entry: Entry; idempotencyKey: string | undefined; prefer: Prefer };
 
+/** A run that is not the caller's is no run, as everywhere; one that the path names ends the stream when it ends. */
+async function stream(
+  desk: Desk,
+  operation: Operation,
+  context: Context<Bindings>,
+  { caller, entry, input }: Request & { input: Json },
+): Promise<Response> {
+  const filter = operation.events!(input);
+  const after = readAfter(context, input.after);
+  const run = filter.run_id === undefined ? undefined : await ownRun(desk.house, caller, filter.run_id);
+  const isOfRun = operation.http.path.includes(":run_id");
+  const { house, streams } = desk;
+  return answerEvents(context, { streams, house, caller, entry, filter, after, ...(isOfRun && run && { run }) });
+}
+
+/** What a creating request made, told as it happens; undefined where the caller did not ask for that, or has no place. */
+async function streamMade(
+  desk: Desk,
+  context: Context<Bindings>,
+  { caller, entry, run_id }: { caller: Caller; entry: Entry; run_id: string },
+): Promise<Response | undefined> {
+  if (!wantsEvents(context)) return undefined;
+  const { house, streams } = desk;
+  const run = await ownRun(house, caller, run_id);
+  return answerEvents(context, { streams, house, caller, entry, run, filter: {}, after: undefined }).catch((thrown) => {
+    if (thrown instanceof Fault && thrown.code === "rate_limited") return undefined;
+    throw thrown;
+  });
+}
+
 async function start(
   desk: Desk,
   operation: Operation,
-  context: Context,
+  context: Context<Bindings>,
   request: Request & { parsed: { input: Json; given: Json } },
 ): Promise<Response> {
   const { house } = desk;
@@ -104,6 +141,8 @@ async function start(
   const accepted = await accept(house, operation, request);
   if (accepted.isReplay) context.header("idempotent-replayed", "true");
   nameRun(context, accepted.row.run_id);
+  const told = await streamMade(desk, context, { caller, entry, run_id: accepted.row.run_id });
+  if (told) return told;
 
   const isPicture = operation.answers === "image" && wantsPicture(context, parsed.given);
   const waits = isPicture || (operation.answers === "image" ? parsed.given.sync === true : parsed.input.sync === true);
@@ -162,7 +201,12 @@ async function settle(
   return ownRun(desk.house, request.caller, row.run_id);
 }
 
-async function answer(desk: Desk, operation: Operation, context: Context, request: Request & { input: Json }) {
+async function answer(
+  desk: Desk,
+  operation: Operation,
+  context: Context<Bindings>,
+  request: Request & { input: Json },
+): Promise<Response> {
   const { caller, idempotencyKey, prefer, input } = request;
   const onReplay = () => {
     context.header("idempotent-replayed", "true");
@@ -173,12 +217,15 @@ async function answer(desk: Desk, operation: Operation, context: Context, reques
     made = runId;
     nameRun(context, runId);
   };
-  const { house, access, cursors } = desk;
+  const { house, office, access, cursors } = desk;
   const ask: Ask = {
     ...askOf(house, cursors, { caller, idempotencyKey, onReplay, onRun }),
     ...accessAsk({ ...access, db: house.db, caller, cursors, idempotencyKey, onReplay }),
+    webhooks: webhooksOf({ ...office, db: house.db, caller, cursors, idempotencyKey, onReplay }),
   };
   let body = (await operation.answer!(input, ask)) as Json;
+  const told = made && (await streamMade(desk, context, { caller, entry: request.entry, run_id: made }));
+  if (told) return told;
   if (made && prefer.isMinimal) return answerNothing(context);
   if (operation.output === Run) {
     const mayWait = operation.http.method === "GET" && prefer.waitSeconds && isOpen(body as Run);

@@ -7,9 +7,11 @@ import type { Routing } from "./fields.ts";
 import type { FilePart } from "./files.ts";
 import type { Rule } from "./rules.ts";
 import type { Json, Output, Run, RunPage } from "./shapes.ts";
+import type { EventFilter } from "./shapes-events.ts";
 import type { Estimate, Layers, Prompt, PromptPage, RunTree } from "./shapes-library.ts";
 import type { Model, ModelGrant, ModelGrantPage, ModelPage } from "./shapes-models.ts";
 import type { Balance, Usage, UsageFilter } from "./shapes-money.ts";
+import type { WebhookLibrary } from "./webhooks.ts";
 
 /** Everything a provider may be asked to do. A new word is a decision: every provider may then be asked. */
 export type Task =
@@ -85,6 +87,7 @@ export type Ask = AccessAsk & {
   credit(tenantId: string, change: { amount: number; prepaid: boolean }): Promise<Balance>;
   prompts: PromptLibrary;
   models: ModelRegistry;
+  webhooks: WebhookLibrary;
   cancel(runId: string): Promise<Run>;
   delete(runId: string): Promise<Run>;
   upload(file: FilePart, about: UploadNotes): Promise<Run>;
@@ -138,6 +141,7 @@ export type UploadNotes = {
   isMask: boolean;
   metadata?: Json | undefined;
   webhook_url?: string | undefined;
+  webhook_secret?: string | undefined;
 };
 
 type Face<Input extends z.ZodObject> = {
@@ -192,11 +196,14 @@ export type RunResult = { jobs: Output[][]; data: Json | null };
 
 type AnswerFace<Input extends z.ZodObject> = { answer(input: z.output<Input>, ask: Ask): Promise<unknown> };
 
+/** The answer is a stream of these events, until the caller leaves; of one run that the path names, until its end. */
+type StreamFace<Input extends z.ZodObject> = { events(input: z.output<Input>): EventFilter };
+
 type Variant = { variantOf: string; sets: Json };
 
 /** An operation as the machine sees it, whatever its input. */
 export type Operation = Omit<Face<z.ZodObject>, "example"> & { example: Json } & Partial<
-    Erased<RunFace<z.ZodObject>> & Erased<AnswerFace<z.ZodObject>> & Variant
+    Erased<RunFace<z.ZodObject>> & Erased<AnswerFace<z.ZodObject>> & Erased<StreamFace<z.ZodObject>> & Variant
   >;
 
 /** Inputs have been parsed by the operation's own schema before any of its functions sees them. */
@@ -207,7 +214,7 @@ type Erased<Functions> = {
 };
 
 export const defineOperation = <Input extends z.ZodObject>(
-  spec: Face<Input> & (RunFace<Input> | AnswerFace<Input>),
+  spec: Face<Input> & (RunFace<Input> | AnswerFace<Input> | StreamFace<Input>),
 ): Operation => spec as unknown as Operation;
 
 /** The same address under a second name with some fields already set: one route, two words for clients. */

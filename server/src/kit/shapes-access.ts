@@ -70,6 +70,7 @@ export const Limits = z
     runs_per_minute: figure("Runs that may be started"),
     open_runs: figure("Runs that may be under way at a time"),
     waiters: figure("Callers that one process lets wait for their runs; others are answered at once"),
+    streams: figure("Streams of events that one process holds open; others are refused"),
     spend_per_day: dollars("US dollars that the runs of a day may cost"),
     spend_per_month: dollars("US dollars that the runs of a month may cost"),
   })

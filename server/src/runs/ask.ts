@@ -32,7 +32,7 @@ export const askOf = (
   house: House,
   cursors: CursorSigner,
   { caller, idempotencyKey, onReplay, onRun }: AskContext,
-): Omit<Ask, keyof AccessAsk> => ({
+): Omit<Ask, keyof AccessAsk | "webhooks"> => ({
   run: async (runId) => {
     const row = await ownRun(house, caller, runId);
     const attempts = (await listAttempts(house.db, runId)).map(showAttempt);

@@ -2,6 +2,8 @@
 // anything else, so a test can hand it a world of its own.
 import type { Database } from "../db/connect.ts";
 import type { Notifier } from "../db/notify.ts";
+import type { KeptSecret } from "../db/runs.ts";
+import type { SecretName } from "../db/webhook-secrets.ts";
 import type { FetchOptions } from "../media/fetch.ts";
 import type { ImageGate } from "../media/inspect.ts";
 import type { Storage } from "../media/storage.ts";
@@ -28,6 +30,13 @@ export type Limits = {
 /** The operator's word on LoRAs: these are everybody's, and perhaps all that nobody has registered. */
 export type LoraNames = { names: ReadonlySet<string>; isOpen: boolean };
 
+/** What a run may say about who is told of its end. */
+export type WebhookDoor = {
+  /** Throws for an address that nothing would be sent to. */
+  check(url: string): void;
+  seal(name: SecretName, secret: string): KeptSecret;
+};
+
 export type House = {
   db: Database;
   storage: Storage;
@@ -48,6 +57,7 @@ export type House = {
   ownAsset(url: string): string | undefined;
   callbackUrl(provider: string, attempt: { run_id: string; job: number; try: number }): string;
   loraNames: LoraNames;
+  webhooks: WebhookDoor;
   /** Which offers are in order. */
   health: Health;
   /** Wakes a waiting run. */
@@ -60,6 +70,8 @@ export type House = {
   /** Runs that one worker process works on at a time. */
   slots: number;
   limits: Limits;
+  /** How long events are kept. */
+  eventDays: number;
   /** The share of all stored objects that one sweep may delete because no row knows them. */
   orphanShare: number;
   /** Named moments of a run's life; a campaign may have the process die at one of them. */

@@ -12,6 +12,7 @@ export const RetentionEnv = z.object({
     .min(0)
     .default(30)
     .describe("Days after its end that a run's files are kept; 0 keeps them for ever"),
+  EVENT_DAYS: z.coerce.number().int().min(1).default(30).describe("Days that the events of a day's runs are kept"),
   ORPHAN_SHARE: z.coerce
     .number()
     .min(0)

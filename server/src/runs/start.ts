@@ -27,6 +27,7 @@ import { idWithin } from "./ids.ts";
 import { checkMaxCost, freezePrices, microsOf, spenderOf, tellSpent } from "./money.ts";
 import { isOpen } from "./show.ts";
 import { stageInline } from "./stage.ts";
+import { webhookOf } from "./webhook.ts";
 
 const DEEPEST = 64;
 
@@ -93,7 +94,8 @@ async function planRun(house: House, caller: Caller, asked: Staged, run_id: stri
   const place = await placeInTree(house, caller, parentId);
   const sources = await checkSources(house, caller, plan, asked.files);
   checkMaxCost(estimate, parsed.input.max_cost as number | undefined);
-  const { webhook_secret: _secret, metadata, webhook_url, ...inputs } = parsed.input;
+  const { webhook_secret, metadata, webhook_url, ...inputs } = parsed.input;
+  const webhook = webhookOf(house, { ...caller, run_id }, { webhook_url, webhook_secret });
   return {
     ...caller,
     run_id,
@@ -102,7 +104,7 @@ async function planRun(house: House, caller: Caller, asked: Staged, run_id: stri
     inputs: { ...inputs, ...(webhook_url !== undefined && { webhook_url }) },
     plan: plan.map((job, n) => ({ ...job, prices: freezePrices(house, job, offers[n]!) })),
     metadata: (metadata as Json | undefined) ?? {},
-    webhook_url: webhook_url as string | undefined,
+    ...webhook,
     warnings: [...misfits.map(({ says }) => says), ...notes, ...(operation.notes?.(parsed.input, parsed.given) ?? [])],
     parent_run_id: place.parent_run_id,
     root_run_id: place.root_run_id ?? run_id,

@@ -8,6 +8,7 @@ import type { House } from "./house.ts";
 import { idWithin } from "./ids.ts";
 import { type Accepted, findReplay, fingerprintOf, placeInTree } from "./start.ts";
 import { takeIn } from "./take-in.ts";
+import { webhookOf } from "./webhook.ts";
 
 export async function uploadFile(
   house: House,
@@ -15,13 +16,15 @@ export async function uploadFile(
   file: FilePart,
   notes: UploadNotes & { idempotencyKey?: string | undefined },
 ): Promise<Accepted> {
-  const { idempotencyKey, metadata = {}, webhook_url, ...about } = notes;
-  const fingerprint = fingerprintOf("images.upload", { ...about, metadata, webhook_url, sha256: file.sha256 });
+  const { idempotencyKey, metadata = {}, webhook_url, webhook_secret, ...about } = notes;
+  const told = { metadata, webhook_url, webhook_secret, sha256: file.sha256 };
+  const fingerprint = fingerprintOf("images.upload", { ...about, ...told });
   const replay = idempotencyKey && (await findReplay(house, caller, idempotencyKey, fingerprint));
   if (replay) return replay;
 
   const { parent_run_id, root_run_id, depth } = await placeInTree(house, caller, about.parent_id);
   const run_id = house.newId();
+  const webhook = webhookOf(house, { ...caller, run_id }, { webhook_url, webhook_secret });
   const { file: asset, evidence } = await takeIn(
     house,
     { ...caller, run_id },
@@ -35,7 +38,7 @@ export async function uploadFile(
     inputs: { ...about },
     plan: [],
     metadata,
-    webhook_url,
+    ...webhook,
     warnings: [],
     parent_run_id,
     root_run_id: root_run_id ?? run_id,

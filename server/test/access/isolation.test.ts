@@ -79,6 +79,9 @@ async function fill(query: (text: string, values?: unknown[]) => never): Promise
     await her.post("/members", { user_id: theirs.member, role: "viewer" });
     await her.send("POST", `/api/v1/models/${theirs.model}/grants`, { body: { user_id: `friend-${n}` } });
     await her.send("POST", `/api/v1/models/${theirs.model}/grants`, { body: { user_id: `other-${n}` } });
+    theirs.webhook = (await her.post("/webhooks", { url: "https://example.com/secret" })).body.id;
+    theirs.listener = (await her.post("/webhooks/listeners", { name: "secret" })).body.id;
+    theirs.delivery = (await her.post(`/webhooks/${theirs.webhook}/test`, {})).body.id;
   }
   theirs.tenant = eve.tenant_id;
   for (const { http, name } of own.filter((operation) => "cursor" in operation.input.shape)) {
@@ -107,7 +110,8 @@ describe("the walk", () => {
     const without = own.filter((operation) => !walked.some((position) => position.operation === operation));
     expect(without.map(({ name }) => name).sort()).toEqual([
       ...["members.add", "models.create", "prompts.create", "prompts.enhance", "runs.estimate"],
-      ...["tenants.create", "tenants.list", "tokens.create", "usage.get"],
+      ...["tenants.create", "tenants.list", "tokens.create", "usage.get", "webhooks.create"],
+      ...["webhooks.listeners.create", "webhooks.secret.rotate", "webhooks.trigger"],
     ]);
     expect(walked.length * 3).toBeGreaterThan(200);
   });

@@ -3,6 +3,7 @@ import { type ServerType, serve } from "@hono/node-server";
 import { v7 } from "uuid";
 import { readConfig } from "../../src/config.ts";
 import type { Database } from "../../src/db/connect.ts";
+import { createStreams } from "../../src/events/streams.ts";
 import { createApp } from "../../src/http/app.ts";
 import type { Json } from "../../src/kit/shapes.ts";
 import { createSettled } from "../../src/runs/settled.ts";
@@ -29,7 +30,8 @@ export async function startApi(
   const house = { ...world.house, db: wrap(world.house.db) };
   const settled = await createSettled(house.db);
   const checks = { database: async () => {}, storage: async () => {} };
-  const app = createApp({ ...world, house, settled, corsOrigins: [] }, world.callbacks, checks);
+  const streams = createStreams(house, config);
+  const app = createApp({ ...world, house, settled, streams, corsOrigins: [] }, world.callbacks, checks);
   const server = await new Promise<ServerType>((resolve) => {
     const opened = serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0 }, () => resolve(opened));
   });
@@ -39,6 +41,7 @@ export async function startApi(
     async close() {
       if ("closeAllConnections" in server) server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));
+      streams.close();
       await settled.close();
       await world.close();
     },
@@ -81,7 +84,8 @@ const plain = ({ status, body, headers }: Answer, id: string) =>
 
 const REFUSALS: Record<Exclude<Kind, "cursor" | "tenant">, string> = {
   ...{ run: "run_not_found", key: "route_not_found", prompt: "prompt_not_found", model: "model_not_found" },
-  member: "route_not_found",
+  ...{ member: "route_not_found", webhook: "route_not_found", delivery: "route_not_found" },
+  listener: "route_not_found",
 };
 
 /** Good is: refused as the kind is refused, in the very bytes that an id of nobody gets. */

@@ -7,7 +7,9 @@ import { parseInput } from "../../src/kit/parse.ts";
 import type { Json } from "../../src/kit/shapes.ts";
 import { operations } from "../../src/operations/all.ts";
 
-export type Kind = "run" | "key" | "prompt" | "model" | "member" | "tenant" | "cursor";
+export type Kind =
+  | ("run" | "key" | "prompt" | "model" | "member" | "tenant" | "cursor")
+  | ("webhook" | "delivery" | "listener");
 export type Position = { operation: Operation; path: string[]; kind: Kind; isFilter: boolean };
 
 /** Ids that are meant to be another's, or are nobody's. */
@@ -50,7 +52,10 @@ function kindOf(operation: Operation, path: string[], schema: Schema): Kind | un
   if (name === "cursor") return "cursor";
   if (schema["x-inline"] === true || /(^|_)(run|parent)_ids?$/.test(name)) return "run";
   if (name === "id" && operation.name.startsWith("prompts.")) return "prompt";
-  const known: Record<string, Kind> = { key_id: "key", model_id: "model", tenant_id: "tenant", user_id: "member" };
+  const known: Record<string, Kind> = {
+    ...{ key_id: "key", model_id: "model", tenant_id: "tenant", user_id: "member" },
+    ...{ webhook_id: "webhook", delivery_id: "delivery", listener_id: "listener" },
+  };
   return known[name];
 }
 
@@ -81,7 +86,8 @@ export function positionsOf(operation: Operation): Position[] {
     const kind = kindOf(operation, path, schema);
     if (!kind) throw new Error(`${place}: whose id is it? Say so in kindOf, or in EXEMPT why it does not matter.`);
     const isFilter = operation.http.method === "GET" && !operation.http.path.includes(`:${path[0]}`);
-    return [{ operation, path, kind, isFilter: isFilter && kind !== "cursor" }];
+    // A stream without end would not tell that there is nothing: whoever names a run there must own it.
+    return [{ operation, path, kind, isFilter: isFilter && kind !== "cursor" && !operation.events }];
   });
 }
 
