@@ -24,6 +24,9 @@ export function createApp(desk: Face, callbacks: CallbackSigner, checks: Checks)
     if (context.req.header("user-agent") === USER_AGENT)
       return answerFault(context, new Fault("permission_denied", { reason: "own_webhook" }), desk.house.log);
     await next();
+    // Who is answered before everything was read is not waited for: the connection ends with the answer, and says so, or
+    // the next request on it would be lost.
+    if (context.env.incoming?.complete === false) context.header("connection", "close");
   });
   app.use("/api/*", allowOrigins(desk.corsOrigins));
   app.use("/openapi.json", allowOrigins(desk.corsOrigins));

@@ -21,6 +21,12 @@ const makers: Record<string, (suite: Suite) => Promise<string>> = {
     return user_id;
   },
   "/tenants/{": async ({ caller }) => (await caller.post("/tenants", { name: "x", owner_id: "ada" })).body.id,
+  "/webhooks/listeners/{": async ({ caller }) => (await caller.post("/webhooks/listeners", { name: "x" })).body.id,
+  "/webhooks/deliveries/{": async (suite) => {
+    const webhook = await makers["/webhooks/{"]!(suite);
+    return (await suite.caller.post(`/webhooks/${webhook}/test`, {})).body.id;
+  },
+  "/webhooks/{": async ({ caller }) => (await caller.post("/webhooks", { url: "https://example.com/hook" })).body.id,
 };
 
 /** Undefined: the path names none, or a run. */
