@@ -286,7 +286,7 @@ export function webhooksOf(connection: Connection): Webhooks {
         bodies: "json",
         creates: true,
         required: ["listener_id","listener_id","place"],
-        fields: { listener_id: uuid, place: text(0, 64, "^[0-9a-f]{12}-[0-9a-f]{12}$") },
+        fields: { listener_id: uuid, place: like("^[0-9a-f]{12}-[0-9a-f]{12}$") },
       }), "listener_id"),
       report: byIdWith(call(connection, {
         name: "webhooks.listeners.report",
@@ -294,7 +294,7 @@ export function webhooksOf(connection: Connection): Webhooks {
         bodies: "json",
         creates: true,
         required: ["listener_id","listener_id","place","attempt","started_at","duration_ms","status"],
-        fields: { listener_id: uuid, place: text(0, 64, "^[0-9a-f]{12}-[0-9a-f]{12}$"), attempt: integer(1, 1000), started_at: text(), duration_ms: integer(0, 3600000), status: { anyOf: [integer(100, 599), {"type":"null"}] }, error: { anyOf: [text(0, 100), {"type":"null"}] }, response: { anyOf: [text(0, 1024), {"type":"null"}] } },
+        fields: { listener_id: uuid, place: like("^[0-9a-f]{12}-[0-9a-f]{12}$"), attempt: integer(1, 1000), started_at: text(), duration_ms: integer(0, 3600000), status: { anyOf: [integer(100, 599), {"type":"null"}] }, error: { anyOf: [text(0, 100), {"type":"null"}] }, response: { anyOf: [text(0, 1024), {"type":"null"}] } },
       }), "listener_id"),
     },
     replay: byIdWith(call(connection, {

@@ -8,6 +8,7 @@ import { type CallbackSigner, callbackRoutes } from "./callbacks.ts";
 import { allowOrigins } from "./cors.ts";
 import { fileRoutes } from "./files.ts";
 import { type Checks, healthRoutes } from "./health.ts";
+import { readToEnd } from "./leftover.ts";
 import { printOpenApi } from "./openapi.ts";
 import { type Desk, operationRoutes } from "./operations.ts";
 import type { Bindings } from "./read.ts";
@@ -24,9 +25,7 @@ export function createApp(desk: Face, callbacks: CallbackSigner, checks: Checks)
     if (context.req.header("user-agent") === USER_AGENT)
       return answerFault(context, new Fault("permission_denied", { reason: "own_webhook" }), desk.house.log);
     await next();
-    // Who is answered before everything was read is not waited for: the connection ends with the answer, and says so, or
-    // the next request on it would be lost.
-    if (context.env.incoming?.complete === false) context.header("connection", "close");
+    if (context.env.incoming) await readToEnd(context.env.incoming);
   });
   app.use("/api/*", allowOrigins(desk.corsOrigins));
   app.use("/openapi.json", allowOrigins(desk.corsOrigins));

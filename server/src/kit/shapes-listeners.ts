@@ -9,7 +9,10 @@ export const listenerName = () =>
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, { error: "Letters, digits, dot, dash and underscore." })
     .describe("What it is called in the log of deliveries, such as the name of its machine");
 export const place = () =>
-  words("The event's `id` in the stream", 64).regex(/^[0-9a-f]{12}-[0-9a-f]{12}$/, { error: "The id of an event." });
+  z
+    .string()
+    .regex(/^[0-9a-f]{12}-[0-9a-f]{12}$/, { error: "The id of an event." })
+    .describe("The event's `id` in the stream");
 export const attemptNumber = () => z.int().min(1).max(1000).describe("The `attempt` of the message");
 export const startedAt = () => moment("When it was begun");
 export const duration = () => z.int().min(0).max(3_600_000).describe("How long it took, in milliseconds");

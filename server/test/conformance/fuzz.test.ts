@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Case, type Operation, type Part, readOperations, type Stock, wrongCases } from "./fuzz-cases.ts";
-import { ownThing, queryFor } from "./own-things.ts";
+import { ownThing, queryFor, withOwnPlace } from "./own-things.ts";
 import { asDataUrl, halfMask, UNKNOWN_ID } from "./requests.ts";
 import { scene, useSuite } from "./world.ts";
 
@@ -106,7 +106,7 @@ describe(`with the seed ${seed}`, () => {
     files.push(await halfMask(64, 64));
     for (const operation of operations) {
       const id = (await ownThing(suite, operation.path)) ?? (await suite.uploaded(files[0]));
-      const { id: _inPath, ...example } = exampleOf(operation, id);
+      const { id: _inPath, ...example } = await withOwnPlace(suite, exampleOf(operation, id));
       const isCancel = operation.operationId === "runs.cancel";
       const told = await send({
         method: operation.method,

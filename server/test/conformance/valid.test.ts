@@ -9,7 +9,7 @@ import { expect, it } from "vitest";
 import { MODEL_IDS } from "../models.ts";
 import { currentWay, itBothWays } from "./both-ways.ts";
 import { type Operation, readOperations } from "./fuzz-cases.ts";
-import { ownThing } from "./own-things.ts";
+import { ownThing, withOwnPlace } from "./own-things.ts";
 import { asDataUrl, halfMask, UNKNOWN_ID } from "./requests.ts";
 import { scene, useSuite } from "./world.ts";
 
@@ -115,7 +115,8 @@ for (const operation of operations) {
         const path = operation.path.replace(/\{\w+\}/, id);
         // Nobody can be added twice.
         if (operation.operationId === "members.add") body.user_id = randomUUID();
-        const answer = await suite.caller.send(operation.method, path, { body, headers });
+        const sending = { body: await withOwnPlace(suite, body), headers };
+        const answer = await suite.caller.send(operation.method, path, sending);
         expect([body, answer.status, answer.status < 300 || answer.body]).toEqual([body, answer.status, true]);
       }
     },
