@@ -199,7 +199,7 @@ export type Webhooks = {
     rotate: (input?: WebhooksSecretRotateInput, options?: CallOptions) => Call<WebhookSecret>;
   };
   /**
-   * Send a message to a webhook, to see whether it arrives; it is tried once.
+   * Send a message to a webhook, to see whether it arrives; a `webhook.test` is tried once, others as often as real ones.
    * @example await client.webhooks.test("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { type: "webhook.test" })
    */
   test: (webhook_id: string, input?: WebhooksTestInput, options?: CallOptions) => Call<WebhookDelivery>;
