@@ -5,7 +5,8 @@ import { WEBHOOK_EVENTS, WebhookDelivery, webhookId } from "../../kit/shapes-web
 
 export const testWebhook = defineOperation({
   name: "webhooks.test",
-  summary: "Send a message to a webhook, to see whether it arrives; a `webhook.test` is tried once, others as often as real ones",
+  summary:
+    "Send a message to a webhook, to see whether it arrives; a `webhook.test` is tried once, others as often as real ones",
   http: { method: "POST", path: "/webhooks/:webhook_id/test", bodies: ["json"], status: 202 },
   input: z.object({
     webhook_id: webhookId(),
