@@ -15,12 +15,15 @@ const MAY: Record<string, string[]> = {
   catalogue: ["kit", "faults", "providers", "models"],
   db: ["kit", "faults"],
   media: ["faults"],
-  access: ["db", "faults"],
+  access: ["kit", "db", "faults"],
   runs: ["kit", "models", "operations", "providers", "db", "media", "access", "faults", "observe"],
+  events: ["runs", "kit", "db", "faults"],
+  // Messages are made of what has happened to runs, and sent by the way out that media guards.
+  webhooks: ["runs", "access", "kit", "db", "media", "faults"],
   // The dispatcher and the duties around the runs are queues in PostgreSQL, so the engine room reads its tables.
-  engine: ["runs", "db", "faults", "observe"],
+  engine: ["runs", "webhooks", "db", "faults", "observe"],
   doctor: ["kit", "faults", "providers", "models", "catalogue", "db", "media"],
-  http: ["kit", "operations", "providers", "runs", "access", "faults", "observe", "type db"],
+  http: ["kit", "operations", "providers", "runs", "events", "webhooks", "access", "faults", "observe", "type db"],
 };
 
 /** These put the house together and may import any room. Who may import them is told here. */
@@ -31,7 +34,7 @@ const PACKAGES: Record<string, { src: string[]; test: string[] }> = {
   server: { src: [], test: ["dev", "sandbox", "client"] },
   sandbox: { src: [], test: [] },
   dev: { src: [], test: [] },
-  cli: { src: ["dev", "client"], test: ["dev"] },
+  cli: { src: ["dev", "client"], test: ["dev", "client"] },
   sdk: { src: [], test: ["dev", "server", "scripts", "examples", "client"] },
 };
 

@@ -3,6 +3,7 @@ import { Command } from "commander";
 import manifest from "../package.json" with { type: "json" };
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
+import { webhooksCommand } from "./commands/webhooks.ts";
 
 // Everywhere else in Unix, and in our own commands, 2 means "you asked for something that cannot be".
 const USAGE = 2;
@@ -13,6 +14,7 @@ const program = new Command("gesso")
   .showHelpAfterError("Run gesso --help to see what there is.")
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : USAGE));
 
-for (const command of [devCommand(), doctorCommand()]) program.addCommand(command.copyInheritedSettings(program));
+const commands = [devCommand(), doctorCommand(), webhooksCommand(program)];
+for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
 
 await program.parseAsync();

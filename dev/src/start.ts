@@ -109,6 +109,8 @@ function serverEnvironment({ dataDir, ports, state, foundation }: Surroundings, 
     SANDBOX_KEY: state.sandboxKey,
     GESSO_SECRET: state.secret,
     GESSO_DEV_KEY: state.devKey,
+    // Everything that the interface has is to work in the first minute.
+    LORA_NAMES: process.env.LORA_NAMES || "*",
     ...catalogueSetting(),
   };
 }

@@ -51,6 +51,7 @@ function treeOf(verbs: Verb[]): Node {
 const isRun = (verb: Verb) => verb.operation["x-run-type"] !== undefined;
 const isBinary = (verb: Verb) => verb.operation.responses["200"]?.content?.["image/png"] !== undefined;
 const isList = (verb: Verb) => verb.method === "GET" && /Page$/.test(refName(verb.answer) ?? "");
+const isStream = (verb: Verb) => Object.keys(verb.operation.responses["200"]?.content ?? {})[0] === "text/event-stream";
 const holdsRun = (verb: Verb) => verb.method === "GET" && refName(verb.answer) === "Run";
 const answerOf = (verb: Verb) => refName(verb.answer) ?? objectOf(verb.answer, "answered");
 const ownInput = ({ input, inPath }: Verb) =>
@@ -68,11 +69,13 @@ function signature(verb: Verb): string {
       ? `PictureFormOperation<${[`${type}Input`, ...form].join(", ")}>`
       : `RunFormOperation<${[`${type}Input`, answerOf(verb), ...form].join(", ")}>`;
   }
-  const answer = isList(verb)
-    ? `ListCall<${answerOf(verb)}>`
-    : holdsRun(verb)
-      ? `RunCall<${answerOf(verb)}>`
-      : `Call<${answerOf(verb)}>`;
+  const answer = isStream(verb)
+    ? "EventStream"
+    : isList(verb)
+      ? `ListCall<${answerOf(verb)}>`
+      : holdsRun(verb)
+        ? `RunCall<${answerOf(verb)}>`
+        : `Call<${answerOf(verb)}>`;
   const id = verb.inPath.length > 0 ? [`${verb.inPath[0]}: string`] : [];
   const input = ownInput(verb).length > 0 ? [`input${isOptional(verb) ? "?" : ""}: ${type}Input`] : [];
   return `(${[...id, ...input, "options?: CallOptions"].join(", ")}) => ${answer}`;
@@ -84,7 +87,9 @@ function doc(verb: Verb, alias?: string): string {
     `${verb.summary}.`,
     ...(alias ? [`The same as \`${verb.name}\`.`] : []),
     ...rules.map((rule) => `- ${rule}`),
-    `@example await client.${alias ?? verb.name}(${exampleOf(verb)})`,
+    isStream(verb)
+      ? `@example for await (const event of client.${verb.name}(${exampleOf(verb)})) console.log(event.type)`
+      : `@example await client.${alias ?? verb.name}(${exampleOf(verb)})`,
   ];
   return `/**\n${lines.map((line) => ` * ${line.replaceAll("*/", "*\\/")}`).join("\n")}\n */\n`;
 }
@@ -113,7 +118,8 @@ function typeTree(node: Node): string {
 function maker(verb: Verb): string {
   const operation = printOperation(verb);
   if (isRun(verb)) return `${verb.json && verb.form ? "callBoth" : "callRun"}(connection, ${operation})`;
-  const made = `${isList(verb) ? "callList" : holdsRun(verb) ? "callRun" : "call"}(connection, ${operation})`;
+  const kind = isStream(verb) ? "callStream" : isList(verb) ? "callList" : holdsRun(verb) ? "callRun" : "call";
+  const made = `${kind}(connection, ${operation})`;
   if (verb.inPath.length === 0) return made;
   return `${ownInput(verb).length > 0 ? "byIdWith" : "byId"}(${made}, "${verb.inPath[0]}")`;
 }
@@ -149,6 +155,7 @@ function printGroup(group: string, verbs: Verb[], { inputs, shapes }: { inputs: 
 }
 
 const MAKERS = ["byId", "byIdWith", "call", "callBoth", "callList", "callRun"];
+const STREAMS = ["callStream", "type EventStream"];
 const CALLS = `Call ListCall PictureFormOperation PictureOperation RunCall RunFormOperation RunOperation`.split(" ");
 const WORDS =
   `address boolean file inline integer like list needs number object one some text together uuid when words`.split(" ");
@@ -162,6 +169,7 @@ function importsFor(types: string, values: string, shapes: string[]): string {
   return [
     line("", [...makers, ...inTypes(CALLS).map((name) => `type ${name}`)], "../call.ts"),
     line("type ", ["Connection"], "../connection.ts"),
+    line("", /\bcallStream\(/.test(values) ? STREAMS : [], "../events.ts"),
     line("", inValues(WORDS), "../fields.ts"),
     line("type ", inTypes(["CallOptions"]), "../settings.ts"),
     line("type ", inTypes(["FileSource", "ImageSource"]), "../sources.ts"),
@@ -198,7 +206,7 @@ function printApi(verbs: Verb[]): string {
   const lines = verbs.flatMap((verb) => {
     const names = [verb.name, ...(verb.sets ? [] : (verb.operation["x-aliases"] ?? []))];
     const both = isRun(verb) && verb.json && verb.form ? ", `.json`, `.formData`" : "";
-    const answer = isBinary(verb) ? "Media" : answerOf(verb).split("\n")[0];
+    const answer = isBinary(verb) ? "Media" : isStream(verb) ? "EventStream" : answerOf(verb).split("\n")[0];
     return names.map(
       (name) => `| \`client.${name}\`${both} | \`${verb.method} ${verb.path}\` | \`${answer}\` | ${verb.summary} |`,
     );

@@ -34,6 +34,7 @@ export type {
   RunOperation,
 } from "./call.ts";
 export * from "./errors.ts";
+export type { EventStream, StreamedEvent } from "./events.ts";
 export type { UploadProgress } from "./form.ts";
 export * from "./generated/client.ts";
 export type { Logger, LogLevel } from "./log.ts";

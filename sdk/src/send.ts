@@ -18,6 +18,8 @@ export type Outgoing = {
   timeoutMs: number;
   maxRetries: number;
   signal?: AbortSignal | undefined;
+  /** The answer is handed over before it has come to its end. */
+  isStream?: boolean;
 };
 
 export async function send(settings: Settings, credential: Credential, request: Outgoing): Promise<Response> {
@@ -59,6 +61,7 @@ async function attempt(settings: Settings, credential: Credential, request: Outg
     if (body !== undefined) init.body = body;
     if (body instanceof ReadableStream) init.duplex = "half";
     const response = await settings.fetch(url, init);
+    if (request.isStream && response.ok) return response;
     // The answer is read here, so that one that is cut off in the middle counts as no answer.
     const bytes = await response.arrayBuffer();
     const requestId = response.headers.get("x-request-id");

@@ -1,15 +1,18 @@
-// From a call to its finished run. The server is asked with `Prefer: wait`, so it answers when there is something to say;
-// where that is not honoured we ask once a second. A state that we do not know never holds a waiter for ever.
+// From a call to its finished run. The run's events tell when it has ended. Where they do not come through, the server is
+// asked with `Prefer: wait`, so it answers when there is something to say; where that is not honoured we ask once a second.
+// A state that we do not know never holds a waiter for ever.
 import { type Exchange, GET_RUN, type Line } from "./connection.ts";
 import { GessoError, RunCanceledError, RunFailedError, TimeoutError } from "./errors.ts";
+import { follow as followEvents } from "./events.ts";
 import type { Run } from "./generated/shapes.ts";
 import { type Media, mediaAt } from "./media.ts";
+import type { Operation } from "./operation.ts";
 import { pause } from "./retry.ts";
 import { aborted, send } from "./send.ts";
 
 /** How to wait for a run. */
 export type WaitOptions = {
-  /** Told how the run stands, every two seconds or when it has ended. */
+  /** Told how the run stands whenever it has changed, and when it has ended. */
   onProgress?: (run: Run) => void;
   /** Stops waiting, and cancels the run unless `cancelOnAbort` is false. */
   signal?: AbortSignal;
@@ -30,6 +33,8 @@ const WAIT_MS = 600_000;
 const LONG_SECONDS = 25;
 const LIVELY_SECONDS = 2;
 const POLL_MS = 1_000;
+/** An open stream says so at once. */
+const PATIENCE_MS = 5_000;
 /** An open run that is answered quicker than this was not waited for. */
 const HASTE_MS = 500;
 /** A server that restarts is away longer than a single call would put up with. */
@@ -80,7 +85,7 @@ async function follow(waiter: Waiter): Promise<FinishedRun> {
   const begun = await beginning(waiter);
   seen.runId = begun.runId;
   let run = begun.run;
-  let hasWarned = false;
+  let hasWarned = run !== undefined || !(await listen(waiter, begun.runId));
   const seconds = options.onProgress ? LIVELY_SECONDS : LONG_SECONDS;
   while (!run || !isEnded(run)) {
     const askedAt = Date.now();
@@ -95,6 +100,28 @@ async function follow(waiter: Waiter): Promise<FinishedRun> {
     if (stop.aborted) throw aborted(stop);
   }
   return ended(line, run);
+}
+
+const EVENTS: Operation = { ...GET_RUN, name: "runs.events", path: `${GET_RUN.path}/events` };
+
+/** Returns when the run has ended; false when its events do not come through, and nobody knows. */
+async function listen({ line, exchange, options, stop }: Waiter, run_id: string): Promise<boolean> {
+  const { settings } = line;
+  const own = { ...line, baseUrl: exchange.baseUrl };
+  let run: Run | undefined;
+  try {
+    const asked = { operation: EVENTS, input: { run_id }, options: { signal: stop }, patienceMs: PATIENCE_MS };
+    for await (const { data } of followEvents(own, asked)) {
+      if (!options.onProgress || isEnded(data as Run)) continue;
+      run ??= await ask({ line, exchange, options, stop, seen: {} }, run_id, 0);
+      options.onProgress({ ...run, ...data } as Run);
+    }
+    return true;
+  } catch (thrown) {
+    if (stop.aborted) throw thrown;
+    settings.log.warn(`gesso: the events of a run do not come through (${(thrown as Error).message}); asking instead`);
+    return false;
+  }
 }
 
 type Loose = { run_id?: string; runId?: string; data?: { run_id?: string } };

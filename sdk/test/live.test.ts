@@ -20,7 +20,7 @@ import {
   TimeoutError,
   ValidationError,
 } from "../src/index.ts";
-import { startProxy } from "./local-server.ts";
+import { startCutter, startProxy } from "./local-server.ts";
 
 const SMALL = { width: 64, height: 64 };
 let world: World;
@@ -195,19 +195,60 @@ describe("waiting", () => {
     expect(await other.wait()).toMatchObject({ status: "completed" });
   }, 30_000);
 
-  it("[SDK-7] goes on asking where a proxy takes the waiting away, and warns once", async () => {
+  it("[SDK-7] goes on asking where a proxy holds events back and takes the waiting away, and warns once", async () => {
+    const asked: string[] = [];
     const proxy = await startProxy(
       world.url,
-      () => false,
+      ({ url = "" }) => void asked.push(url) as unknown as false,
       (headers) => void delete headers.prefer,
     );
     const warnings: string[] = [];
     const logger = { ...console, warn: (line: string) => warnings.push(line) };
     const own = createClient({ baseUrl: proxy.url, apiKey: world.key, logger });
-    const done = await own.images.generate({ prompt: "asked [sandbox:delay=3]", ...SMALL }).wait();
+    const done = await own.images.generate({ prompt: "asked [sandbox:delay=7]", ...SMALL }).wait();
     await proxy.close();
     expect(done.status).toBe("completed");
     expect(warnings).toHaveLength(1);
+    expect(asked.filter((url) => url.endsWith(done.run_id)).length).toBeGreaterThan(1);
+  }, 30_000);
+
+  it("[SDK-7] goes on with a stream of events that is cut, and tells each of them once", async () => {
+    const cutter = await startCutter(world.url, 200);
+    const own = createClient({ baseUrl: cutter.url, apiKey: world.key });
+    const { run_id } = await client.images.generate({ prompt: "told [sandbox:delay=4]", ...SMALL });
+    const read = async (from: Client, after?: string) => {
+      const events = [];
+      for await (const event of from.runs.events(run_id, after ? { after } : {})) events.push(event);
+      return events;
+    };
+    const heard = await read(own);
+    expect(cutter.cuts()).toBeGreaterThan(2);
+    const whole = await read(client);
+    expect(heard).toEqual(whole);
+    expect(heard.map(({ type }) => type)).toEqual([
+      ...["run.queued", "run.processing", ...Array(heard.length - 3).fill("run.progress"), "run.completed"],
+    ]);
+    expect(await read(client, whole[1]!.id)).toEqual(whole.slice(2));
+    expect(await read(client, whole.at(-1)!.id)).toEqual([]);
+    await cutter.close();
+  }, 30_000);
+
+  it("tells of all runs until the caller leaves, and not at all of what does not exist", async () => {
+    const stop = new AbortController();
+    const seen: string[] = [];
+    const listening = (async () => {
+      for await (const { data } of client.events.stream({ types: ["run.completed"] }, { signal: stop.signal })) {
+        seen.push(String(data.run_id));
+        if (seen.length === 2) stop.abort();
+      }
+    })();
+    const left = expect(listening).rejects.toThrow(AbortedError);
+    const runs = [1, 2].map(() => client.images.generate({ prompt: "seen [sandbox:delay=1]", ...SMALL }).wait());
+    const ids = (await Promise.all(runs)).map(({ run_id }) => run_id);
+    await left;
+    expect(seen).toEqual(expect.arrayContaining(ids));
+    const nothing = client.runs.events("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")[Symbol.asyncIterator]();
+    await expect(nothing.next()).rejects.toThrow(NotFoundError);
   }, 30_000);
 
   it("tells of a run that failed, and of one that takes too long", async () => {

@@ -1,6 +1,6 @@
 // A server of a few lines for what the real one never does, and a proxy that cuts lines after the answer was made.
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect, createServer as createLineServer } from "node:net";
 
 export type Local = { url: string; requests: Seen[]; close(): Promise<void> };
 export type Seen = { method: string; url: string; headers: IncomingMessage["headers"]; body: string; at: number };
@@ -22,6 +22,29 @@ const bodyOf = async (request: IncomingMessage): Promise<Buffer> => {
   for await (const chunk of request) chunks.push(chunk);
   return Buffer.concat(chunks);
 };
+
+/** Passes bytes on, and cuts every line so many milliseconds after its answer began. */
+export async function startCutter(upstream: string, afterMs: number) {
+  const { hostname, port } = new URL(upstream);
+  let cuts = 0;
+  const server = createLineServer((near) => {
+    const far = connect(Number(port), hostname);
+    for (const line of [near, far]) line.on("error", () => {});
+    near.pipe(far);
+    far.once("data", () =>
+      setTimeout(() => {
+        if (near.destroyed) return;
+        cuts++;
+        near.destroy();
+        far.destroy();
+      }, afterMs),
+    );
+    far.pipe(near);
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const close = () => new Promise<void>((done) => server.close(() => done()));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, cuts: () => cuts, close };
+}
 
 /** Answers each request with what `reply` writes. */
 export async function serve(reply: (seen: Seen, response: ServerResponse, count: number) => unknown): Promise<Local> {

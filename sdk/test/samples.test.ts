@@ -12,7 +12,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { generateTestHeaders } from "../src/webhooks.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const PAGES = ["sdk/README.md", "docs/guide/client.md", "docs/guide/from-the-reference-client.md"];
+const GUIDES = ["client", "from-the-reference-client", "stream-progress"].map((name) => `docs/guide/${name}.md`);
+const PAGES = ["sdk/README.md", ...GUIDES];
 const CHROMIUM = "/usr/bin/chromium";
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 

@@ -1,21 +1,28 @@
 // Every setting there is: each room's own list, put together and read once. The only reader of the environment.
 import { z } from "zod";
 import { AccessEnv } from "./access/credentials.ts";
+import { RatesEnv } from "./access/limits.ts";
 import { applyCatalogue } from "./catalogue/apply.ts";
 import type { Complaint } from "./catalogue/file.ts";
 import { dayOf } from "./catalogue/lifecycle.ts";
 import { CatalogueEnv, openCatalogue } from "./catalogue/open.ts";
 import { DatabaseEnv } from "./db/connect.ts";
 import { EngineEnv } from "./engine/ingress.ts";
+import { StreamsEnv } from "./events/streams.ts";
 import { CorsEnv } from "./http/cors.ts";
-import { FetchEnv } from "./media/fetch.ts";
+import { PressureEnv } from "./http/pressure.ts";
+import { DecoderEnv } from "./media/decoders.ts";
+import { FetchEnv } from "./media/fetch-settings.ts";
 import { STORAGE_ENV } from "./media/open-storage.ts";
 import { LogEnv } from "./observe/log.ts";
 import { MomentsEnv } from "./observe/moments.ts";
 import { providers } from "./providers/all.ts";
 import type { Provider } from "./providers/provider.ts";
+import { ModelsEnv } from "./runs/custom-models.ts";
 import type { LiveProvider } from "./runs/house.ts";
 import { LimitsEnv } from "./runs/limits.ts";
+import { RetentionEnv } from "./runs/retention.ts";
+import { WebhookEnv } from "./webhooks/settings.ts";
 
 const HttpEnv = z.object({
   HOST: z.string().default("127.0.0.1").describe("Address that the API listens on"),
@@ -27,6 +34,7 @@ const HttpEnv = z.object({
     .describe("Whether providers can reach PUBLIC_URL; judged by its host where nothing is said"),
   GESSO_SECRET: z.string().min(32).describe("Signs addresses, cursors and callbacks; at least 32 characters"),
   ...CorsEnv.shape,
+  ...PressureEnv.shape,
 });
 
 export const rooms = {
@@ -36,8 +44,14 @@ export const rooms = {
   STORAGE_ENV,
   CatalogueEnv,
   FetchEnv,
+  DecoderEnv,
   AccessEnv,
+  ModelsEnv,
   LimitsEnv,
+  RatesEnv,
+  RetentionEnv,
+  WebhookEnv,
+  StreamsEnv,
   LogEnv,
   MomentsEnv,
 };
@@ -49,8 +63,14 @@ const Env = z.object({
   ...STORAGE_ENV.shape,
   ...CatalogueEnv.shape,
   ...FetchEnv.shape,
+  ...DecoderEnv.shape,
   ...AccessEnv.shape,
+  ...ModelsEnv.shape,
   ...LimitsEnv.shape,
+  ...RatesEnv.shape,
+  ...RetentionEnv.shape,
+  ...WebhookEnv.shape,
+  ...StreamsEnv.shape,
   ...LogEnv.shape,
   ...MomentsEnv.shape,
 });
@@ -135,6 +155,34 @@ function lackOf(provider: Provider, error: z.ZodError, env: Environment): Omit<O
 /** Thrown for what an operator has to put right: the message is all that there is to say. */
 export const isSettingsError = (thrown: unknown): thrown is Error =>
   thrown instanceof Error && thrown.name === "Settings";
+
+/**
+ * The fetcher's own process is told how to fetch and nothing else. It does not start where its environment holds what
+ * somebody who broke into it could use elsewhere.
+ */
+export function readFetcherConfig(environment: Environment = process.env) {
+  const env = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  const parsed = z
+    .object({ ...FetchEnv.shape, ...LogEnv.shape, PUBLIC_URL: HttpEnv.shape.PUBLIC_URL })
+    .required({ FETCHER_TOKEN: true })
+    .safeParse(env);
+  const settings = [Env, ...providers.map((provider) => provider.env as z.ZodObject)].flatMap((each) =>
+    Object.keys(each.shape),
+  );
+  const wrong = [
+    ...(parsed.success ? [] : complaintsOf(parsed.error, env)),
+    ...[...new Set(settings)]
+      .filter(
+        (name) => env[name] !== undefined && name !== "FETCHER_TOKEN" && /KEY|SECRET|TOKEN|DATABASE_URL/.test(name),
+      )
+      .map((name) => `${name} is set: the fetcher must not hold it`),
+  ];
+  if (!parsed.success || wrong.length > 0)
+    throw Object.assign(new Error(["The fetcher's settings are not right:", ...wrong].join("\n")), {
+      name: "Settings",
+    });
+  return Object.freeze(parsed.data);
+}
 
 export function readConfig(environment?: Environment): Config {
   const { settings, missing, catalogue, live } = readFindings(environment);

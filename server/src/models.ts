@@ -114,6 +114,13 @@ const rows = [
 export const models: readonly Model[] = rows;
 export const modelIds = rows.map((row) => row.id) as [(typeof rows)[number]["id"], ...(typeof rows)[number]["id"][]];
 
+type ModelId = (typeof modelIds)[number];
+
+/** Those that callers may have a model of their own for: one by its id, or a LoRA by its name. */
+export const ownModelIds = rows
+  .filter(({ takes }) => ["model_id", "lora_1"].some((field) => (takes as readonly string[]).includes(field)))
+  .map((row) => row.id) as [ModelId, ...ModelId[]];
+
 export const modelRules: Rule[] = models.flatMap(({ id, requires, rules }) => [
   ...(requires ? [requiredWhen("model_type", id, requires)] : []),
   ...(rules ?? []),

@@ -30,11 +30,28 @@ export const overHttp =
       },
       ...(body !== undefined && { body: isText ? body : JSON.stringify(body) }),
     });
-    const bytes = Buffer.from(await response.arrayBuffer());
+    const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
+    const bytes = isStream ? await beginningOf(response) : Buffer.from(await response.arrayBuffer());
     const isJson = response.headers.get("content-type")?.includes("json") && bytes.length > 0;
     const text = bytes.toString();
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text, bytes };
   };
+
+const MOMENT_MS = 300;
+
+/** A stream of events may have no end: of one that goes on, this is what comes before it is silent for a moment. */
+async function beginningOf(response: Response): Promise<Buffer> {
+  const reader = response.body!.getReader();
+  const chunks: Uint8Array[] = [];
+  for (;;) {
+    const silence = new Promise<{ done: true }>((resolve) => setTimeout(resolve, MOMENT_MS, { done: true }));
+    const { done, value } = (await Promise.race([reader.read(), silence])) as ReadableStreamReadResult<Uint8Array>;
+    if (done) break;
+    chunks.push(value);
+  }
+  await reader.cancel();
+  return Buffer.concat(chunks);
+}
 
 export function callerBy(send: Send) {
   return {

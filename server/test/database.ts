@@ -6,18 +6,27 @@ import { freePort, startPostgres } from "@gesso/dev/parts";
 import { connect, type Database } from "../src/db/connect.ts";
 import { migrate } from "../src/db/migrate.ts";
 
-export type TestDatabase = { db: Database; url: string; stop(): Promise<void> };
+export type TestDatabase = {
+  db: Database;
+  /** Whose the tables are, and whom no wall holds: for what is done by hand. */
+  owner: Database;
+  url: string;
+  stop(): Promise<void>;
+};
 
 export async function startDatabase(): Promise<TestDatabase> {
   const dir = mkdtempSync(join(tmpdir(), "gesso-database-"));
   const postgres = await startPostgres({ dataDir: dir, port: await freePort() });
   await migrate(postgres.url);
   const db = connect({ DATABASE_URL: postgres.url, DATABASE_POOL: 8 });
+  const owner = connect({ DATABASE_URL: postgres.url, DATABASE_POOL: 2 }, null);
   return {
     db,
+    owner,
     url: postgres.url,
     async stop() {
       await db.close();
+      await owner.close();
       await postgres.stop();
       rmSync(dir, { recursive: true, force: true });
     },

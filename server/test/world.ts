@@ -20,6 +20,8 @@ export type WorldOptions = {
   roles?: "all" | "split";
   /** A second worker that shares the port of the first. */
   secondWorker?: boolean;
+  /** API processes, each at an address of its own. */
+  apis?: number;
   env?: Record<string, string>;
   cluster?: boolean;
   partitions?: number;
@@ -29,6 +31,8 @@ export type Place = "postgres" | "restate" | "api" | "worker" | "worker2";
 
 export type World = {
   url: string;
+  /** The address of every API process, `url` first. */
+  urls: string[];
   key: string;
   databaseUrl: string;
   sandboxUrl: string;
@@ -134,11 +138,12 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     SANDBOX_KEY,
     // Whatever models this machine has: tests speak to the sandbox.
     LOCAL_MODELS_DIR: join(dir, "no-models"),
+    LORA_NAMES: "*",
     LOG_LEVEL: "info",
     RESTATE_LOGGING: "ERROR",
     ...options.env,
   };
-  const openServer = async (name: "api" | "worker" | "worker2", role: "all" | "api" | "worker", at: number) => {
+  const openServer = async (name: string, role: "all" | "api" | "worker", at: number) => {
     const address = `http://127.0.0.1:${at}`;
     // A process that died while its neighbours were away comes up only when they are back: try as a supervisor would.
     for (let tries = 0; ; tries++) {
@@ -170,6 +175,12 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   await openers.api();
   if (options.roles === "split") await openers.worker();
   if (options.secondWorker) await openers.worker2();
+  const urls = [url];
+  for (let more = 2; more <= (options.apis ?? 1); more++) {
+    const at = await freePort();
+    await openServer(`api${more}`, "api", at);
+    urls.push(`http://127.0.0.1:${at}`);
+  }
 
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 4 });
   pool.on("error", () => {});
@@ -177,6 +188,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 
   return {
     url,
+    urls,
     key,
     databaseUrl,
     sandboxUrl: sandbox.url,
@@ -202,7 +214,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     query: async (text, values = []) => (await pool.query(text, values)).rows,
     async stop() {
       await pool.end().catch(() => {});
-      for (const name of ["api", "worker", "worker2", "sandbox", "restate", "postgres"]) await parts.get(name)?.stop();
+      const servers = [...parts.keys()].filter((name) => /^(api|worker)/.test(name));
+      for (const name of [...servers, "sandbox", "restate", "postgres"]) await parts.get(name)?.stop();
       await cluster?.stop();
       if (!process.env.KEEP_WORLD) rmSync(dir, { recursive: true, force: true });
       else console.log(`world kept in ${dir}`);

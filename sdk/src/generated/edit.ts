@@ -1,7 +1,7 @@
 // Printed by `npm run generate` from the code; never edited by hand.
 import { byId, call, callBoth, type Call, type PictureFormOperation } from "../call.ts";
 import type { Connection } from "../connection.ts";
-import { boolean, inline, object, text, uuid, words } from "../fields.ts";
+import { boolean, inline, number, object, text, uuid, words } from "../fields.ts";
 import type { CallOptions } from "../settings.ts";
 import type { ImageSource } from "../sources.ts";
 import type { Layers, PictureFields } from "./shapes.ts";
@@ -35,7 +35,7 @@ export type Edit = {
  * @example const edit = editOf(connect({ baseUrl, apiKey }))
  */
 export function editOf(connection: Connection): Edit {
-  const run = { sync: boolean, routing: words("preferred", "cheapest", "fastest"), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object };
+  const run = { sync: boolean, routing: words("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object };
   return {
     getLayers: byId(call(connection, {
       name: "edit.getLayers",

@@ -519,7 +519,7 @@ export type Images = {
  * @example const images = imagesOf(connect({ baseUrl, apiKey }))
  */
 export function imagesOf(connection: Connection): Images {
-  const run = { sync: boolean, routing: words("preferred", "cheapest", "fastest"), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object };
+  const run = { sync: boolean, routing: words("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object };
   const genRemove = callRun(connection, {
     name: "images.genRemove",
     path: "/api/v1/edits/generative-remove",
@@ -687,7 +687,7 @@ export function imagesOf(connection: Connection): Images {
       bodies: "form",
       creates: true,
       required: ["file"],
-      fields: { file: file, description: text(0, 2000), parent_id: uuid, sync: boolean, routing: words("preferred", "cheapest", "fastest"), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object },
+      fields: { file: file, description: text(0, 2000), parent_id: uuid, sync: boolean, routing: words("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object },
     }),
     uploadMask: call(connection, {
       name: "images.uploadMask",
@@ -696,7 +696,7 @@ export function imagesOf(connection: Connection): Images {
       creates: true,
       sets: {"isMask":true},
       required: ["file"],
-      fields: { file: file, description: text(0, 2000), parent_id: uuid, sync: boolean, routing: words("preferred", "cheapest", "fastest"), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object },
+      fields: { file: file, description: text(0, 2000), parent_id: uuid, sync: boolean, routing: words("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object },
     }),
     upscale: callBoth(connection, {
       name: "images.upscale",

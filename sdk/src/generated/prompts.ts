@@ -1,7 +1,7 @@
 // Printed by `npm run generate` from the code; never edited by hand.
 import { byId, byIdWith, call, callList, callRun, type Call, type ListCall, type RunOperation } from "../call.ts";
 import type { Connection } from "../connection.ts";
-import { boolean, integer, list, object, some, text, uuid, words } from "../fields.ts";
+import { boolean, integer, list, number, object, some, text, uuid, words } from "../fields.ts";
 import type { CallOptions } from "../settings.ts";
 import type { Enhancement, Prompt, PromptPage, RunFields } from "./shapes.ts";
 
@@ -103,7 +103,7 @@ export type Prompts = {
  * @example const prompts = promptsOf(connect({ baseUrl, apiKey }))
  */
 export function promptsOf(connection: Connection): Prompts {
-  const run = { sync: boolean, routing: words("preferred", "cheapest", "fastest"), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object };
+  const run = { sync: boolean, routing: words("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object };
   return {
     create: call(connection, {
       name: "prompts.create",

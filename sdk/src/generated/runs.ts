@@ -1,6 +1,7 @@
 // Printed by `npm run generate` from the code; never edited by hand.
-import { byId, call, callList, callRun, type Call, type ListCall, type RunCall } from "../call.ts";
+import { byId, byIdWith, call, callList, callRun, type Call, type ListCall, type RunCall } from "../call.ts";
 import type { Connection } from "../connection.ts";
+import { callStream, type EventStream } from "../events.ts";
 import { integer, object, text, uuid, words } from "../fields.ts";
 import type { CallOptions } from "../settings.ts";
 import type { Estimate, Run, RunPage, RunTree } from "./shapes.ts";
@@ -11,6 +12,12 @@ export type RunsEstimateInput = {
   operation: string;
   /** What would be sent to that operation */
   input: Record<string, unknown>;
+};
+
+/** What `runs.events` takes. */
+export type RunsEventsInput = {
+  /** The id of the last event that you have; `Last-Event-ID` says the same, and goes before it */
+  after?: string;
 };
 
 /** What `runs.list` takes. */
@@ -46,6 +53,11 @@ export type Runs = {
    * @example await client.runs.estimate({ operation: "images.generate", input: {"prompt":"a red bicycle by the sea","batch_size":2} })
    */
   estimate: (input: RunsEstimateInput, options?: CallOptions) => Call<Estimate>;
+  /**
+   * What happens to a run, as it happens, until it has ended.
+   * @example for await (const event of client.runs.events("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")) console.log(event.type)
+   */
+  events: (run_id: string, input?: RunsEventsInput, options?: CallOptions) => EventStream;
   /**
    * How a run stands.
    * @example await client.runs.get("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
@@ -90,6 +102,13 @@ export function runsOf(connection: Connection): Runs {
       required: ["operation","input"],
       fields: { operation: text(0, 128), input: object },
     }),
+    events: byIdWith(callStream(connection, {
+      name: "runs.events",
+      method: "GET",
+      path: "/api/v1/runs/{run_id}/events",
+      required: ["run_id"],
+      fields: { run_id: uuid, after: text(0, 64) },
+    }), "run_id"),
     get: byId(callRun(connection, {
       name: "runs.get",
       method: "GET",

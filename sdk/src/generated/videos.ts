@@ -44,7 +44,7 @@ export type Videos = {
  * @example const videos = videosOf(connect({ baseUrl, apiKey }))
  */
 export function videosOf(connection: Connection): Videos {
-  const run = { sync: boolean, routing: words("preferred", "cheapest", "fastest"), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object };
+  const run = { sync: boolean, routing: words("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object };
   return {
     generateVideo: callRun(connection, {
       name: "generateVideo",

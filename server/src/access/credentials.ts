@@ -1,35 +1,63 @@
-// Who is calling. For now one development key stands for one tenant; what comes out of here is all that later rooms know.
-import { createHash, timingSafeEqual } from "node:crypto";
+// Who is calling. A credential is looked at before anything is looked up: what is not even well-formed costs no question
+// to the database.
 import { z } from "zod";
 import type { Caller } from "../db/runs.ts";
 import { Fault } from "../faults.ts";
+import { digestOf, isApiKey } from "./api-key.ts";
+import { type Issuers, IssuersEnv } from "./issuers.ts";
+import type { KeyRing } from "./key-ring.ts";
+import { type Minted, OWN_ISSUER } from "./minted.ts";
+import { looksLikeToken, readToken } from "./token-form.ts";
 
 export const AccessEnv = z.object({
-  GESSO_DEV_KEY: z.string().min(20).optional().describe("The one API key of a development installation"),
+  GESSO_DEV_KEY: z
+    .string()
+    .refine(isApiKey, "is no API key: gsk_, 40 random characters and a checksum; npx gesso dev makes one")
+    .optional()
+    .describe("An API key with every right, for a development installation"),
+  ...IssuersEnv.shape,
 });
 
-const DEV_CALLER: Caller = { tenant_id: "00000000-0000-7000-8000-000000000001", user_id: "dev" };
+export type Credentials = { callerOf(headers: Headers, url: string): Promise<Caller> };
+type Books = { keys: KeyRing; minted: Minted; issuers: Issuers };
 
-const digest = (text: string) => createHash("sha256").update(text).digest();
-
-export type Credentials = { callerOf(headers: Headers): Caller };
-
-export function createCredentials(env: z.output<typeof AccessEnv>): Credentials {
-  const known = env.GESSO_DEV_KEY === undefined ? undefined : digest(env.GESSO_DEV_KEY);
+export function createCredentials({ keys, minted, issuers }: Books): Credentials {
+  const ofToken = async (token: string, origin: string | null) => {
+    const { issuer } = readToken(token);
+    const caller = issuer === OWN_ISSUER ? minted.callerOf(token, origin) : issuers.callerOf(issuer, token);
+    if (!caller) throw new Fault("invalid_token");
+    return caller;
+  };
   return {
-    callerOf(headers) {
-      const key = readKey(headers);
-      if (!known || !timingSafeEqual(digest(key), known)) throw new Fault("invalid_api_key");
-      return DEV_CALLER;
+    async callerOf(headers, url) {
+      refuseInAddress(url);
+      const { bearer, apiKey } = readCredential(headers);
+      if (bearer && looksLikeToken(bearer)) return ofToken(bearer, headers.get("origin"));
+      const key = bearer ?? apiKey!;
+      const caller = isApiKey(key) ? await keys.find({ digest: digestOf(key) }) : undefined;
+      if (!caller) throw new Fault("invalid_api_key");
+      return caller;
     },
   };
 }
 
-function readKey(headers: Headers): string {
+/** Addresses end up in logs and histories. */
+function refuseInAddress(url: string): void {
+  const at = url.indexOf("?");
+  if (at < 0) return;
+  const asked = new URLSearchParams(url.slice(at));
+  const found = ["api_key", "apikey", "access_token", "token", "key"].filter((name) => asked.has(name));
+  if (found.length === 0) return;
+  const message = "A credential never stands in an address; send it as a header.";
+  throw new Fault("validation_error", {
+    errors: found.map((name) => ({ path: `/${name}`, code: "unknown_field", message })),
+  });
+}
+
+function readCredential(headers: Headers): { bearer?: string | undefined; apiKey?: string | undefined } {
   const bearer = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
   const apiKey = headers.get("x-api-key") ?? undefined;
   if (bearer && apiKey && bearer !== apiKey) throw new Fault("ambiguous_credentials");
-  const key = bearer ?? apiKey;
-  if (!key) throw new Fault(headers.has("authorization") ? "invalid_api_key" : "authentication_required");
-  return key;
+  if (!bearer && !apiKey) throw new Fault(headers.has("authorization") ? "invalid_api_key" : "authentication_required");
+  return { bearer, apiKey };
 }

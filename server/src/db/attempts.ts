@@ -13,8 +13,12 @@ export type Claim = Held &
     provider: string;
     model: string;
     upstream: string;
+    /** What the provider is expected to take for it, in micro-dollars; null where that is not known. */
+    price: number | null;
     wakeId: string;
     leaseSeconds: number;
+    /** Nobody else does it: while it is being done, we work. */
+    isOurWork: boolean;
   };
 
 /**
@@ -27,6 +31,7 @@ export async function claimAttempt(db: Database, claim: Claim): Promise<"mine" |
     `with held as (
        update open_runs set provider = $6, job = $3, try = $4, wake_id = $9, ticket = null, next_poll_at = null,
          silent_since = null, occupies = case when occupies = $6 then occupies end,
+         doing = case when $11 then 'work' else 'vendor' end,
          alive_until = now() + make_interval(secs => $10 + 60)
        where run_id = $1 and epoch = $2 returning run_id, cancel_requested_at is not null as canceled
      ), chosen as (
@@ -35,15 +40,15 @@ export async function claimAttempt(db: Database, claim: Claim): Promise<"mine" |
        on conflict (run_id, job) do update set provider = excluded.provider, upstream = excluded.upstream
          where jobs.made is null and (jobs.provider, jobs.upstream) <> (excluded.provider, excluded.upstream)
      ), claimed as (
-       insert into attempts (run_id, job, try, key, epoch, provider, upstream, state, lease_until)
-       select run_id, $3, $4, $5, $2, $6, $8, 'intent', now() + make_interval(secs => $10) from held where not canceled
+       insert into attempts (run_id, job, try, key, epoch, provider, upstream, state, lease_until, price)
+       select run_id, $3, $4, $5, $2, $6, $8, 'intent', now() + make_interval(secs => $10), $12 from held where not canceled
        on conflict do nothing returning run_id
      )
      select exists (select from held) as held, exists (select from held where canceled) as canceled,
        exists (select from claimed) as claimed`,
     [
       ...[claim.run_id, claim.epoch, claim.job, claim.try, claim.key, claim.provider, claim.model, claim.upstream],
-      ...[claim.wakeId, claim.leaseSeconds],
+      ...[claim.wakeId, claim.leaseSeconds, claim.isOurWork, claim.price],
     ],
   );
   if (!row?.held) return "lost";
@@ -59,6 +64,7 @@ export type AttemptRow = AttemptId & {
   sends: number;
   ticket: Json | null;
   fault: PublicFault | null;
+  is_last: boolean;
   /** Seconds until the lease ends; not positive when it has. */
   lease: number;
   /** Seconds since the outcome became unknown. */
@@ -67,7 +73,7 @@ export type AttemptRow = AttemptId & {
   silent_for?: number | null;
 };
 
-const SHOWN = `run_id, job, try, key, provider, upstream, state, sends, ticket, fault,
+const SHOWN = `run_id, job, try, key, provider, upstream, state, sends, ticket, fault, is_last,
   coalesce(extract(epoch from lease_until - now()), 0)::float as lease,
   extract(epoch from now() - unknown_since)::float as unknown_for`;
 
@@ -134,13 +140,16 @@ export async function keepTicket(
 }
 
 /** Nothing was taken: the provider said so, or the request never left. */
-export async function failAttempt(db: Database, id: AttemptId, fault: PublicFault, request?: Json): Promise<void> {
+/** `isLast`: the run ends with it, and nothing is sent after it, whoever does this step again. */
+export type Failing = { fault: PublicFault; isLast: boolean; request?: Json | undefined };
+
+export async function failAttempt(db: Database, id: AttemptId, { fault, isLast, request }: Failing): Promise<void> {
   await db.query(
     "attempts.fail",
-    `update attempts set state = 'failed', fault = $4, lease_until = null, finished_at = now(),
+    `update attempts set state = 'failed', fault = $4, lease_until = null, finished_at = now(), is_last = $6,
        request = coalesce($5, request)
      where run_id = $1 and job = $2 and try = $3 and state in ('intent', 'unknown', 'submitted')`,
-    [id.run_id, id.job, id.try, fault, request],
+    [id.run_id, id.job, id.try, fault, request, isLast],
   );
 }
 
@@ -195,7 +204,7 @@ export async function keepMade(
   const rows = await db.query(
     "attempts.made",
     `with held as (
-       update open_runs set alive_until = now() + interval '120 seconds', next_poll_at = null, occupies = null
+       update open_runs set alive_until = now() + interval '120 seconds', next_poll_at = null, occupies = null, doing = 'work'
        where run_id = $1 and epoch = $2 returning run_id, tenant_id
      ), kept as (
        insert into assets (asset_id, run_id, tenant_id, role, storage_key, media_type, width, height, size_bytes, sha256)

@@ -3,9 +3,14 @@
 import pg from "pg";
 import { z } from "zod";
 import { Fault } from "../faults.ts";
+import { prepareScope, scopedQuery } from "./scoped-query.ts";
 
 export const DatabaseEnv = z.object({
   DATABASE_URL: z.string().describe("PostgreSQL, version 15 or newer"),
+  MIGRATION_DATABASE_URL: z
+    .string()
+    .optional()
+    .describe("PostgreSQL as the owner of the tables, where DATABASE_URL is to be somebody who may not change them"),
   DATABASE_POOL: z.coerce.number().int().min(2).default(16).describe("Connections that one process may hold"),
 });
 
@@ -13,10 +18,14 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
 export type Row = Record<string, unknown>;
 export type Database = {
+  /** The same, in the name of one tenant: the database shows it nothing of any other. */
+  as(tenantId: string): Database;
   /** Runs one statement, prepared under `name`. */
   query<R = Row>(name: string, text: string, values?: unknown[]): Promise<R[]>;
   /** Hears of notifications until closed; comes back by itself after a lost connection. */
   listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>;
+  /** How long the oldest question that still waits for a connection has waited, in milliseconds. */
+  waitMs(): number;
   /** Throws when the database does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -31,7 +40,10 @@ const isAbsent = (thrown: unknown) => {
   );
 };
 
-export function connect(env: z.output<typeof DatabaseEnv>): Database {
+type Connection = Pick<z.output<typeof DatabaseEnv>, "DATABASE_URL" | "DATABASE_POOL">;
+
+/** `role` is what statements that name no tenant are run as; null for whoever looks before there are roles. */
+export function connect(env: Connection, role: string | null = "gesso_system"): Database {
   const pool = new pg.Pool({
     connectionString: env.DATABASE_URL,
     max: env.DATABASE_POOL,
@@ -41,26 +53,45 @@ export function connect(env: z.output<typeof DatabaseEnv>): Database {
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
     // Every statement names its partition by a parameter: planning it anew each time would cost more than running it.
-    options: "-c plan_cache_mode=force_generic_plan",
+    options: `-c plan_cache_mode=force_generic_plan${role === null ? "" : ` -c role=${role}`}`,
+    ...(role !== null && { onConnect: prepareScope }),
   });
   // Without a listener an idle connection that the server closes would end the process.
   pool.on("error", () => {});
 
-  const query = async <R>(name: string, text: string, values: unknown[] = []) => {
+  const asked = new Set<{ at: number }>();
+  const waitMs = () => {
+    const waiting = pool.waitingCount;
+    if (waiting === 0) return 0;
+    const oldest = [...asked][Math.max(0, asked.size - waiting)];
+    return oldest ? performance.now() - oldest.at : 0;
+  };
+
+  const ask = async <R>(statement: pg.QueryConfig | pg.Query): Promise<R[]> => {
+    const question = { at: performance.now() };
+    asked.add(question);
     try {
-      const result = await pool.query({ name, text, values });
+      const result = await (pool.query(statement as pg.QueryConfig) as Promise<pg.QueryResult>);
       return result.rows as R[];
     } catch (thrown) {
       if (isAbsent(thrown)) throw new Fault("dependency_unavailable", {}, { cause: thrown });
       throw thrown;
+    } finally {
+      asked.delete(question);
     }
   };
-  return {
-    query,
-    ping: async () => void (await query("ping", "select 1")),
+  const database: Database = {
+    query: (name, text, values = []) => ask({ name, text, values }),
+    as: (tenantId) => ({
+      ...database,
+      query: (name, text, values = []) => ask(scopedQuery({ name, text, values }, tenantId)),
+    }),
+    waitMs,
+    ping: async () => void (await database.query("ping", "select 1")),
     listen: (channel, heard) => listen(env.DATABASE_URL, channel, heard),
     close: () => pool.end(),
   };
+  return database;
 }
 
 async function listen(url: string, channel: string, heard: (payload: string) => void) {

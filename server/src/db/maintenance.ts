@@ -13,5 +13,8 @@ export async function tidy(db: Database): Promise<void> {
        select tenant_id, key from idempotency_keys where created_at < now() - make_interval(days => $1) limit $2)`,
     [KEY_DAYS, BATCH],
   );
+  await db.query("tidy.buckets", "delete from buckets where filled_at < now() - interval '1 hour'");
+  await db.query("tidy.pace", "delete from queue_pace where noted_at < now() - interval '1 hour'");
+  await db.query("tidy.budgets", "delete from budgets where ends_at < now() - interval '1 day'");
   await db.query("tidy.leases", "delete from leases where until < now() - interval '1 hour'");
 }

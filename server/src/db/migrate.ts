@@ -8,7 +8,8 @@ const FOLDER = new URL("../../migrations/", import.meta.url);
 const LOCK = 7_788_001;
 const DAYS_AHEAD = 8;
 
-export async function migrate(url: string): Promise<string[]> {
+/** `url` is the owner's. Whoever works with the tables, by `workingUrl`, is allowed to take the roles that it works in. */
+export async function migrate(url: string, workingUrl = url): Promise<string[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -27,11 +28,19 @@ export async function migrate(url: string): Promise<string[]> {
     const known = new Set((await readMigrations()).map(({ name }) => name));
     const newer = [...applied.keys()].filter((name) => !known.has(name));
     if (newer.length > 0) throw new Error(`the database is of a newer version (${newer.join(", ")})`);
+    if (fresh.length > 0) await client.query("select raise_walls()");
+    await letIn(client, workingUrl);
     await client.query("select make_partitions((now() at time zone 'UTC')::date - 1, $1)", [DAYS_AHEAD]);
     return fresh;
   } finally {
     await client.end();
   }
+}
+
+async function letIn(client: pg.Client, workingUrl: string): Promise<void> {
+  const worker = decodeURIComponent(URL.parse(workingUrl)?.username ?? "");
+  if (worker === "" || worker === client.user) return;
+  await client.query(`grant gesso_app, gesso_system to ${pg.escapeIdentifier(worker)}`);
 }
 
 async function readMigrations() {

@@ -2,8 +2,8 @@
 // a notification inside every commit would make all commits queue for one lock.
 import type { Database } from "./connect.ts";
 
-/** PostgreSQL refuses payloads of 8,000 bytes and more; an id takes 37. */
-const MOST_WORDS = 200;
+/** PostgreSQL refuses payloads of 8,000 bytes and more; a word is an id, or an id and the name of a provider. */
+const MOST_WORDS = 100;
 const GATHER_MS = 10;
 
 export type Notifier = { say(word: string): void };

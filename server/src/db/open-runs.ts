@@ -4,6 +4,8 @@
 import type { PublicFault } from "../faults.ts";
 import type { Json } from "../kit/shapes.ts";
 import type { Database } from "./connect.ts";
+import { TOLD } from "./events.ts";
+import { BOOKED, EASED, wasted } from "./ledger.ts";
 import type { KeptAsset, Result, RunRow } from "./runs.ts";
 
 /** A run in the hands of one engine invocation. */
@@ -12,30 +14,7 @@ export type Held = { run_id: string; tenant_id: string; epoch: number };
 /** How long a step may be silent before the run counts as lost by the engine. */
 const STEP_SECONDS = 120;
 
-export async function takeQueued(db: Database, shards: number[], limit: number): Promise<Held[]> {
-  return db.query<Held>(
-    "open.take",
-    `update open_runs set dispatched_at = now(), alive_until = now() + interval '20 seconds'
-     where run_id in (
-       select run_id from open_runs where shard = any($1::smallint[]) and dispatched_at is null
-       order by run_id limit $2 for update skip locked)
-     returning run_id, tenant_id, epoch`,
-    [shards, limit],
-  );
-}
-
-/** What could not be handed to the engine goes back to the queue. */
-export async function putBack(db: Database, runs: Held[]): Promise<void> {
-  await db.query(
-    "open.putBack",
-    `update open_runs set dispatched_at = null
-     from unnest($1::uuid[], $2::int[]) as back (run_id, epoch)
-     where open_runs.run_id = back.run_id and open_runs.epoch = back.epoch and started_at is null`,
-    [runs.map((run) => run.run_id), runs.map((run) => run.epoch)],
-  );
-}
-
-export type Begun = Pick<RunRow, "run_id" | "tenant_id" | "plan" | "warnings"> & {
+export type Begun = Pick<RunRow, "run_id" | "tenant_id" | "user_id" | "plan" | "warnings"> & {
   deadline_at: Date;
   /** What earlier invocations of this run have already made, by job, and who made it. */
   made: Record<string, { files: KeptAsset[]; data?: Json; provider: string; upstream: string }>;
@@ -49,12 +28,13 @@ export async function beginRun(db: Database, held: Held, eventId: string): Promi
        set started_at = coalesce(started_at, now()), alive_until = now() + make_interval(secs => $4), resends = 0
        where run_id = $1 and epoch = $2 returning run_id, deadline_at
      ), started as (
-       update runs set status = 'processing', progress = 0.01, started_at = now(), phase = 'submitting'
-       where run_id = $1 and status = 'queued' and exists (select from mine) returning run_id, tenant_id
+       update runs set status = 'processing', progress = 0.01, started_at = now(), phase = 'submitting', ${TOLD}
+       where run_id = $1 and status = 'queued' and exists (select from mine) returning run_id, tenant_id, told_xact
      ), told as (
-       insert into events (run_id, event_id, tenant_id, type) select run_id, $3, tenant_id, 'run.processing' from started
+       insert into events (run_id, event_id, tenant_id, type, xact)
+       select run_id, $3, tenant_id, 'run.processing', told_xact from started
      )
-     select runs.run_id, runs.tenant_id, runs.plan, runs.warnings, mine.deadline_at,
+     select runs.run_id, runs.tenant_id, runs.user_id, runs.plan, runs.warnings, mine.deadline_at,
        (select coalesce(jsonb_object_agg(job, made || jsonb_build_object('provider', provider, 'upstream', upstream)), '{}')
         from jobs where jobs.run_id = $1 and made is not null) as made
      from runs join mine using (run_id) where runs.run_id = $1`,
@@ -63,14 +43,17 @@ export async function beginRun(db: Database, held: Held, eventId: string): Promi
   return row;
 }
 
+/** `doing` is whom it waits for: its provider's gate, or the provider. */
+export type Wake = { wakeId: string; seconds: number; doing: "gate" | "vendor" };
+
 /** Says where the run can be woken, and until when it will be silent. Undefined: the run is no longer ours. */
-export async function armWake(db: Database, held: Held, wakeId: string, seconds: number) {
+export async function armWake(db: Database, held: Held, { wakeId, seconds, doing }: Wake) {
   const [row] = await db.query<{ canceled: boolean; remaining: number }>(
     "open.arm",
-    `update open_runs set wake_id = $3, alive_until = now() + make_interval(secs => $4)
+    `update open_runs set wake_id = $3, alive_until = now() + make_interval(secs => $4), doing = $5
      where run_id = $1 and epoch = $2
      returning cancel_requested_at is not null as canceled, extract(epoch from deadline_at - now())::float as remaining`,
-    [held.run_id, held.epoch, wakeId, seconds + STEP_SECONDS],
+    [held.run_id, held.epoch, wakeId, seconds + STEP_SECONDS, doing],
   );
   return row;
 }
@@ -87,10 +70,14 @@ export async function secondsLeft(db: Database, held: Held): Promise<number | un
 }
 
 export type End =
+  /** `cost` in micro-dollars by the prices at acceptance; null where that is not known. */
   | { status: "completed"; result: Result; provider: string; cost: number | null; warnings: string[] }
   | { status: "failed" | "canceled"; error: PublicFault };
 
-/** Ends a run, once: only the one who deletes its open row may. `epoch` is left out by the watchdog alone. */
+/**
+ * Ends a run, once: only the one who deletes its open row may. What it held is settled with it: nobody is charged more than
+ * was held, or anything at all for a run that did not complete. `epoch` is left out by the watchdog alone.
+ */
 export async function endRun(
   db: Database,
   run: { run_id: string; epoch?: number },
@@ -98,61 +85,67 @@ export async function endRun(
   eventId: string,
 ): Promise<boolean> {
   const completed = end.status === "completed" ? end : undefined;
-  const rows = await db.query(
-    "open.end",
-    `with gone as (
-       delete from open_runs where run_id = $1 and ($2::int is null or epoch = $2) returning run_id
-     ), ended as (
-       update runs set status = $3, progress = case when $3 = 'completed' then 1 else progress end,
-         result = $4, error = $5, cost = $6, provider = coalesce($7, provider), warnings = warnings || $8,
-         phase = null, finished_at = now()
-       where run_id = $1 and exists (select from gone) returning run_id, tenant_id, status
-     ), noted as (
-       insert into ended_badly (tenant_id, status, run_id)
-       select tenant_id, status, run_id from ended where status <> 'completed'
-     ), told as (
-       insert into events (run_id, event_id, tenant_id, type, terminal)
-       select run_id, $9, tenant_id, 'run.' || status, true from ended
-     )
-     select run_id from ended`,
-    [
-      ...[run.run_id, run.epoch, end.status, completed ? completed.result : null],
-      ...[completed ? null : (end as { error: PublicFault }).error],
-      ...[
-        completed?.cost === undefined || completed.cost === null ? null : { amount: completed.cost, currency: "USD" },
-      ],
-      ...[completed?.provider, JSON.stringify(completed?.warnings ?? []), eventId],
-    ],
-  );
+  const rows = await db.query("open.end", END, [
+    ...[run.run_id, run.epoch, end.status, completed ? completed.result : null],
+    ...[completed ? null : (end as { error: PublicFault }).error, completed?.cost],
+    ...[completed?.provider, JSON.stringify(completed?.warnings ?? []), eventId],
+  ]);
   return rows.length > 0;
 }
+
+const END = `
+  with gone as (
+    delete from open_runs where run_id = $1 and ($2::int is null or epoch = $2)
+    returning run_id, tenant_id, reserved, held_from, holders,
+      case when $6::bigint is not null then least($6, reserved) end as charged
+  ), ended as (
+    update runs set status = $3, progress = case when $3 = 'completed' then 1 else progress end,
+      result = $4, error = $5, provider = coalesce($7, provider), warnings = warnings || $8, phase = null, finished_at = now(),
+      cost = (select jsonb_build_object('amount', trim_scale(charged / 1000000.0), 'currency', 'USD')
+              from gone where charged is not null), ${TOLD}
+    where run_id = $1 and exists (select from gone) returning run_id, tenant_id, status, created_at, told_xact
+  ), noted as (
+    insert into ended_badly (tenant_id, status, run_id)
+    select tenant_id, status, run_id from ended where status <> 'completed'
+  ), told as (
+    insert into events (run_id, event_id, tenant_id, type, terminal, xact)
+    select run_id, $9, tenant_id, 'run.' || status, true, told_xact from ended
+  ), bill as (
+    select gone.*, ended.created_at as accepted_at,
+      coalesce((${wasted("$1", "$3 = 'completed'")}), 0) + greatest($6 - reserved, 0) as wasted
+    from gone, ended
+  ), ${BOOKED}
+  select run_id, ${EASED} from ended`;
 
 /** A run that has not begun is canceled at once; one that has is asked to stop, and says where to wake it. */
 export async function cancelRun(db: Database, tenantId: string, runId: string, error: PublicFault, eventId: string) {
   const [row] = await db.query<{ ended: boolean; asked: boolean; wake_id: string | null }>(
     "open.cancel",
-    `with locked as (
+    `with mine as (
        -- Whether it has begun is read under the lock: a beginning at this very moment is waited for, and then seen.
        select run_id, started_at from open_runs where run_id = $2 and tenant_id = $1 for update
      ), gone as (
-       delete from open_runs using locked
-       where open_runs.run_id = $2 and locked.started_at is null returning open_runs.run_id
+       delete from open_runs using mine
+       where open_runs.run_id = $2 and mine.started_at is null
+       returning open_runs.run_id, open_runs.tenant_id, reserved, held_from, holders
      ), asked as (
        update open_runs set cancel_requested_at = coalesce(cancel_requested_at, now())
-       from locked where open_runs.run_id = $2 and locked.started_at is not null
+       from mine where open_runs.run_id = $2 and mine.started_at is not null
        returning open_runs.run_id, open_runs.wake_id
      ), noted as (
        update runs set cancel_requested_at = coalesce(cancel_requested_at, now()) where run_id = $2 and exists (select from asked)
      ), ended as (
-       update runs set status = 'canceled', error = $3, cancel_requested_at = now(), finished_at = now()
-       where run_id = $2 and exists (select from gone) returning run_id, tenant_id
+       update runs set status = 'canceled', error = $3, cancel_requested_at = now(), finished_at = now(), ${TOLD}
+       where run_id = $2 and exists (select from gone) returning run_id, tenant_id, created_at, told_xact
      ), listed as (
        insert into ended_badly (tenant_id, status, run_id) select tenant_id, 'canceled', run_id from ended
      ), told as (
-       insert into events (run_id, event_id, tenant_id, type, terminal)
-       select run_id, $4, tenant_id, 'run.canceled', true from ended
-     )
-     select exists (select from ended) as ended, exists (select from asked) as asked,
+       insert into events (run_id, event_id, tenant_id, type, terminal, xact)
+       select run_id, $4, tenant_id, 'run.canceled', true, told_xact from ended
+     ), bill as (
+       select gone.*, ended.created_at as accepted_at, null::bigint as charged, null::bigint as wasted from gone, ended
+     ), ${BOOKED}
+     select ${EASED}, exists (select from ended) as ended, exists (select from asked) as asked,
        (select wake_id from asked) as wake_id`,
     [tenantId, runId, error, eventId],
   );
@@ -192,11 +185,12 @@ export async function noteProgress(db: Database, runId: string, progress: number
   await db.query(
     "open.progress",
     `with moved as (
-       update runs set progress = $2, phase = 'generating'
-       where run_id = $1 and status = 'processing' and $2 >= progress + 0.04 returning run_id, tenant_id, progress
+       update runs set progress = $2, phase = 'generating', ${TOLD}
+       where run_id = $1 and status = 'processing' and $2 >= progress + 0.04
+       returning run_id, tenant_id, progress, told_xact
      )
-     insert into events (run_id, event_id, tenant_id, type, data)
-     select run_id, $3, tenant_id, 'run.progress', jsonb_build_object('progress', progress) from moved`,
+     insert into events (run_id, event_id, tenant_id, type, data, xact)
+     select run_id, $3, tenant_id, 'run.progress', jsonb_build_object('progress', progress), told_xact from moved`,
     [runId, Math.min(0.99, progress), eventId],
   );
 }
@@ -224,7 +218,7 @@ export async function findByTicket(db: Database, provider: string, name: string,
 export async function expectSoon(db: Database, runId: string): Promise<void> {
   await db.query(
     "open.soon",
-    `update open_runs set alive_until = least(alive_until, now() + interval '60 seconds'), next_poll_at = null
+    `update open_runs set alive_until = least(alive_until, now() + interval '60 seconds'), next_poll_at = null, doing = 'work'
      where run_id = $1`,
     [runId],
   );
@@ -237,7 +231,7 @@ export async function expectSoon(db: Database, runId: string): Promise<void> {
 export async function requeueLost(db: Database, limit: number): Promise<Held[]> {
   return db.query<Held>(
     "open.requeue",
-    `update open_runs set dispatched_at = null, alive_until = null, next_poll_at = null, wake_id = null,
+    `update open_runs set dispatched_at = null, doing = null, alive_until = null, next_poll_at = null, wake_id = null,
        resends = (resends + 1) % 10,
        epoch = epoch + case when started_at is null and resends < 9 then 0 else 1 end
      where run_id in (select run_id from open_runs where alive_until < now() limit $1 for update skip locked)
@@ -250,7 +244,8 @@ export async function requeueLost(db: Database, limit: number): Promise<Held[]> 
 export async function requeueAll(db: Database): Promise<number> {
   const rows = await db.query(
     "open.requeueAll",
-    `update open_runs set dispatched_at = null, alive_until = null, next_poll_at = null, wake_id = null, epoch = epoch + 1
+    `update open_runs set dispatched_at = null, doing = null, alive_until = null, next_poll_at = null, wake_id = null,
+       epoch = epoch + 1
      where dispatched_at is not null returning run_id`,
   );
   return rows.length;

@@ -19,7 +19,7 @@ const openRun = async () => {
   const held = { run_id: randomUUID(), tenant_id: randomUUID(), epoch: 0 };
   await database.db.query(
     "test.open",
-    "insert into open_runs (run_id, tenant_id, shard, deadline_at) values ($1, $2, 0, now() + interval '1 hour')",
+    "insert into open_runs (run_id, tenant_id, deadline_at) values ($1, $2, now() + interval '1 hour')",
     [held.run_id, held.tenant_id],
   );
   return held;

@@ -1,7 +1,7 @@
 // The prompt library. Every change is a version of its own, written in the statement that makes it; every read and write
 // is scoped by tenant.
 import type { Database } from "./connect.ts";
-import type { Caller } from "./runs.ts";
+import type { Owner } from "./runs.ts";
 
 export type PromptContent = { name: string; text: string; model_type: string | null; tags: string[] };
 export type PromptRow = PromptContent & { prompt_id: string; version: number; created_at: Date; updated_at: Date };
@@ -11,7 +11,7 @@ const fold = (text: string) => text.normalize("NFKC").toLowerCase();
 
 const SHOWN = "prompt_id, name, text, model_type, tags, version, created_at, updated_at";
 
-export type NewPrompt = Caller &
+export type NewPrompt = Owner &
   PromptContent & { prompt_id: string; idempotency?: { key: string; fingerprint: Buffer } | undefined };
 
 /** Prompt, first version and key in one statement. Nothing answers undefined: the key is taken. */
@@ -81,7 +81,7 @@ export type PromptChange = Partial<PromptContent>;
 /** Makes the next version. Undefined: there is no such prompt, or `version` is no longer its version. */
 export async function changePrompt(
   db: Database,
-  prompt: Caller & { prompt_id: string; version?: number | undefined },
+  prompt: Owner & { prompt_id: string; version?: number | undefined },
   { name, text, model_type, tags }: PromptChange,
 ): Promise<PromptRow | undefined> {
   const [row] = await db.query<PromptRow>(

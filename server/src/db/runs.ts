@@ -1,10 +1,30 @@
 // The record of runs: accepting one, reading it, listing. Every read and write is scoped by tenant.
-import type { PublicFault } from "../faults.ts";
+import { Fault, type PublicFault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
 import type { Json, Status } from "../kit/shapes.ts";
+import { holdersOf, type Reached, refusalOf } from "./budgets.ts";
 import type { Database } from "./connect.ts";
+import type { SealedSecret } from "./webhook-secrets.ts";
 
-export type Caller = { tenant_id: string; user_id: string };
+/** Whose something is. */
+export type Owner = { tenant_id: string; user_id: string };
+
+export type Role = "owner" | "developer" | "viewer";
+
+/** Who asks, with which credential, and what that credential may do. */
+export type Caller = Owner & {
+  /** Null where no key of ours stands behind the credential. */
+  key_id: string | null;
+  role: Role;
+  scopes: readonly string[];
+  /** What the key may use; figures that are not set are not limited here. */
+  limits: Json;
+  /** When the credential ends by itself. */
+  expires_at: Date | null;
+  tenant: { weight: number; limits: Json };
+  /** Set where a token that we minted speaks for the key. `max_spend` is in US dollars. */
+  token: { token_id: string; max_spend: number | null } | null;
+};
 
 /** A file as a run's result lists it. It never changes, so a run is shown without looking anything else up. */
 export type KeptAsset = {
@@ -25,7 +45,7 @@ export type KeptAsset = {
 /** `jobs` are the files of every job of the plan; `outputs`, those of the last. */
 export type Result = { outputs: KeptAsset[]; jobs?: KeptAsset[][]; data?: Json | null };
 
-export type RunRow = Caller & {
+export type RunRow = Owner & {
   run_id: string;
   operation: string;
   run_type: string;
@@ -54,56 +74,105 @@ export type RunRow = Caller & {
   deleted_at: Date | null;
 };
 
-export type NewRun = Caller &
+export type MostOpen = { tenant?: number | undefined; key?: number | undefined };
+
+/** What the end of a run is signed with, and how many days it is kept. */
+export type KeptSecret = SealedSecret & { keptDays: number };
+
+export type NewRun = Owner &
   Pick<
     RunRow,
     "run_id" | "operation" | "run_type" | "inputs" | "plan" | "metadata" | "warnings" | "root_run_id" | "depth"
   > & {
     parent_run_id?: string | undefined;
     webhook_url?: string | undefined;
+    webhook_secret?: KeptSecret | undefined;
     model?: string | undefined;
     provider?: string | undefined;
     /** Other runs that its pictures come from, beside the parent. */
     references?: string[];
-    shard: number;
+    /** Which provider it waits for. */
+    lane: string;
     deadlineSeconds: number;
     idempotency?: { key: string; fingerprint: Buffer } | undefined;
     event_id: string;
+    key_id?: string | null | undefined;
+    token_id?: string | undefined;
+    /** What it is expected to cost, in micro-dollars; nothing where that is not known. */
+    estimate?: number | null;
+    /** How many runs its tenant and its key may have open; as many as they like where nothing is said. */
+    mostOpen?: MostOpen | undefined;
   };
 
-/** Row, key, place in the queue and event in one statement: all of it or nothing. Nothing answers undefined: the key is taken. */
+/**
+ * Row, key, place in the queue, event and the money that it holds in one statement: all of it or nothing. Nothing answers
+ * undefined: the key is taken. Throws where a budget or the limit of open runs does not allow it.
+ */
 export async function acceptRun(db: Database, run: NewRun): Promise<RunRow | undefined> {
-  const [row] = await db.query<RunRow>(
-    "runs.accept",
-    `with key as (
-       insert into idempotency_keys (tenant_id, key, fingerprint, run_id)
-       select $2, $14, $15, $1 where $14::text is not null
-       on conflict do nothing returning run_id
-     ), accepted as (
-       insert into runs (run_id, tenant_id, user_id, operation, run_type, inputs, plan, metadata, warnings,
-                         parent_run_id, root_run_id, depth, webhook_url, model, provider)
-       select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $16, $17
-       where $14::text is null or exists (select from key)
-       returning *
-     ), queued as (
-       insert into open_runs (run_id, tenant_id, shard, deadline_at)
-       select run_id, tenant_id, $18, now() + make_interval(secs => $19) from accepted
-     ), referred as (
-       insert into run_references (run_id, source_run_id, root_run_id)
-       select run_id, source, root_run_id from accepted, unnest($21::uuid[]) as source
-     ), told as (
-       insert into events (run_id, event_id, tenant_id, type) select run_id, $20, tenant_id, 'run.queued' from accepted
-     )
-     select * from accepted`,
-    [
-      ...[run.run_id, run.tenant_id, run.user_id, run.operation, run.run_type, run.inputs, JSON.stringify(run.plan)],
-      ...[run.metadata, JSON.stringify(run.warnings), run.parent_run_id, run.root_run_id, run.depth, run.webhook_url],
-      ...[run.idempotency?.key, run.idempotency?.fingerprint, run.model, run.provider],
-      ...[run.shard, run.deadlineSeconds, run.event_id, run.references ?? []],
-    ],
-  );
-  return row;
+  const [row] = await db.query<RunRow & Judgement>("runs.accept", ACCEPT, [
+    ...[run.run_id, run.tenant_id, run.user_id, run.operation, run.run_type, run.inputs, JSON.stringify(run.plan)],
+    ...[run.metadata, JSON.stringify(run.warnings), run.parent_run_id, run.root_run_id, run.depth, run.webhook_url],
+    ...[run.idempotency?.key, run.idempotency?.fingerprint, run.model, run.provider],
+    ...[run.lane, run.deadlineSeconds, run.event_id, run.references ?? []],
+    ...[run.estimate, holdersOf(run), run.key_id, run.mostOpen?.tenant, run.mostOpen?.key],
+    ...secretValues(run),
+  ]);
+  const { reached, reached_by, has_room, ...accepted } = row!;
+  if (reached) throw refusalOf({ reached, reached_by, amount: run.estimate ?? null }, run);
+  if (!has_room) throw new Fault("concurrency_limit_reached", { limits: run.mostOpen });
+  return accepted.run_id ? accepted : undefined;
 }
+
+const secretValues = ({ webhook_secret: secret }: NewRun) => [
+  ...[secret?.secret_id, secret?.key_id, secret?.sealed, secret?.keptDays],
+];
+
+/** `$n` is the first of `secretValues`. */
+const keptSecret = (first: number) => `sealed as (
+    insert into webhook_secrets (tenant_id, owner_id, secret_id, key_id, sealed, ends_at)
+    select tenant_id, run_id, $${first}, $${first + 1}, $${first + 2}, now() + make_interval(days => $${first + 3})
+    from accepted where $${first}::uuid is not null
+  )`;
+
+type Judgement = { reached: Reached | null; reached_by: string; has_room: boolean };
+
+/** A tenant without limits has no row among the budgets, and is not judged at all. */
+const ACCEPT = `
+  with verdict as materialized (
+    select (judged).*, has_room from (
+      select coalesce($25::int, $26::int) is null or may_open($2, $25, $24, $26) as has_room,
+        case when $22::bigint is distinct from 0 and exists (
+          select from budgets where tenant_id = $2 and holder_id = any($23::uuid[]) and is_limited)
+        then judge_budget($2, $23::uuid[], $22::bigint) end as judged
+      offset 0
+    ) as once
+  ), key as (
+    insert into idempotency_keys (tenant_id, key, fingerprint, run_id)
+    select $2, $14, $15, $1 from verdict where reached is null and has_room and $14::text is not null
+    on conflict do nothing returning run_id
+  ), accepted as (
+    insert into runs (run_id, tenant_id, user_id, operation, run_type, inputs, plan, metadata, warnings,
+                      parent_run_id, root_run_id, depth, webhook_url, model, provider, key_id)
+    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $16, $17, $24
+    from verdict where reached is null and has_room and ($14::text is null or exists (select from key))
+    returning *
+  ), queued as (
+    insert into open_runs (run_id, tenant_id, lane, key_id, deadline_at, reserved, held_from, holders)
+    select run_id, tenant_id, $18, key_id, now() + make_interval(secs => $19), $22::bigint,
+      case when from_balance then 'available' else 'credit' end,
+      case when holders is not null then take_budget($2, holders, $22::bigint) end
+    from accepted, verdict
+    returning held_from
+  ), referred as (
+    insert into run_references (run_id, source_run_id, root_run_id)
+    select run_id, source, root_run_id from accepted, unnest($21::uuid[]) as source
+  ), told as (
+    insert into events (run_id, event_id, tenant_id, type) select run_id, $20, tenant_id, 'run.queued' from accepted
+  ), held as (
+    insert into transfers (cause_id, kind, tenant_id, from_account, to_account, amount)
+    select $1, 'reserve', $2, held_from, 'reserved', $22::bigint from queued where $22::bigint > 0
+  ), ${keptSecret(27)}
+  select reached, reached_by, has_room, accepted.* from verdict left join accepted on true`;
 
 /** An upload is a run that has ended when it begins; its file is already in storage. */
 export async function acceptUpload(
@@ -129,13 +198,13 @@ export async function acceptUpload(
      ), told as (
        insert into events (run_id, event_id, tenant_id, type, terminal)
        select run_id, $21, tenant_id, 'run.completed', true from accepted
-     )
+     ), ${keptSecret(24)}
      select * from accepted`,
     [
       ...[run.run_id, run.tenant_id, run.user_id, run.operation, run.run_type, run.inputs],
       ...[run.parent_run_id, run.root_run_id, run.idempotency?.key, run.idempotency?.fingerprint, run.depth],
       ...[{ outputs: [kept] }, kept.asset_id, kept.role, storage_key, kept.media_type, kept.width, kept.height],
-      ...[kept.size_bytes, kept.sha256, run.event_id, run.metadata, run.webhook_url],
+      ...[kept.size_bytes, kept.sha256, run.event_id, run.metadata, run.webhook_url, ...secretValues(run)],
     ],
   );
   return row;
@@ -200,7 +269,9 @@ export async function listRuns(db: Database, tenantId: string, filter: ListFilte
     status: "status = ?",
     run_type: "run_type = ?",
     parent_run_id: "parent_run_id = ?",
-    created_after: "run_id >= uuid_floor(?::timestamptz) and created_at > ?::timestamptz",
+    // In milliseconds, as callers are told it. A run has its name a little before it is accepted.
+    created_after: `run_id >= uuid_floor(?::timestamptz - interval '1 hour')
+      and date_trunc('milliseconds', created_at) > ?::timestamptz`,
   };
   const from = LISTS[filter.status ?? ""] ?? "runs";
   const values: unknown[] = [tenantId, limit];
@@ -218,7 +289,10 @@ export async function listRuns(db: Database, tenantId: string, filter: ListFilte
   );
 }
 
-/** Leaves a stone where the run was: what it was of stays, what it held goes. Its files follow through the outbox. */
+/**
+ * Leaves a stone where the run was: what it was of stays, what it held goes. Its files follow through the outbox, and what
+ * was still to be told of it is not told.
+ */
 export async function deleteRun(db: Database, tenantId: string, runId: string, outboxId: string): Promise<boolean> {
   const rows = await db.query(
     "runs.delete",
@@ -233,6 +307,14 @@ export async function deleteRun(db: Database, tenantId: string, runId: string, o
      ), work as (
        insert into outbox (outbox_id, kind, payload)
        select $3, 'delete_files', jsonb_build_object('keys', jsonb_agg(storage_key)) from files having count(*) > 0
+     ), unsent as (
+       delete from open_deliveries where run_id = $2 and tenant_id = $1 and exists (select from stone)
+     ), untold as (
+       update webhook_deliveries set body = null, next_attempt_at = null, finished_at = coalesce(finished_at, now()),
+         status = case when status = 'pending' then 'dropped' else status end
+       where run_id = $2 and tenant_id = $1 and exists (select from stone)
+     ), unsigned as (
+       delete from webhook_secrets where tenant_id = $1 and owner_id = $2 and exists (select from stone)
      )
      select run_id from stone`,
     [tenantId, runId, outboxId],

@@ -51,7 +51,8 @@ function reasonOf(thrown: unknown): string {
 }
 
 async function askDatabase(settings: PartSettings): Promise<void> {
-  const database = connect(settings);
+  // Before the first start there are no roles to take.
+  const database = connect(settings, null);
   try {
     await database.ping();
   } finally {

@@ -1,13 +1,17 @@
 // What must be done beside the runs themselves, each by one process at a time: poll providers, find lost runs, hold
-// deadlines, work the outbox, and notice when the engine has lost its memory.
+// deadlines, end the keeping of files, work the outbox, and notice when the engine has lost its memory.
 import { randomUUID } from "node:crypto";
+import { findBrokenAudit } from "../db/audit.ts";
 import { readMark, setMark } from "../db/engine-mark.ts";
+import { dropOldEvents } from "../db/events.ts";
 import { holdLeases } from "../db/leases.ts";
 import { tidy } from "../db/maintenance.ts";
 import { requeueAll } from "../db/open-runs.ts";
+import { requeueAllDeliveries } from "../db/webhook-queue.ts";
 import type { House } from "../runs/house.ts";
 import { pollProvider } from "../runs/poll.ts";
 import { endOverdue, requeueSilent, workOutbox } from "../runs/reconcile.ts";
+import { expire, sweep } from "../runs/retention.ts";
 import type { Ingress } from "./ingress.ts";
 import { type Loop, startLoop } from "./loop.ts";
 import { startWatch } from "./watch.ts";
@@ -34,8 +38,19 @@ export function startDuties(house: House, ingress: Ingress, holder: string, regi
       await checkMemory(house, ingress, registerAgain);
       return false;
     }),
+    duty("expiry", 5000, async () => (await expire(house)) > 0),
+    duty("sweep", 6 * 60 * 60 * 1000, async () => {
+      await sweep(house);
+      return false;
+    }),
     duty("tidy", 10 * 60 * 1000, async () => {
       await tidy(house.db);
+      await dropOldEvents(house.db, house.eventDays);
+      return false;
+    }),
+    duty("audit", 24 * 60 * 60 * 1000, async () => {
+      for (const broken of await findBrokenAudit(house.db))
+        house.log.error(broken, "the audit log was changed by hand");
       return false;
     }),
     ...house.providers.map((live) =>
@@ -62,6 +77,7 @@ async function checkMemory(house: House, ingress: Ingress, registerAgain: () => 
   if (inEngine === ours) return;
   const mark = randomUUID();
   const runs = await requeueAll(house.db);
+  await requeueAllDeliveries(house.db);
   if (runs > 0) house.log.warn({ runs }, "the engine has lost its memory; open runs are started anew");
   await setMark(house.db, mark);
   await ingress.writeMark(mark);

@@ -3,6 +3,7 @@
 import { Agent, request } from "undici";
 import { z } from "zod";
 import type { Held } from "../db/open-runs.ts";
+import type { HeldDelivery } from "../db/webhook-queue.ts";
 import { Fault } from "../faults.ts";
 import type { WakeReason } from "../runs/house.ts";
 
@@ -19,6 +20,7 @@ export const EngineEnv = z.object({
 
 export type Ingress = {
   start(held: Held): Promise<void>;
+  startDelivery(held: HeldDelivery): Promise<void>;
   ring(wakeId: string, why: WakeReason): Promise<void>;
   /** Undefined: the engine does not even know our services. */
   readMark(): Promise<string | null | undefined>;
@@ -62,6 +64,9 @@ export function connectIngress(urls: string[]): Ingress {
   return {
     start: async (held) => {
       await must("/Run/run/send", held, { "idempotency-key": `${held.run_id}#${held.epoch}` });
+    },
+    startDelivery: async (held) => {
+      await must("/Webhook/deliver/send", held, { "idempotency-key": `${held.delivery_id}#${held.round}` });
     },
     ring: async (wakeId, why) => {
       await must(`/restate/awakeables/${wakeId}/resolve`, why);

@@ -4,22 +4,25 @@ import * as restate from "@restatedev/restate-sdk";
 import { dropLeases } from "../db/leases.ts";
 import { handsOf } from "../runs/hands.ts";
 import type { House } from "../runs/house.ts";
+import type { Office } from "../webhooks/office.ts";
 import { createActivity } from "./activity.ts";
 import { startDispatcher } from "./dispatcher.ts";
 import { startDuties } from "./duties.ts";
 import { type Ingress, register } from "./ingress.ts";
 import { markService, runService } from "./run-service.ts";
+import { startWebhookDuties } from "./webhook-duties.ts";
+import { webhookService } from "./webhook-service.ts";
 
 /** A moment to write down what the provider answered. */
 const LEAVE_MARGIN_SECONDS = 5;
 
-export type WorkerSettings = { host: string; port: number; url: string; adminUrl: string };
+export type WorkerSettings = { host: string; port: number; url: string; adminUrl: string; office: Office };
 export type Worker = { stop(): Promise<void> };
 
 export async function startWorker(house: House, ingress: Ingress, settings: WorkerSettings): Promise<Worker> {
   const activity = createActivity();
   const handler = restate.createEndpointHandler({
-    services: [runService(handsOf(house), activity), markService],
+    services: [runService(handsOf(house), activity), webhookService(settings.office, activity), markService],
     logger: (meta, ...words) => {
       if (meta.level === "error")
         house.log.warn({ invocation: meta.context?.invocationId }, words.map(String).join(" "));
@@ -42,10 +45,11 @@ export async function startWorker(house: House, ingress: Ingress, settings: Work
   const holder = house.newId();
   const dispatcher = await startDispatcher(house, ingress, holder);
   const duties = startDuties(house, ingress, holder, registerAgain);
+  const webhooks = startWebhookDuties(settings.office, ingress, holder);
 
   return {
     async stop() {
-      await Promise.all([dispatcher.stop(), duties.stop()]);
+      await Promise.all([dispatcher.stop(), duties.stop(), webhooks.stop()]);
       await dropLeases(house.db, holder).catch(() => {});
       // Nothing new comes in, what was begun is finished within the time that a submission may take, and then it is over.
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));

@@ -14,7 +14,7 @@ export function answerFault(context: Context, thrown: unknown, log: Log, operati
 
   const plain = fault.body();
   const body = { ...plain, details: { request_id: requestId, ...plain.details } };
-  if (fault.retryable) context.header("retry-after", "1");
+  if (fault.retryable) context.header("retry-after", String(fault.details.retry_after ?? 1));
   if (fault.status === 401) context.header("www-authenticate", "Bearer");
   context.header("vary", "Accept", { append: true });
 

@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream";
 import { Fault } from "../faults.ts";
 
 const STATUS_TEXT: Record<number, string> = { 400: "Bad Request", 408: "Request Timeout", 431: "Headers Too Large" };
+const LINGER_MS = 1000;
 const NOT_HTTP = { path: "", code: "invalid_type", message: "This is not an HTTP request." };
 
 function faultOf(code: string | undefined): Fault {
@@ -28,4 +29,6 @@ export function answerBroken(thrown: NodeJS.ErrnoException, socket: Duplex): voi
     "Connection: close",
   ];
   socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`);
+  // Who does not hang up is hung up on: a connection that is only half closed is still held.
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

@@ -1,29 +1,49 @@
-// The door out for files: whole or in ranges, with the exact type, and nothing a browser could be tricked into running.
+// The door out for files: whole or in ranges, with the exact type, and nothing a browser could be tricked into running. An
+// address opens one file as long as that is there: nothing can be added to it, and no cache answers for us for long.
 import { type Context, Hono } from "hono";
+import { Fault } from "../faults.ts";
 import { openFile } from "../runs/file.ts";
 import type { House } from "../runs/house.ts";
 import { answerFault } from "./answer.ts";
 
 const ASSET_ID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 
+/** How long a browser shows a file without asking again, and so how long it may show one that was deleted. */
+const CACHE_SECONDS = 60;
+
+/** With whatever bytes leave here: they are what we say, they run nothing, and they tell nobody where they were seen. */
+export const SAFE_HEADERS = {
+  "x-content-type-options": "nosniff",
+  "content-security-policy": "default-src 'none'; sandbox",
+  "referrer-policy": "no-referrer",
+};
+
 export function fileRoutes(house: House): Hono {
   const app = new Hono();
   app.on(["GET", "HEAD"], `/files/:asset_id{${ASSET_ID}}/:signature`, (context) =>
-    serveFile(house, context).catch((thrown) => answerFault(context, thrown, house.log)),
+    serveFile(house, context).catch((thrown) => {
+      for (const [name, value] of Object.entries(SAFE_HEADERS)) context.header(name, value);
+      context.header("cache-control", "no-store");
+      return answerFault(context, thrown, house.log);
+    }),
   );
   return app;
 }
 
 async function serveFile(house: House, context: Context): Promise<Response> {
-  const file = await openFile(house, context.req.param("asset_id")!, context.req.param("signature")!);
+  // What was handed out has no query: one that has is not what was handed out.
+  if (new URL(context.req.url).search !== "") throw new Fault("asset_not_found");
+  const assetId = context.req.param("asset_id")!;
+  const signature = context.req.param("signature")!;
+  const file = await openFile(house, assetId, signature);
+  const kind = file.media_type.startsWith("image/") ? "inline" : "attachment";
   const headers: Record<string, string> = {
     "content-type": file.media_type,
     "accept-ranges": "bytes",
     etag: file.etag,
-    "cache-control": "private, max-age=31536000, immutable",
-    "x-content-type-options": "nosniff",
-    "content-security-policy": "default-src 'none'; sandbox",
-    "referrer-policy": "no-referrer",
+    "content-disposition": `${kind}; filename="${assetId}${signature.slice(signature.lastIndexOf("."))}"`,
+    "cache-control": `private, max-age=${CACHE_SECONDS}, must-revalidate`,
+    ...SAFE_HEADERS,
     "cross-origin-resource-policy": "cross-origin",
     "access-control-allow-origin": "*",
   };

@@ -1,28 +1,41 @@
 // Reads a form as it streams in: fields into memory within bounds, files into temporary files, never more than allowed.
 import { createHash } from "node:crypto";
-import { createWriteStream } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
+import { addAbortSignal } from "node:stream";
 import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
-import { Fault } from "../faults.ts";
+import { Fault, type Issue } from "../faults.ts";
 import { type FilePart, filePart } from "../kit/files.ts";
 import type { Json } from "../kit/shapes.ts";
 
-const MOST_FILE_BYTES = 25 * 1024 * 1024;
-const LIMITS = { fieldSize: 1024 * 1024, fields: 64, files: 12, parts: 76, fieldNameSize: 100, headerPairs: 32 };
+export const MOST_FILE_BYTES = 25 * 1024 * 1024;
+/** All fields together; a field alone may have half of it. */
+export const MOST_FIELD_BYTES = 2 * 1024 * 1024;
+const MOST_NAME_BYTES = 100;
+const LOST_MS = 5000;
+const BLOCK_BYTES = 64 * 1024;
+const LIMITS = {
+  ...{ fieldSize: MOST_FIELD_BYTES / 2, fields: 64, files: 12, parts: 76 },
+  ...{ headerPairs: 20, headerSize: 8 * 1024 },
+};
 
 const UNREADABLE = { path: "", code: "invalid_type", message: "The form cannot be read." };
+const NAMELESS = { path: "", code: "invalid_type", message: "Every part has a name of 1 to 100 bytes." };
 
-export type Form = { fields: Json; discard(): Promise<void> };
+export type Form = { fields: Json; discard(): Promise<unknown> };
 
-export async function readForm(incoming: IncomingMessage): Promise<Form> {
-  const folder = await mkdtemp(join(tmpdir(), "gesso-form-"));
-  const discard = () => rm(folder, { recursive: true, force: true });
+/** `mostBytes` is for the whole body: nobody may send for ever what is thrown away. */
+export async function readForm(incoming: IncomingMessage, mostBytes: number): Promise<Form> {
+  let made: Promise<string> | undefined;
+  const folder = () => {
+    made ??= mkdtemp(join(tmpdir(), "gesso-form-"));
+    return made;
+  };
+  const discard = async () => made && rm(await made, { recursive: true, force: true });
   try {
-    return { fields: await parse(incoming, folder), discard };
+    return { fields: await parse(incoming, folder, mostBytes), discard };
   } catch (thrown) {
     await discard();
     // What is left of the body is read and thrown away, so that the answer can be heard.
@@ -31,47 +44,70 @@ export async function readForm(incoming: IncomingMessage): Promise<Form> {
   }
 }
 
-function parse(incoming: IncomingMessage, folder: string): Promise<Json> {
-  return new Promise((resolve, reject) => {
-    const parts: { name: string; value: unknown }[] = [];
-    const files: Promise<void>[] = [];
-    const fail = (thrown: unknown) => {
-      incoming.unpipe(busboy);
-      reject(
-        thrown instanceof Fault ? thrown : new Fault("validation_error", { errors: [UNREADABLE] }, { cause: thrown }),
-      );
-    };
-    /** A file is known only when it has been read, but its place among the parts is that of its beginning. */
-    const add = (name: string, value?: unknown) => {
-      const part = { name, value };
-      parts.push(part);
-      return part;
-    };
-    const busboy = openBusboy(incoming);
-    busboy.on("field", (name, value, _nameCut, valueCut) => {
-      if (valueCut) return fail(new Fault("payload_too_large"));
-      add(name, value);
-    });
-    busboy.on("file", (name, stream, filename) => {
-      const part = add(name);
-      const kept = keep(stream, join(folder, String(files.length)), filename ?? "").then((file) => {
-        part.value = file;
-      });
-      kept.catch(fail);
-      files.push(kept);
-    });
-    for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const) {
-      busboy.on(limit, () => fail(new Fault("too_many_parts")));
-    }
-    busboy.on("error", fail);
-    busboy.on("finish", () => Promise.all(files).then(() => resolve(gather(parts)), fail));
-    incoming.on("aborted", () => fail(new Fault("request_timeout")));
-    incoming.pipe(busboy);
+type Part = { name: string; value: unknown };
+
+function parse(incoming: IncomingMessage, folder: () => Promise<string>, mostBytes: number): Promise<Json> {
+  const { promise, resolve, reject } = Promise.withResolvers<Json>();
+  const parts: Part[] = [];
+  const files: Promise<void>[] = [];
+  // A file that will never end must not stay open.
+  const stop = new AbortController();
+  const busboy = openBusboy(incoming);
+  const fail = (thrown: unknown) => {
+    incoming.unpipe(busboy);
+    stop.abort();
+    const fault = thrown instanceof Fault ? thrown : unreadable(UNREADABLE, thrown);
+    // Only when its files are closed may their folder go.
+    Promise.allSettled(files).then(() => reject(fault), reject);
+  };
+  /** A file is known only when it has been read, but its place among the parts is that of its beginning. */
+  const add = (name: string | undefined, value?: unknown): Part => {
+    if (!name || Buffer.byteLength(name) > MOST_NAME_BYTES) fail(unreadable(NAMELESS));
+    const part = { name: name ?? "", value };
+    parts.push(part);
+    return part;
+  };
+  let fieldBytes = 0;
+  busboy.on("field", (name, value, _nameCut, valueCut) => {
+    fieldBytes += value.length;
+    if (valueCut || fieldBytes > MOST_FIELD_BYTES) return fail(new Fault("payload_too_large"));
+    add(name, value);
   });
+  busboy.on("file", (name, stream, filename) => {
+    const part = add(name);
+    stream.on("limit", () => fail(new Fault("payload_too_large")));
+    const number = String(files.length);
+    const place = { filename: filename ?? "", path: async () => join(await folder(), number) };
+    const kept = keep(addAbortSignal(stop.signal, stream), place).then((file) => {
+      part.value = file;
+    });
+    kept.catch(fail);
+    files.push(kept);
+  });
+  for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const) {
+    busboy.on(limit, () => fail(new Fault("too_many_parts")));
+  }
+  busboy.on("error", fail);
+  busboy.on("finish", () => Promise.all(files).then(() => resolve(gather(parts)), fail));
+  incoming.on("aborted", () => fail(new Fault("request_timeout")));
+  let bytes = 0;
+  incoming.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > mostBytes) fail(new Fault("payload_too_large"));
+  });
+  // Some forms leave the reader waiting for a part that never comes, although nothing more can.
+  let lost: NodeJS.Timeout | undefined;
+  incoming.once("end", () => {
+    lost = setTimeout(() => fail(unreadable(UNREADABLE)), LOST_MS);
+  });
+  incoming.pipe(busboy);
+  return promise.finally(() => clearTimeout(lost));
 }
 
+const unreadable = (issue: Issue, cause?: unknown) => new Fault("validation_error", { errors: [issue] }, { cause });
+
 /** A repeated name is a list, as it is in HTML forms. */
-function gather(parts: { name: string; value: unknown }[]): Json {
+function gather(parts: Part[]): Json {
   const fields: Json = Object.create(null);
   for (const { name, value } of parts) fields[name] = name in fields ? [fields[name], value].flat() : value;
   return { ...fields };
@@ -81,21 +117,43 @@ function openBusboy(incoming: IncomingMessage): BusboyInstance {
   try {
     return new Busboy({
       headers: { ...incoming.headers, "content-type": incoming.headers["content-type"] ?? "" },
-      limits: { ...LIMITS, fileSize: MOST_FILE_BYTES + 1 },
+      limits: { ...LIMITS, fileSize: MOST_FILE_BYTES },
     });
   } catch (thrown) {
     throw new Fault("unsupported_media_type", {}, { cause: thrown });
   }
 }
 
-async function keep(stream: BusboyFileStream, path: string, filename: string): Promise<FilePart> {
+type Place = { filename: string; path(): Promise<string> };
+
+/** Nothing is opened before there is something to write: whoever only pretends to send costs no file. */
+async function keep(stream: BusboyFileStream, { filename, path }: Place): Promise<FilePart> {
   const hash = createHash("sha256");
   let size_bytes = 0;
-  stream.on("data", (chunk: Buffer) => {
-    hash.update(chunk);
-    size_bytes += chunk.length;
-  });
-  await pipeline(stream, createWriteStream(path));
-  if (stream.truncated || size_bytes > MOST_FILE_BYTES) throw new Fault("payload_too_large");
-  return filePart({ path, filename, size_bytes, sha256: hash.digest("hex") });
+  let file: FileHandle | undefined;
+  try {
+    for await (const block of inBlocks(stream)) {
+      hash.update(block);
+      size_bytes += block.length;
+      file ??= await open(await path(), "wx");
+      await file.appendFile(block);
+    }
+  } finally {
+    await file?.close();
+  }
+  return filePart({ path: await path(), filename, size_bytes, sha256: hash.digest("hex") });
+}
+
+/** The last block may be empty, so that an empty file is a file too. */
+async function* inBlocks(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let held: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    held.push(chunk);
+    size += chunk.length;
+    if (size < BLOCK_BYTES) continue;
+    yield Buffer.concat(held);
+    [held, size] = [[], 0];
+  }
+  yield Buffer.concat(held);
 }

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { type FaultCode, faults } from "../faults.ts";
 import type { Body, Operation } from "../kit/operation.ts";
 import { ErrorBody, type Json, Run } from "../kit/shapes.ts";
+import { Event } from "../kit/shapes-events.ts";
 import { operations } from "../operations/all.ts";
 
 const VERSION = "1.11.0-beta";
@@ -67,7 +68,7 @@ function printOperation(operation: Operation, schemas: Json): Json {
     ...(operation.aliases && { "x-aliases": operation.aliases }),
     ...(deprecated && { "x-deprecated-fields": deprecated }),
     ...(variants.length > 0 && { "x-variants": variants.map(({ name, summary, sets }) => ({ name, summary, sets })) }),
-    parameters: [...parameters, ...(isCreating ? [IDEMPOTENCY_KEY] : [])],
+    parameters: [...parameters, ...(isCreating ? [IDEMPOTENCY_KEY] : []), ...(operation.events ? [LAST_EVENT_ID] : [])],
     ...(http.bodies && {
       requestBody: {
         required: true,
@@ -99,6 +100,14 @@ const IDEMPOTENCY_KEY = {
   schema: { type: "string", minLength: 1, maxLength: 255 },
 };
 
+const LAST_EVENT_ID = {
+  name: "Last-Event-ID",
+  in: "header",
+  required: false,
+  description: "The id of the last event that you have: the stream goes on after it",
+  schema: { type: "string" },
+};
+
 /** As a body of this kind has it: some fields and rules belong to one kind only. */
 function inputSchema(operation: Operation, schemas: Json, body?: Body): Json {
   const { $schema: _, ...schema } = schemaOf(operation.input, "input", schemas);
@@ -113,17 +122,25 @@ function inputSchema(operation: Operation, schemas: Json, body?: Body): Json {
 }
 
 function printResponses(operation: Operation, schemas: Json): Json {
-  const content = { [MEDIA.json]: { schema: schemaOf(operation.output, "output", schemas) } };
+  // The shape is that of the data of each event.
+  const events = { "text/event-stream": { schema: schemaOf(Event, "output", schemas) } };
+  const content = {
+    ...(operation.events && events),
+    [MEDIA.json]: { schema: schemaOf(operation.output, "output", schemas) },
+    ...(operation.table && { "text/csv": { schema: { type: "string" } } }),
+  };
+  const ended = operation.answers === "image" ? PICTURE : { description: "The run has ended", content };
   const refused: FaultCode[] = ["validation_error", "authentication_required", "run_not_found"];
   const errors = refused.map((code) => String(faults[code].status));
   return {
     ...(operation.plan
       ? {
-          200: operation.answers === "image" ? PICTURE : { description: "The run has ended", content },
+          200: { ...ended, content: { ...ended.content, ...events } },
           202: { description: "The run is under way", content },
           204: { description: "With `Prefer: return=minimal`: `Location` and `X-Run-Id` tell the run" },
         }
       : { [operation.http.status ?? 200]: { description: operation.summary, content } }),
+    ...(operation.events && { 204: { description: "The run has ended, and all of its events are known to you" } }),
     ...(operation.output === Run &&
       operation.http.method === "POST" && { 202: { description: "The run is under way", content } }),
     ...Object.fromEntries(errors.map((status) => [status, { $ref: "#/components/responses/Error" }])),

@@ -2,10 +2,14 @@
 // operation stands here.
 import { createHash } from "node:crypto";
 import { type Context, Hono } from "hono";
+import { accessAsk } from "../access/ask.ts";
 import type { Credentials } from "../access/credentials.ts";
+import type { Access } from "../access/desk.ts";
+import { authorize, isOperators } from "../access/scopes.ts";
 import type { Caller, RunRow } from "../db/runs.ts";
+import type { Streams } from "../events/streams.ts";
 import { Fault } from "../faults.ts";
-import type { Operation } from "../kit/operation.ts";
+import type { Ask, Operation } from "../kit/operation.ts";
 import { parseInput } from "../kit/parse.ts";
 import { type Json, Run } from "../kit/shapes.ts";
 import { operations } from "../operations/all.ts";
@@ -14,13 +18,27 @@ import type { House } from "../runs/house.ts";
 import type { CursorSigner } from "../runs/list.ts";
 import type { Settled } from "../runs/settled.ts";
 import { isOpen, showResult, showRun } from "../runs/show.ts";
-import { startRun } from "../runs/start.ts";
+import { type Asked, startRun } from "../runs/start.ts";
+import { webhooksOf } from "../webhooks/library.ts";
+import type { Office } from "../webhooks/office.ts";
+import { type Admission, type Entry, enter } from "./admission.ts";
 import { answerFault, readIdempotencyKey } from "./answer.ts";
+import { answerEvents, readAfter, wantsEvents } from "./event-stream.ts";
 import { answerPicture, failureOf } from "./picture.ts";
 import { type Prefer, readPrefer } from "./prefer.ts";
 import { type Bindings, readRequest } from "./read.ts";
+import { answerTable, wantsTable } from "./table.ts";
 
-export type Desk = { house: House; credentials: Credentials; cursors: CursorSigner; settled: Settled };
+export type Desk = {
+  house: House;
+  office: Office;
+  credentials: Credentials;
+  access: Access;
+  admission: Admission;
+  cursors: CursorSigner;
+  settled: Settled;
+  streams: Streams;
+};
 
 const PREFIX = "/api/v1";
 const POLL_HINT_SECONDS = "2";
@@ -42,7 +60,26 @@ export function operationRoutes(desk: Desk): Hono<Bindings> {
 }
 
 async function serve(desk: Desk, operation: Operation, context: Context<Bindings>): Promise<Response> {
-  const caller = desk.credentials.callerOf(context.req.raw.headers);
+  const caller = await desk.credentials.callerOf(context.req.raw.headers, context.req.url);
+  const entry = await enter(desk.admission, { caller, operation }, context);
+  try {
+    authorize(caller, operation);
+    return await serveEntered(behindWall(desk, caller, operation), operation, context, { caller, entry });
+  } finally {
+    entry.leave();
+  }
+}
+
+/** Whatever is done for a caller sees the caller's tenant only, unless it is the operator's own business. */
+const behindWall = (desk: Desk, caller: Caller, operation: Operation): Desk =>
+  isOperators(operation) ? desk : { ...desk, house: { ...desk.house, db: desk.house.db.as(caller.tenant_id) } };
+
+async function serveEntered(
+  desk: Desk,
+  operation: Operation,
+  context: Context<Bindings>,
+  entered: { caller: Caller; entry: Entry },
+): Promise<Response> {
   const idempotencyKey = readIdempotencyKey(context.env.incoming.rawHeaders);
   const prefer = readPrefer(context.req.header("prefer"));
   const { raw, body, discard } = await readRequest(context, operation);
@@ -51,7 +88,8 @@ async function serve(desk: Desk, operation: Operation, context: Context<Bindings
     for (const [field, successor] of Object.entries(operation.deprecated ?? {})) {
       if (raw[field] !== undefined) markDeprecated(context, successor);
     }
-    const request = { caller, idempotencyKey, prefer };
+    const request = { ...entered, idempotencyKey, prefer };
+    if (operation.events) return await stream(desk, operation, context, { ...request, input: parsed.input });
     return operation.answer
       ? await answer(desk, operation, context, { ...request, input: parsed.input })
       : await start(desk, operation, context, { ...request, parsed });
@@ -60,30 +98,79 @@ async function serve(desk: Desk, operation: Operation, context: Context<Bindings
   }
 }
 
-type Request = { caller: Caller; idempotencyKey: string | undefined; prefer: Prefer };
+type Request = { caller: Caller; entry: Entry; idempotencyKey: string | undefined; prefer: Prefer };
+
+/** A run that is not the caller's is no run, as everywhere; one that the path names ends the stream when it ends. */
+async function stream(
+  desk: Desk,
+  operation: Operation,
+  context: Context<Bindings>,
+  { caller, entry, input }: Request & { input: Json },
+): Promise<Response> {
+  const filter = operation.events!(input);
+  const after = readAfter(context, input.after);
+  const run = filter.run_id === undefined ? undefined : await ownRun(desk.house, caller, filter.run_id);
+  const isOfRun = operation.http.path.includes(":run_id");
+  const { house, streams } = desk;
+  return answerEvents(context, { streams, house, caller, entry, filter, after, ...(isOfRun && run && { run }) });
+}
+
+/** What a creating request made, told as it happens; undefined where the caller did not ask for that, or has no place. */
+async function streamMade(
+  desk: Desk,
+  context: Context<Bindings>,
+  { caller, entry, run_id }: { caller: Caller; entry: Entry; run_id: string },
+): Promise<Response | undefined> {
+  if (!wantsEvents(context)) return undefined;
+  const { house, streams } = desk;
+  const run = await ownRun(house, caller, run_id);
+  return answerEvents(context, { streams, house, caller, entry, run, filter: {}, after: undefined }).catch((thrown) => {
+    if (thrown instanceof Fault && thrown.code === "rate_limited") return undefined;
+    throw thrown;
+  });
+}
 
 async function start(
   desk: Desk,
   operation: Operation,
-  context: Context,
+  context: Context<Bindings>,
   request: Request & { parsed: { input: Json; given: Json } },
 ): Promise<Response> {
   const { house } = desk;
-  const { caller, prefer, parsed, idempotencyKey } = request;
-  const accepted = await startRun(house, caller, { operation, parsed, idempotencyKey, isStrict: prefer.isStrict });
+  const { caller, entry, prefer, parsed } = request;
+  const accepted = await accept(house, operation, request);
   if (accepted.isReplay) context.header("idempotent-replayed", "true");
   nameRun(context, accepted.row.run_id);
+  const told = await streamMade(desk, context, { caller, entry, run_id: accepted.row.run_id });
+  if (told) return told;
 
   const isPicture = operation.answers === "image" && wantsPicture(context, parsed.given);
   const waits = isPicture || (operation.answers === "image" ? parsed.given.sync === true : parsed.input.sync === true);
   const waitSeconds = Math.min(prefer.waitSeconds ?? (waits ? house.limits.syncSeconds : 0), house.limits.syncSeconds);
-  const row = await settle(desk, accepted.row, waitSeconds, { context, caller });
+  const row = await settle(desk, accepted.row, waitSeconds, { context, caller, entry });
   house.moment("answering");
   if (prefer.isMinimal) return answerNothing(context);
   if (isPicture) return answerPicture(context, house, row);
   if (operation.failsAloud && waitSeconds > 0 && !isOpen(row) && row.status !== "completed") throw failureOf(row);
   if (isOpen(row)) context.header("retry-after", POLL_HINT_SECONDS);
   return context.json(operation.reply!(showRun(house, row), showResult(house, row)) as object, isOpen(row) ? 202 : 200);
+}
+
+async function accept(house: House, operation: Operation, request: Request & { parsed: Asked["parsed"] }) {
+  const { caller, entry, parsed, idempotencyKey, prefer } = request;
+  const { mostOpen, countRun: admit } = entry;
+  const asked = { operation, parsed, idempotencyKey, isStrict: prefer.isStrict, admit, mostOpen };
+  const accepted = await startRun(house, caller, asked).catch((thrown) => {
+    entry.uncountRun();
+    throw thrown;
+  });
+  // Also where it turned out only at the end that another request with this key was first.
+  if (accepted.isReplay) {
+    entry.uncountRun();
+    entry.uncount();
+  }
+  entry.leave();
+  return accepted;
 }
 
 function nameRun(context: Context, runId: string): void {
@@ -105,31 +192,52 @@ async function settle(
   desk: Desk,
   row: RunRow,
   seconds: number,
-  request: { context: Context; caller: Caller },
+  request: { context: Context; caller: Caller; entry: Entry },
 ): Promise<RunRow> {
   if (seconds <= 0 || !isOpen(row)) return row;
-  await desk.settled.wait(row.run_id, seconds, request.context.req.raw.signal);
+  const stopWaiting = request.entry.mayWait();
+  if (!stopWaiting) return row;
+  await desk.settled.wait(row.run_id, seconds, request.context.req.raw.signal).finally(stopWaiting);
   return ownRun(desk.house, request.caller, row.run_id);
 }
 
-async function answer(desk: Desk, operation: Operation, context: Context, request: Request & { input: Json }) {
+async function answer(
+  desk: Desk,
+  operation: Operation,
+  context: Context<Bindings>,
+  request: Request & { input: Json },
+): Promise<Response> {
   const { caller, idempotencyKey, prefer, input } = request;
-  const onReplay = () => context.header("idempotent-replayed", "true");
+  const onReplay = () => {
+    context.header("idempotent-replayed", "true");
+    request.entry.uncount();
+  };
   let made: string | undefined;
   const onRun = (runId: string) => {
     made = runId;
     nameRun(context, runId);
   };
-  const ask = askOf(desk.house, desk.cursors, { caller, idempotencyKey, onReplay, onRun });
+  const { house, office, access, cursors } = desk;
+  const ask: Ask = {
+    ...askOf(house, cursors, { caller, idempotencyKey, onReplay, onRun }),
+    ...accessAsk({ ...access, db: house.db, caller, cursors, idempotencyKey, onReplay }),
+    webhooks: webhooksOf({ ...office, db: house.db, caller, cursors, idempotencyKey, onReplay }),
+  };
   let body = (await operation.answer!(input, ask)) as Json;
+  const told = made && (await streamMade(desk, context, { caller, entry: request.entry, run_id: made }));
+  if (told) return told;
   if (made && prefer.isMinimal) return answerNothing(context);
   if (operation.output === Run) {
-    if (operation.http.method === "GET" && prefer.waitSeconds && isOpen(body as Run)) {
-      await desk.settled.wait(String(body.run_id), Math.min(prefer.waitSeconds, desk.house.limits.syncSeconds));
+    const mayWait = operation.http.method === "GET" && prefer.waitSeconds && isOpen(body as Run);
+    const stopWaiting = mayWait ? request.entry.mayWait() : undefined;
+    if (stopWaiting) {
+      const seconds = Math.min(prefer.waitSeconds!, desk.house.limits.syncSeconds);
+      await desk.settled.wait(String(body.run_id), seconds).finally(stopWaiting);
       body = (await operation.answer!(input, ask)) as Json;
     }
     return answerRun(context, operation, body);
   }
+  if (operation.table && wantsTable(context)) return answerTable(context, operation.table(body));
   if (typeof body.next_cursor === "string") linkNext(context, body.next_cursor);
   return context.json(body, (operation.http.status ?? 200) as 200);
 }

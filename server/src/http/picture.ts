@@ -5,6 +5,7 @@ import { Fault, type FaultCode, faults } from "../faults.ts";
 import { openOutput } from "../runs/file.ts";
 import type { House } from "../runs/house.ts";
 import { isOpen } from "../runs/show.ts";
+import { SAFE_HEADERS } from "./files.ts";
 
 /** Out of time is an error here, because no picture can be answered; the run goes on. */
 export async function answerPicture(context: Context, house: House, row: RunRow): Promise<Response> {
@@ -16,7 +17,7 @@ export async function answerPicture(context: Context, house: House, row: RunRow)
     "content-type": file.media_type,
     "content-length": String(file.size_bytes),
     etag: file.etag,
-    "x-content-type-options": "nosniff",
+    ...SAFE_HEADERS,
     "cache-control": "private, no-store",
   };
   return context.body((await file.read()) as ReadableStream, 200, headers);

@@ -8,7 +8,7 @@ import { findInline } from "../kit/images.ts";
 import type { Body, Operation } from "../kit/operation.ts";
 import type { Json } from "../kit/shapes.ts";
 import { coerce, propertiesOf } from "./coerce.ts";
-import { readForm } from "./multipart.ts";
+import { MOST_FIELD_BYTES, MOST_FILE_BYTES, readForm } from "./multipart.ts";
 
 const MOST_JSON_BYTES = 1024 * 1024;
 /** Pictures as base64 may come on top, where an operation takes them. */
@@ -16,13 +16,12 @@ const MOST_INLINE_BYTES = 35 * 1024 * 1024;
 const DEEPEST_JSON = 32;
 
 export type Bindings = { Bindings: { incoming: IncomingMessage } };
-export type Read = { raw: Json; body?: Body; discard(): Promise<void> };
+export type Read = { raw: Json; body?: Body; discard(): Promise<unknown> };
 
 export async function readRequest(context: Context<Bindings>, operation: Operation): Promise<Read> {
   const params = context.req.param() as Json;
   if (operation.http.bodies === undefined) {
-    const query = operation.http.method === "GET" ? context.req.query() : {};
-    const raw = coerce(operation, { ...query, ...params });
+    const raw = coerce(operation, { ...(takesQuery(operation) && context.req.query()), ...params });
     refuseUnstorable(raw);
     return { raw, discard: async () => {} };
   }
@@ -30,17 +29,27 @@ export async function readRequest(context: Context<Bindings>, operation: Operati
   const type = (context.req.header("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
   if (type === "application/json" && operation.http.bodies.includes("json")) {
     const raw = { ...(await readJson(context, takesInline(operation))), ...params };
-    refuseUnstorable(raw);
     return { raw, body: "json", discard: async () => {} };
   }
   if (type === "multipart/form-data" && operation.http.bodies.includes("form")) {
-    const form = await readForm(context.env.incoming);
-    const raw = { ...coerce(operation, form.fields), ...params };
-    refuseUnstorable(raw);
-    return { raw, body: "form", discard: form.discard };
+    const most = mostFormBytes(operation);
+    if (Number(context.req.header("content-length") ?? 0) > most) throw new Fault("payload_too_large");
+    const form = await readForm(context.env.incoming, most);
+    try {
+      const raw = { ...coerce(operation, form.fields), ...params };
+      refuseUnstorable(raw);
+      return { raw, body: "form", discard: form.discard };
+    } catch (thrown) {
+      await form.discard();
+      throw thrown;
+    }
   }
   throw new Fault("unsupported_media_type", { accepted: operation.http.bodies });
 }
+
+/** Where the path says it all, the query of anything but a GET is left unread. */
+const takesQuery = ({ http, input }: Operation) =>
+  http.method === "GET" || Object.keys(input.shape).some((field) => !http.path.split("/").includes(`:${field}`));
 
 const inlineTakers = new WeakMap<Operation, boolean>();
 
@@ -50,28 +59,54 @@ function takesInline(operation: Operation): boolean {
   return known;
 }
 
+/** As many files as the operation has places for, all its fields, and what stands between the parts. */
+function mostFormBytes(operation: Operation): number {
+  const places = Object.values(propertiesOf(operation) as Record<string, Place>).map((field) => {
+    if (field.items) return isForFile(field.items) ? (field.maxItems ?? 1) : 0;
+    return isForFile(field) ? 1 : 0;
+  });
+  const files = places.reduce((sum, count) => sum + count, 0);
+  return files * MOST_FILE_BYTES + MOST_FIELD_BYTES + BETWEEN_PARTS_BYTES;
+}
+
+type Place = { format?: string; "x-inline"?: boolean; items?: Place; maxItems?: number };
+const isForFile = (place: Place) => place.format === "binary" || place["x-inline"] === true;
+const BETWEEN_PARTS_BYTES = 64 * 1024;
+
 async function readJson(context: Context<Bindings>, mayBeInline: boolean): Promise<Json> {
   const most = mayBeInline ? MOST_INLINE_BYTES : MOST_JSON_BYTES;
   if (Number(context.req.header("content-length") ?? 0) > most) throw new Fault("payload_too_large");
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of context.req.raw.body ?? []) {
-    size += chunk.length;
-    if (size > most) throw new Fault("payload_too_large");
-    chunks.push(chunk);
-  }
+  const bytes = await readBytes(context, most);
+  const size = bytes.length;
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)));
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (thrown) {
     throw new Fault("invalid_json", {}, { cause: thrown });
   }
   if (value === null || typeof value !== "object" || Array.isArray(value)) {
     throw new Fault("invalid_json", { reason: "not_an_object" });
   }
+  refuseUnstorable(value as Json);
   if (size > MOST_JSON_BYTES && size - inlineSize(value as Json) > MOST_JSON_BYTES)
     throw new Fault("payload_too_large");
   return value as Json;
+}
+
+async function readBytes(context: Context<Bindings>, most: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of context.req.raw.body ?? []) {
+      size += chunk.length;
+      if (size > most) throw new Fault("payload_too_large");
+      chunks.push(chunk);
+    }
+  } catch (thrown) {
+    // Whoever hung up in the middle, or was hung up on, has not found a fault of ours.
+    throw thrown instanceof Fault ? thrown : new Fault("request_timeout", {}, { cause: thrown });
+  }
+  return Buffer.concat(chunks);
 }
 
 const inlineSize = (value: Json) => findInline(value).reduce((sum, { value: each }) => sum + String(each).length, 0);

@@ -104,4 +104,13 @@ describe("webhook_secret", () => {
     expect(takes(everyRun.webhook_secret, "x".repeat(15))).toBe(false);
     expect(takes(everyRun.webhook_secret, "x".repeat(256))).toBe(false);
   });
+
+  it("is a key of 24 to 64 bytes in base64 where it begins with whsec_", () => {
+    const key = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString("base64")}`;
+    for (const bytes of [24, 25, 26, 32, 64]) expect(takes(everyRun.webhook_secret, key(bytes))).toBe(true);
+    for (const bytes of [12, 23, 65, 100]) expect(takes(everyRun.webhook_secret, key(bytes))).toBe(false);
+    for (const bad of ["whsec_not in base64 at all!!!!!!!!!!!!!", `${key(24)}=`, `${key(25).slice(0, -1)}`]) {
+      expect(takes(everyRun.webhook_secret, bad)).toBe(false);
+    }
+  });
 });

@@ -26,7 +26,7 @@ export const words = (says: string, most = MAX_PROMPT) => text(0, most).describe
 
 export const runId = (says: string) => z.uuid().describe(says).meta({ "x-widget": "run" });
 
-const address = () => text(1, 2048).regex(/^https?:\/\/\S+$/i, { error: "An http or https address." });
+export const address = () => text(1, 2048).regex(/^https?:\/\/\S+$/i, { error: "An http or https address." });
 
 /** A moment in ISO 8601. There was no year 0, and the database knows it. */
 export const moment = (says: string) =>
@@ -39,6 +39,13 @@ export const moment = (says: string) =>
     .describe(says);
 
 export const imageUrl = (says: string) => address().describe(says).meta({ format: "uri", "x-widget": "image" });
+
+/** The name of a LoRA, never a path to one: it becomes part of a file's name where the model runs. */
+export const loraName = (says: string) =>
+  z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, { error: "Letters, digits, dot, dash and underscore." })
+    .describe(says);
 
 export const filename = () => words("Name of the file, for your own records", 255).meta(FORM_ONLY).optional();
 
@@ -57,6 +64,25 @@ const bytesOf = (value: unknown) => utf8Bytes(JSON.stringify(value));
 const depthOf = (value: unknown): number =>
   value === null || typeof value !== "object" ? 0 : 1 + Math.max(0, ...Object.values(value).map(depthOf));
 
+/** After `whsec_` comes a key in base64; a secret without the prefix is taken as it stands. */
+const isKey = (text: string) => {
+  const [, key] = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/.exec(text) ?? [];
+  const bytes = key === undefined ? 0 : (key.replaceAll("=", "").length * 6) >> 3;
+  return bytes >= 24 && bytes <= 64;
+};
+
+export const webhookSecret = (says: string) =>
+  z
+    .string()
+    .refine((value) => utf8Bytes(value) >= 16, { params: { code: "weak_secret" }, error: "At least 16 bytes." })
+    .refine((value) => utf8Bytes(value) <= 255, { params: { code: "too_long" }, error: "At most 255 bytes." })
+    .refine((value) => !value.startsWith("whsec_") || isKey(value), {
+      params: { code: "weak_secret" },
+      error: "After whsec_, 24 to 64 bytes in base64.",
+    })
+    .describe(says)
+    .meta({ writeOnly: true, minLength: 16, maxLength: 255 });
+
 const ROUTINGS = ["preferred", "cheapest", "fastest"] as const;
 export type Routing = (typeof ROUTINGS)[number];
 
@@ -67,14 +93,14 @@ export const everyRun = {
     .enum(ROUTINGS)
     .optional()
     .describe("Who is asked first where several providers offer the same: the preferred, the cheapest or the fastest"),
-  webhook_url: address().optional().describe("Address that is told when the run has ended"),
-  webhook_secret: z
-    .string()
-    .refine((value) => utf8Bytes(value) >= 16, { params: { code: "weak_secret" }, error: "At least 16 bytes." })
-    .refine((value) => utf8Bytes(value) <= 255, { params: { code: "too_long" }, error: "At most 255 bytes." })
+  max_cost: z
+    .number()
+    .min(0)
+    .max(1_000_000)
     .optional()
-    .describe("Signs the webhook; never shown again")
-    .meta({ writeOnly: true, minLength: 16, maxLength: 255 }),
+    .describe("Refuse the run where it would cost more than this, in US dollars, or nobody knows what it costs"),
+  webhook_url: address().optional().describe("Address that is told when the run has ended"),
+  webhook_secret: webhookSecret("Signs the webhook; never shown again").optional(),
   metadata: z
     .record(z.string(), z.unknown())
     .refine((value) => Object.keys(value).length <= 64, {
@@ -96,3 +122,7 @@ export const waitedRun = {
     .default(true)
     .describe("Wait for the result, at most 55 seconds; false answers the open run at once"),
 };
+
+/** Where a stream of events goes on. */
+export const after = () =>
+  words("The id of the last event that you have; `Last-Event-ID` says the same, and goes before it", 64).optional();

@@ -2,11 +2,16 @@
 // today, after a crash and in a test; everything else (routes, OpenAPI, clients, docs) is read off this value.
 import type { z } from "zod";
 import type { PublicFault } from "../faults.ts";
+import type { AccessAsk } from "./access.ts";
 import type { Routing } from "./fields.ts";
 import type { FilePart } from "./files.ts";
 import type { Rule } from "./rules.ts";
 import type { Json, Output, Run, RunPage } from "./shapes.ts";
+import type { EventFilter } from "./shapes-events.ts";
 import type { Estimate, Layers, Prompt, PromptPage, RunTree } from "./shapes-library.ts";
+import type { Model, ModelGrant, ModelGrantPage, ModelPage } from "./shapes-models.ts";
+import type { Balance, Usage, UsageFilter } from "./shapes-money.ts";
+import type { WebhookLibrary } from "./webhooks.ts";
 
 /** Everything a provider may be asked to do. A new word is a decision: every provider may then be asked. */
 export type Task =
@@ -55,19 +60,34 @@ export type Job<S = Source> = {
   routing?: Routing | undefined;
   /** What only some models know, by its wire name. Only what the caller set or the model fixes. */
   options?: Json | undefined;
+  /** What it cost wherever it can be done, when the run was accepted; the one who would have done it then is first. */
+  prices?: FrozenPrice[] | undefined;
+};
+
+/** An offer's terms as they were. `count` is how many results one call made, where calls are paid. */
+export type FrozenPrice = {
+  provider: string;
+  as: string;
+  price: number | null;
+  per?: "image" | "megapixel" | "second" | "call";
+  count?: number;
 };
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 export type Body = "json" | "form";
 
 /** What an operation without a plan may ask of the house, always in the name of one caller. */
-export type Ask = {
+export type Ask = AccessAsk & {
   run(runId: string): Promise<Run>;
   runs(filter: RunFilter): Promise<RunPage>;
   tree(runId: string): Promise<RunTree>;
   layers(runId: string): Promise<Layers>;
   estimate(operation: string, input: Json): Promise<Estimate>;
+  usage(filter: UsageFilter): Promise<Usage>;
+  credit(tenantId: string, change: { amount: number; prepaid: boolean }): Promise<Balance>;
   prompts: PromptLibrary;
+  models: ModelRegistry;
+  webhooks: WebhookLibrary;
   cancel(runId: string): Promise<Run>;
   delete(runId: string): Promise<Run>;
   upload(file: FilePart, about: UploadNotes): Promise<Run>;
@@ -98,12 +118,30 @@ type PromptFilter = {
   q?: string | undefined;
 };
 
+type ModelContent = Pick<
+  Model,
+  "name" | "model_type" | "deployment_id" | "trigger_word" | "description" | "preview_image_url" | "visibility"
+>;
+type Grantee = { tenant_id?: string | undefined; user_id?: string | undefined };
+type Page = { limit: number; cursor?: string | undefined };
+export type ModelRegistry = {
+  create(draft: ModelContent): Promise<Model>;
+  list(filter: Page & { status: Model["status"]; model_type?: string | undefined }): Promise<ModelPage>;
+  get(modelId: string): Promise<Model>;
+  update(modelId: string, change: Partial<ModelContent & Pick<Model, "status">>): Promise<Model>;
+  delete(modelId: string): Promise<Model>;
+  grants(modelId: string, page: Page): Promise<ModelGrantPage>;
+  grant(modelId: string, to: Grantee): Promise<ModelGrant>;
+  revoke(modelId: string, from: Grantee): Promise<ModelGrant>;
+};
+
 export type UploadNotes = {
   description?: string | undefined;
   parent_id?: string | undefined;
   isMask: boolean;
   metadata?: Json | undefined;
   webhook_url?: string | undefined;
+  webhook_secret?: string | undefined;
 };
 
 type Face<Input extends z.ZodObject> = {
@@ -123,6 +161,8 @@ type Face<Input extends z.ZodObject> = {
   deprecated?: Record<string, string>;
   /** Old words read as new ones, before anything is checked. */
   adapt?(raw: Json): Json;
+  /** The answer as rows of a table, for callers that accept `text/csv`. */
+  table?(answer: Json): Json[];
   /** The error body in the shape that this operation's callers know. */
   refusal?(fault: PublicFault): unknown;
 };
@@ -156,11 +196,14 @@ export type RunResult = { jobs: Output[][]; data: Json | null };
 
 type AnswerFace<Input extends z.ZodObject> = { answer(input: z.output<Input>, ask: Ask): Promise<unknown> };
 
+/** The answer is a stream of these events, until the caller leaves; of one run that the path names, until its end. */
+type StreamFace<Input extends z.ZodObject> = { events(input: z.output<Input>): EventFilter };
+
 type Variant = { variantOf: string; sets: Json };
 
 /** An operation as the machine sees it, whatever its input. */
 export type Operation = Omit<Face<z.ZodObject>, "example"> & { example: Json } & Partial<
-    Erased<RunFace<z.ZodObject>> & Erased<AnswerFace<z.ZodObject>> & Variant
+    Erased<RunFace<z.ZodObject>> & Erased<AnswerFace<z.ZodObject>> & Erased<StreamFace<z.ZodObject>> & Variant
   >;
 
 /** Inputs have been parsed by the operation's own schema before any of its functions sees them. */
@@ -171,7 +214,7 @@ type Erased<Functions> = {
 };
 
 export const defineOperation = <Input extends z.ZodObject>(
-  spec: Face<Input> & (RunFace<Input> | AnswerFace<Input>),
+  spec: Face<Input> & (RunFace<Input> | AnswerFace<Input> | StreamFace<Input>),
 ): Operation => spec as unknown as Operation;
 
 /** The same address under a second name with some fields already set: one route, two words for clients. */

@@ -41,6 +41,19 @@ export const atLeastOne = (...fields: string[]): Rule => {
   };
 };
 
+/** For changes, where null is a value of its own: it takes something away. */
+export const atLeastOneChange = (...fields: string[]): Rule => {
+  const says = `Give at least one of ${fields.join(", ")}.`;
+  return {
+    says,
+    check: (input) =>
+      fields.some((field) => input[field] !== undefined)
+        ? []
+        : [{ path: `/${fields[0]}`, code: "at_least_one_of", message: says }],
+    schema: { anyOf: fields.map((field) => ({ required: [field] })) },
+  };
+};
+
 export const required = (...fields: string[]): Rule => ({
   says: `Give ${fields.join(" and ")}.`,
   check: (input) =>

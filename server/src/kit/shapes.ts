@@ -74,7 +74,11 @@ export const Run = z
     status: z.enum(STATUSES),
     progress: z.number().min(0).max(1),
     phase: z.string().nullable().describe("What is being done, for display only"),
-    queue_position: z.int().nullable(),
+    queue_position: z
+      .int()
+      .nullable()
+      .describe("Its place among the tenant's runs that wait; told where one run is read that has not begun"),
+    estimated_start_at: time("When its turn is expected, where it is known").optional(),
     run_type: z.string().describe("The kind of run"),
     parent_run_id: z.uuid().nullable().describe("The run that this one was made from"),
     model: z.string().nullable(),

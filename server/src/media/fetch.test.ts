@@ -1,37 +1,10 @@
-import type { lookup } from "node:dns";
-import { createServer, type RequestListener, type Server } from "node:http";
-import { type AddressInfo, createServer as createSocketServer, type Socket } from "node:net";
-import { gzipSync } from "node:zlib";
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
+import { useStrangers } from "../../test/ssrf/strangers.ts";
 import { createFetcher } from "./fetch.ts";
-import { isPublicAddress } from "./url-policy.ts";
+import type { Resolve } from "./resolve.ts";
 
 const limits = { maxBytes: 100_000, timeoutSeconds: 5 };
-const servers: Server[] = [];
-let asked: string[] = [];
-let connections = 0;
-
-/** A real server on loopback that notes everything it is asked. */
-const serve = async (listener: RequestListener): Promise<string> => {
-  const server = createServer((request, response) => {
-    asked.push(request.url ?? "");
-    listener(request, response);
-  });
-  server.on("connection", () => {
-    connections += 1;
-  });
-  servers.push(server);
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-};
-
-beforeEach(() => {
-  asked = [];
-  connections = 0;
-});
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close().closeAllConnections();
-});
+const { serve, asked, connections } = useStrangers();
 
 const fetcher = createFetcher();
 afterAll(() => fetcher.close());
@@ -39,14 +12,11 @@ afterAll(() => fetcher.close());
 /** Resolves every name to the given addresses, as an attacker's name server may. */
 const resolvingTo = (...addresses: string[]) => {
   let asks = 0;
-  const fake = ((_name: string, _options: unknown, done: (failure: null, answers: unknown) => void) => {
+  const resolve: Resolve = async () => {
     asks += 1;
-    done(
-      null,
-      addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
-    );
-  }) as unknown as typeof lookup;
-  return { lookup: fake, asks: () => asks };
+    return addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+  };
+  return { resolve, asks: () => asks };
 };
 
 describe("an address, before anything is fetched", () => {
@@ -61,7 +31,7 @@ describe("an address, before anything is fetched", () => {
     ]) {
       expect(() => fetcher.checkUrl(url)).toThrow(expect.objectContaining({ code: "url_not_allowed" }));
     }
-    expect(connections).toBe(0);
+    expect(connections()).toBe(0);
   });
 
   test("is let pass where it is public, or its origin is allowed", async () => {
@@ -74,7 +44,7 @@ describe("an address, before anything is fetched", () => {
 
 describe("an allowed origin", () => {
   test("is fetched, with its bytes and media type", async () => {
-    const origin = await serve((_, response) => response.setHeader("content-type", "Image/PNG; x=y").end("pixels"));
+    const origin = await serve((_, response) => response.setHeader("content-type", "Image/PNG ; x=y").end("pixels"));
     const { bytes, media_type } = await fetcher.fetchBytes(`${origin}/a?b=c`, { ...limits, allowOrigins: [origin] });
     expect(Buffer.from(bytes).toString()).toBe("pixels");
     expect(media_type).toBe("image/png");
@@ -98,17 +68,34 @@ describe("an allowed origin", () => {
   test("keeps its connection for the next fetch", async () => {
     const origin = await serve((_, response) => response.end("pixels"));
     for (let round = 0; round < 10; round++) await fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] });
-    expect(connections).toBeLessThan(4);
+    expect(connections()).toBeLessThan(4);
+  });
+
+  test("is told what it wants besides, and nobody else is", async () => {
+    const seen: (string | undefined)[] = [];
+    const other = await serve((request, response) => {
+      seen.push(request.headers.authorization);
+      response.end("pixels");
+    });
+    const first = await serve((request, response) => {
+      seen.push(request.headers.authorization);
+      response.writeHead(302, { location: other }).end();
+    });
+    const lenient = createFetcher({ allowOrigins: [other] });
+    const headers = { authorization: "Bearer of the provider" };
+    await lenient.fetchBytes(first, { ...limits, allowOrigins: [first], headers });
+    expect(seen).toEqual([headers.authorization, undefined]);
+    await lenient.close();
   });
 
   test("is asked for plain bytes, without credentials or a referrer", async () => {
     let headers: Record<string, unknown> = {};
     const origin = await serve((request, response) => {
       headers = request.headers;
-      response.end();
+      response.end("pixels");
     });
     await fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] });
-    expect(headers).toMatchObject({ "accept-encoding": "identity" });
+    expect(headers).toMatchObject({ accept: "*/*", "accept-encoding": "identity", "user-agent": "Gesso" });
     expect(Object.keys(headers).sort()).toEqual(["accept", "accept-encoding", "connection", "host", "user-agent"]);
   });
 });
@@ -116,60 +103,18 @@ describe("an allowed origin", () => {
 describe("url_not_allowed", () => {
   test.each([
     "ftp://example.com/x",
-    "file:///etc/passwd",
-    "data:image/png;base64,AAAA",
-    "gopher://example.com/",
-    "//example.com/x",
     "not an address",
-    "",
-    "http://",
-    "http://user@example.com/",
     "http://user:secret@example.com/",
     "http://example.com:22/",
-    "http://example.com:6379/",
-    "http://127.0.0.1/",
-    "http://127.1/",
     "http://2130706433/",
-    "http://0x7f.1/",
-    "http://0177.0.0.1/",
-    "http://0.0.0.0/",
-    "http://10.0.0.1/",
-    "http://172.16.0.1:8080/",
-    "http://192.168.1.1/",
-    "http://100.64.0.1/",
     "http://169.254.169.254/latest/meta-data/",
-    "http://168.63.129.16/",
-    "http://192.0.2.1/",
-    "http://198.18.0.1/",
-    "http://224.0.0.1/",
-    "http://255.255.255.255/",
-    "http://[::]/",
-    "http://[::1]/",
     "http://[::ffff:127.0.0.1]/",
-    "http://[::ffff:8.8.8.8]/",
-    "http://[::7f00:1]/",
-    "http://[64:ff9b::7f00:1]/",
-    "http://[64:ff9b:1::7f00:1]/",
-    "http://[2002:7f00:1::]/",
-    "http://[2001::1]/",
-    "http://[2001:db8::1]/",
-    "http://[fd00::1]/",
-    "http://[fe80::1]/",
-    "http://[fec0::1]/",
-    "http://[ff02::1]/",
-    "http://[4000::1]/",
-    "http://localhost/",
     "http://localhost./",
-    "http://LOCALHOST:8080/",
-    "http://a.localhost/",
-    "http://printer/",
     "http://metadata.google.internal/",
-    "http://nas.local./",
-    "http://router.home.arpa/",
     "http://１２７.０.０.１/",
   ])("%s", async (url) => {
-    const { lookup, asks } = resolvingTo("93.184.216.34");
-    const strict = createFetcher({ lookup });
+    const { resolve, asks } = resolvingTo("93.184.216.34");
+    const strict = createFetcher({ resolve });
     await expect(strict.fetchBytes(url, limits)).rejects.toMatchObject({ code: "url_not_allowed", status: 422 });
     expect(asks()).toBe(0);
     await strict.close();
@@ -182,12 +127,25 @@ describe("url_not_allowed", () => {
     ["one inner address among public ones", ["93.184.216.34", "10.0.0.1"]],
     ["the metadata of a cloud", ["169.254.169.254"]],
   ])("a name that leads to %s", async (_, addresses) => {
-    const { lookup, asks } = resolvingTo(...addresses);
-    const strict = createFetcher({ lookup });
+    const { resolve, asks } = resolvingTo(...addresses);
+    const strict = createFetcher({ resolve });
     const fetched = strict.fetchBytes("http://pictures.example.com:8080/", limits);
     await expect(fetched).rejects.toMatchObject({ code: "url_not_allowed", details: { reason: "address" } });
     expect(asks()).toBe(1);
     await strict.close();
+  });
+
+  test("an address, or a redirect, outside of where this one fetch may go", async () => {
+    const other = await serve((_, response) => response.end("pixels"));
+    const first = await serve((_, response) => response.writeHead(302, { location: other }).end());
+    const foreign = { code: "url_not_allowed", details: { reason: "foreign_address" } };
+    const lenient = createFetcher({ allowOrigins: [first, other] });
+    await expect(lenient.fetchBytes(other, { ...limits, within: [first] })).rejects.toMatchObject(foreign);
+    expect(asked).toHaveLength(0);
+    await expect(lenient.fetchBytes(first, { ...limits, within: [first] })).rejects.toMatchObject(foreign);
+    expect(asked).toHaveLength(1);
+    expect((await lenient.fetchBytes(first, { ...limits, within: [first, other] })).bytes.byteLength).toBe(6);
+    await lenient.close();
   });
 
   test("a redirect from an allowed origin to one that is not", async () => {
@@ -223,6 +181,24 @@ describe("redirects", () => {
     expect(asked).toEqual(["/3", "/2", "/1", "/0"]);
   });
 
+  test.each([301, 302, 303, 307, 308])("are answers of %i that say where to", async (status) => {
+    const origin = await serve((request, response) => {
+      if (request.url === "/there") response.end("arrived");
+      else response.writeHead(status, { location: "/there" }).end();
+    });
+    expect((await fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] })).bytes.byteLength).toBe(7);
+    const lost = await serve((_, response) => response.writeHead(status).end());
+    await expect(fetcher.fetchBytes(lost, { ...limits, allowOrigins: [lost] })).rejects.toMatchObject({
+      details: { reason: "status", status },
+    });
+  });
+
+  test.each([200, 300, 304, 305])("are not answers of %i, whatever they say", async (status) => {
+    const origin = await serve((_, response) => response.writeHead(status, { location: "/there" }).end("here"));
+    await fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] }).catch(() => {});
+    expect(asked).toEqual(["/"]);
+  });
+
   test("are not followed a fourth time", async () => {
     const { origin, url } = await hops(4);
     const fetched = fetcher.fetchBytes(url, { ...limits, allowOrigins: [origin] });
@@ -234,96 +210,15 @@ describe("redirects", () => {
   });
 });
 
-describe("source_too_large", () => {
-  const refusal = { code: "source_too_large", details: { max_bytes: 100_000 } };
-
-  test("by what the answer declares, before its body is read", async () => {
-    const origin = await serve((_, response) => response.writeHead(200, { "content-length": "100001" }).flushHeaders());
-    await expect(fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] })).rejects.toMatchObject(refusal);
-  });
-
-  test("by what really comes, cut soon after the limit", async () => {
-    let sent = 0;
-    const origin = await serve((_, response) => {
-      const more = () => {
-        while (!response.destroyed && sent < 50_000_000 && response.write(Buffer.alloc(16_384))) sent += 16_384;
-      };
-      response.on("drain", more);
-      more();
-    });
-    await expect(fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] })).rejects.toMatchObject(refusal);
-    expect(sent).toBeLessThan(25_000_000);
-  });
-
-  test("but not exactly at the limit", async () => {
-    const origin = await serve((_, response) => response.end(Buffer.alloc(100_000)));
-    expect((await fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] })).bytes.byteLength).toBe(100_000);
-  });
-});
-
-describe("source_fetch_failed", () => {
-  const fails = async (origin: string, details: object, timeoutSeconds = 5) => {
-    const fetched = fetcher.fetchBytes(origin, { ...limits, timeoutSeconds, allowOrigins: [origin] });
-    await expect(fetched).rejects.toMatchObject({ code: "source_fetch_failed", details });
-  };
-
-  test.each([204, 206, 304, 404, 500])("when the answer is %i", async (status) => {
-    await fails(await serve((_, response) => response.writeHead(status).end()), { reason: "status", status });
-  });
-
-  test("when the answer is packed although we asked for plain bytes", async () => {
-    const packed = gzipSync(Buffer.alloc(1_000));
-    const origin = await serve((_, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(packed));
-    await fails(origin, { reason: "encoding" });
-  });
-
-  test("when no answer comes in time", async () => {
-    await fails(await serve(() => undefined), { reason: "timeout" }, 0.2);
-  });
-
-  test("when the body does not end in time, however steadily it drips", async () => {
-    const origin = await serve((_, response) => {
-      const drip = setInterval(() => response.write("."), 20);
-      response.on("close", () => clearInterval(drip));
-    });
-    await fails(origin, { reason: "timeout" }, 0.3);
-  });
-
-  test("when the connection breaks before the promised end", async () => {
-    const origin = await serve((_, response) => {
-      response.writeHead(200, { "content-length": "1000" }).write("half");
-      setTimeout(() => response.destroy(), 20);
-    });
-    await fails(origin, { reason: "connection" });
-  });
-
-  test("when nobody listens", async () => {
-    const origin = await serve(() => undefined);
-    const server = servers.pop();
-    await new Promise((done) => server?.close(done));
-    await fails(origin, { reason: "connection" });
-  });
-
-  test("when the other side does not speak HTTP", async () => {
-    const strange = createSocketServer((socket: Socket) => socket.on("error", () => undefined).end("220 mail\r\n"));
-    await new Promise<void>((done) => strange.listen(0, "127.0.0.1", done));
-    await fails(`http://127.0.0.1:${(strange.address() as AddressInfo).port}`, { reason: "connection" });
-    strange.close();
-  });
-
-  test("when the name does not exist", async () => {
-    const missing = ((_name: string, _options: unknown, done: (failure: Error) => void) =>
-      done(Object.assign(new Error("getaddrinfo"), { code: "ENOTFOUND" }))) as unknown as typeof lookup;
-    const lost = createFetcher({ lookup: missing });
-    const fetched = lost.fetchBytes("http://nowhere.example.com/", limits);
-    await expect(fetched).rejects.toMatchObject({ code: "source_fetch_failed", details: { reason: "name" } });
-    await lost.close();
-  });
-});
-
-test("public addresses are public", () => {
-  for (const address of ["8.8.8.8", "93.184.216.34", "2606:4700::1111", "2a00:1450:4001::1"]) {
-    expect(isPublicAddress(address)).toBe(true);
+test("a fetcher that was closed fetches nothing any more, from anybody", async () => {
+  const origin = await serve((_, response) => response.end("pixels"));
+  const { resolve } = resolvingTo("127.0.0.1");
+  const closed = createFetcher({ resolve, allowRanges: ["127.0.0.1"], ports: [Number(new URL(origin).port)] });
+  await closed.close();
+  const outer = origin.replace("127.0.0.1", "pictures.example.com");
+  for (const url of [origin, outer]) {
+    const fetched = closed.fetchBytes(url, { ...limits, ...(url === origin && { allowOrigins: [origin] }) });
+    await expect(fetched).rejects.toMatchObject({ code: "source_fetch_failed", details: { reason: "connection" } });
   }
-  for (const address of ["", "localhost", "8.8.8", "::ffff:8.8.8.8"]) expect(isPublicAddress(address)).toBe(false);
+  expect(asked).toEqual([]);
 });

@@ -1,36 +1,29 @@
 // The one way in which bytes are fetched from addresses that others gave us: customers' pictures and vendors' results.
-// It reaches public machines and the origins an operator allowed, nothing else, and never more than was asked for.
-import { lookup as lookupInDns } from "node:dns";
-import { Agent, type Dispatcher } from "undici";
-import { z } from "zod";
+// It reaches public machines and what an operator allowed, nothing else, and never more than was asked for.
+import { Agent } from "undici";
 import { Fault } from "../faults.ts";
-import { connectMilliseconds, guardedConnector } from "./guarded-connector.ts";
-import { checkPublicUrl, notAllowed, parseWebUrl } from "./url-policy.ts";
+import { guardedConnector } from "./guarded-connector.ts";
+import { failed, headerOf, type Opened, openBody, type Pace, type Response, USUAL_PACE } from "./read-body.ts";
+import { createResolve, type Resolve } from "./resolve.ts";
+import { createUrlPolicy, isWithin, notAllowed, type PolicySettings, parseWebUrl } from "./url-policy.ts";
 
-const silenceMilliseconds = 10_000;
-const mostRedirects = 3;
-const mostConnectionsPerOrigin = 64;
-/** What comes with a redirect is thrown away; more than this is not worth reading to save the connection. */
-const redirectBodyBytes = 16 * 1024;
+/** How long a machine may take to accept a connection, and how long it may say nothing. */
+export const USUAL_WAIT = { connectMs: 5_000, silenceMs: 10_000 };
+const MOST_REDIRECTS = 3;
+const REDIRECTS = [301, 302, 303, 307, 308];
+const MOST_CONNECTIONS_PER_ORIGIN = 64;
 
-export const FetchEnv = z.object({
-  FETCH_ALLOW_ORIGINS: z
-    .string()
-    .default("")
-    .transform((text) => text.split(",").filter(Boolean))
-    .describe("Origins, separated by commas, that pictures may be fetched from although they are private."),
-});
-
+/** All of it is data, so that it can be said to a fetcher in a process of its own. */
 export type FetchOptions = {
   maxBytes: number;
   /** For everything together: names, redirects, the last byte. */
   timeoutSeconds: number;
   /** Origins allowed in this one fetch although they are not public, such as a provider's own. */
   allowOrigins?: readonly string[];
-  /** Where this one fetch may go at all, held against every redirect too. */
-  isWithin?(url: string): boolean;
-  /** What this one address wants besides, a provider's token for instance. Asked for every redirect anew. */
-  headersFor?(url: string): Record<string, string>;
+  /** Where this one fetch may go at all, held against every redirect too. `https://*.example.com` is every host below. */
+  within?: readonly string[];
+  /** What the allowed origins want besides, a provider's token for instance. It is sent to no other. */
+  headers?: Readonly<Record<string, string>>;
 };
 export type Fetched = { bytes: Uint8Array; media_type: string };
 export type Fetcher = {
@@ -39,74 +32,94 @@ export type Fetcher = {
   fetchBytes(url: string, options: FetchOptions): Promise<Fetched>;
   close(): Promise<void>;
 };
-
-type Setup = {
-  /** Origins an operator allows although they are not public, such as `http://127.0.0.1:7790`. */
-  allowOrigins?: readonly string[];
-  lookup?: typeof lookupInDns;
+/** For whoever passes the bytes on as they come. */
+export type StreamingFetcher = Fetcher & {
+  open(url: string, options: FetchOptions & { signal?: AbortSignal }): Promise<Opened>;
 };
 
-export const createFetcher = ({ allowOrigins = [], lookup = lookupInDns }: Setup = {}): Fetcher => {
+type Setup = PolicySettings & {
+  /** Origins an operator allows although they are not public, such as `http://127.0.0.1:7790`. */
+  allowOrigins?: readonly string[];
+  resolve?: Resolve;
+  pace?: Pace;
+  wait?: typeof USUAL_WAIT;
+};
+
+export const createFetcher = (setup: Setup = {}): StreamingFetcher => {
+  const { allowOrigins = [], resolve = createResolve(), pace = USUAL_PACE, wait = USUAL_WAIT } = setup;
+  const policy = createUrlPolicy(setup);
   const settings = {
-    connections: mostConnectionsPerOrigin,
-    headersTimeout: silenceMilliseconds,
-    bodyTimeout: silenceMilliseconds,
-    allowH2: false,
+    connections: MOST_CONNECTIONS_PER_ORIGIN,
+    headersTimeout: wait.silenceMs,
+    bodyTimeout: wait.silenceMs,
   };
   // Two pools that never mix: a connection made under one's rule must not serve a request under the other's.
   // Neither reads the proxy settings of the environment.
-  const guarded = new Agent({ ...settings, connect: guardedConnector(lookup) });
-  const trusted = new Agent({ ...settings, connect: { timeout: connectMilliseconds } });
+  const guard = { resolve, isAllowed: policy.isAllowed, connectMs: wait.connectMs };
+  const guarded = new Agent({ ...settings, connect: guardedConnector(guard) });
+  const trusted = new Agent({ ...settings, connect: { timeout: wait.connectMs, allowH2: false } });
   const always = originsOf(allowOrigins);
 
+  const open: StreamingFetcher["open"] = async (text, options) => {
+    const here = originsOf(options.allowOrigins ?? []);
+    const late = AbortSignal.timeout(options.timeoutSeconds * 1_000);
+    const signal = options.signal ? AbortSignal.any([late, options.signal]) : late;
+    // A request that is still being connected does not hear its signal.
+    const tooLate = new Promise<never>((_, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason));
+    });
+    tooLate.catch(() => {});
+    const ask = (url: URL): Promise<Response> => {
+      if (options.within && !isWithin(url.href, options.within)) throw notAllowed("foreign_address");
+      const isTrusted = always.has(url.origin) || here.has(url.origin);
+      if (!isTrusted) policy.check(url);
+      const response = (isTrusted ? trusted : guarded).request({
+        origin: url.origin,
+        path: `${url.pathname}${url.search}`,
+        method: "GET",
+        headers: { ...PLAIN, ...(here.has(url.origin) && options.headers) },
+        signal,
+      });
+      return Promise.race([response, tooLate]);
+    };
+    try {
+      const { media_type, bytes } = openBody(await follow(parseWebUrl(text), ask), options.maxBytes, pace);
+      return { media_type, bytes: asFaults(bytes) };
+    } catch (thrown) {
+      throw asFault(thrown);
+    }
+  };
   return {
     checkUrl: (text) => {
       const url = parseWebUrl(text);
-      if (!always.has(url.origin)) checkPublicUrl(url);
+      if (!always.has(url.origin)) policy.check(url);
     },
-    fetchBytes: async (text, options) => {
-      const here = originsOf(options.allowOrigins ?? []);
-      const agentFor = (url: URL): Agent => {
-        if (always.has(url.origin) || here.has(url.origin)) return trusted;
-        checkPublicUrl(url);
-        return guarded;
-      };
-      const signal = AbortSignal.timeout(options.timeoutSeconds * 1_000);
-      try {
-        const response = await follow(parseWebUrl(text), { agentFor, ...options }, signal);
-        return await readBody(response, options.maxBytes);
-      } catch (thrown) {
-        throw asFault(thrown);
-      }
-    },
+    open,
+    fetchBytes: async (text, options) => collect(await open(text, options)),
     close: async () => {
       await Promise.all([guarded.close(), trusted.close()]);
     },
   };
 };
 
+const PLAIN = { accept: "*/*", "accept-encoding": "identity", "user-agent": "Gesso" };
+
 const originsOf = (origins: readonly string[]): Set<string> => new Set(origins.map((origin) => new URL(origin).origin));
 
-type Response = Dispatcher.ResponseData;
-
-type How = { agentFor: (url: URL) => Agent } & Pick<FetchOptions, "isWithin" | "headersFor">;
+export const collect = async ({ media_type, bytes }: Opened): Promise<Fetched> => {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of bytes) chunks.push(chunk);
+  return { bytes: Buffer.concat(chunks), media_type };
+};
 
 /** Redirects are followed by hand, because each hop is a new address from a stranger. */
-const follow = async (first: URL, how: How, signal: AbortSignal): Promise<Response> => {
-  const { agentFor, isWithin, headersFor } = how;
+const follow = async (first: URL, ask: (url: URL) => Promise<Response>): Promise<Response> => {
   let url = first;
-  for (let redirects = 0; redirects <= mostRedirects; redirects++) {
-    if (isWithin && !isWithin(url.href)) throw notAllowed("foreign_address");
-    const response = await agentFor(url).request({
-      origin: url.origin,
-      path: `${url.pathname}${url.search}`,
-      method: "GET",
-      headers: { accept: "*/*", "accept-encoding": "identity", "user-agent": "Gesso", ...headersFor?.(url.href) },
-      signal,
-    });
+  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
+    const response = await ask(url);
     const location = headerOf(response, "location");
-    if (![301, 302, 303, 307, 308].includes(response.statusCode) || location === undefined) return response;
-    await response.body.dump({ limit: redirectBodyBytes, signal });
+    if (!REDIRECTS.includes(response.statusCode) || location === undefined) return response;
+    await response.body.dump();
     const next = parseWebUrl(location, url);
     if (url.protocol === "https:" && next.protocol === "http:") throw notAllowed("downgrade");
     url = next;
@@ -114,43 +127,20 @@ const follow = async (first: URL, how: How, signal: AbortSignal): Promise<Respon
   throw failed("too_many_redirects");
 };
 
-const readBody = async (response: Response, maxBytes: number): Promise<Fetched> => {
-  const { statusCode, body } = response;
-  const refuse = (fault: Fault): Fault => {
-    // The answer is of no use any more, and neither is its connection.
-    body.on("error", () => undefined).destroy();
-    return fault;
-  };
-  if (statusCode !== 200) throw refuse(failed("status", { status: statusCode }));
-  if ((headerOf(response, "content-encoding") ?? "identity") !== "identity") throw refuse(failed("encoding"));
-  const tooLarge = () => new Fault("source_too_large", { max_bytes: maxBytes });
-  if (Number(headerOf(response, "content-length") ?? 0) > maxBytes) throw refuse(tooLarge());
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength;
-    if (size > maxBytes) throw refuse(tooLarge());
-    chunks.push(chunk);
+async function* asFaults(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes;
+  } catch (thrown) {
+    throw asFault(thrown);
   }
-  const type = headerOf(response, "content-type")?.split(";")[0]?.trim().toLowerCase();
-  return { bytes: Buffer.concat(chunks, size), media_type: type || "application/octet-stream" };
-};
-
-const headerOf = ({ headers }: Response, name: string): string | undefined => {
-  const value = headers[name];
-  return Array.isArray(value) ? value[0] : value;
-};
-
-type Reason = "timeout" | "name" | "connection" | "tls" | "status" | "encoding" | "too_many_redirects";
-
-const failed = (reason: Reason, more: Record<string, unknown> = {}, cause?: unknown): Fault =>
-  new Fault("source_fetch_failed", { reason, ...more }, { cause });
+}
 
 const asFault = (thrown: unknown): Fault => {
   if (thrown instanceof Fault) return thrown;
-  const { name, code = "" } = thrown as NodeJS.ErrnoException;
+  const { name, code: given } = thrown as NodeJS.ErrnoException;
+  const code = String(given);
   if (name === "TimeoutError" || /TIMEOUT|ETIMEDOUT/.test(code)) return failed("timeout", {}, thrown);
-  if (/^(ENOTFOUND|EAI_)/.test(code)) return failed("name", {}, thrown);
+  if (/ENOTFOUND|EAI_/.test(code)) return failed("name", {}, thrown);
   if (/CERT|TLS|SSL|SIGNATURE/.test(code)) return failed("tls", {}, thrown);
   return failed("connection", {}, thrown);
 };

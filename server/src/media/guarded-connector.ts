@@ -1,28 +1,33 @@
-// Opens connections to public machines only. A name is looked up once, one forbidden answer among many condemns it,
-// and the address that was really reached is looked at again before a byte is sent, whatever the resolver said.
-import type { lookup as lookupInDns } from "node:dns";
-import type { LookupFunction } from "node:net";
+// Opens connections to allowed machines only. A name is looked up once, one forbidden answer among many condemns it, the
+// connection goes to an address of that very answer, and what was really reached is looked at again before a byte is sent.
+import { isIP, type LookupFunction } from "node:net";
 import { buildConnector } from "undici";
-import { isPublicAddress, notAllowed } from "./url-policy.ts";
+import type { Resolve } from "./resolve.ts";
+import { hostOf, notAllowed } from "./url-policy.ts";
 
-export const connectMilliseconds = 5_000;
+const OLDEST_TLS = "TLSv1.2";
 
-export const guardedConnector = (lookup: typeof lookupInDns, isAllowed = isPublicAddress): buildConnector.connector => {
-  const vetted: LookupFunction = (name, options, done) =>
-    lookup(name, { ...options, all: true }, (failure, answers) => {
-      if (failure) return done(failure, "");
-      if (!answers.every(({ address }) => isAllowed(address))) return done(notAllowed("address"), "");
+type Guard = { resolve: Resolve; isAllowed(address: string): boolean; connectMs: number };
+
+export const guardedConnector = ({ resolve, isAllowed, connectMs }: Guard): buildConnector.connector => {
+  const vetted: LookupFunction = (name, options, done) => {
+    const fail = done as (failure: Error) => void;
+    resolve(name).then((answers) => {
       const [first] = answers;
-      if (options.all || !first) return done(null, answers);
-      return done(null, first.address, first.family);
-    });
-  const connect = buildConnector({ timeout: connectMilliseconds, lookup: vetted, allowH2: false });
-  // No lookup happens for an address written out, so the check after connecting is its only one here.
-  return (options, done) =>
+      if (!first || !answers.every(({ address }) => isAllowed(address))) return fail(notAllowed("address"));
+      return options.all ? done(null, answers) : done(null, first.address, first.family);
+    }, fail);
+  };
+  const connect = buildConnector({ timeout: connectMs, lookup: vetted, allowH2: false, minVersion: OLDEST_TLS });
+  return (options, done) => {
+    const host = hostOf(options);
+    // An address that is written out is never looked up, so nobody else would look at it before it is connected.
+    if (isIP(host) !== 0 && !isAllowed(host)) return done(notAllowed("address"), null);
     connect(options, (failure, socket) => {
       if (failure) return done(failure, null);
-      if (isAllowed(socket.remoteAddress ?? "")) return done(null, socket);
+      if (isAllowed(String(socket.remoteAddress))) return done(null, socket);
       socket.destroy();
       done(notAllowed("address"), null);
     });
+  };
 };

@@ -12,9 +12,22 @@ export type ImageLayout = {
   isAnimated: boolean;
   /** 1 to 8, as EXIF counts; 1 is upright. */
   orientation: number;
+  /** Whether drawing it anew may lose nothing. */
+  isLossless: boolean;
+  /** Colours for printing, which hardly any screen or model reads. */
+  isForPrint: boolean;
+  /** What the file says, signed, about where it comes from: the C2PA manifest store, as it stood in the file. */
+  manifest: Uint8Array | undefined;
   /** The pieces that make the picture and its colours: no metadata, no comments, nothing after the end. */
   parts: Uint8Array[];
 };
+
+/** Far more than any tool writes; a file of millions of empty pieces would keep everybody waiting. */
+const mostPieces = 65_536;
+/** A manifest with its pictures fits easily; what is larger is not one. */
+const mostManifestBytes = 8 * 1024 * 1024;
+/** Profiles for print have up to two megabytes. */
+const mostProfileBytes = 4 * 1024 * 1024;
 
 export const damaged = (reason: string, cause?: unknown): Fault =>
   new Fault("image_undecodable", { reason }, { cause });
@@ -48,6 +61,30 @@ export const pieces = (bytes: Uint8Array) => {
     },
     parts: () => ranges.map(({ start, end }) => bytes.subarray(start, end)),
   };
+};
+
+/** Passes pieces on, and ends a file that has too many of them. */
+export function* bounded<Piece>(pieces: Iterable<Piece>): Generator<Piece> {
+  let count = 0;
+  for (const piece of pieces) {
+    if (++count > mostPieces) throw damaged("too many pieces");
+    yield piece;
+  }
+}
+
+/** A box of boxes whose first says that it is a manifest store; anything else under its name is not worth keeping. */
+export const asManifest = (bytes: Uint8Array | undefined): Uint8Array | undefined => {
+  if (!bytes || bytes.byteLength > mostManifestBytes) return undefined;
+  const text = reader(bytes).text(0, 64);
+  const isStore = text.slice(4, 8) === "jumb" && text.slice(12, 16) === "jumd" && text.slice(16, 20) === "c2pa";
+  return isStore ? bytes : undefined;
+};
+
+/** A colour profile says its own length and what it is; one that does not is left out, and one without end is an attack. */
+export const isProfile = (profile: Uint8Array): boolean => {
+  if (profile.byteLength > mostProfileBytes) throw damaged("colour profile too large");
+  const read = reader(profile);
+  return profile.byteLength >= 128 && read.u32(0) === profile.byteLength && read.text(36, 4) === "acsp";
 };
 
 /** The file with only its parts; the very same bytes where there was nothing to leave out. */

@@ -1,43 +1,18 @@
-import { crc32, deflateSync } from "node:zlib";
+import { deflateSync } from "node:zlib";
 import sharp from "sharp";
-import { describe, expect, test } from "vitest";
-import { inspectImage, normalizeUpload } from "./inspect.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import "./readers.ts";
+import { chunk, png, pngWith as putInto } from "../../test/corpora/bytes.ts";
+import { kinds, noise, picture } from "../../test/corpora/whole-pictures.ts";
+import { createDecoders } from "./decoders.ts";
+import { imageGate } from "./inspect.ts";
 
-const noise = (width: number, height: number) =>
-  sharp({
-    create: { width, height, channels: 3, background: "#888", noise: { type: "gaussian", mean: 128, sigma: 30 } },
-  });
-const picture = {
-  jpeg: await noise(64, 48).jpeg().toBuffer(),
-  progressive: await noise(64, 48).jpeg({ progressive: true }).toBuffer(),
-  cmyk: await noise(64, 48).toColourspace("cmyk").jpeg().toBuffer(),
-  png: await noise(64, 48).png().toBuffer(),
-  palette: await noise(64, 48).png({ palette: true }).toBuffer(),
-  deep: await noise(64, 48).toColourspace("rgb16").png().toBuffer(),
-  interlaced: await noise(64, 48).png({ progressive: true }).toBuffer(),
-  webp: await noise(64, 48).webp().toBuffer(),
-  lossless: await noise(64, 48).webp({ lossless: true }).toBuffer(),
-  transparent: await noise(64, 48).ensureAlpha(0.5).webp().toBuffer(),
-};
-const kinds = Object.entries(picture);
+const decoders = createDecoders({ count: 2, megabytes: 1024, seconds: 10 });
+const { inspect: inspectImage, normalize: normalizeUpload } = imageGate(decoders);
+afterAll(decoders.close);
 
-const chunk = (type: string, data: Uint8Array): Buffer => {
-  const whole = Buffer.concat([Buffer.alloc(4), Buffer.from(type, "latin1"), data, Buffer.alloc(4)]);
-  whole.writeUInt32BE(data.byteLength, 0);
-  whole.writeUInt32BE(crc32(whole.subarray(4, -4)), whole.byteLength - 4);
-  return whole;
-};
-/** A PNG with chunks put in behind its header. */
-const pngWith = (...chunks: Buffer[]) =>
-  Buffer.concat([picture.png.subarray(0, 33), ...chunks, picture.png.subarray(33)]);
-const pngOfSize = (width: number, height: number) => {
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header.set([8, 0, 0, 0, 0], 8);
-  const pixels = chunk("IDAT", deflateSync(Buffer.alloc(100)));
-  return Buffer.concat([picture.png.subarray(0, 8), chunk("IHDR", header), pixels, chunk("IEND", Buffer.alloc(0))]);
-};
+const pngWith = (...chunks: Buffer[]) => putInto(picture.png, ...chunks);
+const pngOfSize = (width: number, height: number) => png({ width, height }, deflateSync(Buffer.alloc(100)));
 const fails = async (bytes: Uint8Array, code: string, decode = true) => {
   await expect(inspectImage(bytes, { decode })).rejects.toMatchObject({ code });
   await expect(normalizeUpload(bytes)).rejects.toMatchObject({ code });
@@ -52,7 +27,7 @@ describe("a picture that is whole", () => {
     expect(kind).toBeTruthy();
   });
 
-  test.each(kinds.filter(([kind]) => kind !== "deep"))(
+  test.each(kinds.filter(([kind]) => kind !== "deep" && kind !== "cmyk"))(
     "%s without metadata is kept byte for byte",
     async (_, bytes) => {
       expect((await normalizeUpload(bytes)).bytes).toBe(bytes);
@@ -183,94 +158,5 @@ describe("422 image_animated_not_supported", () => {
         .toBuffer(),
       "image_animated_not_supported",
     );
-  });
-});
-
-describe("metadata of an upload", () => {
-  const secret = "the-photographer-was-here";
-  const exif = { IFD0: { Copyright: secret, Artist: secret }, IFD3: { GPSLatitude: "51/1 30/1 0/1" } };
-  const isFreeOf = (bytes: Uint8Array, ...words: string[]) => {
-    for (const word of words) expect(Buffer.from(bytes).includes(word)).toBe(false);
-  };
-
-  test.each(["jpeg", "png", "webp"] as const)("is gone from a %s, and the pixels are the same", async (format) => {
-    const bytes = await noise(64, 48)
-      .withExif(exif)
-      .withXmp(`<x:xmpmeta xmlns:x="adobe:ns:meta/">${secret}</x:xmpmeta>`)
-      [format]()
-      .toBuffer();
-    expect(bytes.includes(secret)).toBe(true);
-    const clean = await normalizeUpload(bytes);
-    isFreeOf(clean.bytes, secret, "Exif", "xmpmeta");
-    const { exif: foundExif, xmp } = await sharp(clean.bytes).metadata();
-    expect([foundExif, xmp]).toEqual([undefined, undefined]);
-    const pixels = (file: Uint8Array) => sharp(file).raw().toBuffer();
-    expect((await pixels(clean.bytes)).equals(await pixels(bytes))).toBe(true);
-    expect((await normalizeUpload(clean.bytes)).bytes).toBe(clean.bytes);
-  });
-
-  test("is gone, whether it is text, a comment or something hung behind the end", async () => {
-    const note = Buffer.from(`note\0${secret}`, "latin1");
-    isFreeOf((await normalizeUpload(pngWith(chunk("tEXt", note), chunk("prVt", note)))).bytes, secret);
-    const comment = Buffer.concat([Buffer.from([0xff, 0xfe, 0, secret.length + 2]), Buffer.from(secret)]);
-    const { jpeg } = picture;
-    isFreeOf((await normalizeUpload(Buffer.concat([jpeg.subarray(0, 2), comment, jpeg.subarray(2)]))).bytes, secret);
-    for (const [, bytes] of kinds) {
-      const tailed = await normalizeUpload(Buffer.concat([bytes, Buffer.from(`<script>${secret}</script>`)]));
-      isFreeOf(tailed.bytes, secret, "script");
-    }
-  });
-
-  test("never reaches the decoder, so a text that unpacks without end does nothing", async () => {
-    const bomb = Buffer.concat([Buffer.from("note\0\0", "latin1"), deflateSync(Buffer.alloc(50_000_000))]);
-    expect(await inspectImage(pngWith(chunk("zTXt", bomb)))).toMatchObject({ width: 64 });
-  });
-
-  test("keeps a colour profile, and drops one that is broken", async () => {
-    for (const format of ["jpeg", "png", "webp"] as const) {
-      const bytes = await noise(64, 48).withIccProfile("p3")[format]().toBuffer();
-      const clean = await normalizeUpload(bytes);
-      expect((await sharp(clean.bytes).metadata()).icc).toBeDefined();
-    }
-    const broken = pngWith(chunk("iCCP", Buffer.from("icc\0\0not packed", "latin1")));
-    expect(Buffer.from((await normalizeUpload(broken)).bytes).equals(picture.png)).toBe(true);
-  });
-});
-
-describe("an upload that lies on its side", () => {
-  // Four colours in the corners tell every turn and every mirror image apart.
-  const corners = Buffer.alloc(64 * 48 * 3);
-  for (let y = 0; y < 48; y++) {
-    for (let x = 0; x < 64; x++) corners.set([x < 32 ? 250 : 10, y < 24 ? 250 : 10, 128], (y * 64 + x) * 3);
-  }
-  const turned = (orientation: number) =>
-    sharp(corners, { raw: { width: 64, height: 48, channels: 3 } }).withMetadata({ orientation });
-  const encoded = (orientation: number, format: "jpeg" | "png" | "webp") => turned(orientation)[format]().toBuffer();
-
-  test.each([1, 2, 3, 4, 5, 6, 7, 8])("is kept upright from orientation %i", async (orientation) => {
-    for (const format of ["jpeg", "png", "webp"] as const) {
-      const bytes = await encoded(orientation, format);
-      expect((await sharp(bytes).metadata()).orientation).toBe(orientation);
-      const upright = await normalizeUpload(bytes);
-      const expected = await sharp(bytes).autoOrient().raw().toBuffer({ resolveWithObject: true });
-      expect([upright.width, upright.height]).toEqual([expected.info.width, expected.info.height]);
-      expect(await inspectImage(upright.bytes)).toMatchObject({ width: upright.width, height: upright.height });
-      const found = await sharp(upright.bytes).raw().toBuffer();
-      const worst = expected.data.reduce((most, value, at) => Math.max(most, Math.abs(value - (found[at] ?? 999))), 0);
-      expect(worst).toBeLessThan(60);
-      const { exif, orientation: left } = await sharp(upright.bytes).metadata();
-      expect([exif, left]).toEqual([undefined, undefined]);
-    }
-  });
-
-  test("is refused when its pixels are not all there", async () => {
-    const bytes = await encoded(6, "png");
-    const pixels = bytes.indexOf("IDAT") - 4;
-    const few = [
-      bytes.subarray(0, pixels),
-      chunk("IDAT", deflateSync(Buffer.alloc(99))),
-      chunk("IEND", Buffer.alloc(0)),
-    ];
-    await fails(Buffer.concat(few), "image_undecodable");
   });
 });

@@ -1,6 +1,7 @@
-// What the bytes really are, whatever their sender says. Sizes are read and judged before anything is decoded.
+// What the bytes really are, whatever their sender says. Sizes are read and judged before anything is decoded, and what
+// is kept has nothing in it but the picture.
 import { Fault } from "../faults.ts";
-import { mostPixels, proveDecodable, turnUpright } from "./decode.ts";
+import type { Decoders } from "./decoders.ts";
 import { cleanBytes, damaged, type ImageLayout, type ImageType } from "./image-layout.ts";
 import { isJpeg, readJpeg } from "./layout-jpeg.ts";
 import { isPng, readPng } from "./layout-png.ts";
@@ -10,28 +11,66 @@ export type InspectedImage = { media_type: ImageType; width: number; height: num
 
 const leastSide = 16;
 const mostSide = 16_384;
+const mostPixels = 50_000_000;
 /** Fewer bytes than any of our formats needs to be told from the others. */
 const leastBytes = 12;
 const beginnings = ["\x89PNG\r\n\x1a\n", "\xff\xd8\xff", "RIFF"];
 
-/** `decode` proves that every pixel is there; without it only the structure is read, which costs next to nothing. */
-export const inspectImage = async (bytes: Uint8Array, options: { decode?: boolean } = {}): Promise<InspectedImage> => {
-  const layout = readLayout(bytes);
-  if (options.decode ?? true) await proveDecodable(bytes, layout);
-  return { media_type: layout.media_type, width: layout.width, height: layout.height };
+/** `manifest` is what the file said, signed, about where it comes from; it is kept beside the picture. */
+export type NormalizedImage = InspectedImage & { bytes: Uint8Array; manifest: Uint8Array | undefined };
+
+/** Nothing is decoded in this process: a picture that breaks its decoder is refused, and nobody else notices. */
+export type ImageGate = {
+  /** `decode` proves that every pixel is there; without it only the structure is read, which costs next to nothing. */
+  inspect(bytes: Uint8Array, options?: { decode?: boolean }): Promise<InspectedImage>;
+  /** A customer's picture as we keep it: proven whole, upright, without metadata. Where nothing is to be done, the same bytes. */
+  normalize(bytes: Uint8Array): Promise<NormalizedImage>;
+  /** A mask of our one kind; the very same bytes where they are such a mask already. */
+  toMask(bytes: Uint8Array): Promise<Uint8Array>;
 };
 
-/** A customer's picture as we keep it: proven whole, upright, without metadata. Where nothing is to be done, the same bytes. */
-export const normalizeUpload = async (bytes: Uint8Array): Promise<InspectedImage & { bytes: Uint8Array }> => {
-  const layout = readLayout(bytes);
-  const { media_type, width, height, orientation } = layout;
-  if (orientation === 1) {
-    await proveDecodable(bytes, layout);
-    return { media_type, width, height, bytes: cleanBytes(bytes, layout) };
+export const imageGate = ({ perform }: Pick<Decoders, "perform">): ImageGate => {
+  const work = async (says: object, bytes: Uint8Array) => {
+    const reply = await perform({ says: { ...says }, bytes });
+    if (reply.says.damaged !== undefined) throw damaged("pixels", reply.says.damaged);
+    return reply;
+  };
+  return {
+    inspect: async (bytes, { decode = true } = {}) => {
+      const layout = readLayout(bytes);
+      if (decode) await work({ work: "prove" }, cleanBytes(bytes, layout));
+      return sizeOf(layout);
+    },
+    normalize: async (bytes) => {
+      const layout = readLayout(bytes);
+      const { media_type, orientation, isLossless, isForPrint, manifest } = layout;
+      const clean = cleanBytes(bytes, layout);
+      if (orientation === 1 && !isForPrint) {
+        await work({ work: "prove" }, clean);
+        return { ...sizeOf(layout), bytes: clean, manifest };
+      }
+      const drawn = await work({ work: "redraw", how: { media_type, orientation, isLossless } }, clean);
+      return { ...checkDrawn(drawn.bytes, layout), manifest };
+    },
+    toMask: async (bytes) => {
+      const reply = await work({ work: "mask" }, bytes);
+      if (reply.says.isSame === true) return bytes;
+      readLayout(reply.bytes);
+      return reply.bytes;
+    },
+  };
+};
+
+const sizeOf = ({ media_type, width, height }: ImageLayout): InspectedImage => ({ media_type, width, height });
+
+/** What a decoder hands back is a stranger's too: it must be the picture that was asked for, and nothing besides. */
+const checkDrawn = (bytes: Uint8Array, asked: ImageLayout): InspectedImage & { bytes: Uint8Array } => {
+  const drawn = readLayout(bytes);
+  const [width, height] = asked.orientation >= 5 ? [asked.height, asked.width] : [asked.width, asked.height];
+  if (drawn.media_type !== asked.media_type || drawn.width !== width || drawn.height !== height) {
+    throw damaged("pixels", "the decoder drew something else");
   }
-  const upright = await turnUpright(bytes, layout);
-  const isOnItsSide = orientation >= 5;
-  return { media_type, width: isOnItsSide ? height : width, height: isOnItsSide ? width : height, bytes: upright };
+  return { ...sizeOf(drawn), bytes: cleanBytes(bytes, drawn) };
 };
 
 const readLayout = (bytes: Uint8Array): ImageLayout => {

@@ -2,12 +2,11 @@
 // arrived whole.
 import { crc32, inflateSync } from "node:zlib";
 import { exifOrientation } from "./exif-orientation.ts";
-import { damaged, type ImageLayout, pieces, reader } from "./image-layout.ts";
+import { asManifest, bounded, damaged, type ImageLayout, isProfile, pieces, reader } from "./image-layout.ts";
 
 const signatureBytes = 8;
 /** Length, type and checksum. */
 const frameBytes = 12;
-const mostProfileBytes = 1024 * 1024;
 
 const needed = ["IHDR", "PLTE", "IDAT", "IEND"];
 /** What changes how the pixels look. All text, times, EXIF and private chunks are left out. */
@@ -25,17 +24,25 @@ export const readPng = (bytes: Uint8Array): ImageLayout => {
   let isAnimated = false;
   let orientation = 1;
   let hasPixels = false;
-  for (const chunk of chunksOf(bytes)) {
+  let manifest: Uint8Array | undefined;
+  const unpack = unpacker();
+  for (const chunk of bounded(chunksOf(bytes))) {
     const { type, data } = chunk;
     if ((type === "IHDR") !== (size === undefined)) throw damaged("misplaced header");
     if (type === "IHDR") size = sizeIn(data);
     if (type === "IDAT") hasPixels = true;
     if (type === "acTL") isAnimated = reader(data).u32(0) > 1;
     if (type === "eXIf") orientation = exifOrientation(data);
+    if (type === "caBX") manifest ??= data;
+    const at = packedAt(chunk);
+    const unpacked = at === undefined ? undefined : unpack(data.subarray(at));
+    // A profile that cannot be read is left out.
+    if (type === "iCCP" && !(unpacked && isProfile(unpacked))) continue;
     if (isWorthKeeping(chunk)) picture.keep(chunk.start, chunk.end);
   }
   if (!size || !hasPixels) throw damaged("no pixels");
-  return { media_type: "image/png", ...size, isAnimated, orientation, parts: picture.parts() };
+  const facts = { media_type: "image/png" as const, ...size, isAnimated, orientation, isLossless: true };
+  return { ...facts, isForPrint: false, manifest: asManifest(manifest), parts: picture.parts() };
 };
 
 function* chunksOf(bytes: Uint8Array): Generator<Chunk> {
@@ -56,21 +63,43 @@ const sizeIn = (header: Uint8Array) => {
   return { width: read.u32(0), height: read.u32(4) };
 };
 
-const isWorthKeeping = ({ type, data }: Chunk): boolean => {
-  if (type === "iCCP") return isProfile(data);
+const isWorthKeeping = ({ type }: Chunk): boolean => {
   const isCritical = /^[A-Z]/.test(type);
   if (isCritical && !needed.includes(type)) throw damaged("unknown chunk");
   return kept.has(type);
 };
 
-/** A profile that does not unpack is left out; one that unpacks without end is an attack on whoever opens it. */
-const isProfile = (data: Uint8Array): boolean => {
-  const packed = data.subarray(data.indexOf(0) + 2);
-  try {
-    inflateSync(packed, { maxOutputLength: mostProfileBytes });
-    return true;
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw damaged("colour profile too large");
-    return false;
-  }
+/** Where what is packed begins, in the chunks that may hold something packed. */
+const packedAt = ({ type, data }: Chunk): number | undefined => {
+  const name = data.indexOf(0);
+  if (type === "iCCP" || type === "zTXt") return name + 2;
+  // A flag says whether a text is packed; then come a language and the same name in it.
+  if (type !== "iTXt" || data[name + 1] !== 1) return undefined;
+  return data.indexOf(0, data.indexOf(0, name + 3) + 1) + 1;
+};
+
+/** What all packed notes of a file may unpack to, together. */
+const mostUnpackedBytes = 1024 * 1024;
+/** No packing makes more of less. */
+const mostRatio = 1032;
+
+/**
+ * Unpacks notes as long as all of them together stay small: more is an attack on whoever opens the file. What does not
+ * unpack, or comes after too much that did not, answers undefined.
+ */
+const unpacker = () => {
+  let left = mostUnpackedBytes;
+  return (data: Uint8Array): Uint8Array | undefined => {
+    if (left <= 0) return undefined;
+    try {
+      const unpacked = inflateSync(data, { maxOutputLength: left });
+      left -= unpacked.byteLength;
+      return unpacked;
+    } catch (thrown) {
+      if ((thrown as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw damaged("metadata too large");
+      // How far it came is not known, so it counts as if it had come as far as it can.
+      left -= data.byteLength * mostRatio;
+      return undefined;
+    }
+  };
 };

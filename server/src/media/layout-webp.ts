@@ -1,11 +1,11 @@
 // The structure of a WebP: a list of chunks in a RIFF box, whose header must be written anew when some are left out.
 import { exifOrientation } from "./exif-orientation.ts";
-import { damaged, type ImageLayout, pieces, reader } from "./image-layout.ts";
+import { asManifest, bounded, damaged, type ImageLayout, isProfile, pieces, reader } from "./image-layout.ts";
 
 const boxBytes = 12;
 const chunkHeaderBytes = 8;
 const kept = new Set(["VP8X", "ICCP", "ALPH", "VP8 ", "VP8L"]);
-const flag = { animation: 0x02, xmp: 0x04, exif: 0x08 };
+const flag = { animation: 0x02, xmp: 0x04, exif: 0x08, profile: 0x20 };
 
 export const isWebp = (bytes: Uint8Array): boolean => {
   const start = Buffer.from(bytes.subarray(0, boxBytes)).toString("latin1");
@@ -20,17 +20,23 @@ export const readWebp = (bytes: Uint8Array): ImageLayout => {
   let isAnimated = false;
   let orientation = 1;
   let hasPixels = false;
-  for (const { type, data, start, end } of chunksOf(bytes)) {
+  let isLossless = false;
+  let manifest: Uint8Array | undefined;
+  for (const { type, data, start, end } of bounded(chunksOf(bytes))) {
     // The first chunk with a size is the canvas; libwebp refuses a picture that does not fill it.
     size ??= sizeIn(type, data);
     if (type === "VP8 " || type === "VP8L") hasPixels = true;
     if (type === "ANIM" || type === "ANMF" || (type === "VP8X" && reader(data).u8(0) & flag.animation))
       isAnimated = true;
     if (type === "EXIF") orientation = exifOrientation(data);
+    if (type === "VP8L") isLossless = true;
+    if (type === "C2PA") manifest ??= data;
+    if (type === "ICCP" && !isProfile(data)) continue;
     if (kept.has(type)) picture.keep(start, end);
   }
   if (!size || (!hasPixels && !isAnimated)) throw damaged("no pixels");
-  return { media_type: "image/webp", ...size, isAnimated, orientation, parts: boxed(picture.parts()) };
+  const facts = { media_type: "image/webp" as const, ...size, isAnimated, orientation, isLossless };
+  return { ...facts, isForPrint: false, manifest: asManifest(manifest), parts: boxed(picture.parts()) };
 };
 
 function* chunksOf(bytes: Uint8Array): Generator<Chunk> {
@@ -62,7 +68,8 @@ const sizeIn = (type: string, data: Uint8Array) => {
 const boxed = (chunks: Uint8Array[]): Uint8Array[] => {
   const body = Buffer.concat(chunks);
   if (body.subarray(0, 4).toString("latin1") === "VP8X") {
-    body[chunkHeaderBytes] = (body[chunkHeaderBytes] ?? 0) & ~(flag.xmp | flag.exif);
+    const gone = flag.xmp | flag.exif | (body.subarray(18, 22).toString("latin1") === "ICCP" ? 0 : flag.profile);
+    body[chunkHeaderBytes] = (body[chunkHeaderBytes] ?? 0) & ~gone;
   }
   const box = Buffer.from("RIFF\0\0\0\0WEBP", "latin1");
   box.writeUInt32LE(body.byteLength + 4, 4);

@@ -1,17 +1,13 @@
 // Masks, made one of a kind at the door: a PNG of eight bits of grey, white is what changes, black is kept, grey is in
 // between. Whatever a caller's tool writes, nobody further in has to guess which way round a mask is.
-import { setImmediate } from "node:timers/promises";
 import sharp, { type Metadata, type SharpOptions } from "sharp";
 import { mostPixels } from "./decode.ts";
 import { damaged } from "./image-layout.ts";
 
-const decodeSeconds = 10;
 /** Nearly black and nearly white count as such: lossy formats and soft edges leave both a little off. */
 const near = 32;
 /** How many of the visible pixels may be neither before the picture is no drawing in black and white. */
 const mostGrey = 0.1;
-/** So that a mask of fifty megapixels does not stop everybody else. */
-const bandPixels = 500_000;
 
 const reading: SharpOptions = { failOn: "truncated", limitInputPixels: mostPixels, sequentialRead: true };
 
@@ -32,7 +28,7 @@ const isMask = ({ format, space, depth, hasAlpha, isPalette }: Metadata) =>
   format === "png" && space === "b-w" && depth === "uchar" && !hasAlpha && !isPalette;
 
 const readGrey = (bytes: Uint8Array): Promise<Uint8Array> =>
-  sharp(bytes, reading).timeout({ seconds: decodeSeconds }).toColourspace("b-w").raw({ depth: "uchar" }).toBuffer();
+  sharp(bytes, reading).toColourspace("b-w").raw({ depth: "uchar" }).toBuffer();
 
 const writeGrey = (data: Uint8Array, { width, height }: Size): Promise<Uint8Array> =>
   sharp(data, { raw: { width, height, channels: 1 } })
@@ -42,16 +38,14 @@ const writeGrey = (data: Uint8Array, { width, height }: Size): Promise<Uint8Arra
 
 /** White marks on nothing are marks; anything else that is seen stays, and the holes in it change. */
 async function fromHoles(bytes: Uint8Array): Promise<Uint8Array> {
-  const image = sharp(bytes, reading).timeout({ seconds: decodeSeconds });
+  const image = sharp(bytes, reading);
   const data = await image.toColourspace("srgb").ensureAlpha().raw({ depth: "uchar" }).toBuffer();
-  const isByAlpha = await marksByAlpha(data);
+  const isByAlpha = marksByAlpha(data);
   const mask = new Uint8Array(data.length / 4);
-  await inBands(mask.length, (from, to) => {
-    for (let pixel = from; pixel < to; pixel++) {
-      const alpha = data[pixel * 4 + 3]!;
-      mask[pixel] = isByAlpha ? 255 - alpha : Math.round((greyAt(data, pixel * 4) * alpha) / 255);
-    }
-  });
+  for (let pixel = 0; pixel < mask.length; pixel++) {
+    const alpha = data[pixel * 4 + 3]!;
+    mask[pixel] = isByAlpha ? 255 - alpha : Math.round((greyAt(data, pixel * 4) * alpha) / 255);
+  }
   return mask;
 }
 
@@ -63,27 +57,18 @@ const greyAt = (data: Uint8Array, at: number): number =>
  * Many tools mark the part to change by a hole. A mask with holes is read that way where its colours cannot be the marks:
  * when all pixels are alike, even the hidden ones, or when what is seen is no drawing in white.
  */
-async function marksByAlpha(data: Uint8Array): Promise<boolean> {
+function marksByAlpha(data: Uint8Array): boolean {
   const first = greyAt(data, 0);
   let [visible, white, black, hasHole, isEven] = [0, 0, 0, false, true];
-  await inBands(data.length / 4, (from, to) => {
-    for (let at = from * 4; at < to * 4; at += 4) {
-      const [grey, alpha] = [greyAt(data, at), data[at + 3]!];
-      if (alpha < 255) hasHole = true;
-      if (grey !== first) isEven = false;
-      if (alpha < 128) continue;
-      visible++;
-      if (grey >= 255 - near) white++;
-      else if (grey <= near) black++;
-    }
-  });
+  for (let at = 0; at < data.length; at += 4) {
+    const [grey, alpha] = [greyAt(data, at), data[at + 3]!];
+    if (alpha < 255) hasHole = true;
+    if (grey !== first) isEven = false;
+    if (alpha < 128) continue;
+    visible++;
+    if (grey >= 255 - near) white++;
+    else if (grey <= near) black++;
+  }
   const isDrawnInWhite = white > 0 && visible - white - black <= visible * mostGrey;
   return hasHole && (isEven || !isDrawnInWhite);
 }
-
-const inBands = async (pixels: number, work: (from: number, to: number) => void): Promise<void> => {
-  for (let from = 0; from < pixels; from += bandPixels) {
-    if (from > 0) await setImmediate();
-    work(from, Math.min(from + bandPixels, pixels));
-  }
-};

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { assetUrls } from "./sign.ts";
@@ -12,6 +12,7 @@ test("an address is the same every time and in every process with the secret", (
   const url = urls.sign(assetId, "image/png");
   expect(url).toMatch(/^https:\/\/gesso\.example\/files\/0199a0a0-0000-7000-8000-000000000001\/[\w-]{22}\.png$/);
   expect(assetUrls(Buffer.from(secret), "https://gesso.example/").sign(assetId, "image/png")).toBe(url);
+  expect(assetUrls(Buffer.from(secret), "https://gesso.example//").sign(assetId, "image/png")).toBe(url);
 });
 
 test.each([
@@ -46,6 +47,23 @@ test("no single changed bit verifies, in the signature or in the asset's id", ()
   }
 });
 
+test("nobody gets from one address to another by changing it, however often they try", () => {
+  const file = fileOf(urls.sign(assetId, "image/png"));
+  const letter = fc.constantFrom(..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.%/?=& ");
+  const change = fc.record({
+    at: fc.nat(file.length),
+    drop: fc.nat(3),
+    put: fc.string({ unit: letter, maxLength: 4 }),
+  });
+  fc.assert(
+    fc.property(change, ({ at, drop, put }) => {
+      const changed = file.slice(0, at) + put + file.slice(at + drop);
+      return urls.verify(assetId, changed) === (changed === file);
+    }),
+    { numRuns: 10_000 },
+  );
+});
+
 test("the spare bits of base64 give no second address", () => {
   const file = fileOf(urls.sign(assetId, "image/png"));
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -62,8 +80,16 @@ test("anything else is refused and nothing throws", () => {
   );
 });
 
+test("a type that no asset has opens nothing, even if somebody had signed it", () => {
+  for (const extension of ["svg", "html", "constructor"]) {
+    const whole = createHmac("sha256", secret).update(`asset-url\n${assetId}\n${extension}`).digest();
+    expect(urls.verify(assetId, `${whole.subarray(0, 16).toString("base64url")}.${extension}`)).toBe(false);
+  }
+});
+
 test("a secret that is too short, or a media type that no asset has, is a mistake of ours", () => {
-  expect(() => assetUrls(new Uint8Array(8), "https://gesso.example")).toThrow("too short");
+  expect(() => assetUrls(new Uint8Array(15), "https://gesso.example")).toThrow("too short");
+  expect(() => assetUrls(new Uint8Array(16), "https://gesso.example")).not.toThrow();
   expect(() => urls.sign(assetId, "text/html")).toThrow("text/html");
   expect(() => urls.sign(assetId, "constructor")).toThrow();
 });

@@ -67,7 +67,9 @@ export const diskStorage = (dir: string): Storage => {
       });
     },
     list: (prefix) => walk(objects, checkPrefix(prefix)),
-    ready: () => proveReady(storage, () => sweep(temporary)),
+    forgetUnfinished: (before) => guard("storage_failed", () => sweep(temporary, before)),
+    ready: () =>
+      proveReady(storage, async () => void (await sweep(temporary, new Date(Date.now() - leftoverAgeMilliseconds)))),
   };
   return storage;
 };
@@ -175,10 +177,14 @@ async function* walk(objects: string, prefix: string): AsyncGenerator<ListedObje
   yield* below(prefix.slice(0, Math.max(prefix.lastIndexOf("/"), 0)));
 }
 
-const sweep = async (folder: string): Promise<void> => {
+const sweep = async (folder: string, before: Date): Promise<number> => {
+  let count = 0;
   for (const name of (await unlessMissing(readdir(folder))) ?? []) {
     const path = join(folder, name);
     const found = await fileAt(path);
-    if (found && Date.now() - found.modified_at.getTime() > leftoverAgeMilliseconds) await rm(path, { force: true });
+    if (!found || found.modified_at >= before) continue;
+    await rm(path, { force: true });
+    count++;
   }
+  return count;
 };

@@ -14,6 +14,7 @@ import {
 } from "@aws-sdk/client-s3";
 import { Upload } from "@aws-sdk/lib-storage";
 import { type Bucket, ensureBucket, openBucket, type S3Options, statusOf, withinLimit } from "./s3-client.ts";
+import { abortUploads, dropTemporary } from "./s3-leftovers.ts";
 import {
   type ByteRange,
   checkKey,
@@ -66,6 +67,8 @@ export const s3Storage = (options: S3Options): Storage & { ensureBucket(): Promi
       });
     },
     list: (prefix) => listAll(bucket, checkPrefix(prefix)),
+    forgetUnfinished: (before) =>
+      guard("storage_failed", async () => (await abortUploads(bucket, before)) + (await dropTemporary(bucket, before))),
     ready: () => proveReady(storage),
   };
   return { ...storage, ensureBucket: () => guard("dependency_unavailable", () => ensureBucket(bucket)) };

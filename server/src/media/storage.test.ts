@@ -3,9 +3,12 @@ import { mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
+  CreateMultipartUploadCommand,
   GetBucketLifecycleConfigurationCommand,
   ListMultipartUploadsCommand,
   ListObjectsV2Command,
+  PutObjectCommand,
+  UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { freePort } from "@gesso/dev/parts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -113,5 +116,43 @@ describe("storage in a bucket", () => {
   test("is not ready when nobody listens", async () => {
     const silent = s3Storage({ ...s3Options(), endpoint: `http://127.0.0.1:${await freePort()}` });
     await expect(silent.ready()).rejects.toMatchObject({ code: "dependency_unavailable" });
+  });
+});
+
+describe("what was never finished", () => {
+  test("is taken out of a bucket, parts and all, and nothing else is", async () => {
+    const { client } = openBucket(s3Options());
+    const begin = async (Key: string) => {
+      const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket: bucket, Key }));
+      const part = { Bucket: bucket, Key, UploadId, PartNumber: 1, Body: randomBytes(5 * 1024 * 1024) };
+      await client.send(new UploadPartCommand(part));
+    };
+    const [ours, others] = [`tmp/${randomUUID()}`, `elsewhere/${randomUUID()}`];
+    await begin(ours);
+    await begin(others);
+    const left = `tmp/${randomUUID()}`;
+    await client.send(new PutObjectCommand({ Bucket: bucket, Key: left, Body: "half" }));
+    const kept = `t/${randomUUID()}/x`;
+    await s3().put(kept, randomBytes(10), "image/png");
+    const open = async () => {
+      const uploads = await client.send(new ListMultipartUploadsCommand({ Bucket: bucket }));
+      const objects = await client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: "tmp/" }));
+      return [uploads.Uploads ?? [], objects.Contents ?? []].flat().map(({ Key }) => Key);
+    };
+    expect(await s3().forgetUnfinished(new Date(Date.now() - 60_000))).toBe(0);
+    expect(await open()).toEqual(expect.arrayContaining([ours, others, left]));
+    expect(await s3().forgetUnfinished(new Date(Date.now() + 60_000))).toBe(2);
+    expect(await open()).toEqual([others]);
+    expect(await s3().head(kept)).toMatchObject({ size_bytes: 10 });
+  }, 60_000);
+
+  test("is taken out of a folder when it is old enough", async () => {
+    const storage = diskStorage(join(folder, "unfinished"));
+    await storage.put("t/a/b", randomBytes(10), "image/png");
+    await writeFile(join(folder, "unfinished", "tmp", "draft"), "half");
+    expect(await storage.forgetUnfinished(new Date(Date.now() - 60_000))).toBe(0);
+    expect(await storage.forgetUnfinished(new Date(Date.now() + 60_000))).toBe(1);
+    expect(await readdir(join(folder, "unfinished", "tmp"))).toEqual([]);
+    expect(await storage.head("t/a/b")).toMatchObject({ size_bytes: 10 });
   });
 });

@@ -26,6 +26,8 @@ export type Storage = {
   delete(keys: string[]): Promise<void>;
   /** Every object whose key begins with these characters, in no promised order. */
   list(prefix: string): AsyncIterable<ListedObject>;
+  /** Takes away what was begun before then and never finished, and says how much that was. */
+  forgetUnfinished(before: Date): Promise<number>;
   /** Writes, reads and deletes a small probe; throws dependency_unavailable when that fails. */
   ready(): Promise<void>;
 };

@@ -10,6 +10,7 @@ export const MOMENTS = [
   "begun",
   "intent_written",
   "answer_read",
+  "given_up",
   "result_read",
   "file_stored",
   "finishing",

@@ -71,8 +71,8 @@ describe.each(named(operations))("%s", (name, operation) => {
     expect(inPath.filter((field) => !required.includes(field))).toEqual([]);
   });
 
-  it("either makes runs or answers at once, never both", () => {
-    expect([operation.plan, operation.answer].filter(Boolean)).toHaveLength(1);
+  it("either makes runs, answers at once, or tells events, one of them only", () => {
+    expect([operation.plan, operation.answer, operation.events].filter(Boolean)).toHaveLength(1);
     expect(operation.run_type === undefined).toBe(operation.plan === undefined);
     expect(operation.reply === undefined).toBe(operation.plan === undefined);
   });

@@ -106,6 +106,11 @@ describe("an option that the model does not use", () => {
     const asked = job({ options: { steps: 20, guidance: 3 } });
     expect(fit(asked, offer({}, { takes: ["guidance"] })).changes.map(({ field }) => field)).toEqual(["steps"]);
   });
+
+  it("is not told of where no caller sent it", () => {
+    const asked = job({ options: { model_id: "x", deployment_id: "ink" } });
+    expect(fit(asked, offer({}, { takes: [] })).changes.map(({ field }) => field)).toEqual(["model_id"]);
+  });
 });
 
 describe("an offer", () => {

@@ -27,11 +27,14 @@ export function fit<S>(job: Job<S>, offer: Offer): Fitted<S> {
   return { job: timed.job, changes: [...shaped.changes, ...timed.changes, ...unused(job, offer)] };
 }
 
+/** What `model_id` means to the provider. No caller sent it, so none is told of it. */
+const RESOLVED = "deployment_id";
+
 const unused = <S>({ options = {} }: Job<S>, { takes }: Offer): Adapted[] =>
   takes === undefined
     ? []
     : Object.keys(options)
-        .filter((field) => !takes.includes(field))
+        .filter((field) => field !== RESOLVED && !takes.includes(field))
         .map((field) => ({ field, says: `${field} is not used by the model that makes this.` }));
 
 const ratioOf = (ratio: string) => {

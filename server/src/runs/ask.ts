@@ -4,16 +4,21 @@ import { listAttempts } from "../db/attempts.ts";
 import { cancelRun } from "../db/open-runs.ts";
 import { type Caller, deleteRun, findRun, type RunRow } from "../db/runs.ts";
 import { Fault } from "../faults.ts";
+import type { AccessAsk } from "../kit/access.ts";
 import type { Ask } from "../kit/operation.ts";
+import { creditTenant } from "./credit.ts";
 import { estimateRun } from "./estimate.ts";
 import type { House } from "./house.ts";
 import { idWithin } from "./ids.ts";
 import { layersOf } from "./layers.ts";
 import { type CursorSigner, listPage } from "./list.ts";
 import { libraryOf } from "./prompts.ts";
+import { placeOf } from "./queue-place.ts";
+import { registryOf } from "./registry.ts";
 import { isOpen, showAttempt, showRun } from "./show.ts";
 import { treeOf } from "./tree.ts";
 import { uploadFile } from "./upload.ts";
+import { usageOf } from "./usage.ts";
 
 /** `onRun` hears of a run that was made, `onReplay` that nothing had to be. */
 export type AskContext = {
@@ -27,16 +32,20 @@ export const askOf = (
   house: House,
   cursors: CursorSigner,
   { caller, idempotencyKey, onReplay, onRun }: AskContext,
-): Ask => ({
+): Omit<Ask, keyof AccessAsk | "webhooks"> => ({
   run: async (runId) => {
     const row = await ownRun(house, caller, runId);
-    return { ...showRun(house, row), attempts: (await listAttempts(house.db, runId)).map(showAttempt) };
+    const attempts = (await listAttempts(house.db, runId)).map(showAttempt);
+    return { ...showRun(house, row), ...(await placeOf(house, row)), attempts };
   },
   runs: (filter) => listPage(house, cursors, caller, filter),
   tree: async (runId) => treeOf(house, await ownRun(house, caller, runId)),
   layers: async (runId) => layersOf(house, await ownRun(house, caller, runId)),
   estimate: async (operation, input) => estimateRun(house, operation, input),
+  usage: (filter) => usageOf(house, caller, filter),
+  credit: (tenantId, change) => creditTenant(house, { caller, idempotencyKey, onReplay }, { tenantId, ...change }),
   prompts: libraryOf(house, cursors, { caller, idempotencyKey, onReplay }),
+  models: registryOf(house, cursors, { caller, idempotencyKey, onReplay }),
 
   async cancel(runId) {
     if (!isOpen(await ownRun(house, caller, runId))) throw new Fault("run_not_cancelable");

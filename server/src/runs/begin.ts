@@ -2,6 +2,7 @@
 import { beginRun, type Held } from "../db/open-runs.ts";
 import type { Job } from "../kit/operation.ts";
 import { chooseOffer, chosen } from "./choose.ts";
+import { checkModels } from "./custom-models.ts";
 import type { Begun } from "./execute.ts";
 import type { House } from "./house.ts";
 import { idWithin } from "./ids.ts";
@@ -11,6 +12,7 @@ export async function begin(house: House, held: Held): Promise<Begun | null> {
   const begun = await beginRun(house.db, held, idWithin(held.run_id, "run.processing"));
   if (!begun) return null;
   house.moment("begun");
+  await checkModels(house, begun);
   const jobs = begun.plan.flatMap((job, planned) =>
     partsOf(house, job).map(({ part, choice }, index) => {
       const n = planned + PART * index;

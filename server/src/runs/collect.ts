@@ -1,7 +1,7 @@
 // Reads how a submitted job stands; when it is done, its files become ours before anyone hears of it.
 import { type AttemptId, type AttemptRow, failAttempt, heldAttempt, latestAttempt } from "../db/attempts.ts";
 import { armWake, type Held } from "../db/open-runs.ts";
-import { Fault } from "../faults.ts";
+import { Fault, toFault } from "../faults.ts";
 import { failureOf } from "../providers/http.ts";
 import type { Progress, Ticket } from "../providers/provider.ts";
 import { chosen } from "./choose.ts";
@@ -18,7 +18,7 @@ export async function collect(house: House, held: Held, work: JobInHand, attempt
   const id = { run_id: held.run_id, job: work.n, try: attempt.try };
   const progress = await ask(house, live, id, row);
   if (progress.state === "gone") {
-    await failAttempt(house.db, id, new Fault("provider_error").body());
+    await failAttempt(house.db, id, { fault: new Fault("provider_error").body(), isLast: false });
     return { state: "again", try: id.try + 1, seconds: 0 };
   }
   if (progress.state === "running") return { state: "running" };
@@ -38,7 +38,11 @@ async function ask(
   } catch (thrown) {
     const { kind, status } = failureOf(thrown);
     if (kind === "gone") return { state: "gone" };
-    if (kind === "failed" || (kind === "refused" && status === undefined) || status === 404) throw thrown;
+    if (kind === "failed" || (kind === "refused" && status === undefined) || status === 404) {
+      // The provider's own word that there will be nothing: it is not paid for, and no longer under way.
+      await failAttempt(house.db, id, { fault: toFault(thrown).body(), isLast: true });
+      throw thrown;
+    }
     return { state: "running", ticket };
   }
 }
@@ -50,7 +54,7 @@ export async function arm(
   work: JobInHand,
   bell: { wakeId: string; seconds: number },
 ): Promise<Armed> {
-  const armed = await armWake(house.db, held, bell.wakeId, bell.seconds);
+  const armed = await armWake(house.db, held, { ...bell, doing: "vendor" });
   if (!armed) return { state: "lost" };
   if (armed.canceled) return { state: "canceled" };
   if (armed.remaining <= 0) {

@@ -21,6 +21,7 @@ export async function resolveDoubt(house: House, held: Held, work: JobInHand): P
   // The doubt is with whoever this try was sent to, which need not be who would be chosen now.
   const here = { ...work, choice: { provider: latest.provider, as: latest.upstream ?? work.choice.as } };
   if (latest.ticket) return adopt(house, latest, latest.ticket as Ticket, here.choice);
+  if (latest.is_last) throw new Fault(latest.fault!.code, latest.fault!.details);
   if (latest.state === "failed" || latest.state === "abandoned")
     return { state: "again", try: attempt + 1, seconds: 0 };
   if (latest.state === "intent" && latest.lease > 0)
@@ -82,7 +83,7 @@ async function sendAnew(house: House, held: Held, work: JobInHand, latest: Attem
   const isShut = house.health.shutFor(work.choice) > 0;
   const other = isShut ? await elsewhere(house, work, latest) : undefined;
   if (!other) return sendAgain(house, held, work, latest);
-  await failAttempt(house.db, latest, new Fault("provider_error").body());
+  await failAttempt(house.db, latest, { fault: new Fault("provider_error").body(), isLast: false });
   return { state: "again", try: latest.try + 1, seconds: 0, choice: other };
 }
 
@@ -94,7 +95,9 @@ async function awaitCallback(house: House, latest: AttemptRow, { live, offer }: 
   const left = patience - (latest.unknown_for ?? 0);
   if (left > 0) return { state: "later", try: latest.try, seconds: Math.min(left + 0.2, LOOK_SECONDS) };
   const fault = new Fault("provider_outcome_unknown");
-  await failAttempt(house.db, latest, fault.body());
-  if (offer.on_unknown === "resubmit") return { state: "again", try: latest.try + 1, seconds: 0 };
-  throw fault;
+  const isLast = offer.on_unknown !== "resubmit";
+  await failAttempt(house.db, latest, { fault: fault.body(), isLast });
+  house.moment("given_up");
+  if (isLast) throw fault;
+  return { state: "again", try: latest.try + 1, seconds: 0 };
 }

@@ -20,7 +20,11 @@ export function estimateRun(house: Providers, name: string, input: Json): Estima
   if (!operation?.plan) {
     throw refusal([{ path: "/operation", code: "unknown_value", message: "No operation of this name has a price." }]);
   }
-  const lines = planOf(operation, input).map((job) => lineOf(job, offerFor(house, job)));
+  return estimateOf(planOf(operation, input).map((job) => ({ job, offer: offerFor(house, job) })));
+}
+
+export function estimateOf(plan: { job: Job; offer: Offer | undefined }[]): Estimate {
+  const lines = plan.map(({ job, offer }) => lineOf(job, offer));
   const amount = sumOf(lines.map(({ quantity, unit_price }) => ({ quantity, price: unit_price })));
   return { currency: "USD", amount, known: amount !== null, basis: lines };
 }

@@ -63,9 +63,7 @@ const FIRST_WAIT_SECONDS = 60;
 const LONGEST_WAIT_SECONDS = 600;
 
 export async function executeRun(held: Held, engine: Engine, hands: Hands): Promise<void> {
-  const begun = await engine.step("begin", () => hands.begin(held));
-  if (!begun) return;
-  const end = await doJobs(held, begun, { engine, hands }).catch((thrown) => failed(toFault(thrown)));
+  const end = await doRun(held, { engine, hands }).catch((thrown) => failed(toFault(thrown)));
   if (end) await engine.step("finish", () => hands.finish(held, end));
 }
 
@@ -73,6 +71,11 @@ const failed = (fault: Fault): Finish => ({ status: "failed", error: asRunFault(
 const canceled = (): Finish => ({ status: "canceled", error: new Fault("canceled_by_user").body() });
 
 type With = { engine: Engine; hands: Hands };
+
+async function doRun(held: Held, { engine, hands }: With): Promise<Finish | undefined> {
+  const begun = await engine.step("begin", () => hands.begin(held));
+  return begun ? doJobs(held, begun, { engine, hands }) : undefined;
+}
 
 /** Nothing is answered when the run is no longer ours to end. */
 async function doJobs(held: Held, begun: Begun, { engine, hands }: With): Promise<Finish | undefined> {

@@ -5,7 +5,7 @@ import { chooseOffer, chosen } from "./choose.ts";
 import type { Finish } from "./execute.ts";
 import type { House } from "./house.ts";
 import { idWithin } from "./ids.ts";
-import { costOf } from "./price.ts";
+import { costOf } from "./money.ts";
 
 export async function finish(house: House, held: Held, end: Finish): Promise<void> {
   house.moment("finishing");

@@ -13,9 +13,5 @@ export function idWithin(runId: string, ...words: (string | number)[]): string {
 /** The id of a picture that was fetched for a run. Several jobs may use one address; they share the picture. */
 export const sourceId = (runId: string, url: string): string => idWithin(runId, "source", url);
 
-/** Which shard of the dispatcher a tenant's runs belong to. */
-export const shardOf = (tenantId: string, shards: number): number =>
-  createHash("sha256").update(tenantId).digest().readUInt32BE(0) % shards;
-
 /** The name of one try of one job, on our side and the provider's. */
 export const attemptKey = (runId: string, job: number, attempt: number): string => `${runId}.${job}.${attempt}`;

@@ -1,17 +1,16 @@
 // Makes a job's sources ours before a provider sees them: addresses are fetched once and kept, runs and earlier jobs are
 // named by the file they made. What leaves this step is ids, never addresses.
-import { findAsset, keepSource } from "../db/assets.ts";
+import { type AssetRow, findAsset, keepSource } from "../db/assets.ts";
 import type { Held } from "../db/open-runs.ts";
 import { findRun, type KeptAsset } from "../db/runs.ts";
 import { Fault } from "../faults.ts";
 import type { Job, Source } from "../kit/operation.ts";
-import { normalizeUpload } from "../media/inspect.ts";
-import { toMask } from "../media/mask.ts";
 import type { AssetRef } from "../providers/provider.ts";
 import { checkMask } from "./check-mask.ts";
 import type { House } from "./house.ts";
 import { idWithin, sourceId } from "./ids.ts";
 import { keepFile } from "./store.ts";
+import { takeIn } from "./take-in.ts";
 
 const MOST_BYTES = 25 * 1024 * 1024;
 const FETCH_SECONDS = 30;
@@ -35,18 +34,17 @@ async function ingestSource(house: House, held: Held, source: Source, made: Kept
     return source.every ? files : [found(files[0])];
   }
   if ("run" in source) return [found((await findRun(house.db, held.tenant_id, source.run))?.result?.outputs[0])];
-  if ("asset" in source) return [found(await findAsset(house.db, source.asset))];
+  if ("asset" in source) return [kept(found(await findAsset(house.db, source.asset)))];
   // Several jobs of a plan may use one address: they must all see the same picture, whatever it shows a moment later.
   const own = house.ownAsset(source.url);
-  if (own) return [found(await findAsset(house.db, own))];
+  if (own) return [kept(found(await findAsset(house.db, own)))];
   const asset_id = sourceId(held.run_id, source.url);
   return [(await findAsset(house.db, asset_id)) ?? (await fetchSource(house, held, { asset_id, url: source.url }))];
 }
 
 async function fetchSource(house: House, held: Held, { asset_id, url }: { asset_id: string; url: string }) {
   const { bytes: fetched } = await house.fetchBytes(url, { maxBytes: MOST_BYTES, timeoutSeconds: FETCH_SECONDS });
-  const { bytes, ...seen } = await normalizeUpload(fetched);
-  const file = await keepFile(house, held, { asset_id, role: "source", bytes, seen });
+  const { file } = await takeIn(house, held, { asset_id, role: "source", bytes: fetched });
   await keepSource(house.db, held, file);
   return file;
 }
@@ -57,7 +55,7 @@ async function asMask(house: House, held: Held, mask: Ours): Promise<Ours> {
   const row = await findAsset(house.db, mask.asset_id);
   const given = row && (await house.storage.bytes(row.storage_key));
   if (!given) throw new Fault("asset_unavailable", { asset_id: mask.asset_id });
-  const bytes = await toMask(given);
+  const bytes = await house.images.toMask(given);
   if (bytes === given) return mask;
   const file = await keepFile(house, held, { asset_id, role: "mask", bytes });
   await keepSource(house.db, held, file);
@@ -67,6 +65,12 @@ async function asMask(house: House, held: Held, mask: Ours): Promise<Ours> {
 function found<Asset>(asset: Asset | undefined): Asset {
   if (!asset) throw new Fault("source_run_failed");
   return asset;
+}
+
+/** A file that was deleted is no source, although its address was once signed. */
+function kept(row: AssetRow): AssetRow {
+  if (row.deleted_at) throw new Fault("asset_expired", { asset_id: row.asset_id });
+  return row;
 }
 
 const toRef = ({ asset_id, media_type }: Ours): AssetRef => ({ asset_id, media_type });

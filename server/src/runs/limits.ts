@@ -15,7 +15,12 @@ export const LimitsEnv = z.object({
     .default(5)
     .describe("Failures in a row after which an offer is left alone"),
   BREAKER_SECONDS: z.coerce.number().default(15).describe("How long it is left alone first; then twice as long"),
-  DISPATCH_SHARDS: z.coerce.number().int().min(1).max(1024).default(16).describe("Shards that tenants are spread over"),
+  WORKER_SLOTS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(48)
+    .describe("Runs that one worker process works on at a time; those that only wait for a provider are not counted"),
 });
 
 export const limitsOf = (env: z.output<typeof LimitsEnv>): Limits => ({

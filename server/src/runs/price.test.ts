@@ -1,9 +1,8 @@
 // Prices by what they are for: a picture, its megapixels, a second of video, a call.
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
 import type { Job } from "../kit/operation.ts";
-import { defineProvider, type Offer, type PriceBasis } from "../providers/provider.ts";
-import { costOf, quantityAsked, quantityMade, sumOf } from "./price.ts";
+import type { Offer, PriceBasis } from "../providers/provider.ts";
+import { quantityAsked, quantityMade, sumOf } from "./price.ts";
 
 const offer = (per: PriceBasis | undefined, more: Partial<Offer> = {}): Offer => ({
   ...{ task: "image.generate", model: "flux-dev", as: "flux", recovery: "none", price: 0.1 },
@@ -77,33 +76,5 @@ describe("a sum", () => {
     ).toBeNull();
     expect(sumOf([{ quantity: null, price: 0 }])).toBeNull();
     expect(sumOf([])).toBe(0);
-  });
-});
-
-describe("the cost of a run", () => {
-  const vendor = (id: string, offers: Offer[]) => ({
-    env: {},
-    provider: defineProvider({
-      ...{ id, offers, env: z.object({}), resultOrigins: () => [] },
-      submit: () => Promise.reject(new Error("a price sends nothing")),
-      check: () => Promise.reject(new Error("a price asks nothing")),
-    }),
-  });
-  const cut = offer(undefined, { task: "image.cut", model: "local", as: "local", price: 0 });
-  const house = { providers: [vendor("v", [offer("megapixel")]), vendor("local", [cut])] };
-  const made = { job: job(), choice: { provider: "v", as: "flux" }, files: [large] };
-  const finished = {
-    job: job({ task: "image.cut", model: "local" }),
-    choice: { provider: "local", as: "local" },
-    files: [small],
-  };
-
-  it("is the sum of what its jobs made, each at the price of whoever made it", () => {
-    expect(costOf(house, [made, finished])).toBe(0.2);
-  });
-
-  it("is unknown, and no failure, where the offer has been taken out of the catalogue meanwhile", () => {
-    expect(costOf({ providers: [] }, [made])).toBeNull();
-    expect(costOf(house, [{ ...made, choice: { provider: "v", as: "gone" } }])).toBeNull();
   });
 });

@@ -2,8 +2,7 @@
 // known makes the sum unknown; it is never taken for nothing.
 import type { Job } from "../kit/operation.ts";
 import { fit } from "../providers/fit.ts";
-import type { Choice, Offer, PriceBasis } from "../providers/provider.ts";
-import type { House } from "./house.ts";
+import type { Offer, PriceBasis } from "../providers/provider.ts";
 
 export const UNITS: Record<PriceBasis, string> = {
   image: "per image",
@@ -57,16 +56,3 @@ export function sumOf(items: Priced[]): number | null {
   );
   return amount === null ? null : Math.round(amount * MILLIONTHS) / MILLIONTHS;
 }
-
-type Made = { job: Job; choice: Choice; files: Measured[] };
-
-/** What a run cost. An offer that was taken out of the catalogue while it worked has no price any more. */
-export const costOf = ({ providers }: Pick<House, "providers">, done: Made[]): number | null =>
-  sumOf(
-    done.map(({ job, choice, files }) => {
-      const offer = providers
-        .find(({ provider }) => provider.id === choice.provider)
-        ?.provider.offers.find(({ as, task, model }) => as === choice.as && task === job.task && model === job.model);
-      return { price: offer?.price ?? null, quantity: offer ? quantityMade(offer, job, files) : null };
-    }),
-  );

@@ -11,7 +11,13 @@ const ENDS: ReadonlySet<FaultCode> = new Set<FaultCode>([
 /** A picture that was read and cannot be used, or may not be read at all. */
 const UNUSABLE: ReadonlySet<FaultCode> = new Set<FaultCode>([
   ...(["url_not_allowed", "unsupported_image_format", "image_undecodable", "image_too_small"] as const),
-  ...(["image_too_many_pixels", "image_animated_not_supported", "source_run_failed", "run_deleted"] as const),
+  ...([
+    "image_too_many_pixels",
+    "image_animated_not_supported",
+    "source_run_failed",
+    "run_deleted",
+    "asset_expired",
+  ] as const),
 ]);
 
 /** The same fault as something that a run may end with. */

@@ -4,7 +4,7 @@ import type { Held } from "../db/open-runs.ts";
 import { type Fault, toFault } from "../faults.ts";
 import type { Json } from "../kit/shapes.ts";
 import { fit } from "../providers/fit.ts";
-import { failureOf } from "../providers/http.ts";
+import { type FailureKind, failureOf } from "../providers/http.ts";
 import type { Choice } from "../providers/provider.ts";
 import { choiceOf, chosen, standIns } from "./choose.ts";
 import type { JobInHand, Sent } from "./execute.ts";
@@ -66,20 +66,28 @@ async function afterFailure(house: House, work: JobInHand, id: AttemptId, { thro
     await dropLease(house.db, id, request);
     return { state: "later", try: id.try, seconds: 1 };
   }
-  await failAttempt(house.db, id, fault.body(), request);
-  const next = { state: "again" as const, try: id.try + 1 };
   // It was certainly not taken, and not for what it shows or asks: somebody else may be asked.
   const other = isProviders ? await elsewhere(house, work, id) : undefined;
-  if (other) return { ...next, seconds: 0, choice: other };
-  if (kind === "busy") return { ...next, seconds: retryAfterSeconds ?? 2 };
-  if (kind === "unsent" && id.try < MOST_TRIES) return { ...next, seconds: 2 ** id.try };
-  throw fault;
+  const next = nextAfter({ kind, other, retryAfterSeconds, try: id.try });
+  await failAttempt(house.db, id, { fault: fault.body(), request, isLast: !next });
+  if (!next) throw fault;
+  return { state: "again", try: id.try + 1, ...next };
+}
+
+type Told = { kind: FailureKind; other: Choice | undefined; retryAfterSeconds: number | undefined; try: number };
+
+/** When it is tried again, and with whom. Undefined: it is not. */
+function nextAfter({ kind, other, retryAfterSeconds, try: attempt }: Told) {
+  if (other) return { seconds: 0, choice: other };
+  if (kind === "busy") return { seconds: retryAfterSeconds ?? 2 };
+  if (kind === "unsent" && attempt < MOST_TRIES) return { seconds: 2 ** attempt };
+  return undefined;
 }
 
 /** Something of ours was missing before anything was sent, a picture in storage for instance: nobody is to blame but us. */
 async function neverBegun(house: House, id: AttemptId, fault: Fault): Promise<Sent> {
   house.log.warn({ run_id: id.run_id, try: id.try, err: fault }, "a submission could not be put together");
-  await failAttempt(house.db, id, fault.body());
+  await failAttempt(house.db, id, { fault: fault.body(), isLast: false });
   return { state: "again", try: id.try + 1, seconds: Math.min(2 ** id.try, LONGEST_PAUSE_SECONDS) };
 }
 

@@ -9,7 +9,7 @@ const UPLOADS = ["upload", "mask-upload"];
 
 type Signer = Pick<House, "assetUrl">;
 
-const showFile = (house: Signer, asset: KeptAsset) => ({
+export const showFile = (house: Signer, asset: KeptAsset) => ({
   ...asset,
   url: house.assetUrl(asset.asset_id, asset.media_type),
 });

@@ -8,6 +8,7 @@ import {
   findRun,
   findRuns,
   type KeptAsset,
+  type MostOpen,
   type NewRun,
   type RunRow,
 } from "../db/runs.ts";
@@ -19,14 +20,26 @@ import type { Json } from "../kit/shapes.ts";
 import { fit } from "../providers/fit.ts";
 import { checkMask } from "./check-mask.ts";
 import { chooseOffer, chosen } from "./choose.ts";
+import { resolveModels } from "./custom-models.ts";
+import { estimateOf } from "./estimate.ts";
 import type { House } from "./house.ts";
-import { idWithin, shardOf } from "./ids.ts";
+import { idWithin } from "./ids.ts";
+import { checkMaxCost, freezePrices, microsOf, spenderOf, tellSpent } from "./money.ts";
 import { isOpen } from "./show.ts";
 import { stageInline } from "./stage.ts";
+import { webhookOf } from "./webhook.ts";
 
 const DEEPEST = 64;
 
-export type Asked = { operation: Operation; parsed: Parsed; idempotencyKey?: string | undefined; isStrict: boolean };
+export type Asked = {
+  operation: Operation;
+  parsed: Parsed;
+  idempotencyKey?: string | undefined;
+  isStrict: boolean;
+  /** Counts a new run against the caller's rates, or refuses it. A replay is not counted. */
+  admit?: () => Promise<void>;
+  mostOpen?: MostOpen | undefined;
+};
 export type Accepted = { row: RunRow; isReplay: boolean };
 
 export async function startRun(house: House, caller: Caller, asked: Asked): Promise<Accepted> {
@@ -35,61 +48,75 @@ export async function startRun(house: House, caller: Caller, asked: Asked): Prom
   const replay = asked.idempotencyKey && (await findReplay(house, caller, asked.idempotencyKey, fingerprint));
   if (replay) return replay;
 
+  await asked.admit?.();
   const run_id = house.newId();
   const { parsed, files, undo } = await stageInline(house, { ...caller, run_id }, asked.parsed);
   try {
     const run = await planRun(house, caller, { ...asked, parsed, files }, run_id);
     house.moment("request_read");
     const idempotency = asked.idempotencyKey ? { key: asked.idempotencyKey, fingerprint } : undefined;
-    const row = await acceptRun(house.db, { ...run, idempotency });
+    const row = await acceptRun(house.db, { ...run, idempotency, mostOpen: asked.mostOpen });
     house.moment("committed");
     if (!row) {
       await undo();
       return (await findReplay(house, caller, asked.idempotencyKey!, fingerprint))!;
     }
-    house.queued.say("queued");
+    house.queued.say(`${row.tenant_id}/${run.lane}`);
     return { row, isReplay: false };
   } catch (thrown) {
     await undo().catch(() => {});
+    // Whoever had this key first may have spent the last of it, or taken the last place: then this is the same run once
+    // more, not a refusal.
+    const first =
+      isSpent(thrown) && asked.idempotencyKey && findReplay(house, caller, asked.idempotencyKey, fingerprint);
+    const accepted = first ? await first : undefined;
+    if (accepted) return accepted;
+    tellSpent(house, caller, thrown);
     throw thrown;
   }
 }
+
+const isSpent = (thrown: unknown) => thrown instanceof Fault && (thrown.status === 402 || thrown.status === 429);
 
 type Staged = Asked & { files: KeptAsset[] };
 
 async function planRun(house: House, caller: Caller, asked: Staged, run_id: string): Promise<NewRun> {
   const { operation, parsed } = asked;
   const routing = parsed.input.routing as Routing | undefined;
-  const plan = operation.plan!(parsed.input, parsed.given).map((job) => ({ ...job, ...(routing && { routing }) }));
+  const planned = operation.plan!(parsed.input, parsed.given).map((job) => ({ ...job, ...(routing && { routing }) }));
+  const { plan, notes } = await resolveModels(house, caller, planned);
   const choices = plan.map((job) => chooseOffer(house, job));
-  const misfits = [
-    ...misfitsOf(operation, parsed),
-    ...plan.flatMap((job, n) => fit(job, chosen(house, choices[n]!, job).offer).changes),
-  ];
+  const offers = plan.map((job, n) => chosen(house, choices[n]!, job));
+  const estimate = estimateOf(plan.map((job, n) => ({ job, offer: offers[n]!.offer }))).amount;
+  const misfits = [...misfitsOf(operation, parsed), ...plan.flatMap((job, n) => fit(job, offers[n]!.offer).changes)];
   if (asked.isStrict && misfits.length > 0) throw refuseMisfits(misfits);
   const parentId = operation.parent?.(parsed.input);
   const place = await placeInTree(house, caller, parentId);
   const sources = await checkSources(house, caller, plan, asked.files);
-  const { webhook_secret: _secret, metadata, webhook_url, ...inputs } = parsed.input;
+  checkMaxCost(estimate, parsed.input.max_cost as number | undefined);
+  const { webhook_secret, metadata, webhook_url, ...inputs } = parsed.input;
+  const webhook = webhookOf(house, { ...caller, run_id }, { webhook_url, webhook_secret });
   return {
     ...caller,
     run_id,
     operation: operation.name,
     run_type: operation.run_type!,
     inputs: { ...inputs, ...(webhook_url !== undefined && { webhook_url }) },
-    plan,
+    plan: plan.map((job, n) => ({ ...job, prices: freezePrices(house, job, offers[n]!) })),
     metadata: (metadata as Json | undefined) ?? {},
-    webhook_url: webhook_url as string | undefined,
-    warnings: [...misfits.map(({ says }) => says), ...(operation.notes?.(parsed.input, parsed.given) ?? [])],
+    ...webhook,
+    warnings: [...misfits.map(({ says }) => says), ...notes, ...(operation.notes?.(parsed.input, parsed.given) ?? [])],
     parent_run_id: place.parent_run_id,
     root_run_id: place.root_run_id ?? run_id,
     depth: place.depth,
     references: sources.filter((source) => source !== parentId),
     model: plan[0]!.model,
     provider: choices[0]!.provider,
-    shard: shardOf(caller.tenant_id, house.shards),
+    lane: choices[0]!.provider,
     deadlineSeconds: operation.deadlineSeconds ?? house.limits.deadlineSeconds,
     event_id: idWithin(run_id, "run.queued"),
+    estimate: microsOf(estimate),
+    ...(await spenderOf(house, caller)),
   };
 }
 
@@ -162,6 +189,8 @@ async function checkSources(house: House, caller: Caller, plan: Job[], files: Ke
   for (const row of rows) {
     if (row.deleted_at) throw new Fault("run_deleted", { run_id: row.run_id });
     if (isOpen(row)) throw new Fault("run_not_ready", { run_id: row.run_id });
+    if (row.expires_at && row.expires_at.getTime() <= Date.now())
+      throw new Fault("asset_expired", { run_id: row.run_id });
     if (!row.result?.outputs.length) throw new Fault("source_run_failed", { run_id: row.run_id });
   }
   const known = (source: Source) => {

@@ -6,7 +6,6 @@ import type { Held } from "../db/open-runs.ts";
 import type { KeptAsset } from "../db/runs.ts";
 import { Fault } from "../faults.ts";
 import type { Json } from "../kit/shapes.ts";
-import { inspectImage } from "../media/inspect.ts";
 import { inspectVideo, isVideo } from "../media/inspect-video.ts";
 import { assetKey } from "../media/storage.ts";
 import type { About, Done, Output } from "../providers/provider.ts";
@@ -58,7 +57,7 @@ export async function keepFile(
   run: { run_id: string; tenant_id: string },
   { asset_id, role, bytes, seen: known }: NewFile,
 ): Promise<Kept> {
-  const seen = known ?? (await inspectResult(bytes));
+  const seen = known ?? (await inspectResult(house, bytes));
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   const storage_key = assetKey(run.tenant_id, run.run_id, sha256);
   await house.storage.put(storage_key, bytes, seen.media_type);
@@ -67,45 +66,42 @@ export async function keepFile(
 }
 
 /** A provider's result is looked at here; what came in by another door has been looked at there. */
-async function inspectResult(bytes: Uint8Array): Promise<Seen> {
+async function inspectResult({ images }: House, bytes: Uint8Array): Promise<Seen> {
   // Every part of a PNG carries a checksum, which is read in any case: decoding it would prove nothing more.
   const isChecksummed = bytes[0] === 0x89 && bytes[1] === 0x50;
   try {
-    return await (isVideo(bytes) ? inspectVideo(bytes) : inspectImage(bytes, { decode: !isChecksummed }));
+    return await (isVideo(bytes) ? inspectVideo(bytes) : images.inspect(bytes, { decode: !isChecksummed }));
   } catch (thrown) {
     if (!(thrown instanceof Fault)) throw thrown;
     throw new Fault("provider_output_invalid", { reason: thrown.code }, { cause: thrown });
   }
 }
 
-/** `https://*.example.com` stands for every host below the domain. */
-export function isWithin(url: string, origins: string[]): boolean {
-  const { protocol, host, origin } = new URL(url);
-  return origins.some((each) => {
-    if (!each.includes("://*.")) return new URL(each).origin === origin;
-    const [scheme, domain = ""] = each.split("://*");
-    return protocol === `${scheme}:` && host.endsWith(domain) && host.length > domain.length;
-  });
-}
-
 async function bytesOf(house: House, live: LiveProvider, output: Output): Promise<Uint8Array> {
   if ("bytes" in output) return output.bytes;
   const origins = live.provider.resultOrigins(live.env);
   const allowOrigins = origins.filter((origin) => !origin.includes("*"));
-  const headers = live.provider.resultHeaders?.(live.env) ?? {};
   try {
     const { bytes } = await house.fetchBytes(output.url, {
       maxBytes: MOST_BYTES,
       timeoutSeconds: FETCH_SECONDS,
       allowOrigins,
-      isWithin: (url) => isWithin(url, origins),
-      headersFor: (url) => (isWithin(url, allowOrigins) ? headers : {}),
+      within: origins,
+      headers: live.provider.resultHeaders?.(live.env) ?? {},
     });
     return bytes;
   } catch (thrown) {
-    const gone = thrown instanceof Fault && (thrown.code !== "source_fetch_failed" || thrown.details.status === 404);
-    if (gone) throw new Fault("provider_output_invalid", { reason: "unreadable" }, { cause: thrown });
+    if (thrown instanceof Fault && isFinal(thrown))
+      throw new Fault("provider_output_invalid", { reason: "unreadable" }, { cause: thrown });
     // The provider's file server is away: not the run's fault, so the step is simply done again.
     throw new Fault("dependency_unavailable", {}, { cause: thrown });
   }
+}
+
+/** There was an answer, and no later one would be better. */
+const FINAL_REASONS: unknown[] = ["page", "empty", "encoding", "too_many_redirects"];
+
+function isFinal({ code, details }: Fault): boolean {
+  if (code === "dependency_unavailable") return false;
+  return code !== "source_fetch_failed" || details.status === 404 || FINAL_REASONS.includes(details.reason);
 }

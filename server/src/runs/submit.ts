@@ -9,6 +9,7 @@ import type { JobInHand, Sent } from "./execute.ts";
 import { passGate } from "./gate.ts";
 import type { House } from "./house.ts";
 import { attemptKey } from "./ids.ts";
+import { priceOfAttempt } from "./money.ts";
 import { leaseSeconds, send } from "./send.ts";
 
 export async function submit(
@@ -30,8 +31,11 @@ export async function submit(
     provider: live.provider.id,
     model: work.job.model,
     upstream: offer.as,
+    price: priceOfAttempt(house, work.job, work.choice),
     wakeId: attempt.wakeId,
     leaseSeconds: leaseSeconds(house),
+    // What costs nothing to repeat is done by our own machine, and is our own work.
+    isOurWork: offer.recovery === "free",
   });
   if (verdict === "lost" || verdict === "canceled") return { state: verdict };
   if (verdict === "mine") house.moment("intent_written");
@@ -45,7 +49,7 @@ async function waitBefore(
   attempt: { try: number; wakeId: string },
   seconds: number,
 ): Promise<Sent> {
-  const armed = await armWake(house.db, held, attempt.wakeId, seconds);
+  const armed = await armWake(house.db, held, { wakeId: attempt.wakeId, seconds, doing: "gate" });
   if (!armed) return { state: "lost" };
   if (armed.canceled) return { state: "canceled" };
   if (armed.remaining <= 0) throw new Fault("run_timeout");

@@ -1,13 +1,14 @@
 // An upload is a run that has ended when it begins: looked at, kept, and then told.
 import { readFile } from "node:fs/promises";
+import { forgetAssets } from "../db/assets.ts";
 import { acceptUpload, type Caller } from "../db/runs.ts";
 import type { FilePart } from "../kit/files.ts";
 import type { UploadNotes } from "../kit/operation.ts";
-import { normalizeUpload } from "../media/inspect.ts";
 import type { House } from "./house.ts";
 import { idWithin } from "./ids.ts";
 import { type Accepted, findReplay, fingerprintOf, placeInTree } from "./start.ts";
-import { keepFile } from "./store.ts";
+import { takeIn } from "./take-in.ts";
+import { webhookOf } from "./webhook.ts";
 
 export async function uploadFile(
   house: House,
@@ -15,19 +16,19 @@ export async function uploadFile(
   file: FilePart,
   notes: UploadNotes & { idempotencyKey?: string | undefined },
 ): Promise<Accepted> {
-  const { idempotencyKey, metadata = {}, webhook_url, ...about } = notes;
-  const fingerprint = fingerprintOf("images.upload", { ...about, metadata, webhook_url, sha256: file.sha256 });
+  const { idempotencyKey, metadata = {}, webhook_url, webhook_secret, ...about } = notes;
+  const told = { metadata, webhook_url, webhook_secret, sha256: file.sha256 };
+  const fingerprint = fingerprintOf("images.upload", { ...about, ...told });
   const replay = idempotencyKey && (await findReplay(house, caller, idempotencyKey, fingerprint));
   if (replay) return replay;
 
   const { parent_run_id, root_run_id, depth } = await placeInTree(house, caller, about.parent_id);
   const run_id = house.newId();
-  const { bytes, ...seen } = await normalizeUpload(await readFile(file.path));
-  const role = about.isMask ? "mask" : "source";
-  const asset = await keepFile(
+  const webhook = webhookOf(house, { ...caller, run_id }, { webhook_url, webhook_secret });
+  const { file: asset, evidence } = await takeIn(
     house,
     { ...caller, run_id },
-    { asset_id: idWithin(run_id, "upload"), role, bytes, seen },
+    { asset_id: idWithin(run_id, "upload"), role: about.isMask ? "mask" : "source", bytes: await readFile(file.path) },
   );
   const row = await acceptUpload(house.db, {
     ...caller,
@@ -37,12 +38,12 @@ export async function uploadFile(
     inputs: { ...about },
     plan: [],
     metadata,
-    webhook_url,
+    ...webhook,
     warnings: [],
     parent_run_id,
     root_run_id: root_run_id ?? run_id,
     depth,
-    shard: 0,
+    lane: "",
     deadlineSeconds: 0,
     idempotency: idempotencyKey ? { key: idempotencyKey, fingerprint } : undefined,
     event_id: idWithin(run_id, "end"),
@@ -50,6 +51,7 @@ export async function uploadFile(
   });
   if (row) return { row, isReplay: false };
   // Another request with this key was first: its file stays, ours goes.
-  await house.storage.delete([asset.storage_key]);
+  if (evidence) await forgetAssets(house.db, [evidence.asset_id]);
+  await house.storage.delete([asset.storage_key, ...(evidence ? [evidence.storage_key] : [])]);
   return (await findReplay(house, caller, idempotencyKey!, fingerprint))!;
 }

@@ -1,7 +1,7 @@
 // `npx node server/test/bench/local.ts`: picture work through the local provider beside bare sharp doing the same, in
 // turns in one process, so that a busy machine is busy for both.
 import sharp from "sharp";
-import "../../src/media/decode.ts";
+import "../../src/media/readers.ts";
 import { local } from "../../src/providers/local.ts";
 import type { Context } from "../../src/providers/provider.ts";
 import { jobOf } from "../golden/pictures.ts";

@@ -6,7 +6,7 @@ import { measureCpu } from "./cpu.ts";
 
 const ORDER = JSON.stringify({ prompt: "[sandbox:delay=0] bench", width: 64, height: 64, seed: 1 });
 
-const poster = (world: World, connections: number) => {
+export const poster = (world: Pick<World, "url" | "key">, connections: number) => {
   const dispatcher = new Agent({ connections });
   return async (): Promise<{ run_id: string; status: number }> => {
     const answer = await request(`${world.url}/api/v1/runs/generate`, {
@@ -15,7 +15,7 @@ const poster = (world: World, connections: number) => {
       headers: { authorization: `Bearer ${world.key}`, "content-type": "application/json" },
       body: ORDER,
     });
-    return { status: answer.statusCode, ...((await answer.body.json()) as { run_id: string }) };
+    return { ...((await answer.body.json()) as { run_id: string }), status: answer.statusCode };
   };
 };
 

@@ -5,6 +5,7 @@ import { diskStorage } from "../../src/media/storage-disk.ts";
 import { readLedger } from "../caller.ts";
 import type { World } from "../world.ts";
 import type { Posted } from "./load.ts";
+import { compareMoney } from "./money.ts";
 
 export type Finding = { promise: string; holds: boolean; saw: string };
 
@@ -52,6 +53,7 @@ export async function compareBooks(world: World, posted: Posted[], mustMeetDoubt
       "as told",
     ),
     ...(await compareLedger(world, posted, byId)),
+    ...(await compareMoney(world, posted)),
     ...(await compareStorage(world)),
     ...(await compareEngine(world)),
     ...(mustMeetDoubt ? await findDoubt(world, posted) : []),

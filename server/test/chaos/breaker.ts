@@ -9,6 +9,7 @@ import { startWorld, type World } from "../world.ts";
 import type { Finding } from "./books.ts";
 import type { Report } from "./campaigns.ts";
 import { awaitAllEnded } from "./load.ts";
+import { bookFindings } from "./money.ts";
 
 type Say = (line: string) => void;
 type Posted = { run_id: string; word: string; model: string; phase: string };
@@ -143,6 +144,7 @@ async function judge(world: World, posted: Posted[], standIns: StandIn[], isTime
     ...(isTimed
       ? [{ promise: "and their p99 stays within 1.5 times", holds: during <= before * 1.5, saw: timing }]
       : []),
+    ...(await bookFindings(world)),
   ];
 }
 

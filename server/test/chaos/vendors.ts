@@ -11,6 +11,7 @@ import { startWorld, type World } from "../world.ts";
 import type { Finding } from "./books.ts";
 import type { Report } from "./campaigns.ts";
 import { awaitAllEnded } from "./load.ts";
+import { bookFindings } from "./money.ts";
 
 type Say = (line: string) => void;
 
@@ -36,8 +37,10 @@ const ENV = {
   // Here every vendor is in trouble all the time: what is looked at is doubt, and not who stands in.
   BREAKER_FAILURES: "100000",
 };
-/** M5: intent written. M6: sent, no answer. M7: answer read. M8: waiting, and what comes after it. */
-const MOMENTS = ["intent_written", "answer_read", "result_read", "file_stored"] as const;
+/** M5: intent written. M6: sent, no answer. M7: answer read, or not waited for any longer. M8: waiting, and what comes after. */
+const MOMENTS = ["intent_written", "answer_read", "given_up", "result_read", "file_stored"] as const;
+/** These lose the first answer, so that there is something to give up. */
+const GIVEN_UP = [openai.id, runway.id];
 
 type Posted = { run_id: string; vendor: string; word: string };
 type Street = { world: World; standIns: Map<string, StandIn>; posted: Posted[] };
@@ -92,7 +95,11 @@ async function aimAtMoments(street: Street, rounds: number, say: Say): Promise<n
       const order = [...ORDERS.slice(round % ORDERS.length), ...ORDERS.slice(0, round % ORDERS.length)];
       await street.world.kill("worker");
       await street.world.start("worker", { CRASH_AT: moment });
-      for (const each of order) await post(street, each);
+      for (const each of order) {
+        const { switches } = street.standIns.get(each.kit.id)!;
+        if (moment === "given_up" && GIVEN_UP.includes(each.kit.id)) switches.drop = { times: 1, when: "after" };
+        await post(street, each);
+      }
       const died = await Promise.race([street.world.gone("worker").then(() => true), pause(15_000).then(() => false)]);
       if (died) kills++;
       else await street.world.kill("worker");
@@ -169,7 +176,7 @@ async function compareLedgers({ world, standIns, posted }: Street): Promise<Find
       saw: `${unknown.length} unknown`,
     });
   }
-  return findings;
+  return [...findings, ...(await bookFindings(world))];
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

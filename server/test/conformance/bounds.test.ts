@@ -83,8 +83,10 @@ const textOf = (schema: Schema, length: number, letter = "x") =>
 function fitting(schema: Schema, index = 0): unknown {
   if (schema.properties)
     return Object.fromEntries(Object.entries(schema.properties).map(([name, each]) => [name, fitting(each, index)]));
+  if (schema.enum) return schema.enum[index % schema.enum.length];
   if (schema.format === "uuid") return SOME_ID;
   if (schema.pattern?.includes("@?")) return `tag${index}`;
+  if (schema.pattern?.includes("(read|write")) return "images:write";
   return schema.minLength === undefined || schema.pattern ? suite.pictureUrl(`${index}.png`) : `entry ${index}`;
 }
 
@@ -241,7 +243,8 @@ describe("bounds as they are printed", () => {
     );
     expect(optional.length).toBeGreaterThan(150);
     for (const { operation, field } of optional) {
-      const found = await complaints(operation, field.path, {});
+      // A rule may want one of several fields, which is not this one.
+      const found = (await complaints(operation, field.path, {})).filter((code) => code !== "at_least_one_of");
       expect([operation.name, field.path, found]).toEqual([operation.name, field.path, []]);
     }
   });

@@ -187,6 +187,15 @@ describe("names", () => {
     expect(runs.map((run) => run.run_type)).toEqual(["generative-remove", "generative-remove"]);
     expect(runs[1]!.inputs).toEqual(runs[0]!.inputs);
   });
+
+  it("[RUN-040] has everything about runs, and hears their events", async () => {
+    const names = ["get", "list", "cancel", "delete", "tree", "events", "estimate"];
+    expect(typesOf(client.runs, ...names)).toEqual(functions(names.length));
+    const { run_id } = await client.images.generate({ prompt: "[sandbox:delay=1] x", ...SMALL });
+    const heard: string[] = [];
+    for await (const { type } of client.runs.events(run_id)) heard.push(type);
+    expect(heard.filter((type) => type !== "run.progress")).toEqual(["run.queued", "run.processing", "run.completed"]);
+  });
 });
 
 describe("two kinds of bodies", () => {

@@ -1,6 +1,7 @@
 // Every example of the printed contract is sent as it stands, with its pictures and runs put in place, and is answered.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { ownThing, queryFor, withOwnPlace } from "./own-things.ts";
 import { useSuite } from "./world.ts";
 
 type Operation = {
@@ -19,7 +20,8 @@ const suite = useSuite();
 
 /** Pictures come from the test's own server, runs are real ones; everything else stays as printed. */
 const settle = (value: unknown, runId: string): unknown => {
-  if (typeof value === "string" && value.startsWith("https://example.com/")) return suite.pictureUrl();
+  if (typeof value === "string" && /^https:\/\/example\.com\/.*\.(png|jpg|webp|mp4)$/.test(value))
+    return suite.pictureUrl();
   if (typeof value === "string" && /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(value)) return runId;
   if (Array.isArray(value)) return value.map((each) => settle(each, runId));
   if (value === null || typeof value !== "object") return value;
@@ -27,11 +29,8 @@ const settle = (value: unknown, runId: string): unknown => {
 };
 
 /** What a path names must be there, and for a cancel it must still be open. */
-const thingFor = async (operation: Operation): Promise<string> => {
-  if (operation.operationId.startsWith("prompts.")) {
-    return (await suite.caller.post("/prompts", { name: "example", text: "a lighthouse" })).body.id;
-  }
-  if (operation.operationId !== "runs.cancel") return suite.uploaded();
+const thingFor = async ({ operationId }: Operation, path: string): Promise<string> => {
+  if (operationId !== "runs.cancel") return (await ownThing(suite, path)) ?? suite.uploaded();
   return (await suite.caller.generate({ prompt: "[sandbox:delay=5] x", width: 64, height: 64 })).body.run_id;
 };
 
@@ -47,9 +46,9 @@ describe("the examples of the contract", () => {
     const json = operation.requestBody?.content["application/json"];
     if (operation.requestBody && !json) continue;
     it(`${operation.operationId} is answered`, async () => {
-      const id = await thingFor(operation);
-      const at = path.replaceAll(/\{\w+\}/g, id);
-      const body = json && settle(json.example, await suite.uploaded());
+      const id = await thingFor(operation, path);
+      const at = path.replaceAll(/\{\w+\}/g, id) + queryFor(operation.operationId);
+      const body = json && (await withOwnPlace(suite, settle(json.example, await suite.uploaded())));
       const answer = await suite.caller.send(method, at, { ...(body !== undefined && { body }) });
       expect([answer.status >= 200 && answer.status < 300, answer.status, answer.status < 300 || answer.body]).toEqual([
         true,

@@ -1,13 +1,23 @@
 // Conformance: the limits of fields, headers and lists. Bytes, pixels, depth and time are in lim-bytes.test.ts.
 import { describe, expect } from "vitest";
 import { it } from "./both-ways.ts";
-import { type Body, errorsOf, expectMisfit, generates, IDLE, LORAS, MODEL_ID, taken, withoutRun } from "./verdicts.ts";
+import {
+  type Body,
+  errorsOf,
+  expectMisfit,
+  generates,
+  IDLE,
+  LORAS,
+  OWN,
+  OWN_2,
+  taken,
+  withoutRun,
+} from "./verdicts.ts";
 import { useSuite } from "./world.ts";
 
 const suite = useSuite({ SYNC_SECONDS: "2" });
-const OWN = { model_id: MODEL_ID, width: 64, height: 64 };
 const WAN_1 = { model_type: "wan-image-2.1", ...OWN };
-const WAN_2 = { model_type: "wan-image-2.2", ...OWN, ...LORAS };
+const WAN_2 = { model_type: "wan-image-2.2", ...OWN_2, ...LORAS };
 const QWEN = { model_type: "qwen-image-edit", width: 64, height: 64 };
 
 const refused = (path: string, body: unknown) => withoutRun(suite, () => suite.caller.post(path, body));

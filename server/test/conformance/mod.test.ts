@@ -2,12 +2,22 @@
 import sharp from "sharp";
 import { describe, expect } from "vitest";
 import { it } from "./both-ways.ts";
-import { type Body, errorsOf, expectMisfit, generates, jobOf, LORAS, least, MODEL_ID, withoutRun } from "./verdicts.ts";
+import {
+  type Body,
+  errorsOf,
+  expectMisfit,
+  generates,
+  jobOf,
+  LORAS,
+  least,
+  OWN,
+  OWN_2,
+  withoutRun,
+} from "./verdicts.ts";
 import { scene, useSuite } from "./world.ts";
 
 const suite = useSuite();
 const SMALL = { width: 64, height: 64 };
-const OWN = { model_id: MODEL_ID, ...SMALL };
 
 const finished = async (path: string, body: Body) => {
   const { status, body: run } = await suite.caller.post(path, { prompt: "a hill", sync: true, ...body });
@@ -109,7 +119,7 @@ describe("vendora", () => {
 });
 
 describe("the wan models", () => {
-  const WAN = { "wan-image-2.1": OWN, "wan-image-2.2": { ...OWN, ...LORAS } };
+  const WAN = { "wan-image-2.1": OWN, "wan-image-2.2": { ...OWN_2, ...LORAS } };
   const [one, two] = Object.entries(WAN).map(([model_type, body]): Body => ({ model_type, ...body })) as [Body, Body];
 
   it.each([

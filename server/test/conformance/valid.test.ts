@@ -1,12 +1,15 @@
 // Requests that fit the printed contract, made by chance from its schemas, are all accepted: what the contract allows, the
 // client lets through and the server takes. Whether a request fits is decided by a JSON Schema validator on the printed
 // file, not by either of them.
+import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { MODEL_IDS } from "../models.ts";
 import { currentWay, itBothWays } from "./both-ways.ts";
 import { type Operation, readOperations } from "./fuzz-cases.ts";
+import { ownThing, withOwnPlace } from "./own-things.ts";
 import { asDataUrl, halfMask, UNKNOWN_ID } from "./requests.ts";
 import { scene, useSuite } from "./world.ts";
 
@@ -80,6 +83,12 @@ async function groundOf(operation: Operation): Promise<Record<string, unknown>> 
   };
 }
 
+/** A custom model is made for one model type. */
+const withModel = ({ model_id, ...body }: Record<string, unknown>) =>
+  model_id === undefined
+    ? body
+    : { ...body, model_id: (MODEL_IDS as Record<string, string>)[String(body.model_type ?? "flux-dev")] ?? UNKNOWN_ID };
+
 let sent = 0;
 
 for (const operation of operations) {
@@ -95,18 +104,19 @@ for (const operation of operations) {
       });
       const bodies = fc
         .sample(fc.record(Object.fromEntries(extras)), { numRuns: EACH.http * 8, seed })
-        .map((extra) => ({ ...ground, ...JSON.parse(JSON.stringify(extra)) }))
+        .map((extra) => withModel({ ...ground, ...JSON.parse(JSON.stringify(extra)) }))
         .filter((body) => fits(body))
         .slice(0, EACH[currentWay()]);
       expect(bodies.length).toBeGreaterThan(extras.length > 0 ? 4 : 0);
       sent += bodies.length;
       for (const body of bodies) {
-        const id = operation.path.includes("/prompts/{id}")
-          ? (await suite.caller.post("/prompts", { name: "x", text: "y" })).body.id
-          : UNKNOWN_ID;
+        const id = (await ownThing(suite, operation.path)) ?? UNKNOWN_ID;
         const headers = { accept: "application/json", prefer: "wait=0" };
         const path = operation.path.replace(/\{\w+\}/, id);
-        const answer = await suite.caller.send(operation.method, path, { body, headers });
+        // Nobody can be added twice.
+        if (operation.operationId === "members.add") body.user_id = randomUUID();
+        const sending = { body: await withOwnPlace(suite, body), headers };
+        const answer = await suite.caller.send(operation.method, path, sending);
         expect([body, answer.status, answer.status < 300 || answer.body]).toEqual([body, answer.status, true]);
       }
     },

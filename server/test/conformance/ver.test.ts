@@ -2,11 +2,10 @@
 import { beforeAll, describe, expect } from "vitest";
 import { it } from "./both-ways.ts";
 import { misfits, type PrintedOperation, printedOperations, refused } from "./requests.ts";
-import { generates, LORAS, least, MODEL_ID } from "./verdicts.ts";
+import { generates, LORAS, least, OWN, OWN_2 } from "./verdicts.ts";
 import { useSuite } from "./world.ts";
 
 const suite = useSuite();
-const OWN = { model_id: MODEL_ID, width: 64, height: 64 };
 let printed: PrintedOperation[];
 
 beforeAll(async () => {
@@ -44,7 +43,7 @@ describe("workflow_type", () => {
   const known: Record<string, unknown>[] = [
     { workflow_type: "default" },
     { workflow_type: "wan", ...OWN },
-    { workflow_type: "wan-image-2.2", ...OWN, ...LORAS },
+    { workflow_type: "wan-image-2.2", ...OWN_2, ...LORAS },
   ];
 
   it("[VER-005] knows three values and no other", async () => {
@@ -78,10 +77,10 @@ describe("workflow_type", () => {
   });
 
   it("[VER-009] wan-image-2.2 means the model of that name, with both its LoRAs", async () => {
-    const bare = await asked({ workflow_type: "wan-image-2.2", ...OWN });
+    const bare = await asked({ workflow_type: "wan-image-2.2", ...OWN_2 });
     expect(refused(bare)).toEqual([400, "validation_error"]);
     expect(misfits(bare).sort()).toEqual(["/lora_high_name lora_pair_required", "/lora_low_name lora_pair_required"]);
-    expect(await modelOf({ workflow_type: "wan-image-2.2", ...OWN, ...LORAS })).toBe("wan-image-2.2");
+    expect(await modelOf({ workflow_type: "wan-image-2.2", ...OWN_2, ...LORAS })).toBe("wan-image-2.2");
   });
 
   it("[VER-010] default changes nothing", async () => {
@@ -102,7 +101,7 @@ describe("workflow_type", () => {
 
   it("[VER-012] may agree with model_type", async () => {
     expect(await modelOf({ workflow_type: "wan", model_type: "wan-image-2.1", ...OWN })).toBe("wan-image-2.1");
-    const second = { workflow_type: "wan-image-2.2", model_type: "wan-image-2.2", ...OWN, ...LORAS };
+    const second = { workflow_type: "wan-image-2.2", model_type: "wan-image-2.2", ...OWN_2, ...LORAS };
     expect(await modelOf(second)).toBe("wan-image-2.2");
   });
 });

@@ -1,6 +1,7 @@
 // What the suite says about answers: taken, refused and why, and what reached the vendor.
 import { expect } from "vitest";
 import { type Answer, type LedgerEntry, readLedger } from "../caller.ts";
+import { MODEL_IDS } from "../models.ts";
 import type { Suite } from "./world.ts";
 
 export type Body = Record<string, unknown>;
@@ -8,10 +9,10 @@ export type Body = Record<string, unknown>;
 /** A prompt whose job never ends, so that a run which only has to be accepted costs nothing and can be canceled. */
 export const IDLE = "[sandbox:never] x";
 
-/** A custom model that the caller may use, and two LoRAs of it. */
-export const MODEL_ID = "01990c3e-2f00-7000-8000-0000000000aa";
+/** What the wan models need: a custom model that the caller may use, and two LoRAs of the second. */
 export const LORAS = { lora_low_name: "ink-low", lora_high_name: "ink-high" };
-const OWN = { model_id: MODEL_ID, width: 64, height: 64 };
+export const OWN = { model_id: MODEL_IDS["wan-image-2.1"], width: 64, height: 64 };
+export const OWN_2 = { ...OWN, model_id: MODEL_IDS["wan-image-2.2"] };
 
 /** The least that each model type of the document needs, beside the prompt. */
 export const least = (suite: Suite): Record<string, Body> => ({
@@ -20,7 +21,7 @@ export const least = (suite: Suite): Record<string, Body> => ({
   "flux-kontext-max": {},
   vendora: {},
   "wan-image-2.1": OWN,
-  "wan-image-2.2": { ...OWN, ...LORAS },
+  "wan-image-2.2": { ...OWN_2, ...LORAS },
   "flux-kontext-multi": { image_urls: [suite.pictureUrl("a.png"), suite.pictureUrl("b.png")] },
   nanobanana: {},
   "qwen-image-edit": { width: 64, height: 64 },

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import sharp from "sharp";
 import { afterAll, beforeAll } from "vitest";
 import { type Caller, callerBy, callerOf } from "../caller.ts";
+import { registerKnownModels } from "../models.ts";
 import { startWorld, type World } from "../world.ts";
 import { currentWay, speak, timesSpoken, type Way } from "./both-ways.ts";
 import { throughClient } from "./through-client.ts";
@@ -58,6 +59,7 @@ export function useSuite(env: Record<string, string> = {}): Suite {
     await new Promise<void>((resolve) => pictures.listen(0, "127.0.0.1", resolve));
     const origin = `http://127.0.0.1:${(pictures.address() as AddressInfo).port}`;
     const world = await startWorld({ env: { FETCH_ALLOW_ORIGINS: origin, ...env } });
+    await registerKnownModels(world);
     const callers = { http: callerOf(world), client: callerBy(throughClient(world, speak)) };
     Object.defineProperty(suite, "caller", { get: () => callers[currentWay()] });
     Object.assign(suite, {

@@ -2,6 +2,7 @@
 // providers sends.
 import sharp from "sharp";
 import type { Task } from "../../src/kit/operation.ts";
+import { MODEL_IDS } from "../models.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -70,7 +71,7 @@ export function everyAsk({
   maskUrl: string;
 }): Ask[] {
   const size = { width: 512, height: 512 };
-  const lora = { lora_low_name: "style-low", lora_high_name: "style-high", model_id: run };
+  const lora = { lora_low_name: "style-low", lora_high_name: "style-high", model_id: MODEL_IDS["wan-image-2.2"] };
   return [
     generate("flux-dev", 2, size),
     generate("flux-dev", 2, { reference_image_url: url }),
@@ -81,7 +82,7 @@ export function everyAsk({
     generate("nanobanana", 2, { reference_image_url: url }),
     generate("gemini-2.5", 2, { run_ids: [run, run] }),
     generate("gemini-2.5", 1, { image_urls: [url, url], mask_url: maskUrl }, "image.edit"),
-    generate("wan-image-2.1", 1, { ...size, model_id: run }),
+    generate("wan-image-2.1", 1, { ...size, model_id: MODEL_IDS["wan-image-2.1"] }),
     generate("wan-image-2.2", 2, { ...size, ...lora }),
     generate("qwen-image-edit", 2, { ...size, reference_image_url: url }),
     ask(

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { providers } from "../../src/providers/all.ts";
 import { canDo } from "../../src/providers/fit.ts";
 import { type Caller, callerOf } from "../caller.ts";
+import { registerKnownModels } from "../models.ts";
 import { vendors } from "../vendors/all.ts";
 import type { StandIn, VendorKit } from "../vendors/stand-in.ts";
 import { startWorld, type World } from "../world.ts";
@@ -21,6 +22,7 @@ const made = new Map<string, Set<string>>();
 beforeAll(async () => {
   world = await startWorld({ env: { FETCH_ALLOW_ORIGINS: "" } });
   caller = callerOf(world);
+  await registerKnownModels(world);
   const upload = async (bytes: Buffer) => {
     const form = new FormData();
     form.set("file", new File([new Uint8Array(bytes)], "scene.png", { type: "image/png" }));

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { aspectRatio, everyRun, imageUrl, prompt, runId, seed, side, words } from "../../kit/fields.ts";
+import { aspectRatio, everyRun, imageUrl, loraName, prompt, runId, seed, side, words } from "../../kit/fields.ts";
 import { defineOperation, type Source } from "../../kit/operation.ts";
 import { together } from "../../kit/rules.ts";
 import { asGeneration, Generation, type Json } from "../../kit/shapes.ts";
@@ -8,12 +8,6 @@ import { shapeIsKept, withinMask } from "./masked.ts";
 import { workflowMeansModel, workflowRule } from "./workflow-type.ts";
 
 const strength = () => z.number().min(0).max(2);
-const lora = (says: string) =>
-  z
-    .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, { error: "Letters, digits, dot, dash and underscore." })
-    .optional()
-    .describe(says);
 
 const input = z.object({
   prompt: prompt(),
@@ -30,11 +24,11 @@ const input = z.object({
   strength_model: strength().default(1).describe("How strongly the custom model shows"),
   model_weight: z.number().min(0).max(1).default(0.7).describe("Weight of the custom model"),
   guidance: z.number().min(0).max(100).default(7.5).describe("How closely the prompt is followed"),
-  lora_low_name: lora("LoRA of the low-noise half"),
-  lora_high_name: lora("LoRA of the high-noise half"),
+  lora_low_name: loraName("LoRA of the low-noise half").optional(),
+  lora_high_name: loraName("LoRA of the high-noise half").optional(),
   lora_low_strength: strength().default(0.5).describe("Strength of the low-noise LoRA"),
   lora_high_strength: strength().default(1).describe("Strength of the high-noise LoRA"),
-  lora_1: lora("LoRA for qwen-image-edit"),
+  lora_1: loraName("LoRA for qwen-image-edit").optional(),
   reference_image_url: imageUrl("Reference or style image").optional(),
   image_urls: z.array(imageUrl("An image")).min(1).max(10).optional().describe("Source images"),
   run_ids: z.array(runId("A run")).min(1).max(10).optional().describe("Runs whose images are sources"),

@@ -19,8 +19,7 @@ export const uploadImage = defineOperation({
   output: Upload,
   example: {},
 
-  // An upload has ended when it is answered: there is nothing to wait for, and no secret to keep.
-  answer: async ({ file: image, sync: _sync, webhook_secret: _secret, ...notes }, ask) =>
-    asUpload(await ask.upload(image, notes)),
+  // An upload has ended when it is answered: there is nothing to wait for.
+  answer: async ({ file: image, sync: _sync, ...notes }, ask) => asUpload(await ask.upload(image, notes)),
   refusal: (fault) => ({ success: false, ...fault }),
 });

@@ -27,7 +27,10 @@ const flux = (job: Job<Asset>) => ({
 const fluxLora = (job: Job<Asset>) => ({
   ...flux(job),
   image_size: imageSize(job),
-  loras: loras(option(job, "model_id"), option(job, "strength_model") ?? option(job, "model_weight")),
+  loras: loras(
+    option(job, "deployment_id") ?? option(job, "model_id"),
+    option(job, "strength_model") ?? option(job, "model_weight"),
+  ),
 });
 const FLUX = { task, model: "flux-dev", preference: 40, equivalence: "flux-dev", per: "megapixel" } as const;
 const LORA_TAKES = [...FLUX_TAKES, "model_id", "strength_model", "model_weight"];

@@ -49,6 +49,11 @@ describe("a job in fal's words", () => {
       },
     ],
     [
+      "fal-ai/flux-lora",
+      { prompt, options: { model_id: "our-model", deployment_id: "our-lora" } },
+      { prompt, loras: [{ path: "https://loras.example.com/ours/our-lora.safetensors" }], output_format: "png" },
+    ],
+    [
       "fal-ai/flux-pro/kontext/max",
       { prompt, aspect_ratio: "3:2" },
       { prompt, aspect_ratio: "3:2", output_format: "png" },

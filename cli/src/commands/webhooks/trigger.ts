@@ -1,0 +1,116 @@
+// `gesso webhooks trigger`: a message that tells of nothing that happened, to see whether it arrives.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client, WebhookDelivery, WebhookDeliveryDetails } from "@gesso/client";
+import { Argument, Command, InvalidArgumentError } from "commander";
+import { type ConnectionFlags, clientOf, type Place, placeOf, withConnection } from "../../connection.ts";
+import { EXIT, ending } from "../../exit.ts";
+import { paint, print, say, sentLine } from "./screen.ts";
+
+const TYPES = [
+  ...(["webhook.test", "run.completed", "run.failed", "run.canceled", "run.processing", "run.progress"] as const),
+  "webhook_endpoint.disabled" as const,
+];
+type Type = (typeof TYPES)[number];
+type Flags = ConnectionFlags & { endpoint?: string; metadata?: Record<string, unknown>; json?: boolean };
+
+const POLL_MS = 200;
+const LISTENERS_MS = 5_000;
+/** A receiver may take 15 seconds, and the message a moment to be on its way. */
+const ENDPOINT_MS = 25_000;
+const NEWEST = 100;
+
+const EXAMPLES = `
+Examples:
+  gesso webhooks trigger                                to whoever runs gesso webhooks listen
+  gesso webhooks trigger run.completed --metadata '{"order": "4711"}'
+  gesso webhooks trigger run.failed --endpoint ID       to a webhook
+
+Such a message has "test": true in its metadata, and its run is nobody's.
+Exit code 1 means that it did not arrive.`;
+
+export function triggerCommand(): Command {
+  const command = new Command("trigger")
+    .description("Send a message for trying out, and see whether it arrives.")
+    .addArgument(new Argument("[type]", "what it looks like").choices(TYPES).default("webhook.test"))
+    .option("--endpoint <id>", "to this webhook, and not to who listens")
+    .option("--metadata <json>", "what the run in it has as its metadata", parseObject)
+    .option("--json", "print one JSON object on standard output");
+  return withConnection(command)
+    .addHelpText("after", EXAMPLES)
+    .action(async (type: Type, flags: Flags) => {
+      const work = (place: Place) => trigger(clientOf(place), type, flags);
+      process.exitCode = await ending("gesso webhooks trigger", () => placeOf(flags), work);
+    });
+}
+
+async function trigger(client: Client, type: Type, flags: Flags): Promise<number> {
+  const sent = flags.endpoint ? await toEndpoint(client, type, flags) : await toListeners(client, type, flags);
+  const hasArrived = sent.deliveries.length > 0 && sent.deliveries.every(({ status }) => status === "delivered");
+  if (flags.json) print({ event_id: sent.event_id, type, arrived: hasArrived, deliveries: sent.deliveries });
+  else await tell(client, sent);
+  return hasArrived ? EXIT.ok : EXIT.failed;
+}
+
+type Triggered = { event_id: string; isForListeners: boolean; deliveries: WebhookDeliveryDetails[] };
+
+async function toEndpoint(client: Client, type: Type, { endpoint = "", metadata }: Flags): Promise<Triggered> {
+  const delivery = await client.webhooks.test(endpoint, { type, ...(metadata && { metadata }) });
+  const ended = async () => {
+    const details = await client.webhooks.deliveries.get(delivery.id);
+    return details.attempts === 0 && details.status === "pending" ? undefined : details;
+  };
+  const details = (await untilDefined(ended, ENDPOINT_MS)) ?? (await client.webhooks.deliveries.get(delivery.id));
+  return { event_id: delivery.event_id, isForListeners: false, deliveries: [details] };
+}
+
+/** Everybody who listens says so in the log of deliveries. Who is not there within a few seconds is not there. */
+async function toListeners(client: Client, type: Type, { metadata }: Flags): Promise<Triggered> {
+  const { event_id } = await client.webhooks.trigger({ type, ...(metadata && { metadata }) });
+  const told = async () => {
+    const { data } = await client.webhooks.deliveries.list({ limit: NEWEST });
+    const own = data.filter((delivery) => delivery.event_id === event_id);
+    return own.length > 0 ? own : undefined;
+  };
+  const found: WebhookDelivery[] = (await untilDefined(told, LISTENERS_MS)) ?? [];
+  const deliveries = await Promise.all(found.map(({ id }) => client.webhooks.deliveries.get(id)));
+  return { event_id, isForListeners: true, deliveries };
+}
+
+async function untilDefined<T>(look: () => Promise<T | undefined>, patienceMs: number): Promise<T | undefined> {
+  for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(POLL_MS)) {
+    const found = await look();
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+async function tell(client: Client, { deliveries, event_id, isForListeners }: Triggered): Promise<void> {
+  for (const { type, url, log, status } of deliveries) {
+    const last = log.at(-1);
+    if (!last) say(`  ${url}: ${status}, not tried yet`);
+    else say(sentLine({ type, subject: url, answer: answerOf(last), duration_ms: last.duration_ms }));
+  }
+  if (deliveries.length > 0) return say(paint("dim", `  ${event_id}`));
+  if (!isForListeners) return;
+  const { data: webhooks } = await client.webhooks.list({ limit: 10 });
+  say(`  Nobody listens. Start ${paint("bold", "gesso webhooks listen --forward-to localhost:3000/hook")} first.`);
+  if (webhooks.length === 0) return;
+  say("  Or send it to a webhook with --endpoint:");
+  for (const { id, url, enabled } of webhooks)
+    say(`    ${id}  ${url}${enabled ? "" : paint("dim", "  (switched off)")}`);
+}
+
+type Log = WebhookDeliveryDetails["log"][number];
+
+const answerOf = ({ status, error, response }: Log) =>
+  status === null ? { error: error ?? "", says: `no answer (${error})` } : { status, text: response ?? "" };
+
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {
+    // Told below.
+  }
+  throw new InvalidArgumentError(`A JSON object, such as '{"order": "4711"}'.`);
+}

@@ -1,0 +1,106 @@
+// The queue as the dispatcher sees it: for each tenant and each lane a queue of its own, found by index, so that a long
+// queue of one costs the others nothing.
+import type { Database } from "./connect.ts";
+import type { Held } from "./open-runs.ts";
+
+/** Runs of one tenant that wait for one provider. */
+export type Queue = { tenant_id: string; lane: string };
+
+/** Every queue that holds anything, by leaps over the index: the cost grows with the queues, not with what is in them. */
+export async function listQueues(db: Database): Promise<Queue[]> {
+  return db.query<Queue>(
+    "queue.list",
+    `with recursive found as (
+       (select tenant_id, lane from open_runs where dispatched_at is null order by tenant_id, lane limit 1)
+       union all
+       select next.tenant_id, next.lane from found, lateral (
+         select tenant_id, lane from open_runs
+         where dispatched_at is null and (tenant_id, lane) > (found.tenant_id, found.lane)
+         order by tenant_id, lane limit 1) as next
+     )
+     select tenant_id, lane from found`,
+  );
+}
+
+export type Taken = Held & { lane: string };
+
+/** Takes so many of each queue, oldest first. Fewer than asked for means that the queue is empty. */
+export async function takeQueued(db: Database, asked: (Queue & { count: number })[]): Promise<Taken[]> {
+  return db.query<Taken>(
+    "queue.take",
+    `update open_runs set dispatched_at = now(), doing = 'work', alive_until = now() + interval '20 seconds'
+     where run_id in (
+       select first.run_id
+       from unnest($1::uuid[], $2::text[], $3::int[]) as asked (tenant_id, lane, count), lateral (
+         select run_id from open_runs
+         where tenant_id = asked.tenant_id and lane = asked.lane and dispatched_at is null
+         order by run_id limit asked.count for update skip locked) as first)
+     returning run_id, tenant_id, epoch, lane`,
+    [asked.map((each) => each.tenant_id), asked.map((each) => each.lane), asked.map((each) => each.count)],
+  );
+}
+
+/** What could not be handed to the engine goes back to the queue. */
+export async function putBack(db: Database, runs: Held[]): Promise<void> {
+  await db.query(
+    "queue.putBack",
+    `update open_runs set dispatched_at = null, doing = null
+     from unnest($1::uuid[], $2::int[]) as back (run_id, epoch)
+     where open_runs.run_id = back.run_id and open_runs.epoch = back.epoch and started_at is null`,
+    [runs.map((run) => run.run_id), runs.map((run) => run.epoch)],
+  );
+}
+
+/**
+ * `unbegun` were handed over in the last second and have not begun; the first of them `slowest` seconds ago. What has not
+ * begun for longer than that is lost, or waits for something else than its turn: nobody is held up for it.
+ */
+export type Busy = { lane: string; working: number; gated: number; unbegun: number; slowest: number };
+
+/** How many runs we are working on, and how many stand before a provider that takes no more. */
+export async function countBusy(db: Database): Promise<Busy[]> {
+  return db.query<Busy>(
+    "queue.busy",
+    `select lane, count(*) filter (where doing = 'work')::int as working,
+       count(*) filter (where doing = 'gate')::int as gated,
+       count(*) filter (where is_waiting)::int as unbegun,
+       coalesce(extract(epoch from now() - min(dispatched_at) filter (where is_waiting)), 0)::float as slowest
+     from open_runs, lateral (
+       select doing = 'work' and started_at is null and dispatched_at > now() - interval '1 second' as is_waiting) as begins
+     where doing <> 'vendor' group by lane`,
+  );
+}
+
+/** Tenants whose share is not the usual one. */
+export async function readWeights(db: Database): Promise<Map<string, number>> {
+  const rows = await db.query<{ tenant_id: string; weight: number }>(
+    "queue.weights",
+    "select tenant_id, weight from tenants where weight <> 1",
+  );
+  return new Map(rows.map((row) => [row.tenant_id, row.weight]));
+}
+
+export async function notePace(db: Database, paces: Map<string, number>): Promise<void> {
+  await db.query(
+    "queue.notePace",
+    `insert into queue_pace (tenant_id, per_second) select * from unnest($1::uuid[], $2::float[])
+     on conflict (tenant_id) do update set per_second = excluded.per_second, noted_at = now()`,
+    [[...paces.keys()], [...paces.values()]],
+  );
+}
+
+export type PlaceInQueue = { ahead: number; per_second: number | null };
+
+/** How many runs of its tenant stand before this one, and how fast they go. Nothing when it does not wait. */
+export async function findPlace(db: Database, tenantId: string, runId: string): Promise<PlaceInQueue | undefined> {
+  const [row] = await db.query<PlaceInQueue>(
+    "queue.place",
+    `select (select count(*) from open_runs as before
+         where before.tenant_id = $1 and before.lane = own.lane and before.dispatched_at is null and before.run_id < $2
+       )::int as ahead,
+       (select per_second from queue_pace where tenant_id = $1 and noted_at > now() - interval '30 seconds') as per_second
+     from open_runs as own where run_id = $2 and tenant_id = $1 and dispatched_at is null`,
+    [tenantId, runId],
+  );
+  return row;
+}

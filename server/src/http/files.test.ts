@@ -1,0 +1,163 @@
+// The door out, over a real socket: what a file's address opens, with which headers, and what it does not open.
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Caller, callerOf } from "../../test/caller.ts";
+import { startWorld, type World } from "../../test/world.ts";
+
+let world: World;
+let caller: Caller;
+let image: { run_id: string; url: string };
+let other: { run_id: string; url: string };
+
+const picture = (background: string) =>
+  sharp({ create: { width: 32, height: 24, channels: 3, background } })
+    .png()
+    .toBuffer();
+
+async function upload(background: string): Promise<{ run_id: string; url: string }> {
+  const form = new FormData();
+  form.append("file", new Blob([new Uint8Array(await picture(background))], { type: "image/png" }), "a.png");
+  const { body } = await caller.post("/upload", form);
+  return { run_id: body.data.run_id, url: body.data.image_url };
+}
+
+beforeAll(async () => {
+  world = await startWorld();
+  caller = callerOf(world);
+  image = await upload("#37a");
+  other = await upload("#a73");
+}, 90_000);
+afterAll(() => world?.stop(), 60_000);
+
+const SAFE = {
+  "x-content-type-options": "nosniff",
+  "content-security-policy": "default-src 'none'; sandbox",
+  "referrer-policy": "no-referrer",
+};
+const headersOf = (response: Response) => Object.fromEntries(response.headers);
+const idOf = (url: string) => url.split("/").at(-2)!;
+const signatureOf = (url: string) => url.split("/").at(-1)!;
+
+describe("a file", () => {
+  it("comes with its exact type, and with headers that let a browser do nothing but show it", async () => {
+    const response = await fetch(image.url);
+    expect(response.status).toBe(200);
+    expect(headersOf(response)).toMatchObject({
+      ...SAFE,
+      "content-type": "image/png",
+      "content-disposition": `inline; filename="${idOf(image.url)}.png"`,
+      "cache-control": "private, max-age=60, must-revalidate",
+    });
+    expect((await sharp(Buffer.from(await response.arrayBuffer())).metadata()).format).toBe("png");
+  });
+
+  it("comes with the same headers however it is asked for", async () => {
+    const whole = await fetch(image.url);
+    const etag = whole.headers.get("etag")!;
+    const asked = {
+      200: { method: "HEAD" },
+      206: { headers: { range: "bytes=0-9" } },
+      304: { headers: { "if-none-match": etag } },
+      416: { headers: { range: "bytes=999999-" } },
+    };
+    for (const [status, init] of Object.entries(asked)) {
+      const response = await fetch(image.url, init);
+      expect(response.status).toBe(Number(status));
+      expect(headersOf(response)).toMatchObject({ ...SAFE, "cache-control": "private, max-age=60, must-revalidate" });
+    }
+  });
+
+  it("that is no image is for keeping, not for opening", async () => {
+    const { body } = await caller.post("/runs/video", { source_run_id: image.run_id, duration: 1, fps: 2 });
+    const ended = await caller.ended(body.run_id ?? body.id);
+    const response = await fetch(ended.video_url ?? ended.image_url, { method: "HEAD" });
+    expect(headersOf(response)).toMatchObject({
+      ...SAFE,
+      "content-type": "video/mp4",
+      "content-disposition": expect.stringMatching(/^attachment; filename="[0-9a-f-]{36}\.mp4"$/),
+    });
+  });
+
+  it("as the answer itself comes with the same headers", async () => {
+    const { headers, bytes } = await caller.post("/edits/remove-bg", { run_id: image.run_id }, { accept: "image/png" });
+    expect(Object.fromEntries(headers)).toMatchObject({ ...SAFE, "content-type": "image/png" });
+    expect((await sharp(bytes).metadata()).format).toBe("png");
+  });
+});
+
+describe("an address", () => {
+  it("opens nothing when anything is changed in it or added to it", async () => {
+    const [id, signature] = [idOf(image.url), signatureOf(image.url)];
+    const bare = signature.replace(".png", "");
+    const at = (path: string) => `${world.url}/files/${path}`;
+    const changed = [
+      at(`${idOf(other.url)}/${signature}`),
+      at(`${id}/${signatureOf(other.url)}`),
+      ...["jpg", "webp", "mp4", "PNG", "svg", "html"].map((extension) => at(`${id}/${bare}.${extension}`)),
+      ...[bare, `${bare}.`, `${signature}.png`, `.png`, `${signature}/`, `${signature}/x`].map((file) =>
+        at(`${id}/${file}`),
+      ),
+      at(`${id.toUpperCase()}/${signature}`),
+      ...["?", "?x", "?response-content-type=text/html", "?expires=9999999999", "?download=1"]
+        .slice(1)
+        .map((query) => image.url + query),
+      ...[...bare].map((letter, index) =>
+        at(`${id}/${bare.slice(0, index)}${letter === "A" ? "B" : "A"}${bare.slice(index + 1)}.png`),
+      ),
+    ];
+    for (const url of changed) {
+      const response = await fetch(url);
+      expect([url, response.status]).toEqual([url, 404]);
+      expect(response.headers.get("content-type")).toContain("json");
+    }
+    expect((await fetch(image.url)).status).toBe(200);
+  });
+
+  it("that is refused is refused with the same care", async () => {
+    const response = await fetch(image.url.replace(".png", ".jpg"));
+    expect(headersOf(response)).toMatchObject({ ...SAFE, "cache-control": "no-store" });
+  });
+
+  it("takes no method that changes anything", async () => {
+    for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+      expect((await fetch(image.url, { method })).status).toBeGreaterThanOrEqual(404);
+    }
+    expect((await fetch(image.url)).status).toBe(200);
+  });
+});
+
+describe("a file that was deleted", () => {
+  it("is gone at once, for whoever holds its address, its etag or a cache that asks", async () => {
+    const gone = await upload("#123");
+    const etag = (await fetch(gone.url)).headers.get("etag")!;
+    expect((await caller.delete(`/runs/${gone.run_id}`)).status).toBeLessThan(300);
+    const asked: RequestInit[] = [
+      {},
+      { method: "HEAD" },
+      { headers: { "if-none-match": etag } },
+      { headers: { range: "bytes=0-9" } },
+    ];
+    for (const init of asked) {
+      const response = await fetch(gone.url, init);
+      expect(response.status).toBe(410);
+      expect(headersOf(response)).toMatchObject({ ...SAFE, "cache-control": "no-store" });
+    }
+  });
+
+  it("is no source any more, although its address is one of ours", async () => {
+    const gone = await upload("#321");
+    await caller.delete(`/runs/${gone.run_id}`);
+    const { body } = await caller.post("/edits/upscale", { image_url: gone.url });
+    const ended = await caller.ended(body.run_id ?? body.id);
+    expect(ended).toMatchObject({
+      status: "failed",
+      error: { code: "source_fetch_failed", details: { reason: "asset_expired" } },
+    });
+  });
+
+  it("is told from no file by nobody who does not hold the address", async () => {
+    const gone = await upload("#231");
+    await caller.delete(`/runs/${gone.run_id}`);
+    expect((await fetch(gone.url.replace(signatureOf(gone.url), signatureOf(other.url)))).status).toBe(404);
+  });
+});

@@ -1,0 +1,78 @@
+// One process that decodes. It may crash, hang or be broken into: whoever asks gets an answer, a word that it died, or a
+// word that it took too long, and nothing else of it reaches us.
+import { spawn } from "node:child_process";
+import type { Cell, Walls } from "./decoder-cell.ts";
+import { type Frame, packFrame, readFrames } from "./decoder-frames.ts";
+
+export type Reply = Frame | "died" | "late";
+export type DecoderProcess = {
+  pid: number | undefined;
+  walls: Walls;
+  ask(frame: Frame, seconds: number): Promise<Reply>;
+  /** The last that it said before it died, for our logs. */
+  lastWords(): string;
+  end(): void;
+};
+
+const startSeconds = 15;
+const mostAnswerBytes = 512 * 1024 * 1024;
+const saidCharacters = 2000;
+
+/** Undefined where this machine does not let us build such a cell. */
+export const startDecoder = async (cell: Cell): Promise<DecoderProcess | undefined> => {
+  // Nothing of our environment goes along, and no folder of ours is the one it stands in.
+  const child = spawn(cell.command, cell.arguments, { env: { PATH }, cwd: "/", stdio: "pipe" });
+  let said = "";
+  const gone = new Promise<"died">((resolve) => {
+    child.once("error", (thrown) => {
+      said = thrown.message;
+      resolve("died");
+    });
+    child.once("close", () => resolve("died"));
+  });
+  child.stderr.on("data", (chunk) => {
+    said = (said + chunk).slice(-saidCharacters);
+  });
+  // A pipe that breaks means that the process is gone, which is noticed by its end.
+  child.stdin.on("error", () => undefined);
+  const frames = readFrames(child.stdout, mostAnswerBytes);
+  const end = () => void child.kill("SIGKILL");
+
+  const listen = async (seconds: number): Promise<Reply> => {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<"late">((resolve) => {
+      timer = setTimeout(() => resolve("late"), seconds * 1000);
+    });
+    const next = frames.next().then(
+      ({ value }) => value ?? gone,
+      (thrown) => {
+        said = String(thrown);
+        return "died" as const;
+      },
+    );
+    const reply = await Promise.race([next, gone, late]);
+    clearTimeout(timer);
+    // Whatever it would still say is not wanted any more.
+    if (typeof reply === "string") end();
+    return reply;
+  };
+
+  const greeting = await listen(startSeconds);
+  if (typeof greeting === "string") return undefined;
+  // A decoder that waits must not keep our process alive.
+  child.unref();
+  for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as unknown as { unref(): void }).unref();
+  return {
+    pid: child.pid,
+    walls: greeting.says.walls as Walls,
+    ask: (frame, seconds) => {
+      for (const part of packFrame(frame)) child.stdin.write(part);
+      return listen(seconds);
+    },
+    lastWords: () => said,
+    end,
+  };
+};
+
+/** Where the programs that build the walls are found; the environment's own way there is not taken. */
+const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

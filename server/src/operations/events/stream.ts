@@ -1,0 +1,24 @@
+import { z } from "zod";
+import { after, runId, words } from "../../kit/fields.ts";
+import { defineOperation } from "../../kit/operation.ts";
+import { EVENT_TYPES, EventPage } from "../../kit/shapes-events.ts";
+
+export const streamEvents = defineOperation({
+  name: "events.stream",
+  summary: "What happens to all your runs, as it happens",
+  http: { method: "GET", path: "/events" },
+  input: z.object({
+    types: z
+      .array(z.enum(EVENT_TYPES).describe("Such as run.completed"))
+      .min(1)
+      .max(EVENT_TYPES.length)
+      .optional()
+      .describe("Only events of these types"),
+    run_type: words("Only events of runs of this kind", 64).optional(),
+    run_id: runId("Only events of this run").optional(),
+    after: after(),
+  }),
+  output: EventPage,
+  example: { types: ["run.completed"] },
+  events: ({ types, run_type, run_id }) => ({ types, run_type, run_id }),
+});

@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { loraName } from "../../kit/fields.ts";
+import { defineOperation } from "../../kit/operation.ts";
+import type { Rule } from "../../kit/rules.ts";
+import {
+  Model,
+  modelDescription,
+  modelId,
+  modelName,
+  modelStatus,
+  previewImage,
+  triggerWord,
+  visibility,
+} from "../../kit/shapes-models.ts";
+import { ownModelIds } from "../../models.ts";
+
+const changes = {
+  name: modelName().optional(),
+  model_type: z.enum(ownModelIds).optional().describe("The model type that it is made for"),
+  deployment_id: loraName("Its name where it runs: the LoRA's file, without `.safetensors`").optional(),
+  trigger_word: triggerWord().optional(),
+  description: modelDescription().optional(),
+  preview_image_url: previewImage().optional(),
+  visibility: visibility().optional(),
+  status: modelStatus().optional(),
+};
+const CHANGES = Object.keys(changes);
+const says = `Give at least one of ${CHANGES.join(", ")}.`;
+
+/** Here null is a value: it takes something away. */
+const changesSomething: Rule = {
+  says,
+  check: (input) =>
+    CHANGES.some((field) => input[field] !== undefined)
+      ? []
+      : [{ path: "/name", code: "at_least_one_of", message: says }],
+  schema: { anyOf: CHANGES.map((field) => ({ required: [field] })) },
+};
+
+export const updateModel = defineOperation({
+  name: "models.update",
+  summary: "Change a custom model; runs that were accepted before go on as they were planned",
+  http: { method: "PATCH", path: "/models/:model_id", bodies: ["json"] },
+  input: z.object({ model_id: modelId(), ...changes }),
+  rules: [changesSomething],
+  output: Model,
+  example: { model_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", visibility: "tenant" },
+  answer: ({ model_id, ...change }, ask) => ask.models.update(model_id, change),
+});

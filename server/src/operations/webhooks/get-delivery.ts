@@ -1,0 +1,13 @@
+import { z } from "zod";
+import { defineOperation } from "../../kit/operation.ts";
+import { deliveryId, WebhookDeliveryDetails } from "../../kit/shapes-webhooks.ts";
+
+export const getWebhookDelivery = defineOperation({
+  name: "webhooks.deliveries.get",
+  summary: "A message exactly as it is sent, and every attempt to send it",
+  http: { method: "GET", path: "/webhooks/deliveries/:delivery_id" },
+  input: z.object({ delivery_id: deliveryId() }),
+  output: WebhookDeliveryDetails,
+  example: { delivery_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
+  answer: (input, ask) => ask.webhooks.delivery(input.delivery_id),
+});

@@ -1,0 +1,35 @@
+import { z } from "zod";
+import { defineOperation } from "../../kit/operation.ts";
+import {
+  answered,
+  answerText,
+  attemptNumber,
+  duration,
+  listenerId,
+  place,
+  startedAt,
+  wentWrong,
+} from "../../kit/shapes-listeners.ts";
+import { WebhookDelivery } from "../../kit/shapes-webhooks.ts";
+
+export const webhookListenerReport = defineOperation({
+  name: "webhooks.listeners.report",
+  summary: "Say what came of passing a message on, for the log of deliveries",
+  http: { method: "POST", path: "/webhooks/listeners/:listener_id/report", bodies: ["json"] },
+  input: z.object({
+    listener_id: listenerId(),
+    place: place(),
+    attempt: attemptNumber(),
+    started_at: startedAt(),
+    duration_ms: duration(),
+    status: answered(),
+    error: wentWrong().default(null),
+    response: answerText().default(null),
+  }),
+  output: WebhookDelivery,
+  example: {
+    ...{ listener_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", place: "00000000a1b2-00000000c3d4", attempt: 1 },
+    ...{ started_at: "2026-11-14T10:00:00Z", duration_ms: 12, status: 204 },
+  },
+  answer: ({ listener_id, ...report }, ask) => ask.webhooks.listeners.report(listener_id, report),
+});

@@ -1,0 +1,146 @@
+// What becomes of a plan that names models: where they run and the word that calls them come from the registry, and a name
+// that the caller may not use is no name at all.
+import { createHash } from "node:crypto";
+import { v7 } from "uuid";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startDatabase, type TestDatabase } from "../../test/database.ts";
+import { registerModel } from "../../test/models.ts";
+import { planOf } from "../../test/plans.ts";
+import type { Owner } from "../db/runs.ts";
+import { generateImage } from "../operations/index.ts";
+import { checkModels, loraNamesOf, ModelsEnv, resolveModels } from "./custom-models.ts";
+
+let base: TestDatabase;
+beforeAll(async () => {
+  base = await startDatabase();
+});
+afterAll(() => base?.stop());
+
+const houseWith = (LORA_NAMES?: string) => ({
+  db: base.db,
+  loraNames: loraNamesOf(ModelsEnv.parse({ LORA_NAMES })),
+});
+const somebody = (): Owner => ({ tenant_id: v7(), user_id: "ann" });
+const nameOf = (text: string) => `test.${createHash("sha1").update(text).digest("hex")}`;
+const query = { query: (text: string, values: unknown[] = []) => base.db.query<any>(nameOf(text), text, values) };
+const modelOf = ({ tenant_id, user_id }: Owner, about = {}) =>
+  registerModel(query, { tenant_id, owner: user_id, ...about });
+
+const wan = (about: object) => ({ prompt: "a hill", model_type: "wan-image-2.1", width: 64, height: 64, ...about });
+const resolve = (user: Owner, raw: object, names?: string) =>
+  resolveModels(houseWith(names), user, planOf(generateImage, { ...raw }));
+const notFound = expect.objectContaining({ code: "model_not_found", details: {} });
+
+describe("a model by its id", () => {
+  it("travels with the name that it runs under, in the plan alone", async () => {
+    const ann = somebody();
+    const model_id = await modelOf(ann, { deployment_id: `ink-${v7()}` });
+    const { plan, notes } = await resolve(ann, wan({ model_id, strength_model: 0.5 }));
+    const deployment_id = expect.stringMatching(/^ink-/);
+    expect(plan).toEqual([
+      {
+        ...{ task: "image.generate", model: "wan-image-2.1", prompt: "a hill", width: 64, height: 64, count: 2 },
+        options: { model_id, deployment_id, strength_model: 0.5 },
+      },
+    ]);
+    expect(notes).toEqual([]);
+  });
+
+  it("that is not there, and one of somebody else, are the same answer", async () => {
+    const foreign = await modelOf(somebody());
+    for (const model_id of [v7(), foreign]) {
+      await expect(resolve(somebody(), wan({ model_id }))).rejects.toEqual(notFound);
+    }
+  });
+
+  it("must be made for the model type that is asked for", async () => {
+    const ann = somebody();
+    const model_id = await modelOf(ann, { model_type: "flux-dev" });
+    await expect(resolve(ann, wan({ model_id }))).rejects.toMatchObject({
+      code: "validation_error",
+      details: { errors: [{ path: "/model_id", code: "unknown_value" }] },
+    });
+    expect((await resolve(ann, { prompt: "a hill", model_id })).plan).toHaveLength(1);
+  });
+
+  it("is not looked at where the model type does not use one", async () => {
+    const { plan } = await resolve(somebody(), { prompt: "a hill", model_type: "vendora", model_id: v7() });
+    expect(plan[0]!.options).toBeUndefined();
+  });
+
+  it.each([
+    ["a hill", "ink style", "ink style, a hill"],
+    ["a hill in INK STYLE, dark", "ink style", "a hill in INK STYLE, dark"],
+    ["people drinking", "ink", "ink, people drinking"],
+    ["(ink:1.2) a hill", "ink", "(ink:1.2) a hill"],
+    ["a hill", "c++ [x]", "c++ [x], a hill"],
+    ["c++ [x] on a hill", "c++ [x]", "c++ [x] on a hill"],
+    ["ein Tüfenhügel", "tüfen", "tüfen, ein Tüfenhügel"],
+  ])("%s, called by %s, is asked for as: %s", async (prompt, trigger_word, expected) => {
+    const ann = somebody();
+    const model_id = await modelOf(ann, { trigger_word });
+    const { plan, notes } = await resolve(ann, wan({ model_id, prompt }));
+    expect(plan[0]!.prompt).toBe(expected);
+    expect(notes).toEqual(
+      prompt === expected ? [] : [`The model's trigger word ${trigger_word} was put before the prompt.`],
+    );
+  });
+});
+
+describe("a LoRA by its name", () => {
+  const qwen = (lora_1: string) => ({ prompt: "x", model_type: "qwen-image-edit", width: 64, height: 64, lora_1 });
+  const isTaken = (user: Owner, name: string, names?: string) =>
+    resolve(user, qwen(name), names).then(
+      () => true,
+      (fault) => {
+        expect(fault).toEqual(notFound);
+        return false;
+      },
+    );
+
+  it("is refused where nothing is said, and taken where the operator has it on the list", async () => {
+    const ann = somebody();
+    expect(await isTaken(ann, "ink-v1")).toBe(false);
+    expect(await isTaken(ann, "ink-v1", "other")).toBe(false);
+    expect(await isTaken(ann, "ink-v1", "other, ink-v1.safetensors")).toBe(true);
+    expect(await isTaken(ann, "Ink-V1.safetensors", "ink-v1")).toBe(true);
+    expect(await isTaken(ann, "ink-v1", "*")).toBe(true);
+  });
+
+  it("that somebody has registered is for those who may use the model, also where all others are free", async () => {
+    const [ann, stranger] = [somebody(), somebody()];
+    const name = `face-${v7()}`;
+    await modelOf(ann, { deployment_id: name, model_type: "qwen-image-edit" });
+    for (const spelling of [name, `${name}.safetensors`, name.toUpperCase()]) {
+      expect(await isTaken(ann, spelling)).toBe(true);
+      expect(await isTaken(stranger, spelling, "*")).toBe(false);
+      expect(await isTaken(stranger, spelling, `*,${name}`)).toBe(true);
+    }
+  });
+
+  it("needs both halves to be allowed", async () => {
+    const ann = somebody();
+    const model_id = await modelOf(ann, { model_type: "wan-image-2.2" });
+    const pair = { model_type: "wan-image-2.2", model_id, lora_low_name: "low", lora_high_name: "high" };
+    await expect(resolve(ann, wan(pair), "low")).rejects.toEqual(notFound);
+    expect((await resolve(ann, wan(pair), "low,high")).plan[0]!.options).toMatchObject({ lora_low_name: "low" });
+  });
+});
+
+describe("a run that starts", () => {
+  it("is refused when the right is gone, unless something was sent already", async () => {
+    const ann = somebody();
+    const model_id = await modelOf(ann);
+    const { plan } = await resolve(ann, wan({ model_id }));
+    const run = { ...ann, run_id: v7(), plan };
+    await checkModels(houseWith(), run);
+    await query.query("delete from models where model_id = $1", [model_id]);
+    await expect(checkModels(houseWith(), run)).rejects.toEqual(notFound);
+    await query.query(
+      `insert into attempts (run_id, job, try, key, epoch, provider, state, lease_until)
+       values ($1, 0, 1, 'sent', 0, 'sandbox', 'submitted', now())`,
+      [run.run_id],
+    );
+    await checkModels(houseWith(), run);
+  });
+});

@@ -1,0 +1,24 @@
+// What goes with a message, whoever sends it: its id, when and how often it was tried, and the signatures.
+import type { Office } from "./office.ts";
+import { signMessage } from "./sign.ts";
+
+export const USER_AGENT = "Gesso-webhooks/1";
+
+type Sent = { tenant_id: string; event_id: string; body: string; attempt: number };
+
+export function headersOf(
+  office: Pick<Office, "signingKey">,
+  secrets: string[],
+  { tenant_id, event_id, body, attempt }: Sent,
+): Record<string, string> {
+  const id = `evt_${event_id}`;
+  const timestamp = Math.floor(Date.now() / 1000);
+  return {
+    "content-type": "application/json",
+    "user-agent": USER_AGENT,
+    "webhook-id": id,
+    "webhook-timestamp": String(timestamp),
+    "webhook-signature": signMessage({ id, timestamp, body }, secrets, office.signingKey(tenant_id)),
+    "x-webhook-attempt": String(attempt),
+  };
+}

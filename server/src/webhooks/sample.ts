@@ -1,0 +1,27 @@
+// What a test sends: a message that says it is one, or one that looks like an event of a run that there never was.
+import type { Json } from "../kit/shapes.ts";
+import { printBody } from "./body.ts";
+
+const RUN_ID = "00000000-0000-7000-8000-000000000000";
+const ERROR = { message: "The provider failed.", code: "provider_error", details: { retryable: true } };
+
+type Sample = { webhook_id: string; now: Date; metadata?: Json | undefined };
+
+export function sampleBody(type: string, { now, ...about }: Sample): string {
+  const timestamp = now.toISOString();
+  return printBody({ type, timestamp, data: dataOf(type, { ...about, timestamp }) });
+}
+
+function dataOf(type: string, { webhook_id, metadata, timestamp }: Omit<Sample, "now"> & { timestamp: string }): Json {
+  if (type === "webhook_endpoint.disabled")
+    return { webhook_id, reason: "failing", disabled_at: timestamp, test: true };
+  if (!type.startsWith("run.")) return { webhook_id };
+  const status = { "run.progress": "processing" }[type] ?? type.slice("run.".length);
+  return {
+    ...{ run_id: RUN_ID, status, live_status: status, run_type: "generation", parent_run_id: null },
+    progress: status === "completed" ? 1 : 0.5,
+    ...{ image_url: null, video_url: null, outputs: [], error: status === "failed" ? ERROR : null, warnings: [] },
+    metadata: { ...metadata, test: true },
+    ...{ created_at: timestamp, updated_at: timestamp, expires_at: null },
+  };
+}

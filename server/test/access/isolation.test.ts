@@ -1,0 +1,183 @@
+// No operation shows one tenant anything of another: with both walls, and with only the second one standing.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import sharp from "sharp";
+import { v7 } from "uuid";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Database } from "../../src/db/connect.ts";
+import { callerOf } from "../caller.ts";
+import { startDatabase, type TestDatabase } from "../database.ts";
+import { registerModel } from "../models.ts";
+import { type NewTenant, newTenant } from "../tenants.ts";
+import { type Api, type Cell, type Credential, startApi, walk, withoutFilters } from "./isolation.ts";
+import { own, type Position, positionsOf } from "./positions.ts";
+import { forge, newSigner, publicJwk } from "./token-corpus.ts";
+
+let database: TestDatabase;
+let issuer: Server;
+let api: Api;
+let [ann, eve] = [] as unknown as [NewTenant, NewTenant];
+let credentials: Credential[];
+let env: Record<string, string>;
+const storage = mkdtempSync(join(tmpdir(), "gesso-walk-"));
+const theirs: Record<string, string> = {};
+const cursors: Record<string, string> = {};
+const positions = own.flatMap(positionsOf);
+
+beforeAll(async () => {
+  database = await startDatabase();
+  const signer = await newSigner("ES256", "one");
+  issuer = createServer(async (_, response) => void response.end(JSON.stringify({ keys: [await publicJwk(signer)] })));
+  await new Promise<void>((resolve) => issuer.listen(0, "127.0.0.1", resolve));
+  const query = (text: string, values: unknown[] = []) =>
+    database.owner.query(`walk.${text.length}`, text, values) as never;
+  const world = { url: "", query };
+  [ann, eve] = [await newTenant(world, { user_id: "ann" }), await newTenant(world, { user_id: "eve" })];
+  const jwks_uri = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}`;
+  const settings = { id: "corp", issuer: "https://id.example", audience: "gesso", jwks_uri, tenant_id: ann.tenant_id };
+  env = { STORAGE_DIR: storage, OIDC_ISSUERS: JSON.stringify([{ ...settings, role: "owner", scopes: ["*"] }]) };
+  api = await startApi(database, env);
+
+  const now = Math.floor(Date.now() / 1000);
+  const claims = { iss: "https://id.example", aud: "gesso", sub: "al", iat: now, exp: now + 3600 };
+  const minted = (await callerOf({ ...api, key: ann.key }).post("/tokens", { expires_in: 3600 })).body.access_token;
+  credentials = [
+    { name: "key", key: ann.key },
+    { name: "token", key: minted },
+    { name: "identity", key: forge({ alg: "ES256", kid: "one", typ: "at+jwt" }, claims, signer) },
+  ];
+  await fill(query);
+}, 120_000);
+afterAll(async () => {
+  await api?.close();
+  issuer?.close();
+  await database?.stop();
+  rmSync(storage, { recursive: true, force: true });
+});
+
+/** Eve has two of everything, so that all her lists have a second page. */
+async function fill(query: (text: string, values?: unknown[]) => never): Promise<void> {
+  const her = callerOf({ ...api, key: eve.key });
+  const picture = await sharp({ create: { width: 32, height: 32, channels: 3, background: "red" } })
+    .png()
+    .toBuffer();
+  for (let n = 0; n < 2; n++) {
+    const form = new FormData();
+    form.set("file", new Blob([new Uint8Array(picture)], { type: "image/png" }), "a.png");
+    const upload = (await her.post("/upload", form)).body.data;
+    theirs.run = upload.run_id;
+    theirs.file = upload.image_url;
+    theirs.prompt = (await her.post("/prompts", { name: "secret", text: "secret" })).body.id;
+    theirs.key = (await her.post("/keys", { name: "secret", scopes: ["runs:read"] })).body.id;
+    const about = { tenant_id: eve.tenant_id, owner: "eve", visibility: "tenant" as const };
+    theirs.model = await registerModel({ query: async (text, values) => query(text, values) }, about);
+    theirs.member = `secret-${n}`;
+    await her.post("/members", { user_id: theirs.member, role: "viewer" });
+    await her.send("POST", `/api/v1/models/${theirs.model}/grants`, { body: { user_id: `friend-${n}` } });
+    await her.send("POST", `/api/v1/models/${theirs.model}/grants`, { body: { user_id: `other-${n}` } });
+    theirs.webhook = (await her.post("/webhooks", { url: "https://example.com/secret" })).body.id;
+    theirs.listener = (await her.post("/webhooks/listeners", { name: "secret" })).body.id;
+    theirs.delivery = (await her.post(`/webhooks/${theirs.webhook}/test`, {})).body.id;
+  }
+  theirs.tenant = eve.tenant_id;
+  for (const { http, name } of own.filter((operation) => "cursor" in operation.input.shape)) {
+    const path = http.path.replace(":model_id", theirs.model!);
+    const key = name.startsWith("tenants.") ? undefined : eve.key;
+    cursors[name] = key ? (await callerOf({ ...api, key }).get(`${path}?limit=1`)).body.next_cursor : "x";
+    expect([name, typeof cursors[name]]).toEqual([name, "string"]);
+  }
+}
+
+/** A cursor is looked at in a list that Ann may see; the list of a model's grants needs a model of hers. */
+const foreign = (kind: string, { operation }: Position) =>
+  kind === "cursor" ? cursors[operation.name]! : theirs[kind]!;
+const walked = positions.filter(
+  ({ operation, kind }) => !(kind === "cursor" && /^(tenants\.list|models\.grants\.list)$/.test(operation.name)),
+);
+const bad = (cells: Cell[]) => cells.filter(({ verdict }) => verdict !== "good");
+const countRows = async () =>
+  database.owner.query(
+    "walk.count",
+    "select (select count(*) from runs)::int as runs, (select count(*) from api_keys)::int as keys, (select count(*) from models)::int as models",
+  );
+
+describe("the walk", () => {
+  it("has a row for every operation that takes an id, and says of the others that they take none", () => {
+    const without = own.filter((operation) => !walked.some((position) => position.operation === operation));
+    expect(without.map(({ name }) => name).sort()).toEqual([
+      ...["members.add", "models.create", "prompts.create", "prompts.enhance", "runs.estimate"],
+      ...["tenants.create", "tenants.list", "tokens.create", "usage.get", "webhooks.create"],
+      ...["webhooks.listeners.create", "webhooks.secret.rotate", "webhooks.trigger"],
+    ]);
+    expect(walked.length * 3).toBeGreaterThan(200);
+  });
+
+  it("is refused everywhere, in the bytes that an unknown id gets, and changes nothing", async () => {
+    const before = await countRows();
+    const cells = await walk(api, credentials, walked, foreign);
+    expect(bad(cells)).toEqual([]);
+    expect(await countRows()).toEqual(before);
+    console.log(`${cells.length} cells: ${walked.length} places, ${credentials.length} credentials`);
+  }, 120_000);
+
+  it("holds with the second wall alone, and would show if that fell too", async () => {
+    const count = { rewritten: 0 };
+    const second = await startApi(database, env, (db) => withoutFilters(db, count));
+    try {
+      expect(bad(await walk(second, credentials.slice(0, 1), walked, foreign))).toEqual([]);
+      expect(count.rewritten).toBeGreaterThan(100);
+    } finally {
+      await second.close();
+    }
+    const open = (db: Database): Database => ({ ...db, as: () => open(db) });
+    const none = await startApi(database, env, (db) => open(withoutFilters(db, count)));
+    try {
+      const reads = walked.filter(
+        ({ operation, kind, isFilter }) =>
+          operation.http.method === "GET" && !isFilter && kind !== "cursor" && kind !== "tenant",
+      );
+      const leaks = bad(await walk(none, credentials.slice(0, 1), reads, foreign));
+      expect(leaks.length).toBe(reads.length);
+    } finally {
+      await none.close();
+    }
+  }, 120_000);
+});
+
+describe("what has no place in an operation", () => {
+  it("a key for repeating is another tenant's own: nothing of theirs is answered", async () => {
+    const creating = own.filter(({ http }) => http.method === "POST" && http.bodies?.includes("json"));
+    for (const { name, http, example } of creating) {
+      if (http.path.includes(":") || name.startsWith("tenants.")) continue;
+      const key = `walk-${name}`;
+      await database.owner.query(
+        "walk.used",
+        "insert into idempotency_keys (tenant_id, key, fingerprint, run_id) values ($1, $2, $3, $4)",
+        [eve.tenant_id, key, Buffer.alloc(32), theirs.run],
+      );
+      const answer = await callerOf({ ...api, key: ann.key }).post(http.path, example, {
+        "idempotency-key": key,
+        prefer: "wait=0",
+      });
+      expect([name, answer.headers.get("idempotent-replayed")]).toEqual([name, null]);
+      expect([name, answer.body.code]).not.toEqual([name, "idempotency_key_reused"]);
+      expect(JSON.stringify(answer.body)).not.toContain(theirs.run);
+    }
+  }, 60_000);
+
+  it("a file needs the signature of its own address, and another's or none is as good as no file", async () => {
+    const [id = "", signature = ""] = theirs.file!.split("/").slice(-2);
+    const read = async (path: string) => {
+      const response = await fetch(`${api.url}/files/${path}`);
+      const body = (await response.json()) as { code: string; details: { request_id: string } };
+      return JSON.stringify({ status: response.status, ...body }).replaceAll(body.details.request_id, "");
+    };
+    const forged = `${signature.slice(0, 2) === "AA" ? "BB" : "AA"}${signature.slice(2)}`;
+    expect(await read(`${id}/${forged}`)).toBe(await read(`${v7()}/${signature}`));
+    expect(JSON.parse(await read(`${id}/${forged}`))).toMatchObject({ status: 404, code: "asset_not_found" });
+  });
+});

@@ -1,0 +1,242 @@
+// Keys, people and tenants over HTTP: who may give what to whom, and how soon what was taken away is gone.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findBrokenAudit } from "../../src/db/audit.ts";
+import { connect } from "../../src/db/connect.ts";
+import { type Answer, callerOf } from "../caller.ts";
+import { type NewTenant, newTenant } from "../tenants.ts";
+import { startWorld, type World } from "../world.ts";
+
+let world: World;
+let ann: NewTenant;
+const UNKNOWN = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
+
+beforeAll(async () => {
+  world = await startWorld({ env: { REQUESTS_PER_MINUTE: "100000" } });
+  ann = await newTenant(world, { user_id: "ann" });
+}, 120_000);
+afterAll(() => world?.stop(), 60_000);
+
+const with_ = (key: string) => callerOf({ url: world.url, key });
+const told = ({ status, body }: Answer) => [status, body.code];
+const patch = ({ caller }: Pick<NewTenant, "caller">, path: string, body: object) =>
+  caller.send("PATCH", `/api/v1${path}`, { body });
+
+describe("a key", () => {
+  it("is shown once, works at once, and is known by its hint, its last use and its maker", async () => {
+    const made = await ann.caller.post("/keys", { name: "web", scopes: ["runs:read"], limits: { open_runs: 3 } });
+    expect(made).toMatchObject({ status: 201, body: { name: "web", user_id: "ann", scopes: ["runs:read"] } });
+    const { key, ...shown } = made.body;
+    expect(shown.hint).toBe(key.slice(40, 44));
+    expect((await with_(key).get("/runs")).status).toBe(200);
+    expect(told(await with_(key).generate({ prompt: "x" }))).toEqual([403, "insufficient_scope"]);
+    await expect.poll(async () => (await ann.caller.get(`/keys/${shown.id}`)).body.last_used_at).toMatch(/^\d{4}-/);
+    const [listed] = (await ann.caller.get("/keys?limit=1")).body.data;
+    expect(listed).toMatchObject({ ...shown, last_used_at: expect.any(String) });
+    expect(JSON.stringify([listed, (await ann.caller.get(`/keys/${shown.id}`)).body])).not.toContain(key);
+    const rows = await world.query("select row_to_json(api_keys)::text as text from api_keys");
+    expect(rows.some(({ text }) => String(text).includes(key))).toBe(false);
+  });
+
+  it("is made once for an Idempotency-Key, and then not shown again", async () => {
+    const [draft, header] = [{ name: "once", scopes: ["runs:read"] }, { "idempotency-key": "make-once" }];
+    const [first, second] = [
+      await ann.caller.post("/keys", draft, header),
+      await ann.caller.post("/keys", draft, header),
+    ];
+    expect([first.status, second.status, second.body.id]).toEqual([201, 201, first.body.id]);
+    expect([typeof first.body.key, second.body.key]).toEqual(["string", null]);
+    expect(told(await ann.caller.post("/keys", { ...draft, name: "x" }, header))).toEqual([
+      422,
+      "idempotency_key_reused",
+    ]);
+  });
+
+  it("ends by itself, is changed by others and never by itself", async () => {
+    const soon = new Date(Date.now() + 1500).toISOString();
+    const made = (await ann.caller.post("/keys", { name: "short", scopes: ["*"], expires_at: soon })).body;
+    expect((await with_(made.key).get("/runs")).status).toBe(200);
+    expect(told(await patch({ caller: with_(made.key) }, `/keys/${made.id}`, { expires_at: null }))).toEqual([
+      ...[403, "permission_denied"],
+    ]);
+    expect(told(await with_(made.key).post(`/keys/${made.id}/rotate`, {}))).toEqual([403, "permission_denied"]);
+    await new Promise((resolve) => setTimeout(resolve, 1600));
+    expect(told(await with_(made.key).get("/runs"))).toEqual([401, "invalid_api_key"]);
+    const other = (await ann.caller.post("/keys", { name: "other", scopes: ["*"] })).body;
+    const changed = await patch(ann, `/keys/${other.id}`, { name: "renamed", scopes: ["runs:read"], expires_at: soon });
+    expect(changed).toMatchObject({ status: 200, body: { name: "renamed", scopes: ["runs:read"], expires_at: soon } });
+    expect(told(await with_(other.key).get("/runs"))).toEqual([401, "invalid_api_key"]);
+  });
+
+  it("is rotated with an overlap in which both work, and without one in which only the new one does", async () => {
+    const old = (await ann.caller.post("/keys", { name: "turning", scopes: ["runs:*"], limits: { open_runs: 2 } }))
+      .body;
+    const next = await ann.caller.post(`/keys/${old.id}/rotate`, { overlap_seconds: 2 });
+    expect(next).toMatchObject({
+      status: 201,
+      body: { name: "turning", scopes: ["runs:*"], limits: { open_runs: 2 } },
+    });
+    expect((await ann.caller.get(`/keys/${old.id}`)).body.replaced_by).toBe(next.body.id);
+    for (const key of [old.key, next.body.key]) expect((await with_(key).get("/runs")).status).toBe(200);
+    await new Promise((resolve) => setTimeout(resolve, 2100));
+    expect(told(await with_(old.key).get("/runs"))).toEqual([401, "invalid_api_key"]);
+    expect(told(await ann.caller.post(`/keys/${old.id}/rotate`, {}))).toEqual([409, "conflict"]);
+    const last = (await ann.caller.post(`/keys/${next.body.id}/rotate`, { overlap_seconds: 0 })).body;
+    expect(told(await with_(next.body.key).get("/runs"))).toEqual([401, "invalid_api_key"]);
+    expect((await with_(last.key).get("/runs")).status).toBe(200);
+  });
+
+  it("that is revoked is refused at once, like one that never was, and may give itself up", async () => {
+    const made = (await ann.caller.post("/keys", { name: "gone", scopes: ["keys:write", "runs:read"] })).body;
+    expect((await with_(made.key).get("/runs")).status).toBe(200);
+    expect((await with_(made.key).delete(`/keys/${made.id}`)).body.revoked_at).toMatch(/^\d{4}-/);
+    const refused = await with_(made.key).get("/runs");
+    const unknown = await with_(`${made.key.slice(0, -1)}x`).get("/runs");
+    expect([told(refused), refused.body.message]).toEqual([[401, "invalid_api_key"], unknown.body.message]);
+    expect((await ann.caller.delete(`/keys/${made.id}`)).status).toBe(200);
+    expect(told(await patch(ann, `/keys/${made.id}`, { name: "x" }))).toEqual([409, "conflict"]);
+  });
+
+  it("hands on nothing that it has not: no scope, no time, no limit left out", async () => {
+    const until = new Date(Date.now() + 3600_000).toISOString();
+    const limits = { spend_per_day: 5, requests_per_minute: 600 };
+    const draft = { name: "narrow", scopes: ["keys:*", "images:write"], expires_at: until, limits };
+    const narrow = with_((await ann.caller.post("/keys", draft)).body.key);
+    const post = (wish: object) => narrow.post("/keys", { name: "child", scopes: ["images:write"], ...wish });
+    expect(await post({ scopes: ["images:*"] })).toMatchObject({
+      ...{ status: 403, body: { code: "insufficient_scope", details: { required: ["images:*"] } } },
+    });
+    expect(told(await post({ scopes: ["*"] }))).toEqual([403, "insufficient_scope"]);
+    expect(told(await post({ limits: { spend_per_day: 6 } }))).toEqual([403, "permission_denied"]);
+    expect(told(await post({ expires_at: new Date(Date.now() + 7200_000).toISOString() }))).toEqual([
+      ...[403, "permission_denied"],
+    ]);
+    const child = (await post({ limits: { spend_per_day: 1 } })).body;
+    expect(child).toMatchObject({ limits: { ...limits, spend_per_day: 1 }, expires_at: until });
+    const broad = (await ann.caller.post("/keys", { name: "broad", scopes: ["*"] })).body;
+    for (const answer of [
+      await patch({ caller: narrow }, `/keys/${broad.id}`, { name: "mine" }),
+      await narrow.post(`/keys/${broad.id}/rotate`, {}),
+      await narrow.delete(`/keys/${broad.id}`),
+    ]) {
+      expect(told(answer)).toEqual([403, "insufficient_scope"]);
+    }
+    expect((await with_(broad.key).get("/runs")).status).toBe(200);
+  });
+});
+
+describe("people", () => {
+  it("have roles that hold for all their keys, at once and until they are changed", async () => {
+    const added = await ann.caller.post("/members", { user_id: "ben@acme", role: "developer", name: "Ben" });
+    expect(added).toMatchObject({ status: 201, body: { user_id: "ben@acme", role: "developer" } });
+    expect(told(await ann.caller.post("/members", { user_id: "ben@acme", role: "owner" }))).toEqual([409, "conflict"]);
+    const key = (await ann.caller.post("/keys", { name: "ben", scopes: ["*"], user_id: "ben@acme" })).body.key;
+    const ben = with_(key);
+    expect(told(await ben.post("/members", { user_id: "x", role: "owner" }))).toEqual([403, "permission_denied"]);
+    expect(told(await ben.get("/audit"))).toEqual([403, "permission_denied"]);
+    expect((await ben.get("/keys")).body.data.map((each: any) => each.user_id)).toEqual(["ben@acme"]);
+    expect(told(await ben.get(`/keys/${ann.key_id}`))).toEqual([404, "route_not_found"]);
+    expect(told(await ben.post("/keys", { name: "x", scopes: ["*"], user_id: "ann" }))).toEqual([
+      403,
+      "permission_denied",
+    ]);
+    expect((await ben.get("/members?limit=1")).body.data).toHaveLength(1);
+
+    expect((await patch(ann, "/members/ben@acme", { role: "viewer" })).status).toBe(200);
+    expect((await ben.get("/runs")).status).toBe(200);
+    expect(told(await ben.generate({ prompt: "x" }))).toEqual([403, "permission_denied"]);
+    expect((await ann.caller.delete("/members/ben@acme")).status).toBe(200);
+    expect(told(await ben.get("/runs"))).toEqual([401, "invalid_api_key"]);
+    expect(told(await ann.caller.delete("/members/ben@acme"))).toEqual([404, "route_not_found"]);
+    expect(told(await ann.caller.post("/keys", { name: "x", scopes: ["*"], user_id: "ben@acme" }))).toEqual([
+      ...[404, "route_not_found"],
+    ]);
+  });
+
+  it("never leave a tenant without an owner, even when two go at the same moment", async () => {
+    expect(await ann.caller.delete("/members/ann")).toMatchObject({
+      status: 409,
+      body: { details: { reason: "last_owner" } },
+    });
+    for (let round = 0; round < 20; round++) {
+      const one = await newTenant(world, { user_id: "one" });
+      const other = await newTenant(world, { of: one.tenant_id, user_id: "two" });
+      const answers = await Promise.all([one.caller.delete("/members/two"), other.caller.delete("/members/one")]);
+      const [left] = await world.query(
+        "select count(*)::int as n from members where tenant_id = $1 and role = 'owner' and removed_at is null",
+        [one.tenant_id],
+      );
+      expect(left!.n, JSON.stringify(answers.map(told))).toBeGreaterThan(0);
+      expect(answers.every(({ status }) => status < 500)).toBe(true);
+    }
+  });
+});
+
+describe("the operator", () => {
+  const operator = () => callerOf(world);
+
+  it("makes tenants with an owner and a key, changes their share, and suspends them", async () => {
+    const wish = { name: "Acme", owner_id: "ada", weight: 2, limits: { spend_per_month: 500 } };
+    const made = await operator().post("/tenants", wish, { "idempotency-key": "acme" });
+    expect(made).toMatchObject({ status: 201, body: { name: "Acme", weight: 2, suspended: false } });
+    const again = await operator().post("/tenants", wish, { "idempotency-key": "acme" });
+    expect(again).toMatchObject({ status: 409, body: { details: { tenant_id: made.body.id } } });
+    const ada = with_(made.body.owner_key.key);
+    expect((await ada.get("/members")).body.data).toMatchObject([{ user_id: "ada", role: "owner" }]);
+    expect(told(await ada.get("/tenants"))).toEqual([403, "insufficient_scope"]);
+    expect(told(await ada.post("/keys", { name: "x", scopes: ["tenants:*"] }))).toEqual([403, "insufficient_scope"]);
+
+    const path = `/tenants/${made.body.id}`;
+    expect((await patch({ caller: operator() }, path, { suspended: true })).body.suspended).toBe(true);
+    expect(told(await ada.get("/runs"))).toEqual([403, "tenant_suspended"]);
+    await patch({ caller: operator() }, path, { suspended: false, weight: 3 });
+    expect((await ada.get("/runs")).status).toBe(200);
+    expect((await operator().get(path)).body).toMatchObject({ weight: 3, suspended: false, limits: wish.limits });
+    expect(told(await operator().get(`/tenants/${UNKNOWN}`))).toEqual([404, "route_not_found"]);
+    expect((await operator().get("/tenants?limit=1")).body).toMatchObject({ next_cursor: expect.any(String) });
+  });
+});
+
+describe("the log", () => {
+  it("tells every change with who did it, page by page, and shows what was done to it", async () => {
+    const eve = await newTenant(world, { user_id: "eve" });
+    const { id } = (await eve.caller.post("/keys", { name: "k", scopes: ["runs:read"] })).body;
+    await patch(eve, `/keys/${id}`, { name: "l" });
+    await eve.caller.post(`/keys/${id}/rotate`, {});
+    await eve.caller.delete(`/keys/${id}`);
+    await eve.caller.post("/members", { user_id: "fay", role: "viewer" });
+    const { body } = await eve.caller.get("/audit?limit=4");
+    const rest = (await eve.caller.get(`/audit?limit=4&cursor=${body.next_cursor}`)).body;
+    expect([...body.data, ...rest.data].map(({ action, subject, entry }) => [entry, action, subject])).toEqual([
+      ...[
+        [5, "members.add", "fay"],
+        [4, "keys.revoke", id],
+        [3, "keys.rotate", id],
+      ],
+      ...[
+        [2, "keys.update", id],
+        [1, "keys.create", id],
+      ],
+    ]);
+    expect(body.data[0]).toMatchObject({
+      user_id: "eve",
+      key_id: eve.key_id,
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+
+    const db = connect({ DATABASE_URL: world.databaseUrl, DATABASE_POOL: 2 });
+    try {
+      expect(await findBrokenAudit(db)).toEqual([]);
+      for (const change of ["update audit set subject = 'x'", "delete from audit", "truncate audit"]) {
+        await expect(world.query(change)).rejects.toThrow("never changed");
+      }
+      await world.query("alter table audit disable trigger all");
+      await world.query("update audit set subject = 'x' where tenant_id = $1 and entry = 3", [eve.tenant_id]);
+      expect(await findBrokenAudit(db)).toEqual([{ tenant_id: eve.tenant_id, entry: 3 }]);
+      await world.query("update audit set subject = $2 where tenant_id = $1 and entry = 3", [eve.tenant_id, id]);
+      await world.query("delete from audit where tenant_id = $1 and entry = 2", [eve.tenant_id]);
+      expect(await findBrokenAudit(db)).toEqual([{ tenant_id: eve.tenant_id, entry: 3 }]);
+    } finally {
+      await db.close();
+    }
+  });
+});

@@ -1,0 +1,116 @@
+// The corpus of tokens against the real door: real keys, a real list of keys on a socket, a real database.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { v7 } from "uuid";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createCredentials } from "../../src/access/credentials.ts";
+import { createIssuers, IssuersEnv } from "../../src/access/issuers.ts";
+import { createKeyRing } from "../../src/access/key-ring.ts";
+import { createMinted } from "../../src/access/minted.ts";
+import { startDatabase, type TestDatabase } from "../database.ts";
+import { type Case, makeCorpus, newSigner, publicJwk, type Signer } from "./token-corpus.ts";
+
+let database: TestDatabase;
+let server: Server;
+let corpus: { refused: Case[]; accepted: Case[] };
+let credentials: ReturnType<typeof createCredentials>;
+const published: Record<string, Signer[]> = {};
+const asked: string[] = [];
+const [acme, beta] = [v7(), v7()];
+
+beforeAll(async () => {
+  database = await startDatabase();
+  for (const id of [acme, beta]) {
+    await database.db.query(`tenant.${id}`, "insert into tenants (tenant_id, name) values ($1, 'x')", [id]);
+  }
+  server = createServer(async (request, response) => {
+    asked.push(request.url ?? "");
+    const keys = await Promise.all((published[request.url ?? ""] ?? []).map(publicJwk));
+    response.writeHead(keys.length > 0 ? 200 : 404, { "content-type": "application/json" });
+    response.end(JSON.stringify({ keys }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const [issuer, otherIssuer] = ["https://id.acme.example", "https://id.beta.example"];
+  const [rsa, curve, edwards, rotated, ofOther] = await Promise.all([
+    newSigner("RS256", "one"),
+    newSigner("ES256", "two"),
+    newSigner("EdDSA", "three"),
+    newSigner("RS256", "four"),
+    newSigner("RS256", "five"),
+  ]);
+  published["/acme"] = [rsa, curve, edwards];
+  published["/beta"] = [ofOther];
+  const shape = { audience: "gesso", tenant_claim: "org" };
+  const { OIDC_ISSUERS: issuers } = IssuersEnv.parse({
+    OIDC_ISSUERS: JSON.stringify([
+      { ...shape, id: "acme", issuer, jwks_uri: `${origin}/acme`, tenants: { acme } },
+      { ...shape, id: "beta", issuer: otherIssuer, jwks_uri: `${origin}/beta`, tenants: { beta } },
+    ]),
+  });
+  let now = Date.now();
+  const world = { db: database.db, get: (url: string, init: RequestInit) => fetch(url, init), clock: () => now };
+  const keys = createKeyRing(database.db, world.clock);
+  const minted = createMinted({ secret: new Uint8Array(32), keys, clock: world.clock });
+  credentials = createCredentials({ keys, minted, issuers: createIssuers(issuers, world) });
+
+  const ground = { issuer, audience: "gesso", rsa, curve, edwards, rotated, canary: `${origin}/canary` };
+  const corpusAt = () =>
+    makeCorpus({ ...ground, now: Math.floor(now / 1000), other: { issuer: otherIssuer, signer: ofOther } });
+  // The list is read once before the rotation, so that the new key is really met as an unknown one.
+  await credentials.callerOf(bearer((await corpusAt()).accepted[0]!.token), "/");
+  published["/acme"] = [rsa, curve, edwards, rotated];
+  now += 31_000;
+  corpus = await corpusAt();
+}, 120_000);
+
+afterAll(async () => {
+  server?.close();
+  await database?.stop();
+});
+
+const bearer = (token: string) => new Headers({ authorization: `Bearer ${token}` });
+const verdict = ({ token }: Case) =>
+  credentials.callerOf(bearer(token), "/api/v1/runs").then(
+    (caller) => caller,
+    (thrown) => thrown.code as string,
+  );
+
+it("refuses each of forty, in one of two words, and asks no stranger for anything", async () => {
+  expect(corpus.refused).toHaveLength(40);
+  const verdicts = await Promise.all(corpus.refused.map(async (each) => [each.name, await verdict(each)]));
+  const expected = corpus.refused.map(({ name }) => [
+    name,
+    name === "expired by 61 s" ? "token_expired" : "invalid_token",
+  ]);
+  expect(verdicts).toEqual(expected);
+  expect(asked.filter((path) => path.startsWith("/canary"))).toEqual([]);
+});
+
+it("accepts each of six, as the tenant and the person that its issuer stands for", async () => {
+  expect(corpus.accepted).toHaveLength(6);
+  for (const each of corpus.accepted) {
+    expect([each.name, await verdict(each)]).toEqual([
+      each.name,
+      expect.objectContaining({
+        tenant_id: acme,
+        user_id: "acme:alice",
+        role: "developer",
+        scopes: ["runs:read"],
+        key_id: null,
+      }),
+    ]);
+  }
+});
+
+it("asks the issuer for its keys at most once in half a minute, whatever tokens name", async () => {
+  const before = asked.length;
+  const [head = ""] = corpus.accepted[0]!.token.split(".");
+  const header = JSON.parse(Buffer.from(head, "base64url").toString());
+  const storm = Array.from({ length: 2000 }, (_, n) => {
+    const strange = Buffer.from(JSON.stringify({ ...header, kid: `k${n}` })).toString("base64url");
+    return verdict({ name: "", token: corpus.accepted[0]!.token.replace(head, strange) });
+  });
+  expect(new Set(await Promise.all(storm))).toEqual(new Set(["invalid_token"]));
+  expect(asked.length - before).toBeLessThanOrEqual(1);
+});

@@ -1,0 +1,53 @@
+// What those who walk over all operations need: a thing that is there, of the kind that a path names, and the address to
+// ask for it at.
+import { randomUUID } from "node:crypto";
+import type { Suite } from "./world.ts";
+
+const TO = { user_id: "maria" };
+
+const makers: Record<string, (suite: Suite) => Promise<string>> = {
+  "/prompts/{": async ({ caller }) =>
+    (await caller.post("/prompts", { name: "example", text: "a lighthouse" })).body.id,
+  "/models": async ({ caller }) => {
+    const draft = { name: "x", model_type: "wan-image-2.1", deployment_id: "x" };
+    const { model_id } = (await caller.post("/models", draft)).body;
+    await caller.post(`/models/${model_id}/grants`, TO);
+    return model_id;
+  },
+  "/keys/{": async ({ caller }) => (await caller.post("/keys", { name: "x", scopes: ["runs:read"] })).body.id,
+  "/members/{": async ({ caller }) => {
+    const user_id = randomUUID();
+    await caller.post("/members", { user_id, role: "viewer" });
+    return user_id;
+  },
+  "/tenants/{": async ({ caller }) => (await caller.post("/tenants", { name: "x", owner_id: "ada" })).body.id,
+  "/webhooks/listeners/{": async ({ caller }) => (await caller.post("/webhooks/listeners", { name: "x" })).body.id,
+  "/webhooks/deliveries/{": async (suite) => {
+    const webhook = await makers["/webhooks/{"]!(suite);
+    return (await suite.caller.post(`/webhooks/${webhook}/test`, {})).body.id;
+  },
+  "/webhooks/{": async ({ caller }) => {
+    // A tenant has a hundred at most, so each takes the place of the one before.
+    const { data } = (await caller.get("/webhooks")).body;
+    for (const { id } of data) await caller.send("DELETE", `/api/v1/webhooks/${id}`, {});
+    return (await caller.post("/webhooks", { url: "https://example.com/hook" })).body.id;
+  },
+};
+
+/** The same body, with the place of an event that is there where it names one. */
+export async function withOwnPlace<Body>(suite: Suite, body: Body): Promise<Body> {
+  if (body === null || typeof body !== "object" || !("place" in body)) return body;
+  const headers = { accept: "application/json" };
+  const events = await suite.caller.send("GET", `/api/v1/runs/${await suite.uploaded()}/events`, { headers });
+  return { ...body, place: events.body.last_id };
+}
+
+/** Undefined: the path names none, or a run. */
+export async function ownThing(suite: Suite, path: string): Promise<string | undefined> {
+  const maker = Object.entries(makers).find(([place]) => path.includes(place))?.[1];
+  return maker?.(suite);
+}
+
+/** A grant is named by whom it is for, in the query. */
+export const queryFor = (operationId: string): string =>
+  operationId === "models.grants.delete" ? `?${new URLSearchParams(TO)}` : "";

@@ -1,0 +1,258 @@
+// Statements on webhooks: what is sent when, in which form, signed with what, and what each answer of a receiver brings.
+import { createHmac } from "node:crypto";
+import { Webhook } from "standardwebhooks";
+import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
+import { type Received, type Receiver, startReceiver, webhookEnv } from "../webhooks/receiver.ts";
+import { it } from "./both-ways.ts";
+import { withoutRun } from "./verdicts.ts";
+import { scene, useSuite } from "./world.ts";
+
+const env: Record<string, string> = {};
+let receiver: Receiver;
+let elsewhere: Receiver;
+beforeAll(async () => {
+  [receiver, elsewhere] = [await startReceiver(), await startReceiver()];
+  Object.assign(env, webhookEnv(receiver, elsewhere));
+});
+const suite = useSuite(env);
+afterAll(async () => {
+  await receiver?.close();
+  await elsewhere?.close();
+});
+beforeEach(() => receiver.answer(() => 204));
+
+const SECRET = "thirty-two bytes that nobody sees";
+const TYPES = [
+  ...["run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook.test"],
+  ...["webhook_endpoint.disabled", "credits.low", "api_key.revoked"],
+];
+const isOf = (runId: string) => (each: Received) => each.event.data.run_id === runId;
+const idOf = ({ headers }: Received) => String(headers["webhook-id"]);
+const hook = (path = "/run") => ({ webhook_url: `${receiver.url}${path}` });
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Sends a request that makes a run which is told at the receiver; answers the run's id. */
+async function start(body: Record<string, unknown> = {}, path = "/runs/generate"): Promise<string> {
+  const answer = await suite.caller.post(path, { prompt: "a boat", ...hook(), ...body });
+  expect([answer.status, answer.body.code]).toEqual([202, undefined]);
+  return String(answer.headers.get("x-run-id"));
+}
+const arrival = async (body: Record<string, unknown> = {}, path?: string): Promise<Received> =>
+  (await receiver.got(1, isOf(await start(body, path))))[0]!;
+
+const signatureOf = (secret: string | Buffer, { headers, bytes }: Received) => {
+  const content = Buffer.concat([Buffer.from(`${headers["webhook-id"]}.${headers["webhook-timestamp"]}.`), bytes]);
+  return `v1,${createHmac("sha256", secret).update(content).digest("base64")}`;
+};
+const signatures = ({ headers }: Received) => String(headers["webhook-signature"]).split(" ");
+
+describe("the end of a run", () => {
+  it("[EVT-001] that completed is told to the address that its request named", async () => {
+    const runId = await start({ width: 64, height: 64 });
+    const [message] = await receiver.got(1, isOf(runId));
+    expect(message!.event).toMatchObject({ type: "run.completed", data: { run_id: runId, status: "completed" } });
+    expect((await suite.caller.get(`/runs/${runId}`)).body.status).toBe("completed");
+  });
+
+  it("[FLX-017] that edits with flux kontext is told to the address that its request named", async () => {
+    const edit = { original_run_id: await suite.uploaded(), model: "flux-kontext-max" };
+    const { event } = await arrival(edit, "/edits/flux-kontext");
+    expect(event.type).toBe("run.completed");
+    expect(event.data.image_url).toMatch(/^http/);
+  });
+
+  it("[EVT-002] that makes a video is told, with the video", async () => {
+    const { event } = await arrival({ image_url: suite.pictureUrl(), duration: 5 }, "/runs/video");
+    expect(event.type).toBe("run.completed");
+    expect(event.data.video_url).toMatch(/^http/);
+  });
+
+  it("[EVT-003] that failed to make a video is told, with the error", async () => {
+    const broken = { prompt: "[sandbox:fail] a boat", image_url: suite.pictureUrl() };
+    const { event } = await arrival(broken, "/runs/video");
+    expect(event.type).toBe("run.failed");
+    expect(event.data).toMatchObject({ status: "failed", error: { code: expect.any(String) }, video_url: null });
+  });
+
+  it("[EVT-004] that was canceled is told", async () => {
+    const runId = await start({ prompt: "[sandbox:never] a boat" });
+    expect((await suite.caller.post(`/runs/${runId}/cancel`)).status).toBeLessThan(300);
+    const [message] = await receiver.got(1, isOf(runId));
+    expect(message!.event).toMatchObject({ type: "run.canceled", data: { status: "canceled" } });
+  });
+
+  it("[EVT-005] is one event: what is sent again has the same id and the same bytes", async () => {
+    receiver.answer((_, times) => (times < 2 ? 500 : 204));
+    const runId = await start({ width: 64, height: 64 });
+    const messages = await receiver.got(2, isOf(runId));
+    const [delivery] = (await suite.caller.get(`/webhooks/deliveries?run_id=${runId}`)).body.data;
+    await suite.caller.post(`/webhooks/deliveries/${delivery.id}/redeliver`);
+    const all = [...messages, ...(await receiver.got(3, isOf(runId))).slice(2)];
+    expect(new Set(all.map(idOf)).size).toBe(1);
+    expect(new Set(all.map(({ bytes }) => bytes.toString("hex"))).size).toBe(1);
+    const ends = await suite.world.query("select event_id from events where run_id = $1 and terminal", [runId]);
+    expect(ends.map(({ event_id }) => `evt_${event_id}`)).toEqual([idOf(all[0]!)]);
+  });
+
+  it("[EVT-012] is all that an address is told where nothing more was asked for", async () => {
+    const runId = await start({ prompt: "[sandbox:delay=4] a boat", width: 64, height: 64 });
+    await receiver.got(1, isOf(runId));
+    await pause(1000);
+    const types = await suite.world.query<{ type: string }>("select type from events where run_id = $1", [runId]);
+    expect(types.map(({ type }) => type)).toEqual(expect.arrayContaining(["run.processing", "run.progress"]));
+    expect(receiver.received.filter(isOf(runId)).map(({ event }) => event.type)).toEqual(["run.completed"]);
+  });
+});
+
+describe("a message", () => {
+  it("[EVT-006] has the headers of Standard Webhooks, a name of ours and the number of the attempt", async () => {
+    const message = await arrival({ width: 64, height: 64 });
+    expect(message.headers).toMatchObject({
+      "webhook-id": expect.stringMatching(/^evt_[0-9a-f-]{36}$/),
+      "webhook-timestamp": expect.stringMatching(/^\d{10}$/),
+      "webhook-signature": expect.stringMatching(/^v1,/),
+      "content-type": "application/json",
+      "user-agent": expect.stringMatching(/-webhooks\/1$/),
+      "x-webhook-attempt": "1",
+    });
+    expect(Math.abs(Number(message.headers["webhook-timestamp"]) - Date.now() / 1000)).toBeLessThan(30);
+  });
+
+  it("[EVT-007] is signed with the bytes of the secret that the request brought", async () => {
+    const message = await arrival({ webhook_secret: SECRET, width: 64, height: 64 });
+    expect(signatures(message)).toContain(signatureOf(SECRET, message));
+    const wide = await arrival({ webhook_secret: "ünï-códe ist auch erlaubt", width: 64, height: 64 });
+    expect(signatures(wide)).toContain(signatureOf("ünï-códe ist auch erlaubt", wide));
+  });
+
+  it("[EVT-008] is signed with the key in base64 after whsec_", async () => {
+    const key = Buffer.alloc(32, 7);
+    const message = await arrival({ webhook_secret: `whsec_${key.toString("base64")}`, width: 64, height: 64 });
+    expect(signatures(message)).toContain(signatureOf(key, message));
+    for (const bad of ["whsec_not base64 at all!!", `whsec_${Buffer.alloc(23).toString("base64")}`]) {
+      const answer = await suite.caller.post("/runs/generate", { prompt: "x", ...hook(), webhook_secret: bad });
+      expect([answer.status, answer.body.details.errors[0].path]).toEqual([400, "/webhook_secret"]);
+    }
+  });
+
+  it("[EVT-009] is signed with the secret of the tenant where the request brought none", async () => {
+    const first = await arrival({ width: 64, height: 64 });
+    expect(signatures(first)[0]).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
+    const { secret } = (await suite.caller.post("/webhooks/secret/rotate", {})).body;
+    const message = await arrival({ width: 64, height: 64 });
+    new Webhook(secret).verify(message.bytes.toString(), message.headers as Record<string, string>);
+    // The old one signs for another day.
+    expect(signatures(message).filter((each) => each.startsWith("v1,"))).toHaveLength(2);
+  });
+
+  it("[EVT-010] says what has happened, when, and how the run stands", async () => {
+    const { event } = await arrival({ width: 64, height: 64 });
+    expect(Object.keys(event).sort()).toEqual(["data", "timestamp", "type"]);
+    expect(new Date(event.timestamp).toISOString()).toBe(event.timestamp);
+    expect(Object.keys(event.data)).toEqual(
+      expect.arrayContaining([
+        ...["run_id", "status", "live_status", "run_type", "parent_run_id", "progress", "image_url", "video_url"],
+        ...["outputs", "error", "warnings", "metadata", "created_at", "updated_at", "expires_at"],
+      ]),
+    );
+    const run = (await suite.caller.get(`/runs/${event.data.run_id}`)).body;
+    for (const field of ["status", "live_status", "run_type", "progress", "image_url", "outputs", "expires_at"]) {
+      expect([field, event.data[field]]).toEqual([field, run[field]]);
+    }
+  });
+
+  it("[EVT-011] is of one of the known types, whatever was asked for", async () => {
+    const contract = (await suite.caller.send("GET", "/openapi.json")).body;
+    const offered = contract.components.schemas.Webhook.properties.events.items.enum;
+    const tested =
+      contract.paths["/api/v1/webhooks/{webhook_id}/test"].post.requestBody.content["application/json"].schema
+        .properties;
+    expect([...offered, ...tested.type.enum].filter((type: string) => !TYPES.includes(type))).toEqual([]);
+    const made = (await suite.caller.post("/webhooks", { url: `${receiver.url}/every`, events: offered })).body;
+    const runs = [
+      await start({ width: 64, height: 64 }),
+      await start({ prompt: "[sandbox:fail] a boat", width: 64, height: 64 }),
+    ];
+    for (const runId of runs) await receiver.got(2, isOf(runId));
+    await pause(500);
+    await suite.caller.delete(`/webhooks/${made.id}`);
+    expect(receiver.received.map(({ event }) => event.type).filter((type) => !TYPES.includes(type))).toEqual([]);
+  });
+
+  it("[EVT-017] holds the metadata as it was given, and the secret nowhere", async () => {
+    const metadata = { album: "nine", nested: { list: [1, "two", null, { deep: true }] }, words: "日本 – ünïcode" };
+    const message = await arrival({ metadata, webhook_secret: SECRET, width: 64, height: 64 });
+    expect(message.event.data.metadata).toEqual(metadata);
+    expect(`${message.bytes}${JSON.stringify(message.headers)}`).not.toContain(SECRET);
+  });
+
+  it("[EVT-018] has at most 20 kB, and neither pictures nor the prompt in it", async () => {
+    const metadata = { notes: "n".repeat(16_384 - 12) };
+    const prompt = "a very particular harbour at four in the morning";
+    const picture = (await scene()).toString("base64");
+    const image_url = `data:image/png;base64,${picture}`;
+    const message = await arrival({ prompt, image_url, metadata }, "/edits/vendora");
+    expect(message.event.type).toBe("run.completed");
+    expect(message.bytes.length).toBeLessThanOrEqual(20_000);
+    expect(message.event.data.metadata).toEqual(metadata);
+    expect(message.bytes.toString()).not.toContain(prompt);
+    expect(message.bytes.toString()).not.toContain("base64");
+    expect(message.bytes.toString()).not.toContain(picture.slice(100, 200));
+  });
+});
+
+describe("a receiver", () => {
+  it("[EVT-013] that answers 500 is tried again about 5 s later, with the same id and a new time", async () => {
+    receiver.answer((_, times) => (times < 2 ? 500 : 204));
+    const [first, second] = await receiver.got(2, isOf(await start({ width: 64, height: 64 })));
+    expect(idOf(second!)).toBe(idOf(first!));
+    expect(second!.headers["x-webhook-attempt"]).toBe("2");
+    expect(Number(second!.headers["webhook-timestamp"])).toBeGreaterThan(Number(first!.headers["webhook-timestamp"]));
+    expect(second!.at - first!.at).toBeGreaterThan(4_900);
+    expect(second!.at - first!.at).toBeLessThan(9_000);
+    expect(signatures(second!)[0]).not.toBe(signatures(first!)[0]);
+  });
+
+  it("[EVT-014] that answers 302 is not followed, and counts as failed", async () => {
+    receiver.answer((_, times) =>
+      times < 2 ? { status: 302, headers: { location: `${elsewhere.url}/target` } } : 204,
+    );
+    const runId = await start({ width: 64, height: 64 });
+    await receiver.got(2, isOf(runId));
+    expect([elsewhere.received.length, elsewhere.connections()]).toEqual([0, 0]);
+    const [row] = (await suite.caller.get(`/webhooks/deliveries?run_id=${runId}`)).body.data;
+    const { log } = (await suite.caller.get(`/webhooks/deliveries/${row.id}`)).body;
+    expect(log[0]).toMatchObject({ attempt: 1, status: 302 });
+  });
+
+  it("[EVT-015] that answers 410 is not tried again", async () => {
+    receiver.answer(() => 410);
+    const runId = await start({ width: 64, height: 64 });
+    await receiver.got(1, isOf(runId));
+    await pause(7_000);
+    expect(receiver.received.filter(isOf(runId))).toHaveLength(1);
+    const [row] = (await suite.caller.get(`/webhooks/deliveries?run_id=${runId}`)).body.data;
+    expect(row).toMatchObject({ status: "disabled", attempts: 1, next_attempt_at: null });
+  });
+
+  it("[EVT-016] at an inner address is refused, and no run is made", async () => {
+    const inner = [
+      ...["https://127.0.0.1/hook", "https://localhost/hook", "https://10.0.0.8/hook", "https://192.168.1.1/hook"],
+      ...["https://169.254.169.254/latest/", "https://[::1]/hook", "https://[fe80::1]/hook", "http://127.0.0.2/hook"],
+    ];
+    for (const webhook_url of inner) {
+      const answer = await withoutRun(suite, () => suite.caller.post("/runs/generate", { prompt: "x", webhook_url }));
+      expect([webhook_url, answer.status, answer.body.code]).toEqual([webhook_url, 422, "webhook_url_not_allowed"]);
+    }
+  });
+
+  it("[EVT-022] can be sent a test, which arrives signed", async () => {
+    const made = (await suite.caller.post("/webhooks", { url: `${receiver.url}/test` })).body;
+    const answer = await suite.caller.post(`/webhooks/${made.id}/test`, {});
+    expect([answer.status, answer.body.type]).toEqual([202, "webhook.test"]);
+    const [message] = await receiver.got(1, ({ event }) => event.data.webhook_id === made.id);
+    expect(message!.event.type).toBe("webhook.test");
+    new Webhook(made.secret).verify(message!.bytes.toString(), message!.headers as Record<string, string>);
+    await suite.caller.delete(`/webhooks/${made.id}`);
+  });
+});

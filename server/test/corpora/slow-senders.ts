@@ -1,0 +1,48 @@
+// Opens many uploads at once and sends a byte a second to each; tells when all are open, and then how long each of them
+// was borne and what it was told. `slow-senders.ts URL KEY MANY`
+import { connect } from "node:net";
+
+const [, , url = "", key = "", many = "1"] = process.argv;
+const { hostname, port } = new URL(url);
+const lines = [
+  ...["POST /api/v1/upload HTTP/1.1", "host: gesso", `authorization: Bearer ${key}`],
+  ...["content-type: multipart/form-data; boundary=slow", "content-length: 20000000"],
+];
+const head = `${lines.join("\r\n")}\r\n\r\n`;
+const beginning = '--slow\r\ncontent-disposition: form-data; name="file"; filename="a.png"\r\n\r\n';
+
+const seconds: number[] = [];
+const answers: Record<string, number> = {};
+const sockets = Array.from({ length: Number(many) }, (_, n) => {
+  const socket = connect({ host: hostname, port: Number(port) });
+  let start = performance.now();
+  let answer = "nothing";
+  socket.once("connect", () => {
+    start = performance.now();
+    // A third does not even finish its headers.
+    socket.write(n % 3 === 0 ? head.slice(0, 60) : head + beginning);
+  });
+  socket.once("data", (chunk) => {
+    answer = String(chunk).slice(0, 12);
+  });
+  socket.on("error", () => undefined);
+  socket.once("close", () => {
+    seconds.push((performance.now() - start) / 1000);
+    answers[answer] = (answers[answer] ?? 0) + 1;
+  });
+  return socket;
+});
+const drip = setInterval(() => {
+  for (const socket of sockets) if (socket.writable && !socket.connecting) socket.write("x");
+}, 1000);
+
+const until = async (isSo: () => boolean) => {
+  for (const end = performance.now() + 60_000; !isSo() && performance.now() < end; ) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+};
+await until(() => sockets.every((socket) => !socket.connecting));
+process.send?.("open");
+await until(() => seconds.length === sockets.length);
+clearInterval(drip);
+process.send?.({ seconds: seconds.sort((a, b) => a - b), answers }, () => process.exit());

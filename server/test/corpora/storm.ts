@@ -1,0 +1,44 @@
+// Uploads the files of a folder in waves of many at once until it is told to end; then it says which answers it got and
+// how often. `storm.ts URL KEY FOLDER MANY`
+import { readdirSync, readFileSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { join } from "node:path";
+
+const [, , url = "", key = "", folder = "", many = "1"] = process.argv;
+const PAUSE_MS = 1000;
+const boundary = "----storm";
+const bodies = readdirSync(folder).map((name) => {
+  const head = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\n\r\n`;
+  return Buffer.concat([Buffer.from(head), readFileSync(join(folder, name)), Buffer.from(`\r\n--${boundary}--\r\n`)]);
+});
+const agent = new Agent({ keepAlive: true, maxSockets: Number(many) });
+const headers = { authorization: `Bearer ${key}`, "content-type": `multipart/form-data; boundary=${boundary}` };
+
+const send = (body: Buffer) =>
+  new Promise<string>((resolve) => {
+    const sent = request(`${url}/api/v1/upload`, {
+      method: "POST",
+      agent,
+      headers: { ...headers, "content-length": body.length },
+    });
+    sent.on("response", (answer) => answer.resume().on("end", () => resolve(String(answer.statusCode))));
+    sent.on("error", (thrown: NodeJS.ErrnoException) => resolve(String(thrown.code)));
+    sent.end(body);
+  });
+
+const answers: Record<string, number> = {};
+let isOver = false;
+process.on("message", () => {
+  isOver = true;
+});
+let sent = 0;
+const sendOne = async () => {
+  const answer = await send(bodies[sent++ % bodies.length]!);
+  answers[answer] = (answers[answer] ?? 0) + 1;
+};
+process.send?.("blowing");
+while (!isOver) {
+  await Promise.all(Array.from({ length: Number(many) }, sendOne));
+  await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+}
+process.send?.(answers, () => process.exit());

@@ -1,0 +1,281 @@
+// Streams of events on a socket: what has been, what comes, and going on after a loss.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { printPosition } from "../../src/db/events.ts";
+import { type Api, startApi } from "../access/isolation.ts";
+import { startDatabase, type TestDatabase } from "../database.ts";
+import { type NewTenant, newTenant } from "../tenants.ts";
+import { type Life, newLife } from "./lives.ts";
+import { openReader, type Reader, type Where } from "./reader.ts";
+
+let database: TestDatabase;
+let api: Api;
+let [ann, eve] = [] as unknown as [NewTenant, NewTenant];
+const storage = mkdtempSync(join(tmpdir(), "gesso-streams-"));
+const open: Reader[] = [];
+
+const query = (text: string, values: unknown[] = []) =>
+  database.owner.query(`streams.${text}`.slice(0, 60), text, values) as never;
+
+beforeAll(async () => {
+  database = await startDatabase();
+  [ann, eve] = [await newTenant({ url: "", query }), await newTenant({ url: "", query })];
+  api = await startApi(database, { STORAGE_DIR: storage, STREAM_HEARTBEAT_SECONDS: "0.3" });
+}, 120_000);
+afterAll(async () => {
+  for (const reader of open) reader.cut();
+  await api?.close();
+  await database?.stop();
+  rmSync(storage, { recursive: true, force: true });
+});
+
+const read = async (path: string, where: Partial<Where> = {}): Promise<Reader> => {
+  const reader = await openReader({ url: api.url, key: ann.key, path, ...where });
+  open.push(reader);
+  return reader;
+};
+const newRun = (about = {}): Promise<Life> => newLife(database.db, ann.tenant_id, about);
+const types = (reader: Reader) => reader.heard.map(({ type }) => type);
+const ids = (reader: Reader) => reader.heard.map(({ id }) => id);
+
+async function live(run: Life): Promise<void> {
+  await run.begin();
+  for (const at of [0.2, 0.4, 0.6, 0.8]) await run.progress(at);
+  await run.complete();
+}
+const WHOLE = ["run.queued", "run.processing", ...Array(4).fill("run.progress"), "run.completed"];
+
+describe("the stream of a run", () => {
+  it("tells what has been and what comes, with the end last, and closes", async () => {
+    const run = await newRun();
+    await run.begin();
+    const reader = await read(`/runs/${run.run_id}/events`);
+    expect(reader.response.statusCode).toBe(200);
+    expect(reader.response.headers).toMatchObject({
+      "content-type": "text/event-stream; charset=utf-8",
+      "cache-control": "no-store, no-transform",
+    });
+    await reader.until(({ type }) => type === "run.processing");
+    for (const at of [0.2, 0.4, 0.6, 0.8]) await run.progress(at);
+    await run.complete();
+    expect(await reader.ended).toBe("ended");
+    expect(types(reader)).toEqual(WHOLE);
+    expect([...ids(reader)].sort()).toEqual(ids(reader));
+    expect(new Set(ids(reader)).size).toBe(WHOLE.length);
+    expect(reader.text().startsWith("retry: 1000\n\n")).toBe(true);
+  });
+
+  it("shows the run in short as it stood then, without prompt and inputs", async () => {
+    const run = await newRun();
+    await run.begin();
+    await run.progress(0.5);
+    await run.fail();
+    const reader = await read(`/runs/${run.run_id}/events`);
+    await reader.ended;
+    const shown = reader.heard.map(({ event }) => event);
+    expect(shown.map(({ data }) => [data.status, data.progress])).toEqual([
+      ...[["queued", 0] as const, ["processing", 0.01] as const],
+      ...[["processing", 0.5] as const, ["failed", 0.5] as const],
+    ]);
+    expect(Object.keys(shown[3].data).sort()).toEqual(
+      "created_at error expires_at image_url live_status metadata outputs parent_run_id progress run_id run_type status updated_at video_url warnings".split(
+        " ",
+      ),
+    );
+    expect(shown[0].data.error).toBeNull();
+    expect(shown[3].data).toMatchObject({ error: { code: "provider_error" }, metadata: { order: 7 } });
+    expect(shown[3].event_id).toMatch(/^evt_[0-9a-f-]{36}$/);
+    expect(reader.text()).not.toContain("garden");
+  });
+
+  it("goes on after the id that the caller has, and repeats the very same events", async () => {
+    const run = await newRun();
+    await live(run);
+    const whole = await read(`/runs/${run.run_id}/events`);
+    await whole.ended;
+    for (const [index, { id }] of whole.heard.entries()) {
+      const rest = await read(`/runs/${run.run_id}/events`, { lastEventId: id });
+      await rest.ended;
+      expect(rest.heard.map(({ event }) => event)).toEqual(whole.heard.slice(index + 1).map(({ event }) => event));
+      expect(rest.response.statusCode).toBe(index === WHOLE.length - 1 ? 204 : 200);
+    }
+    const byField = await read(`/runs/${run.run_id}/events?after=${ids(whole)[2]}`);
+    await byField.ended;
+    expect(ids(byField)).toEqual(ids(whole).slice(3));
+  });
+
+  it("refuses an id that is none, and knows only the caller's own runs", async () => {
+    const [mine, theirs] = [await newRun(), await newLife(database.db, eve.tenant_id)];
+    const wrong = await read(`/runs/${mine.run_id}/events`, { lastEventId: "yesterday" });
+    expect(wrong.response.statusCode).toBe(400);
+    const foreign = await read(`/runs/${theirs.run_id}/events`);
+    expect(foreign.response.statusCode).toBe(404);
+    expect((await read(`/events?run_id=${theirs.run_id}`)).response.statusCode).toBe(404);
+  });
+
+  it("tells the end of a run whose events are no longer kept", async () => {
+    const run = await newRun();
+    await live(run);
+    await query("delete from events where run_id = $1", [run.run_id]);
+    const reader = await read(`/runs/${run.run_id}/events`);
+    await reader.ended;
+    expect(reader.heard.map(({ event }) => [event.type, event.data.status])).toEqual([["run.completed", "completed"]]);
+    const again = await read(`/runs/${run.run_id}/events`, { lastEventId: ids(reader)[0] });
+    expect(again.response.statusCode).toBe(204);
+  });
+
+  it("goes on from the end of the log for one who was told more than it holds", async () => {
+    const run = await newRun();
+    const ahead = printPosition({ xact: 2 ** 47, seq: 1 });
+    const reader = await read(`/runs/${run.run_id}/events`, { lastEventId: ahead });
+    await run.begin();
+    await reader.until(({ type }) => type === "run.processing");
+    await run.complete();
+    expect(await reader.ended).toBe("ended");
+  });
+
+  it("says that it is still there while nothing happens", async () => {
+    const run = await newRun();
+    const reader = await read(`/runs/${run.run_id}/events`);
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    expect(reader.text().match(/^: still here$/gm)!.length).toBeGreaterThanOrEqual(2);
+    reader.cut();
+  });
+});
+
+describe("the stream of a tenant", () => {
+  it("begins with how the open runs stand, and tells of nobody else's", async () => {
+    const [open1, open2, ended] = [await newRun(), await newRun(), await newRun()];
+    await open1.begin();
+    await live(ended);
+    const reader = await read("/events");
+    const foreign = await newLife(database.db, eve.tenant_id);
+    await live(foreign);
+    await open2.begin();
+    await reader.until(({ event }) => event.type === "run.processing" && event.data.run_id === open2.run_id);
+    const told = (run: Life) => reader.heard.filter(({ event }) => event.data.run_id === run.run_id);
+    expect(told(open1).map(({ type }) => type)).toEqual(["run.processing"]);
+    expect(told(open2).map(({ type }) => type)).toEqual(["run.queued", "run.processing"]);
+    expect([told(ended), told(foreign)]).toEqual([[], []]);
+    for (const run of [open1, open2]) await run.complete();
+  });
+
+  it("tells only what is asked for, and a reader of little still comes back to the newest place", async () => {
+    const reader = await read(`/events?types=${JSON.stringify(["run.completed"])}&run_type=image-edit`);
+    const [wanted, other] = [await newRun({ run_type: "image-edit" }), await newRun()];
+    await live(wanted);
+    await live(other);
+    await reader.until(({ type }) => type === "run.completed");
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(reader.heard.map(({ event }) => event.data.run_id)).toEqual([wanted.run_id]);
+    const lastId = [...reader.text().matchAll(/^id: (.*)$/gm)].at(-1)![1]!;
+    expect(lastId > ids(reader)[0]!).toBe(true);
+    const single = await read("/events?types=run.failed");
+    expect(single.response.statusCode).toBe(200);
+    expect((await read("/events?types=run.forgotten")).response.statusCode).toBe(400);
+  });
+
+  it("goes on after an id through more than a page of what was missed", async () => {
+    const first = await newRun();
+    const reader = await read(`/events?run_id=${first.run_id}`);
+    const { id } = await reader.until(({ type }) => type === "run.queued");
+    const runs = await Promise.all(Array.from({ length: 60 }, () => newRun()));
+    await Promise.all(runs.map(live));
+    const back = await read("/events", { lastEventId: id });
+    await back.until(() => back.heard.length === 60 * WHOLE.length, 20_000);
+    expect(new Set(ids(back)).size).toBe(60 * WHOLE.length);
+    expect([...ids(back)].sort()).toEqual(ids(back));
+    for (const run of runs) {
+      const own = back.heard.filter(({ event }) => event.data.run_id === run.run_id);
+      expect(own.map(({ type }) => type)).toEqual(WHOLE);
+    }
+  }, 30_000);
+});
+
+describe("the log in pages, for those who ask for JSON", () => {
+  const page = async (path: string, key = ann.key) => {
+    const headers = { accept: "application/json", authorization: `Bearer ${key}` };
+    const response = await fetch(`${api.url}/api/v1${path}`, { headers });
+    return (await response.json()) as { data: any[]; last_id: string | null };
+  };
+
+  it("is what a stream would have told", async () => {
+    const run = await newRun();
+    const odd = await fetch(`${api.url}/api/v1/events`, {
+      headers: { accept: "application/problem+json", authorization: `Bearer ${ann.key}` },
+    });
+    expect(odd.headers.get("content-type")).toBe("application/json");
+    expect((await page(`/runs/${run.run_id}/events`)).data.map(({ type }) => type)).toEqual(["run.queued"]);
+    await live(run);
+    const reader = await read(`/runs/${run.run_id}/events`);
+    await reader.ended;
+    const { data, last_id } = await page(`/runs/${run.run_id}/events`);
+    expect(data).toEqual(reader.heard.map(({ id, event }) => ({ id, ...event })));
+    expect(last_id).toBe(ids(reader).at(-1));
+    expect(await page(`/runs/${run.run_id}/events?after=${last_id}`)).toEqual({ data: [], last_id });
+  });
+
+  it("goes on from page to page, through all of a tenant's events and no other's", async () => {
+    const own = await newTenant({ url: "", query });
+    const waiting = await newLife(database.db, own.tenant_id);
+    const first = await page("/events", own.key);
+    expect(first.data.map(({ data }) => data.run_id)).toEqual([waiting.run_id]);
+    const runs = await Promise.all(Array.from({ length: 45 }, () => newLife(database.db, own.tenant_id)));
+    await Promise.all(runs.map(live));
+    const seen: string[] = [];
+    for (let after = first.last_id; ; ) {
+      const { data, last_id } = await page(`/events?after=${after}`, own.key);
+      if (data.length === 0) break;
+      seen.push(...data.map(({ id }) => id));
+      after = last_id;
+    }
+    expect([seen.length, new Set(seen).size]).toEqual([45 * WHOLE.length, 45 * WHOLE.length]);
+    const last = await newLife(database.db, own.tenant_id, { run_type: "image-edit" });
+    const few = await page(`/events?after=${first.last_id}&run_type=image-edit`, own.key);
+    expect(few.data.map(({ type, data }) => [type, data.run_id])).toEqual([["run.queued", last.run_id]]);
+  });
+});
+
+describe("a reader", () => {
+  it("that does not read is cut, and misses nothing when it comes back", async () => {
+    const own = await newTenant({ url: "", query });
+    const sluggish = await read("/events", { key: own.key });
+    await newLife(database.db, own.tenant_id);
+    await sluggish.until(({ type }) => type === "run.queued");
+    sluggish.response.pause();
+    const metadata = { notes: "x".repeat(15_000) };
+    let expected = 1;
+    for (let n = 0; n < 60; n++, expected += 20) {
+      const batch = Array.from({ length: 10 }, () => newLife(database.db, own.tenant_id, { metadata }));
+      await Promise.all(batch.map(async (run) => (await run).cancel()));
+    }
+    sluggish.response.resume();
+    expect(await sluggish.ended).toBe("cut");
+    expect(sluggish.heard.length).toBeLessThan(expected);
+    const back = await read("/events", { key: own.key, lastEventId: ids(sluggish).at(-1) });
+    await back.until(() => sluggish.heard.length + back.heard.length >= expected, 20_000);
+    const all = [...ids(sluggish), ...ids(back)];
+    expect([all.length, new Set(all).size]).toEqual([expected, expected]);
+    expect([...all].sort()).toEqual(all);
+  }, 60_000);
+
+  it("beyond those that a tenant may have is refused, until another leaves", async () => {
+    const few = await newTenant({ url: "", query }, { tenant: { limits: { streams: 2 } } });
+    const [one] = [await read("/events", { key: few.key }), await read("/events", { key: few.key })];
+    const third = await read("/events", { key: few.key });
+    expect([third.response.statusCode, third.response.headers["retry-after"]]).toEqual([429, "5"]);
+    one.cut();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect((await read("/events", { key: few.key })).response.statusCode).toBe(200);
+  });
+
+  it("is let go when its credential ends", async () => {
+    const soon = await newTenant({ url: "", query }, { expires_at: new Date(Date.now() + 1500) });
+    const reader = await read("/events", { key: soon.key });
+    expect(reader.response.statusCode).toBe(200);
+    expect(await reader.ended).toBe("ended");
+    expect((await read("/events", { key: soon.key })).response.statusCode).toBe(401);
+  });
+});

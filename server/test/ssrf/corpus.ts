@@ -1,0 +1,71 @@
+// The corpus, and what it takes to play each of its cases: how the names resolve and what is asked of the front.
+import { readFileSync } from "node:fs";
+import { FRONT, type Front, PUBLIC } from "./front.ts";
+import type { Names } from "./name-server.ts";
+
+export type Case = { stage: "static" | "dns" | "redirect" | "body"; class: string; url: string };
+export const corpus: { attack: Case[]; allow: string[] } = JSON.parse(
+  readFileSync(new URL("../corpora/ssrf.json", import.meta.url), "utf8"),
+);
+export const casesOf = (stage: Case["stage"]): Case[] => corpus.attack.filter((each) => each.stage === stage);
+
+/** Names under which the service itself is reached. */
+export const OWN_NAMES = ["api.service.test", "console.service.test"];
+
+/** Where the corpus says "public", the address that stands for it is what the name leads to. */
+export const names: Names = {
+  [FRONT]: { addresses: [PUBLIC] },
+  "a-127.ssrf.test": { addresses: ["127.0.0.1"] },
+  "a-10.ssrf.test": { addresses: ["10.0.0.1"] },
+  "a-169.ssrf.test": { addresses: ["169.254.169.254"] },
+  "aaaa-1.ssrf.test": { addresses: ["::1"] },
+  "aaaa-mapped.ssrf.test": { addresses: ["::ffff:127.0.0.1"] },
+  "aaaa-nat64.ssrf.test": { addresses: ["64:ff9b::a9fe:a9fe"] },
+  "cname.ssrf.test": { alias: "localhost", addresses: ["127.0.0.1", "::1"] },
+  "127.0.0.1.nip.test": { addresses: ["127.0.0.1"] },
+  "mixed.ssrf.test": { addresses: [PUBLIC, "127.0.0.1"] },
+  "mixed6.ssrf.test": { addresses: [PUBLIC, "::1"] },
+  "rebind.ssrf.test": (time) => ({ addresses: [time === 1 ? PUBLIC : "127.0.0.1"] }),
+  "rebind3.ssrf.test": (time) => ({ addresses: [time <= 2 ? PUBLIC : "127.0.0.1"] }),
+  "nx.ssrf.test": { failure: "no such name" },
+  "slow.ssrf.test": { addresses: ["127.0.0.1"], delayMs: 30_000 },
+  "servfail.ssrf.test": { failure: "server failed" },
+};
+
+const to = (status: number, location: string) => `/redirect?${status}=${encodeURIComponent(location)}`;
+
+/** What is asked to play the case. A static case and one of names is asked for as it is written. */
+export function addressOf(each: Case, front: Front): string {
+  if (each.stage === "static") return each.url;
+  if (each.stage === "dns") return each.url.split(" ")[0]!;
+  const played: Record<string, string> = {
+    "302 -> http://127.0.0.1/": front.http + to(302, "http://127.0.0.1/"),
+    "301 -> http://169.254.169.254/": front.http + to(301, "http://169.254.169.254/"),
+    "307 -> http://[::1]/": front.http + to(307, "http://[::1]/"),
+    "308 -> file:///etc/passwd": front.http + to(308, "file:///etc/passwd"),
+    "302 -> //127.0.0.1/": front.http + to(302, "//127.0.0.1/"),
+    "302 -> https://rebind.ssrf.test/": front.https + to(302, "https://rebind.ssrf.test/"),
+    "303 -> http://localhost/": front.http + to(303, "http://localhost/"),
+    "chain of 4 redirects (limit 3)": `${front.http}/chain/3`,
+    "redirect loop": `${front.http}/loop`,
+    "https -> http downgrade": front.https + to(302, `${front.http}/picture`),
+    "Refresh: 0;url=http://127.0.0.1/": `${front.http}/refresh`,
+    "Location with userinfo": front.http + to(302, front.http.replace("://", "://user:secret@")),
+    "200 then 1 byte every 10 s": `${front.http}/drip`,
+    "200 chunked endless": `${front.http}/endless`,
+    "Content-Length 10 GB": `${front.http}/huge-declared`,
+    "Content-Length 10, body 10 GB": `${front.http}/huge-undeclared`,
+    "gzip body 1:1000": `${front.http}/packed`,
+    "200 text/html instead of image": `${front.http}/page`,
+    "206 without Range": `${front.http}/206`,
+    "204": `${front.http}/204`,
+    "200 with 0 bytes": `${front.http}/empty`,
+    "TLS certificate expired": `${front.broken.expired}/picture`,
+    "TLS certificate wrong host": `${front.broken["wrong host"]}/picture`,
+    "TLS 1.0 only": `${front.broken.old}/picture`,
+    "never accepts (SYN blackhole)": `${front.blackhole}/picture`,
+  };
+  const address = played[each.url];
+  if (!address) throw new Error(`Nobody knows how to play ${each.url}.`);
+  return address;
+}

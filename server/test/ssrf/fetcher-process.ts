@@ -1,0 +1,46 @@
+// The fetcher as a real process of its own, with nothing in its environment but what is given here.
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { freePort } from "@gesso/dev/parts";
+
+const ENTRY = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+export const TOKEN = "a token that only the house and its fetcher know";
+
+export type FetcherProcess = { url: string; child: ChildProcess; stop(): Promise<void> };
+
+/** Resolves with what the process wrote where it ended before it was ready. */
+export async function startFetcherProcess(
+  env: Record<string, string> = {},
+  socket?: string,
+): Promise<FetcherProcess | { said: string; code: number | null }> {
+  const listen = socket ? `unix:${socket}` : `127.0.0.1:${await freePort()}`;
+  const child = spawn(process.execPath, [ENTRY, "--role", "fetcher"], {
+    env: { PATH: process.env.PATH ?? "", FETCHER_LISTEN: listen, FETCHER_TOKEN: TOKEN, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let said = "";
+  const exited = new Promise<number | null>((done) => child.once("exit", done));
+  const ready = new Promise<"ready">((done) => {
+    const hear = (chunk: Buffer) => {
+      said += chunk;
+      if (said.includes('"ready"')) done("ready");
+    };
+    child.stdout.on("data", hear);
+    child.stderr.on("data", hear);
+  });
+  if ((await Promise.race([ready, exited])) !== "ready") return { said, code: await exited };
+  return {
+    url: socket ? listen : `http://${listen}`,
+    child,
+    async stop() {
+      child.kill("SIGKILL");
+      await exited;
+    },
+  };
+}
+
+export async function mustStart(env: Record<string, string> = {}, socket?: string): Promise<FetcherProcess> {
+  const started = await startFetcherProcess(env, socket);
+  if ("said" in started) throw new Error(started.said);
+  return started;
+}

@@ -1,0 +1,165 @@
+// Listeners on the whole of Gesso: what one may ask for, what it is given, and what its word in the log of deliveries counts.
+import { type Client, createClient, type Event } from "@gesso/client";
+import { unwrap } from "@gesso/client/webhooks";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Caller, callerOf } from "../caller.ts";
+import { newTenant } from "../tenants.ts";
+import { startWorld, type World } from "../world.ts";
+import { type Receiver, startReceiver, webhookEnv } from "./receiver.ts";
+
+let receiver: Receiver;
+let world: World;
+let caller: Caller;
+let client: Client;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  world = await startWorld({ env: webhookEnv(receiver) });
+  caller = callerOf(world);
+  client = createClient({ baseUrl: world.url, apiKey: world.key });
+}, 120_000);
+afterAll(async () => {
+  await world?.stop();
+  await receiver?.close();
+}, 60_000);
+
+type StreamedEvent = Event & { id: string };
+type Listener = { id: string; secret: string; after: string };
+const listener = async (body: Record<string, unknown> = {}): Promise<Listener> =>
+  (await caller.post("/webhooks/listeners", { name: "workshop", ...body })).body;
+
+async function nextOf(
+  { after }: Listener,
+  isIt: (event: StreamedEvent) => boolean = () => true,
+): Promise<StreamedEvent> {
+  for await (const event of client.events.stream({ types: ["run.completed", "webhook.test"], after })) {
+    if (isIt(event)) return event;
+  }
+  throw new Error("the stream ended");
+}
+const message = (id: string, place: string, by = caller) => by.post(`/webhooks/listeners/${id}/message`, { place });
+const now = () => new Date().toISOString();
+const report = (id: string, place: string, body: Record<string, unknown>) =>
+  caller.post(`/webhooks/listeners/${id}/report`, { place, started_at: now(), duration_ms: 5, ...body });
+const picture = () => client.images.generate({ prompt: "a boat", width: 64, height: 64 }).wait();
+
+describe("a listener", () => {
+  it("begins with a secret that is shown once, at the end of the log", async () => {
+    const own = await listener();
+    expect(own).toMatchObject({ name: "workshop", url: "cli:workshop", secret: expect.stringMatching(/^whsec_/) });
+    const given = "a secret of my own, long enough";
+    expect((await listener({ secret: given })).secret).toBeNull();
+    const tables = ["webhook_listeners", "webhook_secrets", "audit"];
+    const rows = await Promise.all(tables.map((table) => world.query(`select * from ${table}`)));
+    const books = JSON.stringify(rows, (_, value) =>
+      value?.type === "Buffer" ? String(Buffer.from(value.data)) : value,
+    );
+    expect([own.secret, own.secret.slice("whsec_".length), given].filter((secret) => books.includes(secret))).toEqual(
+      [],
+    );
+    expect(books).toContain("workshop");
+    const refused = [{ name: "" }, { name: "a b" }, { name: "x".repeat(65) }, { name: "x", secret: "short" }];
+    for (const body of refused) expect((await caller.post("/webhooks/listeners", body)).status).toBe(400);
+    const token = (await caller.post("/tokens", { expires_in: 600 })).body.access_token;
+    const held = await callerOf({ ...world, key: token }).post("/webhooks/listeners", { name: "x" });
+    expect([held.status, held.body.code]).toEqual([403, "permission_denied"]);
+  });
+
+  it("is given the message as it is, signed with its own secret, and only its tenant's", async () => {
+    const [own, other] = [await listener(), await listener()];
+    const { run_id } = await picture();
+    const event = await nextOf(own, ({ data }) => data.run_id === run_id);
+    const { status, body } = await message(own.id, event.id);
+    expect([status, body.event_id, body.attempt]).toEqual([200, event.event_id, 1]);
+    const { event_id: _, id: __, ...told } = event;
+    expect(body.body).toBe(JSON.stringify(told));
+    expect(await unwrap(body.body, body.headers, own.secret)).toEqual(told);
+    await expect(unwrap(body.body, body.headers, other.secret)).rejects.toThrow("No signature");
+
+    const { caller: stranger } = await newTenant(world);
+    const theirs = (await stranger.post("/webhooks/listeners", { name: "theirs" })).body;
+    const places = [
+      ...[await message(own.id, event.id, stranger), await message(theirs.id, event.id, stranger)],
+      ...[await message(theirs.id, event.id), await message(own.id, "000000000001-000000000001")],
+    ];
+    expect(places.map((answer) => [answer.status, answer.body.code])).toEqual(
+      places.map(() => [404, "route_not_found"]),
+    );
+    expect((await message(own.id, "yesterday")).status).toBe(400);
+  });
+
+  it("is believed about what it did, once, and never undoes an arrival", async () => {
+    const own = await listener();
+    const { run_id } = await picture();
+    const { id: place } = await nextOf(own, ({ data }) => data.run_id === run_id);
+    const { delivery_id } = (await message(own.id, place)).body;
+    expect((await caller.get(`/webhooks/deliveries/${delivery_id}`)).status).toBe(404);
+
+    const failed = await report(own.id, place, { attempt: 1, status: null, error: "connection" });
+    expect(failed.body).toMatchObject({ id: delivery_id, status: "exhausted", attempts: 1, next_attempt_at: null });
+    expect((await message(own.id, place)).body.attempt).toBe(2);
+    const arrived = { attempt: 2, status: 204, response: "thanks" };
+    for (let n = 0; n < 2; n++) expect((await report(own.id, place, arrived)).body.status).toBe("delivered");
+    const late = await report(own.id, place, { attempt: 1, status: 500 });
+    expect(late.body).toMatchObject({ status: "delivered", attempts: 2 });
+    const { body } = await caller.get(`/webhooks/deliveries/${delivery_id}`);
+    expect(body).toMatchObject({
+      ...{ url: "cli:workshop", webhook_id: own.id, run_id },
+      log: [
+        { attempt: 1, status: null, error: "connection" },
+        { attempt: 2, status: 204, response: "thanks" },
+      ],
+    });
+    const listed = await caller.get(`/webhooks/deliveries?webhook_id=${own.id}`);
+    expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([delivery_id]);
+  });
+
+  it("is told that there is nothing any more when the run was deleted", async () => {
+    const own = await listener();
+    const { run_id } = await picture();
+    const { id: place } = await nextOf(own, ({ data }) => data.run_id === run_id);
+    await caller.delete(`/runs/${run_id}`);
+    const gone = await message(own.id, place);
+    expect([gone.status, gone.body.code]).toEqual([410, "run_deleted"]);
+  });
+});
+
+describe("who listens", () => {
+  it("is called for a message that tells of nothing, and webhooks are not", async () => {
+    const hook = (await caller.post("/webhooks", { url: `${receiver.url}/hook`, events: ["run.failed"] })).body;
+    const own = await listener();
+    const called = await caller.post("/webhooks/trigger", { type: "run.failed", metadata: { order: "4711" } });
+    expect(called.status).toBe(202);
+    const event = await nextOf(own);
+    expect(event).toMatchObject({ type: "webhook.test", event_id: called.body.event_id });
+    const first = (await message(own.id, event.id)).body;
+    expect(JSON.parse(first.body)).toMatchObject({
+      ...{ type: "run.failed", timestamp: event.timestamp },
+      data: { status: "failed", metadata: { order: "4711", test: true } },
+    });
+    expect((await message(own.id, event.id)).body.body).toBe(first.body);
+    // A real one comes after it: whatever was to be sent to the webhook before is there by then.
+    await caller.generate({ prompt: "x [sandbox:fail]", width: 64, height: 64 });
+    const [told] = await receiver.got(1);
+    expect(told!.event.data.metadata).toEqual({});
+    expect(receiver.received).toHaveLength(1);
+    await caller.delete(`/webhooks/${hook.id}`);
+  });
+
+  it("is given what another listener had, when that is sent again", async () => {
+    const first = await listener();
+    const { run_id } = await picture();
+    const { id: place } = await nextOf(first, ({ data }) => data.run_id === run_id);
+    const had = (await message(first.id, place)).body;
+    await report(first.id, place, { attempt: 1, status: 500 });
+    const second = await listener({ name: "garage" });
+    const answer = await caller.post(`/webhooks/deliveries/${had.delivery_id}/redeliver`, {});
+    expect(answer.status).toBe(202);
+    const { id: again } = await nextOf(second);
+    const given = (await message(second.id, again)).body;
+    expect([given.event_id, given.body, given.attempt]).toEqual([had.event_id, had.body, 1]);
+    expect((await message(first.id, again)).body).toMatchObject({ delivery_id: had.delivery_id, attempt: 2 });
+    const { body } = await report(second.id, again, { attempt: 1, status: 200 });
+    expect(body).toMatchObject({ id: given.delivery_id, url: "cli:garage", status: "delivered", run_id });
+  });
+});

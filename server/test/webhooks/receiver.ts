@@ -1,0 +1,115 @@
+// A receiver of webhooks on a real socket: it writes down everything that comes, and answers as it is told to. It stands at
+// an address that the tests call public.
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export const RECEIVER_HOST = "127.0.0.50";
+
+export type Received = {
+  at: number;
+  path: string;
+  headers: IncomingHttpHeaders;
+  bytes: Buffer;
+  /** What the message says, where it is JSON. */
+  event: { type: string; timestamp: string; data: Record<string, any> };
+};
+
+/** How to answer: a status, with headers perhaps, or something that is no answer. */
+export type Reply =
+  | number
+  | { status: number; headers?: Record<string, string>; body?: string | Buffer }
+  | "hang"
+  | "reset"
+  | "endless";
+
+export type Receiver = {
+  url: string;
+  port: number;
+  received: Received[];
+  /** What `of` picks of it, once there are so many; throws after a while. */
+  got(count: number, of?: (each: Received) => boolean, seconds?: number): Promise<Received[]>;
+  /** Decides for each request, in the order in which they come. */
+  answer(reply: (request: Received, times: number) => Reply): void;
+  connections(): number;
+  close(): Promise<void>;
+};
+
+export async function startReceiver(host = RECEIVER_HOST): Promise<Receiver> {
+  const received: Received[] = [];
+  let decide: (request: Received, times: number) => Reply = () => 204;
+  let connections = 0;
+  const times = new Map<string, number>();
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const bytes = Buffer.concat(chunks);
+    const one = { at: Date.now(), path: request.url ?? "", headers: request.headers, bytes, event: parsed(bytes) };
+    received.push(one);
+    const id = `${request.url} ${request.headers["webhook-id"]}`;
+    times.set(id, (times.get(id) ?? 0) + 1);
+    reply(response, decide(one, times.get(id)!));
+  });
+  server.on("connection", () => {
+    connections++;
+  });
+  server.on("clientError", (_, socket) => socket.destroy());
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${host}:${port}`,
+    port,
+    received,
+    async got(count, of = () => true, seconds = 30) {
+      const until = Date.now() + seconds * 1000;
+      for (;;) {
+        const own = received.filter(of);
+        if (own.length >= count) return own;
+        if (Date.now() > until) throw new Error(`${own.length} of ${count} messages came in ${seconds} s`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
+    answer: (reply) => {
+      decide = reply;
+    },
+    connections: () => connections,
+    close: () => closed(server),
+  };
+}
+
+function parsed(bytes: Buffer): Received["event"] {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return { type: "", timestamp: "", data: {} };
+  }
+}
+
+function reply(response: ServerResponse, how: Reply): void {
+  if (how === "hang") return;
+  if (how === "reset") return void response.socket?.resetAndDestroy();
+  if (how === "endless") return void flood(response);
+  const { status, headers = {}, body = "" } = typeof how === "number" ? { status: how } : how;
+  response.writeHead(status, headers).end(status === 204 ? undefined : body);
+}
+
+function flood(response: ServerResponse): void {
+  response.writeHead(200);
+  const more = () => {
+    while (response.writable && response.write(Buffer.alloc(16 * 1024, "x")));
+  };
+  response.on("drain", more);
+  more();
+}
+
+const closed = (server: Server) =>
+  new Promise<void>((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+
+/** What a Gesso needs to be told to write to these. */
+export const webhookEnv = (...receivers: Receiver[]): Record<string, string> => ({
+  WEBHOOK_ALLOW_HTTP: "true",
+  FETCH_ALLOW_CIDRS: `${RECEIVER_HOST}/32`,
+  FETCH_PORTS: [80, 443, 8080, 8443, ...receivers.map(({ port }) => port)].join(","),
+});

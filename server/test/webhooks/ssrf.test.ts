@@ -1,0 +1,142 @@
+// The corpus of attacks as addresses of webhooks: refused by their looks when they are given, and where only a name or an
+// answer is the attack, nobody inside is ever connected. The server notes every connection that it tries.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Caller, callerOf } from "../caller.ts";
+import { type Attempts, attemptsIn, noteAttemptsIn } from "../ssrf/attempts.ts";
+import { addressOf, casesOf, corpus, names, OWN_NAMES } from "../ssrf/corpus.ts";
+import { type Front, PUBLIC, startFront } from "../ssrf/front.ts";
+import { type NameServer, startNameServer } from "../ssrf/name-server.ts";
+import { startWorld, type World } from "../world.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "gesso-hooks-"));
+let front: Front;
+let nameServer: NameServer;
+let world: World;
+let caller: Caller;
+let attempts: Attempts;
+
+beforeAll(async () => {
+  front = await startFront();
+  nameServer = await startNameServer(names);
+  const authority = join(folder, "authority.pem");
+  writeFileSync(authority, front.authority.cert);
+  attempts = attemptsIn(join(folder, "attempts"));
+  world = await startWorld({
+    env: {
+      ...noteAttemptsIn(join(folder, "attempts")),
+      NODE_EXTRA_CA_CERTS: authority,
+      FETCH_ALLOW_CIDRS: PUBLIC,
+      FETCH_DENY: OWN_NAMES.join(","),
+      FETCH_PORTS: [80, 443, 8080, 8443, ...front.ports].join(","),
+      FETCH_DNS_SERVERS: nameServer.server,
+      // The policy has to hold where http is allowed, too.
+      WEBHOOK_ALLOW_HTTP: "true",
+      WEBHOOK_TIMEOUT_SECONDS: "3",
+      // All of them are at one address: without this most would wait for its recovery.
+      WEBHOOK_BREAKER_FAILURES: "1000000",
+    },
+  });
+  caller = callerOf(world);
+}, 120_000);
+afterAll(async () => {
+  await world?.stop();
+  nameServer?.close();
+  await front?.close();
+  rmSync(folder, { recursive: true });
+}, 60_000);
+beforeEach(() => void attempts.taken());
+
+/** Ports below these are nobody's part: the parts of a world listen at ports that were free. */
+const PARTS_FROM = 10_000;
+const foreign = () =>
+  attempts
+    .taken()
+    .filter(({ address, port }) => address !== PUBLIC && !(address === "127.0.0.1" && port >= PARTS_FROM));
+const count = async (table: string): Promise<number> =>
+  Number((await world.query(`select count(*) from ${table}`))[0]!.count);
+
+describe("an address of a webhook", () => {
+  test("that is refused by its looks makes neither a run nor a webhook, and nobody is asked", async () => {
+    const before = [await count("runs"), await count("webhooks")];
+    const asked = nameServer.total();
+    const codes: Record<string, number> = {};
+    for (const { url } of casesOf("static")) {
+      for (const answer of [
+        await caller.post("/runs/generate", { prompt: "x", webhook_url: url }),
+        await caller.post("/webhooks", { url }),
+      ]) {
+        const told = `${answer.status} ${answer.body.code}`;
+        codes[told] = (codes[told] ?? 0) + 1;
+        // What is not even an http address is a misfit of the field.
+        const isWeb = /^https?:\/\/\S+$/i.test(url) && [...url].length <= 2048;
+        expect([url, told]).toEqual([url, isWeb ? "422 webhook_url_not_allowed" : "400 validation_error"]);
+      }
+    }
+    expect(codes).toEqual({ "422 webhook_url_not_allowed": 284, "400 validation_error": 50 });
+    expect([await count("runs"), await count("webhooks")]).toEqual(before);
+    expect(nameServer.total()).toBe(asked);
+    expect(foreign()).toEqual([]);
+  }, 120_000);
+
+  test("of every operation that takes one is looked at", async () => {
+    const webhook_url = "https://169.254.169.254/latest/meta-data/";
+    const image_url = "https://example.com/a.png";
+    const asks: [path: string, body: object][] = [
+      ["/runs/generate", { prompt: "x" }],
+      ["/runs/video", { image_url }],
+      ["/edits/upscale", { image_url }],
+      ["/edits/vendora", { prompt: "x", image_url }],
+      ["/images/describe", { image_url }],
+      ["/prompts/enhance", { prompt: "x" }],
+    ];
+    for (const [path, body] of asks) {
+      const answer = await caller.post(path, { ...body, webhook_url });
+      expect([path, answer.status, answer.body.code]).toEqual([path, 422, "webhook_url_not_allowed"]);
+    }
+    const form = new FormData();
+    form.append("file", new Blob([Buffer.from("x")], { type: "image/png" }), "a.png");
+    form.append("webhook_url", webhook_url);
+    expect((await caller.post("/upload", form)).body.code).toBe("webhook_url_not_allowed");
+    expect(foreign()).toEqual([]);
+  });
+
+  test("whose name, redirect or answer is the attack is written to without anybody inside being connected", async () => {
+    const cases = corpus.attack.filter(({ stage }) => stage !== "static");
+    const runs = await Promise.all(
+      cases.map(async (each) => {
+        const body = { prompt: "x", width: 64, height: 64, webhook_url: addressOf(each, front) };
+        const answer = await caller.generate(body);
+        expect([each.url, answer.status]).toEqual([each.url, 202]);
+        return { ...each, run_id: answer.body.run_id };
+      }),
+    );
+    const tried = await allTried(runs.length);
+    for (const { run_id, stage, url, class: kind } of runs) {
+      const { status, error, state } = tried.get(run_id)!;
+      const isInner = stage === "dns" && kind !== "dns-failure" && kind !== "dns-rebinding";
+      if (isInner) expect([url, state, error]).toEqual([url, "disabled", "webhook_url_not_allowed"]);
+      if (stage === "redirect" && error === null) expect([url, status]).not.toEqual([url, 204]);
+    }
+    expect(foreign()).toEqual([]);
+    // Redirects were seen and left: each run's message made one connection at most.
+    expect(runs.length).toBe(40);
+  }, 120_000);
+});
+
+type Tried = { run_id: string; status: number | null; error: string | null; state: string };
+
+async function allTried(wanted: number): Promise<Map<string, Tried>> {
+  const until = Date.now() + 90_000;
+  for (;;) {
+    const rows = await world.query<Tried>(
+      `select d.run_id, a.status, a.error, d.status as state
+       from webhook_deliveries as d join webhook_attempts as a using (delivery_id) where attempt = 1`,
+    );
+    if (rows.length >= wanted) return new Map(rows.map((row) => [row.run_id, row]));
+    if (Date.now() > until) throw new Error(`${rows.length} of ${wanted} were tried`);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
