@@ -1,4 +1,4 @@
-// A provider that takes two jobs at a time, and a tenant that wants eighty: nobody else waits longer for it than they must,
+// A provider that takes two jobs at a time, and a tenant that wants forty: nobody else waits longer for it than they must,
 // and nobody who wants another provider waits at all.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -45,7 +45,7 @@ async function combined({ caller }: Awaited<ReturnType<typeof newTenant>>) {
 describe("a provider with few places", () => {
   it("is shared, and holds up only those who want it", async () => {
     const [loud, quiet] = [await newTenant(world), await newTenant(world)];
-    for (let n = 0; n < 80; n++) await loud.caller.generate(SLOW);
+    for (let n = 0; n < 40; n++) await loud.caller.generate(SLOW);
     const { body } = await quiet.caller.generate(SLOW);
 
     expect((await combined(quiet)).body.status).toBe("completed");
