@@ -24,6 +24,15 @@ export const prompt = (says = "What the picture shows") =>
 
 export const words = (says: string, most = MAX_PROMPT) => text(0, most).describe(says);
 
+/** Text with something to see in it: an empty name could never be found again. */
+export const visible = (says: string, most: number) =>
+  words(says, most)
+    .refine((value) => /[^\s\p{C}\p{Z}]/u.test(value), {
+      params: { code: "required" },
+      error: "At least one visible character.",
+    })
+    .meta({ minLength: 1 });
+
 export const runId = (says: string) => z.uuid().describe(says).meta({ "x-widget": "run" });
 
 export const address = () => text(1, 2048).regex(/^https?:\/\/\S+$/i, { error: "An http or https address." });

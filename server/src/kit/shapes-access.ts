@@ -1,17 +1,9 @@
 // The shapes of tenants, people, keys and tokens, with the fields that their operations take.
 import { z } from "zod";
-import { moment, words } from "./fields.ts";
+import { moment, visible, words } from "./fields.ts";
+import { pageOf } from "./pages.ts";
 
 export const ROLES = ["owner", "developer", "viewer"] as const;
-
-/** Text with something to see in it. */
-const visible = (says: string, most: number) =>
-  words(says, most)
-    .refine((value) => /[^\s\p{C}\p{Z}]/u.test(value), {
-      params: { code: "required" },
-      error: "At least one visible character.",
-    })
-    .meta({ minLength: 1 });
 
 export const keyId = () => z.uuid().describe("The key");
 export const keyName = () => visible("What the key is for", 200);
@@ -37,10 +29,6 @@ export const role = () =>
   z
     .enum(ROLES)
     .describe("owner: everything in the tenant; developer: everything but its people and its log; viewer: only reads");
-export const page = {
-  limit: z.int().min(1).max(100).default(20).describe("How many a page"),
-  cursor: words("From `next_cursor` of the page before", 1024).optional(),
-};
 
 export const scopes = (says: string) =>
   z
@@ -99,14 +87,6 @@ export const NewKey = Key.extend({
   key: z.string().nullable().describe("The key itself, shown this once; null where the request was only repeated"),
 }).meta({ id: "NewKey" });
 export type NewKey = z.infer<typeof NewKey>;
-
-const pageOf = <Shape extends z.ZodType>(shape: Shape, id: string) =>
-  z
-    .object({
-      data: z.array(shape),
-      next_cursor: z.string().nullable().describe("Give it as `cursor` for the next page"),
-    })
-    .meta({ id });
 
 export const KeyPage = pageOf(Key, "KeyPage");
 export type KeyPage = z.infer<typeof KeyPage>;

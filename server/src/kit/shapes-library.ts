@@ -1,7 +1,8 @@
 // The shapes of what runs leave behind and callers collect: trees of runs, layers of pictures, prices, and the prompt
 // library, with the fields that its operations take.
 import { z } from "zod";
-import { words } from "./fields.ts";
+import { visible } from "./fields.ts";
+import { pageOf } from "./pages.ts";
 import { Run } from "./shapes.ts";
 
 const RunNode = Run.pick({
@@ -96,22 +97,8 @@ export const Prompt = z
   .meta({ id: "Prompt" });
 export type Prompt = z.infer<typeof Prompt>;
 
-export const PromptPage = z
-  .object({
-    data: z.array(Prompt),
-    next_cursor: z.string().nullable().describe("Give it as `cursor` for the next page"),
-  })
-  .meta({ id: "PromptPage" });
+export const PromptPage = pageOf(Prompt, "PromptPage");
 export type PromptPage = z.infer<typeof PromptPage>;
-
-/** Text with something to see in it: an empty name could never be found again. */
-const visible = (says: string, most: number) =>
-  words(says, most)
-    .refine((value) => /[^\s\p{C}\p{Z}]/u.test(value), {
-      params: { code: "required" },
-      error: "At least one visible character.",
-    })
-    .meta({ minLength: 1 });
 
 export const promptName = () => visible("What the prompt is called", 200);
 export const promptText = () => visible("The prompt itself", 8000);

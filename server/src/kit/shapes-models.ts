@@ -1,6 +1,7 @@
 // The shapes of the registry of custom models, with the fields that its operations take.
 import { z } from "zod";
-import { imageUrl, words } from "./fields.ts";
+import { imageUrl, visible, words } from "./fields.ts";
+import { pageOf } from "./pages.ts";
 
 const VISIBILITIES = ["private", "tenant", "public"] as const;
 const MODEL_STATES = ["active", "disabled"] as const;
@@ -23,12 +24,7 @@ export const Model = z
   .meta({ id: "Model" });
 export type Model = z.infer<typeof Model>;
 
-export const ModelPage = z
-  .object({
-    data: z.array(Model),
-    next_cursor: z.string().nullable().describe("Give it as `cursor` for the next page"),
-  })
-  .meta({ id: "ModelPage" });
+export const ModelPage = pageOf(Model, "ModelPage");
 export type ModelPage = z.infer<typeof ModelPage>;
 
 export const ModelGrant = z
@@ -42,22 +38,8 @@ export const ModelGrant = z
   .meta({ id: "ModelGrant" });
 export type ModelGrant = z.infer<typeof ModelGrant>;
 
-export const ModelGrantPage = z
-  .object({
-    data: z.array(ModelGrant),
-    next_cursor: z.string().nullable().describe("Give it as `cursor` for the next page"),
-  })
-  .meta({ id: "ModelGrantPage" });
+export const ModelGrantPage = pageOf(ModelGrant, "ModelGrantPage");
 export type ModelGrantPage = z.infer<typeof ModelGrantPage>;
-
-/** Text with something to see in it. */
-const visible = (says: string, most: number) =>
-  words(says, most)
-    .refine((value) => /[^\s\p{C}\p{Z}]/u.test(value), {
-      params: { code: "required" },
-      error: "At least one visible character.",
-    })
-    .meta({ minLength: 1 });
 
 export const modelId = () => z.uuid().describe("The model");
 export const modelName = () => visible("What the model is called", 200);
@@ -76,9 +58,4 @@ export const modelStatus = () => z.enum(MODEL_STATES).describe("A disabled model
 export const grantee = {
   user_id: visible("A user; of your own tenant where no tenant is named", 255).optional(),
   tenant_id: z.uuid().optional().describe("A tenant; all of it where no user is named"),
-};
-
-export const perPage = {
-  limit: z.int().min(1).max(100).default(20).describe("How many a page"),
-  cursor: words("From `next_cursor` of the page before", 1024).optional(),
 };

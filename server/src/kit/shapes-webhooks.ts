@@ -1,6 +1,7 @@
 // The shapes of webhooks: where a tenant wants to be told of what, each message, and each time that it was tried.
 import { z } from "zod";
 import { address, moment, webhookSecret, words } from "./fields.ts";
+import { pageOf } from "./pages.ts";
 
 /** What a webhook can be told of. The first three are what it is told of where nothing is said. */
 export const WEBHOOK_EVENTS = [
@@ -79,14 +80,6 @@ export const WebhookSecret = z
   })
   .meta({ id: "WebhookSecret" });
 export type WebhookSecret = z.infer<typeof WebhookSecret>;
-
-const pageOf = <Shape extends z.ZodType>(shape: Shape, id: string) =>
-  z
-    .object({
-      data: z.array(shape),
-      next_cursor: z.string().nullable().describe("Give it as `cursor` for the next page"),
-    })
-    .meta({ id });
 
 export const WebhookPage = pageOf(Webhook, "WebhookPage");
 export type WebhookPage = z.infer<typeof WebhookPage>;

@@ -1,6 +1,7 @@
 // The shapes that answers are made of, with the names of the interface. One value each: it types the code, checks in
 // tests and prints the contract.
 import { z } from "zod";
+import { pageOf } from "./pages.ts";
 
 export type Json = Record<string, unknown>;
 
@@ -102,9 +103,7 @@ export const Generation = Run.extend({
 /** The Run shape, with the two fields that one example of the interface reads under `data`. */
 export const asGeneration = (run: Run) => ({ ...run, data: { run_id: run.run_id, image_url: run.image_url } });
 
-export const RunPage = z
-  .object({ data: z.array(Run), next_cursor: z.string().nullable().describe("Give it as `cursor` for the next page") })
-  .meta({ id: "RunPage" });
+export const RunPage = pageOf(Run, "RunPage");
 export type RunPage = z.infer<typeof RunPage>;
 
 export const Upload = z

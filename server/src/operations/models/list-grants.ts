@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { ModelGrantPage, modelId, perPage } from "../../kit/shapes-models.ts";
+import { perPage } from "../../kit/pages.ts";
+import { ModelGrantPage, modelId } from "../../kit/shapes-models.ts";
 
 export const listModelGrants = defineOperation({
   name: "models.grants.list",

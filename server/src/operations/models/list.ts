@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { ModelPage, modelStatus, perPage } from "../../kit/shapes-models.ts";
+import { perPage } from "../../kit/pages.ts";
+import { ModelPage, modelStatus } from "../../kit/shapes-models.ts";
 import { ownModelIds } from "../../models.ts";
 
 export const listModels = defineOperation({

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { loraName } from "../../kit/fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
-import type { Rule } from "../../kit/rules.ts";
+import { atLeastOneChange } from "../../kit/rules.ts";
 import {
   Model,
   modelDescription,
@@ -24,25 +24,13 @@ const changes = {
   visibility: visibility().optional(),
   status: modelStatus().optional(),
 };
-const CHANGES = Object.keys(changes);
-const says = `Give at least one of ${CHANGES.join(", ")}.`;
-
-/** Here null is a value: it takes something away. */
-const changesSomething: Rule = {
-  says,
-  check: (input) =>
-    CHANGES.some((field) => input[field] !== undefined)
-      ? []
-      : [{ path: "/name", code: "at_least_one_of", message: says }],
-  schema: { anyOf: CHANGES.map((field) => ({ required: [field] })) },
-};
 
 export const updateModel = defineOperation({
   name: "models.update",
   summary: "Change a custom model; runs that were accepted before go on as they were planned",
   http: { method: "PATCH", path: "/models/:model_id", bodies: ["json"] },
   input: z.object({ model_id: modelId(), ...changes }),
-  rules: [changesSomething],
+  rules: [atLeastOneChange(...Object.keys(changes))],
   output: Model,
   example: { model_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", visibility: "tenant" },
   answer: ({ model_id, ...change }, ask) => ask.models.update(model_id, change),

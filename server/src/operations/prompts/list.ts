@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { words } from "../../kit/fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
+import { perPage } from "../../kit/pages.ts";
 import { PromptPage, promptTag } from "../../kit/shapes-library.ts";
 
 export const listPrompts = defineOperation({
@@ -8,8 +9,7 @@ export const listPrompts = defineOperation({
   summary: "The prompts of the library, newest first",
   http: { method: "GET", path: "/prompts" },
   input: z.object({
-    limit: z.int().min(1).max(100).default(20).describe("How many a page"),
-    cursor: words("From `next_cursor` of the page before", 1024).optional(),
+    ...perPage,
     tag: promptTag("Only prompts with this tag").optional(),
     q: words("Only prompts with these characters in name or text, in any case", 200).optional(),
   }),

@@ -1,21 +1,8 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import type { Rule } from "../../kit/rules.ts";
+import { atLeastOneChange } from "../../kit/rules.ts";
 import { Prompt, promptName, promptTags, promptText, promptVersion } from "../../kit/shapes-library.ts";
 import { modelIds } from "../../models.ts";
-
-const CHANGES = ["name", "text", "model_type", "tags"];
-const says = `Give at least one of ${CHANGES.join(", ")}.`;
-
-/** Here null is a value: it takes the model away. */
-const changesSomething: Rule = {
-  says,
-  check: (input) =>
-    CHANGES.some((field) => input[field] !== undefined)
-      ? []
-      : [{ path: "/name", code: "at_least_one_of", message: says }],
-  schema: { anyOf: CHANGES.map((field) => ({ required: [field] })) },
-};
 
 export const updatePrompt = defineOperation({
   name: "prompts.update",
@@ -29,7 +16,7 @@ export const updatePrompt = defineOperation({
     tags: promptTags().optional(),
     version: promptVersion("Change it only if this is still its version").optional(),
   }),
-  rules: [changesSomething],
+  rules: [atLeastOneChange("name", "text", "model_type", "tags")],
   output: Prompt,
   example: { id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", text: "a harbour at dawn, long shadows, film grain" },
   answer: ({ id, version, ...change }, ask) => ask.prompts.update(id, change, version),

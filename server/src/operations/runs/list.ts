@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { moment, runId, words } from "../../kit/fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
+import { perPage } from "../../kit/pages.ts";
 import { RunPage, STATUSES } from "../../kit/shapes.ts";
 
 export const listRuns = defineOperation({
@@ -8,8 +9,7 @@ export const listRuns = defineOperation({
   summary: "Your runs, newest first",
   http: { method: "GET", path: "/runs" },
   input: z.object({
-    limit: z.int().min(1).max(100).default(20).describe("How many a page"),
-    cursor: words("From `next_cursor` of the page before", 1024).optional(),
+    ...perPage,
     status: z.enum(STATUSES).optional().describe("Only runs in this state"),
     run_type: words("Only runs of this kind", 64).optional(),
     parent_run_id: runId("Only runs made from this one").optional(),
