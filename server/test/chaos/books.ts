@@ -3,11 +3,10 @@
 import { createHash } from "node:crypto";
 import { diskStorage } from "../../src/media/storage-disk.ts";
 import { readLedger } from "../caller.ts";
+import type { Finding } from "../campaign.ts";
 import type { World } from "../world.ts";
 import type { Posted } from "./load.ts";
 import { compareMoney } from "./money.ts";
-
-export type Finding = { promise: string; holds: boolean; saw: string };
 
 type RunBook = { run_id: string; status: string; cost: unknown; code: string | null; ends: number; keys: number };
 

@@ -1,17 +1,17 @@
 // A vendor that gets worse and worse: first it says 429, then 500, then nothing at all, and then it is well again. Its runs
 // move to who may stand in and come back, none is made twice, and the models of other vendors do not notice.
+
 import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Finding, Report, Say } from "../campaign.ts";
 import { bfl } from "../vendors/bfl.ts";
 import { fal } from "../vendors/fal.ts";
 import { gemini } from "../vendors/gemini.ts";
 import type { StandIn, Switches } from "../vendors/stand-in.ts";
 import { startWorld, type World } from "../world.ts";
-import type { Finding } from "./books.ts";
-import type { Report } from "./campaigns.ts";
 import { awaitAllEnded } from "./load.ts";
 import { bookFindings } from "./money.ts";
 
-type Say = (line: string) => void;
 type Posted = { run_id: string; word: string; model: string; phase: string };
 type Row = { run_id: string; status: string; provider: string; code: string | null; cost: unknown; seconds: number };
 
@@ -152,5 +152,3 @@ function p99(runs: Row[]): number {
   const seconds = runs.map((run) => run.seconds).sort((a, b) => a - b);
   return seconds[Math.min(seconds.length - 1, Math.floor(seconds.length * 0.99))] ?? Number.NaN;
 }
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

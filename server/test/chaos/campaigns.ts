@@ -1,9 +1,12 @@
 // The campaigns: random kills, kills aimed at each named moment, the engine's memory deleted, and a node of a cluster killed
 // under load. Each ends with the books compared.
+
 import { rm } from "node:fs/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import { MOMENTS, type Moment } from "../../src/observe/moments.ts";
+import type { Report, Say } from "../campaign.ts";
 import type { Place, World } from "../world.ts";
-import { compareBooks, type Finding } from "./books.ts";
+import { compareBooks } from "./books.ts";
 import { type Kills, killUntil, total } from "./killer.ts";
 import {
   awaitAllEnded,
@@ -17,9 +20,6 @@ import {
   postWhile,
 } from "./load.ts";
 import { startPaidWorld } from "./money.ts";
-
-export type Report = { name: string; findings: Finding[]; notes: string[] };
-type Say = (line: string) => void;
 
 const ENV = { SUBMIT_SECONDS: "8", UNKNOWN_SECONDS: "25", LOOKUP_GRACE_SECONDS: "2", RUN_DEADLINE_SECONDS: "300" };
 const classes = Object.keys(CLASSES) as Class[];
@@ -212,5 +212,3 @@ async function longestStall(world: World, watchMs: number): Promise<number> {
   }
   return longest;
 }
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

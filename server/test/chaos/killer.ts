@@ -1,4 +1,5 @@
 // Kills parts with -9 at random moments and starts them again, never two at once, until told to stop.
+import { setTimeout as pause } from "node:timers/promises";
 import type { Place, World } from "../world.ts";
 
 export type Kills = Record<Place, number>;
@@ -24,4 +25,3 @@ export async function killUntil(
 }
 
 export const total = (kills: Kills) => Object.values(kills).reduce((sum, each) => sum + each, 0);
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

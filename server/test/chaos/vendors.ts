@@ -1,6 +1,9 @@
 // The kill campaign over vendors of every kind: a queue with callbacks, one that can be searched, our own machines, one that
 // answers only when the picture is there, and one that can only be asked. Each vendor's own ledger is the judge.
+
 import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Finding, Report, Say } from "../campaign.ts";
 import { comfyui } from "../vendors/comfyui.ts";
 import { fal } from "../vendors/fal.ts";
 import { openai } from "../vendors/openai.ts";
@@ -8,12 +11,8 @@ import { replicate } from "../vendors/replicate.ts";
 import { runway } from "../vendors/runway.ts";
 import type { StandIn, VendorKit } from "../vendors/stand-in.ts";
 import { startWorld, type World } from "../world.ts";
-import type { Finding } from "./books.ts";
-import type { Report } from "./campaigns.ts";
 import { awaitAllEnded } from "./load.ts";
 import { bookFindings } from "./money.ts";
-
-type Say = (line: string) => void;
 
 /** What each vendor is asked for. With these five switched on, each of these goes to that vendor first. */
 const ORDERS: { kit: VendorKit; recovery: "find" | "none"; path: string; body: Record<string, unknown> }[] = [
@@ -178,5 +177,3 @@ async function compareLedgers({ world, standIns, posted }: Street): Promise<Find
   }
   return [...findings, ...(await bookFindings(world))];
 }
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

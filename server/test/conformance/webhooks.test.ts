@@ -1,5 +1,7 @@
 // Statements on webhooks: what is sent when, in which form, signed with what, and what each answer of a receiver brings.
+
 import { createHmac } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
 import { type Received, type Receiver, startReceiver, webhookEnv } from "../webhooks/receiver.ts";
@@ -29,7 +31,6 @@ const TYPES = [
 const isOf = (runId: string) => (each: Received) => each.event.data.run_id === runId;
 const idOf = ({ headers }: Received) => String(headers["webhook-id"]);
 const hook = (path = "/run") => ({ webhook_url: `${receiver.url}${path}` });
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Sends a request that makes a run which is told at the receiver; answers the run's id. */
 async function start(body: Record<string, unknown> = {}, path = "/runs/generate"): Promise<string> {

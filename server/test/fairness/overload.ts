@@ -1,10 +1,11 @@
 // More new work than one API process can take in: what was accepted is carried out, reads go on, others get through, and
 // whoever is turned away is told at once and when to come back.
+import { setTimeout as pause } from "node:timers/promises";
 import { percentile } from "../bench/whole.ts";
-import type { Report } from "../chaos/campaigns.ts";
+import type { Report } from "../campaign.ts";
 import { newTenant } from "../tenants.ts";
 import { startWorld } from "../world.ts";
-import { type Answer, ORDER, pause, speaker, steadily, until } from "./traffic.ts";
+import { type Answer, ORDER, speaker, steadily, until } from "./traffic.ts";
 
 const SETTINGS = {
   LOG_LEVEL: "silent",

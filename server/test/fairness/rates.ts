@@ -1,8 +1,9 @@
 // Rate limits over four API processes that share one limit: ten customers at twice what they may, and one who obeys.
-import type { Report } from "../chaos/campaigns.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Report } from "../campaign.ts";
 import { newTenant } from "../tenants.ts";
 import { startWorld } from "../world.ts";
-import { type Answer, pause, speaker, steadily } from "./traffic.ts";
+import { type Answer, speaker, steadily } from "./traffic.ts";
 
 const PROCESSES = 4;
 const CLIENTS = 10;

@@ -1,4 +1,5 @@
 // Customers of the fairness campaigns: some flood, some come now and then, some come at twice the rate they may.
+import { setTimeout as pause } from "node:timers/promises";
 import { Agent, request } from "undici";
 
 export type Customer = { url: string; key: string };
@@ -53,8 +54,6 @@ export async function steadily<T>(perSecond: number, seconds: number, work: () =
   }
   return Promise.all(pending);
 }
-
-export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 export async function until(isSo: () => Promise<boolean>, seconds: number): Promise<void> {
   const end = performance.now() + seconds * 1000;

@@ -1,9 +1,11 @@
 // `npm run comfyui:check -- http://127.0.0.1:8188`: the adapter against a real ComfyUI, without any weights. A processor is
 // enough for the server: clone it, `pip install -r requirements.txt`, `python main.py --cpu`. It asks what our graphs need,
 // and does real work with nodes that need no model.
+
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import sharp from "sharp";
 import type { Job } from "../../src/kit/operation.ts";
 import { graphNamed, graphNames } from "../../src/providers/comfyui/graph.ts";
@@ -58,7 +60,6 @@ const submit = async (overrides: Partial<Job<Asset>> = {}, context = at()): Prom
   if (progress.state !== "running") throw new Error("a server answers before the work is done");
   return progress.ticket;
 };
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 async function made(ticket: Ticket) {
   for (const end = Date.now() + 120_000; Date.now() < end; await pause(200)) {
     const progress = await comfyui.check(ticket, at());

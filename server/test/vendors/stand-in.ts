@@ -1,7 +1,9 @@
 // A vendor's cloud on a real socket, as far as all vendors are alike: a ledger of the jobs it took, switches for everything
 // that goes wrong in the world, files, and callbacks. What makes it one vendor and not another is the vendor's own file.
+
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
 import { type HttpBindings, serve } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 
@@ -104,7 +106,6 @@ const OFF: Switches = {
   retired: [],
 };
 
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 const never = () => new Promise<never>(() => {});
 
 function use<Switch extends { times: number }>(

@@ -1,6 +1,7 @@
 // What fal's answers about a job mean: its own words for running, done, failed, refused and lost.
+import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { faultOf, pause, useRig } from "../../../test/vendors/fal/rig.ts";
+import { faultOf, useRig } from "../../../test/vendors/fal/rig.ts";
 import { fal } from "../fal.ts";
 import type { Context, Send } from "../provider.ts";
 

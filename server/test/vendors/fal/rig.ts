@@ -1,4 +1,5 @@
 // The adapter of fal with a stand-in before it, as its tests use it: submit, wait for the end, and see what was thrown.
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import type { Fault } from "../../../src/faults.ts";
 import type { Job } from "../../../src/kit/operation.ts";
@@ -9,8 +10,6 @@ import { contextFor } from "../context.ts";
 import { fal as kit } from "../fal.ts";
 import { jobFor } from "../jobs.ts";
 import type { StandIn } from "../stand-in.ts";
-
-export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 export const offerOf = (as: string, task?: string): Offer =>
   fal.offers.find((each) => each.as === as && (!task || each.task === task))!;

@@ -1,9 +1,12 @@
 // A receiver that never answers, with thousands of events waiting for it, beside one that does: the live one notices
 // nothing. The waiting events are written into the log as ended runs write them; what the live one is told of is real.
+import { setTimeout as pause } from "node:timers/promises";
+import { percentile } from "../../bench/whole.ts";
+import type { Finding, Report, Say } from "../../campaign.ts";
 import type { World } from "../../world.ts";
 import { startWorld } from "../../world.ts";
 import { type Receiver, startReceiver, webhookEnv } from "../receiver.ts";
-import { atLeast, type Finding, pause, percentile, type Report, type Say } from "./findings.ts";
+import { atLeast } from "./findings.ts";
 
 type Size = { waiting: number; live: number };
 

@@ -1,11 +1,14 @@
 // Runs with webhooks to receivers that fail, hang, redirect, hang up and recover by script, while the processes that send
 // are killed: every event arrives, each time with the same id and the same bytes, and none before its run has ended.
+
 import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
+import type { Finding, Report, Say } from "../../campaign.ts";
 import type { World } from "../../world.ts";
 import { startWorld } from "../../world.ts";
 import { type Received, type Receiver, type Reply, startReceiver, webhookEnv } from "../receiver.ts";
-import { atLeast, type Finding, none, pause, type Report, type Say } from "./findings.ts";
+import { atLeast, none } from "./findings.ts";
 
 type Size = { runs: number; kills: number; perSecond: number };
 

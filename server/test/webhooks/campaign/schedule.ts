@@ -2,9 +2,10 @@
 // measured times stand beside those that the pure function says.
 import { waitAfter } from "../../../src/webhooks/schedule.ts";
 import { callerOf } from "../../caller.ts";
+import type { Finding, Report, Say } from "../../campaign.ts";
 import { startWorld } from "../../world.ts";
 import { startReceiver, webhookEnv } from "../receiver.ts";
-import { type Finding, none, type Report, type Say } from "./findings.ts";
+import { none } from "./findings.ts";
 
 const RECEIVERS = 3;
 const ATTEMPTS = 10;
