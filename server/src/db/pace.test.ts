@@ -40,6 +40,26 @@ describe("places at a provider", () => {
     await database.db.query("test.end", "delete from open_runs where run_id = $1", [first.run_id]);
     expect(await takePlace(database.db, "one", other, 1)).toBe(true);
   });
+
+  it("go to one of the first who wait, and not to who has just come", async () => {
+    const [holder, ...waiting] = await Promise.all(Array.from({ length: 6 }, openRun));
+    expect(await takePlace(database.db, "ordered", holder!, 1)).toBe(true);
+    for (const each of waiting) expect(await takePlace(database.db, "ordered", each, 1)).toBe(false);
+    await database.db.query("test.end", "delete from open_runs where run_id = $1", [holder!.run_id]);
+    expect(await takePlace(database.db, "ordered", await openRun(), 1)).toBe(false);
+    expect(await takePlace(database.db, "ordered", waiting[3]!, 1)).toBe(false);
+    expect(await takePlace(database.db, "ordered", waiting[0]!, 1)).toBe(true);
+  });
+
+  it("are not kept for those who have not asked for a while", async () => {
+    const [holder, ...lost] = await Promise.all(Array.from({ length: 6 }, openRun));
+    expect(await takePlace(database.db, "forgetful", holder!, 1)).toBe(true);
+    for (const each of lost) expect(await takePlace(database.db, "forgetful", each, 1)).toBe(false);
+    await database.db.query("test.end", "delete from open_runs where run_id = $1", [holder!.run_id]);
+    const aged = "update open_runs set gate_asked_at = gate_asked_at - interval '5 seconds' where gate = 'forgetful'";
+    await database.db.query("test.aged", aged);
+    expect(await takePlace(database.db, "forgetful", await openRun(), 1)).toBe(true);
+  });
 });
 
 describe("turns at a provider", () => {
