@@ -52,8 +52,9 @@ export function connect(env: Connection, role: string | null = "gesso_system"): 
     statement_timeout: 10_000,
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
-    // Every statement names its partition by a parameter: planning it anew each time would cost more than running it.
-    options: `-c plan_cache_mode=force_generic_plan${role === null ? "" : ` -c role=${role}`}`,
+    // Every statement names its partition by a parameter: planning it anew each time would cost more than running it. A
+    // plan outlives the moment that it was made in, so tables that are empty now must not seduce it to read them whole.
+    options: `-c plan_cache_mode=force_generic_plan -c enable_seqscan=off${role === null ? "" : ` -c role=${role}`}`,
     ...(role !== null && { onConnect: prepareScope }),
   });
   // Without a listener an idle connection that the server closes would end the process.

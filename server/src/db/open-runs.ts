@@ -172,9 +172,9 @@ export async function takeToPoll(
     "open.poll",
     `update open_runs
      set next_poll_at = now() + make_interval(secs => greatest($3, least(15, extract(epoch from now() - submitted_at) / 4)))
-     where run_id in (
+     where run_id = any (array(
        select run_id from open_runs where provider = $1 and next_poll_at <= now()
-       order by next_poll_at limit $2 for update skip locked)
+       order by next_poll_at limit $2 for update skip locked))
      returning run_id, tenant_id, epoch, job, try, provider, wake_id, ticket,
        coalesce(extract(epoch from now() - silent_since), 0)::float as silent_for`,
     [provider, limit, everySeconds],
@@ -234,7 +234,8 @@ export async function requeueLost(db: Database, limit: number): Promise<Held[]> 
     `update open_runs set dispatched_at = null, doing = null, alive_until = null, next_poll_at = null, wake_id = null,
        resends = (resends + 1) % 10,
        epoch = epoch + case when started_at is null and resends < 9 then 0 else 1 end
-     where run_id in (select run_id from open_runs where alive_until < now() limit $1 for update skip locked)
+     where run_id = any (array(
+       select run_id from open_runs where alive_until < now() limit $1 for update skip locked))
      returning run_id, tenant_id, epoch`,
     [limit],
   );

@@ -20,7 +20,8 @@ export async function takeFromOutbox(db: Database, limit: number): Promise<Outbo
   return db.query<OutboxItem>(
     "outbox.take",
     `update outbox set tries = tries + 1, due_at = now() + make_interval(secs => least(3600, 5 * power(2, tries)))
-     where outbox_id in (select outbox_id from outbox where due_at <= now() order by due_at limit $1 for update skip locked)
+     where outbox_id = any (array(
+       select outbox_id from outbox where due_at <= now() order by due_at limit $1 for update skip locked))
      returning outbox_id, kind, payload, tries`,
     [limit],
   );

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startDatabase, type TestDatabase } from "../../test/database.ts";
 import { connect } from "./connect.ts";
-import { armWake, requeueAll } from "./open-runs.ts";
+import { armWake, requeueAll, requeueLost, takeToPoll } from "./open-runs.ts";
 import { countBusy, findPlace, listQueues, notePace, putBack, takeQueued } from "./queue.ts";
 
 let database: TestDatabase;
@@ -109,4 +109,36 @@ describe("the queue", () => {
     expect(await findPlace(database.db, tenant(2), run(200))).toBeUndefined();
     expect(await findPlace(database.db, tenant(2), run(202))).toMatchObject({ ahead: 1 });
   });
+});
+
+describe("statements that were planned while nothing waited", () => {
+  it("may not read tables whole", async () => {
+    const settings = `select current_setting('plan_cache_mode') as plans, current_setting('enable_seqscan') as reads`;
+    expect(await database.db.query("test.settings", settings)).toEqual([{ plans: "force_generic_plan", reads: "off" }]);
+  });
+
+  it("are as quick when thousands do", async () => {
+    const one = connect({ DATABASE_URL: database.url, DATABASE_POOL: 1 });
+    const statements = {
+      take: () => takeQueued(one, [{ tenant_id: tenant(1), lane: "a", count: 20 }]),
+      putBack: () => putBack(one, [{ run_id: run(1), tenant_id: tenant(1), epoch: 1 }]),
+      requeue: () => requeueLost(one, 100),
+      poll: () => takeToPoll(one, "a", { limit: 100, everySeconds: 1 }),
+    };
+    const slowest = async () => {
+      const times: Record<string, number> = {};
+      for (const [name, ask] of Object.entries(statements)) {
+        const beginning = performance.now();
+        await ask();
+        times[name] = performance.now() - beginning;
+      }
+      return times;
+    };
+    await database.owner.query("test.vacuum", "vacuum analyze open_runs");
+    await slowest();
+    await queueUp(tenant(1), "a", { from: 1, count: 20_000 });
+    await queueUp(tenant(2), "a", { from: 30_000, count: 20_000 });
+    for (const [name, ms] of Object.entries(await slowest())) expect([name, ms < 500 || ms]).toEqual([name, true]);
+    await one.close();
+  }, 60_000);
 });

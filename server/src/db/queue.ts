@@ -29,12 +29,12 @@ export async function takeQueued(db: Database, asked: (Queue & { count: number }
   return db.query<Taken>(
     "queue.take",
     `update open_runs set dispatched_at = now(), doing = 'work', alive_until = now() + interval '20 seconds'
-     where run_id in (
+     where run_id = any (array(
        select first.run_id
        from unnest($1::uuid[], $2::text[], $3::int[]) as asked (tenant_id, lane, count), lateral (
          select run_id from open_runs
          where tenant_id = asked.tenant_id and lane = asked.lane and dispatched_at is null
-         order by run_id limit asked.count for update skip locked) as first)
+         order by run_id limit asked.count for update skip locked) as first))
      returning run_id, tenant_id, epoch, lane`,
     [asked.map((each) => each.tenant_id), asked.map((each) => each.lane), asked.map((each) => each.count)],
   );
@@ -45,8 +45,7 @@ export async function putBack(db: Database, runs: Held[]): Promise<void> {
   await db.query(
     "queue.putBack",
     `update open_runs set dispatched_at = null, doing = null
-     from unnest($1::uuid[], $2::int[]) as back (run_id, epoch)
-     where open_runs.run_id = back.run_id and open_runs.epoch = back.epoch and started_at is null`,
+     where run_id = any ($1::uuid[]) and epoch = ($2::int[])[array_position($1::uuid[], run_id)] and started_at is null`,
     [runs.map((run) => run.run_id), runs.map((run) => run.epoch)],
   );
 }

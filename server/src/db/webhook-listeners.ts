@@ -22,7 +22,7 @@ export async function createListener(
     `with old as (
        delete from webhook_listeners where tenant_id = $1 and seen_at < now() - interval '${FORGOTTEN}' returning listener_id
      ), forgotten as (
-       delete from webhook_secrets where tenant_id = $1 and owner_id in (select listener_id from old)
+       delete from webhook_secrets where tenant_id = $1 and owner_id = any (array(select listener_id from old))
      ), made as (
        insert into webhook_listeners (listener_id, tenant_id, name) values ($4, $1, $5) returning *
      ), kept as (

@@ -23,9 +23,8 @@ export async function dispatchDeliveries(db: Database, { places, perSecond }: Pa
 export async function putBackDeliveries(db: Database, held: HeldDelivery[]): Promise<void> {
   await db.query(
     "deliveries.putBack",
-    `update open_deliveries as open set dispatched_at = null, busy_until = null, alive_until = null
-     from unnest($1::uuid[], $2::bigint[]) as back (delivery_id, round)
-     where open.delivery_id = back.delivery_id and open.round = back.round`,
+    `update open_deliveries set dispatched_at = null, busy_until = null, alive_until = null
+     where delivery_id = any ($1::uuid[]) and round = ($2::bigint[])[array_position($1::uuid[], delivery_id)]`,
     [held.map((each) => each.delivery_id), held.map((each) => each.round)],
   );
 }
@@ -140,8 +139,8 @@ export async function requeueSilentDeliveries(db: Database, limit: number): Prom
   const rows = await db.query(
     "deliveries.requeue",
     `update open_deliveries set dispatched_at = null, busy_until = null, alive_until = null, round = default
-     where delivery_id in (
-       select delivery_id from open_deliveries where alive_until < now() limit $1 for update skip locked)
+     where delivery_id = any (array(
+       select delivery_id from open_deliveries where alive_until < now() limit $1 for update skip locked))
      returning delivery_id`,
     [limit],
   );
@@ -163,12 +162,12 @@ export async function giveUpDeliveries(db: Database, limit: number): Promise<num
   const rows = await db.query(
     "deliveries.giveUp",
     `with gone as (
-       delete from open_deliveries where delivery_id in (
-         select delivery_id from open_deliveries where gives_up_at < now() limit $1 for update skip locked)
+       delete from open_deliveries where delivery_id = any (array(
+         select delivery_id from open_deliveries where gives_up_at < now() limit $1 for update skip locked))
        returning delivery_id
      )
      update webhook_deliveries set status = 'exhausted', finished_at = now(), next_attempt_at = null
-     where delivery_id in (select delivery_id from gone) returning delivery_id`,
+     where delivery_id = any (array(select delivery_id from gone)) returning delivery_id`,
     [limit],
   );
   return rows.length;

@@ -121,13 +121,13 @@ export async function changeWebhook(
        returning delivery_id
      ), stopped as (
        update webhook_deliveries set status = 'disabled', finished_at = now(), next_attempt_at = null
-       where tenant_id = $1 and delivery_id in (select delivery_id from closed)
+       where tenant_id = $1 and delivery_id = any (array(select delivery_id from closed))
      ), moved as (
        update open_deliveries set host = $11 from changed
        where open_deliveries.tenant_id = $1 and open_deliveries.webhook_id = $4 and changed.enabled and $5::text is not null
        returning delivery_id
      ), readdressed as (
-       update webhook_deliveries set url = $5 where tenant_id = $1 and delivery_id in (select delivery_id from moved)
+       update webhook_deliveries set url = $5 where tenant_id = $1 and delivery_id = any (array(select delivery_id from moved))
      ), healed as (
        delete from webhook_health where tenant_id = $1 and destination = 'webhook/' || $4 and exists (select from changed)
      ), told as (
@@ -156,7 +156,7 @@ export async function deleteWebhook(db: Database, actor: Actor, id: string): Pro
        returning delivery_id
      ), dropped as (
        update webhook_deliveries set status = 'dropped', finished_at = now(), next_attempt_at = null
-       where tenant_id = $1 and delivery_id in (select delivery_id from closed)
+       where tenant_id = $1 and delivery_id = any (array(select delivery_id from closed))
      ), told as (
        insert into audit (tenant_id, user_id, key_id, action, subject, details)
        select $1, $2, $3, 'webhooks.delete', webhook_id::text, jsonb_build_object('url', url) from gone
@@ -185,7 +185,7 @@ export async function disableWebhook(
        returning delivery_id
      ), stopped as (
        update webhook_deliveries set status = 'disabled', finished_at = now(), next_attempt_at = null
-       where tenant_id = $1 and delivery_id in (select delivery_id from closed) and status = 'pending'
+       where tenant_id = $1 and delivery_id = any (array(select delivery_id from closed)) and status = 'pending'
      ), told as (
        insert into events (run_id, event_id, tenant_id, type, data)
        select $4, $4, tenant_id, 'webhook_endpoint.disabled', jsonb_build_object('webhook_id', webhook_id, 'url', url,
