@@ -1,6 +1,7 @@
 // What those who walk over all operations need: a thing that is there, of the kind that a path names, and the address to
 // ask for it at.
 import { randomUUID } from "node:crypto";
+import { vi } from "vitest";
 import type { Suite } from "./world.ts";
 
 const TO = { user_id: "maria" };
@@ -37,9 +38,14 @@ const makers: Record<string, (suite: Suite) => Promise<string>> = {
 /** The same body, with the place of an event that is there where it names one. */
 export async function withOwnPlace<Body>(suite: Suite, body: Body): Promise<Body> {
   if (body === null || typeof body !== "object" || !("place" in body)) return body;
-  const headers = { accept: "application/json" };
-  const events = await suite.caller.send("GET", `/api/v1/runs/${await suite.uploaded()}/events`, { headers });
-  return { ...body, place: events.body.last_id };
+  const path = `/api/v1/runs/${await suite.uploaded()}/events`;
+  // An event can be read when no older transaction is open, and runs of other tests are going on beside this one.
+  const place = await vi.waitFor(async () => {
+    const { last_id } = (await suite.caller.send("GET", path, { headers: { accept: "application/json" } })).body;
+    if (last_id === null) throw new Error("nothing is told of the run yet");
+    return last_id;
+  }, 10_000);
+  return { ...body, place };
 }
 
 /** Undefined: the path names none, or a run. */
