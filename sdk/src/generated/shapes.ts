@@ -495,7 +495,7 @@ export type NewWebhook = {
   id: string;
   url: string;
   /** What it is told of */
-  events: Array<"run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | (string & {})>;
+  events: Array<"run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "api_key.revoked" | (string & {})>;
   description: string | null;
   enabled: boolean;
   /** asked: by you; gone: it answered 410; failing: nothing arrived for five days; not_allowed: its address */
@@ -840,7 +840,7 @@ export type Webhook = {
   id: string;
   url: string;
   /** What it is told of */
-  events: Array<"run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | (string & {})>;
+  events: Array<"run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "api_key.revoked" | (string & {})>;
   description: string | null;
   enabled: boolean;
   /** asked: by you; gone: it answered 410; failing: nothing arrived for five days; not_allowed: its address */

@@ -10,7 +10,7 @@ export type WebhooksCreateInput = {
   /** Address that messages are sent to; https, and reachable from the internet */
   url: string;
   /** What it is told of; how runs have ended where nothing is said. Default ["run.completed","run.failed","run.canceled"] */
-  events?: Array<"run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled">;
+  events?: Array<"run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "api_key.revoked">;
   /** What it is for */
   description?: string | null;
   /** A secret of yours to sign with, 16 to 255 bytes; one is made where you give none */
@@ -100,7 +100,7 @@ export type WebhooksSecretRotateInput = {
 /** What `webhooks.test` takes. */
 export type WebhooksTestInput = {
   /** What it looks like; an event of a run tells of one that there never was. Default "webhook.test" */
-  type?: "webhook.test" | "run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled";
+  type?: "webhook.test" | "run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "api_key.revoked";
   /** What such a run would have as its metadata */
   metadata?: Record<string, unknown>;
 };
@@ -108,7 +108,7 @@ export type WebhooksTestInput = {
 /** What `webhooks.trigger` takes. */
 export type WebhooksTriggerInput = {
   /** What it looks like; an event of a run tells of one that there never was. Default "webhook.test" */
-  type?: "webhook.test" | "run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled";
+  type?: "webhook.test" | "run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "api_key.revoked";
   /** What such a run would have as its metadata */
   metadata?: Record<string, unknown>;
 };
@@ -118,7 +118,7 @@ export type WebhooksUpdateInput = {
   /** Address that messages are sent to; https, and reachable from the internet */
   url?: string;
   /** All that it is told of from now on */
-  events?: Array<"run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled">;
+  events?: Array<"run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "api_key.revoked">;
   /** What it is for */
   description?: string | null;
   /** What waits to be sent is given up when it is switched off */
@@ -228,7 +228,7 @@ export function webhooksOf(connection: Connection): Webhooks {
       bodies: "json",
       creates: true,
       required: ["url"],
-      fields: { url: text(1, 2048, "^https?:\\/\\/\\S+$"), events: list(words("run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled"), 1, 6), description: { anyOf: [text(0, 500), {"type":"null"}] }, secret: text() },
+      fields: { url: text(1, 2048, "^https?:\\/\\/\\S+$"), events: list(words("run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled", "credits.low", "api_key.revoked"), 1, 8), description: { anyOf: [text(0, 500), {"type":"null"}] }, secret: text() },
     }),
     delete: byId(call(connection, {
       name: "webhooks.delete",
@@ -328,14 +328,14 @@ export function webhooksOf(connection: Connection): Webhooks {
       bodies: "json",
       creates: true,
       required: ["webhook_id","webhook_id"],
-      fields: { webhook_id: uuid, type: words("webhook.test", "run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled"), metadata: object },
+      fields: { webhook_id: uuid, type: words("webhook.test", "run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled", "credits.low", "api_key.revoked"), metadata: object },
     }), "webhook_id"),
     trigger: call(connection, {
       name: "webhooks.trigger",
       path: "/api/v1/webhooks/trigger",
       bodies: "json",
       creates: true,
-      fields: { type: words("webhook.test", "run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled"), metadata: object },
+      fields: { type: words("webhook.test", "run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled", "credits.low", "api_key.revoked"), metadata: object },
     }),
     update: byIdWith(call(connection, {
       name: "webhooks.update",
@@ -343,7 +343,7 @@ export function webhooksOf(connection: Connection): Webhooks {
       path: "/api/v1/webhooks/{webhook_id}",
       bodies: "json",
       required: ["webhook_id","webhook_id"],
-      fields: { webhook_id: uuid, url: text(1, 2048, "^https?:\\/\\/\\S+$"), events: list(words("run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled"), 1, 6), description: { anyOf: [text(0, 500), {"type":"null"}] }, enabled: boolean },
+      fields: { webhook_id: uuid, url: text(1, 2048, "^https?:\\/\\/\\S+$"), events: list(words("run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled", "credits.low", "api_key.revoked"), 1, 8), description: { anyOf: [text(0, 500), {"type":"null"}] }, enabled: boolean },
       rules: [some("url", "events", "description", "enabled")],
     }), "webhook_id"),
   } as unknown as Webhooks;

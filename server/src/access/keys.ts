@@ -75,7 +75,7 @@ export function keysOf(desk: Desk): AccessAsk["keys"] {
       refuseTokens(caller);
       if (row.key_id !== caller.key_id)
         checkGift(caller, { ...row, limits: caller.limits, expires_at: caller.expires_at });
-      await revokeKey(db, caller, keyId);
+      await revokeKey(db, caller, keyId, desk.newId());
       desk.keys.forget();
       return showKey(await own(keyId));
     },

@@ -202,15 +202,20 @@ export async function replaceKey(
 }
 
 /** What is revoked stays so; saying it again changes nothing and is not told twice. */
-export async function revokeKey(db: Database, actor: Actor, keyId: string): Promise<void> {
+export async function revokeKey(db: Database, actor: Actor, keyId: string, eventId: string): Promise<void> {
   await db.query(
     "keys.revoke",
     `with gone as (
        update api_keys set revoked_at = now(), updated_at = now()
-       where tenant_id = $1 and key_id = $4 and revoked_at is null returning key_id
+       where tenant_id = $1 and key_id = $4 and revoked_at is null returning *
+     ), told as (
+       insert into events (run_id, event_id, tenant_id, type, data)
+       select $5, $5, tenant_id, 'api_key.revoked', jsonb_build_object('key_id', key_id, 'name', name, 'hint', hint,
+         'user_id', user_id, 'revoked_by', $2::text, 'revoked_at', revoked_at)
+       from gone
      )
      insert into audit (tenant_id, user_id, key_id, action, subject)
      select $1, $2, $3, 'keys.revoke', key_id::text from gone`,
-    [actor.tenant_id, actor.user_id, actor.key_id, keyId],
+    [actor.tenant_id, actor.user_id, actor.key_id, keyId, eventId],
   );
 }

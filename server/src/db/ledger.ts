@@ -31,6 +31,9 @@ export const wasted = (run: string, delivered: string) => `
   where run_id = ${run} and (state in ('intent', 'submitted', 'unknown') or (state = 'succeeded' and not ${delivered})
     or (state = 'failed' and fault ->> 'code' = 'provider_outcome_unknown'))`;
 
+/** Less than this part of what there was after the last payment is little. */
+const LOW_PART = 5;
+
 export type Credit = {
   tenant_id: string;
   /** Below zero takes money out again. */
@@ -60,7 +63,10 @@ export async function credit(db: Database, actor: Actor, change: Credit): Promis
        select $5::uuid, $6, $7, $4 from kept where available + $2::bigint >= 0 and $6::text is not null
        on conflict do nothing returning run_id
      ), changed as (
-       update budgets set available = budgets.available + $2::bigint, is_prepaid = $3::boolean from kept
+       update budgets set available = budgets.available + $2::bigint, is_prepaid = $3::boolean,
+         low_at = case when $2::bigint > 0 then (budgets.available + $2::bigint) / ${LOW_PART} else low_at end,
+         low_told_at = case when $2::bigint > 0 then null else low_told_at end
+       from kept
        where tenant_id = $1 and holder_id = '${TENANT_ITSELF}' and kept.available + $2::bigint >= 0
          and ($6::text is null or exists (select from key))
        returning budgets.available, is_prepaid
@@ -83,6 +89,26 @@ export async function credit(db: Database, actor: Actor, change: Credit): Promis
     ],
   );
   return row;
+}
+
+/** Tells one tenant, if there is one, that less than a fifth of its balance is left; once for every payment. */
+export async function tellLowCredits(db: Database, eventId: string): Promise<boolean> {
+  const rows = await db.query(
+    "ledger.low",
+    `with low as (
+       update budgets set low_told_at = now()
+       where holder_id = '${TENANT_ITSELF}' and tenant_id = any (array(
+         select tenant_id from budgets where is_prepaid and low_told_at is null and available < low_at
+         limit 1 for update skip locked))
+       returning tenant_id, available, low_at
+     )
+     insert into events (run_id, event_id, tenant_id, type, data)
+     select $1, $1, tenant_id, 'credits.low', jsonb_build_object(
+       'balance', trim_scale(available / 1000000.0), 'low_at', trim_scale(low_at / 1000000.0), 'currency', 'USD')
+     from low returning event_id`,
+    [eventId],
+  );
+  return rows.length > 0;
 }
 
 /** How often a promise of the books is broken; 0 is the only good answer. */

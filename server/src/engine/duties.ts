@@ -1,10 +1,11 @@
 // What must be done beside the runs themselves, each by one process at a time: poll providers, find lost runs, hold
-// deadlines, end the keeping of files, work the outbox, and notice when the engine has lost its memory.
+// deadlines, end the keeping of files, tell of low balances, work the outbox, and notice when the engine has lost its memory.
 import { randomUUID } from "node:crypto";
 import { findBrokenAudit } from "../db/audit.ts";
 import { readMark, setMark } from "../db/engine-mark.ts";
 import { dropOldEvents } from "../db/events.ts";
 import { holdLeases } from "../db/leases.ts";
+import { tellLowCredits } from "../db/ledger.ts";
 import { tidy } from "../db/maintenance.ts";
 import { requeueAll } from "../db/open-runs.ts";
 import { requeueAllDeliveries } from "../db/webhook-queue.ts";
@@ -38,6 +39,7 @@ export function startDuties(house: House, ingress: Ingress, holder: string, regi
       await checkMemory(house, ingress, registerAgain);
       return false;
     }),
+    duty("credits", 5000, () => tellLowCredits(house.db, house.newId())),
     duty("expiry", 5000, async () => (await expire(house)) > 0),
     duty("sweep", 6 * 60 * 60 * 1000, async () => {
       await sweep(house);

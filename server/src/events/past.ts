@@ -22,8 +22,6 @@ export type Wish = {
   run?: RunRow;
   filter: EventFilter;
   after: Position | undefined;
-  /** When the credential ends. */
-  expires_at: Date | null;
 };
 
 const PAGE = 200;

@@ -31,15 +31,20 @@ export type Line = {
   cut(): void;
 };
 
+/** Whose stream it is: when their credential ends by itself, and whether it would still be let in as what it was. */
+export type Reader = { expires_at: Date | null; isWelcome(): Promise<boolean> };
+
 export type Stream = { start(line: Line): void; leave(): void };
 export type Streams = {
   /** Undefined: there is nothing more to tell, now or later. */
-  open(wish: Wish): Promise<Stream | undefined>;
+  open(wish: Wish & Reader): Promise<Stream | undefined>;
   close(): void;
 };
 
 /** What may come while the past is still being told. */
 const MOST_PENDING = 2000;
+/** A credential that is taken away is remembered for four seconds, and must be refused after five. */
+const WELCOME_MS = 1000;
 
 type Session = {
   line?: Line;
@@ -52,6 +57,7 @@ type Session = {
   /** What comes while the past is still being told. */
   pending: Told[] | undefined;
   endsAt: number;
+  isWelcome: Reader["isWelcome"];
 };
 
 type Settings = z.output<typeof StreamsEnv>;
@@ -63,7 +69,10 @@ export function createStreams(house: Pick<House, "db" | "assetUrl" | "log">, env
   const timer = setInterval(() => {
     for (const session of flowing) beat(session);
   }, env.STREAM_HEARTBEAT_SECONDS * 1000);
-  timer.unref();
+  const watch = setInterval(() => {
+    for (const session of flowing) void sendAway(session);
+  }, WELCOME_MS);
+  for (const each of [timer, watch]) each.unref();
 
   const start = (session: Session, wish: Wish, past: AsyncIterable<EventRow[]>) => {
     const line = session.line!;
@@ -80,7 +89,9 @@ export function createStreams(house: Pick<House, "db" | "assetUrl" | "log">, env
 
   return {
     async open(asked) {
-      const session: Session = { last: undefined, known: undefined, pending: [], endsAt: endOfStream(asked, env) };
+      const { isWelcome } = asked;
+      const ends = { endsAt: endOfStream(asked, env), isWelcome };
+      const session: Session = { last: undefined, known: undefined, pending: [], ...ends };
       const wish: Wish = { ...asked };
       const run_id = asked.run?.run_id ?? asked.filter.run_id;
       const joined = await tail.join({ tenant_id: asked.tenant_id, run_id, hear: (told) => hear(session, wish, told) });
@@ -103,7 +114,7 @@ export function createStreams(house: Pick<House, "db" | "assetUrl" | "log">, env
     },
     close() {
       isClosed = true;
-      clearInterval(timer);
+      for (const each of [timer, watch]) clearInterval(each);
       for (const session of flowing) session.line?.end();
     },
   };
@@ -136,7 +147,7 @@ async function catchUp(
 }
 
 /** Not all at once: those that came together would also come back together. */
-const endOfStream = ({ expires_at }: Wish, { STREAM_SECONDS }: Settings) =>
+const endOfStream = ({ expires_at }: Reader, { STREAM_SECONDS }: Settings) =>
   Math.min(Date.now() + STREAM_SECONDS * 1000 * (0.9 + Math.random() * 0.1), expires_at?.getTime() ?? Infinity);
 
 function hear(session: Session, wish: Wish, told: Told): void {
@@ -159,14 +170,21 @@ function tell(session: Session, { filter, run }: Wish, told: Told): void {
   if (run && row.terminal) session.line?.end();
 }
 
+function endNow({ line }: Session): void {
+  if (line?.hasRoom()) line.end();
+  else line?.cut();
+}
+
+/** Who is not welcome any more learns why at the door. A database that cannot be asked sends nobody away. */
+async function sendAway(session: Session): Promise<void> {
+  if (!(await session.isWelcome().catch(() => true))) endNow(session);
+}
+
 function beat(session: Session): void {
   const { line, last, known, pending } = session;
-  const hasRoom = line?.hasRoom();
-  if (Date.now() >= session.endsAt) {
-    if (hasRoom) line?.end();
-    else line?.cut();
-  } else if (hasRoom && !pending) {
-    line?.send(heartbeat(last === known ? undefined : last));
+  if (Date.now() >= session.endsAt) endNow(session);
+  else if (line?.hasRoom() && !pending) {
+    line.send(heartbeat(last === known ? undefined : last));
     session.known = last;
   }
 }

@@ -1,6 +1,7 @@
 // Answers that are streams of events. What a reader has not taken yet is held up to a bound, and no further: one that does
 // not read is cut off, and comes back with the id of the last event that it has.
 import type { Context } from "hono";
+import type { Credentials } from "../access/credentials.ts";
 import type { Position } from "../db/events.ts";
 import type { Caller, RunRow } from "../db/runs.ts";
 import { readId } from "../events/frames.ts";
@@ -43,6 +44,7 @@ export type Asked = {
   house: House;
   caller: Caller;
   entry: Entry;
+  credentials: Credentials;
   run?: RunRow;
   filter: EventFilter;
   after: Position | undefined;
@@ -56,7 +58,9 @@ export async function answerEvents(context: Context<Bindings>, asked: Asked): Pr
   const { house, run, filter, after } = asked;
   const { tenant_id, expires_at } = asked.caller;
   try {
-    const stream = await asked.streams.open({ house, tenant_id, filter, after, expires_at, ...(run && { run }) });
+    const isWelcome = stillWelcome(asked, context.req.raw.headers, context.req.url);
+    const wish = { house, tenant_id, filter, after, expires_at, isWelcome, ...(run && { run }) };
+    const stream = await asked.streams.open(wish);
     // A browser takes it as the end, and does not come back.
     if (!stream) {
       leavePlace();
@@ -73,6 +77,20 @@ export async function answerEvents(context: Context<Bindings>, asked: Asked): Pr
     leavePlace();
     throw thrown;
   }
+}
+
+/** A credential that may less or more than at the beginning is judged anew, when its reader comes back. */
+function stillWelcome({ credentials, caller }: Asked, headers: Headers, url: string): () => Promise<boolean> {
+  const rightsOf = ({ tenant_id, role, scopes }: Caller) => [tenant_id, role, ...scopes].join(" ");
+  const rights = rightsOf(caller);
+  return async () => {
+    try {
+      return rightsOf(await credentials.callerOf(headers, url)) === rights;
+    } catch (thrown) {
+      if (thrown instanceof Fault && thrown.code !== "dependency_unavailable") return false;
+      throw thrown;
+    }
+  };
 }
 
 function openLine(destroy: () => void, onGone: () => void): { body: ReadableStream<Uint8Array>; line: Line } {

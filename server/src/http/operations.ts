@@ -111,8 +111,9 @@ async function stream(
   const after = readAfter(context, input.after);
   const run = filter.run_id === undefined ? undefined : await ownRun(desk.house, caller, filter.run_id);
   const isOfRun = operation.http.path.includes(":run_id");
-  const { house, streams } = desk;
-  return answerEvents(context, { streams, house, caller, entry, filter, after, ...(isOfRun && run && { run }) });
+  const { house, streams, credentials } = desk;
+  const asked = { streams, house, caller, entry, credentials, filter, after };
+  return answerEvents(context, { ...asked, ...(isOfRun && run && { run }) });
 }
 
 /** What a creating request made, told as it happens; undefined where the caller did not ask for that, or has no place. */
@@ -122,9 +123,10 @@ async function streamMade(
   { caller, entry, run_id }: { caller: Caller; entry: Entry; run_id: string },
 ): Promise<Response | undefined> {
   if (!wantsEvents(context)) return undefined;
-  const { house, streams } = desk;
+  const { house, streams, credentials } = desk;
   const run = await ownRun(house, caller, run_id);
-  return answerEvents(context, { streams, house, caller, entry, run, filter: {}, after: undefined }).catch((thrown) => {
+  const asked = { streams, house, caller, entry, credentials, run, filter: {}, after: undefined };
+  return answerEvents(context, asked).catch((thrown) => {
     if (thrown instanceof Fault && thrown.code === "rate_limited") return undefined;
     throw thrown;
   });

@@ -11,6 +11,8 @@ export const WEBHOOK_EVENTS = [
   "run.processing",
   "run.progress",
   "webhook_endpoint.disabled",
+  "credits.low",
+  "api_key.revoked",
 ] as const;
 export type WebhookEventType = (typeof WEBHOOK_EVENTS)[number];
 const USUAL = WEBHOOK_EVENTS.slice(0, 3) as WebhookEventType[];

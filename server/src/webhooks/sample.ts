@@ -12,9 +12,15 @@ export function sampleBody(type: string, { now, ...about }: Sample): string {
   return printBody({ type, timestamp, data: dataOf(type, { ...about, timestamp }) });
 }
 
+const ID = "00000000-0000-7000-8000-000000000001";
+
 function dataOf(type: string, { webhook_id, metadata, timestamp }: Omit<Sample, "now"> & { timestamp: string }): Json {
-  if (type === "webhook_endpoint.disabled")
-    return { webhook_id, reason: "failing", disabled_at: timestamp, test: true };
+  const ofTenant: Record<string, Json> = {
+    "webhook_endpoint.disabled": { webhook_id, reason: "failing", disabled_at: timestamp },
+    "credits.low": { balance: 4.5, low_at: 5 },
+    "api_key.revoked": { key_id: ID, name: "a test", hint: "4f2a", user_id: "ada", revoked_at: timestamp },
+  };
+  if (ofTenant[type]) return { ...ofTenant[type], test: true };
   if (!type.startsWith("run.")) return { webhook_id };
   const status = { "run.progress": "processing" }[type] ?? type.slice("run.".length);
   return {

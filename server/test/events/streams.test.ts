@@ -278,4 +278,20 @@ describe("a reader", () => {
     expect(await reader.ended).toBe("ended");
     expect((await read("/events", { key: soon.key })).response.statusCode).toBe(401);
   });
+
+  it.each([
+    ["is revoked", "update api_keys set revoked_at = now() where key_id = $1", 401],
+    ["may less than before", "update api_keys set scopes = '{images:read}' where key_id = $1", 403],
+  ])("is let go within five seconds when its key %s", async (_, change, status) => {
+    const own = await newTenant({ url: "", query });
+    const reader = await read("/events", { key: own.key });
+    expect(reader.response.statusCode).toBe(200);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    // Straight in the database, so that the process that holds the stream hears of it from nobody.
+    await query(change, [own.key_id]);
+    const changed = performance.now();
+    expect(await reader.ended).toBe("ended");
+    expect(performance.now() - changed).toBeLessThan(5000);
+    expect((await read("/events", { key: own.key })).response.statusCode).toBe(status);
+  });
 });

@@ -61,6 +61,27 @@ const movesOf = (run_id: string) =>
   );
 
 describe("a balance", () => {
+  it("that runs low is told of once, and once more after the next payment has been used up", async () => {
+    const tenant = await prepaid(5 * PRICE);
+    const page = async (query: string) =>
+      (await tenant.caller.get(`/events${query}`, { accept: "application/json" })).body;
+    const { last_id } = await page("");
+    const told = async () => (await page(`?types=credits.low&after=${last_id}`)).data;
+    const spend = async () => tenant.caller.ended((await tenant.caller.generate(ORDER)).body.run_id);
+    for (let n = 0; n < 4; n++) await spend();
+    await new Promise((resolve) => setTimeout(resolve, 6000));
+    expect(await told()).toEqual([]);
+    await spend();
+    await expect.poll(async () => (await told()).length, { timeout: 15_000 }).toBe(1);
+    const [{ type, data }] = await told();
+    expect({ type, data }).toEqual({ type: "credits.low", data: { balance: 0, low_at: PRICE, currency: "USD" } });
+    await credit(tenant.tenant_id, 2 * PRICE);
+    for (let n = 0; n < 2; n++) await spend();
+    await expect.poll(async () => (await told()).length, { timeout: 15_000 }).toBe(2);
+    await new Promise((resolve) => setTimeout(resolve, 6000));
+    expect(await told()).toHaveLength(2);
+  }, 60_000);
+
   it("for ten runs lets in exactly ten of a thousand that come at once; the others are answered 402", async () => {
     const tenant = await prepaid(10 * PRICE);
     const answers = await Promise.all(Array.from({ length: 1000 }, () => insist(() => tenant.caller.generate(ORDER))));

@@ -146,6 +146,22 @@ describe("a webhook", () => {
     await Promise.all([drop(id), drop(watcher.id)]);
   });
 
+  it("is told that a key was revoked, once and without the key", async () => {
+    const { id } = await hook({ events: ["api_key.revoked"] }, "/keys");
+    const made = (await caller.post("/keys", { name: "the old phone", scopes: ["runs:read"] })).body;
+    for (let n = 0; n < 2; n++) await caller.delete(`/keys/${made.id}`);
+    const isOfKey = ({ event }: Received) => event.data.key_id === made.id;
+    const [news] = await receiver.got(1, isOfKey);
+    expect(news!.event).toMatchObject({
+      type: "api_key.revoked",
+      data: { name: "the old phone", hint: made.hint, user_id: made.user_id, revoked_by: made.user_id },
+    });
+    expect(news!.bytes.toString()).not.toContain(made.key);
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    expect(receiver.received.filter(isOfKey)).toHaveLength(1);
+    await drop(id);
+  });
+
   it("that has failed for five days is switched off", async () => {
     const { id } = await hook({}, "/failing");
     receiver.answer(({ path }) => (path === "/failing" ? 500 : 204));

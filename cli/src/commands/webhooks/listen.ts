@@ -11,7 +11,7 @@ import { counted, paint, print, say, seconds, sentLine } from "./screen.ts";
 
 const EVENTS = [
   ...(["run.completed", "run.failed", "run.canceled", "run.processing", "run.progress"] as const),
-  "webhook_endpoint.disabled" as const,
+  ...(["webhook_endpoint.disabled", "credits.low", "api_key.revoked"] as const),
 ];
 type EventType = (typeof EVENTS)[number];
 const USUAL = EVENTS.slice(0, 3);

@@ -8,7 +8,7 @@ import { paint, print, say, sentLine } from "./screen.ts";
 
 const TYPES = [
   ...(["webhook.test", "run.completed", "run.failed", "run.canceled", "run.processing", "run.progress"] as const),
-  "webhook_endpoint.disabled" as const,
+  ...(["webhook_endpoint.disabled", "credits.low", "api_key.revoked"] as const),
 ];
 type Type = (typeof TYPES)[number];
 type Flags = ConnectionFlags & { endpoint?: string; metadata?: Record<string, unknown>; json?: boolean };
