@@ -1,10 +1,11 @@
-// Looks at an installation without changing anything: settings, parts, the operator's file, every provider that is
+// Looks at an installation without changing anything: settings, parts, books, the operator's file, every provider that is
 // switched on, and which models callers could ask for in vain.
 import type { Task } from "../kit/operation.ts";
 import { createSender } from "../media/send.ts";
 import { modelIds } from "../models.ts";
 import { providers } from "../providers/all.ts";
 import type { Offer, Provider } from "../providers/provider.ts";
+import { examineBooks } from "./books.ts";
 import { examineProvider, type Live, type Off, offCheck } from "./examine.ts";
 import { checkParts, type PartSettings } from "./parts.ts";
 import type { Check, Report, Unoffered } from "./report.ts";
@@ -22,11 +23,13 @@ export type Patient = {
 export async function examine(patient: Patient): Promise<Report> {
   const sender = createSender();
   try {
-    const [parts, examined] = await Promise.all([
-      patient.settings ? checkParts(patient.settings, sender.send) : [],
+    const { settings } = patient;
+    const [parts, books, examined] = await Promise.all([
+      settings ? checkParts(settings, sender.send) : [],
+      settings ? examineBooks(settings) : [],
       Promise.all(patient.live.map((live) => examineProvider(live, sender.send))),
     ]);
-    const checks = [...settingsChecks(patient), ...catalogueChecks(patient), ...parts];
+    const checks = [...settingsChecks(patient), ...catalogueChecks(patient), ...parts, ...[books].flat()];
     const all = [...examined, ...patient.off.map(offCheck)];
     const ok = [...checks, ...all].every(({ status }) => status !== "fail");
     return { ok, checks, providers: all, unoffered: unofferedBy(patient.live.map(({ provider }) => provider)) };

@@ -43,7 +43,7 @@ async function tried(name: string, { message, fix }: Words, work: () => Promise<
 }
 
 /** The innermost word about it: what stands around is ours and says only that something failed. */
-function reasonOf(thrown: unknown): string {
+export function reasonOf(thrown: unknown): string {
   const { cause, code, message } = thrown as { cause?: unknown; code?: unknown; message?: string };
   if (cause instanceof Error) return reasonOf(cause);
   if (typeof cause === "string") return cause;
