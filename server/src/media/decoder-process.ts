@@ -1,6 +1,7 @@
 // One process that decodes. It may crash, hang or be broken into: whoever asks gets an answer, a word that it died, or a
 // word that it took too long, and nothing else of it reaches us.
 import { spawn } from "node:child_process";
+import { getPriority, setPriority } from "node:os";
 import type { Cell, Walls } from "./decoder-cell.ts";
 import { type Frame, packFrame, readFrames } from "./decoder-frames.ts";
 
@@ -22,6 +23,7 @@ const saidCharacters = 2000;
 export const startDecoder = async (cell: Cell): Promise<DecoderProcess | undefined> => {
   // Nothing of our environment goes along, and no folder of ours is the one it stands in.
   const child = spawn(cell.command, cell.arguments, { env: { PATH }, cwd: "/", stdio: "pipe" });
+  giveWay(child.pid);
   let said = "";
   const gone = new Promise<"died">((resolve) => {
     child.once("error", (thrown) => {
@@ -76,3 +78,15 @@ export const startDecoder = async (cell: Cell): Promise<DecoderProcess | undefin
 
 /** Where the programs that build the walls are found; the environment's own way there is not taken. */
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+const STEP_BACK = 10;
+const LOWEST = 19;
+
+/** Where both want the processor, whoever answers callers goes first. */
+function giveWay(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) setPriority(pid, Math.min(LOWEST, getPriority() + STEP_BACK));
+  } catch {
+    // It is gone already, which is noticed by its end; or the house does not let us, and then all are equal.
+  }
+}

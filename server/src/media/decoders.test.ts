@@ -1,4 +1,5 @@
 import { createServer } from "node:net";
+import { getPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { afterAll, describe, expect, test } from "vitest";
@@ -138,6 +139,13 @@ test("only so many work at once", async () => {
   const gate = imageGate(decoders);
   await Promise.all(Array.from({ length: 12 }, () => gate.normalize(picture)));
   expect(decoders.pids()).toHaveLength(2);
+});
+
+test("they give way to whoever answers callers", async () => {
+  const decoders = open({ count: 2 });
+  const gate = imageGate(decoders);
+  await Promise.all(Array.from({ length: 4 }, () => gate.normalize(picture)));
+  expect(decoders.pids().map((pid) => getPriority(pid) - getPriority())).toEqual([10, 10]);
 });
 
 test("the library that decodes is one without the holes that are known", async () => {
