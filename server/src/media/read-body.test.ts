@@ -1,9 +1,10 @@
 import type { RequestListener, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, test } from "vitest";
 import { useStrangers } from "../../test/ssrf/strangers.ts";
 import { createFetcher, USUAL_WAIT } from "./fetch.ts";
-import { USUAL_PACE } from "./read-body.ts";
+import { openBody, type Response, USUAL_PACE } from "./read-body.ts";
 
 const limits = { maxBytes: 100_000, timeoutSeconds: 5 };
 const { serve } = useStrangers();
@@ -156,6 +157,30 @@ test.each([
   const origin = await serve((_, response) => response.writeHead(200, headers).end("pixels"));
   const fetched = await fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] });
   expect(fetched.media_type).toBe(media_type);
+});
+
+describe("an answer by itself, whoever else holds its connection", () => {
+  const answer = (statusCode: number) => {
+    const body = Readable.from([Buffer.from("pix"), Buffer.from("els")]);
+    return { body, response: { statusCode, headers: {}, body } as unknown as Response };
+  };
+
+  test("is closed when it is refused", () => {
+    const { body, response } = answer(404);
+    expect(() => openBody(response, 100, USUAL_PACE)).toThrow();
+    expect(body.destroyed).toBe(true);
+  });
+
+  test("is closed when it is too large, and its clock is stopped", async () => {
+    const { body, response } = answer(200);
+    const clocks = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    const before = clocks();
+    const read = async () => {
+      for await (const _chunk of openBody(response, 4, USUAL_PACE).bytes) expect(clocks()).toBe(before + 1);
+    };
+    await expect(read()).rejects.toMatchObject({ code: "source_too_large" });
+    expect([body.destroyed, clocks()]).toEqual([true, before]);
+  });
 });
 
 test("the bounds that hold unless a test says otherwise", () => {
