@@ -71,7 +71,7 @@ it("looks at the parts of the gesso dev that runs on the data", async () => {
   onTestFinished(() => gesso.stop());
   const { code, report } = await reported(scratch(), ["--data", data]);
   expect(report.checks.map(({ name, status }) => `${name} ${status}`)).toEqual([
-    ...["settings pass", "catalogue skip", "postgresql pass", "restate pass", "storage pass"],
+    ...["settings pass", "catalogue skip", "postgresql pass", "restate pass", "storage pass", "books pass"],
   ]);
   expect(named(report.providers, "sandbox")).toMatchObject({ status: "pass", key: "works" });
   expect(report.unoffered.map(({ model }) => model)).toEqual(["vendorc"]);
