@@ -147,9 +147,12 @@ describe("the stream of a run", () => {
 
 describe("the stream of a tenant", () => {
   it("begins with how the open runs stand, and tells of nobody else's", async () => {
+    // Whoever comes is told how things stood where the process has read the log to: another reader sees it pass.
+    const before = await read("/events");
     const [open1, open2, ended] = [await newRun(), await newRun(), await newRun()];
     await open1.begin();
     await live(ended);
+    await before.until(({ type, event }) => type === "run.completed" && event.data.run_id === ended.run_id);
     const reader = await read("/events");
     const foreign = await newLife(database.db, eve.tenant_id);
     await live(foreign);
