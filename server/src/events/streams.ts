@@ -43,8 +43,8 @@ export type Streams = {
 
 /** What may come while the past is still being told. */
 const MOST_PENDING = 2000;
-/** A credential that is taken away is remembered for four seconds, and must be refused after five. */
-const WELCOME_MS = 1000;
+/** A credential that is taken away is remembered for four seconds, and must be refused after five: this is half of the rest. */
+const WELCOME_MS = 500;
 
 type Session = {
   line?: Line;
