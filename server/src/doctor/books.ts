@@ -1,5 +1,4 @@
 // Whether the books of money balance. Nothing heals them by itself, so whoever finds them broken must hear of it.
-
 import type { z } from "zod";
 import { connect, type DatabaseEnv } from "../db/connect.ts";
 import { checkBooks } from "../db/ledger.ts";

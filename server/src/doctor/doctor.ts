@@ -26,10 +26,10 @@ export async function examine(patient: Patient): Promise<Report> {
     const { settings } = patient;
     const [parts, books, examined] = await Promise.all([
       settings ? checkParts(settings, sender.send) : [],
-      settings ? examineBooks(settings) : [],
+      Promise.all(settings ? [examineBooks(settings)] : []),
       Promise.all(patient.live.map((live) => examineProvider(live, sender.send))),
     ]);
-    const checks = [...settingsChecks(patient), ...catalogueChecks(patient), ...parts, ...[books].flat()];
+    const checks = [...settingsChecks(patient), ...catalogueChecks(patient), ...parts, ...books];
     const all = [...examined, ...patient.off.map(offCheck)];
     const ok = [...checks, ...all].every(({ status }) => status !== "fail");
     return { ok, checks, providers: all, unoffered: unofferedBy(patient.live.map(({ provider }) => provider)) };

@@ -1,6 +1,5 @@
 // A vendor that gets worse and worse: first it says 429, then 500, then nothing at all, and then it is well again. Its runs
 // move to who may stand in and come back, none is made twice, and the models of other vendors do not notice.
-
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Finding, Report, Say } from "../campaign.ts";

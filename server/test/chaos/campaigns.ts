@@ -1,6 +1,5 @@
 // The campaigns: random kills, kills aimed at each named moment, the engine's memory deleted, and a node of a cluster killed
 // under load. Each ends with the books compared.
-
 import { rm } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { MOMENTS, type Moment } from "../../src/observe/moments.ts";

@@ -1,6 +1,5 @@
 // The kill campaign over vendors of every kind: a queue with callbacks, one that can be searched, our own machines, one that
 // answers only when the picture is there, and one that can only be asked. Each vendor's own ledger is the judge.
-
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Finding, Report, Say } from "../campaign.ts";

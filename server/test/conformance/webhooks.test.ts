@@ -1,5 +1,4 @@
 // Statements on webhooks: what is sent when, in which form, signed with what, and what each answer of a receiver brings.
-
 import { createHmac } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";

@@ -1,6 +1,5 @@
 // One tenant floods the queue while another comes now and then; and two flood it with unequal weights. What is measured is
 // in the database: when a run was accepted and when it began.
-import { setTimeout as pause } from "node:timers/promises";
 import { percentile } from "../bench/whole.ts";
 import type { Report } from "../campaign.ts";
 import { newTenant } from "../tenants.ts";
@@ -118,7 +117,6 @@ async function waitsOf(world: World, runIds: string[]): Promise<number[]> {
       [runIds],
     );
   await until(async () => (await read()).every(({ seconds }) => seconds !== null), 120);
-  await pause(0);
   return (await read()).map(({ seconds }) => seconds!);
 }
 

@@ -1,7 +1,6 @@
 // `npm run comfyui:check -- http://127.0.0.1:8188`: the adapter against a real ComfyUI, without any weights. A processor is
 // enough for the server: clone it, `pip install -r requirements.txt`, `python main.py --cpu`. It asks what our graphs need,
 // and does real work with nodes that need no model.
-
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

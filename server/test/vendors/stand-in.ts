@@ -1,6 +1,5 @@
 // A vendor's cloud on a real socket, as far as all vendors are alike: a ledger of the jobs it took, switches for everything
 // that goes wrong in the world, files, and callbacks. What makes it one vendor and not another is the vendor's own file.
-
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";

@@ -1,6 +1,5 @@
 // Runs with webhooks to receivers that fail, hang, redirect, hang up and recover by script, while the processes that send
 // are killed: every event arrives, each time with the same id and the same bytes, and none before its run has ended.
-
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
