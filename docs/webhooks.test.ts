@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createClient } from "@gesso/client";
 import { generateTestHeaders } from "@gesso/client/webhooks";
-import { freePort } from "@gesso/dev/parts";
-import { type Gesso, startAll } from "@gesso/dev/start";
+import { freePort } from "@gesso/dev/components";
+import { type GessoInstance, startGesso } from "@gesso/dev/start";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -19,10 +19,10 @@ const SAMPLES = [...PAGE.matchAll(/^```ts receiver (\S+)\n([\s\S]*?)^```$/gm)].m
 
 const folder = mkdtempSync(join(tmpdir(), "gesso-receivers-"));
 const programs: ChildProcess[] = [];
-let gesso: Gesso;
+let gesso: GessoInstance;
 
 beforeAll(async () => {
-  gesso = await startAll({ dataDir: join(folder, "data"), port: await freePort(), log: () => {} });
+  gesso = await startGesso({ dataDir: join(folder, "data"), port: await freePort(), log: () => {} });
 }, 90_000);
 afterEach(() => {
   for (const program of programs.splice(0)) program.kill("SIGKILL");

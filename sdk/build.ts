@@ -7,7 +7,7 @@ import { build, type InlineConfig } from "tsdown";
 
 const ENTRIES = ["index", "webhooks", "ai-sdk"];
 /** What the printed operations stand on directly: beside them it needs no names to be exported. */
-const FACE = [...ENTRIES, "call", "fields"];
+const SEPARATE_MODULES = [...ENTRIES, "call", "schema-builders"];
 const target = resolve(process.argv[2] ?? join(import.meta.dirname, "dist"));
 const [ESM, CJS] = [join(target, "esm"), join(target, "cjs")];
 
@@ -26,15 +26,15 @@ process.chdir(import.meta.dirname);
 rmSync(target, { recursive: true, force: true });
 mkdirSync(CJS, { recursive: true });
 await buildModules();
-for (const file of readdirSync(ESM)) writeFileSync(join(CJS, file), asRequired(readFileSync(join(ESM, file), "utf8")));
+for (const file of readdirSync(ESM)) writeFileSync(join(CJS, file), toCommonJs(readFileSync(join(ESM, file), "utf8")));
 for (const entry of ENTRIES) await buildTypes(entry);
 writeFileSync(join(CJS, "package.json"), '{"type":"commonjs"}\n');
 writeFileSync(join(target, "package.json"), `${JSON.stringify(manifest(), null, 2)}\n`);
-writeFileSync(join(target, "README.md"), opening(readFileSync("README.md", "utf8")));
+writeFileSync(join(target, "README.md"), packageReadme(readFileSync("README.md", "utf8")));
 
 /** Few files, none of them larger than what the archive looks back on; the errors alone, for the webhooks. */
 async function buildModules(): Promise<void> {
-  const isBehind = (id: string) => !id.includes("/generated/") && !FACE.includes(basename(id, ".ts"));
+  const isBehind = (id: string) => !id.includes("/generated/") && !SEPARATE_MODULES.includes(basename(id, ".ts"));
   await build({
     ...SETTINGS,
     entry: ENTRIES.map((entry) => `src/${entry}.ts`),
@@ -55,7 +55,7 @@ async function buildModules(): Promise<void> {
 }
 
 /** A module for `require`. Its imports stand at the head and its exports at the end, because it has been bundled. */
-function asRequired(code: string): string {
+function toCommonJs(code: string): string {
   const renamed = (names: string) => names.replaceAll(" as ", ":");
   const body = code
     .replaceAll(/import\{([^}]*)\}from("[^"]+");/g, (_, names, from) => `const{${renamed(names)}}=require(${from});`)
@@ -83,12 +83,12 @@ async function buildTypes(entry: string): Promise<void> {
   });
   const file = join(CJS, `${entry}.d.ts`);
   const text = readFileSync(file, "utf8").replaceAll(/from "\.\/[^"]+"/g, 'from "./index.js"');
-  writeFileSync(file, exportedInPlace(text));
+  writeFileSync(file, inlineTypeExports(text));
   const own = entry === "index" ? `export { Client as default } from "../cjs/index.js";\n` : "";
   writeFileSync(join(ESM, `${entry}.d.ts`), `export * from "../cjs/${entry}.js";\n${own}`);
 }
 
-function exportedInPlace(text: string): string {
+function inlineTypeExports(text: string): string {
   const [list = "", names = ""] = /^export \{([^}]*)\};\s*$/m.exec(text) ?? [];
   const renamed: string[] = [];
   let result = text.replace(list, "");
@@ -104,7 +104,7 @@ function exportedInPlace(text: string): string {
 }
 
 /** The whole page stays in the repository: who has installed the package has its types, which tell everything. */
-function opening(page: string): string {
+function packageReadme(page: string): string {
   const rest = "The types tell the rest, field by field. The whole README and the guides are in the repository.";
   return `${page.slice(0, page.indexOf("\n## Files"))}\n${rest}\n`;
 }

@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const NEEDED = 24;
-const AGAIN = "GESSO_STARTED_AGAIN";
+const AGAIN = "GESSO_RELAUNCHED";
 
 if (Number(process.versions.node.split(".")[0]) >= NEEDED) {
   if (process.env[AGAIN]) endWithParent();

@@ -11,7 +11,7 @@ const USAGE = 2;
 const program = new Command("gesso")
   .description("Images and videos behind one HTTP API, on your own machine.")
   .version(manifest.version)
-  .showHelpAfterError("Run gesso --help to see what there is.")
+  .showHelpAfterError("Run gesso --help for the list of commands.")
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : USAGE));
 
 const commands = [devCommand(), doctorCommand(), webhooksCommand(program)];

@@ -1,20 +1,20 @@
 import { expect, it } from "vitest";
-import { isApiKey, makeApiKey } from "./api-key.ts";
+import { generateApiKey, hasValidApiKeySyntax } from "./api-key.ts";
 
 it("makes keys with a prefix, forty random characters and a checksum over both", () => {
-  const key = makeApiKey();
+  const key = generateApiKey();
   expect(key).toMatch(/^gsk_[0-9A-Za-z]{46}$/);
-  expect(isApiKey(key)).toBe(true);
-  expect(makeApiKey()).not.toBe(key);
+  expect(hasValidApiKeySyntax(key)).toBe(true);
+  expect(generateApiKey()).not.toBe(key);
 });
 
 it("counts the checksum as the server does: CRC32 of all before it, in digits 0-9A-Za-z", () => {
-  expect(isApiKey("gsk_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcd0ZK5L3")).toBe(true);
-  expect(isApiKey("gsk_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcd0ZK5L4")).toBe(false);
+  expect(hasValidApiKeySyntax("gsk_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcd0ZK5L3")).toBe(true);
+  expect(hasValidApiKeySyntax("gsk_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcd0ZK5L4")).toBe(false);
 });
 
 it("finds a typing error", () => {
-  const key = makeApiKey();
+  const key = generateApiKey();
   const wrong = key[10] === "a" ? "b" : "a";
-  expect(isApiKey(key.slice(0, 10) + wrong + key.slice(11))).toBe(false);
+  expect(hasValidApiKeySyntax(key.slice(0, 10) + wrong + key.slice(11))).toBe(false);
 });

@@ -6,13 +6,13 @@ const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_CHARACTERS = 40;
 const CHECKSUM_CHARACTERS = 6;
 
-export function makeApiKey(): string {
+export function generateApiKey(): string {
   const characters = Array.from({ length: RANDOM_CHARACTERS }, () => DIGITS[randomInt(DIGITS.length)]);
   const body = `gsk_${characters.join("")}`;
   return body + checksum(body);
 }
 
-export function isApiKey(key: string): boolean {
+export function hasValidApiKeySyntax(key: string): boolean {
   const body = key.slice(0, -CHECKSUM_CHARACTERS);
   return /^gsk_[0-9A-Za-z]{40}$/.test(body) && key === body + checksum(body);
 }

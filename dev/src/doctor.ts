@@ -3,16 +3,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
-import { holderOf } from "./lock.ts";
-import { SERVER_ENTRY } from "./programs.ts";
+import { SERVER_ENTRY } from "./gesso-processes.ts";
+import { findLockHolder } from "./lock.ts";
 import { loadEnvironment } from "./state.ts";
 
 export type DoctorOptions = { data: string; json?: boolean };
 
-export async function doctor({ data, json }: DoctorOptions): Promise<number> {
+export async function runDoctor({ data, json }: DoctorOptions): Promise<number> {
   const dataDir = resolve(data);
-  // Parts that do not run would only be reported as dead: whoever did not start them knows.
-  const { GESSO_CONFIG: _, ...parts } = holderOf(dataDir) === undefined ? {} : loadEnvironment(dataDir);
+  // Without a running `gesso dev` its saved settings are ignored: doctor would only report its processes as unreachable.
+  const { GESSO_CONFIG: _, ...parts } = findLockHolder(dataDir) === undefined ? {} : loadEnvironment(dataDir);
   const child = spawn(process.execPath, [SERVER_ENTRY, "--role", "doctor", ...(json ? ["--json"] : [])], {
     stdio: "inherit",
     // The operator's file is the one of the caller: it may be newer than the server that runs.

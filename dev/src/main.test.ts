@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
-import { scratchDirectory } from "../test/scratch.ts";
+import { temporaryDirectory } from "../test/scratch.ts";
 import { freePort } from "./ports.ts";
-import { until } from "./probe.ts";
-import { isAlive } from "./processes.ts";
-import { firstPicture } from "./screen.ts";
+import { isAlive } from "./process-info.ts";
+import { waitUntil } from "./readiness-probe.ts";
+import { firstImageCommand } from "./ready-output.ts";
 
 const RUN = fileURLToPath(new URL("../test/run-dev.ts", import.meta.url));
 const TIMEOUT = 40_000;
@@ -35,13 +35,13 @@ async function interrupt({ child }: Started): Promise<number> {
 it(
   "starts, gives a picture by the line it shows, stops in order, and finds its data again",
   async () => {
-    const data = scratchDirectory();
+    const data = temporaryDirectory();
     const first = await runDev(data);
     const { url, api_key: key, parts } = first.ready;
     expect(parts.map((part) => part.name)).toEqual(["server", "sandbox", "restate", "postgres"]);
 
-    const place = scratchDirectory();
-    const shell = spawnSync("sh", ["-c", firstPicture({ url, key })], { cwd: place, encoding: "utf8" });
+    const place = temporaryDirectory();
+    const shell = spawnSync("sh", ["-c", firstImageCommand({ url, key })], { cwd: place, encoding: "utf8" });
     expect(shell).toMatchObject({ status: 0, stderr: "" });
     expect(readFileSync(`${place}/first.png`, "utf8")).toContain("PNG");
 
@@ -60,7 +60,7 @@ it(
       expect(again[name]).toBe(environment[name]);
     }
     second.child.kill("SIGKILL");
-    expect(await until(async () => !second.ready.parts.some((part) => isAlive(part.pid)), 5)).toBe(true);
+    expect(await waitUntil(async () => !second.ready.parts.some((part) => isAlive(part.pid)), 5)).toBe(true);
   },
   TIMEOUT,
 );
@@ -68,7 +68,7 @@ it(
 it(
   "says which part died and what it said last, stops the rest and exits with 1",
   async () => {
-    const started = await runDev(scratchDirectory(), String(await freePort()));
+    const started = await runDev(temporaryDirectory(), String(await freePort()));
     const restate = started.ready.parts.find((part) => part.name === "restate");
     process.kill(restate?.pid ?? 0, "SIGKILL");
     expect((await once(started.child, "exit"))[0]).toBe(1);
@@ -80,7 +80,7 @@ it(
 it(
   "two that start at the same moment on the usual port each get one of their own",
   async () => {
-    const both = await Promise.all([runDev(scratchDirectory()), runDev(scratchDirectory())]);
+    const both = await Promise.all([runDev(temporaryDirectory()), runDev(temporaryDirectory())]);
     for (const { ready } of both) {
       const { GESSO_DEV_KEY } = (await (await fetch(`${ready.url}/environment`)).json()) as Record<string, string>;
       expect(GESSO_DEV_KEY).toBe(ready.api_key);
@@ -93,9 +93,9 @@ it(
 it(
   "exits with 2 and a sentence when the port that was asked for is busy",
   async () => {
-    const first = await runDev(scratchDirectory(), String(await freePort()));
+    const first = await runDev(temporaryDirectory(), String(await freePort()));
     const port = new URL(first.ready.url).port;
-    const refused = runDev(scratchDirectory(), port);
+    const refused = runDev(temporaryDirectory(), port);
     await expect(refused).rejects.toThrow(`exit 2: gesso dev: Port ${port} is in use by`);
   },
   TIMEOUT,

@@ -2,10 +2,10 @@
 // to stop, 1 when something broke, 2 when what was asked for cannot be.
 import { once } from "node:events";
 import { logTail } from "./log-tail.ts";
-import type { Part } from "./part.ts";
-import { isRefusal } from "./refusal.ts";
-import { readyJson, readyScreen } from "./screen.ts";
-import { type Gesso, type StartOptions, startAll } from "./start.ts";
+import type { ManagedProcess } from "./managed-process.ts";
+import { renderReady, renderReadyJson } from "./ready-output.ts";
+import { type GessoInstance, type StartOptions, startGesso } from "./start.ts";
+import { isUsageError } from "./usage-error.ts";
 
 export type DevOptions = {
   data: string;
@@ -16,42 +16,44 @@ export type DevOptions = {
 };
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-const SECOND_THOUGHTS_MILLISECONDS = 1000;
+const DUPLICATE_SIGNAL_MS = 1000;
 
 export async function dev(options: DevOptions): Promise<number> {
   const beginning = performance.now();
-  const say = (line: string) => process.stderr.write(`${line}\n`);
-  const interruption = onInterrupt(say);
-  let gesso: Gesso;
+  const log = (line: string) => process.stderr.write(`${line}\n`);
+  const interruption = onInterrupt(log);
+  let gesso: GessoInstance;
   try {
     const databaseUrl = process.env.DATABASE_URL || undefined;
-    gesso = await startAll({ ...options, databaseUrl, dataDir: options.data, log: (line) => say(`  ${line}`) });
+    gesso = await startGesso({ ...options, databaseUrl, dataDir: options.data, log: (line) => log(`  ${line}`) });
   } catch (error) {
-    say(error instanceof Error ? `gesso dev: ${error.message}` : String(error));
-    return isRefusal(error) ? 2 : 1;
+    log(error instanceof Error ? `gesso dev: ${error.message}` : String(error));
+    return isUsageError(error) ? 2 : 1;
   }
 
   const ready = { gesso, readySeconds: (performance.now() - beginning) / 1000, ephemeral: options.ephemeral ?? false };
-  if (options.json) process.stdout.write(`${readyJson(ready)}\n`);
-  else if (!interruption.aborted) say(readyScreen(ready));
+  if (options.json) process.stdout.write(`${renderReadyJson(ready)}\n`);
+  else if (!interruption.aborted) log(renderReady(ready));
 
-  const dead = await Promise.race([untilAborted(interruption), ...gesso.parts.map(untilDead)]);
-  if (dead) {
-    say(`\n  ${dead.name} (pid ${dead.pid}) ended by itself. The last lines of ${dead.log}:\n${logTail(dead.log)}\n`);
+  const exited = await Promise.race([waitForAbort(interruption), ...gesso.parts.map(waitForExit)]);
+  if (exited) {
+    log(
+      `\n  ${exited.name} (pid ${exited.pid}) exited unexpectedly. Last lines of ${exited.log}:\n${logTail(exited.log)}\n`,
+    );
   } else {
-    say("\n  stopping");
+    log("\n  stopping");
   }
   await gesso.stop();
-  say(options.ephemeral ? "  All stopped. The data is removed." : `  All stopped. The data stays in ${gesso.dataDir}.`);
-  return dead ? 1 : 0;
+  log(options.ephemeral ? "  Stopped. The data directory was deleted." : `  Stopped. Data kept in ${gesso.dataDir}.`);
+  return exited ? 1 : 0;
 }
 
-async function untilDead(part: Part): Promise<Part> {
+async function waitForExit(part: ManagedProcess): Promise<ManagedProcess> {
   await part.exited;
   return part;
 }
 
-async function untilAborted(signal: AbortSignal): Promise<undefined> {
+async function waitForAbort(signal: AbortSignal): Promise<undefined> {
   if (!signal.aborted) await once(signal, "abort");
 }
 
@@ -65,8 +67,8 @@ function onInterrupt(say: (line: string) => void): AbortSignal {
   const interrupt = () => {
     first ??= performance.now();
     controller.abort();
-    if (performance.now() - first < SECOND_THOUGHTS_MILLISECONDS) return;
-    say("  Killed before all had stopped. What was committed is safe.");
+    if (performance.now() - first < DUPLICATE_SIGNAL_MS) return;
+    say("  Killed before shutdown finished. Committed data is safe.");
     process.exit(130);
   };
   for (const signal of SIGNALS) process.on(signal, interrupt);

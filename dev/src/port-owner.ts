@@ -1,30 +1,30 @@
 // Says who holds a port, where the system lets us know (Linux), so that an error can name the program to stop.
 import { basename } from "node:path";
-import { entries, link, nameOf, pids, text } from "./processes.ts";
+import { listDirectory, listPids, processName, readLink, readText } from "./process-info.ts";
 
 const LISTENING = "0A";
 
 /** For example "node (pid 1234)"; undefined when it cannot be known. */
-export function portOwner(port: number): string | undefined {
+export function findPortOwner(port: number): string | undefined {
   const sockets = new Set([...listeners("/proc/net/tcp", port), ...listeners("/proc/net/tcp6", port)]);
   if (sockets.size === 0) return undefined;
-  const pid = pids().find((candidate) => holds(candidate, sockets));
+  const pid = listPids().find((candidate) => hasSocket(candidate, sockets));
   if (pid === undefined) return undefined;
   // The file's name before the process's own: Node calls itself "MainThread".
-  const program = link(`/proc/${pid}/exe`);
-  return `${program ? basename(program) : nameOf(pid)} (pid ${pid})`;
+  const program = readLink(`/proc/${pid}/exe`);
+  return `${program ? basename(program) : processName(pid)} (pid ${pid})`;
 }
 
 function listeners(table: string, port: number): string[] {
   const wanted = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
-  const rows = text(table)?.split("\n").slice(1) ?? [];
+  const rows = readText(table)?.split("\n").slice(1) ?? [];
   return rows.flatMap((row) => {
     const [, local, , state, , , , , , inode] = row.trim().split(/\s+/);
     return local?.endsWith(wanted) && state === LISTENING ? [`socket:[${inode}]`] : [];
   });
 }
 
-function holds(pid: number, sockets: Set<string>): boolean {
+function hasSocket(pid: number, sockets: Set<string>): boolean {
   const directory = `/proc/${pid}/fd`;
-  return entries(directory).some((descriptor) => sockets.has(link(`${directory}/${descriptor}`) ?? ""));
+  return listDirectory(directory).some((descriptor) => sockets.has(readLink(`${directory}/${descriptor}`) ?? ""));
 }

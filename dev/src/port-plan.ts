@@ -1,7 +1,7 @@
 // Decides on the ports of one start: those of last time where they are free, and never the same one twice.
-import { portOwner } from "./port-owner.ts";
+import { findPortOwner } from "./port-owner.ts";
 import { freePort } from "./ports.ts";
-import { refusal } from "./refusal.ts";
+import { usageError } from "./usage-error.ts";
 
 export type PortPlan = {
   api: number;
@@ -13,7 +13,7 @@ export type PortPlan = {
   sandbox: number;
 };
 
-export type PortWishes = {
+export type PortOptions = {
   /** Asked for by name: this one or none. */
   port?: number;
   remembered: Record<string, number>;
@@ -23,11 +23,11 @@ export type PortWishes = {
 };
 
 const DEFAULT_PORT = 7788;
-const INNER = ["worker", "postgres", "ingress", "admin", "fabric", "sandbox"] as const;
+const INTERNAL_PORTS = ["worker", "postgres", "ingress", "admin", "fabric", "sandbox"] as const;
 
-export async function planPorts(wishes: PortWishes): Promise<PortPlan> {
+export async function allocatePorts(wishes: PortOptions): Promise<PortPlan> {
   const plan: Record<string, number> = { api: await apiPort(wishes) };
-  for (const name of INNER) {
+  for (const name of INTERNAL_PORTS) {
     let preferred = wishes.remembered[name];
     do {
       plan[name] = await freePort(preferred, wishes.patienceSeconds);
@@ -37,12 +37,12 @@ export async function planPorts(wishes: PortWishes): Promise<PortPlan> {
   return plan as PortPlan;
 }
 
-async function apiPort({ port, remembered, patienceSeconds, log }: PortWishes): Promise<number> {
+async function apiPort({ port, remembered, patienceSeconds, log }: PortOptions): Promise<number> {
   const wanted = port ?? remembered.api ?? DEFAULT_PORT;
   const found = await freePort(wanted, patienceSeconds);
   if (found === wanted) return found;
-  const sentence = `Port ${wanted} is in use by ${portOwner(wanted) ?? "another program"}`;
-  if (port !== undefined) throw refusal(`${sentence}. Choose another with --port.`);
+  const sentence = `Port ${wanted} is in use by ${findPortOwner(wanted) ?? "another program"}`;
+  if (port !== undefined) throw usageError(`${sentence}. Choose another with --port.`);
   log(`${sentence}; using ${found}.`);
   return found;
 }

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import { createInterface } from "node:readline";
 import { expect, it, onTestFinished } from "vitest";
-import { portOwner } from "./port-owner.ts";
+import { findPortOwner } from "./port-owner.ts";
 import { freePort } from "./ports.ts";
 
 async function occupy(port: number): Promise<Server> {
@@ -52,7 +52,7 @@ it("stays out of the range that is lent to outgoing connections", async () => {
 
 it.runIf(process.platform === "linux")("names the program that holds a port", async () => {
   const port = await freePort();
-  expect(portOwner(port)).toBeUndefined();
+  expect(findPortOwner(port)).toBeUndefined();
   await occupy(port);
-  expect(portOwner(port)).toBe(`node (pid ${process.pid})`);
+  expect(findPortOwner(port)).toBe(`node (pid ${process.pid})`);
 });

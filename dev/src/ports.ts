@@ -2,12 +2,12 @@
 import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { createServer } from "node:net";
-import { until } from "./probe.ts";
+import { waitUntil } from "./readiness-probe.ts";
 
 // Below the range from which the system lends ports to outgoing connections (Linux 32768, macOS 49152): a part that is
 // killed and started again must find its port free, not lent to some client in between.
-const LOWEST = 15_000;
-const HIGHEST = 32_000;
+const MIN_PORT = 15_000;
+const MAX_PORT = 32_000;
 
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
@@ -21,7 +21,7 @@ function isFree(port: number): Promise<boolean> {
  * Between finding a port and listening on it there are seconds, in which another process of ours may find it too. The
  * datagram socket of the same number, which nothing else uses, says that it is promised, until this process ends.
  */
-function claim(port: number): Promise<boolean> {
+function reservePort(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createSocket({ type: "udp4" });
     socket.once("error", () => socket.close(() => resolve(false)));
@@ -35,18 +35,18 @@ function claim(port: number): Promise<boolean> {
  * `patienceSeconds` waits that long for the preferred one first, for when its last holder is known to be ending.
  */
 export async function freePort(preferred?: number, patienceSeconds = 0): Promise<number> {
-  if (preferred === undefined) return anyPort();
-  if (await until(() => isFree(preferred), patienceSeconds)) return preferred;
+  if (preferred === undefined) return findRandomPort();
+  if (await waitUntil(() => isFree(preferred), patienceSeconds)) return preferred;
   for (let port = preferred + 1; port <= Math.min(preferred + 200, 65_535); port++) {
     if (await isFree(port)) return port;
   }
   throw new Error(`No free port between ${preferred} and ${preferred + 200}.`);
 }
 
-async function anyPort(): Promise<number> {
+async function findRandomPort(): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt++) {
-    const port = randomInt(LOWEST, HIGHEST);
-    if ((await claim(port)) && (await isFree(port))) return port;
+    const port = randomInt(MIN_PORT, MAX_PORT);
+    if ((await reservePort(port)) && (await isFree(port))) return port;
   }
-  throw new Error(`No free port found between ${LOWEST} and ${HIGHEST}.`);
+  throw new Error(`No free port found between ${MIN_PORT} and ${MAX_PORT}.`);
 }

@@ -3,13 +3,13 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-export type Account = { name: string; uid: number; gid: number };
+export type SystemAccount = { name: string; uid: number; gid: number };
 
 /** How to run a command: as it stands, or with `user` given to spawn. */
-export type Errand = { command: string[]; user?: { uid: number; gid: number } };
+export type SpawnCommand = { command: string[]; user?: { uid: number; gid: number } };
 
 /** The account to run as; undefined when we are not root and simply stay who we are. */
-export function accountFor(data: string): Account | undefined {
+export function chooseAccount(data: string): SystemAccount | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const owner = statSync(data, { throwIfNoEntry: false });
   if (owner && owner.uid !== 0) return { name: `user ${owner.uid}`, uid: owner.uid, gid: owner.gid };
@@ -22,7 +22,7 @@ export function accountFor(data: string): Account | undefined {
 }
 
 /** The first directory on the way to `path` that the account may not enter. */
-function closedDirectory(path: string, account: Account): string | undefined {
+function closedDirectory(path: string, account: SystemAccount): string | undefined {
   const directory = resolve(path);
   const above = dirname(directory) === directory ? undefined : closedDirectory(dirname(directory), account);
   if (above) return above;
@@ -32,7 +32,7 @@ function closedDirectory(path: string, account: Account): string | undefined {
   return (entry.mode >> shift) & 1 ? undefined : directory;
 }
 
-export function errandAs(account: Account | undefined, paths: string[], command: string[]): Errand {
+export function commandAs(account: SystemAccount | undefined, paths: string[], command: string[]): SpawnCommand {
   if (!account) return { command };
   const { uid, gid } = account;
   const closed = paths.map((path) => closedDirectory(path, account)).find((directory) => directory !== undefined);
@@ -40,7 +40,7 @@ export function errandAs(account: Account | undefined, paths: string[], command:
 
   // `npx gesso dev` as root in a container puts the binaries below /root, where no other user may go. A user that keeps
   // the one capability of passing directories gets there, and is still not root in PostgreSQL's eyes.
-  const capability = passingCapability();
+  const capability = findTraverseCapability();
   if (capability) {
     const keep = [`--inh-caps=+${capability}`, `--ambient-caps=+${capability}`];
     return { command: ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", ...keep, "--", ...command] };
@@ -51,7 +51,7 @@ export function errandAs(account: Account | undefined, paths: string[], command:
   );
 }
 
-function passingCapability(): "dac_read_search" | "dac_override" | undefined {
+function findTraverseCapability(): "dac_read_search" | "dac_override" | undefined {
   try {
     const permitted = /^CapPrm:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1];
     const bits = BigInt(`0x${permitted}`);

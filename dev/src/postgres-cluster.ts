@@ -5,27 +5,28 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, 
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { type Account, accountFor, type Errand, errandAs } from "./postgres-account.ts";
+import { chooseAccount, commandAs, type SpawnCommand, type SystemAccount } from "./postgres-account.ts";
 
-export const USER = "gesso";
+export const DATABASE_USER = "gesso";
 
-export type Cluster = {
+export type PostgresCluster = {
   data: string;
   password: string;
   /** The command that runs the given parameters of `postgres` under the right account. */
-  postgres: (parameters: string[]) => Errand;
+  postgres: (parameters: string[]) => SpawnCommand;
 };
 
 type Binaries = { initdb: string; postgres: string };
 
-export async function openCluster(directory: string): Promise<Cluster> {
+export async function preparePostgresCluster(directory: string): Promise<PostgresCluster> {
   mkdirSync(directory, { recursive: true });
   const data = join(directory, "data");
-  const account = accountFor(data);
+  const account = chooseAccount(data);
   const binaries = await findBinaries();
-  const password = keepPassword(join(directory, "password"), account);
-  const errand = (command: string[]) => errandAs(account, [command[0] ?? "", directory], command);
-  if (!existsSync(data)) await makeData(directory, account, (parameters) => errand([binaries.initdb, ...parameters]));
+  const password = loadOrCreatePassword(join(directory, "password"), account);
+  const errand = (command: string[]) => commandAs(account, [command[0] ?? "", directory], command);
+  if (!existsSync(data))
+    await initializeData(directory, account, (parameters) => errand([binaries.initdb, ...parameters]));
   return { data, password, postgres: (parameters) => errand([binaries.postgres, ...parameters]) };
 }
 
@@ -42,17 +43,17 @@ async function findBinaries(): Promise<Binaries> {
   }
 }
 
-function keepPassword(path: string, account: Account | undefined): string {
+function loadOrCreatePassword(path: string, account: SystemAccount | undefined): string {
   if (!existsSync(path)) writeFileSync(path, randomBytes(24).toString("base64url"), { mode: 0o600 });
   if (account) chownSync(path, account.uid, account.gid);
   return readFileSync(path, "utf8").trim();
 }
 
 /** initdb works beside the final place and the result is renamed: a crash in between leaves nothing half made. */
-async function makeData(
+async function initializeData(
   directory: string,
-  account: Account | undefined,
-  initdb: (parameters: string[]) => Errand,
+  account: SystemAccount | undefined,
+  initdb: (parameters: string[]) => SpawnCommand,
 ): Promise<void> {
   const draft = join(directory, "data.draft");
   rmSync(draft, { recursive: true, force: true });
@@ -61,7 +62,7 @@ async function makeData(
   if (account) chownSync(draft, account.uid, account.gid);
   const { command, user } = initdb([
     `--pgdata=${draft}`,
-    `--username=${USER}`,
+    `--username=${DATABASE_USER}`,
     `--pwfile=${join(directory, "password")}`,
     "--auth=scram-sha-256",
     "--encoding=UTF8",

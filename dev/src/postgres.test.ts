@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import pg from "pg";
 import { expect, it, onTestFinished } from "vitest";
-import { killedAtEnd, scratchDirectory } from "../test/scratch.ts";
+import { killAfterTest, temporaryDirectory } from "../test/scratch.ts";
 import { freePort } from "./ports.ts";
 import { startPostgres } from "./postgres.ts";
 
@@ -16,13 +16,13 @@ async function connect(url: string): Promise<pg.Client> {
 }
 
 async function start(dataDir: string, port: number) {
-  return killedAtEnd(await startPostgres({ dataDir, port }));
+  return killAfterTest(await startPostgres({ dataDir, port }));
 }
 
 it(
   "keeps committed rows through kill -9 of the postmaster and starts again on the same port",
   async () => {
-    const dataDir = scratchDirectory();
+    const dataDir = temporaryDirectory();
     const port = await freePort();
     const first = await start(dataDir, port);
     const client = await connect(first.url);
@@ -43,7 +43,7 @@ it(
 it(
   "starts again although a backend of the killed postmaster is busy and does not notice",
   async () => {
-    const dataDir = scratchDirectory();
+    const dataDir = temporaryDirectory();
     const port = await freePort();
     const first = await start(dataDir, port);
     const client = await connect(first.url);
@@ -62,7 +62,7 @@ it(
 it(
   "is not held up by a pid file whose pid belongs to another program by now",
   async () => {
-    const dataDir = scratchDirectory();
+    const dataDir = temporaryDirectory();
     const port = await freePort();
     const first = await start(dataDir, port);
     await first.kill();
@@ -78,7 +78,7 @@ it(
 it(
   "says that the data is in use when it is, and leaves the other one alone",
   async () => {
-    const dataDir = scratchDirectory();
+    const dataDir = temporaryDirectory();
     const first = await start(dataDir, await freePort());
     await expect(startPostgres({ dataDir, port: await freePort() })).rejects.toThrow(/postmaster.pid" already exists/);
     await connect(first.url);
@@ -89,7 +89,7 @@ it(
 it(
   "asks for a password, keeps it in a file that only its owner reads, and speaks on loopback only",
   async () => {
-    const dataDir = scratchDirectory();
+    const dataDir = temporaryDirectory();
     const part = await start(dataDir, await freePort());
     expect(statSync(`${dataDir}/password`).mode & 0o777).toBe(0o600);
     const stranger = new URL(part.url);
@@ -104,7 +104,7 @@ it(
 it.runIf(process.getuid?.() === 0)(
   "runs for root below a directory that is closed to everybody else",
   async () => {
-    const dataDir = scratchDirectory();
+    const dataDir = temporaryDirectory();
     chmodSync(dataDir, 0o700);
     const part = await start(`${dataDir}/deeper`, await freePort());
     expect(statSync(`/proc/${part.pid}`).uid).not.toBe(0);

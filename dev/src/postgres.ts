@@ -2,9 +2,9 @@
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { type Part, type PartPlan, spawnPart } from "./part.ts";
-import { openCluster, USER } from "./postgres-cluster.ts";
-import { killOrphans, strikeDeadPid } from "./postgres-leftovers.ts";
+import { type ManagedProcess, type ProcessSpec, startProcess } from "./managed-process.ts";
+import { DATABASE_USER, preparePostgresCluster } from "./postgres-cluster.ts";
+import { clearStalePid, killOrphanedBackends } from "./postgres-stale-processes.ts";
 
 export type PostgresOptions = {
   dataDir: string;
@@ -26,17 +26,17 @@ const SETTINGS = {
 };
 
 // What PostgreSQL says while its killed predecessor is not quite gone.
-const STILL_LEAVING = /pre-existing shared memory block|lock file "postmaster.pid" already exists/;
-const LEAVING_SECONDS = 6;
+const PREDECESSOR_RUNNING = /pre-existing shared memory block|lock file "postmaster.pid" already exists/;
+const PREDECESSOR_WAIT_SECONDS = 6;
 const ORPHAN_SECONDS = 2;
 
-export async function startPostgres(options: PostgresOptions): Promise<Part> {
+export async function startPostgres(options: PostgresOptions): Promise<ManagedProcess> {
   const directory = resolve(options.dataDir);
   const database = options.database ?? "gesso";
-  const cluster = await openCluster(directory);
-  const url = `postgres://${USER}:${cluster.password}@127.0.0.1:${options.port}/${database}`;
+  const cluster = await preparePostgresCluster(directory);
+  const url = `postgres://${DATABASE_USER}:${cluster.password}@127.0.0.1:${options.port}/${database}`;
   const settings = Object.entries({ ...SETTINGS, ...options.settings, port: String(options.port) });
-  const plan: PartPlan = {
+  const plan: ProcessSpec = {
     name: "postgres",
     url,
     ...cluster.postgres(["-D", cluster.data, ...settings.flatMap(([name, value]) => ["-c", `${name}=${value}`])]),
@@ -50,17 +50,17 @@ export async function startPostgres(options: PostgresOptions): Promise<Part> {
   return spawnAfterPredecessor(plan, cluster.data);
 }
 
-async function spawnAfterPredecessor(plan: PartPlan, data: string): Promise<Part> {
+async function spawnAfterPredecessor(plan: ProcessSpec, data: string): Promise<ManagedProcess> {
   const start = performance.now();
   for (;;) {
-    strikeDeadPid(data);
+    clearStalePid(data);
     try {
-      return await spawnPart(plan);
+      return await startProcess(plan);
     } catch (error) {
       const seconds = (performance.now() - start) / 1000;
-      if (seconds > LEAVING_SECONDS || !STILL_LEAVING.test(String(error))) throw error;
+      if (seconds > PREDECESSOR_WAIT_SECONDS || !PREDECESSOR_RUNNING.test(String(error))) throw error;
       // A backend in the middle of a long computation does not notice that its postmaster is dead.
-      if (seconds > ORPHAN_SECONDS) killOrphans(data);
+      if (seconds > ORPHAN_SECONDS) killOrphanedBackends(data);
       await sleep(100);
     }
   }

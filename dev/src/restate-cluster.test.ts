@@ -1,22 +1,22 @@
 import { expect, it, onTestFinished } from "vitest";
-import { add, serveCounter } from "../test/counter.ts";
-import { scratchDirectory } from "../test/scratch.ts";
+import { addToCounter, serveCounter } from "../test/counter.ts";
+import { temporaryDirectory } from "../test/scratch.ts";
 import { freePort } from "./ports.ts";
-import { until } from "./probe.ts";
+import { waitUntil } from "./readiness-probe.ts";
 import { startRestateCluster } from "./restate-cluster.ts";
 
 /** While a leader is replaced calls may be refused or lost; with an idempotency key they are simply made again. */
 async function addPatiently(ingressUrl: string, amount: number, key: string): Promise<number | undefined> {
   let sum: number | undefined;
-  await until(async () => {
-    sum = await add(ingressUrl, amount, key).catch(() => undefined);
+  await waitUntil(async () => {
+    sum = await addToCounter(ingressUrl, amount, key).catch(() => undefined);
     return sum !== undefined;
   }, 30);
   return sum;
 }
 
 it("works on when one of three nodes is killed, whichever it is, and takes it back", async () => {
-  const cluster = await startRestateCluster({ dataDir: scratchDirectory(), basePort: await freePort() });
+  const cluster = await startRestateCluster({ dataDir: temporaryDirectory(), basePort: await freePort() });
   onTestFinished(async () => {
     await Promise.all(cluster.nodes.map((node) => node.kill()));
   });

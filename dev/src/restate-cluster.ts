@@ -1,6 +1,6 @@
 // Several Restate nodes joined as one cluster on this machine, each to be killed and started again on its own.
 import { join } from "node:path";
-import { type RestateOptions, type RestatePart, startRestate } from "./restate.ts";
+import { type RestateOptions, type RestateProcess, startRestate } from "./restate.ts";
 
 export type RestateClusterOptions = {
   dataDir: string;
@@ -16,9 +16,9 @@ export type RestateClusterOptions = {
 
 export type RestateCluster = {
   /** By index; after `start(index)` the new part stands in the place of the old. */
-  nodes: RestatePart[];
+  nodes: RestateProcess[];
   /** Starts a node again after it was killed or stopped. */
-  start(index: number): Promise<RestatePart>;
+  start(index: number): Promise<RestateProcess>;
   stop(): Promise<void>;
 };
 

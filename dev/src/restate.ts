@@ -3,12 +3,12 @@
 import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
-import { type Part, spawnPart } from "./part.ts";
+import { type ManagedProcess, startProcess } from "./managed-process.ts";
 import { freePort } from "./ports.ts";
-import { answers } from "./probe.ts";
+import { respondsOk } from "./readiness-probe.ts";
 import { type RestateMembership, restateSettings } from "./restate-settings.ts";
 
-export type RestatePart = Part & { ingressUrl: string; adminUrl: string };
+export type RestateProcess = ManagedProcess & { ingressUrl: string; adminUrl: string };
 
 export type RestateOptions = {
   dataDir: string;
@@ -24,7 +24,7 @@ export type RestateOptions = {
   settings?: Record<string, string>;
 };
 
-export async function startRestate(options: RestateOptions): Promise<RestatePart> {
+export async function startRestate(options: RestateOptions): Promise<RestateProcess> {
   const dataDir = resolve(options.dataDir);
   mkdirSync(dataDir, { recursive: true });
   const nodeName = options.nodeName ?? "gesso-1";
@@ -38,7 +38,7 @@ export async function startRestate(options: RestateOptions): Promise<RestatePart
     nodeName,
     fabricPort: options.fabricPort ?? (await freePort()),
   });
-  const part = await spawnPart({
+  const part = await startProcess({
     name: options.cluster ? `restate ${nodeName}` : "restate",
     url: ingressUrl,
     command: [findBinary(), "--no-logo"],
@@ -46,7 +46,7 @@ export async function startRestate(options: RestateOptions): Promise<RestatePart
     // Nothing of our own environment: a proxy or a foreign RESTATE_ variable in it would change how the server works.
     environment: { PATH: process.env.PATH ?? "", ...settings, ...options.settings },
     directory: dataDir,
-    probe: async () => (await answers(`${ingressUrl}/restate/health`)) && (await hasLeaders(adminUrl)),
+    probe: async () => (await respondsOk(`${ingressUrl}/restate/health`)) && (await hasLeaders(adminUrl)),
     readySeconds: 60,
   });
   return { ...part, ingressUrl, adminUrl };
@@ -56,8 +56,8 @@ export async function startRestate(options: RestateOptions): Promise<RestatePart
 async function hasLeaders(adminUrl: string): Promise<boolean> {
   const query = "select count(*) from sys_invocation_status";
   return (
-    (await answers(`${adminUrl}/health`)) &&
-    (await answers(`${adminUrl}/query`, {
+    (await respondsOk(`${adminUrl}/health`)) &&
+    (await respondsOk(`${adminUrl}/query`, {
       method: "POST",
       headers: { "content-type": "application/json", accept: "application/json" },
       body: JSON.stringify({ query }),

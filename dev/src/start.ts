@@ -2,14 +2,14 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type Foundation, startFoundation, stopInOrder } from "./foundation.ts";
-import { takeLock } from "./lock.ts";
-import type { Part } from "./part.ts";
-import { type PortPlan, planPorts } from "./port-plan.ts";
+import { startServer } from "./gesso-processes.ts";
+import { acquireLock } from "./lock.ts";
+import type { ManagedProcess } from "./managed-process.ts";
+import { allocatePorts, type PortPlan } from "./port-plan.ts";
 import { freePort } from "./ports.ts";
-import { startServer } from "./programs.ts";
-import type { RestatePart } from "./restate.ts";
-import { loadState, type State, saveEnvironment, saveState } from "./state.ts";
+import type { RestateProcess } from "./restate.ts";
+import { type Dependencies, startDependencies, stopInOrder } from "./start-dependencies.ts";
+import { loadState, type SavedState, saveEnvironment, saveState } from "./state.ts";
 
 export type StartOptions = {
   dataDir: string;
@@ -24,22 +24,22 @@ export type StartOptions = {
   log: (line: string) => void;
 };
 
-export type Gesso = {
+export type GessoInstance = {
   url: string;
   key: string;
   dataDir: string;
   /** In the order in which they are stopped: the server first, PostgreSQL last. */
-  parts: Part[];
-  restate: RestatePart;
+  parts: ManagedProcess[];
+  restate: RestateProcess;
   databaseUrl: string;
   stop(): Promise<void>;
 };
 
-export async function startAll(options: StartOptions): Promise<Gesso> {
+export async function startGesso(options: StartOptions): Promise<GessoInstance> {
   const dataDir = options.ephemeral ? temporaryDirectory() : resolve(options.dataDir);
   mkdirSync(dataDir, { recursive: true });
-  const lock = takeLock(dataDir);
-  const parts: Part[] = [];
+  const lock = acquireLock(dataDir);
+  const parts: ManagedProcess[] = [];
   const stop = async () => {
     await stopInOrder(parts, options.log);
     lock.release();
@@ -48,14 +48,19 @@ export async function startAll(options: StartOptions): Promise<Gesso> {
 
   try {
     const state = loadState(dataDir);
-    const patienceSeconds = lock.wasAbandoned ? 2 : 0;
-    const ports = await planPorts({ port: options.port, remembered: state.ports, patienceSeconds, log: options.log });
+    const patienceSeconds = lock.wasStale ? 2 : 0;
+    const ports = await allocatePorts({
+      port: options.port,
+      remembered: state.ports,
+      patienceSeconds,
+      log: options.log,
+    });
     const { databaseUrl, entries } = options;
     const sandboxEntry = entries?.sandbox;
-    const ground = { dataDir, ports, sandboxKey: state.sandboxKey, databaseUrl, sandboxEntry };
-    const foundation = await startFoundation(ground);
+    const dependencyOptions = { dataDir, ports, sandboxKey: state.sandboxKey, databaseUrl, sandboxEntry };
+    const foundation = await startDependencies(dependencyOptions);
     parts.push(...foundation.parts);
-    const server = await startOnPort({ dataDir, ports, state, foundation }, options);
+    const server = await startServerOnPort({ dataDir, ports, state, foundation }, options);
     parts.unshift(server);
     const { restate } = foundation;
     return { url: server.url, key: state.devKey, dataDir, parts, restate, databaseUrl: foundation.databaseUrl, stop };
@@ -65,10 +70,10 @@ export async function startAll(options: StartOptions): Promise<Gesso> {
   }
 }
 
-type Surroundings = { dataDir: string; ports: PortPlan; state: State; foundation: Foundation };
+type ServerStartContext = { dataDir: string; ports: PortPlan; state: SavedState; foundation: Dependencies };
 
 /** Another Gesso that starts at the same moment may have found the same port free: whoever comes second moves on. */
-async function startOnPort(around: Surroundings, options: StartOptions): Promise<Part> {
+async function startServerOnPort(around: ServerStartContext, options: StartOptions): Promise<ManagedProcess> {
   const { dataDir, ports, state } = around;
   const url = `http://127.0.0.1:${ports.api}`;
   const environment = serverEnvironment(around, url);
@@ -86,14 +91,17 @@ async function startOnPort(around: Surroundings, options: StartOptions): Promise
   } catch (error) {
     const api = await freePort(ports.api);
     if (options.port !== undefined || api === ports.api) throw error;
-    options.log(`Port ${ports.api} was taken meanwhile; using ${api}.`);
-    return startOnPort({ ...around, ports: { ...ports, api } }, options);
+    options.log(`Port ${ports.api} is in use by another process; using ${api}.`);
+    return startServerOnPort({ ...around, ports: { ...ports, api } }, options);
   }
 }
 
-const USUAL_CATALOGUE = "gesso.yaml";
+const DEFAULT_CATALOGUE = "gesso.yaml";
 
-function serverEnvironment({ dataDir, ports, state, foundation }: Surroundings, url: string): Record<string, string> {
+function serverEnvironment(
+  { dataDir, ports, state, foundation }: ServerStartContext,
+  url: string,
+): Record<string, string> {
   return {
     HOST: "127.0.0.1",
     PORT: String(ports.api),
@@ -118,7 +126,7 @@ function serverEnvironment({ dataDir, ports, state, foundation }: Surroundings, 
 /** The server works in a folder of its own; the operator's file is where a person said, or where gesso was called. */
 function catalogueSetting(): Record<string, string> {
   const named = process.env.GESSO_CONFIG;
-  return named || existsSync(USUAL_CATALOGUE) ? { GESSO_CONFIG: resolve(named || USUAL_CATALOGUE) } : {};
+  return named || existsSync(DEFAULT_CATALOGUE) ? { GESSO_CONFIG: resolve(named || DEFAULT_CATALOGUE) } : {};
 }
 
 function temporaryDirectory(): string {

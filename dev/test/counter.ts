@@ -32,7 +32,7 @@ export async function serveCounter(adminUrl: string): Promise<void> {
 }
 
 /** The idempotency key makes it safe to ask again when an answer is lost. */
-export async function add(ingressUrl: string, amount: number, idempotencyKey: string): Promise<number> {
+export async function addToCounter(ingressUrl: string, amount: number, idempotencyKey: string): Promise<number> {
   const response = await fetch(`${ingressUrl}/Counter/one/add`, {
     method: "POST",
     headers: { "content-type": "application/json", "idempotency-key": idempotencyKey },

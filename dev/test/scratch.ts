@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-export function scratchDirectory(): string {
+export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), "gesso-test-"));
   chmodSync(directory, 0o755);
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
@@ -12,7 +12,7 @@ export function scratchDirectory(): string {
 }
 
 /** Called in the reverse order of use, so a part is gone before its directory is removed. */
-export function killedAtEnd<Killable extends { kill(): Promise<void> }>(part: Killable): Killable {
+export function killAfterTest<Killable extends { kill(): Promise<void> }>(part: Killable): Killable {
   onTestFinished(() => part.kill());
   return part;
 }

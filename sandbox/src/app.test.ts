@@ -1,15 +1,15 @@
 // The face of the vendor: who is let in, what is refused, and the life of an ordinary job.
 import { describe, expect, test } from "vitest";
-import { openRig } from "../test/rig.ts";
+import { startSandboxHarness } from "../test/sandbox-harness.ts";
 
 test("a job is accepted, runs and gives a picture at an absolute address", async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   const { status, body } = await rig.post({ width: 64, height: 48, count: 2, prompt: "a hill [sandbox:delay=1]" });
   expect(status).toBe(202);
   expect(body).toEqual({ id: expect.any(String), status: "queued", progress: 0, created_at: expect.any(String) });
   const running = await rig.call("GET", `/v1/jobs/${body.id}`);
   expect(running.body).toMatchObject({ status: "running", outputs: [], error: null, finished_at: null });
-  const job = await rig.ended(body.id);
+  const job = await rig.waitUntilEnded(body.id);
   expect(job).toMatchObject({ status: "succeeded", progress: 1, error: null, finished_at: expect.any(String) });
   const output = { media_type: "image/png", width: 64, height: 48 };
   expect(job.outputs).toEqual([
@@ -19,7 +19,7 @@ test("a job is accepted, runs and gives a picture at an absolute address", async
 });
 
 test("health is told to anybody", async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   const answer = await fetch(`${rig.url()}/v1/health`);
   expect(await answer.json()).toEqual({ status: "ok" });
 });
@@ -28,7 +28,7 @@ describe("401", () => {
   test.each(["/v1/jobs/x", "/v1/jobs?reference=x", "/v1/ledger", "/v1/behaviour"])(
     "without the key at %s",
     async (path) => {
-      const rig = await openRig();
+      const rig = await startSandboxHarness();
       const bare = await fetch(rig.url() + path);
       expect(bare.status).toBe(401);
       expect(await bare.json()).toEqual({ error: { code: "unauthorized", message: expect.any(String) } });
@@ -40,7 +40,7 @@ describe("401", () => {
 
 describe("404", () => {
   test("for a job, a file and a route that do not exist", async () => {
-    const rig = await openRig();
+    const rig = await startSandboxHarness();
     expect((await rig.call("GET", "/v1/jobs/job_0")).status).toBe(404);
     expect((await rig.call("POST", "/v1/jobs/job_0/cancel")).status).toBe(404);
     expect((await rig.call("GET", "/v1/files/job_0/0.png")).status).toBe(404);
@@ -63,7 +63,7 @@ describe("422", () => {
     ["a misspelt directive", { prompt: "[sandbox:dealy=1]" }],
     ["a directive with a wrong value", { prompt: "[sandbox:delay=soon]" }],
   ])("for %s", async (_, fields) => {
-    const rig = await openRig();
+    const rig = await startSandboxHarness();
     const { status, body } = await rig.post(fields);
     expect(status).toBe(422);
     expect(body.error.code).toBe("invalid_parameters");
@@ -71,12 +71,12 @@ describe("422", () => {
   });
 
   test("a body that is not JSON is answered with 400", async () => {
-    const rig = await openRig();
+    const rig = await startSandboxHarness();
     expect((await rig.call("POST", "/v1/jobs", "{")).status).toBe(400);
   });
 
   test("a look-up needs a reference", async () => {
-    const rig = await openRig();
+    const rig = await startSandboxHarness();
     expect((await rig.call("GET", "/v1/jobs")).status).toBe(422);
   });
 });

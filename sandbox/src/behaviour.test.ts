@@ -1,20 +1,20 @@
 // Directives are found in prompts, and mistakes in them are told.
 import { expect, test } from "vitest";
-import { readDirectives } from "./behaviour.ts";
+import { parseDirectives } from "./behaviour.ts";
 
 test("a prompt without directives is left as it is", () => {
-  expect(readDirectives(" a [red] hill ")).toEqual({ text: " a [red] hill ", behaviour: {} });
+  expect(parseDirectives(" a [red] hill ")).toEqual({ text: " a [red] hill ", behaviour: {} });
 });
 
 test("directives are taken out wherever they stand, and later ones win", () => {
-  expect(readDirectives("[sandbox:delay=2, fail] a hill [sandbox:delay=0.5,busy=3] at dawn")).toEqual({
+  expect(parseDirectives("[sandbox:delay=2, fail] a hill [sandbox:delay=0.5,busy=3] at dawn")).toEqual({
     text: "a hill at dawn",
     behaviour: { delay: 0.5, fail: true, busy: 3 },
   });
 });
 
 test("a flag may be written out", () => {
-  expect(readDirectives("[sandbox:fail=false,never=true]")).toEqual({
+  expect(parseDirectives("[sandbox:fail=false,never=true]")).toEqual({
     text: "",
     behaviour: { fail: false, never: true },
   });
@@ -23,6 +23,6 @@ test("a flag may be written out", () => {
 test.each(["[sandbox:hurry]", "[sandbox:delay]", "[sandbox:delay=]", "[sandbox:busy=1.5]", "[sandbox:fail=3]"])(
   "%s is a complaint",
   (prompt) => {
-    expect(readDirectives(prompt)).toHaveProperty("complaint");
+    expect(parseDirectives(prompt)).toHaveProperty("complaint");
   },
 );

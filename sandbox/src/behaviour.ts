@@ -16,10 +16,14 @@ export const Behaviour = z
     busy: times.describe("The first N POSTs with this prompt answer 429."),
     unavailable: times.describe("The first N POSTs with this prompt answer 503."),
     error: times.describe("The first N POSTs with this prompt answer 500."),
-    drop: z.union([flag, times]).describe("Accepts the job and loses the answer; with N, for the first N POSTs only."),
-    drop_before: z.union([flag, times]).describe("Loses the first POST, or the first N, before anything is accepted."),
+    drop: z
+      .union([flag, times])
+      .describe("Accepts the job and drops the response; with N, only for the first N POSTs."),
+    drop_before: z
+      .union([flag, times])
+      .describe("Drops the connection of the first POST, or the first N, before the job is accepted."),
     drop_rate: z.number().min(0).max(1).describe("The share of accepted jobs whose answer is lost."),
-    no_callback: flag.describe("Nobody is called when the job ends."),
+    no_callback: flag.describe("No callback is sent when the job ends."),
     callback_first: flag.describe("The POST is answered only after the job has ended and its callback was tried."),
     garbage: flag.describe("The output is an HTML page."),
     truncated: flag.describe("The output is cut in half."),
@@ -30,7 +34,7 @@ export const Behaviour = z
 
 export type Behaviour = z.infer<typeof Behaviour>;
 
-type Reading = { text: string; behaviour: Behaviour } | { complaint: string };
+type ParsedPrompt = { text: string; behaviour: Behaviour } | { complaint: string };
 
 const readValue = (written: string | undefined): unknown => {
   if (written === undefined || written === "true") return true;
@@ -39,7 +43,7 @@ const readValue = (written: string | undefined): unknown => {
 };
 
 /** Takes every `[sandbox:key=value,flag]` out of a prompt. A misspelt one is a complaint, never silently ignored. */
-export const readDirectives = (prompt: string): Reading => {
+export const parseDirectives = (prompt: string): ParsedPrompt => {
   if (!prompt.includes("[sandbox:")) return { text: prompt, behaviour: {} };
   const told: Record<string, unknown> = {};
   const text = prompt.replace(/\s*\[sandbox:([^\]]*)\]/g, (_, list: string) => {

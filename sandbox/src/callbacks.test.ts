@@ -1,48 +1,48 @@
 // Callbacks are signed, tried again, and survive a restart.
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
-import { key, openEar, openRig, until } from "../test/rig.ts";
+import { startCallbackReceiver, startSandboxHarness, TEST_KEY, waitUntil } from "../test/sandbox-harness.ts";
 
 test("the callback carries the job, signed with the key", async () => {
-  const rig = await openRig();
-  const ear = await openEar();
+  const rig = await startSandboxHarness();
+  const ear = await startCallbackReceiver();
   const { body } = await rig.post({ callback_url: ear.url, prompt: "[sandbox:delay=0] a hill" });
-  const { headers, text, job } = await until(() => ear.heard[0]);
-  expect(job).toEqual(await rig.ended(body.id));
+  const { headers, text, job } = await waitUntil(() => ear.heard[0]);
+  expect(job).toEqual(await rig.waitUntilEnded(body.id));
   const [, time, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers["sandbox-signature"])) ?? [];
   expect(Math.abs(Number(time) - Date.now() / 1000)).toBeLessThan(5);
-  expect(signature).toBe(createHmac("sha256", key).update(`${time}.${text}`).digest("hex"));
+  expect(signature).toBe(createHmac("sha256", TEST_KEY).update(`${time}.${text}`).digest("hex"));
   expect(headers["content-type"]).toBe("application/json");
-  await until(async () => (await rig.ledger())[0]!.callback_attempts === 1);
+  await waitUntil(async () => (await rig.ledger())[0]!.callback_attempts === 1);
 });
 
 test("a callback that is not taken is tried again after a pause", async () => {
-  const rig = await openRig();
-  const ear = await openEar([500, 302]);
+  const rig = await startSandboxHarness();
+  const ear = await startCallbackReceiver([500, 302]);
   await rig.post({ callback_url: ear.url, prompt: "[sandbox:delay=0] a hill" });
-  await until(async () => (await rig.ledger())[0]!.callback_attempts === 3);
+  await waitUntil(async () => (await rig.ledger())[0]!.callback_attempts === 3);
   const [first, second, third] = ear.heard.map(({ at }) => at) as [number, number, number];
   expect(second - first).toBeGreaterThanOrEqual(190);
   expect(third - second).toBeGreaterThanOrEqual(990);
 });
 
 test("no_callback calls nobody", async () => {
-  const rig = await openRig();
-  const ear = await openEar();
+  const rig = await startSandboxHarness();
+  const ear = await startCallbackReceiver();
   const { body } = await rig.post({ callback_url: ear.url, prompt: "[sandbox:delay=0,no_callback] a hill" });
-  await rig.ended(body.id);
+  await rig.waitUntilEnded(body.id);
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(ear.heard).toEqual([]);
 });
 
 test("after a restart a callback that was never taken is sent again, and one that was taken is not", async () => {
-  const rig = await openRig();
-  const ear = await openEar([204, 500]);
+  const rig = await startSandboxHarness();
+  const ear = await startCallbackReceiver([204, 500]);
   const taken = await rig.post({ callback_url: ear.url, prompt: "[sandbox:delay=0] a hill" });
-  await until(async () => (await rig.ledger())[0]!.callback_attempts === 1);
+  await waitUntil(async () => (await rig.ledger())[0]!.callback_attempts === 1);
   const missed = await rig.post({ callback_url: ear.url, prompt: "[sandbox:delay=0] a dale" });
-  await until(async () => (await rig.ledger())[1]!.callback_attempts === 1);
+  await waitUntil(async () => (await rig.ledger())[1]!.callback_attempts === 1);
   await rig.restart();
-  await until(() => ear.heard.length === 3);
+  await waitUntil(() => ear.heard.length === 3);
   expect(ear.heard.map(({ job }) => job.id)).toEqual([taken.body.id, missed.body.id, missed.body.id]);
 });

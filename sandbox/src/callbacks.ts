@@ -6,11 +6,11 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 const pauseSeconds = [0.2, 1, 3, 10];
 const attemptMilliseconds = 10_000;
 
-type Letter = { url: string; body: string };
+type CallbackMessage = { url: string; body: string };
 
-export type Callbacks = {
+export type CallbackSender = {
   /** Resolves after the first try; later tries go on by themselves. `tried` hears of every try. */
-  send(letter: Letter, tried: (taken: boolean) => void): Promise<void>;
+  send(letter: CallbackMessage, onAttempt: (taken: boolean) => void): Promise<void>;
   close(): void;
 };
 
@@ -19,12 +19,12 @@ const signature = (key: string, body: string): string => {
   return `t=${time},v1=${createHmac("sha256", key).update(`${time}.${body}`).digest("hex")}`;
 };
 
-export const openCallbacks = (key: string): Callbacks => {
+export const createCallbackSender = (key: string): CallbackSender => {
   const agents = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
   const timers = new Set<NodeJS.Timeout>();
   let isClosed = false;
 
-  const post = ({ url, body }: Letter): Promise<boolean> =>
+  const post = ({ url, body }: CallbackMessage): Promise<boolean> =>
     new Promise((resolve) => {
       const isSecure = url.startsWith("https:");
       const headers = {
@@ -46,21 +46,25 @@ export const openCallbacks = (key: string): Callbacks => {
       outgoing.end(body);
     });
 
-  const attempt = async (letter: Letter, tried: (taken: boolean) => void, tries: number): Promise<void> => {
+  const attempt = async (
+    letter: CallbackMessage,
+    onAttempt: (taken: boolean) => void,
+    tries: number,
+  ): Promise<void> => {
     const taken = await post(letter);
     if (isClosed) return;
-    tried(taken);
+    onAttempt(taken);
     const pause = pauseSeconds[tries];
     if (taken || pause === undefined) return;
     const timer = setTimeout(() => {
       timers.delete(timer);
-      void attempt(letter, tried, tries + 1);
+      void attempt(letter, onAttempt, tries + 1);
     }, pause * 1000);
     timers.add(timer);
   };
 
   return {
-    send: (letter, tried) => attempt(letter, tried, 0),
+    send: (letter, onAttempt) => attempt(letter, onAttempt, 0),
     close: () => {
       isClosed = true;
       for (const timer of timers) clearTimeout(timer);

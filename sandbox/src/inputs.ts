@@ -5,32 +5,33 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
-import { changesBlack, type Job } from "./job.ts";
-import type { Image, KeptImage } from "./request.ts";
+import { type Job, usesBlackMask } from "./job.ts";
+import type { Image, StoredImage } from "./request.ts";
 
 const fetchMilliseconds = 15_000;
 
-export type Inputs = {
+export type InputFiles = {
   /** Puts the bytes of an image into a file, named by what is in it. */
-  keep(image: Image): KeptImage;
+  store(image: Image): StoredImage;
   /** Fetches what is only an address yet and looks whether all are images; says what is wrong, or nothing. */
-  gather(job: Job): Promise<string | undefined>;
+  fetchAndValidate(job: Job): Promise<string | undefined>;
   /** The images, then the mask: white is what changes, whatever it meant where it came from. */
   read(job: Job): Promise<Buffer[]>;
   /** The bytes of an image as they came with a request, by the name that the ledger gives it. */
-  received(file: string): Promise<Buffer | undefined>;
+  readOriginal(file: string): Promise<Buffer | undefined>;
   /** Where a job may keep a file of its own making. */
-  fileFor(job: Job): string;
+  outputPathFor(job: Job): string;
 };
 
-const imagesOf = ({ request }: Job): KeptImage[] => (request.mask ? [...request.images, request.mask] : request.images);
+const imagesOf = ({ request }: Job): StoredImage[] =>
+  request.mask ? [...request.images, request.mask] : request.images;
 
-export const openInputs = (dataDir: string, signal: AbortSignal): Inputs => {
+export const createInputFiles = (dataDir: string, signal: AbortSignal): InputFiles => {
   const folder = join(dataDir, "inputs");
   const made = join(dataDir, "made");
   mkdirSync(folder, { recursive: true });
   mkdirSync(made, { recursive: true });
-  const fileOf = (job: Job, image: KeptImage, index: number) =>
+  const fileOf = (job: Job, image: StoredImage, index: number) =>
     join(folder, "file" in image ? image.file : `${job.id}-${index}`);
 
   const fetchOne = async (url: string, file: string): Promise<void> => {
@@ -41,14 +42,14 @@ export const openInputs = (dataDir: string, signal: AbortSignal): Inputs => {
   };
 
   return {
-    keep: (image) => {
+    store: (image) => {
       if ("url" in image) return image;
       const bytes = Buffer.from(image.base64, "base64");
       const file = createHash("sha256").update(bytes).digest("hex");
       if (!existsSync(join(folder, file))) writeFileSync(join(folder, file), bytes);
       return { file, media_type: image.media_type };
     },
-    gather: async (job) => {
+    fetchAndValidate: async (job) => {
       for (const [index, image] of imagesOf(job).entries()) {
         try {
           const file = fileOf(job, image, index);
@@ -62,11 +63,11 @@ export const openInputs = (dataDir: string, signal: AbortSignal): Inputs => {
     },
     read: async (job) => {
       const all = await Promise.all(imagesOf(job).map((image, index) => readFile(fileOf(job, image, index))));
-      if (!job.request.mask || !changesBlack(job.request.model)) return all;
+      if (!job.request.mask || !usesBlackMask(job.request.model)) return all;
       return [...all.slice(0, -1), await sharp(all.at(-1)).flatten().negate().png().toBuffer()];
     },
-    received: async (file) =>
+    readOriginal: async (file) =>
       /^[0-9a-f]{64}$/.test(file) ? readFile(join(folder, file)).catch(() => undefined) : undefined,
-    fileFor: (job) => join(made, job.id),
+    outputPathFor: (job) => join(made, job.id),
   };
 };

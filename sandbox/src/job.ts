@@ -1,22 +1,22 @@
 // A job: what was asked, how it stands, and how it is shown to the one who asked.
 import type { Behaviour } from "./behaviour.ts";
-import type { KeptRequest } from "./request.ts";
-import type { Findings } from "./tasks/task.ts";
+import type { StoredRequest } from "./request.ts";
+import type { TaskResult } from "./tasks/task.ts";
 
-export type Ending = "succeeded" | "failed" | "refused" | "canceled";
-type Status = "queued" | "running" | Ending;
+export type FinalStatus = "succeeded" | "failed" | "refused" | "canceled";
+type Status = "queued" | "running" | FinalStatus;
 export type JobError = { code: string; message: string };
 
 export type Job = {
   id: string;
-  request: KeptRequest;
+  request: StoredRequest;
   behaviour: Behaviour;
   seed: number;
   idempotency_key: string | null;
   status: Status;
   error: JobError | null;
   /** What the job gives, once it has succeeded. */
-  findings: Findings;
+  result: TaskResult;
   created_at: string;
   finished_at: string | null;
   canceled_at: string | null;
@@ -28,19 +28,19 @@ export type Job = {
   /** When this process began to run it, in milliseconds; a restart begins anew. */
   startedAt: number | null;
   /** How far its work is by its own account, for tasks that say so. */
-  reported: number | null;
+  reportedProgress: number | null;
 };
 
 /** How a lost answer can be recovered: by posting again (A), by looking the reference up (B), or not at all (C). */
-export type VendorClass = "replay" | "find" | "blind";
+export type RecoveryClass = "replay" | "find" | "blind";
 
-export const classOf = (model: string): VendorClass => {
+export const recoveryClassOf = (model: string): RecoveryClass => {
   if (model.startsWith("find/")) return "find";
   return model.startsWith("blind/") ? "blind" : "replay";
 };
 
 /** Vendors do not agree on masks: to models of this kind black is what changes. */
-export const changesBlack = (model: string): boolean => model.endsWith("+black");
+export const usesBlackMask = (model: string): boolean => model.endsWith("+black");
 
 export const hasEnded = (job: Job): boolean => job.status !== "queued" && job.status !== "running";
 
@@ -51,21 +51,21 @@ const progressOf = (job: Job): number => {
   if (job.status !== "running" || job.startedAt === null) return 0;
   const expected = (job.behaviour.never ? 60 : delaySecondsOf(job)) * 1000;
   const passed = (Date.now() - job.startedAt) / Math.max(expected, 1);
-  return Math.min(0.99, Math.round(Math.min(passed, job.reported ?? 1) * 100) / 100);
+  return Math.min(0.99, Math.round(Math.min(passed, job.reportedProgress ?? 1) * 100) / 100);
 };
 
-export const outputsOf = (job: Job) => {
-  const { outputs } = job.findings;
+export const visibleOutputs = (job: Job) => {
+  const { outputs } = job.result;
   return job.behaviour.wrong_count ? outputs.slice(0, -1) : outputs;
 };
 
-const dataOf = (job: Job) => (job.behaviour.garbage && job.findings.data ? { oops: true } : job.findings.data);
+const dataOf = (job: Job) => (job.behaviour.garbage && job.result.data ? { oops: true } : job.result.data);
 
-export const showJob = (job: Job, url: string) => ({
+export const renderJob = (job: Job, url: string) => ({
   id: job.id,
   status: job.status,
   progress: progressOf(job),
-  outputs: outputsOf(job).map(({ extension, ...output }, index) => ({
+  outputs: visibleOutputs(job).map(({ extension, ...output }, index) => ({
     url: `${url}/v1/files/${job.id}/${index}.${extension}`,
     ...output,
   })),

@@ -13,11 +13,11 @@ test("half a line at the end is forgotten, and the next fact stands on a line of
   first.close();
   appendFileSync(join(dataDir, "ledger.jsonl"), '{"fact":"deliv');
   const second = openLedger(dataDir);
-  expect(second.facts).toEqual([{ fact: "delivered", id: "one" }]);
+  expect(second.events).toEqual([{ fact: "delivered", id: "one" }]);
   second.write({ fact: "delivered", id: "two" });
   second.close();
   const third = openLedger(dataDir);
-  expect(third.facts).toEqual([
+  expect(third.events).toEqual([
     { fact: "delivered", id: "one" },
     { fact: "delivered", id: "two" },
   ]);

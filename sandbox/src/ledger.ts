@@ -2,36 +2,36 @@
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Behaviour } from "./behaviour.ts";
-import type { Ending, JobError } from "./job.ts";
-import type { KeptRequest } from "./request.ts";
-import type { Findings } from "./tasks/task.ts";
+import type { FinalStatus, JobError } from "./job.ts";
+import type { StoredRequest } from "./request.ts";
+import type { TaskResult } from "./tasks/task.ts";
 
-export type Acceptance = {
+export type AcceptedEvent = {
   fact: "accepted";
   id: string;
   at: string;
-  request: KeptRequest;
+  request: StoredRequest;
   behaviour: Behaviour;
   seed: number;
   idempotency_key: string | null;
 };
 
-export type JobFact =
+export type JobEvent =
   | { fact: "posted_again"; id: string }
   | { fact: "answer_lost"; id: string }
-  | { fact: "ended"; id: string; at: string; status: "succeeded"; error: null; findings: Findings }
-  | { fact: "ended"; id: string; at: string; status: Exclude<Ending, "canceled" | "succeeded">; error: JobError }
+  | { fact: "ended"; id: string; at: string; status: "succeeded"; error: null; findings: TaskResult }
+  | { fact: "ended"; id: string; at: string; status: Exclude<FinalStatus, "canceled" | "succeeded">; error: JobError }
   | { fact: "canceled"; id: string; at: string }
   | { fact: "delivered"; id: string }
   | { fact: "callback"; id: string; taken: boolean };
 
-type Fact = Acceptance | JobFact | { fact: "behaviour"; behaviour: Behaviour };
+type LedgerEvent = AcceptedEvent | JobEvent | { fact: "behaviour"; behaviour: Behaviour };
 
-export type Ledger = { facts: Fact[]; write(fact: Fact): void; close(): void };
+export type Ledger = { events: LedgerEvent[]; write(fact: LedgerEvent): void; close(): void };
 
-const parse = (line: string): Fact[] => {
+const parse = (line: string): LedgerEvent[] => {
   try {
-    return [JSON.parse(line) as Fact];
+    return [JSON.parse(line) as LedgerEvent];
   } catch {
     // Only the last line of a killed process can be half a line, and it was never answered for.
     return [];
@@ -45,7 +45,7 @@ export const openLedger = (dataDir: string): Ledger => {
   const file = openSync(path, "a");
   if (written && !written.endsWith("\n")) writeSync(file, "\n");
   return {
-    facts: written.split("\n").filter(Boolean).flatMap(parse),
+    events: written.split("\n").filter(Boolean).flatMap(parse),
     write: (fact) => {
       writeSync(file, `${JSON.stringify(fact)}\n`);
     },

@@ -34,11 +34,11 @@ export type JobRequest = z.infer<typeof JobRequest>;
 export type Image = z.infer<typeof Image>;
 
 /** An image as it is remembered: bytes that came with the request lie in a file, so that the ledger stays small. */
-export type KeptImage = { url: string } | { file: string; media_type: string };
+export type StoredImage = { url: string } | { file: string; media_type: string };
 
 /** A request as it is remembered: directives taken out of the prompt, bytes taken out of the images. */
-export type KeptRequest = Omit<JobRequest, "prompt" | "images" | "mask"> & {
+export type StoredRequest = Omit<JobRequest, "prompt" | "images" | "mask"> & {
   prompt: string;
-  images: KeptImage[];
-  mask?: KeptImage | undefined;
+  images: StoredImage[];
+  mask?: StoredImage | undefined;
 };

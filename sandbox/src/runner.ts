@@ -1,14 +1,14 @@
 // Brings every accepted job to its end, once, and lets its caller know. A restart takes up whatever was left undone.
 import { setTimeout as wait } from "node:timers/promises";
-import type { Book } from "./book.ts";
-import type { Callbacks } from "./callbacks.ts";
-import type { Inputs } from "./inputs.ts";
-import { delaySecondsOf, hasEnded, type Job, type JobError, showJob } from "./job.ts";
+import type { CallbackSender } from "./callbacks.ts";
+import type { InputFiles } from "./inputs.ts";
+import { delaySecondsOf, hasEnded, type Job, type JobError, renderJob } from "./job.ts";
+import type { JobStore } from "./job-store.ts";
 import { findTask } from "./tasks/index.ts";
-import type { Findings } from "./tasks/task.ts";
+import type { TaskResult } from "./tasks/task.ts";
 import type { Encoder } from "./video/encoder.ts";
 
-export type Runner = {
+export type JobRunner = {
   start(job: Job): void;
   cancel(job: Job): void;
   /** Resolves when the job has ended and its callback was tried for the first time. */
@@ -19,46 +19,52 @@ export type Runner = {
   close(): Promise<void>;
 };
 
-type Parts = { book: Book; callbacks: Callbacks; inputs: Inputs; url: string; encoder: Encoder };
-type Result = Findings | { error: JobError; status?: "refused" };
+type JobRunnerDependencies = {
+  book: JobStore;
+  callbacks: CallbackSender;
+  inputs: InputFiles;
+  url: string;
+  encoder: Encoder;
+};
+type JobResult = TaskResult | { error: JobError; status?: "refused" };
 
-const ordered = ({ behaviour }: Job): Result | undefined => {
-  if (behaviour.fail) return { error: { code: "generation_failed", message: "The picture failed." } };
+const injectedResult = ({ behaviour }: Job): JobResult | undefined => {
+  if (behaviour.fail) return { error: { code: "generation_failed", message: "Image generation failed." } };
   if (!behaviour.refuse) return undefined;
-  return { error: { code: "content_policy", message: "We do not draw this." }, status: "refused" };
+  return { error: { code: "content_policy", message: "The prompt violates the content policy." }, status: "refused" };
 };
 
-export const openRunner = ({ book, callbacks, inputs, url, encoder }: Parts): Runner => {
+export const createJobRunner = ({ book, callbacks, inputs, url, encoder }: JobRunnerDependencies): JobRunner => {
   const running = new Map<string, { stop: AbortController; done: Promise<void> }>();
   const waiting = new Map<string, () => void>();
   let isClosed = false;
 
-  const tell = async (job: Job): Promise<void> => {
+  const sendCallback = async (job: Job): Promise<void> => {
     const { callback_url } = job.request;
     if (callback_url && !job.behaviour.no_callback) {
-      const letter = { url: callback_url, body: JSON.stringify(showJob(job, url)) };
-      await callbacks.send(letter, (taken) => book.record({ fact: "callback", id: job.id, taken }));
+      const letter = { url: callback_url, body: JSON.stringify(renderJob(job, url)) };
+      await callbacks.send(letter, (taken) => book.append({ fact: "callback", id: job.id, taken }));
     }
     waiting.get(job.id)?.();
     waiting.delete(job.id);
   };
 
-  const end = (job: Job, result: Result): void => {
+  const end = (job: Job, result: JobResult): void => {
     if (isClosed || hasEnded(job)) return;
     const ended = { fact: "ended", id: job.id, at: new Date().toISOString() } as const;
-    if ("error" in result) book.record({ ...ended, status: result.status ?? "failed", error: result.error });
-    else book.record({ ...ended, status: "succeeded", error: null, findings: result });
-    void tell(job);
+    if ("error" in result) book.append({ ...ended, status: result.status ?? "failed", error: result.error });
+    else book.append({ ...ended, status: "succeeded", error: null, findings: result });
+    void sendCallback(job);
   };
 
-  const work = async (job: Job, signal: AbortSignal): Promise<Result> => {
+  const work = async (job: Job, signal: AbortSignal): Promise<JobResult> => {
     const { request, seed } = job;
     const task = findTask(request.task);
-    if (!task) return { error: { code: "generation_failed", message: `There is no task ${request.task}.` } };
+    if (!task) return { error: { code: "generation_failed", message: `Unknown task: ${request.task}.` } };
     const report = (share: number): void => {
-      job.reported = Math.max(job.reported ?? 0, share);
+      job.reportedProgress = Math.max(job.reportedProgress ?? 0, share);
     };
-    const file = inputs.fileFor(job);
+    const file = inputs.outputPathFor(job);
     const asked = { request, seed, file, inputs: () => inputs.read(job), signal, report, encoder };
     return task.find(asked).catch((cause: unknown) => ({
       error: { code: "generation_failed", message: cause instanceof Error ? cause.message : String(cause) },
@@ -69,13 +75,13 @@ export const openRunner = ({ book, callbacks, inputs, url, encoder }: Parts): Ru
     job.status = "running";
     job.startedAt = Date.now();
     if (job.request.images.length || job.request.mask) {
-      const complaint = await inputs.gather(job);
+      const complaint = await inputs.fetchAndValidate(job);
       if (complaint) return end(job, { error: { code: "invalid_input", message: complaint } });
     }
     if (job.behaviour.never || signal.aborted) return;
     const delay = delaySecondsOf(job) * 1000;
     const passed = delay ? wait(delay, undefined, { signal }).catch(() => undefined) : undefined;
-    const result = ordered(job) ?? (await work(job, signal));
+    const result = injectedResult(job) ?? (await work(job, signal));
     if (passed) await passed;
     if (!signal.aborted) end(job, result);
   };
@@ -92,15 +98,15 @@ export const openRunner = ({ book, callbacks, inputs, url, encoder }: Parts): Ru
   return {
     start,
     cancel: (job) => {
-      book.record({ fact: "canceled", id: job.id, at: new Date().toISOString() });
+      book.append({ fact: "canceled", id: job.id, at: new Date().toISOString() });
       running.get(job.id)?.stop.abort();
-      void tell(job);
+      void sendCallback(job);
     },
     whenEnded: (job) => new Promise((resolve) => waiting.set(job.id, resolve)),
     resume: () => {
       for (const job of book.jobs.values()) {
         if (!hasEnded(job)) start(job);
-        else if (!job.callback_taken) void tell(job);
+        else if (!job.callback_taken) void sendCallback(job);
       }
     },
     close: async () => {

@@ -4,13 +4,13 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { createApp } from "./app.ts";
-import { openBook } from "./book.ts";
-import { openCallbacks } from "./callbacks.ts";
-import { openGallery } from "./gallery.ts";
-import { openGate } from "./gate.ts";
-import { openInputs } from "./inputs.ts";
-import { openRunner } from "./runner.ts";
-import { openEncoder } from "./video/encoder.ts";
+import { createCallbackSender } from "./callbacks.ts";
+import { createFaultInjector } from "./fault-injection.ts";
+import { createInputFiles } from "./inputs.ts";
+import { openJobStore } from "./job-store.ts";
+import { createOutputCache } from "./output-cache.ts";
+import { createJobRunner } from "./runner.ts";
+import { createEncoder } from "./video/encoder.ts";
 
 export type SandboxOptions = { port: number; dataDir: string; key: string; host?: string; ffmpeg?: string };
 export type Sandbox = { url: string; close(): Promise<void> };
@@ -27,16 +27,25 @@ const listen = async (server: Server, port: number, host: string): Promise<strin
 
 export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> => {
   const { port, dataDir, key, host = "127.0.0.1", ffmpeg = "ffmpeg" } = options;
-  const book = openBook(dataDir);
+  const book = openJobStore(dataDir);
   const server = createServer();
   // The address is part of every answer, so it must be known before the other parts are put together.
   const url = await listen(server, port, host);
   const closing = new AbortController();
-  const callbacks = openCallbacks(key);
-  const inputs = openInputs(dataDir, closing.signal);
-  const runner = openRunner({ book, callbacks, inputs, url, encoder: openEncoder(ffmpeg) });
-  const gallery = openGallery(inputs);
-  const app = createApp({ book, gallery, gate: openGate(), inputs, runner, url, key, closing: closing.signal });
+  const callbacks = createCallbackSender(key);
+  const inputs = createInputFiles(dataDir, closing.signal);
+  const runner = createJobRunner({ book, callbacks, inputs, url, encoder: createEncoder(ffmpeg) });
+  const gallery = createOutputCache(inputs);
+  const app = createApp({
+    jobs: book,
+    outputs: gallery,
+    faults: createFaultInjector(),
+    inputs,
+    runner,
+    url,
+    key,
+    closing: closing.signal,
+  });
   server.on("request", getRequestListener(app.fetch));
   runner.resume();
   return {

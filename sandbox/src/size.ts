@@ -8,7 +8,7 @@ const largest = 2048;
 
 const toStep = (length: number): number => Math.min(largest, Math.max(smallest, Math.round(length / 8) * 8));
 
-export const sizeOf = (asked: {
+export const resolveSize = (asked: {
   width?: number | undefined;
   height?: number | undefined;
   aspect_ratio?: string | undefined;

@@ -4,7 +4,7 @@ import { ValidationError } from "./errors.ts";
 import type { Images } from "./generated/images.ts";
 import type { Videos } from "./generated/videos.ts";
 import type { ImageSource } from "./sources.ts";
-import type { FinishedRun } from "./wait.ts";
+import type { FinishedRun } from "./wait-for-run.ts";
 
 /** A file as the AI SDK hands it over. */
 export type ModelFile = { type: "file"; mediaType: string; data: string | Uint8Array } | { type: "url"; url: string };
@@ -28,26 +28,26 @@ type VideoOptions = Options & {
   image: ModelFile | undefined;
 };
 type Warning = { type: "other"; message: string };
-type Told = { timestamp: Date; modelId: string; headers: Record<string, string> | undefined };
-type Face = { readonly specificationVersion: "v4"; readonly provider: string; readonly modelId: string };
+type ResponseMetadata = { timestamp: Date; modelId: string; headers: Record<string, string> | undefined };
+type ModelIdentity = { readonly specificationVersion: "v4"; readonly provider: string; readonly modelId: string };
 
 /** As `ImageModelV4` wants it. */
-export type ImageModel = Face & {
+export type ImageModel = ModelIdentity & {
   readonly maxImagesPerCall: number;
   /** Called by the AI SDK. */
-  doGenerate(options: ImageOptions): Promise<{ images: Uint8Array[]; warnings: Warning[]; response: Told }>;
+  doGenerate(options: ImageOptions): Promise<{ images: Uint8Array[]; warnings: Warning[]; response: ResponseMetadata }>;
 };
 
 type VideoFile = { type: "binary"; data: Uint8Array; mediaType: string };
 
 /** As `Experimental_VideoModelV4` wants it. */
-export type VideoModel = Face & {
+export type VideoModel = ModelIdentity & {
   readonly maxVideosPerCall: number;
   /** Called by the AI SDK. */
-  doGenerate(options: VideoOptions): Promise<{ videos: VideoFile[]; warnings: Warning[]; response: Told }>;
+  doGenerate(options: VideoOptions): Promise<{ videos: VideoFile[]; warnings: Warning[]; response: ResponseMetadata }>;
 };
 
-type Needs = { images: Pick<Images, "generate">; generateVideo: Videos["generateVideo"] };
+type RequiredClient = { images: Pick<Images, "generate">; generateVideo: Videos["generateVideo"] };
 type ModelType = NonNullable<Parameters<Images["generate"]>[0]["model_type"]>;
 
 type Models = {
@@ -61,24 +61,24 @@ type Models = {
  * Gesso's models for the AI SDK. What it has no name for goes through `providerOptions.gesso`.
  * @example const { image } = await generateImage({ model: gesso(client).image("flux-dev"), prompt: "a red bicycle" })
  */
-export function gesso(client: Needs): Models {
+export function gesso(client: RequiredClient): Models {
   return { image: (modelType = "flux-dev") => imageModel(client, modelType), video: () => videoModel(client) };
 }
 
-const face = (modelId: string): Face => ({ specificationVersion: "v4", provider: "gesso", modelId });
-const sourceOf = (file: ModelFile): ImageSource =>
+const modelIdentity = (modelId: string): ModelIdentity => ({ specificationVersion: "v4", provider: "gesso", modelId });
+const toImageSource = (file: ModelFile): ImageSource =>
   file.type === "url" ? file.url : typeof file.data === "string" ? bytesOf(file.data) : file.data;
 const bytesOf = (base64: string) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-const waiting = ({ abortSignal }: Options) => (abortSignal ? { signal: abortSignal } : {});
-const given = (fields: Record<string, unknown>) =>
+const waitOptions = ({ abortSignal }: Options) => (abortSignal ? { signal: abortSignal } : {});
+const withoutUndefined = (fields: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-const told = ({ warnings, finished_at }: FinishedRun, modelId: string) => ({
+const resultMetadata = ({ warnings, finished_at }: FinishedRun, modelId: string) => ({
   warnings: warnings.map((message): Warning => ({ type: "other", message })),
   response: { timestamp: new Date(finished_at ?? Date.now()), modelId, headers: undefined },
 });
 
-const imageModel = (client: Needs, model_type: ModelType): ImageModel => ({
-  ...face(model_type),
+const imageModel = (client: RequiredClient, model_type: ModelType): ImageModel => ({
+  ...modelIdentity(model_type),
   maxImagesPerCall: 4,
   async doGenerate(options) {
     const [width, height] = options.size?.split("x").map(Number) ?? [];
@@ -87,25 +87,33 @@ const imageModel = (client: Needs, model_type: ModelType): ImageModel => ({
     const input = {
       prompt: options.prompt ?? "",
       model_type,
-      ...given({ ...fields, reference_image_url: first && sourceOf(first) }),
+      ...withoutUndefined({ ...fields, reference_image_url: first && toImageSource(first) }),
       ...(options.n > 1 && { batch_size: options.n }),
       ...options.providerOptions.gesso,
     };
-    const run = await client.images.generate(input).wait(waiting(options));
-    return { images: await Promise.all(run.images.map((image) => image.bytes())), ...told(run, model_type) };
+    const run = await client.images.generate(input).wait(waitOptions(options));
+    return { images: await Promise.all(run.images.map((image) => image.bytes())), ...resultMetadata(run, model_type) };
   },
 });
 
-const videoModel = (client: Needs): VideoModel => ({
-  ...face("video"),
+const videoModel = (client: RequiredClient): VideoModel => ({
+  ...modelIdentity("video"),
   maxVideosPerCall: 1,
   async doGenerate(options) {
     const { prompt, seed, duration, fps, aspectRatio: aspect_ratio, image } = options;
     const own = options.providerOptions.gesso;
-    const input = given({ prompt, seed, duration, fps, aspect_ratio, image_url: image && sourceOf(image), ...own });
-    const run = await client.generateVideo(input).wait(waiting(options));
-    if (!run.video) throw new ValidationError(`The run ${run.run_id} made no film`, { runId: run.run_id });
+    const input = withoutUndefined({
+      prompt,
+      seed,
+      duration,
+      fps,
+      aspect_ratio,
+      image_url: image && toImageSource(image),
+      ...own,
+    });
+    const run = await client.generateVideo(input).wait(waitOptions(options));
+    if (!run.video) throw new ValidationError(`The run ${run.run_id} produced no video`, { runId: run.run_id });
     const data = await run.video.bytes();
-    return { videos: [{ type: "binary", data, mediaType: "video/mp4" }], ...told(run, "video") };
+    return { videos: [{ type: "binary", data, mediaType: "video/mp4" }], ...resultMetadata(run, "video") };
   },
 });

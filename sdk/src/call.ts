@@ -1,13 +1,13 @@
 // What a call gives back: a promise of the documented answer that can also be asked for the finished run, the bare
 // response, or all pages.
-import type { Connection, Exchange, Line } from "./connection.ts";
+import type { Connection, ConnectionInternals, PendingRequest } from "./connection.ts";
 import { GessoError } from "./errors.ts";
 import type { Run } from "./generated/shapes.ts";
-import { type Media, mediaFrom } from "./media.ts";
+import { type Media, mediaFromResponse } from "./media.ts";
 import type { Fields, Operation } from "./operation.ts";
-import type { Kind } from "./prepare.ts";
+import type { BodyKind } from "./prepare-request.ts";
 import type { CallOptions } from "./settings.ts";
-import { type FinishedRun, type WaitOptions, wait } from "./wait.ts";
+import { type FinishedRun, type WaitOptions, waitForRun } from "./wait-for-run.ts";
 
 /** Awaited, it is the answer of the interface. */
 export type Call<T> = Promise<T> & {
@@ -33,17 +33,17 @@ export type ListCall<Page extends { data: unknown[] }> = Call<Page> &
     toArray(options: { limit: number }): Promise<Page["data"]>;
   };
 
-type Minimal = CallOptions & { minimal: true };
+type MinimalCallOptions = CallOptions & { minimal: true };
 
 /** An operation that makes a run. */
 export type RunOperation<Input, Output> = {
-  (input: Input, options: Minimal): RunCall<null>;
+  (input: Input, options: MinimalCallOptions): RunCall<null>;
   (input: Input, options?: CallOptions): RunCall<Output>;
 };
 
 /** An operation that makes a run and answers its picture; the run itself with `sync: false`. */
 export type PictureOperation<Input> = {
-  (input: Input, options: Minimal): RunCall<null>;
+  (input: Input, options: MinimalCallOptions): RunCall<null>;
   (input: Input & { sync: false }, options?: CallOptions): RunCall<Run>;
   (input: Input, options?: CallOptions): RunCall<Media>;
 };
@@ -64,10 +64,10 @@ export type PictureFormOperation<Json, Form = Json> = PictureOperation<Json | Fo
   formData: PictureOperation<Form>;
 };
 
-function begin<T>(exchange: Exchange, parse: (response: Response) => Promise<unknown>): Call<T> {
+function createCall<T>(exchange: PendingRequest, parse: (response: Response) => Promise<unknown>): Call<T> {
   let parsed: Promise<T> | undefined;
   const data = () => {
-    parsed ??= exchange.answer().then((response) => parse(response.clone())) as Promise<T>;
+    parsed ??= exchange.response().then((response) => parse(response.clone())) as Promise<T>;
     return parsed;
   };
   return {
@@ -75,9 +75,9 @@ function begin<T>(exchange: Exchange, parse: (response: Response) => Promise<unk
     catch: (failed) => data().catch(failed),
     finally: (last) => data().finally(last),
     [Symbol.toStringTag]: "Promise",
-    asResponse: async () => (await exchange.answer()).clone(),
+    asResponse: async () => (await exchange.response()).clone(),
     withResponse: async () => {
-      const response = (await exchange.answer()).clone();
+      const response = (await exchange.response()).clone();
       return { data: await data(), response, requestId: response.headers.get("x-request-id") ?? undefined };
     },
   };
@@ -86,7 +86,7 @@ function begin<T>(exchange: Exchange, parse: (response: Response) => Promise<unk
 async function parse(response: Response): Promise<unknown> {
   if (response.status === 204) return null;
   const type = response.headers.get("content-type") ?? "";
-  if (/^(image|video)\//.test(type)) return mediaFrom(response);
+  if (/^(image|video)\//.test(type)) return mediaFromResponse(response);
   const text = await response.text();
   try {
     const body: unknown = text === "" ? null : JSON.parse(text);
@@ -99,25 +99,25 @@ async function parse(response: Response): Promise<unknown> {
 
 type Input = Fields | undefined;
 
-const inside = (connection: Connection) => connection as Line;
+const inside = (connection: Connection) => connection as ConnectionInternals;
 
 export const call =
-  (connection: Connection, operation: Operation, kind?: Kind) =>
+  (connection: Connection, operation: Operation, kind?: BodyKind) =>
   (input: Input, options: CallOptions = {}): Call<never> =>
-    begin(inside(connection).exchange(operation, input ?? {}, options, kind), parse);
+    createCall(inside(connection).startRequest(operation, input ?? {}, options, kind), parse);
 
 export const callRun =
-  (connection: Connection, operation: Operation, kind?: Kind) =>
+  (connection: Connection, operation: Operation, kind?: BodyKind) =>
   (input: Input, options: CallOptions = {}): RunCall<never> => {
-    const line = inside(connection);
-    const exchange = line.exchange(operation, input ?? {}, options, kind);
-    return Object.assign(begin<never>(exchange, parse), {
-      wait: (own?: WaitOptions) => wait(line, exchange, own),
+    const internals = inside(connection);
+    const exchange = internals.startRequest(operation, input ?? {}, options, kind);
+    return Object.assign(createCall<never>(exchange, parse), {
+      wait: (own?: WaitOptions) => waitForRun(internals, exchange, own),
     });
   };
 
 /** Chooses the body by what it is given, and has the two variants by name. */
-export const callBoth = (connection: Connection, operation: Operation) =>
+export const callJsonOrForm = (connection: Connection, operation: Operation) =>
   Object.assign(callRun(connection, operation), {
     json: callRun(connection, operation, "json"),
     formData: callRun(connection, operation, "form"),
@@ -127,7 +127,7 @@ export const callList =
   (connection: Connection, operation: Operation) =>
   (input: Input = {}, options: CallOptions = {}): ListCall<{ data: never[] }> => {
     type Page = { data: never[]; next_cursor?: string | null };
-    const get = (own: Fields) => begin<Page>(inside(connection).exchange(operation, own, options), parse);
+    const get = (own: Fields) => createCall<Page>(inside(connection).startRequest(operation, own, options), parse);
     const first = get(input);
     async function* entries() {
       for (let page = await first; ; ) {
@@ -145,12 +145,12 @@ export const callList =
   };
 
 /** Puts the field of the path first: `runs.get(id)`, `prompts.update(id, changes)`. */
-export const byId =
+export const withIdArgument =
   <R>(make: (input: Fields, options?: CallOptions) => R, field: string) =>
   (id: string, options?: CallOptions): R =>
     make({ [field]: id }, options);
 
-export const byIdWith =
+export const withIdAndInput =
   <R>(make: (input: Fields, options?: CallOptions) => R, field: string) =>
   (id: string, input: Fields = {}, options?: CallOptions): R =>
     make({ ...input, [field]: id }, options);

@@ -2,10 +2,10 @@
 /** One place in a request that is not as it must be. `path` is a JSON pointer such as `/width`. */
 export type FieldError = { path: string; code: string; message: string };
 
-type Told = "status" | "code" | "requestId" | "runId" | "idempotencyKey" | "headers";
+type PublicErrorField = "status" | "code" | "requestId" | "runId" | "idempotencyKey" | "headers";
 
 /** What is known about a failure. */
-export type ErrorFacts = Partial<Pick<GessoError, Told>> & {
+export type ErrorFacts = Partial<Pick<GessoError, PublicErrorField>> & {
   details?: Record<string, unknown> | undefined;
   cause?: unknown;
 };

@@ -34,12 +34,12 @@ export type {
   RunOperation,
 } from "./call.ts";
 export * from "./errors.ts";
-export type { EventStream, StreamedEvent } from "./events.ts";
-export type { UploadProgress } from "./form.ts";
+export type { EventStream, StreamedEvent } from "./event-streams.ts";
 export * from "./generated/client.ts";
 export type { Logger, LogLevel } from "./log.ts";
 export type { Media } from "./media.ts";
+export type { UploadProgress } from "./multipart.ts";
 export type { CallOptions, ClientOptions } from "./settings.ts";
 export { type FileSource, fromPath, type ImageSource, type LocalFile } from "./sources.ts";
-export type { FinishedRun, WaitOptions } from "./wait.ts";
+export type { FinishedRun, WaitOptions } from "./wait-for-run.ts";
 export { Client as default, type Connection, connect };

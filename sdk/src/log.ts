@@ -7,7 +7,7 @@ export type LogLevel = (typeof LEVELS)[number];
 /** `console`, pino and most others. */
 export type Logger = Record<"error" | "warn" | "info" | "debug", (message: string, ...more: unknown[]) => void>;
 
-export function loggerOf(logger: Logger, level: LogLevel): Logger {
+export function createLevelLogger(logger: Logger, level: LogLevel): Logger {
   const most = LEVELS.indexOf(level);
   const at =
     (own: keyof Logger) =>
@@ -18,23 +18,24 @@ export function loggerOf(logger: Logger, level: LogLevel): Logger {
 }
 
 const SECRET = /secret|token|password|authorization|api_?key/i;
-const LONGEST = 200;
+const MAX_TEXT_LENGTH = 200;
 
 /** A value as it may be shown. */
-export function shown(value: unknown, name = ""): unknown {
+export function redact(value: unknown, name = ""): unknown {
   if (SECRET.test(name)) return "[hidden]";
-  if (typeof value === "string") return plain(value);
-  if (Array.isArray(value)) return value.map((each) => shown(each));
+  if (typeof value === "string") return truncateText(value);
+  if (Array.isArray(value)) return value.map((each) => redact(each));
   if (typeof value !== "object" || value === null) return value;
   if (Object.getPrototypeOf(value) !== Object.prototype) return `[${value.constructor?.name ?? "object"}]`;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, shown(each, key)]));
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, redact(each, key)]));
 }
 
-function plain(text: string): string {
-  if (/^data:/.test(text) || (text.length > LONGEST && /^[\w+/=\s-]+$/.test(text)))
+function truncateText(text: string): string {
+  if (/^data:/.test(text) || (text.length > MAX_TEXT_LENGTH && /^[\w+/=\s-]+$/.test(text)))
     return `[${text.length} characters]`;
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text;
 }
 
 /** An address without what may be a signature. */
-export const shownUrl = (url: string): string => url.replace(/([?&][^=]*(?:sig|token|key)[^=]*=)[^&]*/gi, "$1[hidden]");
+export const redactUrl = (url: string): string =>
+  url.replace(/([?&][^=]*(?:sig|token|key)[^=]*=)[^&]*/gi, "$1[hidden]");

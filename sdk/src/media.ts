@@ -1,8 +1,8 @@
 // Pictures and films as callers get them: from an answer that is the file itself, or from its address when asked for.
 
-import type { Line } from "./connection.ts";
-import { fileSystem } from "./environment.ts";
-import { send } from "./send.ts";
+import type { ConnectionInternals } from "./connection.ts";
+import { loadFileSystem } from "./runtime.ts";
+import { sendRequest } from "./send-request.ts";
 
 /** A picture or film. Nothing is fetched before it is asked for. */
 export type Media = {
@@ -20,10 +20,10 @@ export type Media = {
   saveTo(path: string): Promise<void>;
 };
 
-type Loaded = { bytes: ArrayBuffer; type: string };
+type LoadedFile = { bytes: ArrayBuffer; type: string };
 
-function mediaOf(facts: { url: string | null; runId: string | undefined }, load: () => Promise<Loaded>): Media {
-  let loaded: Promise<Loaded> | undefined;
+function createMedia(facts: { url: string | null; runId: string | undefined }, load: () => Promise<LoadedFile>): Media {
+  let loaded: Promise<LoadedFile> | undefined;
   const get = () => {
     loaded ??= load();
     return loaded;
@@ -36,23 +36,26 @@ function mediaOf(facts: { url: string | null; runId: string | undefined }, load:
     },
     arrayBuffer: async () => (await get()).bytes,
     bytes: async () => new Uint8Array((await get()).bytes),
-    saveTo: async (path) => (await fileSystem()).promises.writeFile(path, new Uint8Array((await get()).bytes)),
+    saveTo: async (path) => (await loadFileSystem()).promises.writeFile(path, new Uint8Array((await get()).bytes)),
   };
 }
 
 /** The file that an answer is. */
-export async function mediaFrom(response: Response): Promise<Media> {
+export async function mediaFromResponse(response: Response): Promise<Media> {
   const bytes = await response.arrayBuffer();
   const type = response.headers.get("content-type") ?? "";
-  return mediaOf({ url: null, runId: response.headers.get("x-run-id") ?? undefined }, async () => ({ bytes, type }));
+  return createMedia({ url: null, runId: response.headers.get("x-run-id") ?? undefined }, async () => ({
+    bytes,
+    type,
+  }));
 }
 
-const NOBODY = { header: async () => ({}), renew: () => false };
+const NO_CREDENTIAL = { header: async () => ({}), renew: () => false };
 
 /** The file at an address of ours. The address carries its own permission, so no credential goes with it. */
-export function mediaAt({ settings }: Line, url: string, runId: string): Media {
-  return mediaOf({ url, runId }, async () => {
-    const response = await send({ ...settings, headers: {} }, NOBODY, {
+export function mediaFromUrl({ settings }: ConnectionInternals, url: string, runId: string): Media {
+  return createMedia({ url, runId }, async () => {
+    const response = await sendRequest({ ...settings, headers: {} }, NO_CREDENTIAL, {
       method: "GET",
       url,
       headers: {},

@@ -1,5 +1,5 @@
 // What the printed client knows of an operation, as data.
-import type { Schema } from "./schema.ts";
+import type { Schema } from "./validation.ts";
 
 export type Operation = {
   /** As in the interface: `images.edit.fluxKontext`. */
@@ -19,13 +19,13 @@ export type Operation = {
   /** Set by the operation itself, such as `isMask`. */
   sets?: Readonly<Record<string, unknown>>;
   /** Filled in where the caller leaves the choice of the body to us. */
-  presets?: Readonly<Record<string, unknown>>;
+  defaults?: Readonly<Record<string, unknown>>;
   /** Takes an `Idempotency-Key`. */
-  creates?: true;
+  takesIdempotencyKey?: true;
   /** Answers the bytes of a picture. */
-  binary?: true;
+  returnsBytes?: true;
   /** Waits for its result unless told not to. */
-  waits?: true;
+  isSyncByDefault?: true;
 };
 
 export type Fields = Record<string, unknown>;

@@ -1,40 +1,40 @@
 // When a request is sent again, and after how long. It may be, because every creating request carries a key that makes
 // the second one land on the run of the first.
-const FIRST_MS = 500;
-const LONGEST_MS = 8_000;
-const LONGEST_ASKED_MS = 60_000;
+const INITIAL_BACKOFF_MS = 500;
+const MAX_BACKOFF_MS = 8_000;
+const MAX_RETRY_AFTER_MS = 60_000;
 
 /** Half a second, doubled each time, at most eight; up to a quarter less, so that callers do not come in step. */
-export const backoffMs = (retry: number, chance: () => number = Math.random): number =>
-  Math.min(FIRST_MS * 2 ** retry, LONGEST_MS) * (1 - chance() * 0.25);
+export const backoffMs = (retry: number, random: () => number = Math.random): number =>
+  Math.min(INITIAL_BACKOFF_MS * 2 ** retry, MAX_BACKOFF_MS) * (1 - random() * 0.25);
 
 /** What the server asked for, in milliseconds, when it is a wait that makes sense. */
-export function askedMs(headers: Headers): number | undefined {
+export function retryAfterMs(headers: Headers): number | undefined {
   const exact = Number(headers.get("retry-after-ms") ?? Number.NaN);
   const seconds = headers.get("retry-after") ?? "";
   const plain = /^\s*[\d.]+\s*$/.test(seconds) ? Number(seconds) * 1000 : Date.parse(seconds) - Date.now();
   const asked = Number.isFinite(exact) ? exact : plain;
-  return Number.isFinite(asked) && asked >= 0 && asked <= LONGEST_ASKED_MS ? asked : undefined;
+  return Number.isFinite(asked) && asked >= 0 && asked <= MAX_RETRY_AFTER_MS ? asked : undefined;
 }
 
-type Refusal = {
+type RetryContext = {
   status?: number | undefined;
   code?: string | undefined;
   headers?: Headers | undefined;
   runId?: string | undefined;
 };
 
-export function mayRetry({ status = 0, code, headers, runId }: Refusal): boolean {
+export function isRetryable({ status = 0, code, headers, runId }: RetryContext): boolean {
   const asked = headers?.get("x-should-retry");
   if (asked === "true" || asked === "false") return asked === "true";
   if (code === "idempotency_in_progress" || code === "sync_timeout") return true;
-  // The run is there and has ended: the same key would only bring the same end.
+  // The run exists and has ended: a retry with the same idempotency key would return the same result.
   if (runId !== undefined && status !== 429) return false;
   return status === 408 || status === 429 || status >= 500;
 }
 
 /** Sleeps unless the signal ends it; then it resolves early and the caller looks at the signal. */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
     const end = () => {

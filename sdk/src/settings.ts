@@ -1,8 +1,9 @@
 // What a client is made with, and what stands where nothing is said.
-import { isBrowser, variable } from "./environment.ts";
+
 import { GessoError } from "./errors.ts";
-import type { UploadProgress } from "./form.ts";
-import { type Logger, type LogLevel, loggerOf } from "./log.ts";
+import { createLevelLogger, type Logger, type LogLevel } from "./log.ts";
+import type { UploadProgress } from "./multipart.ts";
+import { isBrowser, readVariable } from "./runtime.ts";
 
 /** How a client is made. Everything is optional. */
 export type ClientOptions = {
@@ -54,7 +55,9 @@ export type CallOptions = {
   edit_server_url?: string;
 };
 
-export type Settings = Required<Pick<ClientOptions, "baseUrl" | "maxRetries" | "headers" | "fetch" | "validate">> & {
+export type ResolvedClientOptions = Required<
+  Pick<ClientOptions, "baseUrl" | "maxRetries" | "headers" | "fetch" | "validate">
+> & {
   apiKey?: string | undefined;
   getToken?: ClientOptions["getToken"];
   timeout?: number | undefined;
@@ -62,21 +65,21 @@ export type Settings = Required<Pick<ClientOptions, "baseUrl" | "maxRetries" | "
   log: Logger;
 };
 
-const LOCAL = "http://127.0.0.1:7788";
+const DEFAULT_BASE_URL = "http://127.0.0.1:7788";
 
-export function settingsOf(options: ClientOptions): Settings {
+export function resolveClientOptions(options: ClientOptions): ResolvedClientOptions {
   const { getToken, proxyUrl } = options;
   if (options.apiKey && getToken) throw new GessoError("Give apiKey or getToken, not both.");
-  const apiKey = options.apiKey ?? (getToken || proxyUrl ? undefined : variable("GESSO_API_KEY"));
+  const apiKey = options.apiKey ?? (getToken || proxyUrl ? undefined : readVariable("GESSO_API_KEY"));
   if (apiKey && isBrowser() && !options.dangerouslyAllowBrowser) {
     throw new GessoError(
-      "An API key in a page can be read by everybody who opens it. Give getToken, which asks your server for a " +
+      "API keys in a browser page are visible to every visitor. Pass getToken, which asks your server for a " +
         "short-lived token, or proxyUrl, the address of a proxy of yours that adds the key. If the page is yours alone, " +
         "set dangerouslyAllowBrowser: true.",
     );
   }
-  const baseUrl = (proxyUrl ?? options.baseUrl ?? variable("GESSO_URL") ?? LOCAL).replace(/\/+$/, "");
-  const level = options.debug ? "debug" : (options.logLevel ?? (variable("GESSO_LOG") as LogLevel | undefined));
+  const baseUrl = (proxyUrl ?? options.baseUrl ?? readVariable("GESSO_URL") ?? DEFAULT_BASE_URL).replace(/\/+$/, "");
+  const level = options.debug ? "debug" : (options.logLevel ?? (readVariable("GESSO_LOG") as LogLevel | undefined));
   return {
     baseUrl,
     apiKey,
@@ -88,6 +91,6 @@ export function settingsOf(options: ClientOptions): Settings {
     edit_server_url: options.edit_server_url?.replace(/\/+$/, ""),
     // A browser's fetch must not be called as the method of another object.
     fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
-    log: loggerOf(options.logger ?? console, level ?? "warn"),
+    log: createLevelLogger(options.logger ?? console, level ?? "warn"),
   };
 }

@@ -1,8 +1,8 @@
 // Where a picture may come from, and how it becomes a part of a form: whatever can be read twice stays so, because a
 // request may have to be sent again.
 
-import { fileSystem } from "./environment.ts";
 import { ValidationError } from "./errors.ts";
+import { loadFileSystem } from "./runtime.ts";
 
 /** Bytes in any form that the platform knows. A `Buffer` is a `Uint8Array`, `fs.createReadStream()` is iterable. */
 export type FileSource =
@@ -28,7 +28,7 @@ export type LocalFile = { readonly path: string; readonly kind: "local-file" };
 export const fromPath = (path: string): LocalFile => ({ path, kind: "local-file" });
 
 /** As it goes into a form. `stream` can be read only once. */
-export type Part = { name: string; blob?: Blob; stream?: AsyncIterable<Uint8Array | string> };
+export type FormPart = { name: string; blob?: Blob; stream?: AsyncIterable<Uint8Array | string> };
 
 const isLocalFile = (value: object): value is LocalFile => (value as LocalFile).kind === "local-file";
 export const isRunReference = (value: unknown): value is { run_id: string } =>
@@ -38,9 +38,9 @@ export const isRunReference = (value: unknown): value is { run_id: string } =>
 export const isFile = (value: unknown): boolean =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !isRunReference(value);
 
-export async function partOf(given: FileSource | string): Promise<Part> {
+export async function toFormPart(given: FileSource | string): Promise<FormPart> {
   const source = await given;
-  if (typeof source === "string") return partOf(fromPath(source));
+  if (typeof source === "string") return toFormPart(fromPath(source));
   if (source instanceof Blob) return { name: (source as File).name ?? fileName(source.type), blob: source };
   if (source instanceof Uint8Array || source instanceof ArrayBuffer) {
     return { name: "image", blob: new Blob([source as Uint8Array<ArrayBuffer>]) };
@@ -50,12 +50,12 @@ export async function partOf(given: FileSource | string): Promise<Part> {
     return { name: source.url.split(/[?#]/)[0]?.split("/").at(-1) || "image", blob: await source.blob() };
   }
   if (isLocalFile(source)) {
-    const { openAsBlob } = await fileSystem();
+    const { openAsBlob } = await loadFileSystem();
     const blob = await openAsBlob(source.path);
     return { name: source.path.split(/[\\/]/).at(-1) ?? "image", blob };
   }
   if (Symbol.asyncIterator in source) return { name: streamName(source), stream: source };
-  return { name: "image", stream: chunksOf(source as ReadableStream<Uint8Array>) };
+  return { name: "image", stream: readChunks(source as ReadableStream<Uint8Array>) };
 }
 
 const fileName = (type: string) => `image.${/^image\/(\w+)/.exec(type)?.[1] ?? "bin"}`;
@@ -66,7 +66,7 @@ const streamName = (stream: object) =>
     .at(-1) ?? "image";
 
 /** Older browsers cannot iterate a stream. */
-async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* readChunks(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = stream.getReader();
   for (;;) {
     const { done, value } = await reader.read();

@@ -63,7 +63,7 @@ export async function verifySignature(
   secret: string | string[],
   { toleranceSeconds = 300, now = Date.now }: VerifyOptions = {},
 ): Promise<void> {
-  const read = reader(headers);
+  const read = createHeaderReader(headers);
   const [id, timestamp, signatures] = [read("webhook-id"), read("webhook-timestamp"), read("webhook-signature")];
   if (!id || !timestamp || !signatures) {
     throw new WebhookVerificationError(
@@ -72,20 +72,20 @@ export async function verifySignature(
     );
   }
   if (!/^\d{1,12}$/.test(timestamp))
-    throw new WebhookVerificationError("bad_timestamp", "webhook-timestamp is no time");
+    throw new WebhookVerificationError("bad_timestamp", "webhook-timestamp is not a Unix timestamp");
   const age = now() / 1000 - Number(timestamp);
   if (age > toleranceSeconds) throw new WebhookVerificationError("too_old", "The message is too old");
   if (age < -toleranceSeconds) throw new WebhookVerificationError("too_new", "The message is from the future");
 
-  const content = contentOf(id, timestamp, body);
+  const content = signedContent(id, timestamp, body);
   const given = signatures.split(" ").flatMap((each) => (each.startsWith("v1,") ? [fromBase64(each.slice(3))] : []));
-  let isTrue = false;
+  let isVerified = false;
   for (const own of [secret].flat()) {
-    const key = await keyOf(own, "verify");
+    const key = await importSecret(own, "verify");
     // Every pair is looked at, and Web Crypto compares in constant time.
-    for (const each of given) if (each && (await crypto.subtle.verify("HMAC", key, each, content))) isTrue = true;
+    for (const each of given) if (each && (await crypto.subtle.verify("HMAC", key, each, content))) isVerified = true;
   }
-  if (!isTrue) throw new WebhookVerificationError("bad_signature", "No signature fits the body and the secret");
+  if (!isVerified) throw new WebhookVerificationError("bad_signature", "No signature matches the body and the secret");
 }
 
 /**
@@ -97,17 +97,17 @@ export async function generateTestHeaders(
   secret: string | string[],
   { id = "msg_test", timestamp = Math.floor(Date.now() / 1000) }: { id?: string; timestamp?: number } = {},
 ): Promise<Record<"webhook-id" | "webhook-timestamp" | "webhook-signature", string>> {
-  const content = contentOf(id, String(timestamp), body);
+  const content = signedContent(id, String(timestamp), body);
   const signatures = await Promise.all(
     [secret].flat().map(async (own) => {
-      const signature = await crypto.subtle.sign("HMAC", await keyOf(own, "sign"), content);
+      const signature = await crypto.subtle.sign("HMAC", await importSecret(own, "sign"), content);
       return `v1,${btoa(String.fromCharCode(...new Uint8Array(signature)))}`;
     }),
   );
   return { "webhook-id": id, "webhook-timestamp": String(timestamp), "webhook-signature": signatures.join(" ") };
 }
 
-function contentOf(id: string, timestamp: string, body: string | Uint8Array): Uint8Array<ArrayBuffer> {
+function signedContent(id: string, timestamp: string, body: string | Uint8Array): Uint8Array<ArrayBuffer> {
   const head = encoder.encode(`${id}.${timestamp}.`);
   const rest = typeof body === "string" ? encoder.encode(body) : body;
   const content = new Uint8Array(head.length + rest.length);
@@ -117,7 +117,7 @@ function contentOf(id: string, timestamp: string, body: string | Uint8Array): Ui
 }
 
 /** `whsec_` and base64 is a key in bytes; a secret without the prefix is taken as it stands. */
-function keyOf(secret: string, usage: "sign" | "verify"): Promise<CryptoKey> {
+function importSecret(secret: string, usage: "sign" | "verify"): Promise<CryptoKey> {
   const bytes = secret.startsWith("whsec_") ? fromBase64(secret.slice(6)) : encoder.encode(secret);
   if (!bytes || bytes.length === 0) throw new WebhookVerificationError("bad_secret", "The secret is not base64");
   return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, [usage]);
@@ -131,7 +131,7 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   }
 }
 
-function reader(given: WebhookHeaders): (name: string) => string | undefined {
+function createHeaderReader(given: WebhookHeaders): (name: string) => string | undefined {
   const inner = (given as { headers?: unknown }).headers;
   const headers = inner && typeof inner === "object" ? (inner as WebhookHeaders) : given;
   if (typeof (headers as Headers).get === "function") return (name) => (headers as Headers).get(name) ?? undefined;

@@ -3,8 +3,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "@gesso/dev/parts";
-import { type Gesso, startAll } from "@gesso/dev/start";
+import { freePort } from "@gesso/dev/components";
+import { type GessoInstance, startGesso } from "@gesso/dev/start";
 import { experimental_generateVideo, generateImage } from "ai";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -12,9 +12,9 @@ import { gesso } from "../src/ai-sdk.ts";
 import { createClient } from "../src/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gesso-ai-"));
-let started: Gesso;
+let started: GessoInstance;
 beforeAll(async () => {
-  started = await startAll({ dataDir: folder, port: await freePort(), ephemeral: true, log: () => {} });
+  started = await startGesso({ dataDir: folder, port: await freePort(), ephemeral: true, log: () => {} });
 }, 90_000);
 afterAll(async () => {
   await started?.stop();

@@ -1,17 +1,17 @@
 // What callers rely on, taken out of a contract: names, fields, what must be given, the words that are allowed, and every
 // field of an answer.
-import { type Contract, type Schema, verbsOf } from "../../scripts/print/client-contract.ts";
+import { type Contract, listClientOperations, type Schema } from "../../scripts/generate/client-operations.ts";
 
-type Kind = unknown[] | string;
-type Verb = { required: string[]; fields: Record<string, Kind>; answer: Record<string, Kind> };
-export type Surface = Record<string, Verb>;
+type FieldType = unknown[] | string;
+type OperationSurface = { required: string[]; fields: Record<string, FieldType>; answer: Record<string, FieldType> };
+export type Surface = Record<string, OperationSurface>;
 
-const kindOf = ({ enum: words, type, anyOf }: Schema): Kind =>
+const kindOf = ({ enum: words, type, anyOf }: Schema): FieldType =>
   words ?? String(type ?? anyOf?.map(({ type }) => type) ?? "any");
 
 export function surfaceOf(contract: Contract): Surface {
   return Object.fromEntries(
-    verbsOf(contract).map(({ name, input, answer }) => [
+    listClientOperations(contract).map(({ name, input, responseSchema: answer }) => [
       name,
       {
         required: input.required ?? [],
@@ -25,7 +25,7 @@ export function surfaceOf(contract: Contract): Surface {
 }
 
 /** `data.run_id`, `outputs[].url`: those that are always there. */
-function fieldsOf(given: Schema, contract: Contract, path = ""): [string, Kind][] {
+function fieldsOf(given: Schema, contract: Contract, path = ""): [string, FieldType][] {
   const schema = resolved(given, contract);
   if (schema.type === "array" && schema.items) return fieldsOf(schema.items, contract, `${path}[]`);
   return Object.entries(schema.properties ?? {})
@@ -34,7 +34,7 @@ function fieldsOf(given: Schema, contract: Contract, path = ""): [string, Kind][
       const place = path ? `${path}.${field}` : field;
       // What an answer may say is open, so its words are no promise; its kind is.
       const { enum: _, ...plain } = resolved(own, contract);
-      return [[place, kindOf(plain)] as [string, Kind], ...fieldsOf(own, contract, place)];
+      return [[place, kindOf(plain)] as [string, FieldType], ...fieldsOf(own, contract, place)];
     });
 }
 
@@ -42,7 +42,7 @@ const resolved = (schema: Schema, { components }: Contract): Schema =>
   components.schemas[schema.$ref?.split("/").at(-1) ?? ""] ?? schema;
 
 /** What worked with `before` and would not with `now`. */
-export function broken(before: Surface, now: Surface): string[] {
+export function findBreakingChanges(before: Surface, now: Surface): string[] {
   return Object.entries(before).flatMap(([name, old]) => {
     const own = now[name];
     if (!own) return [`${name} is gone`];
@@ -52,11 +52,15 @@ export function broken(before: Surface, now: Surface): string[] {
     const told = Object.entries(old.answer)
       .filter(([field, kind]) => String(own.answer[field]) !== String(kind))
       .map(([field, kind]) => `${name} no longer answers ${field} as ${kind}`);
-    return [...asked, ...narrower(name, old.fields, own.fields), ...told];
+    return [...asked, ...findNarrowedFields(name, old.fields, own.fields), ...told];
   });
 }
 
-function narrower(name: string, before: Verb["fields"], now: Verb["fields"]): string[] {
+function findNarrowedFields(
+  name: string,
+  before: OperationSurface["fields"],
+  now: OperationSurface["fields"],
+): string[] {
   return Object.entries(before).flatMap(([field, kind]) => {
     const other = now[field];
     if (other === undefined) return [`${name}.${field} is gone`];

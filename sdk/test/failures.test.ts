@@ -17,7 +17,7 @@ import {
   TimeoutError,
 } from "../src/index.ts";
 import { backoffMs } from "../src/retry.ts";
-import { json, type Local, serve } from "./local-server.ts";
+import { type LocalServer, respondJson, startLocalServer } from "./local-server.ts";
 
 const KEY = "gsk_0123456789abcdefghijklmnopqrstuvwxyzABCD123456";
 const ID = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
@@ -32,11 +32,11 @@ const RUN = {
 };
 const PROMPT = { prompt: "a red bicycle" };
 
-let server: Local;
+let server: LocalServer;
 afterEach(() => server?.close());
 
-const start = async (...parameters: Parameters<typeof serve>) => {
-  server = await serve(...parameters);
+const start = async (...parameters: Parameters<typeof startLocalServer>) => {
+  server = await startLocalServer(...parameters);
   return createClient({ baseUrl: server.url, apiKey: KEY });
 };
 const gaps = () => server.requests.slice(1).map(({ at }, index) => at - server.requests[index]!.at);
@@ -44,7 +44,9 @@ const gaps = () => server.requests.slice(1).map(({ at }, index) => at - server.r
 describe("sending again", () => {
   it("[SDK-3] waits as long as the server asks", async () => {
     const client = await start((_, response, count) =>
-      count === 1 ? json(response, 429, { message: "busy" }, { "retry-after": "1" }) : json(response, 202, RUN),
+      count === 1
+        ? respondJson(response, 429, { message: "busy" }, { "retry-after": "1" })
+        : respondJson(response, 202, RUN),
     );
     await client.images.generate(PROMPT);
     expect(gaps()[0]).toBeGreaterThanOrEqual(995);
@@ -53,8 +55,8 @@ describe("sending again", () => {
 
   it("[SDK-3] believes retry-after-ms before retry-after, and x-should-retry before its own mind", async () => {
     const client = await start((_, response, count) => {
-      if (count === 1) return json(response, 429, {}, { "retry-after": "30", "retry-after-ms": "50" });
-      return json(response, 503, { message: "no" }, { "x-should-retry": "false" });
+      if (count === 1) return respondJson(response, 429, {}, { "retry-after": "30", "retry-after-ms": "50" });
+      return respondJson(response, 503, { message: "no" }, { "x-should-retry": "false" });
     });
     await expect(client.images.generate(PROMPT)).rejects.toThrow(ServerError);
     expect(server.requests).toHaveLength(2);
@@ -65,7 +67,7 @@ describe("sending again", () => {
     expect([backoffMs(0, () => 1), backoffMs(0, () => 0)]).toEqual([375, 500]);
     expect([backoffMs(1, () => 1), backoffMs(1, () => 0)]).toEqual([750, 1000]);
     expect(backoffMs(30, () => 0)).toBe(8000);
-    const client = await start((_, response) => json(response, 503, { message: "no" }));
+    const client = await start((_, response) => respondJson(response, 503, { message: "no" }));
     await expect(client.images.generate(PROMPT)).rejects.toThrow(ServerError);
     const [first = 0, second = 0, ...more] = gaps();
     expect(more).toEqual([]);
@@ -76,7 +78,7 @@ describe("sending again", () => {
   });
 
   it("sends the same key every time, and another for another call", async () => {
-    const client = await start((_, response, count) => json(response, count % 2 ? 500 : 202, RUN));
+    const client = await start((_, response, count) => respondJson(response, count % 2 ? 500 : 202, RUN));
     await client.images.generate(PROMPT);
     await client.images.generate(PROMPT);
     const keys = server.requests.map(({ headers }) => headers["idempotency-key"]);
@@ -97,7 +99,9 @@ describe("sending again", () => {
   it("has the other families too", async () => {
     const statuses = { 402: BudgetError, 403: PermissionError, 418: GessoError, 429: RateLimitError, 500: ServerError };
     for (const [status, family] of Object.entries(statuses)) {
-      const client = await start((_, response) => json(response, Number(status), { message: "no", code: "some_code" }));
+      const client = await start((_, response) =>
+        respondJson(response, Number(status), { message: "no", code: "some_code" }),
+      );
       await expect(client.runs.list({}, { maxRetries: 0 })).rejects.toThrow(family);
       await server.close();
     }
@@ -107,11 +111,11 @@ describe("sending again", () => {
 describe("states that we do not know", () => {
   it("never hold a waiter", async () => {
     const odd = { ...RUN, status: "archived", finished_at: "2026-11-15T04:00:00Z" };
-    const client = await start(({ method }, response) => json(response, method === "POST" ? 202 : 200, odd));
+    const client = await start(({ method }, response) => respondJson(response, method === "POST" ? 202 : 200, odd));
     expect(await client.images.generate(PROMPT).wait({ timeout: 5000 })).toMatchObject({ status: "archived" });
     await server.close();
     const dreaming = { ...RUN, status: "dreaming", finished_at: null };
-    const other = await start((_, response) => json(response, 200, dreaming));
+    const other = await start((_, response) => respondJson(response, 200, dreaming));
     const logger = { ...console, warn: () => {} };
     const patient = createClient({ baseUrl: server.url, apiKey: KEY, logger });
     await expect(patient.images.generate(PROMPT).wait({ timeout: 300 })).rejects.toThrow(TimeoutError);
@@ -121,7 +125,7 @@ describe("states that we do not know", () => {
 
 describe("secrets", () => {
   it("[SDK-12] are in no line of the log", async () => {
-    server = await serve((_, response, count) => json(response, count === 1 ? 500 : 202, RUN));
+    server = await startLocalServer((_, response, count) => respondJson(response, count === 1 ? 500 : 202, RUN));
     const lines: unknown[] = [];
     const say = (...more: unknown[]) => void lines.push(...more);
     const logger = { error: say, warn: say, info: say, debug: say };
@@ -160,9 +164,9 @@ describe("credentials", () => {
     const tokens = [jwt(now + 10), jwt(now + 900), jwt(now + 901)];
     let asked = 0;
     let refused = "";
-    server = await serve(({ headers }, response) => {
+    server = await startLocalServer(({ headers }, response) => {
       const isRefused = headers.authorization === `Bearer ${refused}`;
-      return isRefused ? json(response, 401, { message: "no" }) : json(response, 200, RUN);
+      return isRefused ? respondJson(response, 401, { message: "no" }) : respondJson(response, 200, RUN);
     });
     const client = createClient({ baseUrl: server.url, getToken: async () => tokens[asked++] ?? null });
     await Promise.all([client.runs.get(ID), client.runs.get(ID)]);
@@ -176,7 +180,7 @@ describe("credentials", () => {
     await client.runs.get(ID);
     expect(asked).toBe(3);
     await server.close();
-    server = await serve((_, response) => json(response, 401, { message: "no" }));
+    server = await startLocalServer((_, response) => respondJson(response, 401, { message: "no" }));
     const stranger = createClient({ baseUrl: server.url, getToken: () => "never good" });
     await expect(stranger.runs.get(ID)).rejects.toThrow(AuthError);
     expect(server.requests).toHaveLength(2);
@@ -191,7 +195,7 @@ describe("credentials", () => {
   });
 
   it("sends nothing for a signal that has already ended", async () => {
-    const client = await start((_, response) => json(response, 202, RUN));
+    const client = await start((_, response) => respondJson(response, 202, RUN));
     const call = client.images.generate(PROMPT).wait({ signal: AbortSignal.abort() });
     await expect(call).rejects.toThrow(AbortedError);
     expect(server.requests).toHaveLength(0);
@@ -199,7 +203,9 @@ describe("credentials", () => {
 
   it("sends no credential where there is none, and the mask edit elsewhere where told", async () => {
     const client = createClient({ getToken: () => null, baseUrl: "http://127.0.0.1:9" });
-    server = await serve((_, response) => response.writeHead(200, { "content-type": "image/png" }).end("bytes"));
+    server = await startLocalServer((_, response) =>
+      response.writeHead(200, { "content-type": "image/png" }).end("bytes"),
+    );
     const given = { original_image_url: "https://a.example/a.png", mask_image_url: "https://a.example/b.png" };
     const media = await client.edit.maskImage(given, { edit_server_url: `${server.url}/` });
     expect(Buffer.from(await media.arrayBuffer()).toString()).toBe("bytes");
@@ -217,7 +223,7 @@ it("[SDK-8] sends a stream of 50 MB without keeping it", async () => {
     request.on("data", (chunk: Buffer) => {
       received += chunk.length;
     });
-    request.on("end", () => json(response, 201, { success: true, message: "", data: {} }));
+    request.on("end", () => respondJson(response, 201, { success: true, message: "", data: {} }));
   });
   await new Promise<void>((done) => sink.listen(0, "127.0.0.1", done));
   const { port } = sink.address() as AddressInfo;

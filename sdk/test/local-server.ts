@@ -2,8 +2,14 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, createServer as createLineServer } from "node:net";
 
-export type Local = { url: string; requests: Seen[]; close(): Promise<void> };
-export type Seen = { method: string; url: string; headers: IncomingMessage["headers"]; body: string; at: number };
+export type LocalServer = { url: string; requests: LoggedRequest[]; close(): Promise<void> };
+export type LoggedRequest = {
+  method: string;
+  url: string;
+  headers: IncomingMessage["headers"];
+  body: string;
+  at: number;
+};
 
 async function listen(listener: RequestListener): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(listener);
@@ -24,7 +30,7 @@ const bodyOf = async (request: IncomingMessage): Promise<Buffer> => {
 };
 
 /** Passes bytes on, and cuts every line so many milliseconds after its answer began. */
-export async function startCutter(upstream: string, afterMs: number) {
+export async function startDisconnectingProxy(upstream: string, afterMs: number) {
   const { hostname, port } = new URL(upstream);
   let cuts = 0;
   const server = createLineServer((near) => {
@@ -47,8 +53,10 @@ export async function startCutter(upstream: string, afterMs: number) {
 }
 
 /** Answers each request with what `reply` writes. */
-export async function serve(reply: (seen: Seen, response: ServerResponse, count: number) => unknown): Promise<Local> {
-  const requests: Seen[] = [];
+export async function startLocalServer(
+  reply: (seen: LoggedRequest, response: ServerResponse, count: number) => unknown,
+): Promise<LocalServer> {
+  const requests: LoggedRequest[] = [];
   const at = await listen(async (request, response) => {
     const body = (await bodyOf(request)).toString();
     const seen = {
@@ -64,8 +72,12 @@ export async function serve(reply: (seen: Seen, response: ServerResponse, count:
   return { ...at, requests };
 }
 
-export const json = (response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) =>
-  response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+export const respondJson = (
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+) => response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 
 /**
  * Passes everything on; where `cuts` says so, the answer is read from upstream and the line to the caller is cut: before a

@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { freePort } from "@gesso/dev/parts";
-import { type Gesso, startAll } from "@gesso/dev/start";
+import { freePort } from "@gesso/dev/components";
+import { type GessoInstance, startGesso } from "@gesso/dev/start";
 import { chromium } from "playwright-core";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -26,7 +26,7 @@ const samplesOf = (page: string): Sample[] => {
   }));
 };
 
-let gesso: Gesso;
+let gesso: GessoInstance;
 let folder: string;
 const programs: ChildProcess[] = [];
 const environment = () => ({
@@ -39,7 +39,7 @@ const environment = () => ({
 beforeAll(async () => {
   mkdirSync(join(ROOT, "sdk/.gesso"), { recursive: true });
   folder = mkdtempSync(join(ROOT, "sdk/.gesso/samples-"));
-  gesso = await startAll({ dataDir: folder, port: await freePort(), ephemeral: true, log: () => {} });
+  gesso = await startGesso({ dataDir: folder, port: await freePort(), ephemeral: true, log: () => {} });
   const picture = (background: string) => sharp({ create: { width: 64, height: 64, channels: 3, background } }).png();
   await picture("#a62").toFile(join(folder, "desk.png"));
   await picture("#fff").toFile(join(folder, "mask.png"));

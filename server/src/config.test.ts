@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { isSettingsError, readConfig, readFindings } from "./config.ts";
+import { inspectConfiguration, isConfigurationError, readConfig } from "./config.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gesso-config-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -21,14 +21,14 @@ const errorOf = (env: Record<string, string>): string => {
   try {
     readConfig(env);
   } catch (thrown) {
-    if (isSettingsError(thrown)) return thrown.message;
+    if (isConfigurationError(thrown)) return thrown.message;
     throw thrown;
   }
   throw new Error("it was not refused");
 };
 const liveIn = (env: Record<string, string>) => readConfig(env).providers.map(({ provider }) => provider.id);
 const offIn = (env: Record<string, string>, id: string) =>
-  readFindings(env).off.find(({ provider }) => provider.id === id);
+  inspectConfiguration(env).disabledProviders.find(({ provider }) => provider.id === id);
 
 describe("a provider", () => {
   it("is on where all that it needs is set, and says what is missing where it is not", () => {
@@ -59,7 +59,7 @@ describe("a provider", () => {
       "providers:\n  sandbox: { concurrent: 3 }\nmodels:\n  vendorc: [{ provider: sandbox, like: flux-dev, as: c }]";
     const { providers } = readConfig({ ...SERVER, ...SANDBOX, GESSO_CONFIG: fileOf(text) });
     const { provider } = providers.find((live) => live.provider.id === "sandbox")!;
-    expect(provider.pace).toEqual({ concurrent: 3 });
+    expect(provider.rateLimit).toEqual({ concurrent: 3 });
     expect(provider.offers.find(({ model }) => model === "vendorc")).toMatchObject({ as: "c", price: null });
   });
 });

@@ -1,22 +1,29 @@
 // The models that callers may name, a row each: what it needs, what it takes, what it fixes. Which provider stands behind
 // a name is the providers' word, not ours.
-import { fixedWhen, lengthWhen, type Rule, requiredWhen, sumWhen, valuesWhen } from "./kit/rules.ts";
-import type { Json } from "./kit/shapes.ts";
+import {
+  type FieldRule,
+  fixedWhen,
+  itemsBetweenWhen,
+  requiredWhen,
+  totalItemsBetweenWhen,
+  valuesWhen,
+} from "./kit/rules.ts";
+import type { JsonObject } from "./kit/schemas/run.ts";
 
-type Model = {
+type ModelDefinition = {
   id: string;
   says: string;
   requires?: readonly string[];
   /** Fields it uses beside the prompt. Others are taken with a warning. */
   takes: readonly string[];
-  defaults?: Json;
+  defaults?: JsonObject;
   fixed?: { batch_size: number };
   /** The only shapes it makes; others are adapted to the nearest. */
   ratios?: readonly string[];
-  rules?: readonly Rule[];
+  rules?: readonly FieldRule[];
 };
 
-export const KONTEXT_RATIOS = [
+export const FLUX_KONTEXT_ASPECT_RATIOS = [
   ...["1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3", "4:5", "5:4", "21:9", "9:21", "2:1", "1:2"],
 ] as const;
 
@@ -25,7 +32,7 @@ const SAMPLING = ["negative_prompt", "scheduler", "steps", "cfg_scale", "guidanc
 const BATCH = ["batch_size", "batch_count"] as const;
 const LISTS = ["image_urls", "run_ids"] as const;
 
-const rows = [
+const modelDefinitions = [
   {
     id: "flux-dev",
     says: "The default: quick, general images",
@@ -54,7 +61,7 @@ const rows = [
     says: "Makes and edits images in words",
     takes: ["aspect_ratio", "seed", "reference_image_url", "guidance", "batch_size"],
     defaults: { aspect_ratio: "1:1" },
-    rules: [valuesWhen("model_type", "flux-kontext-max", "aspect_ratio", KONTEXT_RATIOS)],
+    rules: [valuesWhen("model_type", "flux-kontext-max", "aspect_ratio", FLUX_KONTEXT_ASPECT_RATIOS)],
   },
   {
     id: "vendora",
@@ -89,7 +96,7 @@ const rows = [
     id: "flux-kontext-multi",
     says: "Several images in, one image out",
     takes: [...LISTS, "aspect_ratio", "seed", "guidance"],
-    rules: [sumWhen("model_type", "flux-kontext-multi", LISTS, [2, 4])],
+    rules: [totalItemsBetweenWhen("model_type", "flux-kontext-multi", LISTS, [2, 4])],
   },
   {
     id: "nanobanana",
@@ -106,46 +113,49 @@ const rows = [
     id: "gemini-2.5",
     says: "Several images in, inpainting by mask",
     takes: [...LISTS, "aspect_ratio", "reference_image_url", "mask_url", "seed", "batch_size"],
-    rules: [lengthWhen("model_type", "gemini-2.5", LISTS, [2, 10])],
+    rules: [itemsBetweenWhen("model_type", "gemini-2.5", LISTS, [2, 10])],
   },
   { id: "vendorc", says: "Works only where the operator has bound it", takes: [...SIZE, "aspect_ratio", "seed"] },
-] as const satisfies Model[];
+] as const satisfies ModelDefinition[];
 
-export const models: readonly Model[] = rows;
-export const modelIds = rows.map((row) => row.id) as [(typeof rows)[number]["id"], ...(typeof rows)[number]["id"][]];
+export const models: readonly ModelDefinition[] = modelDefinitions;
+export const modelIds = modelDefinitions.map((row) => row.id) as [
+  (typeof modelDefinitions)[number]["id"],
+  ...(typeof modelDefinitions)[number]["id"][],
+];
 
 type ModelId = (typeof modelIds)[number];
 
 /** Those that callers may have a model of their own for: one by its id, or a LoRA by its name. */
-export const ownModelIds = rows
+export const customModelTypes = modelDefinitions
   .filter(({ takes }) => ["model_id", "lora_1"].some((field) => (takes as readonly string[]).includes(field)))
   .map((row) => row.id) as [ModelId, ...ModelId[]];
 
-export const modelRules: Rule[] = models.flatMap(({ id, requires, rules }) => [
+export const modelRules: FieldRule[] = models.flatMap(({ id, requires, rules }) => [
   ...(requires ? [requiredWhen("model_type", id, requires)] : []),
   ...(rules ?? []),
 ]);
 
-const rowOf = (id: string) => models.find((model) => model.id === id);
+const findModelDefinition = (id: string) => models.find((model) => model.id === id);
 
 /** The request as this model will see it: its defaults under what was asked, its fixed values over it. */
-export function settleForModel<Input extends { model_type: string }>(input: Input): Input {
-  const model = rowOf(input.model_type);
+export function applyModelDefaults<Input extends { model_type: string }>(input: Input): Input {
+  const model = findModelDefinition(input.model_type);
   return { ...model?.defaults, ...input, ...model?.fixed };
 }
 
 /** Which of these given fields the model does not use. */
-export const unusedByModel = (modelType: string, given: Json, candidates: readonly string[]): string[] =>
-  candidates.filter((field) => given[field] !== undefined && !rowOf(modelType)?.takes.includes(field));
+export const listUnusedFields = (modelType: string, given: JsonObject, candidates: readonly string[]): string[] =>
+  candidates.filter((field) => given[field] !== undefined && !findModelDefinition(modelType)?.takes.includes(field));
 
-const shapeOf = (ratio: string) => {
+const logAspectRatio = (ratio: string) => {
   const [across = 1, down = 1] = ratio.split(":").map(Number);
   return Math.log(across / down);
 };
 
 /** The shape that this model makes and that comes nearest to the one asked for. */
-export function ratioFor(modelType: string, ratio: string): string {
-  const ratios = rowOf(modelType)?.ratios ?? [ratio];
-  const distance = (other: string) => Math.abs(shapeOf(other) - shapeOf(ratio));
+export function nearestAspectRatio(modelType: string, ratio: string): string {
+  const ratios = findModelDefinition(modelType)?.ratios ?? [ratio];
+  const distance = (other: string) => Math.abs(logAspectRatio(other) - logAspectRatio(ratio));
   return ratios.reduce((best, each) => (distance(each) < distance(best) ? each : best));
 }

@@ -4,8 +4,9 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: [
-      "server/src/media/{addresses,url-policy,guarded-connector,fetch,fetch-failures,read-body,sign,resolve}.test.ts",
-      "server/src/media/{inspect,inspect-upload,image-layout,layout-jpeg,layout-png,layout-webp}.test.ts",
+      "server/src/outbound/{ip-ranges,url-policy,pinned-connector,url-fetcher,url-fetcher-failures,response-body,dns-resolver}.test.ts",
+      "server/src/storage/asset-urls.test.ts",
+      "server/src/images/{image-decoder,image-decoder-normalize,image-structure,jpeg-structure,png-structure,webp-structure}.test.ts",
     ],
     pool: "forks",
     testTimeout: 20_000,

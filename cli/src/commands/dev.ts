@@ -6,10 +6,10 @@ type Flags = { port?: number; data: string; ephemeral?: boolean; json?: boolean 
 
 export function devCommand(): Command {
   return new Command("dev")
-    .description("Start everything on this machine, for development.")
+    .description("Start Gesso and its dependencies on this machine, for development.")
     .option("--port <number>", "port of the API (default: 7788, or the next free one)", parsePort)
-    .option("--data <directory>", "where everything is kept", "./.gesso")
-    .option("--ephemeral", "keep nothing: use a temporary directory and remove it at the end")
+    .option("--data <directory>", "data directory", "./.gesso")
+    .option("--ephemeral", "use a temporary data directory and delete it on exit")
     .option("--json", "print one JSON object on standard output when ready")
     .action(async (flags: Flags) => {
       process.exit(await dev(flags));
@@ -19,7 +19,7 @@ export function devCommand(): Command {
 function parsePort(text: string): number {
   const port = Number(text);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-    throw new InvalidArgumentError("A port is a whole number from 1 to 65535.");
+    throw new InvalidArgumentError("The port must be an integer from 1 to 65535.");
   }
   return port;
 }

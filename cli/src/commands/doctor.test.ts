@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { startAll } from "@gesso/dev/start";
+import { startGesso } from "@gesso/dev/start";
 import { expect, it, onTestFinished } from "vitest";
 
 const BIN = fileURLToPath(new URL("../../bin/gesso.js", import.meta.url));
@@ -67,7 +67,7 @@ it("fails where a provider that is switched on does not answer", async () => {
 
 it("looks at the parts of the gesso dev that runs on the data", async () => {
   const data = join(scratch(), "data");
-  const gesso = await startAll({ dataDir: data, log: () => {} });
+  const gesso = await startGesso({ dataDir: data, log: () => {} });
   onTestFinished(() => gesso.stop());
   const { code, report } = await reported(scratch(), ["--data", data]);
   expect(report.checks.map(({ name, status }) => `${name} ${status}`)).toEqual([

@@ -1,25 +1,25 @@
 // `gesso doctor`: whether settings, parts, providers and their keys are as they should be.
-import { doctor } from "@gesso/dev/doctor";
+import { runDoctor } from "@gesso/dev/doctor";
 import { Command } from "commander";
 
 type Flags = { data: string; json?: boolean };
 
 const EXAMPLES = `
 Examples:
-  gesso doctor                    look at everything that is switched on here
-  FAL_KEY=... gesso doctor        try a key before it is used
+  gesso doctor                    check the configuration, dependencies and enabled providers
+  FAL_KEY=... gesso doctor        test a provider key before you use it
   gesso doctor --json             the same for programs
 
-Only questions that cost nothing are asked.
-Exit code 1 means that something that is switched on does not work.`;
+Doctor sends no paid requests.
+Exit code 1: at least one check failed.`;
 
 export function doctorCommand(): Command {
   return new Command("doctor")
-    .description("Ask every provider that is switched on whether its key and its models work.")
+    .description("Check the configuration, the dependencies and every enabled provider.")
     .option("--data <directory>", "where gesso dev keeps everything", "./.gesso")
     .option("--json", "print one JSON object on standard output")
     .addHelpText("after", EXAMPLES)
     .action(async (flags: Flags) => {
-      process.exitCode = await doctor(flags);
+      process.exitCode = await runDoctor(flags);
     });
 }

@@ -11,12 +11,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type Client, createClient } from "@gesso/client";
 import { unwrap } from "@gesso/client/webhooks";
-import { freePort, startServer } from "@gesso/dev/parts";
-import { type Gesso, startAll } from "@gesso/dev/start";
+import { freePort, startServer } from "@gesso/dev/components";
+import { type GessoInstance, startGesso } from "@gesso/dev/start";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 
 const BIN = fileURLToPath(new URL("../../bin/gesso.js", import.meta.url));
-/** The long form, by `npm run listen:sleep`, is a minute. */
+/** The long form, by `npm run test:listen-sleep`, is a minute. */
 const ASLEEP_SECONDS = Number(process.env.LISTEN_SLEEP_SECONDS ?? 8);
 const RECEIVER_HOST = "127.0.0.50";
 
@@ -28,7 +28,7 @@ const received: Message[] = [];
 let answers: (message: Message) => { status: number; body?: string } = () => ({ status: 204 });
 let receiver: Server;
 let port: number;
-let gesso: Gesso;
+let gesso: GessoInstance;
 let client: Client;
 const children: ChildProcess[] = [];
 
@@ -45,7 +45,7 @@ beforeAll(async () => {
   port = (receiver.address() as AddressInfo).port;
   const env = { WEBHOOK_ALLOW_HTTP: "true", FETCH_ALLOW_CIDRS: `${RECEIVER_HOST}/32`, FETCH_PORTS: String(port) };
   Object.assign(process.env, env);
-  gesso = await startAll({ dataDir: data, port: await freePort(), log: () => {} });
+  gesso = await startGesso({ dataDir: data, port: await freePort(), log: () => {} });
   client = createClient({ baseUrl: gesso.url, apiKey: gesso.key });
 }, 120_000);
 

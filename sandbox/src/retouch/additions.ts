@@ -1,13 +1,14 @@
 // Draws what a prompt adds to a picture: figures, lights of the sky, a person, words.
-import { chanceOf } from "../picture/chance.ts";
-import { mix } from "../picture/colour.ts";
-import { figureAt, homeOf, type Ink } from "../picture/figures.ts";
-import { letter, plain, widthOf, wrap } from "../picture/lettering.ts";
-import { person, traitsFrom } from "../picture/person.ts";
-import { glow, round } from "../picture/stage.ts";
+
+import { mix } from "../drawing/colour.ts";
+import { figureAt, figurePosition, type Ink } from "../drawing/figures.ts";
+import { person, traitsFrom } from "../drawing/person.ts";
+import { glow, round } from "../drawing/scene-context.ts";
+import { createSeededRandom } from "../drawing/seeded-random.ts";
+import { drawText, toDrawableText, widthOf, wrap } from "../drawing/stroke-text.ts";
 import type { Size } from "../size.ts";
 import type { Box } from "../tasks/task.ts";
-import type { Addition } from "./plan.ts";
+import type { Addition } from "./edit-plan.ts";
 
 /** Where additions may go: all of the picture, or the place that a mask marks. */
 type Room = { picture: Size; box: Box; isMarked: boolean; prompt: string; seed: number };
@@ -39,13 +40,13 @@ const disc = (x: number, y: number, radius: number, what: "sun" | "moon", colour
 };
 
 const starsIn = ({ x, y, width, height }: Box, seed: number): string => {
-  const chance = chanceOf(`stars ${seed}`);
+  const random = createSeededRandom(`stars ${seed}`);
   const unit = Math.min(width, height);
   const list = Array.from({ length: 120 }, () => {
-    const size = unit * (0.0014 + chance.next() ** 5 * 0.008);
-    const across = x + chance.next() * width;
-    const down = y + chance.next() ** 1.3 * height * 0.5;
-    const opacity = chance.between(0.5, 1).toFixed(2);
+    const size = unit * (0.0014 + random.next() ** 5 * 0.008);
+    const across = x + random.next() * width;
+    const down = y + random.next() ** 1.3 * height * 0.5;
+    const opacity = random.between(0.5, 1).toFixed(2);
     const ray = size * 3.2;
     const waist = size * 0.6;
     return `<path transform="translate(${round(across)} ${round(down)})" opacity="${opacity}" d="M0 ${round(-ray)}Q${round(waist)} ${round(-waist)} ${round(ray)} 0Q${round(waist)} ${round(waist)} 0 ${round(ray)}Q${round(-waist)} ${round(waist)} ${round(-ray)} 0Q${round(-waist)} ${round(-waist)} 0 ${round(-ray)}Z"/>`;
@@ -56,10 +57,11 @@ const starsIn = ({ x, y, width, height }: Box, seed: number): string => {
 /** The middle of an addition as shares of the room: where the prompt says, or where such a thing belongs. */
 const placeOf = ({ what }: Addition, { prompt, isMarked, seed }: Room, index: number) => {
   const says = (word: RegExp): boolean => word.test(prompt.toLowerCase());
-  const isHigh = what === "sun" || what === "moon" || (what !== "person" && what !== "stars" && homeOf(what) === "sky");
+  const isHigh =
+    what === "sun" || what === "moon" || (what !== "person" && what !== "stars" && figurePosition(what) === "sky");
   if (isMarked) return { x: 0.5, y: 0.5 };
-  const chance = chanceOf(`${seed} ${what}`);
-  let x = (isHigh ? 0.74 : 0.34) + chance.between(-0.08, 0.08) + (index % 2 ? -0.3 : 0.02) * (isHigh ? 1 : -1);
+  const random = createSeededRandom(`${seed} ${what}`);
+  let x = (isHigh ? 0.74 : 0.34) + random.between(-0.08, 0.08) + (index % 2 ? -0.3 : 0.02) * (isHigh ? 1 : -1);
   if (says(/\bleft\b/)) x = 0.22;
   if (says(/\bright\b/)) x = 0.78;
   if (says(/\b(?:middle|centre|center)\b/)) x = 0.5;
@@ -81,7 +83,7 @@ const draw = (addition: Addition, room: Room, index: number): string => {
   const size =
     unit * (room.isMarked ? 0.84 : what === "person" || what === "lighthouse" || what === "tree" ? 0.42 : 0.3);
   if (what === "person") {
-    const traits = traitsFrom(colour ? [colour] : [], chanceOf(`person ${room.seed}`));
+    const traits = traitsFrom(colour ? [colour] : [], createSeededRandom(`person ${room.seed}`));
     return person(traits, { x, foot: y + size / 2, height: size });
   }
   const accent = colour ?? accents[what] ?? "#e5604d";
@@ -90,12 +92,12 @@ const draw = (addition: Addition, room: Room, index: number): string => {
 };
 
 const words = (text: string, { box }: Room): string => {
-  const line = plain(text);
+  const line = toDrawableText(text);
   const size = Math.min(box.height * 0.14, (box.height * 0.09 * 18) / Math.max(6, Math.min(18, line.length)));
   const lines = wrap(line, size, box.width * 0.84, 3);
   const top = box.y + box.height / 2 - ((lines.length - 0.4) * size * 1.7) / 2;
   const drawn = lines.map((part, index) =>
-    letter(part, box.x + (box.width - widthOf(part, size)) / 2, top + index * size * 1.7, size),
+    drawText(part, box.x + (box.width - widthOf(part, size)) / 2, top + index * size * 1.7, size),
   );
   const stroke = (colour: string, weight: number) =>
     `<g fill="none" stroke="${colour}" stroke-width="${weight}" stroke-linecap="round" stroke-linejoin="round">${drawn.join("")}</g>`;

@@ -1,9 +1,9 @@
 // Fills a hole in a picture from what surrounds it: colours flow in from the rim as heat would, coarse to fine, and
 // grain as strong as around the hole keeps the place from looking polished.
-import { chanceOf } from "../picture/chance.ts";
-import type { Pixels } from "../sight/pixels.ts";
+import { createSeededRandom } from "../drawing/seeded-random.ts";
 import type { Size } from "../size.ts";
-import { boxOf, type Mask } from "./mask.ts";
+import type { Pixels } from "../vision/pixels.ts";
+import { boundingBox, type Mask } from "./mask.ts";
 
 /** Colours as numbers, and 1 where a pixel is known. */
 type Level = Size & { colours: Float32Array; known: Uint8Array };
@@ -45,7 +45,7 @@ const halved = (level: Level): Level => {
 };
 
 /** Each unknown pixel becomes the mean of its neighbours, again and again. */
-const settle = ({ width, height, colours, known }: Level, rounds: number): void => {
+const diffuse = ({ width, height, colours, known }: Level, rounds: number): void => {
   const open = [...known.keys()].filter((cell) => !known[cell]);
   for (let turn = 0; turn < rounds; turn += 1) {
     for (const cell of open) {
@@ -70,7 +70,7 @@ const spread = (level: Level): void => {
   const { width, height, colours, known } = level;
   if (!known.includes(0)) return;
   if (width <= 2 || height <= 2) {
-    settle(level, 8);
+    diffuse(level, 8);
     return;
   }
   const coarse = halved(level);
@@ -81,7 +81,7 @@ const spread = (level: Level): void => {
     const from = (((cell - x) / width) >> 1) * coarse.width + (x >> 1);
     for (let channel = 0; channel < 3; channel += 1) colours[cell * 3 + channel] = coarse.colours[from * 3 + channel]!;
   }
-  settle(level, 12);
+  diffuse(level, 12);
 };
 
 /** How much neighbours differ around the hole, without counting true edges. */
@@ -95,8 +95,8 @@ const grainOf = ({ width, height, colours, known }: Level): number => {
   return Math.min(6, steps[Math.floor(steps.length * 0.7)] ?? 0);
 };
 
-export const filled = (pixels: Pixels, hole: Mask, seed: number): Pixels => {
-  const box = boxOf(hole, pixels, 1);
+export const inpaint = (pixels: Pixels, hole: Mask, seed: number): Pixels => {
+  const box = boundingBox(hole, pixels, 1);
   if (!box) return pixels;
   const left = Math.max(0, box.x - margin);
   const top = Math.max(0, box.y - margin);
@@ -105,12 +105,12 @@ export const filled = (pixels: Pixels, hole: Mask, seed: number): Pixels => {
   const level = cut(pixels, hole, left, top, { width, height });
   const grain = grainOf(level);
   spread(level);
-  const chance = chanceOf(`grain ${seed}`);
+  const random = createSeededRandom(`grain ${seed}`);
   const rgb = Buffer.from(pixels.rgb);
   for (let cell = 0; cell < level.known.length; cell += 1) {
     if (level.known[cell]) continue;
     const to = (Math.floor(cell / width) + top) * pixels.width + (cell % width) + left;
-    const shake = grain ? chance.between(-grain, grain) : 0;
+    const shake = grain ? random.between(-grain, grain) : 0;
     for (let channel = 0; channel < 3; channel += 1) {
       rgb[to * 3 + channel] = Math.min(255, Math.max(0, Math.round(level.colours[cell * 3 + channel]! + shake)));
     }

@@ -1,8 +1,8 @@
 // Puts a picture into a larger frame: it keeps its place and its pixels, and goes on beyond its edges as a mirror image
 // that grows softer with the distance.
 import sharp from "sharp";
-import { asRaw, openPixels, overlaid, type Pixels } from "../sight/pixels.ts";
 import type { Size } from "../size.ts";
+import { asRaw, openPixels, overlayImages, type Pixels } from "../vision/pixels.ts";
 
 /** A frame, and where the upper left corner of the picture lies in it; a part outside the frame is cut off. */
 export type Frame = Size & { left: number; top: number };
@@ -39,7 +39,7 @@ const distanceMask = async (frame: Frame, inside: ReturnType<typeof overlapOf>, 
   return alpha;
 };
 
-export const framed = async (source: Pixels, frame: Frame): Promise<Pixels> => {
+export const outpaint = async (source: Pixels, frame: Frame): Promise<Pixels> => {
   const inside = overlapOf(source, frame);
   const part = await openPixels(source)
     .extract({
@@ -76,7 +76,7 @@ export const framed = async (source: Pixels, frame: Frame): Promise<Pixels> => {
       .toBuffer();
     const alpha = await distanceMask(frame, inside, Math.max(8, unit * reach));
     const veil = await sharp(soft, asRaw(frame)).joinChannel(alpha, asRaw(frame, 1)).raw().toBuffer();
-    result = await overlaid(result, [{ input: veil, ...asRaw(frame, 4) }]);
+    result = await overlayImages(result, [{ input: veil, ...asRaw(frame, 4) }]);
   }
-  return overlaid(result, [{ input: part, ...asRaw(inside), left: inside.left, top: inside.top }]);
+  return overlayImages(result, [{ input: part, ...asRaw(inside), left: inside.left, top: inside.top }]);
 };

@@ -1,22 +1,22 @@
 // Other pictures inside a picture: as prints with a white rim and a soft shadow, laid down a little askew.
 import sharp, { type OverlayOptions } from "sharp";
-import { chanceOf } from "../picture/chance.ts";
-import { letter, plain, widthOf } from "../picture/lettering.ts";
-import { round } from "../picture/stage.ts";
-import { uprightSize } from "../sight/pixels.ts";
+import { round } from "../drawing/scene-context.ts";
+import { createSeededRandom } from "../drawing/seeded-random.ts";
+import { drawText, toDrawableText, widthOf } from "../drawing/stroke-text.ts";
 import type { Size } from "../size.ts";
 import type { Box } from "../tasks/task.ts";
+import { uprightSize } from "../vision/pixels.ts";
 
-type Print = { image: Buffer; label?: string | undefined };
+type InsetImage = { image: Buffer; label?: string | undefined };
 
 const label = (words: string, width: number, top: number, size: number): string => {
-  const text = plain(words).slice(0, 24);
+  const text = toDrawableText(words).slice(0, 24);
   const left = (width - widthOf(text, size)) / 2;
-  return `<g fill="none" stroke="#3a3d46" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round">${letter(text, left, top, size)}</g>`;
+  return `<g fill="none" stroke="#3a3d46" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round">${drawText(text, left, top, size)}</g>`;
 };
 
 /** One print that fits into `room`, shadow included. */
-const printOf = async ({ image, label: words }: Print, room: Size, turn: number): Promise<Buffer> => {
+const printOf = async ({ image, label: words }: InsetImage, room: Size, turn: number): Promise<Buffer> => {
   const size = await uprightSize(image);
   const rim = Math.max(2, Math.round(Math.min(room.width, room.height) * 0.03));
   const foot = words ? rim * 3.4 : rim;
@@ -52,13 +52,13 @@ const printOf = async ({ image, label: words }: Print, room: Size, turn: number)
 };
 
 /** The prints side by side in a box of the picture, in the order given. */
-export const prints = async (
-  list: readonly Print[],
+export const drawInsets = async (
+  list: readonly InsetImage[],
   box: Box,
   picture: Size,
   words: string,
 ): Promise<OverlayOptions[]> => {
-  const chance = chanceOf(`prints ${words}`);
+  const random = createSeededRandom(`prints ${words}`);
   const columns = Math.min(list.length, Math.max(1, Math.round(Math.sqrt((list.length * box.width) / box.height))));
   const rows = Math.ceil(list.length / columns);
   const room = { width: box.width / columns, height: box.height / rows };
@@ -66,7 +66,7 @@ export const prints = async (
     list.map(async (entry, index) => {
       const row = Math.floor(index / columns);
       const inRow = Math.min(columns, list.length - row * columns);
-      const input = await printOf(entry, room, chance.fork(String(index)).between(-4, 4));
+      const input = await printOf(entry, room, random.fork(String(index)).between(-4, 4));
       const { width, height } = await sharp(input).metadata();
       const x = box.x + box.width / 2 + (index - row * columns - (inRow - 1) / 2) * room.width - width / 2;
       const y = box.y + (row + 0.5) * room.height - height / 2;

@@ -1,9 +1,9 @@
 // Masks: where white is, something may change; black stays. They are read from files or made from what was found.
 import sharp from "sharp";
-import type { Pixels } from "../sight/pixels.ts";
-import { asRaw } from "../sight/pixels.ts";
 import type { Size } from "../size.ts";
 import type { Box } from "../tasks/task.ts";
+import type { Pixels } from "../vision/pixels.ts";
+import { asRaw } from "../vision/pixels.ts";
 
 /** One byte a pixel. */
 export type Mask = Buffer;
@@ -27,7 +27,7 @@ export const readMask = async (image: Buffer, size: Size, fit: "fill" | "cover" 
   return mask;
 };
 
-export const united = (masks: readonly Mask[], size: Size): Mask => {
+export const unionMasks = (masks: readonly Mask[], size: Size): Mask => {
   const all = Buffer.alloc(size.width * size.height);
   for (const mask of masks) {
     for (let pixel = 0; pixel < all.length; pixel += 1) all[pixel] = Math.max(all[pixel]!, mask[pixel]!);
@@ -35,7 +35,7 @@ export const united = (masks: readonly Mask[], size: Size): Mask => {
   return all;
 };
 
-export const boxOf = (mask: Mask, { width, height }: Size, least = 128): Box | undefined => {
+export const boundingBox = (mask: Mask, { width, height }: Size, least = 128): Box | undefined => {
   let [left, top, right, bottom] = [width, height, -1, -1];
   for (let pixel = 0; pixel < mask.length; pixel += 1) {
     if (mask[pixel]! < least) continue;
@@ -50,8 +50,8 @@ export const boxOf = (mask: Mask, { width, height }: Size, least = 128): Box | u
 };
 
 /** Softens a mask to the inside only: what was black stays black. */
-export const feathered = async (mask: Mask, size: Size): Promise<Mask> => {
-  const box = boxOf(mask, size);
+export const featherMask = async (mask: Mask, size: Size): Promise<Mask> => {
+  const box = boundingBox(mask, size);
   if (!box) return mask;
   const radius = Math.min(8, Math.min(box.width, box.height) * 0.04);
   if (radius < 0.5) return mask;
@@ -60,7 +60,7 @@ export const feathered = async (mask: Mask, size: Size): Promise<Mask> => {
 };
 
 /** Widens a mask by `around` pixels on every side, and by `below` more downwards. */
-export const widened = (mask: Mask, { width, height }: Size, around: number, below = 0): Mask => {
+export const dilateMask = (mask: Mask, { width, height }: Size, around: number, below = 0): Mask => {
   const sideways = Buffer.alloc(mask.length);
   for (let y = 0; y < height; y += 1) {
     let last = Number.NEGATIVE_INFINITY;
@@ -84,7 +84,7 @@ export const widened = (mask: Mask, { width, height }: Size, around: number, bel
 };
 
 /** `changed` where the mask is white, `source` where it is black: there not a bit is different. */
-export const blended = (source: Pixels, changed: Pixels, mask: Mask): Pixels => {
+export const blendByMask = (source: Pixels, changed: Pixels, mask: Mask): Pixels => {
   const rgb = Buffer.from(source.rgb);
   for (let at = 0; at < rgb.length; at += 1) {
     const share = mask[Math.floor(at / 3)]!;

@@ -1,8 +1,9 @@
 // A new look for a picture when a prompt asks for nothing in particular: two or three colours carry its light and shade.
-import { chanceOf } from "../picture/chance.ts";
-import { mix } from "../picture/colour.ts";
-import { choosePalette } from "../picture/palette.ts";
-import type { Pixels } from "../sight/pixels.ts";
+
+import { mix } from "../drawing/colour.ts";
+import { choosePalette } from "../drawing/palette.ts";
+import { createSeededRandom } from "../drawing/seeded-random.ts";
+import type { Pixels } from "../vision/pixels.ts";
 
 const bytesOf = (hex: string): readonly [number, number, number] => {
   const packed = Number.parseInt(hex.slice(1), 16);
@@ -10,9 +11,9 @@ const bytesOf = (hex: string): readonly [number, number, number] => {
 };
 
 /** Dark pixels take the first colour, light ones the last; a share of the own colours stays. */
-export const restyled = (pixels: Pixels, words: string): Pixels => {
-  const chance = chanceOf(`style ${words}`);
-  const palette = choosePalette(chance, { colours: [] });
+export const restyle = (pixels: Pixels, words: string): Pixels => {
+  const random = createSeededRandom(`style ${words}`);
+  const palette = choosePalette(random, { colours: [] });
   const ramp = [
     mix(palette.near, "#0b0e17", 0.3),
     mix(palette.sky[0], palette.far, 0.4),

@@ -1,7 +1,7 @@
 // Gives pixels another hue and keeps their light and shade.
-import { hexOf, labOf } from "../picture/colour.ts";
-import type { Lab } from "../sight/lab.ts";
-import type { Pixels } from "../sight/pixels.ts";
+import { hexOf, labOf } from "../drawing/colour.ts";
+import type { Lab } from "../vision/lab.ts";
+import type { Pixels } from "../vision/pixels.ts";
 
 /** All steps of lightness of one hue; the tint of a pixel is looked up by how light it is. */
 const ramp = ([lightness, a, b]: Lab): Uint8Array => {
@@ -18,7 +18,7 @@ const ramp = ([lightness, a, b]: Lab): Uint8Array => {
   return steps;
 };
 
-export const tintedPixels = (pixels: Pixels, colour: string, share: number): Pixels => {
+export const tintPixels = (pixels: Pixels, colour: string, share: number): Pixels => {
   const steps = ramp(labOf(colour));
   const { width, height, rgb } = pixels;
   const tinted = Buffer.alloc(rgb.length);
@@ -32,7 +32,7 @@ export const tintedPixels = (pixels: Pixels, colour: string, share: number): Pix
 };
 
 /** Moves the colours of a picture to the mean and the spread of those of another. */
-export const inColoursOf = (pixels: Pixels, other: Pixels): Pixels => {
+export const matchColours = (pixels: Pixels, other: Pixels): Pixels => {
   const measure = (rgb: Buffer, channel: number) => {
     const count = rgb.length / 3;
     let sum = 0;

@@ -1,6 +1,6 @@
 // Ways to change the whole look of a picture, each known by the words that ask for it.
 import type { Sharp } from "sharp";
-import { openPixels, type Pixels } from "../sight/pixels.ts";
+import { openPixels, type Pixels } from "../vision/pixels.ts";
 
 type Matrix = [[number, number, number], [number, number, number], [number, number, number]];
 
@@ -130,13 +130,13 @@ const joined: readonly (readonly [RegExp, string])[] = [
   [/\bold (photo|photograph|film)\b/g, " vintage "],
 ];
 
-export const tonesNamed = (prompt: string): ToneName[] => {
+export const tonesInPrompt = (prompt: string): ToneName[] => {
   const text = joined.reduce((kept, [pattern, word]) => kept.replace(pattern, word), prompt.toLowerCase());
   const words: string[] = text.match(/[a-z]+/g) ?? [];
   return names.filter((name) => tones[name].words.split(" ").some((known) => words.includes(known)));
 };
 
-export const toned = async (pixels: Pixels, name: ToneName): Promise<Pixels> => {
+export const applyTone = async (pixels: Pixels, name: ToneName): Promise<Pixels> => {
   const { width, height } = pixels;
   const tone: Tone = tones[name];
   const rgb = await tone.make(openPixels(pixels), Math.min(width, height)).toColourspace("srgb").raw().toBuffer();

@@ -1,20 +1,20 @@
 // The standing behaviour lies under the directives of each job.
 import { expect, test } from "vitest";
-import { openRig } from "../../test/rig.ts";
+import { startSandboxHarness } from "../../test/sandbox-harness.ts";
 
 test("a standing behaviour holds for all jobs, and a directive goes before it", async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   expect((await rig.call("GET", "/v1/behaviour")).body).toEqual({});
   expect((await rig.call("PUT", "/v1/behaviour", { delay: 0, fail: true })).status).toBe(200);
   expect((await rig.call("GET", "/v1/behaviour")).body).toEqual({ delay: 0, fail: true });
   const failing = await rig.post({});
   const spared = await rig.post({ prompt: "[sandbox:fail=false] a hill" });
-  expect((await rig.ended(failing.body.id)).status).toBe("failed");
-  expect((await rig.ended(spared.body.id)).status).toBe("succeeded");
+  expect((await rig.waitUntilEnded(failing.body.id)).status).toBe("failed");
+  expect((await rig.waitUntilEnded(spared.body.id)).status).toBe("succeeded");
 });
 
 test("it survives a restart and is replaced as a whole", async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   await rig.call("PUT", "/v1/behaviour", { delay: 0, refuse: true });
   await rig.restart();
   expect((await rig.call("GET", "/v1/behaviour")).body).toEqual({ delay: 0, refuse: true });
@@ -23,12 +23,12 @@ test("it survives a restart and is replaced as a whole", async () => {
 });
 
 test("an unknown key is refused", async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   expect((await rig.call("PUT", "/v1/behaviour", { mood: "bad" })).status).toBe(422);
 });
 
 test("drop_rate loses about that share of the answers", async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   await rig.call("PUT", "/v1/behaviour", { delay: 0, drop_rate: 0.5 });
   const answers = await Promise.allSettled(Array.from({ length: 60 }, () => rig.post({})));
   const lost = answers.filter((answer) => answer.status === "rejected").length;

@@ -1,16 +1,16 @@
 // The standing behaviour of the vendor. A PUT replaces all of it and lets the counted troubles begin anew.
 import { Hono } from "hono";
 import { Behaviour } from "../behaviour.ts";
-import { refuse, unfitFields } from "../refusal.ts";
-import type { Bindings, Vendor } from "../vendor.ts";
+import { invalidFields, respondWithError } from "../error-response.ts";
+import type { Bindings, SandboxServices } from "../sandbox-services.ts";
 
-export const behaviourRoutes = (vendor: Vendor): Hono<Bindings> =>
+export const behaviourRoutes = (services: SandboxServices): Hono<Bindings> =>
   new Hono<Bindings>()
-    .get("/", (context) => context.json(vendor.book.behaviour()))
+    .get("/", (context) => context.json(services.jobs.behaviour()))
     .put("/", async (context) => {
       const parsed = Behaviour.safeParse(await context.req.json().catch(() => undefined));
-      if (!parsed.success) return refuse(context, unfitFields(parsed.error));
-      vendor.book.behave(parsed.data);
-      vendor.gate.reset();
+      if (!parsed.success) return respondWithError(context, invalidFields(parsed.error));
+      services.jobs.setBehaviour(parsed.data);
+      services.faults.reset();
       return context.json(parsed.data);
     });

@@ -1,22 +1,22 @@
 // The outputs: true pictures, the same for the same request, and the ways in which they can be spoilt.
 import sharp from "sharp";
 import { expect, test } from "vitest";
-import { openRig, type Rig } from "../../test/rig.ts";
+import { type SandboxHarness, startSandboxHarness } from "../../test/sandbox-harness.ts";
 
 const small = { width: 96, height: 64 };
 
-const outputs = async (rig: Rig, fields: Record<string, unknown>) => {
+const outputs = async (rig: SandboxHarness, fields: Record<string, unknown>) => {
   const { body } = await rig.post({ ...small, ...fields });
-  return (await rig.ended(body.id)).outputs as { url: string }[];
+  return (await rig.waitUntilEnded(body.id)).outputs as { url: string }[];
 };
 
-const fetchFirst = async (rig: Rig, fields: Record<string, unknown>) => {
+const fetchFirst = async (rig: SandboxHarness, fields: Record<string, unknown>) => {
   const answer = await fetch((await outputs(rig, fields))[0]!.url);
   return { answer, bytes: Buffer.from(await answer.arrayBuffer()) };
 };
 
 test("the file is a PNG of the size asked for, with its type and length", async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   const { answer, bytes } = await fetchFirst(rig, { prompt: "[sandbox:delay=0] the sea" });
   expect(answer.headers.get("content-type")).toBe("image/png");
   expect(answer.headers.get("content-length")).toBe(String(bytes.length));
@@ -24,7 +24,7 @@ test("the file is a PNG of the size asked for, with its type and length", async 
 });
 
 test("each fetch is counted as a delivery, a look at the headers is not", async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   const [output] = await outputs(rig, {});
   await (await fetch(output!.url)).arrayBuffer();
   await (await fetch(output!.url)).arrayBuffer();
@@ -33,7 +33,7 @@ test("each fetch is counted as a delivery, a look at the headers is not", async 
 });
 
 test("the same seed gives the same bytes, in another vendor too; another seed gives another picture", async () => {
-  const [one, other] = [await openRig(), await openRig()];
+  const [one, other] = [await startSandboxHarness(), await startSandboxHarness()];
   const first = await fetchFirst(one, { seed: 7 });
   const second = await fetchFirst(other, { seed: 7 });
   const third = await fetchFirst(one, { seed: 8 });
@@ -42,7 +42,7 @@ test("the same seed gives the same bytes, in another vendor too; another seed gi
 });
 
 test("without a seed every job has a picture of its own, and so has every picture of one job", async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   const first = await fetchFirst(rig, {});
   const second = await fetchFirst(rig, {});
   expect(first.bytes.equals(second.bytes)).toBe(false);
@@ -52,21 +52,21 @@ test("without a seed every job has a picture of its own, and so has every pictur
 });
 
 test("directives are not drawn", async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   const told = await fetchFirst(rig, { seed: 7, prompt: "[sandbox:delay=0.01] a hill" });
   const untold = await fetchFirst(rig, { seed: 7, prompt: "a hill" });
   expect(told.bytes.equals(untold.bytes)).toBe(true);
 });
 
 test("garbage gives a page instead of a picture", async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   const { answer, bytes } = await fetchFirst(rig, { prompt: "[sandbox:garbage] a hill" });
   expect(answer.headers.get("content-type")).toContain("text/html");
   expect(bytes.toString()).toContain("<!doctype html>");
 });
 
 test("truncated gives the first half of the picture", async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   const whole = await fetchFirst(rig, { seed: 7 });
   const half = await fetchFirst(rig, { seed: 7, prompt: "[sandbox:truncated] a hill" });
   expect(half.bytes.equals(whole.bytes.subarray(0, Math.floor(whole.bytes.length / 2)))).toBe(true);
@@ -74,20 +74,20 @@ test("truncated gives the first half of the picture", async () => {
 });
 
 test("wrong_count gives one output fewer, down to none", async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   expect(await outputs(rig, { count: 3, prompt: "[sandbox:wrong_count] a hill" })).toHaveLength(2);
   expect(await outputs(rig, { prompt: "[sandbox:wrong_count] a hill" })).toEqual([]);
 });
 
 test("gone gives an address that answers 404", async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   const { answer } = await fetchFirst(rig, { prompt: "[sandbox:gone] a hill" });
   expect(answer.status).toBe(404);
   expect(await rig.ledger()).toMatchObject([{ delivered: 0 }]);
 });
 
 test("a file beyond the count, or of another kind, is not there", async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   const [output] = await outputs(rig, {});
   expect((await fetch(output!.url.replace("0.png", "1.png"))).status).toBe(404);
   expect((await fetch(output!.url.replace("0.png", "0.jpg"))).status).toBe(404);

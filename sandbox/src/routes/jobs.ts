@@ -1,28 +1,30 @@
 // Reading and canceling jobs.
 import { Hono } from "hono";
-import { hasEnded, showJob } from "../job.ts";
-import { notFound, refuse, unfit } from "../refusal.ts";
-import type { Bindings, Vendor } from "../vendor.ts";
+import { invalidParameters, notFound, respondWithError } from "../error-response.ts";
+import { hasEnded, renderJob } from "../job.ts";
+import type { Bindings, SandboxServices } from "../sandbox-services.ts";
 import { postJob } from "./post-job.ts";
 
-export const jobRoutes = (vendor: Vendor): Hono<Bindings> =>
+export const jobRoutes = (services: SandboxServices): Hono<Bindings> =>
   new Hono<Bindings>()
-    .post("/", postJob(vendor))
+    .post("/", postJob(services))
     .get("/", (context) => {
       const reference = context.req.query("reference");
-      if (!reference) return refuse(context, unfit("reference: is required"));
-      return context.json({ data: vendor.book.byReference(reference).map((job) => showJob(job, vendor.url)) });
+      if (!reference) return respondWithError(context, invalidParameters("reference: is required"));
+      return context.json({
+        data: services.jobs.listByReference(reference).map((job) => renderJob(job, services.url)),
+      });
     })
     .get("/:id", (context) => {
-      const job = vendor.book.jobs.get(context.req.param("id"));
-      return job ? context.json(showJob(job, vendor.url)) : refuse(context, notFound);
+      const job = services.jobs.jobs.get(context.req.param("id"));
+      return job ? context.json(renderJob(job, services.url)) : respondWithError(context, notFound);
     })
     .post("/:id/cancel", (context) => {
-      const job = vendor.book.jobs.get(context.req.param("id"));
-      if (!job) return refuse(context, notFound);
+      const job = services.jobs.jobs.get(context.req.param("id"));
+      if (!job) return respondWithError(context, notFound);
       if (hasEnded(job)) {
-        return refuse(context, { status: 409, code: "already_ended", message: `The job is ${job.status}.` });
+        return respondWithError(context, { status: 409, code: "already_ended", message: `The job is ${job.status}.` });
       }
-      vendor.runner.cancel(job);
-      return context.json(showJob(job, vendor.url));
+      services.runner.cancel(job);
+      return context.json(renderJob(job, services.url));
     });

@@ -1,18 +1,18 @@
 // The book shows what was asked, as it came: pictures by name, and their bytes to whoever asks for them.
 import { expect, test } from "vitest";
-import { drawFlat, drawMask, sent } from "../../test/pictures.ts";
-import { key, openRig } from "../../test/rig.ts";
+import { drawMask, drawShapes, inlineImage } from "../../test/images.ts";
+import { startSandboxHarness, TEST_KEY } from "../../test/sandbox-harness.ts";
 
 test("an entry shows the request as it came, and its pictures can be read again", async () => {
-  const rig = await openRig();
-  const [image, mask] = [await drawFlat(), await drawMask()];
+  const rig = await startSandboxHarness();
+  const [image, mask] = [await drawShapes(), await drawMask()];
   const asked = { task: "image.edit", model: "replay/x+black", prompt: "make it snow", seed: 7, options: { a: 1 } };
-  await rig.post({ ...asked, images: [sent(image)], mask: sent(mask) });
+  await rig.post({ ...asked, images: [inlineImage(image)], mask: inlineImage(mask) });
   const [entry] = (await rig.call("GET", "/v1/ledger")).body.data as unknown as { request: Record<string, any> }[];
   expect(entry!.request).toMatchObject({ ...asked, count: 1 });
   const file = async (name: string) => {
     const answer = await fetch(`${rig.url()}/v1/ledger/inputs/${name}`, {
-      headers: { authorization: `Bearer ${key}` },
+      headers: { authorization: `Bearer ${TEST_KEY}` },
     });
     return Buffer.from(await answer.arrayBuffer());
   };

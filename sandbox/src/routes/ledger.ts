@@ -1,10 +1,10 @@
 // The vendor's own account of what it took and what it gave: the book that a campaign is checked against.
 import { Hono } from "hono";
+import { notFound, respondWithError } from "../error-response.ts";
 import type { Job } from "../job.ts";
-import { notFound, refuse } from "../refusal.ts";
-import type { Bindings, Vendor } from "../vendor.ts";
+import type { Bindings, SandboxServices } from "../sandbox-services.ts";
 
-const rowOf = (job: Job) => ({
+const renderLedgerRow = (job: Job) => ({
   id: job.id,
   model: job.request.model,
   reference: job.request.reference ?? null,
@@ -20,10 +20,10 @@ const rowOf = (job: Job) => ({
   request: job.request,
 });
 
-export const ledgerRoutes = (vendor: Vendor): Hono<Bindings> =>
+export const ledgerRoutes = (services: SandboxServices): Hono<Bindings> =>
   new Hono<Bindings>()
-    .get("/", (context) => context.json({ data: [...vendor.book.jobs.values()].map(rowOf) }))
+    .get("/", (context) => context.json({ data: [...services.jobs.jobs.values()].map(renderLedgerRow) }))
     .get("/inputs/:file", async (context) => {
-      const bytes = await vendor.inputs.received(context.req.param("file"));
-      return bytes ? context.body(new Uint8Array(bytes)) : refuse(context, notFound);
+      const bytes = await services.inputs.readOriginal(context.req.param("file"));
+      return bytes ? context.body(new Uint8Array(bytes)) : respondWithError(context, notFound);
     });

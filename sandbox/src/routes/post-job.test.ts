@@ -1,12 +1,12 @@
 // The three classes of vendor when an answer is lost, and every trouble that can be ordered for a POST.
 import { describe, expect, test } from "vitest";
-import { openEar, openRig, until } from "../../test/rig.ts";
+import { startCallbackReceiver, startSandboxHarness, waitUntil } from "../../test/sandbox-harness.ts";
 
 const withKey = (key: string) => ({ "idempotency-key": key });
 
 describe("class A, replay/", () => {
   test("a second POST with the key answers the first job and starts nothing", async () => {
-    const rig = await openRig();
+    const rig = await startSandboxHarness();
     const first = await rig.post({}, withKey("k1"));
     const second = await rig.post({}, withKey("k1"));
     expect([first.status, second.status]).toEqual([202, 200]);
@@ -15,24 +15,24 @@ describe("class A, replay/", () => {
   });
 
   test("a model without a prefix replays too, and another key is another job", async () => {
-    const rig = await openRig();
+    const rig = await startSandboxHarness();
     const first = await rig.post({ model: "plain" }, withKey("k1"));
     expect((await rig.post({ model: "plain" }, withKey("k1"))).body.id).toBe(first.body.id);
     expect((await rig.post({ model: "plain" }, withKey("k2"))).body.id).not.toBe(first.body.id);
   });
 
   test("after a dropped answer the same key gets the job", async () => {
-    const rig = await openRig();
+    const rig = await startSandboxHarness();
     const fields = { prompt: "[sandbox:drop] a hill" };
     await expect(rig.post(fields, withKey("k1"))).rejects.toThrow();
     const again = await rig.post(fields, withKey("k1"));
     expect(again.status).toBe(200);
     expect(await rig.ledger()).toMatchObject([{ id: again.body.id, posts: 2, answer_lost: true }]);
-    expect(await rig.ended(again.body.id)).toMatchObject({ status: "succeeded" });
+    expect(await rig.waitUntilEnded(again.body.id)).toMatchObject({ status: "succeeded" });
   });
 
   test("two POSTs at once with one key make one job", async () => {
-    const rig = await openRig();
+    const rig = await startSandboxHarness();
     const fields = { prompt: "[sandbox:accept_delay=0.2] a hill" };
     const answers = await Promise.all([rig.post(fields, withKey("k")), rig.post(fields, withKey("k"))]);
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 202]);
@@ -42,7 +42,7 @@ describe("class A, replay/", () => {
 
 describe("class B, find/", () => {
   test("ignores the key but finds a dropped job by its reference", async () => {
-    const rig = await openRig();
+    const rig = await startSandboxHarness();
     const fields = { model: "find/one", reference: "r1", prompt: "[sandbox:drop] a hill" };
     await expect(rig.post(fields, withKey("k1"))).rejects.toThrow();
     const found = await rig.call("GET", "/v1/jobs?reference=r1");
@@ -55,7 +55,7 @@ describe("class B, find/", () => {
 
 describe("class C, blind/", () => {
   test("honours neither key nor reference: every POST is a new job that cannot be looked up", async () => {
-    const rig = await openRig();
+    const rig = await startSandboxHarness();
     const fields = { model: "blind/one", reference: "r1", prompt: "[sandbox:drop=1] a hill" };
     await expect(rig.post(fields, withKey("k1"))).rejects.toThrow();
     expect((await rig.post(fields, withKey("k1"))).status).toBe(202);
@@ -66,7 +66,7 @@ describe("class C, blind/", () => {
 
 describe("a reference", () => {
   test("of a replay/ job is not listed either", async () => {
-    const rig = await openRig();
+    const rig = await startSandboxHarness();
     await rig.post({ reference: "r1" });
     expect((await rig.call("GET", "/v1/jobs?reference=r1")).body).toEqual({ data: [] });
   });
@@ -78,7 +78,7 @@ describe("troubles", () => {
     ["unavailable", 503, "unavailable"],
     ["error", 500, "internal"],
   ])("%s=2 turns the first two POSTs away and accepts the third", async (name, status, code) => {
-    const rig = await openRig();
+    const rig = await startSandboxHarness();
     const fields = { prompt: `[sandbox:${name}=2] a hill` };
     for (let turn = 0; turn < 2; turn += 1) {
       const answer = await rig.post(fields);
@@ -91,13 +91,13 @@ describe("troubles", () => {
   });
 
   test("reject answers 422 and accepts nothing", async () => {
-    const rig = await openRig();
+    const rig = await startSandboxHarness();
     expect((await rig.post({ prompt: "[sandbox:reject] a hill" })).status).toBe(422);
     expect(await rig.ledger()).toEqual([]);
   });
 
   test("drop_before loses the first POST with nothing accepted", async () => {
-    const rig = await openRig();
+    const rig = await startSandboxHarness();
     const fields = { prompt: "[sandbox:drop_before] a hill" };
     await expect(rig.post(fields)).rejects.toThrow();
     expect(await rig.ledger()).toEqual([]);
@@ -105,30 +105,30 @@ describe("troubles", () => {
   });
 
   test("accept_delay accepts in the middle and answers at the end", async () => {
-    const rig = await openRig();
+    const rig = await startSandboxHarness();
     const start = Date.now();
     const posting = rig.post({ prompt: "[sandbox:accept_delay=0.6] a hill" });
     await new Promise((resolve) => setTimeout(resolve, 150));
     expect(await rig.ledger()).toEqual([]);
-    await until(async () => (await rig.ledger()).length === 1);
+    await waitUntil(async () => (await rig.ledger()).length === 1);
     expect(Date.now() - start).toBeLessThan(590);
     await posting;
     expect(Date.now() - start).toBeGreaterThanOrEqual(590);
   });
 
   test("a caller that hangs up while it waits still has its job, with the answer marked as lost", async () => {
-    const rig = await openRig();
+    const rig = await startSandboxHarness();
     const body = JSON.stringify({ model: "m", task: "image.generate", prompt: "[sandbox:accept_delay=0.4] a hill" });
     const headers = { authorization: "Bearer test-key" };
     const signal = AbortSignal.timeout(60);
     await expect(fetch(`${rig.url()}/v1/jobs`, { method: "POST", body, headers, signal })).rejects.toThrow();
-    expect(await until(async () => (await rig.ledger())[0])).toMatchObject({ posts: 1 });
-    await until(async () => (await rig.ledger())[0]!.answer_lost);
+    expect(await waitUntil(async () => (await rig.ledger())[0])).toMatchObject({ posts: 1 });
+    await waitUntil(async () => (await rig.ledger())[0]!.answer_lost);
   });
 
   test("callback_first calls back before the POST is answered", async () => {
-    const rig = await openRig();
-    const ear = await openEar();
+    const rig = await startSandboxHarness();
+    const ear = await startCallbackReceiver();
     const { body } = await rig.post({ prompt: "[sandbox:callback_first,delay=0.05] a hill", callback_url: ear.url });
     expect(body.status).toBe("queued");
     expect(ear.heard).toMatchObject([{ job: { id: body.id, status: "succeeded" } }]);

@@ -2,18 +2,18 @@
 import { expect, test } from "vitest";
 import {
   changedShare,
-  done,
-  drawFlat,
+  decodeRaw,
   drawMask,
+  drawShapes,
   drawSvg,
-  fetched,
-  firstPicture,
+  fetchBytes,
+  fetchFirstImage,
+  inlineImage,
   isBlackIn,
-  rawOf,
-  sent,
-  shareOf,
-} from "../../test/pictures.ts";
-import { openRig } from "../../test/rig.ts";
+  pixelShare,
+  runToSuccess,
+} from "../../test/images.ts";
+import { startSandboxHarness } from "../../test/sandbox-harness.ts";
 
 const task = "image.character";
 
@@ -28,43 +28,48 @@ test.each([
   ["a walk in the mountains", 1],
   ["in the forest at night", 2],
 ])("the person in %s wears the colour of the reference", async (prompt, seed) => {
-  const rig = await openRig();
-  const raw = await firstPicture(rig, {
+  const rig = await startSandboxHarness();
+  const raw = await fetchFirstImage(rig, {
     task,
     prompt,
     seed,
     width: 256,
     height: 256,
-    images: [sent(await reference())],
+    images: [inlineImage(await reference())],
   });
-  expect(shareOf(raw, isWorn)).toBeGreaterThan(0.008);
+  expect(pixelShare(raw, isWorn)).toBeGreaterThan(0.008);
 });
 
 test("resolution, ratio and speed are honoured, and a number is as good as a word", async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   const options = { resolution: 720, rendering_speed: "Turbo", style_type: "Fiction", magic_prompt_option: "On" };
-  const job = await done(rig, { task, prompt: "at sea", aspect_ratio: "3:2", options });
+  const job = await runToSuccess(rig, { task, prompt: "at sea", aspect_ratio: "3:2", options });
   expect(job.outputs).toMatchObject([{ width: 720, height: 480 }]);
   expect(job.data!.prompt).toMatch(/^at sea, /);
-  const plain = await done(rig, { task, prompt: "at sea", options: { magic_prompt_option: "Off" } });
+  const plain = await runToSuccess(rig, { task, prompt: "at sea", options: { magic_prompt_option: "Off" } });
   expect(plain.data).toEqual({ prompt: "at sea" });
   expect((await rig.post({ task, options: { style_type: "Cubist" } })).status).toBe(422);
 });
 
 test("in a picture that came along only the inside of the mask changes", async () => {
-  const rig = await openRig();
-  const [context, mask] = [await drawFlat(), await drawMask()];
-  const fields = { task, prompt: "somebody", images: [sent(await reference()), sent(context)], mask: sent(mask) };
-  const raw = await firstPicture(rig, fields);
+  const rig = await startSandboxHarness();
+  const [context, mask] = [await drawShapes(), await drawMask()];
+  const fields = {
+    task,
+    prompt: "somebody",
+    images: [inlineImage(await reference()), inlineImage(context)],
+    mask: inlineImage(mask),
+  };
+  const raw = await fetchFirstImage(rig, fields);
   expect(raw).toMatchObject({ width: 400, height: 300 });
-  expect(changedShare(raw, await rawOf(context), isBlackIn(await rawOf(mask)))).toBe(0);
-  expect(shareOf(raw, isWorn)).toBeGreaterThan(0.005);
+  expect(changedShare(raw, await decodeRaw(context), isBlackIn(await decodeRaw(mask)))).toBe(0);
+  expect(pixelShare(raw, isWorn)).toBeGreaterThan(0.005);
 });
 
 test("the same seed gives the same bytes", async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   const fields = { task, prompt: "by the lake", width: 128, height: 128, count: 2, seed: 3 };
-  const bytes = async () => Promise.all((await done(rig, fields)).outputs.map(({ url }) => fetched(url)));
+  const bytes = async () => Promise.all((await runToSuccess(rig, fields)).outputs.map(({ url }) => fetchBytes(url)));
   const [first, second] = await bytes();
   expect((await bytes())[0]!.equals(first!)).toBe(true);
   expect(second!.equals(first!)).toBe(false);

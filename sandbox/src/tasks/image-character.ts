@@ -1,18 +1,18 @@
 // A scene with somebody in it who looks the same wherever the same reference is given.
 import { z } from "zod";
-import { traitsOfReference, traitsOfWords } from "../picture/cast.ts";
-import { chanceOf } from "../picture/chance.ts";
-import { knoll } from "../picture/figures.ts";
-import { type Look, type Pose, person, type Traits } from "../picture/person.ts";
-import { bareName, drawPicture } from "../picture/picture.ts";
-import type { KeptRequest } from "../request.ts";
-import { blended, boxOf, feathered, readMask } from "../retouch/mask.ts";
-import { tag } from "../retouch/tag.ts";
-import { fitted, overlaid, pixelsOf, toPng, uprightSize } from "../sight/pixels.ts";
-import { type Size, sizeOf } from "../size.ts";
-import { enhance } from "../words/enhance.ts";
-import type { Order, Task } from "./task.ts";
-import { complaintAbout, optionsOf, pictures } from "./terms.ts";
+import { traitsFromPrompt, traitsFromReference } from "../drawing/character-traits.ts";
+import { drawImage, modelBaseName } from "../drawing/draw-image.ts";
+import { knoll } from "../drawing/figures.ts";
+import { type PersonStyle, type Pose, person, type Traits } from "../drawing/person.ts";
+import { createSeededRandom } from "../drawing/seeded-random.ts";
+import type { StoredRequest } from "../request.ts";
+import { blendByMask, boundingBox, featherMask, readMask } from "../retouch/mask.ts";
+import { drawModelLabel } from "../retouch/model-label.ts";
+import { resolveSize, type Size } from "../size.ts";
+import { enhance } from "../text/enhance-prompt.ts";
+import { fitWithin, overlayImages, pixelsOf, toPng, uprightSize } from "../vision/pixels.ts";
+import type { OutputRequest, Task } from "./task.ts";
+import { findRequestProblem, imageOutputs, parseOptions } from "./task-requirements.ts";
 
 const resolutions = ["auto", "720", "1024", "1280", "2048"] as const;
 const Options = z.object({
@@ -26,10 +26,10 @@ const Options = z.object({
 });
 
 /** The resolution is the longer side of the shape asked for. */
-const sizeFor = (request: KeptRequest, context: Size | undefined): Size => {
-  const { resolution } = optionsOf(Options, request);
+const sizeFor = (request: StoredRequest, context: Size | undefined): Size => {
+  const { resolution } = parseOptions(Options, request);
   const hasShape = request.aspect_ratio || request.width || request.height;
-  const plain = !hasShape && context ? fitted(context, 2048) : sizeOf(request);
+  const plain = !hasShape && context ? fitWithin(context, 2048) : resolveSize(request);
   if (resolution === "auto" || request.width || request.height) return plain;
   const scale = Number(resolution) / Math.max(plain.width, plain.height);
   const toStep = (side: number) => Math.max(16, Math.round((side * scale) / 8) * 8);
@@ -37,16 +37,16 @@ const sizeFor = (request: KeptRequest, context: Size | undefined): Size => {
 };
 
 /** "Auto" only helps prompts that say little. */
-const promptFor = (request: KeptRequest, seed: number): string => {
-  const { magic_prompt_option: magic } = optionsOf(Options, request);
+const promptFor = (request: StoredRequest, seed: number): string => {
+  const { magic_prompt_option: magic } = parseOptions(Options, request);
   const isShort = request.prompt.trim().split(/\s+/).length < 4;
   if (magic === "Off" || (magic === "Auto" && !isShort)) return request.prompt;
   return enhance({ prompt: request.prompt, seed, style: undefined, modelType: undefined, language: "en" })
     .enhanced_prompt;
 };
 
-const lookFor = (request: KeptRequest): Look => {
-  const { style_type, rendering_speed } = optionsOf(Options, request);
+const lookFor = (request: StoredRequest): PersonStyle => {
+  const { style_type, rendering_speed } = parseOptions(Options, request);
   return {
     isOutlined: style_type === "Fiction",
     isShaded: style_type === "Realistic" || rendering_speed === "Quality",
@@ -55,21 +55,25 @@ const lookFor = (request: KeptRequest): Look => {
 
 const poses: readonly Pose[] = ["wave", "rest", "cheer"];
 
-type Cast = { traits: Traits; pose: Pose; look: Look };
+type Cast = { traits: Traits; pose: Pose; look: PersonStyle };
 
-const castFor = async ({ request, seed, index, inputs }: Order): Promise<Cast> => {
+const castFor = async ({ request, seed, index, inputs }: OutputRequest): Promise<Cast> => {
   const reference = request.images.length ? (await inputs())[0] : undefined;
-  const traits = reference ? await traitsOfReference(reference) : traitsOfWords(request.prompt, seed);
-  return { traits, pose: chanceOf(`pose ${request.prompt} ${seed} ${index}`).pick(poses), look: lookFor(request) };
+  const traits = reference ? await traitsFromReference(reference) : traitsFromPrompt(request.prompt, seed);
+  return {
+    traits,
+    pose: createSeededRandom(`pose ${request.prompt} ${seed} ${index}`).pick(poses),
+    look: lookFor(request),
+  };
 };
 
 /** Into a picture that came along: within the mask if there is one, and nothing else changes then. */
-const inContext = async (order: Order, size: Size, { traits, pose, look }: Cast): Promise<Buffer> => {
+const inContext = async (order: OutputRequest, size: Size, { traits, pose, look }: Cast): Promise<Buffer> => {
   const { request } = order;
   const all = await order.inputs();
   const ground = await pixelsOf(all[1]!, size);
   const mask = request.mask ? await readMask(all.at(-1)!, size, "cover") : undefined;
-  const box = (mask && boxOf(mask, size)) ?? {
+  const box = (mask && boundingBox(mask, size)) ?? {
     x: 0,
     y: size.height * 0.3,
     width: size.width,
@@ -77,16 +81,16 @@ const inContext = async (order: Order, size: Size, { traits, pose, look }: Cast)
   };
   const height = Math.min(box.height * 0.96, box.width * 1.9);
   const drawn = person(traits, { x: box.x + box.width / 2, foot: box.y + box.height * 0.97, height }, pose, look);
-  const mark = mask ? "" : tag(size, bareName(request.model));
+  const mark = mask ? "" : drawModelLabel(size, modelBaseName(request.model));
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${size.width}" height="${size.height}">${drawn}${mark}</svg>`;
-  const result = await overlaid(ground, [{ input: Buffer.from(svg) }]);
-  return toPng(mask ? blended(ground, result, await feathered(mask, size)) : result);
+  const result = await overlayImages(ground, [{ input: Buffer.from(svg) }]);
+  return toPng(mask ? blendByMask(ground, result, await featherMask(mask, size)) : result);
 };
 
-const inScene = (order: Order, size: Size, { traits, pose, look }: Cast): Promise<Buffer> => {
+const inScene = (order: OutputRequest, size: Size, { traits, pose, look }: Cast): Promise<Buffer> => {
   const { request, seed, index } = order;
-  const x = chanceOf(`place ${request.prompt} ${seed} ${index}`).between(0.6, 0.76);
-  return drawPicture({
+  const x = createSeededRandom(`place ${request.prompt} ${seed} ${index}`).between(0.6, 0.76);
+  return drawImage({
     prompt: promptFor(request, seed),
     title: request.prompt,
     model: request.model,
@@ -101,17 +105,20 @@ const inScene = (order: Order, size: Size, { traits, pose, look }: Cast): Promis
   });
 };
 
-const contextSize = async ({ request, inputs }: Pick<Order, "request" | "inputs">): Promise<Size | undefined> =>
+const contextSize = async ({
+  request,
+  inputs,
+}: Pick<OutputRequest, "request" | "inputs">): Promise<Size | undefined> =>
   request.images.length > 1 ? uprightSize((await inputs())[1]!) : undefined;
 
 export const imageCharacter: Task = {
   name: "image.character",
-  complaint: (request) => complaintAbout(request, { prompt: true, options: Options }),
+  validate: (request) => findRequestProblem(request, { prompt: true, options: Options }),
   find: async (work) => {
     const size = sizeFor(work.request, await contextSize(work));
-    return pictures(work.request, size, { prompt: promptFor(work.request, work.seed) });
+    return imageOutputs(work.request, size, { prompt: promptFor(work.request, work.seed) });
   },
-  draw: async (order) => {
+  renderOutput: async (order) => {
     const context = await contextSize(order);
     const size = sizeFor(order.request, context);
     const cast = await castFor(order);

@@ -1,14 +1,14 @@
 // A description says what is there.
 import { expect, test } from "vitest";
-import { done, drawFlat, drawSvg, sent } from "../../test/pictures.ts";
-import { openRig } from "../../test/rig.ts";
+import { drawShapes, drawSvg, inlineImage, runToSuccess } from "../../test/images.ts";
+import { startSandboxHarness } from "../../test/sandbox-harness.ts";
 
 const task = "image.describe";
 const textOf = (data: Record<string, unknown> | null) => data!.description as string;
 
 test("colours, shapes and their places are named", async () => {
-  const rig = await openRig();
-  const job = await done(rig, { task, images: [sent(await drawFlat())] });
+  const rig = await startSandboxHarness();
+  const job = await runToSuccess(rig, { task, images: [inlineImage(await drawShapes())] });
   expect(job.outputs).toEqual([]);
   expect(job.data).toMatchObject({ width: 400, height: 300 });
   expect(textOf(job.data)).toBe(
@@ -19,22 +19,22 @@ test("colours, shapes and their places are named", async () => {
 });
 
 test("another picture has another description", async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   const image = await drawSvg(
     200,
     300,
     `<rect width="200" height="300" fill="#101418"/><rect y="200" width="200" height="100" fill="#1f5a2a"/>`,
   );
-  const { data } = await done(rig, { task, images: [sent(image)], options: { detail: "long" } });
+  const { data } = await runToSuccess(rig, { task, images: [inlineImage(image)], options: { detail: "long" } });
   expect(textOf(data)).toMatch(/portrait.*black and green.*dark.*horizon runs across it at 67 %/);
 });
 
 test("the detail changes the length", async () => {
-  const rig = await openRig();
-  const images = [sent(await drawFlat())];
+  const rig = await startSandboxHarness();
+  const images = [inlineImage(await drawShapes())];
   const lengths = await Promise.all(
     ["short", "normal", "long"].map(
-      async (detail) => textOf((await done(rig, { task, images, options: { detail } })).data).length,
+      async (detail) => textOf((await runToSuccess(rig, { task, images, options: { detail } })).data).length,
     ),
   );
   expect(lengths[0]).toBeLessThan(lengths[1]!);
@@ -47,13 +47,17 @@ test.each([
   ["es", "un círculo de color rojo a la izquierda"],
   ["xx", "a red circle on the left"],
 ])("in the language %s", async (language, words) => {
-  const rig = await openRig();
-  const { data } = await done(rig, { task, images: [sent(await drawFlat())], options: { language } });
+  const rig = await startSandboxHarness();
+  const { data } = await runToSuccess(rig, { task, images: [inlineImage(await drawShapes())], options: { language } });
   expect(textOf(data)).toContain(words);
 });
 
 test("garbage spoils data too", async () => {
-  const rig = await openRig();
-  const { data } = await done(rig, { task, prompt: "[sandbox:garbage]", images: [sent(await drawFlat())] });
+  const rig = await startSandboxHarness();
+  const { data } = await runToSuccess(rig, {
+    task,
+    prompt: "[sandbox:garbage]",
+    images: [inlineImage(await drawShapes())],
+  });
   expect(data).toEqual({ oops: true });
 });

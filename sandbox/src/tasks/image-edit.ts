@@ -1,18 +1,26 @@
 // A picture changed as the prompt says; with a mask only where that is white.
-import { bareName } from "../picture/picture.ts";
-import type { KeptRequest } from "../request.ts";
-import { edited } from "../retouch/edit.ts";
-import { type Frame, frameAround, framed } from "../retouch/frame.ts";
+import { modelBaseName } from "../drawing/draw-image.ts";
+import type { StoredRequest } from "../request.ts";
+import { editImage } from "../retouch/edit.ts";
+import { type Frame, frameAround, outpaint } from "../retouch/frame.ts";
 import { readMask } from "../retouch/mask.ts";
-import { fitted, onWhite, openPixels, type Pixels, readSource, toPng, uprightSize } from "../sight/pixels.ts";
 import type { Size } from "../size.ts";
+import {
+  fitWithin,
+  flattenOnWhite,
+  openPixels,
+  type Pixels,
+  readSource,
+  toPng,
+  uprightSize,
+} from "../vision/pixels.ts";
 import type { Task } from "./task.ts";
-import { complaintAbout, pictures } from "./terms.ts";
+import { findRequestProblem, imageOutputs } from "./task-requirements.ts";
 
 const longestSide = 4096;
 
 /** The frame of the ratio asked for around the source; the source itself where its shape already fits. */
-const frameOf = ({ width, height, aspect_ratio }: KeptRequest, source: Size): Frame => {
+const frameOf = ({ width, height, aspect_ratio }: StoredRequest, source: Size): Frame => {
   const same = { ...source, left: 0, top: 0 };
   const [across, down] = aspect_ratio?.split(":").map(Number) ?? [width, height];
   if (!across || !down) return same;
@@ -21,11 +29,11 @@ const frameOf = ({ width, height, aspect_ratio }: KeptRequest, source: Size): Fr
 };
 
 /** The source is made smaller where its frame would be too long. */
-const sizesOf = (request: KeptRequest, original: Size) => {
+const sizesOf = (request: StoredRequest, original: Size) => {
   const whole = frameOf(request, original);
   const share = Math.min(1, longestSide / Math.max(whole.width, whole.height));
-  const source = fitted(original, Math.max(original.width, original.height) * share);
-  const { width: wide, height: tall } = fitted(whole, longestSide);
+  const source = fitWithin(original, Math.max(original.width, original.height) * share);
+  const { width: wide, height: tall } = fitWithin(whole, longestSide);
   const frame = { width: wide, height: tall, left: (wide - source.width) >> 1, top: (tall - source.height) >> 1 };
   const { width, height, mask } = request;
   // With a mask the pixels outside of it are promised to stay, so the size is not touched.
@@ -57,26 +65,26 @@ const resized = async (pixels: Pixels, size: Size): Promise<Pixels> =>
 
 export const imageEdit: Task = {
   name: "image.edit",
-  complaint: (request) => {
+  validate: (request) => {
     if (!request.prompt && !request.mask) return "prompt: is required without a mask";
-    return complaintAbout(request, { image: true });
+    return findRequestProblem(request, { image: true });
   },
   find: async ({ request, inputs }) =>
-    pictures(request, sizesOf(request, await uprightSize((await inputs())[0]!)).size),
-  draw: async ({ request, seed, index, inputs }) => {
+    imageOutputs(request, sizesOf(request, await uprightSize((await inputs())[0]!)).size),
+  renderOutput: async ({ request, seed, index, inputs }) => {
     const all = await inputs();
     const image = all[0]!;
     const { source, frame, size } = sizesOf(request, await uprightSize(image));
     const read = await readSource(image, Math.max(source.width, source.height));
     const isExtended = frame.width !== source.width || frame.height !== source.height;
-    const ground = isExtended ? await framed(onWhite(read), frame) : read;
-    const result = await edited({
+    const ground = isExtended ? await outpaint(flattenOnWhite(read), frame) : read;
+    const result = await editImage({
       source: ground,
       mask: request.mask && (await maskIn(all.at(-1)!, source, frame)),
       references: all.slice(1, request.images.length),
       prompt: request.prompt,
       seed: seed + index * 7919,
-      mark: bareName(request.model),
+      mark: modelBaseName(request.model),
     });
     const isWhole = !isExtended && size.width === source.width && size.height === source.height;
     return toPng(await resized(result, size), isWhole ? read.alpha : null);

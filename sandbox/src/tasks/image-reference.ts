@@ -1,12 +1,12 @@
 // A scene with the pictures in it that the prompt calls by their tags, in the order in which it calls them.
 import sharp from "sharp";
 import { z } from "zod";
-import { drawPicture } from "../picture/picture.ts";
-import type { KeptRequest } from "../request.ts";
-import { prints } from "../retouch/inset.ts";
-import { type Size, sizeOf } from "../size.ts";
+import { drawImage } from "../drawing/draw-image.ts";
+import type { StoredRequest } from "../request.ts";
+import { drawInsets } from "../retouch/inset.ts";
+import { resolveSize, type Size } from "../size.ts";
 import type { Task } from "./task.ts";
-import { complaintAbout, optionsOf, pictures } from "./terms.ts";
+import { findRequestProblem, imageOutputs, parseOptions } from "./task-requirements.ts";
 
 const Options = z.object({
   tags: z.array(z.string().min(1)).max(16).default([]),
@@ -16,9 +16,9 @@ const Options = z.object({
 const longestSide = 2048;
 
 /** A resolution is the shorter side, as with films. */
-const sizeFor = (request: KeptRequest): Size => {
-  const { resolution } = optionsOf(Options, request);
-  const plain = sizeOf(request);
+const sizeFor = (request: StoredRequest): Size => {
+  const { resolution } = parseOptions(Options, request);
+  const plain = resolveSize(request);
   if (!resolution || request.width || request.height) return plain;
   const [across = 1, down = 1] = (request.aspect_ratio ?? "16:9").split(":").map(Number);
   const ratio = across / down;
@@ -28,8 +28,8 @@ const sizeFor = (request: KeptRequest): Size => {
 };
 
 /** Which images the prompt calls, each once, in its order. */
-const calledIn = (request: KeptRequest): { tag: string; place: number }[] => {
-  const tags = optionsOf(Options, request).tags.map((tag) => tag.replace(/^@/, "").toLowerCase());
+const calledIn = (request: StoredRequest): { tag: string; place: number }[] => {
+  const tags = parseOptions(Options, request).tags.map((tag) => tag.replace(/^@/, "").toLowerCase());
   const called = [...request.prompt.matchAll(/@([\p{L}\p{N}_-]+)/gu)].map(([, tag = ""]) => tag.toLowerCase());
   return [...new Set(called)]
     .map((tag) => ({ tag, place: tags.indexOf(tag) }))
@@ -38,22 +38,23 @@ const calledIn = (request: KeptRequest): { tag: string; place: number }[] => {
 
 export const imageReference: Task = {
   name: "image.reference",
-  complaint: (request) => {
+  validate: (request) => {
     const { tags } = Options.safeParse(request.options ?? {}).data ?? { tags: [] };
     if (tags.length > request.images.length) return "options.tags: there are more tags than images";
-    return complaintAbout(request, { prompt: true, options: Options });
+    return findRequestProblem(request, { prompt: true, options: Options });
   },
-  find: async ({ request }) => pictures(request, sizeFor(request), { tags: calledIn(request).map(({ tag }) => tag) }),
-  draw: async ({ request, seed, index, inputs }) => {
+  find: async ({ request }) =>
+    imageOutputs(request, sizeFor(request), { tags: calledIn(request).map(({ tag }) => tag) }),
+  renderOutput: async ({ request, seed, index, inputs }) => {
     const size = sizeFor(request);
     const called = calledIn(request);
     const images = called.length ? await inputs() : [];
-    const scene = await drawPicture({ prompt: request.prompt, model: request.model, ...size, seed, index });
+    const scene = await drawImage({ prompt: request.prompt, model: request.model, ...size, seed, index });
     const list = called.map(({ tag, place }) => ({ image: images[place]!, label: `@${tag}` }));
     const { width, height } = size;
     const box = { x: width * 0.04, y: height * 0.05, width: width * 0.92, height: height * 0.68 };
     return sharp(scene)
-      .composite(list.length ? await prints(list, box, size, `${seed} ${index}`) : [])
+      .composite(list.length ? await drawInsets(list, box, size, `${seed} ${index}`) : [])
       .removeAlpha()
       .png({ compressionLevel: 6 })
       .toBuffer();

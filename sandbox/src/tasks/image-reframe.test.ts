@@ -1,11 +1,19 @@
 // The source keeps its pixels, and the frame has the shape that was asked for.
 import { expect, test } from "vitest";
-import { drawFlat, drawSvg, firstPicture, pixelAt, type Raw, rawOf, sent } from "../../test/pictures.ts";
-import { openRig } from "../../test/rig.ts";
+import {
+  decodeRaw,
+  drawShapes,
+  drawSvg,
+  fetchFirstImage,
+  inlineImage,
+  pixelAt,
+  type RawImage,
+} from "../../test/images.ts";
+import { startSandboxHarness } from "../../test/sandbox-harness.ts";
 
 const task = "image.reframe";
 
-const expectAt = (frame: Raw, source: Raw, left: number, top: number): void => {
+const expectAt = (frame: RawImage, source: RawImage, left: number, top: number): void => {
   for (let y = 0; y < source.height; y += 1) {
     const from = ((y + top) * frame.width + left) * 3;
     const row = frame.data.subarray(from, from + source.width * 3);
@@ -20,63 +28,63 @@ test.each([
 ])(
   "%s is the smallest frame that holds the source, with the source in the middle",
   async (aspect_ratio, width, height, left, top) => {
-    const rig = await openRig();
-    const source = await drawFlat();
-    const raw = await firstPicture(rig, { task, aspect_ratio, images: [sent(source)] });
+    const rig = await startSandboxHarness();
+    const source = await drawShapes();
+    const raw = await fetchFirstImage(rig, { task, aspect_ratio, images: [inlineImage(source)] });
     expect(raw).toMatchObject({ width, height, channels: 3 });
-    expectAt(raw, await rawOf(source), left, top);
+    expectAt(raw, await decodeRaw(source), left, top);
   },
 );
 
 test("a position in the frame can be said", async () => {
-  const rig = await openRig();
-  const source = await drawFlat();
+  const rig = await startSandboxHarness();
+  const source = await drawShapes();
   const options = { grid_position_x: 0, grid_position_y: 30 };
-  const raw = await firstPicture(rig, { task, aspect_ratio: "1:1", images: [sent(source)], options });
-  expectAt(raw, await rawOf(source), 0, 30);
+  const raw = await fetchFirstImage(rig, { task, aspect_ratio: "1:1", images: [inlineImage(source)], options });
+  expectAt(raw, await decodeRaw(source), 0, 30);
 });
 
 test("the edges of the frame can be said, in the pixels of the source", async () => {
-  const rig = await openRig();
-  const source = await drawFlat();
+  const rig = await startSandboxHarness();
+  const source = await drawShapes();
   const options = { x_start: -50, x_end: 450, y_start: -20, y_end: 300 };
-  const raw = await firstPicture(rig, { task, aspect_ratio: "1:1", images: [sent(source)], options });
+  const raw = await fetchFirstImage(rig, { task, aspect_ratio: "1:1", images: [inlineImage(source)], options });
   expect(raw).toMatchObject({ width: 500, height: 320 });
-  expectAt(raw, await rawOf(source), 50, 20);
-  const cut = await firstPicture(rig, {
+  expectAt(raw, await decodeRaw(source), 50, 20);
+  const cut = await fetchFirstImage(rig, {
     task,
-    images: [sent(source)],
+    images: [inlineImage(source)],
     options: { x_start: 60, x_end: 260, y_start: 50, y_end: 250 },
   });
-  expect(pixelAt(cut, 0, 0)).toEqual(pixelAt(await rawOf(source), 60, 50));
+  expect(pixelAt(cut, 0, 0)).toEqual(pixelAt(await decodeRaw(source), 60, 50));
 });
 
 test("a width and a height are the size of the frame", async () => {
-  const rig = await openRig();
-  const source = await drawFlat();
-  const raw = await firstPicture(rig, { task, width: 600, height: 500, images: [sent(source)] });
+  const rig = await startSandboxHarness();
+  const source = await drawShapes();
+  const raw = await fetchFirstImage(rig, { task, width: 600, height: 500, images: [inlineImage(source)] });
   expect(raw).toMatchObject({ width: 600, height: 500 });
-  expectAt(raw, await rawOf(source), 100, 100);
-  expect(await firstPicture(rig, { task, width: 200, height: 200, images: [sent(source)] })).toMatchObject({
+  expectAt(raw, await decodeRaw(source), 100, 100);
+  expect(await fetchFirstImage(rig, { task, width: 200, height: 200, images: [inlineImage(source)] })).toMatchObject({
     width: 200,
     height: 200,
   });
 });
 
 test("no frame is longer than 2048", { timeout: 20_000 }, async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   const wide = await drawSvg(1800, 300, `<rect width="1800" height="300" fill="#c04040"/>`);
-  const raw = await firstPicture(rig, { task, aspect_ratio: "21:9", images: [sent(wide)] });
+  const raw = await fetchFirstImage(rig, { task, aspect_ratio: "21:9", images: [inlineImage(wide)] });
   expect(raw.width).toBe(1800);
-  const tall = await firstPicture(rig, { task, aspect_ratio: "1:2", images: [sent(wide)] });
+  const tall = await fetchFirstImage(rig, { task, aspect_ratio: "1:2", images: [inlineImage(wide)] });
   expect(tall).toMatchObject({ width: 1024, height: 2048 });
 });
 
 test("a shape is needed, and a frame that misses the picture fails", async () => {
-  const rig = await openRig();
-  const images = [sent(await drawFlat())];
+  const rig = await startSandboxHarness();
+  const images = [inlineImage(await drawShapes())];
   expect((await rig.post({ task, images })).status).toBe(422);
   expect((await rig.post({ task, images, options: { x_start: 9, x_end: 9, y_start: 0, y_end: 50 } })).status).toBe(422);
   const { body } = await rig.post({ task, images, options: { x_start: 900, x_end: 999, y_start: 0, y_end: 50 } });
-  expect(await rig.ended(body.id)).toMatchObject({ status: "failed", error: { code: "invalid_input" } });
+  expect(await rig.waitUntilEnded(body.id)).toMatchObject({ status: "failed", error: { code: "invalid_input" } });
 });

@@ -1,11 +1,11 @@
 // A picture in a frame of another shape: it stays as it is, and the new area continues it.
 import { z } from "zod";
-import type { KeptRequest } from "../request.ts";
-import { type Frame, frameAround, framed } from "../retouch/frame.ts";
-import { fitted, onWhite, readSource, toPng, uprightSize } from "../sight/pixels.ts";
+import type { StoredRequest } from "../request.ts";
+import { type Frame, frameAround, outpaint } from "../retouch/frame.ts";
 import type { Size } from "../size.ts";
+import { fitWithin, flattenOnWhite, readSource, toPng, uprightSize } from "../vision/pixels.ts";
 import type { Task } from "./task.ts";
-import { complaintAbout, optionsOf, pictures } from "./terms.ts";
+import { findRequestProblem, imageOutputs, parseOptions } from "./task-requirements.ts";
 
 const whole = z.number().int().min(-32_768).max(32_768).optional();
 const Options = z.object({
@@ -27,8 +27,8 @@ const boundsOf = ({ x_start, x_end, y_start, y_end }: z.infer<typeof Options>) =
 const within = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value));
 
 /** The frame before anything is made smaller. */
-const frameFor = (request: KeptRequest, source: Size): Frame => {
-  const options = optionsOf(Options, request);
+const frameFor = (request: StoredRequest, source: Size): Frame => {
+  const options = parseOptions(Options, request);
   const bounds = boundsOf(options);
   if (bounds) return { ...bounds, left: -bounds.left, top: -bounds.top };
   const { width, height, aspect_ratio } = request;
@@ -45,15 +45,15 @@ const frameFor = (request: KeptRequest, source: Size): Frame => {
   };
 };
 
-const placeIn = (request: KeptRequest, source: Size) => {
+const placeIn = (request: StoredRequest, source: Size) => {
   const frame = frameFor(request, source);
   const { width, height } = request;
-  const asked = width && height && !boundsOf(optionsOf(Options, request)) ? Math.max(width, height) : longestSide;
-  const size = fitted(frame, asked);
+  const asked = width && height && !boundsOf(parseOptions(Options, request)) ? Math.max(width, height) : longestSide;
+  const size = fitWithin(frame, asked);
   const share = size.width / frame.width;
   const left = Math.round(frame.left * share);
   const top = Math.round(frame.top * share);
-  const placed = fitted(source, Math.max(1, Math.round(Math.max(source.width, source.height) * share)));
+  const placed = fitWithin(source, Math.max(1, Math.round(Math.max(source.width, source.height) * share)));
   return { placed, frame: { ...size, left, top } };
 };
 
@@ -65,25 +65,25 @@ const isOutside = (placed: Size, frame: Frame): boolean =>
 
 export const imageReframe: Task = {
   name: "image.reframe",
-  complaint: (request) => {
+  validate: (request) => {
     const bounds = boundsOf(Options.safeParse(request.options ?? {}).data ?? {});
     if (bounds && (bounds.width < 16 || bounds.height < 16))
       return "options: x_end and y_end must lie beyond the start";
     const hasShape = bounds || request.aspect_ratio || (request.width && request.height);
     if (!hasShape) return "aspect_ratio: is required without width and height";
-    return complaintAbout(request, { image: true, options: Options });
+    return findRequestProblem(request, { image: true, options: Options });
   },
   find: async ({ request, inputs }) => {
     const source = await uprightSize((await inputs())[0]!);
     const { frame, placed } = placeIn(request, source);
     if (isOutside(placed, frame)) {
-      return { error: { code: "invalid_input", message: "Nothing of the picture would be inside the frame." } };
+      return { error: { code: "invalid_input", message: "The frame contains no part of the image." } };
     }
-    return pictures(request, frame);
+    return imageOutputs(request, frame);
   },
-  draw: async ({ request, inputs }) => {
+  renderOutput: async ({ request, inputs }) => {
     const image = (await inputs())[0]!;
     const { frame, placed } = placeIn(request, await uprightSize(image));
-    return toPng(await framed(onWhite(await readSource(image, Math.max(placed.width, placed.height))), frame));
+    return toPng(await outpaint(flattenOnWhite(await readSource(image, Math.max(placed.width, placed.height))), frame));
   },
 };

@@ -1,15 +1,24 @@
 // The background becomes transparent, and the things before it stay whole.
 import { expect, test } from "vitest";
-import { drawFlat, drawSvg, firstPicture, inCircle, inSquare, pixelAt, sent, shareOf } from "../../test/pictures.ts";
-import { openRig } from "../../test/rig.ts";
+import {
+  drawShapes,
+  drawSvg,
+  fetchFirstImage,
+  inCircle,
+  inlineImage,
+  inSquare,
+  pixelAt,
+  pixelShare,
+} from "../../test/images.ts";
+import { startSandboxHarness } from "../../test/sandbox-harness.ts";
 
 const task = "image.remove-background";
 
 test("things stay opaque, the rest is transparent, and the edge is clean", async () => {
-  const rig = await openRig();
-  const raw = await firstPicture(rig, { task, images: [sent(await drawFlat())] });
+  const rig = await startSandboxHarness();
+  const raw = await fetchFirstImage(rig, { task, images: [inlineImage(await drawShapes())] });
   expect(raw).toMatchObject({ width: 400, height: 300, channels: 4 });
-  const wrong = shareOf(raw, ([, , , alpha = 0], x, y) =>
+  const wrong = pixelShare(raw, ([, , , alpha = 0], x, y) =>
     inCircle(x, y) || inSquare(x, y) ? alpha < 128 : alpha > 127,
   );
   expect(wrong).toBeLessThan(0.004);
@@ -18,22 +27,22 @@ test("things stay opaque, the rest is transparent, and the edge is clean", async
 });
 
 test("a background that changes slowly is one background", async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   const image = await drawSvg(
     400,
     300,
     `<defs><linearGradient id="g" x2="0" y2="1"><stop offset="0" stop-color="#3060c0"/><stop offset="1" stop-color="#f0e0c0"/></linearGradient></defs><rect width="400" height="300" fill="url(#g)"/><rect x="150" y="100" width="100" height="120" fill="#207030"/>`,
   );
-  const raw = await firstPicture(rig, { task, images: [sent(image)] });
-  const opaque = shareOf(raw, ([, , , alpha = 0]) => alpha > 127);
+  const raw = await fetchFirstImage(rig, { task, images: [inlineImage(image)] });
+  const opaque = pixelShare(raw, ([, , , alpha = 0]) => alpha > 127);
   expect(opaque).toBeCloseTo((100 * 120) / (400 * 300), 2);
 });
 
 test("a picture that is nothing but background comes back whole", async () => {
-  const rig = await openRig();
-  const raw = await firstPicture(rig, {
+  const rig = await startSandboxHarness();
+  const raw = await fetchFirstImage(rig, {
     task,
-    images: [sent(await drawSvg(64, 64, `<rect width="64" height="64" fill="#4477aa"/>`))],
+    images: [inlineImage(await drawSvg(64, 64, `<rect width="64" height="64" fill="#4477aa"/>`))],
   });
-  expect(shareOf(raw, ([, , , alpha = 0]) => alpha === 255)).toBe(1);
+  expect(pixelShare(raw, ([, , , alpha = 0]) => alpha === 255)).toBe(1);
 });

@@ -1,16 +1,16 @@
 // A picture without its background: transparent where only the background was, with a soft edge around the rest.
-import { foregroundOf } from "../sight/find.ts";
-import { onWhite, readSource, toPng, uprightSize } from "../sight/pixels.ts";
+import { foregroundMask } from "../vision/find-objects.ts";
+import { flattenOnWhite, readSource, toPng, uprightSize } from "../vision/pixels.ts";
 import type { Task } from "./task.ts";
-import { complaintAbout, pictures } from "./terms.ts";
+import { findRequestProblem, imageOutputs } from "./task-requirements.ts";
 
 export const imageRemoveBackground: Task = {
   name: "image.remove-background",
-  complaint: (request) => complaintAbout(request, { image: true }),
-  find: async ({ request, inputs }) => pictures(request, await uprightSize((await inputs())[0]!)),
-  draw: async ({ inputs }) => {
+  validate: (request) => findRequestProblem(request, { image: true }),
+  find: async ({ request, inputs }) => imageOutputs(request, await uprightSize((await inputs())[0]!)),
+  renderOutput: async ({ inputs }) => {
     const source = await readSource((await inputs())[0]!);
-    const { alpha, insideColour, isEmpty } = await foregroundOf(onWhite(source));
+    const { alpha, insideColour, isEmpty } = await foregroundMask(flattenOnWhite(source));
     // A picture that is all background is given back whole: an empty sheet would help nobody.
     if (isEmpty) alpha.fill(255);
     const rgb = Buffer.from(source.rgb);

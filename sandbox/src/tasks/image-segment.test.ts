@@ -2,18 +2,18 @@
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import {
-  done,
-  drawFlat,
+  decodeRaw,
+  drawShapes,
   drawSvg,
-  fetched,
-  firstPicture,
+  fetchBytes,
+  fetchFirstImage,
   inCircle,
+  inlineImage,
   inSquare,
   pixelAt,
-  rawOf,
-  sent,
-} from "../../test/pictures.ts";
-import { openRig } from "../../test/rig.ts";
+  runToSuccess,
+} from "../../test/images.ts";
+import { startSandboxHarness } from "../../test/sandbox-harness.ts";
 
 const task = "image.segment";
 
@@ -24,8 +24,8 @@ test.each([
   ["the smallest thing", inSquare],
   ["the background", (x: number, y: number) => !inCircle(x, y) && !inSquare(x, y)],
 ])("%s is covered, and nothing else", async (prompt, isInside) => {
-  const rig = await openRig();
-  const raw = await firstPicture(rig, { task, prompt, images: [sent(await drawFlat())] });
+  const rig = await startSandboxHarness();
+  const raw = await fetchFirstImage(rig, { task, prompt, images: [inlineImage(await drawShapes())] });
   const hits = { inside: 0, insideFound: 0, outside: 0, outsideFound: 0 };
   for (let y = 0; y < raw.height; y += 1) {
     for (let x = 0; x < raw.width; x += 1) {
@@ -39,8 +39,8 @@ test.each([
 });
 
 test("a mask is grey, as large as the picture, and has a name, a score and a box", async () => {
-  const rig = await openRig();
-  const job = await done(rig, { task, prompt: "the red circle", images: [sent(await drawFlat())] });
+  const rig = await startSandboxHarness();
+  const job = await runToSuccess(rig, { task, prompt: "the red circle", images: [inlineImage(await drawShapes())] });
   expect(job.data).toEqual({ found: 1 });
   expect(job.outputs).toEqual([
     {
@@ -53,15 +53,15 @@ test("a mask is grey, as large as the picture, and has a name, a score and a box
       box: { x: 45, y: 95, width: 110, height: 110 },
     },
   ]);
-  const metadata = await sharp(await fetched(job.outputs[0]!.url)).metadata();
+  const metadata = await sharp(await fetchBytes(job.outputs[0]!.url)).metadata();
   expect(metadata).toMatchObject({ channels: 1, depth: "uchar", width: 400, height: 300 });
 });
 
 test("multiple gives every match, the likeliest first", async () => {
-  const rig = await openRig();
-  const images = [sent(await drawFlat())];
-  const one = await done(rig, { task, prompt: "shape", images });
-  const all = await done(rig, { task, prompt: "shape", images, options: { multiple: true } });
+  const rig = await startSandboxHarness();
+  const images = [inlineImage(await drawShapes())];
+  const one = await runToSuccess(rig, { task, prompt: "shape", images });
+  const all = await runToSuccess(rig, { task, prompt: "shape", images, options: { multiple: true } });
   expect(one.outputs).toHaveLength(1);
   expect(all.outputs).toHaveLength(2);
   expect(all.outputs[0]!.score).toBeGreaterThanOrEqual(all.outputs[1]!.score!);
@@ -69,42 +69,46 @@ test("multiple gives every match, the likeliest first", async () => {
 });
 
 test("nothing found is no mask, and no failure", async () => {
-  const rig = await openRig();
-  const job = await done(rig, { task, prompt: "the green triangle", images: [sent(await drawFlat())] });
+  const rig = await startSandboxHarness();
+  const job = await runToSuccess(rig, {
+    task,
+    prompt: "the green triangle",
+    images: [inlineImage(await drawShapes())],
+  });
   expect(job).toMatchObject({ status: "succeeded", outputs: [], data: { found: 0 } });
 });
 
 test("the sky ends at the horizon", async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   const image = await drawSvg(
     300,
     200,
     `<rect width="300" height="200" fill="#8fc0f0"/><rect y="120" width="300" height="80" fill="#3f7a3f"/><rect x="40" y="50" width="90" height="6" fill="#ffffff"/>`,
   );
-  const { outputs } = await done(rig, { task, prompt: "the sky", images: [sent(image)] });
+  const { outputs } = await runToSuccess(rig, { task, prompt: "the sky", images: [inlineImage(image)] });
   expect(outputs[0]!.box).toEqual({ x: 0, y: 0, width: 300, height: 120 });
 });
 
 test("a picture that lies on its side is looked at upright", async () => {
-  const rig = await openRig();
-  const lying = await sharp(await drawFlat())
+  const rig = await startSandboxHarness();
+  const lying = await sharp(await drawShapes())
     .withMetadata({ orientation: 6 })
     .jpeg()
     .toBuffer();
-  const { outputs } = await done(rig, {
+  const { outputs } = await runToSuccess(rig, {
     task,
     prompt: "the red circle",
-    images: [{ ...sent(lying), media_type: "image/jpeg" }],
+    images: [{ ...inlineImage(lying), media_type: "image/jpeg" }],
   });
   expect(outputs[0]).toMatchObject({ width: 300, height: 400 });
-  const raw = await rawOf(await fetched(outputs[0]!.url));
+  const raw = await decodeRaw(await fetchBytes(outputs[0]!.url));
   expect(pixelAt(raw, 150, 100)[0]).toBe(255);
 });
 
 test("a picture and a prompt are needed", async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   expect((await rig.post({ task, prompt: "a circle" })).status).toBe(422);
-  expect((await rig.post({ task, prompt: undefined, images: [sent(await drawFlat())] })).status).toBe(422);
-  const images = [sent(await drawFlat())];
+  expect((await rig.post({ task, prompt: undefined, images: [inlineImage(await drawShapes())] })).status).toBe(422);
+  const images = [inlineImage(await drawShapes())];
   expect((await rig.post({ task, prompt: "a circle", images, options: { multiple: "yes" } })).status).toBe(422);
 });

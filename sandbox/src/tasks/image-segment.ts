@@ -1,26 +1,26 @@
 // Masks of what a prompt names in a picture: white where it is, black elsewhere, as large as the picture.
 import { z } from "zod";
-import { findIn } from "../sight/find.ts";
-import { onWhite, readSource, toGreyPng } from "../sight/pixels.ts";
-import type { Order, Task } from "./task.ts";
-import { complaintAbout, optionsOf, pngOf } from "./terms.ts";
+import { findObjects } from "../vision/find-objects.ts";
+import { flattenOnWhite, readSource, toGreyPng } from "../vision/pixels.ts";
+import type { OutputRequest, Task } from "./task.ts";
+import { findRequestProblem, parseOptions, pngOutput } from "./task-requirements.ts";
 
 const Options = z.object({ multiple: z.boolean().default(false) });
 
-const findAll = async ({ request, inputs }: Pick<Order, "request" | "inputs">) => {
-  const pixels = onWhite(await readSource((await inputs())[0]!));
-  return { pixels, found: await findIn(pixels, request.prompt, optionsOf(Options, request).multiple) };
+const findAll = async ({ request, inputs }: Pick<OutputRequest, "request" | "inputs">) => {
+  const pixels = flattenOnWhite(await readSource((await inputs())[0]!));
+  return { pixels, found: await findObjects(pixels, request.prompt, parseOptions(Options, request).multiple) };
 };
 
 export const imageSegment: Task = {
   name: "image.segment",
-  complaint: (request) => complaintAbout(request, { prompt: true, image: true, options: Options }),
+  validate: (request) => findRequestProblem(request, { prompt: true, image: true, options: Options }),
   find: async (work) => {
     const { pixels, found } = await findAll(work);
-    const outputs = found.map(({ alpha, ...rest }) => ({ ...pngOf(pixels), ...rest }));
+    const outputs = found.map(({ alpha, ...rest }) => ({ ...pngOutput(pixels), ...rest }));
     return { outputs, data: { found: outputs.length } };
   },
-  draw: async (order) => {
+  renderOutput: async (order) => {
     const { pixels, found } = await findAll(order);
     return toGreyPng(found[order.index]!.alpha, pixels);
   },

@@ -1,10 +1,10 @@
 // A larger picture with the same content, a little sharper than mere enlarging would leave it.
 import sharp from "sharp";
 import { z } from "zod";
-import { uprightSize } from "../sight/pixels.ts";
 import type { Size } from "../size.ts";
+import { uprightSize } from "../vision/pixels.ts";
 import type { Task } from "./task.ts";
-import { complaintAbout, optionsOf, pictures } from "./terms.ts";
+import { findRequestProblem, imageOutputs, parseOptions } from "./task-requirements.ts";
 
 const Options = z.object({ factor: z.union([z.literal(2), z.literal(4)]).default(2) });
 
@@ -20,12 +20,12 @@ const enlarged = ({ width, height }: Size, factor: number): Size => {
 
 export const imageUpscale: Task = {
   name: "image.upscale",
-  complaint: (request) => complaintAbout(request, { image: true, options: Options }),
+  validate: (request) => findRequestProblem(request, { image: true, options: Options }),
   find: async ({ request, inputs }) =>
-    pictures(request, enlarged(await uprightSize((await inputs())[0]!), optionsOf(Options, request).factor)),
-  draw: async ({ request, inputs }) => {
+    imageOutputs(request, enlarged(await uprightSize((await inputs())[0]!), parseOptions(Options, request).factor)),
+  renderOutput: async ({ request, inputs }) => {
     const image = (await inputs())[0]!;
-    const size = enlarged(await uprightSize(image), optionsOf(Options, request).factor);
+    const size = enlarged(await uprightSize(image), parseOptions(Options, request).factor);
     return sharp(image)
       .autoOrient()
       .toColourspace("srgb")

@@ -1,8 +1,8 @@
 // A richer prompt in the same words, with a list of what was added.
 import { z } from "zod";
-import { enhance } from "../words/enhance.ts";
+import { enhance } from "../text/enhance-prompt.ts";
 import type { Task } from "./task.ts";
-import { complaintAbout, noPictures, optionsOf } from "./terms.ts";
+import { findRequestProblem, noFileOutputs, parseOptions } from "./task-requirements.ts";
 
 const Options = z.object({
   model_type: z.string().optional(),
@@ -12,14 +12,14 @@ const Options = z.object({
 
 export const promptEnhance: Task = {
   name: "prompt.enhance",
-  complaint: (request) => {
+  validate: (request) => {
     if (request.prompt !== undefined && !request.prompt.trim()) return "prompt: is empty";
-    return complaintAbout(request, { prompt: true, options: Options });
+    return findRequestProblem(request, { prompt: true, options: Options });
   },
   find: async ({ request, seed }) => {
-    const { model_type, style, language } = optionsOf(Options, request);
+    const { model_type, style, language } = parseOptions(Options, request);
     const data = enhance({ prompt: request.prompt, seed, style, modelType: model_type, language });
     return { outputs: [], data };
   },
-  draw: noPictures,
+  renderOutput: noFileOutputs,
 };

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { done, drawFlat, fetched, rawOf, sent } from "../../test/pictures.ts";
-import { openRig, until } from "../../test/rig.ts";
+import { decodeRaw, drawShapes, fetchBytes, inlineImage, runToSuccess } from "../../test/images.ts";
+import { startSandboxHarness, waitUntil } from "../../test/sandbox-harness.ts";
 
 const task = "video.generate";
 const run = promisify(execFile);
@@ -27,12 +27,12 @@ const probe = async (path: string) => {
 test("a film of a picture has the duration, the rate and the size that the output says", {
   timeout: 30_000,
 }, async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   const options = { duration: 1.5, fps: 12 };
-  const job = await done(rig, { task, images: [sent(await drawFlat())], prompt: "zoom in", options });
+  const job = await runToSuccess(rig, { task, images: [inlineImage(await drawShapes())], prompt: "zoom in", options });
   expect(job.outputs).toMatchObject([{ media_type: "video/mp4", width: 1280, height: 720, duration: 1.5, fps: 12 }]);
   expect(job.outputs[0]!.url).toMatch(/\/0\.mp4$/);
-  const bytes = await fetched(job.outputs[0]!.url);
+  const bytes = await fetchBytes(job.outputs[0]!.url);
   const path = kept(bytes);
   expect(await probe(path)).toEqual([
     {
@@ -60,7 +60,7 @@ test("a film of a picture has the duration, the rate and the size that the outpu
       "1",
       `${path}-${number}.png`,
     ]);
-    return rawOf(readFileSync(`${path}-${number}.png`));
+    return decodeRaw(readFileSync(`${path}-${number}.png`));
   };
   const [first, last] = [await frame(0), await frame(17)];
   const moved = first.data.reduce((sum, byte, at) => sum + Math.abs(byte - last.data[at]!), 0) / first.data.length;
@@ -68,52 +68,68 @@ test("a film of a picture has the duration, the rate and the size that the outpu
 });
 
 test("a film from words alone, in even numbers, the same for the same seed", { timeout: 30_000 }, async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   const fields = { task, prompt: "snow in the forest", width: 180, height: 319, options: { duration: 1, fps: 6 } };
-  const job = await done(rig, fields);
+  const job = await runToSuccess(rig, fields);
   expect(job.outputs).toMatchObject([{ width: 180, height: 320, duration: 1, fps: 6 }]);
-  const [again, other] = [await done(rig, fields), await done(rig, { ...fields, seed: 6 })];
-  const [one, two, three] = await Promise.all([job, again, other].map(({ outputs }) => fetched(outputs[0]!.url)));
+  const [again, other] = [await runToSuccess(rig, fields), await runToSuccess(rig, { ...fields, seed: 6 })];
+  const [one, two, three] = await Promise.all([job, again, other].map(({ outputs }) => fetchBytes(outputs[0]!.url)));
   expect(two!.equals(one!)).toBe(true);
   expect(three!.equals(one!)).toBe(false);
 });
 
 test("the progress rises while the film is made, and a cancel stops it", { timeout: 30_000 }, async () => {
-  const rig = await openRig();
+  const rig = await startSandboxHarness();
   const { body } = await rig.post({ task, prompt: "the sea", options: { duration: 60, fps: 30 } });
   const look = async () => (await rig.call("GET", `/v1/jobs/${body.id}`)).body;
-  const seen = await until(async () => {
+  const seen = await waitUntil(async () => {
     const { progress } = await look();
     return progress > 0 && progress;
   }, 20_000);
-  await until(async () => (await look()).progress > seen, 20_000);
+  await waitUntil(async () => (await look()).progress > seen, 20_000);
   expect((await rig.call("POST", `/v1/jobs/${body.id}/cancel`)).body.status).toBe("canceled");
   const start = Date.now();
   // The places at the encoder are free again, or these would wait for the long film.
-  const next = await done(rig, { task, prompt: "the sea", width: 64, height: 64, options: { duration: 1, fps: 2 } });
+  const next = await runToSuccess(rig, {
+    task,
+    prompt: "the sea",
+    width: 64,
+    height: 64,
+    options: { duration: 1, fps: 2 },
+  });
   expect(next.status).toBe("succeeded");
   expect(Date.now() - start).toBeLessThan(10_000);
 });
 
 test("a film survives a restart", { timeout: 30_000 }, async () => {
-  const rig = await openRig();
-  const job = await done(rig, { task, prompt: "a hill", width: 64, height: 64, options: { duration: 1, fps: 2 } });
-  const bytes = await fetched(job.outputs[0]!.url);
+  const rig = await startSandboxHarness();
+  const job = await runToSuccess(rig, {
+    task,
+    prompt: "a hill",
+    width: 64,
+    height: 64,
+    options: { duration: 1, fps: 2 },
+  });
+  const bytes = await fetchBytes(job.outputs[0]!.url);
   await rig.restart();
-  const again = await rig.ended(job.id);
-  expect((await fetched(again.outputs[0]!.url)).equals(bytes)).toBe(true);
+  const again = await rig.waitUntilEnded(job.id);
+  expect((await fetchBytes(again.outputs[0]!.url)).equals(bytes)).toBe(true);
 });
 
 test("without an encoder the job fails and says so", async () => {
-  const rig = await openRig({ ffmpeg: "no-such-encoder" });
+  const rig = await startSandboxHarness({ ffmpeg: "no-such-encoder" });
   const { body } = await rig.post({ task, prompt: "a hill", options: { duration: 1 } });
-  expect(await rig.ended(body.id)).toMatchObject({ status: "failed", error: { code: "encoder_missing" }, outputs: [] });
+  expect(await rig.waitUntilEnded(body.id)).toMatchObject({
+    status: "failed",
+    error: { code: "encoder_missing" },
+    outputs: [],
+  });
 });
 
 test.each([{ duration: 0.5 }, { duration: 61 }, { fps: 0 }, { fps: 61 }, { motion_bucket_id: 256 }])(
   "%j is refused",
   async (options) => {
-    const rig = await openRig();
+    const rig = await startSandboxHarness();
     expect((await rig.post({ task, prompt: "a hill", options })).status).toBe(422);
   },
 );

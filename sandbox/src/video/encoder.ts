@@ -2,19 +2,19 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { openTurns } from "../turns.ts";
+import { createSemaphore } from "../semaphore.ts";
 
 const atOnce = 2;
 
-type Watch = { signal: AbortSignal; onFrame(frame: number): void };
+type EncodeOptions = { signal: AbortSignal; onFrame(frame: number): void };
 type Failure = { code: string; message: string };
 
 export type Encoder = {
   /** Runs ffmpeg with these arguments; gives what went wrong, or nothing. */
-  encode(args: readonly string[], watch: Watch): Promise<Failure | undefined>;
+  encode(args: readonly string[], watch: EncodeOptions): Promise<Failure | undefined>;
 };
 
-const run = async (program: string, args: readonly string[], watch: Watch): Promise<Failure | undefined> => {
+const run = async (program: string, args: readonly string[], watch: EncodeOptions): Promise<Failure | undefined> => {
   if (watch.signal.aborted) return { code: "canceled", message: "The job was canceled." };
   const plain = ["-hide_banner", "-nostdin", "-v", "error", "-progress", "pipe:1", "-stats_period", "0.1"];
   const child = spawn(program, [...plain, ...args], { stdio: ["ignore", "pipe", "pipe"] });
@@ -33,14 +33,14 @@ const run = async (program: string, args: readonly string[], watch: Watch): Prom
     return code === 0 ? undefined : { code: "generation_failed", message: complaint.trim() || "The encoder stopped." };
   } catch (cause) {
     const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT";
-    if (isMissing) return { code: "encoder_missing", message: `There is no ${program} on this machine.` };
+    if (isMissing) return { code: "encoder_missing", message: `${program} is not installed.` };
     return { code: "generation_failed", message: String(cause) };
   } finally {
     watch.signal.removeEventListener("abort", stop);
   }
 };
 
-export const openEncoder = (program: string): Encoder => {
-  const inTurn = openTurns(atOnce);
+export const createEncoder = (program: string): Encoder => {
+  const inTurn = createSemaphore(atOnce);
   return { encode: (args, watch) => inTurn(() => run(program, args, watch)) };
 };

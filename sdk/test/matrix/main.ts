@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import sharp from "sharp";
-import { startWorld } from "../../../server/test/world.ts";
-import { compiled, documented } from "./declarations.ts";
-import { inChromium, servePage } from "./page.ts";
-import { installRuntimes, type Program, pathOf, type Sum } from "./runtimes.ts";
-import { inWorkerd } from "./worker.ts";
+import { startTestEnvironment } from "../../../server/test/support/test-environment.ts";
+import { runInChromium, servePage } from "./chromium.ts";
+import { installRuntimes, type Program, programPath, type SuiteResult } from "./runtimes.ts";
+import { checkCompilation, checkDocumentation } from "./type-declarations.ts";
+import { runInWorkerd } from "./workerd.ts";
 
 const HERE = import.meta.dirname;
 const folder = mkdtempSync(join(tmpdir(), "gesso-matrix-"));
@@ -56,9 +56,9 @@ async function installClient(): Promise<void> {
   await red.png().toFile(join(folder, "red.png"));
 }
 
-type Row = Sum & { name: string; seconds: number };
+type Row = SuiteResult & { name: string; seconds: number };
 
-async function row(name: string, work: () => Promise<Sum & { version?: string }>): Promise<Row> {
+async function row(name: string, work: () => Promise<SuiteResult & { version?: string }>): Promise<Row> {
   const beginning = performance.now();
   const sum = await work().catch((thrown: Error) => ({ passed: 0, failed: [String(thrown.stack ?? thrown)] }));
   const version = "version" in sum && sum.version ? ` ${sum.version}` : "";
@@ -69,10 +69,10 @@ async function onRuntime(
   program: Program,
   parameters: string[],
   env: Record<string, string>,
-): Promise<Sum & { version: string }> {
-  const told = (await run(pathOf(program), ["--version"])).stdout;
-  const { stdout } = await run(pathOf(program), [...parameters, "runner.mjs"], folder, env);
-  const sum = JSON.parse(stdout.trim().split("\n").at(-1)!) as Sum;
+): Promise<SuiteResult & { version: string }> {
+  const told = (await run(programPath(program), ["--version"])).stdout;
+  const { stdout } = await run(programPath(program), [...parameters, "runner.mjs"], folder, env);
+  const sum = JSON.parse(stdout.trim().split("\n").at(-1)!) as SuiteResult;
   return { ...sum, version: /\d+\.\d+\.\d+/.exec(told)?.[0] ?? "" };
 }
 
@@ -86,14 +86,14 @@ function print(rows: Row[]): void {
 }
 
 const page = await servePage(folder);
-const [world] = await Promise.all([
-  startWorld({ env: { CORS_ORIGINS: page.origin } }),
+const [environment] = await Promise.all([
+  startTestEnvironment({ env: { CORS_ORIGINS: page.origin } }),
   installClient(),
   installRuntimes(),
 ]);
 let rows: Row[] = [];
 try {
-  const { url, key } = world;
+  const { url, key } = environment;
   const env = { GESSO_URL: url, GESSO_API_KEY: key };
   rows = await Promise.all([
     row("Node", () => onRuntime("node20", [], env)),
@@ -101,14 +101,14 @@ try {
     row("Node", () => onRuntime("node24", [], env)),
     row("Bun", () => onRuntime("bun", ["run"], env)),
     row("Deno", () => onRuntime("deno", ["run", "-A", "--node-modules-dir=manual"], env)),
-    row("workerd", () => inWorkerd(folder, url, key)),
-    row("Chromium, other origin", () => inChromium(page, url, key)),
-    row("TypeScript 5.9, both kinds", () => compiled(folder)),
-    row("typedoc, all exports told", () => documented(folder)),
+    row("workerd", () => runInWorkerd(folder, url, key)),
+    row("Chromium, other origin", () => runInChromium(page, url, key)),
+    row("TypeScript 5.9, both kinds", () => checkCompilation(folder)),
+    row("typedoc, all exports told", () => checkDocumentation(folder)),
   ]);
 } finally {
   page.close();
-  await world.stop();
+  await environment.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 print(rows);

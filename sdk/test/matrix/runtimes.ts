@@ -33,7 +33,7 @@ const PROGRAMS = {
 
 export type Program = keyof typeof PROGRAMS;
 /** What a suite came to; failures in words. */
-export type Sum = { passed: number; failed: string[] };
+export type SuiteResult = { passed: number; failed: string[] };
 
 export async function installRuntimes(): Promise<void> {
   mkdirSync(FOLDER, { recursive: true });
@@ -50,7 +50,7 @@ export async function installRuntimes(): Promise<void> {
 }
 
 /** Where a program lies. Packages that come for several machines have only the one of this machine installed. */
-export function pathOf(program: Program): string {
+export function programPath(program: Program): string {
   const found = globSync(join(FOLDER, "node_modules", PROGRAMS[program])).filter((path) => existsSync(path));
   if (!found[0]) throw new Error(`${program} was not installed`);
   return found[0];

@@ -8,21 +8,22 @@ const RANDOM_CHARACTERS = 40;
 const CHECKSUM_CHARACTERS = 6;
 const HINT_CHARACTERS = 4;
 
-export function makeApiKey(): string {
+export function generateApiKey(): string {
   const characters = Array.from({ length: RANDOM_CHARACTERS }, () => DIGITS[randomInt(DIGITS.length)]);
   const body = `gsk_${characters.join("")}`;
   return body + checksum(body);
 }
 
-export function isApiKey(key: string): boolean {
+export function hasValidApiKeySyntax(key: string): boolean {
   const body = key.slice(0, -CHECKSUM_CHARACTERS);
   return /^gsk_[0-9A-Za-z]{40}$/.test(body) && key === body + checksum(body);
 }
 
-export const digestOf = (key: string): Buffer => createHash("sha256").update(key).digest();
+export const hashApiKey = (key: string): Buffer => createHash("sha256").update(key).digest();
 
 /** Enough for people to tell their keys apart; of no use for guessing one. */
-export const hintOf = (key: string): string => key.slice(-HINT_CHARACTERS - CHECKSUM_CHARACTERS, -CHECKSUM_CHARACTERS);
+export const apiKeyHint = (key: string): string =>
+  key.slice(-HINT_CHARACTERS - CHECKSUM_CHARACTERS, -CHECKSUM_CHARACTERS);
 
 function checksum(text: string): string {
   let rest = crc32(text);

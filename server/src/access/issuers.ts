@@ -1,16 +1,16 @@
-// Identity providers whose tokens are taken, as the operator names them. Whose tenant a token is for follows from which
-// issuer signed it and what the settings say of that issuer; a claim alone opens no tenant.
+// OIDC issuers that the operator trusts. The tenant of a token follows from its issuer and that issuer's settings; a claim alone
+// never selects a tenant.
 import type { JWTPayload } from "jose";
 import { z } from "zod";
+import { findMemberIdentity, insertMemberOnFirstUse, type MemberIdentity } from "../db/access/members.ts";
 import type { Database } from "../db/connect.ts";
-import { findPerson, joinTenant, type Person } from "../db/members.ts";
-import type { Caller } from "../db/runs.ts";
+import type { Caller } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
-import { ROLES } from "../kit/shapes-access.ts";
-import { createJwks, type Get } from "./jwks.ts";
-import { createMemory } from "./memory.ts";
-import { isScope, parts } from "./scopes.ts";
-import { verifyToken } from "./verify.ts";
+import { ROLES } from "../kit/schemas/access.ts";
+import { createExpiringCache } from "./expiring-cache.ts";
+import { createJwks, type HttpGet } from "./jwks.ts";
+import { isScope, splitScope } from "./scopes.ts";
+import { verifyToken } from "./verify-token.ts";
 
 const ALGORITHMS = ["RS256", "ES256", "EdDSA"] as const;
 
@@ -49,11 +49,11 @@ export const IssuersEnv = z.object({
   OIDC_ISSUERS: z
     .string()
     .default("[]")
-    .transform(readIssuers)
+    .transform(parseIssuers)
     .describe("Identity providers whose access tokens are taken, as a JSON list; see the guide on identity providers"),
 });
 
-function readIssuers(text: string, context: z.RefinementCtx): Issuer[] {
+function parseIssuers(text: string, context: z.RefinementCtx): Issuer[] {
   try {
     const issuers = z.array(Issuer).parse(JSON.parse(text));
     for (const name of ["id", "issuer"] as const) {
@@ -70,17 +70,17 @@ function readIssuers(text: string, context: z.RefinementCtx): Issuer[] {
 
 export type Issuers = {
   /** Undefined: no issuer of this name. */
-  callerOf(issuer: string, token: string): Promise<Caller> | undefined;
+  authenticate(issuer: string, token: string): Promise<Caller> | undefined;
   forget(): void;
 };
 
-export type IssuersWorld = { db: Database; get: Get; clock: () => number };
+export type IssuersDependencies = { db: Database; get: HttpGet; clock: () => number };
 
-export function createIssuers(settings: Issuer[], { db, get, clock }: IssuersWorld): Issuers {
-  const people = createMemory<Person>(clock);
+export function createIssuers(settings: Issuer[], { db, get, clock }: IssuersDependencies): Issuers {
+  const people = createExpiringCache<MemberIdentity>(clock);
   const known = new Map(settings.map((own) => [own.issuer, { own, keys: createJwks(own, get, clock) }]));
   return {
-    callerOf(issuer, token) {
+    authenticate(issuer, token) {
       const found = known.get(issuer);
       if (!found) return undefined;
       const { own, keys } = found;
@@ -88,7 +88,7 @@ export function createIssuers(settings: Issuer[], { db, get, clock }: IssuersWor
       const rules = { issuer, audience, algorithms, types, required: [own.user_claim], keys, skewSeconds: 60 };
       return verifyToken(token, rules, clock).then(async (payload) => {
         const who = identityOf(own, payload);
-        const person = await people.get(JSON.stringify(who), () => arrive(db, own, who));
+        const person = await people.get(JSON.stringify(who), () => provisionMember(db, own, who));
         if (!person) throw new Fault("invalid_token");
         if (person.is_suspended) throw new Fault("tenant_suspended");
         if (person.is_removed || person.role === null) throw new Fault("permission_denied", { reason: "not_a_member" });
@@ -126,13 +126,13 @@ function identityOf(own: Issuer, payload: JWTPayload): Identity {
 function scopesOf(own: Issuer, payload: JWTPayload): string[] {
   const claim = payload[own.scope_claim];
   const words = Array.isArray(claim) ? claim.map(String) : typeof claim === "string" ? claim.split(" ") : [];
-  const given = words.filter((word) => isScope(word) && parts(word)[0] !== "tenants");
+  const given = words.filter((word) => isScope(word) && splitScope(word)[0] !== "tenants");
   return [...new Set([...own.scopes, ...given])];
 }
 
-async function arrive(db: Database, { role }: Issuer, who: Identity): Promise<Person | undefined> {
-  const person = await findPerson(db, who.tenant_id, who.user_id);
+async function provisionMember(db: Database, { role }: Issuer, who: Identity): Promise<MemberIdentity | undefined> {
+  const person = await findMemberIdentity(db, who.tenant_id, who.user_id);
   if (!person || person.role !== null || role === null) return person;
-  await joinTenant(db, who, role);
-  return findPerson(db, who.tenant_id, who.user_id);
+  await insertMemberOnFirstUse(db, who, role);
+  return findMemberIdentity(db, who.tenant_id, who.user_id);
 }

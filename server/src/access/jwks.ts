@@ -3,18 +3,18 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from "jose";
 import { Fault } from "../faults.ts";
 
-const COOL_DOWN_MS = 30_000;
+const MIN_REFRESH_INTERVAL_MS = 30_000;
 /** From the first on, keys are renewed while the old ones serve; from the second on, they are waited for. */
-const FRESH_MS = 10 * 60_000;
-const OLD_MS = 14 * 60_000;
-const USELESS_MS = 24 * 60 * 60_000;
+const BACKGROUND_REFRESH_AFTER_MS = 10 * 60_000;
+const BLOCKING_REFRESH_AFTER_MS = 14 * 60_000;
+const MAX_STALE_MS = 24 * 60 * 60_000;
 const FETCH_MS = 5000;
 const MOST_CHARACTERS = 512 * 1024;
 
-export type Get = (url: string, init: { redirect: "error"; signal: AbortSignal }) => Promise<Response>;
-export type Publisher = { issuer: string; jwks_uri?: string | undefined };
+export type HttpGet = (url: string, init: { redirect: "error"; signal: AbortSignal }) => Promise<Response>;
+export type JwksSource = { issuer: string; jwks_uri?: string | undefined };
 
-export function createJwks(publisher: Publisher, get: Get, clock: () => number): JWTVerifyGetKey {
+export function createJwks(publisher: JwksSource, get: HttpGet, clock: () => number): JWTVerifyGetKey {
   let find: ReturnType<typeof createLocalJWKSet> | undefined;
   let fetchedAt = Number.NEGATIVE_INFINITY;
   let triedAt = Number.NEGATIVE_INFINITY;
@@ -22,7 +22,7 @@ export function createJwks(publisher: Publisher, get: Get, clock: () => number):
 
   const load = (): Promise<void> => {
     if (underWay) return underWay;
-    if (clock() - triedAt < COOL_DOWN_MS) return Promise.resolve();
+    if (clock() - triedAt < MIN_REFRESH_INTERVAL_MS) return Promise.resolve();
     triedAt = clock();
     underWay = fetchKeys(publisher, get)
       .then(
@@ -40,9 +40,9 @@ export function createJwks(publisher: Publisher, get: Get, clock: () => number):
 
   return async (header, token) => {
     const age = clock() - fetchedAt;
-    if (age > OLD_MS) await load();
-    else if (age > FRESH_MS) void load();
-    if (!find || clock() - fetchedAt > USELESS_MS) throw new Fault("dependency_unavailable");
+    if (age > BLOCKING_REFRESH_AFTER_MS) await load();
+    else if (age > BACKGROUND_REFRESH_AFTER_MS) void load();
+    if (!find || clock() - fetchedAt > MAX_STALE_MS) throw new Fault("dependency_unavailable");
     try {
       return await find(header, token);
     } catch (thrown) {
@@ -53,7 +53,7 @@ export function createJwks(publisher: Publisher, get: Get, clock: () => number):
   };
 }
 
-async function fetchKeys({ issuer, jwks_uri }: Publisher, get: Get): Promise<JSONWebKeySet> {
+async function fetchKeys({ issuer, jwks_uri }: JwksSource, get: HttpGet): Promise<JSONWebKeySet> {
   const address = jwks_uri ?? (await discover(issuer, get));
   const { keys } = await readJson<JSONWebKeySet>(address, get);
   if (!Array.isArray(keys)) throw new Error(`${address} has no keys`);
@@ -61,14 +61,14 @@ async function fetchKeys({ issuer, jwks_uri }: Publisher, get: Get): Promise<JSO
   return { keys: keys.filter(({ kty, use }) => kty !== "oct" && use !== "enc") };
 }
 
-async function discover(issuer: string, get: Get): Promise<string> {
+async function discover(issuer: string, get: HttpGet): Promise<string> {
   const address = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const { issuer: named, jwks_uri } = await readJson<{ issuer?: string; jwks_uri?: string }>(address, get);
   if (named !== issuer || typeof jwks_uri !== "string") throw new Error(`${address} is not the issuer's`);
   return jwks_uri;
 }
 
-async function readJson<Shape>(address: string, get: Get): Promise<Shape> {
+async function readJson<Shape>(address: string, get: HttpGet): Promise<Shape> {
   const response = await get(address, { redirect: "error", signal: AbortSignal.timeout(FETCH_MS) });
   const text = response.status === 200 ? await response.text() : "";
   if (text === "" || text.length > MOST_CHARACTERS) throw new Error(`${address} answered ${response.status}`);

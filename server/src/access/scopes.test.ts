@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { operations } from "../operations/all.ts";
-import { authorize, commonScopes, missingFrom, scopeOf } from "./scopes.ts";
+import { authorize, intersectScopes, missingScopes, requiredScope } from "./scopes.ts";
 
 const verdict = (role: "owner" | "developer" | "viewer", scopes: string[], name: string): string => {
   try {
@@ -13,7 +13,7 @@ const verdict = (role: "owner" | "developer" | "viewer", scopes: string[], name:
 
 describe("the scope of an operation", () => {
   it("follows from its name and its method", () => {
-    const scopes = Object.fromEntries(operations.map((operation) => [operation.name, scopeOf(operation)]));
+    const scopes = Object.fromEntries(operations.map((operation) => [operation.name, requiredScope(operation)]));
     expect(scopes).toMatchObject({
       ...{
         "images.generate": "images:write",
@@ -30,26 +30,26 @@ describe("the scope of an operation", () => {
 
 describe("a scope", () => {
   it("covers itself and what it names more widely, and nothing else", () => {
-    expect(missingFrom(["*"], ["images:write", "runs:*", "*:read", "*"])).toEqual([]);
-    expect(missingFrom(["images:*"], ["images:read", "images:*", "runs:read", "*", "*:read"])).toEqual([
+    expect(missingScopes(["*"], ["images:write", "runs:*", "*:read", "*"])).toEqual([]);
+    expect(missingScopes(["images:*"], ["images:read", "images:*", "runs:read", "*", "*:read"])).toEqual([
       ...["runs:read", "*", "*:read"],
     ]);
-    expect(missingFrom(["images:write"], ["images:read", "images:*"])).toEqual(["images:read", "images:*"]);
-    expect(missingFrom(["images:read", "images:write"], ["images:*"])).toEqual([]);
-    expect(missingFrom(["*:read"], ["runs:read", "runs:write"])).toEqual(["runs:write"]);
-    expect(missingFrom([], ["runs:read"])).toEqual(["runs:read"]);
+    expect(missingScopes(["images:write"], ["images:read", "images:*"])).toEqual(["images:read", "images:*"]);
+    expect(missingScopes(["images:read", "images:write"], ["images:*"])).toEqual([]);
+    expect(missingScopes(["*:read"], ["runs:read", "runs:write"])).toEqual(["runs:write"]);
+    expect(missingScopes([], ["runs:read"])).toEqual(["runs:read"]);
   });
 
   it("of the operator has to be said: no star reaches it", () => {
-    expect(missingFrom(["*", "*:read"], ["tenants:read", "tenants:*"])).toEqual(["tenants:read", "tenants:*"]);
-    expect(missingFrom(["tenants:*"], ["tenants:read", "tenants:write"])).toEqual([]);
+    expect(missingScopes(["*", "*:read"], ["tenants:read", "tenants:*"])).toEqual(["tenants:read", "tenants:*"]);
+    expect(missingScopes(["tenants:*"], ["tenants:read", "tenants:write"])).toEqual([]);
   });
 
   it("is narrowed by another list, whichever of the two is the narrower", () => {
-    expect(commonScopes(["*"], ["images:write"])).toEqual(["images:write"]);
-    expect(commonScopes(["images:*"], ["*"])).toEqual(["images:read", "images:write"]);
-    expect(commonScopes(["*:read"], ["images:*", "runs:write"])).toEqual(["images:read"]);
-    expect(commonScopes(["runs:read"], ["images:read"])).toEqual([]);
+    expect(intersectScopes(["*"], ["images:write"])).toEqual(["images:write"]);
+    expect(intersectScopes(["images:*"], ["*"])).toEqual(["images:read", "images:write"]);
+    expect(intersectScopes(["*:read"], ["images:*", "runs:write"])).toEqual(["images:read"]);
+    expect(intersectScopes(["runs:read"], ["images:read"])).toEqual([]);
   });
 });
 

@@ -2,12 +2,12 @@
 import type { Lifecycle, Offer } from "../providers/provider.ts";
 
 /** A day as `2026-12-31`, so that days compare as words do. */
-export type Day = string;
+export type IsoDate = string;
 
-export const dayOf = (time: Date): Day => time.toISOString().slice(0, 10);
+export const toIsoDate = (time: Date): IsoDate => time.toISOString().slice(0, 10);
 
 /** What is to be retired on a later day is deprecated until then; what is to be deprecated later is not yet. */
-export function standing({ lifecycle }: Pick<Offer, "lifecycle">, today: Day): Lifecycle {
+export function effectiveLifecycle({ lifecycle }: Pick<Offer, "lifecycle">, today: IsoDate): Lifecycle {
   if (!lifecycle) return { state: "active" };
   const { state, since } = lifecycle;
   const isAhead = since !== undefined && since > today;

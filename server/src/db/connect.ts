@@ -3,7 +3,7 @@
 import pg from "pg";
 import { z } from "zod";
 import { Fault } from "../faults.ts";
-import { prepareScope, scopedQuery } from "./scoped-query.ts";
+import { prepareTenantScope, tenantScopedQuery } from "./tenant-scoped-query.ts";
 
 export const DatabaseEnv = z.object({
   DATABASE_URL: z.string().describe("PostgreSQL, version 15 or newer"),
@@ -16,34 +16,35 @@ export const DatabaseEnv = z.object({
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-export type Row = Record<string, unknown>;
+export type DatabaseRow = Record<string, unknown>;
 export type Database = {
   /** The same, in the name of one tenant: the database shows it nothing of any other. */
-  as(tenantId: string): Database;
+  forTenant(tenantId: string): Database;
   /** Runs one statement, prepared under `name`. */
-  query<R = Row>(name: string, text: string, values?: unknown[]): Promise<R[]>;
+  query<R = DatabaseRow>(name: string, text: string, values?: unknown[]): Promise<R[]>;
   /** Hears of notifications until closed; comes back by itself after a lost connection. */
-  listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>;
+  listen(channel: string, onNotification: (payload: string) => void): Promise<() => Promise<void>>;
   /** How long the oldest question that still waits for a connection has waited, in milliseconds. */
-  waitMs(): number;
+  poolWaitMs(): number;
   /** Throws when the database does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;
 };
 
 /** SQLSTATE classes and socket errors that mean "the database is not there right now". */
-const ABSENT = /^(08|57P|53)|^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND)$/;
-const isAbsent = (thrown: unknown) => {
+const UNAVAILABLE_CODES = /^(08|57P|53)|^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND)$/;
+const isUnavailable = (thrown: unknown) => {
   const { code, message } = thrown as { code?: string; message?: string };
   return (
-    ABSENT.test(code ?? "") || /terminated|timeout exceeded when trying to connect|not queryable/.test(message ?? "")
+    UNAVAILABLE_CODES.test(code ?? "") ||
+    /terminated|timeout exceeded when trying to connect|not queryable/.test(message ?? "")
   );
 };
 
-type Connection = Pick<z.output<typeof DatabaseEnv>, "DATABASE_URL" | "DATABASE_POOL">;
+type ConnectionSettings = Pick<z.output<typeof DatabaseEnv>, "DATABASE_URL" | "DATABASE_POOL">;
 
 /** `role` is what statements that name no tenant are run as; null for whoever looks before there are roles. */
-export function connect(env: Connection, role: string | null = "gesso_system"): Database {
+export function connectDatabase(env: ConnectionSettings, role: string | null = "gesso_system"): Database {
   const pool = new pg.Pool({
     connectionString: env.DATABASE_URL,
     max: env.DATABASE_POOL,
@@ -55,62 +56,62 @@ export function connect(env: Connection, role: string | null = "gesso_system"): 
     // Every statement names its partition by a parameter: planning it anew each time would cost more than running it. A
     // plan outlives the moment that it was made in, so tables that are empty now must not seduce it to read them whole.
     options: `-c plan_cache_mode=force_generic_plan -c enable_seqscan=off${role === null ? "" : ` -c role=${role}`}`,
-    ...(role !== null && { onConnect: prepareScope }),
+    ...(role !== null && { onConnect: prepareTenantScope }),
   });
   // Without a listener an idle connection that the server closes would end the process.
   pool.on("error", () => {});
 
-  const asked = new Set<{ at: number }>();
+  const pendingQueries = new Set<{ at: number }>();
   const waitMs = () => {
     const waiting = pool.waitingCount;
     if (waiting === 0) return 0;
-    const oldest = [...asked][Math.max(0, asked.size - waiting)];
+    const oldest = [...pendingQueries][Math.max(0, pendingQueries.size - waiting)];
     return oldest ? performance.now() - oldest.at : 0;
   };
 
-  const ask = async <R>(statement: pg.QueryConfig | pg.Query): Promise<R[]> => {
-    const question = { at: performance.now() };
-    asked.add(question);
+  const runQuery = async <R>(statement: pg.QueryConfig | pg.Query): Promise<R[]> => {
+    const pendingQuery = { at: performance.now() };
+    pendingQueries.add(pendingQuery);
     try {
       const result = await (pool.query(statement as pg.QueryConfig) as Promise<pg.QueryResult>);
       return result.rows as R[];
     } catch (thrown) {
-      if (isAbsent(thrown)) throw new Fault("dependency_unavailable", {}, { cause: thrown });
+      if (isUnavailable(thrown)) throw new Fault("dependency_unavailable", {}, { cause: thrown });
       throw thrown;
     } finally {
-      asked.delete(question);
+      pendingQueries.delete(pendingQuery);
     }
   };
   const database: Database = {
-    query: (name, text, values = []) => ask({ name, text, values }),
-    as: (tenantId) => ({
+    query: (name, text, values = []) => runQuery({ name, text, values }),
+    forTenant: (tenantId) => ({
       ...database,
-      query: (name, text, values = []) => ask(scopedQuery({ name, text, values }, tenantId)),
+      query: (name, text, values = []) => runQuery(tenantScopedQuery({ name, text, values }, tenantId)),
     }),
-    waitMs,
+    poolWaitMs: waitMs,
     ping: async () => void (await database.query("ping", "select 1")),
-    listen: (channel, heard) => listen(env.DATABASE_URL, channel, heard),
+    listen: (channel, onNotification) => listen(env.DATABASE_URL, channel, onNotification),
     close: () => pool.end(),
   };
   return database;
 }
 
-async function listen(url: string, channel: string, heard: (payload: string) => void) {
+async function listen(url: string, channel: string, onNotification: (payload: string) => void) {
   let closed = false;
   let client: pg.Client | undefined;
 
   const open = async (): Promise<void> => {
     const next = new pg.Client({ connectionString: url, keepAlive: true });
     next.on("error", () => {});
-    next.on("notification", (message) => heard(message.payload ?? ""));
+    next.on("notification", (message) => onNotification(message.payload ?? ""));
     next.on("end", () => {
       if (!closed) setTimeout(() => void reopen(), 500);
     });
     await next.connect();
     await next.query(`listen ${channel}`);
     client = next;
-    // What was said while nobody listened is made up for by one wake without words.
-    heard("");
+    // Notifications sent while the connection was down are lost. An empty payload tells the subscriber to look for itself.
+    onNotification("");
   };
   const reopen = () =>
     open().catch(() => {

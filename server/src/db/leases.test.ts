@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startDatabase, type TestDatabase } from "../../test/database.ts";
-import { countHolders, dropLeases, holdLeases } from "./leases.ts";
-import { addToOutbox, dropFromOutbox, takeFromOutbox } from "./outbox.ts";
+import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { acquireLeases, countLeaseHolders, releaseLeases } from "./leases.ts";
+import { claimOutboxItems, deleteOutboxItem, insertOutboxItem } from "./runs/outbox.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await startTestDatabase();
 }, 60_000);
 afterAll(() => database?.stop());
 
@@ -14,23 +14,23 @@ const names = Array.from({ length: 16 }, (_, index) => `dispatch/${index}`);
 describe("leases", () => {
   it("belong to one holder at a time, whoever asks at the same moment", async () => {
     const holders = Array.from({ length: 12 }, (_, index) => `holder-${index}`);
-    const got = await Promise.all(holders.map((holder) => holdLeases(database.db, holder, names, 5)));
+    const got = await Promise.all(holders.map((holder) => acquireLeases(database.db, holder, names, 5)));
     expect(got.flat().sort()).toEqual([...names].sort());
   });
 
   it("are renewed by their holder and refused to others until they run out", async () => {
-    expect(await holdLeases(database.db, "first", ["duty/a"], 0.5)).toEqual(["duty/a"]);
-    expect(await holdLeases(database.db, "second", ["duty/a"], 5)).toEqual([]);
-    expect(await holdLeases(database.db, "first", ["duty/a"], 0.5)).toEqual(["duty/a"]);
+    expect(await acquireLeases(database.db, "first", ["duty/a"], 0.5)).toEqual(["duty/a"]);
+    expect(await acquireLeases(database.db, "second", ["duty/a"], 5)).toEqual([]);
+    expect(await acquireLeases(database.db, "first", ["duty/a"], 0.5)).toEqual(["duty/a"]);
     await new Promise((resolve) => setTimeout(resolve, 700));
-    expect(await holdLeases(database.db, "second", ["duty/a"], 5)).toEqual(["duty/a"]);
-    expect(await countHolders(database.db, "duty/")).toBe(1);
+    expect(await acquireLeases(database.db, "second", ["duty/a"], 5)).toEqual(["duty/a"]);
+    expect(await countLeaseHolders(database.db, "duty/")).toBe(1);
   });
 
   it("are free at once when their holder leaves", async () => {
-    await holdLeases(database.db, "leaving", ["duty/b"], 60);
-    await dropLeases(database.db, "leaving");
-    expect(await holdLeases(database.db, "next", ["duty/b"], 5)).toEqual(["duty/b"]);
+    await acquireLeases(database.db, "leaving", ["duty/b"], 60);
+    await releaseLeases(database.db, "leaving");
+    expect(await acquireLeases(database.db, "next", ["duty/b"], 5)).toEqual(["duty/b"]);
   });
 });
 
@@ -38,13 +38,13 @@ describe("the outbox", () => {
   it("hands each item to one taker and again only later, until it is dropped", async () => {
     const ids = Array.from({ length: 40 }, () => crypto.randomUUID());
     for (const outbox_id of ids)
-      await addToOutbox(database.db, { outbox_id, kind: "delete_files", payload: { keys: [] } });
-    const taken = await Promise.all(Array.from({ length: 8 }, () => takeFromOutbox(database.db, 10)));
+      await insertOutboxItem(database.db, { outbox_id, kind: "delete_files", payload: { keys: [] } });
+    const taken = await Promise.all(Array.from({ length: 8 }, () => claimOutboxItems(database.db, 10)));
     const seen = taken.flat().map((item) => item.outbox_id);
     expect(seen).toHaveLength(new Set(seen).size);
-    expect(await takeFromOutbox(database.db, 100)).toHaveLength(40 - seen.length);
-    for (const id of ids) await dropFromOutbox(database.db, id);
+    expect(await claimOutboxItems(database.db, 100)).toHaveLength(40 - seen.length);
+    for (const id of ids) await deleteOutboxItem(database.db, id);
     await database.db.query("test.due", "update outbox set due_at = now()");
-    expect(await takeFromOutbox(database.db, 100)).toEqual([]);
+    expect(await claimOutboxItems(database.db, 100)).toEqual([]);
   });
 });

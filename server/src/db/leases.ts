@@ -3,7 +3,7 @@
 import type { Database } from "./connect.ts";
 
 /** Takes or renews these names for `holder`; answers those it now holds. */
-export async function holdLeases(db: Database, holder: string, names: string[], seconds: number): Promise<string[]> {
+export async function acquireLeases(db: Database, holder: string, names: string[], seconds: number): Promise<string[]> {
   const rows = await db.query<{ name: string }>(
     "leases.hold",
     `insert into leases (name, holder, until)
@@ -17,7 +17,7 @@ export async function holdLeases(db: Database, holder: string, names: string[], 
 }
 
 /** Holders that are alive, to share the work between them. */
-export async function countHolders(db: Database, prefix: string): Promise<number> {
+export async function countLeaseHolders(db: Database, prefix: string): Promise<number> {
   const [row] = await db.query<{ count: number }>(
     "leases.count",
     "select count(distinct holder)::int as count from leases where name like $1 || '%' and until > now()",
@@ -26,6 +26,6 @@ export async function countHolders(db: Database, prefix: string): Promise<number
   return row?.count ?? 0;
 }
 
-export async function dropLeases(db: Database, holder: string): Promise<void> {
+export async function releaseLeases(db: Database, holder: string): Promise<void> {
   await db.query("leases.drop", "delete from leases where holder = $1", [holder]);
 }

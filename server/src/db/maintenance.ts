@@ -2,16 +2,16 @@
 import type { Database } from "./connect.ts";
 
 const DAYS_AHEAD = 8;
-const KEY_DAYS = 7;
+const IDEMPOTENCY_KEY_DAYS = 7;
 const BATCH = 10_000;
 
-export async function tidy(db: Database): Promise<void> {
+export async function runMaintenance(db: Database): Promise<void> {
   await db.query("tidy.partitions", "select make_partitions((now() at time zone 'UTC')::date, $1)", [DAYS_AHEAD]);
   await db.query(
     "tidy.keys",
     `delete from idempotency_keys where (tenant_id, key) in (
        select tenant_id, key from idempotency_keys where created_at < now() - make_interval(days => $1) limit $2)`,
-    [KEY_DAYS, BATCH],
+    [IDEMPOTENCY_KEY_DAYS, BATCH],
   );
   await db.query("tidy.buckets", "delete from buckets where filled_at < now() - interval '1 hour'");
   await db.query("tidy.pace", "delete from queue_pace where noted_at < now() - interval '1 hour'");

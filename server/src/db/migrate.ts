@@ -5,15 +5,15 @@ import { readdir, readFile } from "node:fs/promises";
 import pg from "pg";
 
 const FOLDER = new URL("../../migrations/", import.meta.url);
-const LOCK = 7_788_001;
+const MIGRATION_LOCK = 7_788_001;
 const DAYS_AHEAD = 8;
 
 /** `url` is the owner's. Whoever works with the tables, by `workingUrl`, is allowed to take the roles that it works in. */
-export async function migrate(url: string, workingUrl = url): Promise<string[]> {
+export async function migrate(url: string, applicationUrl = url): Promise<string[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query("select pg_advisory_lock($1)", [LOCK]);
+    await client.query("select pg_advisory_lock($1)", [MIGRATION_LOCK]);
     await client.query("create table if not exists schema_migrations (name text primary key, sha256 text not null)");
     const applied = new Map(
       (await client.query("select name, sha256 from schema_migrations")).rows.map((row) => [row.name, row.sha256]),
@@ -27,9 +27,9 @@ export async function migrate(url: string, workingUrl = url): Promise<string[]> 
     }
     const known = new Set((await readMigrations()).map(({ name }) => name));
     const newer = [...applied.keys()].filter((name) => !known.has(name));
-    if (newer.length > 0) throw new Error(`the database is of a newer version (${newer.join(", ")})`);
+    if (newer.length > 0) throw new Error(`the database was migrated by a newer version (${newer.join(", ")})`);
     if (fresh.length > 0) await client.query("select raise_walls()");
-    await letIn(client, workingUrl);
+    await grantRoles(client, applicationUrl);
     await client.query("select make_partitions((now() at time zone 'UTC')::date - 1, $1)", [DAYS_AHEAD]);
     return fresh;
   } finally {
@@ -37,8 +37,8 @@ export async function migrate(url: string, workingUrl = url): Promise<string[]> 
   }
 }
 
-async function letIn(client: pg.Client, workingUrl: string): Promise<void> {
-  const worker = decodeURIComponent(URL.parse(workingUrl)?.username ?? "");
+async function grantRoles(client: pg.Client, applicationUrl: string): Promise<void> {
+  const worker = decodeURIComponent(URL.parse(applicationUrl)?.username ?? "");
   if (worker === "" || worker === client.user) return;
   await client.query(`grant gesso_app, gesso_system to ${pg.escapeIdentifier(worker)}`);
 }

@@ -2,12 +2,12 @@
 import type { Task } from "../kit/operation.ts";
 
 /** `skip`: there is nothing to look at, which is no failure. */
-export type Status = "pass" | "warn" | "fail" | "skip";
+export type CheckStatus = "pass" | "warn" | "fail" | "skip";
 
 /** `fix` is what to do about it. */
-export type Check = { name: string; status: Status; message: string; fix?: string };
+export type DoctorCheck = { name: string; status: CheckStatus; message: string; fix?: string };
 
-export type ProviderCheck = Check & {
+export type ProviderCheck = DoctorCheck & {
   /** `none`: it needs no key. `unasked`: it has no free question by which a key could be tried. */
   key: "works" | "refused" | "unasked" | "none" | "off" | "unknown";
   /** Upstream names of our offers: how many it knows, cannot be asked about, and no longer has. */
@@ -17,6 +17,11 @@ export type ProviderCheck = Check & {
 };
 
 /** A model that callers may name and nobody offers; `by` are the providers that would, if they were on. */
-export type Unoffered = { task: Task; model: string; by: string[] };
+export type UnofferedModel = { task: Task; model: string; by: string[] };
 
-export type Report = { ok: boolean; checks: Check[]; providers: ProviderCheck[]; unoffered: Unoffered[] };
+export type DoctorReport = {
+  ok: boolean;
+  checks: DoctorCheck[];
+  providers: ProviderCheck[];
+  unoffered: UnofferedModel[];
+};

@@ -1,49 +1,50 @@
-// Hands queued runs to the engine. The engine works on whatever it is given and nobody can reorder it there, so it is
-// given only as much as the workers can do; the rest waits in PostgreSQL, where one process at a time decides for all
-// tenants whose turn it is.
-import { countHolders, holdLeases } from "../db/leases.ts";
-import type { House } from "../runs/house.ts";
-import type { Ingress } from "./ingress.ts";
+// Starts queued runs in the engine. Runs that are in the engine cannot be reordered, so only as many are dispatched as the
+// workers can execute. The rest stays queued in PostgreSQL, where one leading dispatcher shares capacity between tenants.
+import { acquireLeases, countLeaseHolders } from "../db/leases.ts";
+import type { Services } from "../runs/services.ts";
+import { createDispatchRounds, type DispatchRounds } from "./dispatch-rounds.ts";
+import type { EngineClient } from "./engine-client.ts";
 import { type Loop, startLoop } from "./loop.ts";
-import { createRounds, type Rounds } from "./rounds.ts";
 
-const LOOK_MS = 250;
+const IDLE_POLL_MS = 250;
 /** How soon to look again where something waits and nothing may start. */
-const FULL_MS = 20;
+const FULL_RETRY_MS = 20;
 /** How long the others wait for a leader that is gone. */
 const LEASE_SECONDS = 6;
 const RENEW_MS = 2000;
 
-export async function startDispatcher(house: House, ingress: Ingress, holder: string): Promise<Loop> {
-  let rounds: Rounds | undefined;
+export async function startDispatcher(services: Services, ingress: EngineClient, holder: string): Promise<Loop> {
+  let leaderRounds: DispatchRounds | undefined;
 
   const renew = startLoop(
     "dispatcher.lease",
     RENEW_MS,
     async () => {
-      const mine = await holdLeases(house.db, holder, ["dispatch", `member/${holder}`], LEASE_SECONDS);
-      // Who begins to lead knows nothing of before: all clocks start anew.
-      rounds = mine.includes("dispatch") ? (rounds ?? createRounds(house, ingress)) : undefined;
-      await rounds?.refresh(await countHolders(house.db, "member/"));
+      const heldLeases = await acquireLeases(services.db, holder, ["dispatch", `member/${holder}`], LEASE_SECONDS);
+      // A new leader starts with empty virtual clocks.
+      leaderRounds = heldLeases.includes("dispatch")
+        ? (leaderRounds ?? createDispatchRounds(services, ingress))
+        : undefined;
+      await leaderRounds?.refresh(await countLeaseHolders(services.db, "member/"));
       dispatch.wake();
       return false;
     },
-    house.log,
+    services.log,
   );
 
   const dispatch = startLoop(
     "dispatcher",
-    LOOK_MS,
+    IDLE_POLL_MS,
     async () => {
-      const outcome = await rounds?.go();
-      if (outcome === "full") setTimeout(dispatch.wake, FULL_MS).unref();
+      const outcome = await leaderRounds?.runRound();
+      if (outcome === "full") setTimeout(dispatch.wake, FULL_RETRY_MS).unref();
       return outcome === "more";
     },
-    house.log,
+    services.log,
   );
 
-  const stopListening = await house.db.listen("gesso_queued", (payload) => {
-    for (const word of payload.split(" ")) rounds?.hear(word);
+  const stopListening = await services.db.listen("gesso_queued", (payload) => {
+    for (const queueName of payload.split(" ")) leaderRounds?.onRunQueued(queueName);
     dispatch.wake();
   });
   return {

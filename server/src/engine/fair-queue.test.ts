@@ -2,13 +2,13 @@
 import { describe, expect, it } from "vitest";
 import { createFairQueue, type FairQueue } from "./fair-queue.ts";
 
-const ANY = () => Number.POSITIVE_INFINITY;
+const UNLIMITED = () => Number.POSITIVE_INFINITY;
 
 /** Serves `rounds` rounds of `count` from backlogs, which it shortens; answers how many each queue got. */
-function serve(queue: FairQueue, backlog: Map<string, number>, { rounds = 1, count = 10, room = ANY } = {}) {
+function serve(queue: FairQueue, backlog: Map<string, number>, { rounds = 1, count = 10, room = UNLIMITED } = {}) {
   const got = new Map<string, number>();
   for (let round = 0; round < rounds; round++) {
-    const asked = queue.pick(count, room);
+    const asked = queue.pickNext(count, room);
     const taken = asked.flatMap(({ tenant_id, lane, count: wanted }) => {
       const name = `${tenant_id}/${lane}`;
       const have = Math.min(wanted, backlog.get(name) ?? 0);
@@ -68,7 +68,7 @@ describe("the fair queue", () => {
     serve(queue, backlog, { rounds: 100, count: 50 });
     add(queue, "b/x");
     backlog.set("b/x", 1);
-    expect(queue.pick(1, ANY)).toEqual([{ tenant_id: "b", lane: "x", count: 1 }]);
+    expect(queue.pickNext(1, UNLIMITED)).toEqual([{ tenant_id: "b", lane: "x", count: 1 }]);
   });
 
   it("lets nobody save up turns by staying away", () => {
@@ -125,8 +125,8 @@ describe("the fair queue", () => {
   it("asks for nothing where nothing may start", () => {
     const queue = createFairQueue();
     add(queue, "a/x");
-    expect(queue.pick(0, ANY)).toEqual([]);
-    expect(queue.pick(10, () => 0)).toEqual([]);
+    expect(queue.pickNext(0, UNLIMITED)).toEqual([]);
+    expect(queue.pickNext(10, () => 0)).toEqual([]);
     expect(queue.isEmpty()).toBe(false);
   });
 

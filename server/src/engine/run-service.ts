@@ -1,22 +1,27 @@
 // The life of a run on Restate: each step is journalled, each wait is an awakeable raced with a timer. This file and its
 // neighbours are all that would change with another engine.
 import * as restate from "@restatedev/restate-sdk";
-import type { Held } from "../db/open-runs.ts";
+import type { RunClaim } from "../db/runs/open-runs.ts";
 import { Fault, type FaultCode, type FaultDetails } from "../faults.ts";
-import { type Engine, executeRun, type Hands } from "../runs/execute.ts";
-import type { WakeReason } from "../runs/house.ts";
-import type { Activity } from "./activity.ts";
+import { executeRun, type RunEngine, type RunSteps } from "../runs/execute.ts";
+import type { WakeupReason } from "../runs/services.ts";
+import type { InFlightSteps } from "./in-flight-steps.ts";
 
 /** These pass by themselves: the step is done again. All other faults are the step's answer. */
-const PASSING: FaultCode[] = ["dependency_unavailable", "asset_unavailable", "storage_failed", "internal_error"];
+const TRANSIENT_FAULTS: FaultCode[] = [
+  "dependency_unavailable",
+  "asset_unavailable",
+  "storage_failed",
+  "internal_error",
+];
 
-type Answer<T> = { value: T } | { fault: { code: FaultCode; details: FaultDetails } };
+type StepOutcome<T> = { value: T } | { fault: { code: FaultCode; details: FaultDetails } };
 
-const answerOf = async <T>(work: () => Promise<T>): Promise<Answer<T>> => {
+const captureFault = async <T>(work: () => Promise<T>): Promise<StepOutcome<T>> => {
   try {
     return { value: await work() };
   } catch (thrown) {
-    if (thrown instanceof Fault && !PASSING.includes(thrown.code)) {
+    if (thrown instanceof Fault && !TRANSIENT_FAULTS.includes(thrown.code)) {
       return { fault: { code: thrown.code, details: thrown.details } };
     }
     throw thrown;
@@ -25,14 +30,14 @@ const answerOf = async <T>(work: () => Promise<T>): Promise<Answer<T>> => {
 
 const RETRY = { initialRetryInterval: 100, maxRetryInterval: 2000, retryIntervalFactor: 2 };
 
-const engineOf = (context: restate.Context, activity: Activity): Engine => ({
+const createRestateEngine = (context: restate.Context, inFlightSteps: InFlightSteps): RunEngine => ({
   async step(name, work) {
-    const answer = await context.run(name, () => activity.during(() => answerOf(work)), RETRY);
+    const answer = await context.run(name, () => inFlightSteps.track(() => captureFault(work)), RETRY);
     if ("fault" in answer) throw new Fault(answer.fault.code, answer.fault.details);
     return answer.value;
   },
-  bell() {
-    const { id, promise } = context.awakeable<WakeReason>();
+  createWakeup() {
+    const { id, promise } = context.awakeable<WakeupReason>();
     return {
       id,
       wait: (seconds) =>
@@ -44,11 +49,12 @@ const engineOf = (context: restate.Context, activity: Activity): Engine => ({
   },
 });
 
-export const runService = (hands: Hands, activity: Activity) =>
+export const runService = (steps: RunSteps, inFlightSteps: InFlightSteps) =>
   restate.service({
     name: "Run",
     handlers: {
-      run: (context: restate.Context, held: Held) => executeRun(held, engineOf(context, activity), hands),
+      run: (context: restate.Context, claim: RunClaim) =>
+        executeRun(claim, createRestateEngine(context, inFlightSteps), steps),
     },
     options: {
       // The truth is in PostgreSQL: what the engine keeps of ended runs is only for looking.
@@ -68,8 +74,8 @@ export const runService = (hands: Hands, activity: Activity) =>
     },
   });
 
-/** A mark that we leave in the engine. One that does not know it has lost its memory. */
-export const markService = restate.object({
+/** Stores the engine incarnation. An engine without this marker has lost its journal. */
+export const engineIncarnationService = restate.object({
   name: "EngineMark",
   handlers: {
     read: async (context: restate.ObjectContext) => (await context.get<string>("mark")) ?? null,

@@ -2,77 +2,82 @@
 // work at all. Everything here is decided before the body is read.
 import type { Context } from "hono";
 import type { z } from "zod";
-import { createRates, type Rates, type RatesEnv } from "../access/limits.ts";
-import { createWaiters, type Waiters } from "../access/limits-waiters.ts";
+import { type ConnectionLimiter, createConnectionLimiter } from "../access/connection-limit.ts";
+import { createRateLimiter, type RateLimitEnv, type RateLimiter } from "../access/rate-limit.ts";
 import type { Database } from "../db/connect.ts";
-import type { Caller, MostOpen } from "../db/runs.ts";
+import type { Caller, OpenRunLimits } from "../db/runs/runs.ts";
 import type { Operation } from "../kit/operation.ts";
-import { createPressure, type Pressure, type PressureEnv } from "./pressure.ts";
+import { createLoadShedder, type LoadShedder, type LoadSheddingEnv } from "./load-shedding.ts";
 
-export type Admission = { rates: Rates; waiters: Waiters; streams: Waiters; pressure: Pressure };
+export type Admission = {
+  rateLimiter: RateLimiter;
+  waiters: ConnectionLimiter;
+  streams: ConnectionLimiter;
+  loadShedder: LoadShedder;
+};
 
-type Env = z.output<typeof RatesEnv> & z.output<typeof PressureEnv>;
+type Env = z.output<typeof RateLimitEnv> & z.output<typeof LoadSheddingEnv>;
 
 export const createAdmission = (db: Database, env: Env): Admission => ({
-  rates: createRates(db, env),
-  waiters: createWaiters({ ofAll: env.WAITERS, ofTenant: env.TENANT_WAITERS }),
-  streams: createWaiters({ ofAll: env.STREAMS, ofTenant: env.TENANT_STREAMS, figure: "streams" }),
-  pressure: createPressure(env.SHED_MS, db.waitMs),
+  rateLimiter: createRateLimiter(db, env),
+  waiters: createConnectionLimiter({ ofAll: env.WAITERS, ofTenant: env.TENANT_WAITERS }),
+  streams: createConnectionLimiter({ ofAll: env.STREAMS, ofTenant: env.TENANT_STREAMS, limitName: "streams" }),
+  loadShedder: createLoadShedder(env.SHED_MS, db.poolWaitMs),
 });
 
 /** A request that was let in. */
-export type Entry = {
-  mostOpen: MostOpen;
-  countRun(): Promise<void>;
+export type AdmittedRequest = {
+  openRunLimits: OpenRunLimits;
+  consumeRunRateLimit(): Promise<void>;
   /** No run was made of it. */
-  uncountRun(): void;
+  refundRunRateLimit(): void;
   /** It was a replay: nothing of it counts. */
-  uncount(): void;
-  /** It has been taken in; what may follow is only waiting. */
-  leave(): void;
+  refundRequestRateLimit(): void;
+  /** Marks the request as no longer in flight for load shedding: from here on it only waits for its run. */
+  endAdmission(): void;
   /** A place to wait in, or nothing where all are taken. */
-  mayWait(): (() => void) | undefined;
+  acquireWaitSlot(): (() => void) | undefined;
   /** A place to hold a stream open in, or nothing where all are taken. */
-  mayStream(): (() => void) | undefined;
+  acquireStreamSlot(): (() => void) | undefined;
 };
 
-export async function enter(
-  { rates, waiters, streams, pressure }: Admission,
+export async function admitRequest(
+  { rateLimiter: rates, waiters, streams, loadShedder: pressure }: Admission,
   { caller, operation }: { caller: Caller; operation: Operation },
   context: Context,
-): Promise<Entry> {
-  const tell = () => tellRates(context, rates, caller);
+): Promise<AdmittedRequest> {
+  const tell = () => setRateLimitHeaders(context, rates, caller);
   const nothing = () => {};
   let uncountRun = nothing;
   tell();
-  // Who brings a body brings work. Reading, canceling and deleting go on under any pressure.
-  const leave = operation.http.bodies === undefined ? nothing : pressure.enter(caller.tenant_id);
-  const uncountRequest = await rates.take(caller, "requests").catch((thrown) => {
+  // Only requests with a body count as new work for load shedding. Reads, cancels and deletes are always admitted.
+  const leave = operation.http.bodies === undefined ? nothing : pressure.begin(caller.tenant_id);
+  const uncountRequest = await rates.consume(caller, "requests").catch((thrown) => {
     leave();
     tell();
     throw thrown;
   });
   tell();
   return {
-    mostOpen: rates.openRunsOf(caller),
-    async countRun() {
-      uncountRun = await rates.take(caller, "runs").finally(tell);
+    openRunLimits: rates.openRunLimits(caller),
+    async consumeRunRateLimit() {
+      uncountRun = await rates.consume(caller, "runs").finally(tell);
     },
-    uncountRun: () => {
+    refundRunRateLimit: () => {
       uncountRun();
       tell();
     },
-    uncount: () => {
+    refundRequestRateLimit: () => {
       uncountRequest();
       tell();
     },
-    leave,
-    mayWait: () => waiters.enter(caller),
-    mayStream: () => streams.enter(caller),
+    endAdmission: leave,
+    acquireWaitSlot: () => waiters.acquire(caller),
+    acquireStreamSlot: () => streams.acquire(caller),
   };
 }
 
-function tellRates(context: Context, rates: Rates, caller: Caller): void {
+function setRateLimitHeaders(context: Context, rates: RateLimiter, caller: Caller): void {
   const headers = rates.headers(caller);
   if (!headers) return;
   context.header("ratelimit-policy", headers.policy);

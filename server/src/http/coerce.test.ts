@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { filePart } from "../kit/files.ts";
-import { picture } from "../kit/images.ts";
+import { createFilePart } from "../kit/files.ts";
+import { imageField } from "../kit/image-fields.ts";
 import { defineOperation } from "../kit/operation.ts";
-import { coerce } from "./coerce.ts";
+import { coerceTextFields } from "./coerce.ts";
 
 const operation = defineOperation({
   name: "tests.form",
@@ -13,15 +13,15 @@ const operation = defineOperation({
     count: z.int().optional(),
     isOn: z.boolean().optional(),
     notes: z.record(z.string(), z.unknown()).optional(),
-    images: z.array(picture("An image")).optional(),
+    images: z.array(imageField("An image")).optional(),
     tagged: z.array(z.strictObject({ tag: z.string() })).optional(),
     text: z.string().optional(),
   }),
   output: z.unknown(),
   example: {},
-  answer: async () => ({}),
+  respond: async () => ({}),
 });
-const file = filePart({ path: "/a", filename: "a.png", size_bytes: 1, sha256: "" });
+const file = createFilePart({ path: "/a", filename: "a.png", size_bytes: 1, sha256: "" });
 const url = "https://example.com/a.png";
 
 describe("text of a form is read by the type of its field", () => {
@@ -33,24 +33,24 @@ describe("text of a form is read by the type of its field", () => {
     [{ notes: '{"a":1}' }, { notes: { a: 1 } }],
     [{ notes: "{a" }, { notes: "{a" }],
     [{ text: "3" }, { text: "3" }],
-  ])("%j", (raw, expected) => expect(coerce(operation, raw)).toEqual(expected));
+  ])("%j", (raw, expected) => expect(coerceTextFields(operation, raw)).toEqual(expected));
 });
 
 describe("a list", () => {
   it("is one JSON text, or a name that is repeated, or one entry alone", () => {
-    expect(coerce(operation, { images: `["${url}"]` })).toEqual({ images: [url] });
-    expect(coerce(operation, { images: [url, url] })).toEqual({ images: [url, url] });
-    expect(coerce(operation, { images: url })).toEqual({ images: [url] });
-    expect(coerce(operation, { images: file }).images).toEqual([file]);
+    expect(coerceTextFields(operation, { images: `["${url}"]` })).toEqual({ images: [url] });
+    expect(coerceTextFields(operation, { images: [url, url] })).toEqual({ images: [url, url] });
+    expect(coerceTextFields(operation, { images: url })).toEqual({ images: [url] });
+    expect(coerceTextFields(operation, { images: file }).images).toEqual([file]);
   });
 
   it("keeps files and texts in the order they came in", () => {
-    expect(coerce(operation, { images: [url, file, `["${url}"]`] }).images).toEqual([url, file, url]);
+    expect(coerceTextFields(operation, { images: [url, file, `["${url}"]`] }).images).toEqual([url, file, url]);
   });
 
   it("of objects is JSON, and stays as it came where it is none", () => {
-    expect(coerce(operation, { tagged: '[{"tag":"a"}]' })).toEqual({ tagged: [{ tag: "a" }] });
-    expect(coerce(operation, { tagged: "[broken" })).toEqual({ tagged: "[broken" });
-    expect(coerce(operation, { images: "[broken" })).toEqual({ images: "[broken" });
+    expect(coerceTextFields(operation, { tagged: '[{"tag":"a"}]' })).toEqual({ tagged: [{ tag: "a" }] });
+    expect(coerceTextFields(operation, { tagged: "[broken" })).toEqual({ tagged: "[broken" });
+    expect(coerceTextFields(operation, { images: "[broken" })).toEqual({ images: "[broken" });
   });
 });

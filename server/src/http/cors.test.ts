@@ -1,20 +1,20 @@
 // A page of another origin, as the whole server sees it over a real socket: nothing is allowed unless the operator says
 // so, and then exactly what the client needs, on answers and on refusals alike.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startWorld, type World } from "../../test/world.ts";
+import { startTestEnvironment, type TestEnvironment } from "../../test/support/test-environment.ts";
 import { CorsEnv } from "./cors.ts";
 
 const PAGE = "https://app.example.com";
 const STRANGER = "https://evil.example.com";
 
-let world: World;
+let world: TestEnvironment;
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startTestEnvironment();
 }, 90_000);
 afterAll(() => world?.stop(), 60_000);
 
 const restart = async (origins: string) => {
-  await world.leave("api");
+  await world.stopGracefully("api");
   await world.start("api", { CORS_ORIGINS: origins });
 };
 const ask = (method: string, path: string, headers: Record<string, string>, body?: unknown) =>

@@ -2,13 +2,13 @@
 // that the page itself sets: cookies are never allowed, so a page can do nothing that its own token does not.
 import type { MiddlewareHandler } from "hono";
 import { z } from "zod";
-import type { Bindings } from "./read.ts";
+import type { HttpBindings } from "./read-request.ts";
 
 export const CorsEnv = z.object({
   CORS_ORIGINS: z
     .string()
     .default("")
-    .transform(readOrigins)
+    .transform(parseOrigins)
     .describe("Origins, separated by commas, whose pages may call the API from a browser; * for all. None unless set."),
 });
 
@@ -18,13 +18,13 @@ const ALLOWED = "Authorization, X-API-Key, Content-Type, Idempotency-Key, Prefer
 const EXPOSED =
   "Location, X-Run-Id, X-Request-Id, Idempotent-Replayed, Retry-After, Deprecation, Link, RateLimit, RateLimit-Policy";
 /** How long a browser remembers what may be asked; none keeps it longer than this. */
-const REMEMBER_SECONDS = "7200";
+const PREFLIGHT_MAX_AGE_SECONDS = "7200";
 
-export function allowOrigins(origins: readonly string[]): MiddlewareHandler<Bindings> {
+export function corsMiddleware(origins: readonly string[]): MiddlewareHandler<HttpBindings> {
   const isOpen = origins.includes("*");
   return async (context, next) => {
     const origin = context.req.header("origin");
-    // The answer differs by who asks, and caches between us and them must know it.
+    // The response depends on the Origin header, so shared caches need Vary: Origin.
     if (origins.length > 0 && !isOpen) context.header("vary", "Origin", { append: true });
     if (!origin || !(isOpen || origins.includes(origin))) return next();
     context.header("access-control-allow-origin", isOpen ? "*" : origin);
@@ -34,12 +34,12 @@ export function allowOrigins(origins: readonly string[]): MiddlewareHandler<Bind
     }
     context.header("access-control-allow-methods", METHODS);
     context.header("access-control-allow-headers", ALLOWED);
-    context.header("access-control-max-age", REMEMBER_SECONDS);
+    context.header("access-control-max-age", PREFLIGHT_MAX_AGE_SECONDS);
     return context.body(null, 204);
   };
 }
 
-function readOrigins(text: string, context: z.RefinementCtx): string[] {
+function parseOrigins(text: string, context: z.RefinementCtx): string[] {
   const given = text.split(",").map((each) => each.trim());
   return given.filter(Boolean).map((each) => {
     if (each === "*") return each;

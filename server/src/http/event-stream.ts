@@ -1,20 +1,20 @@
-// Answers that are streams of events. What a reader has not taken yet is held up to a bound, and no further: one that does
-// not read is cut off, and comes back with the id of the last event that it has.
+// Server-sent events with back-pressure. Up to 512 KiB of unsent events are buffered per reader; a reader that falls behind is
+// disconnected and resumes with Last-Event-ID.
 import type { Context } from "hono";
-import type { Credentials } from "../access/credentials.ts";
-import type { Position } from "../db/events.ts";
-import type { Caller, RunRow } from "../db/runs.ts";
-import { readId } from "../events/frames.ts";
-import { pageOf } from "../events/page.ts";
-import type { Line, Streams } from "../events/streams.ts";
+import type { Authenticator } from "../access/authentication.ts";
+import type { LogPosition } from "../db/event-log.ts";
+import type { Caller, RunRow } from "../db/runs/runs.ts";
+import { readEventPage } from "../events/event-page.ts";
+import type { EventStreams, StreamConnection } from "../events/event-streams.ts";
+import { parseEventId } from "../events/sse-frames.ts";
 import { Fault } from "../faults.ts";
-import type { EventFilter } from "../kit/shapes-events.ts";
-import type { House } from "../runs/house.ts";
-import type { Entry } from "./admission.ts";
-import type { Bindings } from "./read.ts";
+import type { EventFilter } from "../kit/schemas/events.ts";
+import type { Services } from "../runs/services.ts";
+import type { AdmittedRequest } from "./admission.ts";
+import type { HttpBindings } from "./read-request.ts";
 
 /** What waits for the reader, beyond what the system's own buffers hold. */
-const ROOM_BYTES = 512 * 1024;
+const MAX_BUFFERED_BYTES = 512 * 1024;
 const RETRY_SECONDS = 5;
 
 const HEADERS = {
@@ -25,40 +25,43 @@ const HEADERS = {
 };
 
 /** A caller who wants events first of all; a list in which they are one of several is not enough. */
-export const wantsEvents = (context: Context): boolean =>
+export const acceptsEventStream = (context: Context): boolean =>
   /^\s*text\/event-stream\b/i.test(context.req.header("accept") ?? "");
 
-/** Who does not take streams gets what there is, and not an answer without an end. */
-const wantsPage = (context: Context): boolean =>
+/** True if the client does not accept text/event-stream: it gets one page of JSON instead of a stream. */
+const acceptsOnlyJson = (context: Context): boolean =>
   !/text\/event-stream|text\/\*|\*\/\*/i.test(context.req.header("accept") ?? "*/*");
 
 /** The header goes before the field: a browser that reconnects repeats the old address with a new header. */
-export function readAfter(context: Context, field: unknown): Position | undefined {
+export function readLastEventId(context: Context, field: unknown): LogPosition | undefined {
   const id = context.req.header("last-event-id") || field;
-  return id === undefined ? undefined : readId(String(id));
+  return id === undefined ? undefined : parseEventId(String(id));
 }
 
 /** `run` where the stream is of one run, and ends with it. */
-export type Asked = {
-  streams: Streams;
-  house: House;
+export type EventStreamRequest = {
+  streams: EventStreams;
+  house: Services;
   caller: Caller;
-  entry: Entry;
-  credentials: Credentials;
+  entry: AdmittedRequest;
+  credentials: Authenticator;
   run?: RunRow;
   filter: EventFilter;
-  after: Position | undefined;
+  after: LogPosition | undefined;
 };
 
-export async function answerEvents(context: Context<Bindings>, asked: Asked): Promise<Response> {
+export async function respondWithEventStream(
+  context: Context<HttpBindings>,
+  asked: EventStreamRequest,
+): Promise<Response> {
   context.header("vary", "Accept", { append: true });
-  if (wantsPage(context)) return context.json(await pageOf({ ...asked, ...asked.caller }));
-  const leavePlace = asked.entry.mayStream();
+  if (acceptsOnlyJson(context)) return context.json(await readEventPage({ ...asked, ...asked.caller }));
+  const leavePlace = asked.entry.acquireStreamSlot();
   if (!leavePlace) throw new Fault("rate_limited", { policy: "streams", retry_after: RETRY_SECONDS });
   const { house, run, filter, after } = asked;
   const { tenant_id, expires_at } = asked.caller;
   try {
-    const isWelcome = stillWelcome(asked, context.req.raw.headers, context.req.url);
+    const isWelcome = createCredentialRecheck(asked, context.req.raw.headers, context.req.url);
     const wish = { house, tenant_id, filter, after, expires_at, isWelcome, ...(run && { run }) };
     const stream = await asked.streams.open(wish);
     // A browser takes it as the end, and does not come back.
@@ -68,9 +71,9 @@ export async function answerEvents(context: Context<Bindings>, asked: Asked): Pr
     }
     const onGone = () => {
       leavePlace();
-      stream.leave();
+      stream.unsubscribe();
     };
-    const { body, line } = openLine(() => context.env.incoming.socket.destroy(), onGone);
+    const { body, line } = createStreamWriter(() => context.env.incoming.socket.destroy(), onGone);
     stream.start(line);
     return context.body(body, 200, HEADERS);
   } catch (thrown) {
@@ -79,13 +82,17 @@ export async function answerEvents(context: Context<Bindings>, asked: Asked): Pr
   }
 }
 
-/** A credential that may less or more than at the beginning is judged anew, when its reader comes back. */
-function stillWelcome({ credentials, caller }: Asked, headers: Headers, url: string): () => Promise<boolean> {
+/** Re-authenticates an open stream. If tenant, role or scopes changed, the stream ends and the client reconnects. */
+function createCredentialRecheck(
+  { credentials, caller }: EventStreamRequest,
+  headers: Headers,
+  url: string,
+): () => Promise<boolean> {
   const rightsOf = ({ tenant_id, role, scopes }: Caller) => [tenant_id, role, ...scopes].join(" ");
   const rights = rightsOf(caller);
   return async () => {
     try {
-      return rightsOf(await credentials.callerOf(headers, url)) === rights;
+      return rightsOf(await credentials.authenticate(headers, url)) === rights;
     } catch (thrown) {
       if (thrown instanceof Fault && thrown.code !== "dependency_unavailable") return false;
       throw thrown;
@@ -93,7 +100,10 @@ function stillWelcome({ credentials, caller }: Asked, headers: Headers, url: str
   };
 }
 
-function openLine(destroy: () => void, onGone: () => void): { body: ReadableStream<Uint8Array>; line: Line } {
+function createStreamWriter(
+  destroy: () => void,
+  onGone: () => void,
+): { body: ReadableStream<Uint8Array>; line: StreamConnection } {
   let isGone = false;
   let wake = () => {};
   let controller!: ReadableStreamDefaultController<Uint8Array>;
@@ -111,11 +121,11 @@ function openLine(destroy: () => void, onGone: () => void): { body: ReadableStre
       pull: () => wake(),
       cancel: gone,
     },
-    new ByteLengthQueuingStrategy({ highWaterMark: ROOM_BYTES }),
+    new ByteLengthQueuingStrategy({ highWaterMark: MAX_BUFFERED_BYTES }),
   );
   const hasRoom = () => !isGone && (controller.desiredSize ?? 0) > 0;
-  const line: Line = {
-    hasRoom,
+  const line: StreamConnection = {
+    hasCapacity: hasRoom,
     drained: () =>
       new Promise((resolve) => {
         if (isGone || hasRoom()) return resolve();
@@ -129,7 +139,7 @@ function openLine(destroy: () => void, onGone: () => void): { body: ReadableStre
       gone();
       controller.close();
     },
-    cut: () => {
+    destroy: () => {
       if (isGone) return;
       gone();
       destroy();

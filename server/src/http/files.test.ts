@@ -1,11 +1,11 @@
 // The door out, over a real socket: what a file's address opens, with which headers, and what it does not open.
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Caller, callerOf } from "../../test/caller.ts";
-import { startWorld, type World } from "../../test/world.ts";
+import { type ApiCaller, createHttpCaller } from "../../test/support/api-caller.ts";
+import { startTestEnvironment, type TestEnvironment } from "../../test/support/test-environment.ts";
 
-let world: World;
-let caller: Caller;
+let world: TestEnvironment;
+let caller: ApiCaller;
 let image: { run_id: string; url: string };
 let other: { run_id: string; url: string };
 
@@ -22,8 +22,8 @@ async function upload(background: string): Promise<{ run_id: string; url: string
 }
 
 beforeAll(async () => {
-  world = await startWorld();
-  caller = callerOf(world);
+  world = await startTestEnvironment();
+  caller = createHttpCaller(world);
   image = await upload("#37a");
   other = await upload("#a73");
 }, 90_000);
@@ -69,7 +69,7 @@ describe("a file", () => {
 
   it("that is no image is for keeping, not for opening", async () => {
     const { body } = await caller.post("/runs/video", { source_run_id: image.run_id, duration: 1, fps: 2 });
-    const ended = await caller.ended(body.run_id ?? body.id);
+    const ended = await caller.waitUntilEnded(body.run_id ?? body.id);
     const response = await fetch(ended.video_url ?? ended.image_url, { method: "HEAD" });
     expect(headersOf(response)).toMatchObject({
       ...SAFE,
@@ -148,7 +148,7 @@ describe("a file that was deleted", () => {
     const gone = await upload("#321");
     await caller.delete(`/runs/${gone.run_id}`);
     const { body } = await caller.post("/edits/upscale", { image_url: gone.url });
-    const ended = await caller.ended(body.run_id ?? body.id);
+    const ended = await caller.waitUntilEnded(body.run_id ?? body.id);
     expect(ended).toMatchObject({
       status: "failed",
       error: { code: "source_fetch_failed", details: { reason: "asset_expired" } },

@@ -1,10 +1,10 @@
-// The door out for files: whole or in ranges, with the exact type, and nothing a browser could be tricked into running. An
-// address opens one file as long as that is there: nothing can be added to it, and no cache answers for us for long.
+// Serves files at signed URLs: complete or as a byte range, with the exact media type and headers that keep browsers from executing
+// them. A URL is valid as long as its file exists; it takes no query string, and responses are cached for at most 60 seconds.
 import { type Context, Hono } from "hono";
 import { Fault } from "../faults.ts";
-import { openFile } from "../runs/file.ts";
-import type { House } from "../runs/house.ts";
-import { answerFault } from "./answer.ts";
+import { openSignedAsset } from "../library/asset-download.ts";
+import type { Services } from "../runs/services.ts";
+import { respondWithFault } from "./error-response.ts";
 
 const ASSET_ID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 
@@ -12,30 +12,30 @@ const ASSET_ID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 const CACHE_SECONDS = 60;
 
 /** With whatever bytes leave here: they are what we say, they run nothing, and they tell nobody where they were seen. */
-export const SAFE_HEADERS = {
+export const FILE_SECURITY_HEADERS = {
   "x-content-type-options": "nosniff",
   "content-security-policy": "default-src 'none'; sandbox",
   "referrer-policy": "no-referrer",
 };
 
-export function fileRoutes(house: House): Hono {
+export function fileRoutes(house: Services): Hono {
   const app = new Hono();
   app.on(["GET", "HEAD"], `/files/:asset_id{${ASSET_ID}}/:signature`, (context) =>
     serveFile(house, context).catch((thrown) => {
-      for (const [name, value] of Object.entries(SAFE_HEADERS)) context.header(name, value);
+      for (const [name, value] of Object.entries(FILE_SECURITY_HEADERS)) context.header(name, value);
       context.header("cache-control", "no-store");
-      return answerFault(context, thrown, house.log);
+      return respondWithFault(context, thrown, house.log);
     }),
   );
   return app;
 }
 
-async function serveFile(house: House, context: Context): Promise<Response> {
+async function serveFile(house: Services, context: Context): Promise<Response> {
   // What was handed out has no query: one that has is not what was handed out.
   if (new URL(context.req.url).search !== "") throw new Fault("asset_not_found");
   const assetId = context.req.param("asset_id")!;
   const signature = context.req.param("signature")!;
-  const file = await openFile(house, assetId, signature);
+  const file = await openSignedAsset(house, assetId, signature);
   const kind = file.media_type.startsWith("image/") ? "inline" : "attachment";
   const headers: Record<string, string> = {
     "content-type": file.media_type,
@@ -43,7 +43,7 @@ async function serveFile(house: House, context: Context): Promise<Response> {
     etag: file.etag,
     "content-disposition": `${kind}; filename="${assetId}${signature.slice(signature.lastIndexOf("."))}"`,
     "cache-control": `private, max-age=${CACHE_SECONDS}, must-revalidate`,
-    ...SAFE_HEADERS,
+    ...FILE_SECURITY_HEADERS,
     "cross-origin-resource-policy": "cross-origin",
     "access-control-allow-origin": "*",
   };

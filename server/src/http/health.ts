@@ -1,16 +1,16 @@
 // Whether this process lives, and whether it can do its work: each part is really tried.
 import { Hono } from "hono";
 
-export type Checks = Record<string, () => Promise<void>>;
+export type HealthChecks = Record<string, () => Promise<void>>;
 
-const MOST_MS = 3000;
+const CHECK_TIMEOUT_MS = 3000;
 
-export function healthRoutes(checks: Checks): Hono {
+export function healthRoutes(checks: HealthChecks): Hono {
   const app = new Hono();
   app.get("/livez", (context) => context.json({ status: "ok" }));
   app.get("/readyz", async (context) => {
     const results = await Promise.all(
-      Object.entries(checks).map(async ([name, check]) => [name, await outcome(check)] as const),
+      Object.entries(checks).map(async ([name, check]) => [name, await runHealthCheck(check)] as const),
     );
     const isReady = results.every(([, result]) => result === "ok");
     return context.json(
@@ -21,11 +21,11 @@ export function healthRoutes(checks: Checks): Hono {
   return app;
 }
 
-const outcome = (check: () => Promise<void>): Promise<string> =>
+const runHealthCheck = (check: () => Promise<void>): Promise<string> =>
   Promise.race([
     check().then(
       () => "ok",
       () => "failed",
     ),
-    new Promise<string>((resolve) => setTimeout(() => resolve("timed_out"), MOST_MS).unref()),
+    new Promise<string>((resolve) => setTimeout(() => resolve("timed_out"), CHECK_TIMEOUT_MS).unref()),
   ]);

@@ -6,28 +6,28 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { addAbortSignal } from "node:stream";
 import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
-import { Fault, type Issue } from "../faults.ts";
-import { type FilePart, filePart } from "../kit/files.ts";
-import type { Json } from "../kit/shapes.ts";
+import { Fault, type ValidationIssue } from "../faults.ts";
+import { createFilePart, type FilePart } from "../kit/files.ts";
+import type { JsonObject } from "../kit/schemas/run.ts";
 
-export const MOST_FILE_BYTES = 25 * 1024 * 1024;
+export const MAX_FILE_BYTES = 25 * 1024 * 1024;
 /** All fields together; a field alone may have half of it. */
-export const MOST_FIELD_BYTES = 2 * 1024 * 1024;
+export const MAX_FORM_FIELD_BYTES = 2 * 1024 * 1024;
 const MOST_NAME_BYTES = 100;
-const LOST_MS = 5000;
+const PARSER_STALL_MS = 5000;
 const BLOCK_BYTES = 64 * 1024;
 const LIMITS = {
-  ...{ fieldSize: MOST_FIELD_BYTES / 2, fields: 64, files: 12, parts: 76 },
+  ...{ fieldSize: MAX_FORM_FIELD_BYTES / 2, fields: 64, files: 12, parts: 76 },
   ...{ headerPairs: 20, headerSize: 8 * 1024 },
 };
 
-const UNREADABLE = { path: "", code: "invalid_type", message: "The form cannot be read." };
+const UNREADABLE = { path: "", code: "invalid_type", message: "Malformed multipart form." };
 const NAMELESS = { path: "", code: "invalid_type", message: "Every part has a name of 1 to 100 bytes." };
 
-export type Form = { fields: Json; discard(): Promise<unknown> };
+export type MultipartForm = { fields: JsonObject; discard(): Promise<unknown> };
 
 /** `mostBytes` is for the whole body: nobody may send for ever what is thrown away. */
-export async function readForm(incoming: IncomingMessage, mostBytes: number): Promise<Form> {
+export async function readMultipartForm(incoming: IncomingMessage, mostBytes: number): Promise<MultipartForm> {
   let made: Promise<string> | undefined;
   const folder = () => {
     made ??= mkdtemp(join(tmpdir(), "gesso-form-"));
@@ -35,7 +35,7 @@ export async function readForm(incoming: IncomingMessage, mostBytes: number): Pr
   };
   const discard = async () => made && rm(await made, { recursive: true, force: true });
   try {
-    return { fields: await parse(incoming, folder, mostBytes), discard };
+    return { fields: await parseMultipart(incoming, folder, mostBytes), discard };
   } catch (thrown) {
     await discard();
     // What is left of the body is read and thrown away, so that the answer can be heard.
@@ -44,11 +44,15 @@ export async function readForm(incoming: IncomingMessage, mostBytes: number): Pr
   }
 }
 
-type Part = { name: string; value: unknown };
+type FormPart = { name: string; value: unknown };
 
-function parse(incoming: IncomingMessage, folder: () => Promise<string>, mostBytes: number): Promise<Json> {
-  const { promise, resolve, reject } = Promise.withResolvers<Json>();
-  const parts: Part[] = [];
+function parseMultipart(
+  incoming: IncomingMessage,
+  folder: () => Promise<string>,
+  mostBytes: number,
+): Promise<JsonObject> {
+  const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
+  const parts: FormPart[] = [];
   const files: Promise<void>[] = [];
   // A file that will never end must not stay open.
   const stop = new AbortController();
@@ -61,7 +65,7 @@ function parse(incoming: IncomingMessage, folder: () => Promise<string>, mostByt
     Promise.allSettled(files).then(() => reject(fault), reject);
   };
   /** A file is known only when it has been read, but its place among the parts is that of its beginning. */
-  const add = (name: string | undefined, value?: unknown): Part => {
+  const add = (name: string | undefined, value?: unknown): FormPart => {
     if (!name || Buffer.byteLength(name) > MOST_NAME_BYTES) fail(unreadable(NAMELESS));
     const part = { name: name ?? "", value };
     parts.push(part);
@@ -70,7 +74,7 @@ function parse(incoming: IncomingMessage, folder: () => Promise<string>, mostByt
   let fieldBytes = 0;
   busboy.on("field", (name, value, _nameCut, valueCut) => {
     fieldBytes += value.length;
-    if (valueCut || fieldBytes > MOST_FIELD_BYTES) return fail(new Fault("payload_too_large"));
+    if (valueCut || fieldBytes > MAX_FORM_FIELD_BYTES) return fail(new Fault("payload_too_large"));
     add(name, value);
   });
   busboy.on("file", (name, stream, filename) => {
@@ -78,7 +82,7 @@ function parse(incoming: IncomingMessage, folder: () => Promise<string>, mostByt
     stream.on("limit", () => fail(new Fault("payload_too_large")));
     const number = String(files.length);
     const place = { filename: filename ?? "", path: async () => join(await folder(), number) };
-    const kept = keep(addAbortSignal(stop.signal, stream), place).then((file) => {
+    const kept = writeTemporaryFile(addAbortSignal(stop.signal, stream), place).then((file) => {
       part.value = file;
     });
     kept.catch(fail);
@@ -88,27 +92,28 @@ function parse(incoming: IncomingMessage, folder: () => Promise<string>, mostByt
     busboy.on(limit, () => fail(new Fault("too_many_parts")));
   }
   busboy.on("error", fail);
-  busboy.on("finish", () => Promise.all(files).then(() => resolve(gather(parts)), fail));
+  busboy.on("finish", () => Promise.all(files).then(() => resolve(groupByName(parts)), fail));
   incoming.on("aborted", () => fail(new Fault("request_timeout")));
   let bytes = 0;
   incoming.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > mostBytes) fail(new Fault("payload_too_large"));
   });
-  // Some forms leave the reader waiting for a part that never comes, although nothing more can.
+  // With some malformed forms the parser waits for another part after the body has ended: fail after 5 s.
   let lost: NodeJS.Timeout | undefined;
   incoming.once("end", () => {
-    lost = setTimeout(() => fail(unreadable(UNREADABLE)), LOST_MS);
+    lost = setTimeout(() => fail(unreadable(UNREADABLE)), PARSER_STALL_MS);
   });
   incoming.pipe(busboy);
   return promise.finally(() => clearTimeout(lost));
 }
 
-const unreadable = (issue: Issue, cause?: unknown) => new Fault("validation_error", { errors: [issue] }, { cause });
+const unreadable = (issue: ValidationIssue, cause?: unknown) =>
+  new Fault("validation_error", { errors: [issue] }, { cause });
 
 /** A repeated name is a list, as it is in HTML forms. */
-function gather(parts: Part[]): Json {
-  const fields: Json = Object.create(null);
+function groupByName(parts: FormPart[]): JsonObject {
+  const fields: JsonObject = Object.create(null);
   for (const { name, value } of parts) fields[name] = name in fields ? [fields[name], value].flat() : value;
   return { ...fields };
 }
@@ -117,17 +122,17 @@ function openBusboy(incoming: IncomingMessage): BusboyInstance {
   try {
     return new Busboy({
       headers: { ...incoming.headers, "content-type": incoming.headers["content-type"] ?? "" },
-      limits: { ...LIMITS, fileSize: MOST_FILE_BYTES },
+      limits: { ...LIMITS, fileSize: MAX_FILE_BYTES },
     });
   } catch (thrown) {
     throw new Fault("unsupported_media_type", {}, { cause: thrown });
   }
 }
 
-type Place = { filename: string; path(): Promise<string> };
+type TemporaryFile = { filename: string; path(): Promise<string> };
 
-/** Nothing is opened before there is something to write: whoever only pretends to send costs no file. */
-async function keep(stream: BusboyFileStream, { filename, path }: Place): Promise<FilePart> {
+/** Creates the temporary file only with the first block, so an upload that sends no data costs no file. */
+async function writeTemporaryFile(stream: BusboyFileStream, { filename, path }: TemporaryFile): Promise<FilePart> {
   const hash = createHash("sha256");
   let size_bytes = 0;
   let file: FileHandle | undefined;
@@ -141,7 +146,7 @@ async function keep(stream: BusboyFileStream, { filename, path }: Place): Promis
   } finally {
     await file?.close();
   }
-  return filePart({ path: await path(), filename, size_bytes, sha256: hash.digest("hex") });
+  return createFilePart({ path: await path(), filename, size_bytes, sha256: hash.digest("hex") });
 }
 
 /** The last block may be empty, so that an empty file is a file too. */

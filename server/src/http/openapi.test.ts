@@ -3,12 +3,12 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { faults } from "../faults.ts";
 import { parseInput } from "../kit/parse.ts";
-import type { Json } from "../kit/shapes.ts";
+import type { JsonObject } from "../kit/schemas/run.ts";
 import { operations } from "../operations/all.ts";
-import { printOpenApi } from "./openapi.ts";
+import { generateOpenApi } from "./openapi.ts";
 
-type Media = { schema: Json; example?: Json };
-type Parameter = { name: string; in: string; required: boolean; schema: Json };
+type Media = { schema: JsonObject; example?: JsonObject };
+type Parameter = { name: string; in: string; required: boolean; schema: JsonObject };
 type Printed = {
   operationId: string;
   summary: string;
@@ -17,16 +17,16 @@ type Printed = {
   responses: Record<string, { $ref?: string; description?: string; content?: Record<string, Media> }>;
 };
 
-const contract = JSON.parse(JSON.stringify(printOpenApi())) as Json;
+const contract = JSON.parse(JSON.stringify(generateOpenApi())) as JsonObject;
 const paths = contract.paths as Record<string, Record<string, Printed>>;
-const schemas = (contract.components as { schemas: Record<string, Json> }).schemas;
+const schemas = (contract.components as { schemas: Record<string, JsonObject> }).schemas;
 const printed = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
 );
 
 const refsIn = (value: unknown): string[] => {
   if (value === null || typeof value !== "object") return [];
-  const own = (value as Json).$ref;
+  const own = (value as JsonObject).$ref;
   return [...(typeof own === "string" ? [own] : []), ...Object.values(value).flatMap(refsIn)];
 };
 const resolve = (ref: string) =>
@@ -34,12 +34,12 @@ const resolve = (ref: string) =>
     .replace(/^#\//, "")
     .split("/")
     .reduce<unknown>(
-      (value, part) => (value as Json | undefined)?.[part.replace("~1", "/").replace("~0", "~")],
+      (value, part) => (value as JsonObject | undefined)?.[part.replace("~1", "/").replace("~0", "~")],
       contract,
     );
 
 /** Schemas inside the document point at each other through the document, so it is compiled with them. */
-const compile = (schema: Json) => {
+const compile = (schema: JsonObject) => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   return ajv.compile({ ...schema, components: contract.components });
 };
@@ -52,7 +52,7 @@ describe("the document", () => {
   });
 
   it("is the same each time it is printed", () => {
-    expect(JSON.stringify(printOpenApi())).toBe(JSON.stringify(printOpenApi()));
+    expect(JSON.stringify(generateOpenApi())).toBe(JSON.stringify(generateOpenApi()));
   });
 
   it("has every operation but the variants, each under its own name", () => {
@@ -70,7 +70,7 @@ describe("the document", () => {
   });
 
   it("lists every error that there is", () => {
-    expect(Object.keys(contract["x-errors"] as Json)).toEqual(Object.keys(faults));
+    expect(Object.keys(contract["x-errors"] as JsonObject)).toEqual(Object.keys(faults));
   });
 
   it("names in components only what its rules allow", () => {
@@ -119,7 +119,7 @@ describe("images.generate", () => {
   const id = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
 
   // What a client can check before it sends must be what the server checks after.
-  it.each<[Json, boolean]>([
+  it.each<[JsonObject, boolean]>([
     [{ prompt: "a" }, true],
     [{}, false],
     [{ prompt: "a", colour: "red" }, false],

@@ -2,20 +2,20 @@
 // server and its clients share.
 import { z } from "zod";
 import { type FaultCode, faults } from "../faults.ts";
-import type { Body, Operation } from "../kit/operation.ts";
-import { ErrorBody, type Json, Run } from "../kit/shapes.ts";
-import { Event } from "../kit/shapes-events.ts";
+import type { BodyKind, Operation } from "../kit/operation.ts";
+import { Event } from "../kit/schemas/events.ts";
+import { ErrorBody, type JsonObject, Run } from "../kit/schemas/run.ts";
 import { operations } from "../operations/all.ts";
 
 const VERSION = "1.11.0-beta";
-const MEDIA: Record<Body, string> = { json: "application/json", form: "multipart/form-data" };
+const MEDIA: Record<BodyKind, string> = { json: "application/json", form: "multipart/form-data" };
 
-export function printOpenApi(): Json {
-  const schemas: Json = {};
-  const paths: Record<string, Json> = {};
+export function generateOpenApi(): JsonObject {
+  const schemas: JsonObject = {};
+  const paths: Record<string, JsonObject> = {};
   for (const operation of operations.filter((each) => each.variantOf === undefined)) {
     const path = `/api/v1${operation.http.path.replace(/:(\w+)/g, "{$1}")}`;
-    paths[path] = { ...paths[path], [operation.http.method.toLowerCase()]: printOperation(operation, schemas) };
+    paths[path] = { ...paths[path], [operation.http.method.toLowerCase()]: describeOperation(operation, schemas) };
   }
   schemaOf(ErrorBody, "output", schemas);
   return {
@@ -23,7 +23,7 @@ export function printOpenApi(): Json {
     info: {
       title: "Gesso",
       version: VERSION,
-      summary: "Makes and edits images and videos with many models behind one interface",
+      summary: "Generate and edit images and videos with many models through one API",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
@@ -41,12 +41,12 @@ export function printOpenApi(): Json {
   };
 }
 
-function printOperation(operation: Operation, schemas: Json): Json {
+function describeOperation(operation: Operation, schemas: JsonObject): JsonObject {
   const { name, summary, http, rules = [], deprecated } = operation;
   const input = inputSchema(operation, schemas);
   const inPath = [...http.path.matchAll(/:(\w+)/g)].map((match) => match[1]!);
   const isQuery = http.bodies === undefined;
-  const properties = (input.properties ?? {}) as Record<string, Json>;
+  const properties = (input.properties ?? {}) as Record<string, JsonObject>;
   const required = (input.required ?? []) as string[];
   const parameters = Object.entries(properties)
     .filter(([field]) => isQuery || inPath.includes(field))
@@ -83,11 +83,11 @@ function printOperation(operation: Operation, schemas: Json): Json {
         ),
       },
     }),
-    responses: printResponses(operation, schemas),
+    responses: describeResponses(operation, schemas),
   };
 }
 
-const PICTURE = {
+const IMAGE_RESPONSE = {
   description: "The picture itself",
   content: { "image/png": { schema: { type: "string", format: "binary" } } },
 };
@@ -96,7 +96,7 @@ const IDEMPOTENCY_KEY = {
   name: "Idempotency-Key",
   in: "header",
   required: false,
-  description: "The same key always lands on the same run",
+  description: "Idempotency key, 1 to 255 characters. Repeating a request with the same key returns the first result",
   schema: { type: "string", minLength: 1, maxLength: 255 },
 };
 
@@ -109,9 +109,9 @@ const LAST_EVENT_ID = {
 };
 
 /** As a body of this kind has it: some fields and rules belong to one kind only. */
-function inputSchema(operation: Operation, schemas: Json, body?: Body): Json {
+function inputSchema(operation: Operation, schemas: JsonObject, body?: BodyKind): JsonObject {
   const { $schema: _, ...schema } = schemaOf(operation.input, "input", schemas);
-  const fields = Object.entries((schema.properties ?? {}) as Record<string, Json>);
+  const fields = Object.entries((schema.properties ?? {}) as Record<string, JsonObject>);
   const properties = Object.fromEntries(fields.filter(([, field]) => body !== "json" || field["x-body"] === undefined));
   const rules = (operation.rules ?? [])
     .filter((rule) => rule.body === undefined || rule.body === body)
@@ -121,15 +121,15 @@ function inputSchema(operation: Operation, schemas: Json, body?: Body): Json {
   return rules.length > 0 ? { ...shown, allOf: rules } : shown;
 }
 
-function printResponses(operation: Operation, schemas: Json): Json {
+function describeResponses(operation: Operation, schemas: JsonObject): JsonObject {
   // The shape is that of the data of each event.
   const events = { "text/event-stream": { schema: schemaOf(Event, "output", schemas) } };
   const content = {
     ...(operation.events && events),
     [MEDIA.json]: { schema: schemaOf(operation.output, "output", schemas) },
-    ...(operation.table && { "text/csv": { schema: { type: "string" } } }),
+    ...(operation.toCsvRows && { "text/csv": { schema: { type: "string" } } }),
   };
-  const ended = operation.answers === "image" ? PICTURE : { description: "The run has ended", content };
+  const ended = operation.answers === "image" ? IMAGE_RESPONSE : { description: "The run has ended", content };
   const refused: FaultCode[] = ["validation_error", "authentication_required", "run_not_found"];
   const errors = refused.map((code) => String(faults[code].status));
   return {
@@ -151,16 +151,19 @@ function printResponses(operation: Operation, schemas: Json): Json {
 const refTo = (id: string) => ({ $ref: `#/components/schemas/${id}` });
 
 /** JSON Schema of a zod schema; the named ones inside it move to the components. */
-function schemaOf(schema: z.ZodType, io: "input" | "output", schemas: Json): Json {
-  const { $defs = {}, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" }) as Json & { $defs?: Json };
-  const moved = (value: Json): Json =>
+function schemaOf(schema: z.ZodType, io: "input" | "output", schemas: JsonObject): JsonObject {
+  const { $defs = {}, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" }) as JsonObject & {
+    $defs?: JsonObject;
+  };
+  const moved = (value: JsonObject): JsonObject =>
     JSON.parse(JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/'));
-  for (const [id, definition] of Object.entries($defs)) schemas[id] ??= cleaned(moved(definition as Json));
+  for (const [id, definition] of Object.entries($defs))
+    schemas[id] ??= withoutSchemaIds(moved(definition as JsonObject));
   const id = schema.meta()?.id;
-  if (!id) return cleaned(moved(rest));
-  schemas[id] ??= cleaned(moved(rest));
+  if (!id) return withoutSchemaIds(moved(rest));
+  schemas[id] ??= withoutSchemaIds(moved(rest));
   return refTo(id);
 }
 
 /** `id` and `$schema` mean something else inside an OpenAPI document. */
-const cleaned = ({ $schema: _schema, id: _id, $id: _dollar, ...rest }: Json): Json => rest;
+const withoutSchemaIds = ({ $schema: _schema, id: _id, $id: _dollar, ...rest }: JsonObject): JsonObject => rest;

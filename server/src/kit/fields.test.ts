@@ -1,6 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { z } from "zod";
-import { aspectRatio, everyRun, imageUrl, moment, prompt, runId, seed, side, words } from "./fields.ts";
+import {
+  aspectRatio,
+  imageUrl,
+  promptField,
+  runFields,
+  runId,
+  seed,
+  sideLength,
+  textField,
+  timestampField,
+} from "./fields.ts";
 
 const takes = (field: z.ZodType, value: unknown) => field.safeParse(value).success;
 
@@ -9,43 +19,43 @@ const WIDE = "\u{1F30A}";
 
 describe("a prompt", () => {
   it.each([1, 8000])("of %i code points is taken, however many units they need", (length) => {
-    expect(takes(prompt(), WIDE.repeat(length))).toBe(true);
-    expect(takes(prompt(), "a".repeat(length))).toBe(true);
+    expect(takes(promptField(), WIDE.repeat(length))).toBe(true);
+    expect(takes(promptField(), "a".repeat(length))).toBe(true);
   });
 
   it("of 8,001 code points is too long", () => {
-    expect(takes(prompt(), "a".repeat(8001))).toBe(false);
-    expect(takes(prompt(), WIDE.repeat(8001))).toBe(false);
+    expect(takes(promptField(), "a".repeat(8001))).toBe(false);
+    expect(takes(promptField(), WIDE.repeat(8001))).toBe(false);
   });
 
   it.each(["", " ", "\n\t", "\u00a0\u2003", "\u200b\u200d", "\u0000"])("needs something visible: %j", (text) =>
-    expect(takes(prompt(), text)).toBe(false),
+    expect(takes(promptField(), text)).toBe(false),
   );
 
   it.each(["a", " a ", "海", WIDE, "!"])("is anything that can be seen: %j", (text) =>
-    expect(takes(prompt(), text)).toBe(true),
+    expect(takes(promptField(), text)).toBe(true),
   );
 });
 
 describe("words", () => {
   it("may be none, and have their own bound", () => {
-    expect(takes(words("Notes", 3), "")).toBe(true);
-    expect(takes(words("Notes", 3), WIDE.repeat(3))).toBe(true);
-    expect(takes(words("Notes", 3), WIDE.repeat(4))).toBe(false);
+    expect(takes(textField("Notes", 3), "")).toBe(true);
+    expect(takes(textField("Notes", 3), WIDE.repeat(3))).toBe(true);
+    expect(takes(textField("Notes", 3), WIDE.repeat(4))).toBe(false);
   });
 });
 
 describe("numbers", () => {
   it.each(["2026-01-31T12:00:00Z", "0001-01-01T00:00:00+02:00"])("moment %s is taken", (value) =>
-    expect(takes(moment("When"), value)).toBe(true),
+    expect(takes(timestampField("When"), value)).toBe(true),
   );
   it.each(["0000-01-01T00:00:00Z", "2026-02-30T00:00:00Z", "yesterday"])("moment %s is not", (value) =>
-    expect(takes(moment("When"), value)).toBe(false),
+    expect(takes(timestampField("When"), value)).toBe(false),
   );
   it.each([0, 7, 4294967295, undefined])("seed %s is taken", (value) => expect(takes(seed(), value)).toBe(true));
   it.each([-1, 4294967296, 0.5, "7"])("seed %s is not", (value) => expect(takes(seed(), value)).toBe(false));
-  it.each([64, 2048])("side %i is taken", (value) => expect(takes(side("Width"), value)).toBe(true));
-  it.each([63, 2049, 100.5])("side %s is not", (value) => expect(takes(side("Width"), value)).toBe(false));
+  it.each([64, 2048])("side %i is taken", (value) => expect(takes(sideLength("Width"), value)).toBe(true));
+  it.each([63, 2049, 100.5])("side %s is not", (value) => expect(takes(sideLength("Width"), value)).toBe(false));
 });
 
 describe("references", () => {
@@ -69,7 +79,7 @@ describe("a shape", () => {
 });
 
 describe("metadata", () => {
-  const { metadata } = everyRun;
+  const { metadata } = runFields;
   const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, n]));
   const deep = (levels: number): object => (levels === 1 ? {} : { down: deep(levels - 1) });
   /** `{"a":"…"}` is eight bytes around the text. */
@@ -100,17 +110,17 @@ describe("metadata", () => {
 
 describe("webhook_secret", () => {
   it("is neither too short to be one nor too long to be kept", () => {
-    expect(takes(everyRun.webhook_secret, "x".repeat(16))).toBe(true);
-    expect(takes(everyRun.webhook_secret, "x".repeat(15))).toBe(false);
-    expect(takes(everyRun.webhook_secret, "x".repeat(256))).toBe(false);
+    expect(takes(runFields.webhook_secret, "x".repeat(16))).toBe(true);
+    expect(takes(runFields.webhook_secret, "x".repeat(15))).toBe(false);
+    expect(takes(runFields.webhook_secret, "x".repeat(256))).toBe(false);
   });
 
   it("is a key of 24 to 64 bytes in base64 where it begins with whsec_", () => {
     const key = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString("base64")}`;
-    for (const bytes of [24, 25, 26, 32, 64]) expect(takes(everyRun.webhook_secret, key(bytes))).toBe(true);
-    for (const bytes of [12, 23, 65, 100]) expect(takes(everyRun.webhook_secret, key(bytes))).toBe(false);
+    for (const bytes of [24, 25, 26, 32, 64]) expect(takes(runFields.webhook_secret, key(bytes))).toBe(true);
+    for (const bytes of [12, 23, 65, 100]) expect(takes(runFields.webhook_secret, key(bytes))).toBe(false);
     for (const bad of ["whsec_not in base64 at all!!!!!!!!!!!!!", `${key(24)}=`, `${key(25).slice(0, -1)}`]) {
-      expect(takes(everyRun.webhook_secret, bad)).toBe(false);
+      expect(takes(runFields.webhook_secret, bad)).toBe(false);
     }
   });
 });

@@ -1,22 +1,22 @@
 import { expect, it } from "vitest";
-import { file, filePart, isFilePart } from "./files.ts";
+import { createFilePart, fileField, isFilePart } from "./files.ts";
 
 const part = { path: "/tmp/a", filename: "a.png", size_bytes: 3, sha256: "0".repeat(64) };
 
 it("is only what the reader of forms made: a body that looks like one is not", () => {
-  expect(isFilePart(filePart(part))).toBe(true);
+  expect(isFilePart(createFilePart(part))).toBe(true);
   expect(isFilePart(part)).toBe(false);
-  expect(isFilePart({ ...filePart(part) })).toBe(false);
-  expect(isFilePart(JSON.parse(JSON.stringify(filePart(part))))).toBe(false);
+  expect(isFilePart({ ...createFilePart(part) })).toBe(false);
+  expect(isFilePart(JSON.parse(JSON.stringify(createFilePart(part))))).toBe(false);
 });
 
 it("cannot be pointed at another file afterwards", () => {
-  const made = filePart(part);
+  const made = createFilePart(part);
   expect(() => Object.assign(made, { path: "/etc/passwd" })).toThrow(TypeError);
 });
 
 it("is refused as a field where a form sent text in its place", () => {
-  const field = file("The image");
-  expect(field.safeParse(filePart(part)).success).toBe(true);
+  const field = fileField("The image");
+  expect(field.safeParse(createFilePart(part)).success).toBe(true);
   expect(field.safeParse("a.png").success).toBe(false);
 });

@@ -6,7 +6,7 @@ export type FilePart = { path: string; filename: string; size_bytes: number; sha
 
 const made = new WeakSet<object>();
 
-export function filePart(part: FilePart): FilePart {
+export function createFilePart(part: FilePart): FilePart {
   const frozen = Object.freeze({ ...part });
   made.add(frozen);
   return frozen;
@@ -18,8 +18,8 @@ export const isFilePart = (value: unknown): value is FilePart =>
 /** A field that a JSON body does not have. */
 export const FORM_ONLY = { "x-body": "form" } as const;
 
-export const file = (says: string) =>
+export const fileField = (says: string) =>
   z
-    .custom<FilePart>(isFilePart, { params: { code: "invalid_type" }, error: "A file part of a form." })
+    .custom<FilePart>(isFilePart, { params: { code: "invalid_type" }, error: "Must be a file in a multipart form." })
     .describe(says)
     .meta({ type: "string", format: "binary", "x-widget": "file", ...FORM_ONLY });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { Fault, type Issue } from "../faults.ts";
-import { file, filePart } from "./files.ts";
+import { Fault, type ValidationIssue } from "../faults.ts";
+import { createFilePart, fileField } from "./files.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { parseInput } from "./parse.ts";
-import { fixedWhen, inForm, inJson, required, requiredWhen } from "./rules.ts";
-import type { Json } from "./shapes.ts";
+import { fixedWhen, onlyInForm, onlyInJson, required, requiredWhen } from "./rules.ts";
+import type { JsonObject } from "./schemas/run.ts";
 
 const operation = defineOperation({
   name: "tests.paint",
@@ -33,24 +33,25 @@ const operation = defineOperation({
   rules: [requiredWhen("model_type", "large", ["width"]), fixedWhen("model_type", "large", "count", 2)],
   output: z.unknown(),
   example: { title: "sea" },
-  adapt: ({ old_title, ...raw }) => (old_title === undefined ? raw : { title: old_title, ...raw }),
-  settle: (input) => (input.model_type === "large" ? { ...input, count: 2 } : input),
+  translateDeprecated: ({ old_title, ...raw }) => (old_title === undefined ? raw : { title: old_title, ...raw }),
+  fillDefaults: (input) => (input.model_type === "large" ? { ...input, count: 2 } : input),
   plan: () => [],
-  reply: (run) => run,
+  renderResponse: (run) => run,
 });
 
-function refusalOf(raw: Json, of: Operation = operation): { code: string; errors: Issue[] } {
+function refusalOf(raw: JsonObject, of: Operation = operation): { code: string; errors: ValidationIssue[] } {
   try {
     parseInput(of, raw);
   } catch (thrown) {
     const fault = thrown as Fault;
     expect(fault).toBeInstanceOf(Fault);
-    return { code: fault.code, errors: fault.details.errors as Issue[] };
+    return { code: fault.code, errors: fault.details.errors as ValidationIssue[] };
   }
   throw new Error("it was taken");
 }
 
-const issues = (raw: Json) => refusalOf({ title: "sea", ...raw }).errors.map(({ path, code }) => `${path} ${code}`);
+const issues = (raw: JsonObject) =>
+  refusalOf({ title: "sea", ...raw }).errors.map(({ path, code }) => `${path} ${code}`);
 
 describe("what fits", () => {
   it("comes back with defaults filled, beside what the caller really said", () => {
@@ -72,7 +73,7 @@ describe("what fits", () => {
 });
 
 describe("what does not fit has a word of the catalogue", () => {
-  it.each<[string, Json, string]>([
+  it.each<[string, JsonObject, string]>([
     ["a field that is not there", { title: undefined }, "/title required"],
     ["a field that does not exist", { colour: "red" }, "/colour unknown_field"],
     ["text where a number belongs", { count: "many" }, "/count invalid_type"],
@@ -130,18 +131,21 @@ describe("what belongs to one kind of body", () => {
     name: "tests.both",
     summary: "Both",
     http: { method: "POST", path: "/both", bodies: ["json", "form"] },
-    input: z.object({ title, count, image: file("A file").optional() } as { title: z.ZodString; image: z.ZodOptional }),
-    rules: [inJson(required("count")), inForm(required("image"))],
+    input: z.object({ title, count, image: fileField("A file").optional() } as {
+      title: z.ZodString;
+      image: z.ZodOptional;
+    }),
+    rules: [onlyInJson(required("count")), onlyInForm(required("image"))],
     output: z.unknown(),
     example: {},
-    answer: async () => ({}),
+    respond: async () => ({}),
   });
-  const image = filePart({ path: "/a", filename: "a.png", size_bytes: 1, sha256: "" });
-  const told = (raw: Json, body?: "json" | "form") => {
+  const image = createFilePart({ path: "/a", filename: "a.png", size_bytes: 1, sha256: "" });
+  const told = (raw: JsonObject, body?: "json" | "form") => {
     try {
       parseInput(both, raw, body);
     } catch (thrown) {
-      return ((thrown as Fault).details.errors as Issue[]).map(({ path, code }) => `${path} ${code}`);
+      return ((thrown as Fault).details.errors as ValidationIssue[]).map(({ path, code }) => `${path} ${code}`);
     }
     return [];
   };

@@ -1,21 +1,21 @@
 // Reads what a caller sent against an operation: every misfit at once, defaults filled, words of the catalogue.
 import { z } from "zod";
-import { Fault, type Issue } from "../faults.ts";
+import { Fault, type ValidationIssue } from "../faults.ts";
 import { FORM_ONLY } from "./files.ts";
-import type { Body, Operation } from "./operation.ts";
-import type { Json } from "./shapes.ts";
+import type { BodyKind, Operation } from "./operation.ts";
+import type { JsonObject } from "./schemas/run.ts";
 
-export type Parsed = {
+export type ParsedInput = {
   /** The input with defaults filled and the model's settings applied. */
-  input: Json;
+  input: JsonObject;
   /** Only what the caller said, so that a default of ours never overrides a model's own. */
-  given: Json;
+  given: JsonObject;
 };
 
 /** `body` is what carried the request: some fields and rules belong to one kind only. */
-export function parseInput(operation: Operation, raw: Json, body?: Body): Parsed {
-  const given = operation.adapt?.(raw) ?? raw;
-  const result = inputOf(operation, body).safeParse(given);
+export function parseInput(operation: Operation, raw: JsonObject, body?: BodyKind): ParsedInput {
+  const given = operation.translateDeprecated?.(raw) ?? raw;
+  const result = inputSchemaFor(operation, body).safeParse(given);
   const found = result.success ? [] : result.error.issues.flatMap((issue) => describeIssue(issue, given));
   // One complaint a field: what is of the wrong type is not also too long.
   const fieldIssues = found.filter((issue, index) => found.findIndex(({ path }) => path === issue.path) === index);
@@ -29,12 +29,12 @@ export function parseInput(operation: Operation, raw: Json, body?: Body): Parsed
       (each, index, all) => all.findIndex(({ path, code }) => path === each.path && code === each.code) === index,
     );
   const issues = [...fieldIssues, ...ruleIssues];
-  if (issues.length > 0 || !result.success) refuse(issues);
-  return { input: operation.settle?.(result.data as never) ?? result.data, given };
+  if (issues.length > 0 || !result.success) throwValidationFault(issues);
+  return { input: operation.fillDefaults?.(result.data as never) ?? result.data, given };
 }
 
-function refuse(issues: Issue[]): never {
-  const isUnsupported = (issue: Issue) => issue.code === "unsupported_parameter";
+function throwValidationFault(issues: ValidationIssue[]): never {
+  const isUnsupported = (issue: ValidationIssue) => issue.code === "unsupported_parameter";
   if (issues.every(isUnsupported)) throw new Fault("unsupported_parameter", { errors: issues });
   // Among misfits of other kinds it is one more value that is not taken.
   const errors = issues.map((issue) => (isUnsupported(issue) ? { ...issue, code: "unknown_value" } : issue));
@@ -43,7 +43,7 @@ function refuse(issues: Issue[]): never {
 
 const inJson = new WeakMap<Operation, z.ZodObject>();
 
-function inputOf(operation: Operation, body: Body | undefined): z.ZodObject {
+function inputSchemaFor(operation: Operation, body: BodyKind | undefined): z.ZodObject {
   if (body !== "json") return operation.input.strict();
   const known = inJson.get(operation) ?? operation.input.omit(formOnlyFields(operation) as object).strict();
   inJson.set(operation, known);
@@ -63,22 +63,25 @@ const innermost = (field: z.ZodType): z.ZodType =>
 const pointer = (path: PropertyKey[]) =>
   path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
-function describeIssue(issue: z.core.$ZodIssue, given: Json): Issue[] {
+function describeIssue(issue: z.core.$ZodIssue, given: JsonObject): ValidationIssue[] {
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({
       path: pointer([...issue.path, key]),
       code: "unknown_field",
-      message: "There is no such field.",
+      message: "Unknown field.",
     }));
   }
-  const absent = issue.path.reduce<unknown>((value, part) => (value as Json | undefined)?.[part as string], given);
+  const absent = issue.path.reduce<unknown>(
+    (value, part) => (value as JsonObject | undefined)?.[part as string],
+    given,
+  );
   if (absent === undefined && ["invalid_type", "invalid_value", "invalid_union", "custom"].includes(issue.code)) {
     return [{ path: pointer(issue.path), code: "required", message: "This field is required." }];
   }
-  return [{ path: pointer(issue.path), code: wordFor(issue), message: issue.message }];
+  return [{ path: pointer(issue.path), code: issueCodeFor(issue), message: issue.message }];
 }
 
-function wordFor(issue: z.core.$ZodIssue): string {
+function issueCodeFor(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case "invalid_type":
     case "invalid_union":

@@ -3,25 +3,25 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  allOrNone,
   atLeastOne,
+  equalIfBoth,
   exactlyOne,
+  type FieldRule,
   fixedWhen,
-  inForm,
-  inJson,
-  lengthWhen,
-  type Rule,
+  itemsBetweenWhen,
+  onlyInForm,
+  onlyInJson,
   required,
   requiredWhen,
-  sameIfBoth,
-  sumOf,
-  sumWhen,
-  together,
+  totalItemsBetween,
+  totalItemsBetweenWhen,
   valuesWhen,
 } from "./rules.ts";
-import type { Json } from "./shapes.ts";
+import type { JsonObject } from "./schemas/run.ts";
 
-const accepts = (rule: Rule) => new Ajv2020({ strict: false }).compile(rule.schema);
-const codes = (rule: Rule, input: Json) => rule.check(input).map(({ path, code }) => `${path} ${code}`);
+const accepts = (rule: FieldRule) => new Ajv2020({ strict: false }).compile(rule.schema);
+const codes = (rule: FieldRule, input: JsonObject) => rule.check(input).map(({ path, code }) => `${path} ${code}`);
 
 const fields = ["a", "b", "c"];
 const model = fc.constantFrom("plain", "special");
@@ -30,7 +30,7 @@ const three = someOf({ a: fc.string(), b: fc.integer(), c: fc.boolean(), model }
 const list = fc.array(fc.string(), { maxLength: 6 });
 
 /** Everything that the validator takes the schema takes, and the other way round. */
-const agree = (rule: Rule, inputs: fc.Arbitrary<Json>) => {
+const agree = (rule: FieldRule, inputs: fc.Arbitrary<JsonObject>) => {
   const schema = accepts(rule);
   fc.assert(
     fc.property(inputs, (input) => schema(input) === (rule.check(input).length === 0)),
@@ -55,7 +55,7 @@ describe("atLeastOne", () => {
 });
 
 describe("together", () => {
-  const rule = together("lora_pair_required", ...fields);
+  const rule = allOrNone("lora_pair_required", ...fields);
   it.each([{}, { a: 1, b: 2, c: 3 }])("fits %j", (input) => expect(codes(rule, input)).toEqual([]));
   it("names each field that is missing, with the word it was given", () =>
     expect(codes(rule, { b: 1 })).toEqual(["/a lora_pair_required", "/c lora_pair_required"]));
@@ -99,7 +99,7 @@ describe("fixedWhen", () => {
 });
 
 describe("lengthWhen", () => {
-  const rule = lengthWhen("model", "special", ["a", "b"], [2, 3]);
+  const rule = itemsBetweenWhen("model", "special", ["a", "b"], [2, 3]);
   it.each([
     { model: "special", a: ["x", "y"], b: ["x", "y", "z"] },
     { model: "special" },
@@ -114,7 +114,7 @@ describe("lengthWhen", () => {
 });
 
 describe("sumWhen", () => {
-  const rule = sumWhen("model", "special", ["a", "b"], [2, 4]);
+  const rule = totalItemsBetweenWhen("model", "special", ["a", "b"], [2, 4]);
   it.each([
     { model: "special", a: ["1"], b: ["2"] },
     { model: "special", b: ["1", "2", "3", "4"] },
@@ -136,8 +136,8 @@ describe("sumWhen", () => {
 });
 
 describe("sumOf", () => {
-  const rule = sumOf(["a", "b"], [2, 3]);
-  it.each<[Json, string[]]>([
+  const rule = totalItemsBetween(["a", "b"], [2, 3]);
+  it.each<[JsonObject, string[]]>([
     [{}, ["/a too_few_items"]],
     [{ a: ["1"], b: ["2"] }, []],
     [{ a: ["1", "2"], b: ["3", "4"] }, ["/a too_many_items"]],
@@ -145,7 +145,7 @@ describe("sumOf", () => {
 });
 
 describe("sameIfBoth", () => {
-  const rule = sameIfBoth("new", "old");
+  const rule = equalIfBoth("new", "old");
   it("lets one through, or both alike", () => {
     for (const input of [{}, { new: "x" }, { old: "x" }, { new: "x", old: "x" }])
       expect(codes(rule, input)).toEqual([]);
@@ -155,12 +155,12 @@ describe("sameIfBoth", () => {
 
 describe("a rule for one kind of body", () => {
   it("says which, and is the same rule otherwise", () => {
-    expect(inForm(required("a"))).toMatchObject({
+    expect(onlyInForm(required("a"))).toMatchObject({
       body: "form",
       says: "In a form: Give a.",
       schema: { required: ["a"] },
     });
-    expect(inJson(required("a")).body).toBe("json");
-    expect(codes(inJson(required("a", "b")), { a: 1 })).toEqual(["/b required"]);
+    expect(onlyInJson(required("a")).body).toBe("json");
+    expect(codes(onlyInJson(required("a", "b")), { a: 1 })).toEqual(["/b required"]);
   });
 });

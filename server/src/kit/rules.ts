@@ -1,25 +1,30 @@
 // Rules between fields, as data: the validator runs `check`, JSON Schema carries `schema`, people and agents read `says`.
 // They run on what the caller sent, beside the field checks, so that every misfit is told at once.
-import type { Issue } from "../faults.ts";
-import type { Json } from "./shapes.ts";
+import type { ValidationIssue } from "../faults.ts";
+import type { JsonObject } from "./schemas/run.ts";
 
 /** `body`: the rule holds only for requests of this kind, where an operation takes both. */
-export type Rule = { says: string; check(input: Json): Issue[]; schema: Json; body?: "json" | "form" };
+export type FieldRule = {
+  says: string;
+  check(input: JsonObject): ValidationIssue[];
+  schema: JsonObject;
+  body?: "json" | "form";
+};
 
-const given = (input: Json) => (field: string) => input[field] !== undefined && input[field] !== null;
+const given = (input: JsonObject) => (field: string) => input[field] !== undefined && input[field] !== null;
 const requiredEach = (fields: readonly string[]) => fields.map((field) => ({ required: [field] }));
 const when = (field: string, value: string) => ({ properties: { [field]: { const: value } }, required: [field] });
 const lengthOf = (value: unknown) => (Array.isArray(value) ? value.length : 0);
 
 /** Fields whose absence has a word of its own; all others are plainly `required`. */
-const ABSENCE: Record<string, string> = {
+const MISSING_FIELD_CODES: Record<string, string> = {
   aspect_ratio: "aspect_ratio_required",
   model_id: "model_id_required",
   lora_low_name: "lora_pair_required",
   lora_high_name: "lora_pair_required",
 };
 
-export const exactlyOne = (...fields: string[]): Rule => {
+export const exactlyOne = (...fields: string[]): FieldRule => {
   const says = `Give exactly one of ${fields.join(", ")}.`;
   return {
     says,
@@ -31,7 +36,7 @@ export const exactlyOne = (...fields: string[]): Rule => {
   };
 };
 
-export const atLeastOne = (...fields: string[]): Rule => {
+export const atLeastOne = (...fields: string[]): FieldRule => {
   const says = `Give at least one of ${fields.join(", ")}.`;
   return {
     says,
@@ -42,7 +47,7 @@ export const atLeastOne = (...fields: string[]): Rule => {
 };
 
 /** For changes, where null is a value of its own: it takes something away. */
-export const atLeastOneChange = (...fields: string[]): Rule => {
+export const atLeastOneChange = (...fields: string[]): FieldRule => {
   const says = `Give at least one of ${fields.join(", ")}.`;
   return {
     says,
@@ -54,7 +59,7 @@ export const atLeastOneChange = (...fields: string[]): Rule => {
   };
 };
 
-export const required = (...fields: string[]): Rule => ({
+export const required = (...fields: string[]): FieldRule => ({
   says: `Give ${fields.join(" and ")}.`,
   check: (input) =>
     fields
@@ -63,12 +68,12 @@ export const required = (...fields: string[]): Rule => ({
   schema: { required: fields },
 });
 
-export const inJson = (rule: Rule): Rule => ({ ...rule, says: `In JSON: ${rule.says}`, body: "json" });
-export const inForm = (rule: Rule): Rule => ({ ...rule, says: `In a form: ${rule.says}`, body: "form" });
+export const onlyInJson = (rule: FieldRule): FieldRule => ({ ...rule, says: `In JSON: ${rule.says}`, body: "json" });
+export const onlyInForm = (rule: FieldRule): FieldRule => ({ ...rule, says: `In a form: ${rule.says}`, body: "form" });
 
 /** Two names of one thing may both be given, but not with different values. */
-export const sameIfBoth = (field: string, other: string): Rule => {
-  const says = `${field} and ${other} are two names of one field: give one, or the same value.`;
+export const equalIfBoth = (field: string, other: string): FieldRule => {
+  const says = `${field} and ${other} are the same field. Send one of them, or the same value in both.`;
   return {
     says,
     check: (input) =>
@@ -80,8 +85,8 @@ export const sameIfBoth = (field: string, other: string): Rule => {
 };
 
 /** How many entries these lists have in all. JSON Schema cannot add, so it only hears that one of them is needed. */
-export const sumOf = (lists: readonly string[], [least, most]: [number, number]): Rule => {
-  const says = `${lists.join(", ")} have ${least} to ${most} entries together.`;
+export const totalItemsBetween = (lists: readonly string[], [least, most]: [number, number]): FieldRule => {
+  const says = `${lists.join(", ")} must have ${least} to ${most} items in total.`;
   return {
     says,
     check: (input) => {
@@ -92,8 +97,8 @@ export const sumOf = (lists: readonly string[], [least, most]: [number, number])
   };
 };
 
-export const together = (code: string, ...fields: string[]): Rule => {
-  const says = `Give ${fields.join(" and ")} together or not at all.`;
+export const allOrNone = (code: string, ...fields: string[]): FieldRule => {
+  const says = `Send all of ${fields.join(", ")}, or none of them.`;
   return {
     says,
     check: (input) => {
@@ -105,7 +110,7 @@ export const together = (code: string, ...fields: string[]): Rule => {
   };
 };
 
-export const requiredWhen = (field: string, value: string, fields: readonly string[]): Rule => ({
+export const requiredWhen = (field: string, value: string, fields: readonly string[]): FieldRule => ({
   says: `${fields.join(", ")} required when ${field} is ${value}.`,
   check: (input) =>
     input[field] !== value
@@ -114,13 +119,13 @@ export const requiredWhen = (field: string, value: string, fields: readonly stri
           .filter((each) => !given(input)(each))
           .map((each) => ({
             path: `/${each}`,
-            code: ABSENCE[each] ?? "required",
+            code: MISSING_FIELD_CODES[each] ?? "required",
             message: `${each} is required when ${field} is ${value}.`,
           })),
   schema: { if: when(field, value), then: { required: fields } },
 });
 
-export const valuesWhen = (field: string, value: string, other: string, values: readonly string[]): Rule => {
+export const valuesWhen = (field: string, value: string, other: string, values: readonly string[]): FieldRule => {
   const says = `${other} is one of ${values.join(", ")} when ${field} is ${value}.`;
   return {
     says,
@@ -133,7 +138,7 @@ export const valuesWhen = (field: string, value: string, other: string, values: 
 };
 
 /** The service sets this value for the model; another one from the caller cannot be honoured. */
-export const fixedWhen = (field: string, value: string, other: string, fixed: number): Rule => {
+export const fixedWhen = (field: string, value: string, other: string, fixed: number): FieldRule => {
   const says = `${other} is always ${fixed} when ${field} is ${value}.`;
   return {
     says,
@@ -146,9 +151,14 @@ export const fixedWhen = (field: string, value: string, other: string, fixed: nu
 };
 
 /** How many entries each of these lists has, where it is given. */
-export const lengthWhen = (field: string, value: string, lists: readonly string[], bounds: [number, number]): Rule => {
+export const itemsBetweenWhen = (
+  field: string,
+  value: string,
+  lists: readonly string[],
+  bounds: [number, number],
+): FieldRule => {
   const [least, most] = bounds;
-  const says = `${lists.join(" and ")} have ${least} to ${most} entries each when ${field} is ${value}.`;
+  const says = `${lists.join(" and ")} must have ${least} to ${most} items each when ${field} is ${value}.`;
   const fits = (list: unknown) => lengthOf(list) >= least && lengthOf(list) <= most;
   return {
     says,
@@ -166,8 +176,13 @@ export const lengthWhen = (field: string, value: string, lists: readonly string[
 };
 
 /** The same, for one model only. */
-export const sumWhen = (field: string, value: string, lists: readonly string[], bounds: [number, number]): Rule => {
-  const rule = sumOf(lists, bounds);
+export const totalItemsBetweenWhen = (
+  field: string,
+  value: string,
+  lists: readonly string[],
+  bounds: [number, number],
+): FieldRule => {
+  const rule = totalItemsBetween(lists, bounds);
   return {
     says: `When ${field} is ${value}: ${rule.says}`,
     check: (input) => (input[field] === value ? rule.check(input) : []),

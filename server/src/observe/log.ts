@@ -6,5 +6,5 @@ export const LogEnv = z.object({
   LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info").describe("How much is logged"),
 });
 
-export const createLog = (env: z.output<typeof LogEnv>, role: string) =>
+export const createLogger = (env: z.output<typeof LogEnv>, role: string) =>
   pino({ level: env.LOG_LEVEL, base: { role }, timestamp: pino.stdTimeFunctions.isoTime });

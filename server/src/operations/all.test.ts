@@ -1,10 +1,10 @@
 // What every operation must be, by being in the list: whoever adds one gets these checks for nothing.
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { filePart } from "../kit/files.ts";
+import { createFilePart } from "../kit/files.ts";
 import type { Operation } from "../kit/operation.ts";
 import { parseInput } from "../kit/parse.ts";
-import type { Json } from "../kit/shapes.ts";
+import type { JsonObject } from "../kit/schemas/run.ts";
 import { providers } from "../providers/all.ts";
 import { operations } from "./all.ts";
 
@@ -16,7 +16,7 @@ const planned = own.filter((operation) => operation.plan !== undefined);
 const named = (list: Operation[]) => list.map((operation) => [operation.name, operation] as const);
 const twice = (words: string[]) => words.filter((word, index) => words.indexOf(word) !== index);
 
-type Property = Json & { description?: string; format?: string; items?: Property };
+type Property = JsonObject & { description?: string; format?: string; items?: Property };
 const propertiesOf = (operation: Operation) =>
   (z.toJSONSchema(operation.input, { io: "input", unrepresentable: "any" }).properties ?? {}) as Record<
     string,
@@ -24,9 +24,9 @@ const propertiesOf = (operation: Operation) =>
   >;
 
 /** Examples leave files out, because a page of documentation cannot hold one. */
-const exampleOf = (operation: Operation): Json => {
+const exampleOf = (operation: Operation): JsonObject => {
   const files = Object.entries(propertiesOf(operation)).filter(([, property]) => property.format === "binary");
-  const file = filePart({ path: "/nowhere", filename: "a.png", size_bytes: 1, sha256: "0".repeat(64) });
+  const file = createFilePart({ path: "/nowhere", filename: "a.png", size_bytes: 1, sha256: "0".repeat(64) });
   return { ...Object.fromEntries(files.map(([field]) => [field, file])), ...operation.example };
 };
 
@@ -72,9 +72,9 @@ describe.each(named(operations))("%s", (name, operation) => {
   });
 
   it("either makes runs, answers at once, or tells events, one of them only", () => {
-    expect([operation.plan, operation.answer, operation.events].filter(Boolean)).toHaveLength(1);
+    expect([operation.plan, operation.respond, operation.events].filter(Boolean)).toHaveLength(1);
     expect(operation.run_type === undefined).toBe(operation.plan === undefined);
-    expect(operation.reply === undefined).toBe(operation.plan === undefined);
+    expect(operation.renderResponse === undefined).toBe(operation.plan === undefined);
   });
 
   it("tells of every deprecated field that it still takes", () => {

@@ -4,5 +4,5 @@ import * as listed from "./index.ts";
 
 export const operations: Operation[] = Object.values(listed);
 
-export const operationNamed = (name: string): Operation | undefined =>
+export const findOperation = (name: string): Operation | undefined =>
   operations.find((each) => each.name === name || each.aliases?.includes(name));

@@ -2,6 +2,8 @@
 import * as listed from "./index.ts";
 import type { Provider } from "./provider.ts";
 
-const placeOf = ({ preference = 50 }: Provider) => preference;
+const providerPreference = ({ preference = 50 }: Provider) => preference;
 
-export const providers: Provider[] = Object.values(listed).sort((a, b) => placeOf(a) - placeOf(b));
+export const providers: Provider[] = Object.values(listed).sort(
+  (a, b) => providerPreference(a) - providerPreference(b),
+);

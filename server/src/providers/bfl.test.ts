@@ -3,23 +3,24 @@
 import { createHmac } from "node:crypto";
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { startBfl, bfl as vendor } from "../../test/vendors/bfl.ts";
-import { contextFor } from "../../test/vendors/context.ts";
-import { jobFor, maskOf, pictureOf } from "../../test/vendors/jobs.ts";
-import { colourOf } from "../../test/vendors/pictures.ts";
-import type { StandIn } from "../../test/vendors/stand-in.ts";
+import { startFakeBfl, fakeBfl as vendor } from "../../test/fake-vendors/bfl.ts";
+import type { FakeVendor } from "../../test/fake-vendors/fake-vendor.ts";
+import { createFakeProviderContext } from "../../test/fake-vendors/provider-context.ts";
+import { colourFromText } from "../../test/fake-vendors/result-files.ts";
+import { createImageAsset, createMaskAsset, createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
 import type { Fault } from "../faults.ts";
 import { bfl } from "./bfl.ts";
-import { failureOf } from "./http.ts";
-import type { Context, Done, Send, Ticket } from "./provider.ts";
+import { readProviderFailure } from "./call-provider.ts";
+import type { JobDone, ProviderContext, SendRequest, Ticket } from "./provider.ts";
 
-let standIn: StandIn;
+let standIn: FakeVendor;
 beforeEach(async () => {
   standIn = await vendor.start();
 });
 afterEach(() => standIn.close());
 
-const context = (overrides: Partial<Context<unknown>> = {}) => contextFor(vendor.env(standIn), bfl, overrides);
+const context = (overrides: Partial<ProviderContext<unknown>> = {}) =>
+  createFakeProviderContext(vendor.env(standIn), bfl, overrides);
 const offer = (task: string, model: string, as?: string) =>
   bfl.offers.find((each) => each.task === task && each.model === model && (as ?? each.as) === each.as)!;
 const DEV = () => offer("image.generate", "flux-dev");
@@ -31,9 +32,9 @@ const running = (progress: { state: string; ticket?: Ticket }) => {
   expect(progress.state).toBe("running");
   return progress.ticket!;
 };
-async function ended(ticket: Ticket, within = context()): Promise<Done> {
+async function ended(ticket: Ticket, within = context()): Promise<JobDone> {
   for (;;) {
-    const progress = await bfl.check(ticket, within);
+    const progress = await bfl.poll(ticket, within);
     if (progress.state === "done") return progress;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
@@ -43,7 +44,7 @@ const faultOf = async (work: Promise<unknown>) => {
     () => undefined,
     (fault) => fault,
   )) as Fault;
-  return [thrown?.code, failureOf(thrown).kind];
+  return [thrown?.code, readProviderFailure(thrown).kind];
 };
 const base64 = async (asset: { bytes(): Promise<Uint8Array> }) => Buffer.from(await asset.bytes()).toString("base64");
 const asked = () => standIn.ledger.at(-1)!;
@@ -51,7 +52,7 @@ const asked = () => standIn.ledger.at(-1)!;
 describe("what is sent", () => {
   it("gives flux-dev its size, steps and guidance, within its bounds", async () => {
     const options = { guidance: 7.5, steps: 80, scheduler: "ignored" };
-    await bfl.submit(jobFor(DEV(), { width: 768, height: 512, seed: 7, options }), DEV(), context());
+    await bfl.submit(createSampleJob(DEV(), { width: 768, height: 512, seed: 7, options }), DEV(), context());
     expect(asked()).toMatchObject({ model: "flux-dev" });
     expect(asked().request).toEqual({
       prompt: "a red bicycle by the sea",
@@ -65,8 +66,8 @@ describe("what is sent", () => {
   });
 
   it("lets an edit keep the shape of its source where no other was asked for", async () => {
-    const images = [pictureOf("desk", 80, 40)];
-    const ticket = running(await bfl.submit(jobFor(KONTEXT(), { images }), KONTEXT(), context()));
+    const images = [createImageAsset("desk", 80, 40)];
+    const ticket = running(await bfl.submit(createSampleJob(KONTEXT(), { images }), KONTEXT(), context()));
     expect(asked().request).toEqual({
       prompt: "make it night",
       input_image: await base64(images[0]!),
@@ -79,8 +80,8 @@ describe("what is sent", () => {
 
   it("numbers the images of flux-kontext-multi", async () => {
     const multi = offer("image.generate", "flux-kontext-multi");
-    const images = [pictureOf("a"), pictureOf("b"), pictureOf("c")];
-    await bfl.submit(jobFor(multi, { images, aspect_ratio: "4:5" }), multi, context());
+    const images = [createImageAsset("a"), createImageAsset("b"), createImageAsset("c")];
+    await bfl.submit(createSampleJob(multi, { images, aspect_ratio: "4:5" }), multi, context());
     expect(asked().model).toBe("flux-kontext-max");
     expect(asked().request).toMatchObject({
       input_image: await base64(images[0]!),
@@ -94,14 +95,14 @@ describe("what is sent", () => {
     ["flux-pro-1.0-fill", FILL, { prompt: "a plant" }],
     ["flux-tools/erase-v1", ERASE, {}],
   ])("sends %s our mask as it is: white is painted", async (model, of, words) => {
-    const images = [pictureOf("desk")];
+    const images = [createImageAsset("desk")];
     const ticket = running(
-      await bfl.submit(jobFor(of(), { images, mask: maskOf(), prompt: "a plant" }), of(), context()),
+      await bfl.submit(createSampleJob(of(), { images, mask: createMaskAsset(), prompt: "a plant" }), of(), context()),
     );
     expect(asked().model).toBe(model);
     expect(asked().request).toEqual({
       image: await base64(images[0]!),
-      mask: await base64(maskOf()),
+      mask: await base64(createMaskAsset()),
       output_format: "png",
       ...words,
     });
@@ -109,12 +110,12 @@ describe("what is sent", () => {
       .raw()
       .toBuffer({ resolveWithObject: true });
     const at = (x: number, y: number) => [...data.subarray((y * 64 + x) * 3, (y * 64 + x) * 3 + 3)];
-    expect(at(1, 1)).toEqual(Object.values(colourOf("desk")));
+    expect(at(1, 1)).toEqual(Object.values(colourFromText("desk")));
     expect(at(32, 32)).not.toEqual(at(1, 1));
   });
 
   it("causes no complaint with any of its offers", async () => {
-    for (const each of bfl.offers) await ended(running(await bfl.submit(jobFor(each), each, context())));
+    for (const each of bfl.offers) await ended(running(await bfl.submit(createSampleJob(each), each, context())));
     expect(standIn.ledger).toHaveLength(bfl.offers.length);
     expect(standIn.complaints).toEqual([]);
   });
@@ -128,7 +129,7 @@ describe("what is sent", () => {
   });
 });
 
-const read = async (outputs: Done["outputs"]) =>
+const read = async (outputs: JobDone["outputs"]) =>
   Buffer.from(await (await fetch((outputs[0] as { url: string }).url)).arrayBuffer());
 
 describe("what its answers mean", () => {
@@ -138,7 +139,7 @@ describe("what its answers mean", () => {
     ["failed", "a cat", ["provider_error", "failed"]],
   ] as const)("a job that ends %s (%s)", async (outcome, prompt, fault) => {
     standIn.switches.outcome = outcome;
-    const ticket = running(await bfl.submit(jobFor(DEV(), { prompt }), DEV(), context()));
+    const ticket = running(await bfl.submit(createSampleJob(DEV(), { prompt }), DEV(), context()));
     expect(await faultOf(ended(ticket))).toEqual(fault);
   });
 
@@ -151,40 +152,46 @@ describe("what its answers mean", () => {
     [500, ["provider_error", "doubt"]],
   ] as const)("a refusal with %i", async (status, fault) => {
     standIn.switches.refuse = { times: 1, status };
-    expect(await faultOf(bfl.submit(jobFor(DEV()), DEV(), context()))).toEqual(fault);
+    expect(await faultOf(bfl.submit(createSampleJob(DEV()), DEV(), context()))).toEqual(fault);
     expect(standIn.ledger).toEqual([]);
   });
 
   it("a wrong key and a model that is gone are no fault of the caller", async () => {
-    const wrong = contextFor({ ...vendor.env(standIn), BFL_API_KEY: "wrong" }, bfl);
-    expect(await faultOf(bfl.submit(jobFor(DEV()), DEV(), wrong))).toEqual(["model_unavailable", "refused"]);
+    const wrong = createFakeProviderContext({ ...vendor.env(standIn), BFL_API_KEY: "wrong" }, bfl);
+    expect(await faultOf(bfl.submit(createSampleJob(DEV()), DEV(), wrong))).toEqual(["model_unavailable", "refused"]);
     standIn.switches.retired = ["flux-dev"];
-    expect(await faultOf(bfl.submit(jobFor(DEV()), DEV(), context()))).toEqual(["model_unavailable", "refused"]);
+    expect(await faultOf(bfl.submit(createSampleJob(DEV()), DEV(), context()))).toEqual([
+      "model_unavailable",
+      "refused",
+    ]);
   });
 
   it("the seventh job of Kontext Max at a time is put back", async () => {
     standIn.switches.outcome = "never";
-    for (let n = 0; n < 6; n++) await bfl.submit(jobFor(KONTEXT()), KONTEXT(), context());
-    expect(await faultOf(bfl.submit(jobFor(KONTEXT()), KONTEXT(), context()))).toEqual(["provider_error", "busy"]);
+    for (let n = 0; n < 6; n++) await bfl.submit(createSampleJob(KONTEXT()), KONTEXT(), context());
+    expect(await faultOf(bfl.submit(createSampleJob(KONTEXT()), KONTEXT(), context()))).toEqual([
+      "provider_error",
+      "busy",
+    ]);
   });
 
   it("a lost answer is doubt, and the job is sent no second time", async () => {
     standIn.switches.drop = { times: 1, when: "after" };
-    expect(await faultOf(bfl.submit(jobFor(DEV()), DEV(), context()))).toEqual(["provider_error", "doubt"]);
+    expect(await faultOf(bfl.submit(createSampleJob(DEV()), DEV(), context()))).toEqual(["provider_error", "doubt"]);
     expect(standIn.ledger).toHaveLength(1);
   });
 
   it("tells progress while it works", async () => {
     standIn.switches.workMs = 60_000;
-    const ticket = running(await bfl.submit(jobFor(DEV()), DEV(), context()));
+    const ticket = running(await bfl.submit(createSampleJob(DEV()), DEV(), context()));
     await new Promise((resolve) => setTimeout(resolve, 40));
-    expect(await bfl.check(ticket, context())).toEqual({ state: "running", ticket, progress: 0.5 });
+    expect(await bfl.poll(ticket, context())).toEqual({ state: "running", ticket, progress: 0.5 });
   });
 
   it("a job that its own address does not know has come to nothing", async () => {
-    const ticket = running(await bfl.submit(jobFor(DEV()), DEV(), context()));
+    const ticket = running(await bfl.submit(createSampleJob(DEV()), DEV(), context()));
     standIn.forget();
-    expect(await faultOf(bfl.check(ticket, context()))).toEqual(["provider_error", "failed"]);
+    expect(await faultOf(bfl.poll(ticket, context()))).toEqual(["provider_error", "failed"]);
   });
 });
 
@@ -193,19 +200,19 @@ describe("its other hosts", () => {
   const throughRegion = (
     region: string,
     seen: [url: string, key: string | undefined][],
-  ): Partial<Context<unknown>> => ({
+  ): Partial<ProviderContext<unknown>> => ({
     send: ((url, request) => {
       seen.push([url, request.headers["x-key"]]);
       return context().send(url.replace(region, standIn.url), request);
-    }) as Send,
+    }) as SendRequest,
   });
 
   it("polls where the answer says, with the key, if that is a host of the vendor's own", async () => {
     await standIn.close();
-    standIn = await startBfl({ pollingOrigin: "https://api.eu2.bfl.ai" });
+    standIn = await startFakeBfl({ pollingOrigin: "https://api.eu2.bfl.ai" });
     const seen: [string, string | undefined][] = [];
     const within = context(throughRegion("https://api.eu2.bfl.ai", seen));
-    await ended(running(await bfl.submit(jobFor(DEV()), DEV(), within)), within);
+    await ended(running(await bfl.submit(createSampleJob(DEV()), DEV(), within)), within);
     expect(seen.at(-1)).toEqual([
       expect.stringMatching(/^https:\/\/api\.eu2\.bfl\.ai\/v1\/get_result/),
       "bfl_stand-in",
@@ -220,7 +227,7 @@ describe("its other hosts", () => {
     "https://api.eu.bfl.ai:8443/v1/get_result?id=1",
     "not an address",
   ])("never sends anything to %s", async (polling_url) => {
-    const { ticket } = (await bfl.submit(jobFor(DEV()), DEV(), context())) as { ticket: Ticket };
+    const { ticket } = (await bfl.submit(createSampleJob(DEV()), DEV(), context())) as { ticket: Ticket };
     const seen: [string, string | undefined][] = [];
     await ended({ ...ticket, polling_url }, context(throughRegion("nowhere", seen)));
     expect(seen.every(([url]) => url.startsWith(`${standIn.url}/v1/get_result?id=${ticket.id}`))).toBe(true);
@@ -228,7 +235,7 @@ describe("its other hosts", () => {
 
   it("looks for a job that it knows by id alone in every region, and waits where none knows it", async () => {
     const asked: string[] = [];
-    const send: Send = async (url) => {
+    const send: SendRequest = async (url) => {
       asked.push(new URL(url).host);
       const isHere = url.startsWith("https://api.us.bfl.ai") && asked.length <= 3;
       const text = isHere
@@ -236,20 +243,20 @@ describe("its other hosts", () => {
         : JSON.stringify({ id: "1", status: "Task not found" });
       return { status: isHere ? 200 : 404, header: () => undefined, text };
     };
-    const real = contextFor({ BFL_API_KEY: "k" }, bfl, { send });
-    expect(await bfl.check({ id: "1" }, real)).toMatchObject({ state: "running", progress: 0.2 });
+    const real = createFakeProviderContext({ BFL_API_KEY: "k" }, bfl, { send });
+    expect(await bfl.poll({ id: "1" }, real)).toMatchObject({ state: "running", progress: 0.2 });
     expect(asked).toEqual(["api.bfl.ai", "api.eu.bfl.ai", "api.us.bfl.ai"]);
-    expect(await bfl.check({ id: "1" }, real)).toEqual({ state: "running", ticket: { id: "1" } });
+    expect(await bfl.poll({ id: "1" }, real)).toEqual({ state: "running", ticket: { id: "1" } });
   });
 });
 
 describe("callbacks", () => {
   const callbackUrl = "http://127.0.0.1:9/callbacks/bfl";
   const told = (headers: Record<string, string>, body: object, within = context()) =>
-    bfl.callback!({ headers: new Headers(headers), body: JSON.stringify(body) }, within);
+    bfl.parseCallback!({ headers: new Headers(headers), body: JSON.stringify(body) }, within);
 
   it("gives its address and a secret of the attempt, and gets a ticket that the callback can build too", async () => {
-    const ticket = running(await bfl.submit(jobFor(DEV()), DEV(), context({ callbackUrl })));
+    const ticket = running(await bfl.submit(createSampleJob(DEV()), DEV(), context({ callbackUrl })));
     const { webhook_url, webhook_secret } = asked().request as Record<string, string>;
     expect(webhook_url).toBe(callbackUrl);
     const body = { id: ticket.id, status: "Ready", result: { sample: "https://delivery.eu1.bfl.ai/x.png" } };
@@ -259,7 +266,7 @@ describe("callbacks", () => {
   });
 
   it("takes the signature as well, and the address alone where the vendor shows neither", async () => {
-    await bfl.submit(jobFor(DEV()), DEV(), context({ callbackUrl }));
+    await bfl.submit(createSampleJob(DEV()), DEV(), context({ callbackUrl }));
     const secret = asked().request.webhook_secret as string;
     const body = { id: "1", status: "Pending" };
     const signature = createHmac("sha256", secret).update(JSON.stringify(body)).digest("hex");
@@ -271,7 +278,7 @@ describe("callbacks", () => {
   });
 
   it("refuses another secret, another signature, and what was sent to another attempt", async () => {
-    await bfl.submit(jobFor(DEV()), DEV(), context({ callbackUrl }));
+    await bfl.submit(createSampleJob(DEV()), DEV(), context({ callbackUrl }));
     const secret = asked().request.webhook_secret as string;
     const body = { id: "1", status: "Ready" };
     expect(await told({ "x-webhook-secret": "somebody-else" }, body)).toBeUndefined();
@@ -283,7 +290,7 @@ describe("callbacks", () => {
 describe("examination", () => {
   it("tells the credits and which models are gone, without taking a job", async () => {
     standIn.switches.retired = ["flux-dev"];
-    expect(await bfl.examine!(bfl.offers, context())).toEqual({
+    expect(await bfl.probe!(bfl.offers, context())).toEqual({
       says: "the key works; 1234.5 credits are left",
       missing: ["flux-dev"],
     });
@@ -291,7 +298,7 @@ describe("examination", () => {
   });
 
   it("says that a wrong key is refused", async () => {
-    const wrong = contextFor({ ...vendor.env(standIn), BFL_API_KEY: "wrong" }, bfl);
-    expect(await faultOf(bfl.examine!(bfl.offers, wrong))).toEqual(["model_unavailable", "refused"]);
+    const wrong = createFakeProviderContext({ ...vendor.env(standIn), BFL_API_KEY: "wrong" }, bfl);
+    expect(await faultOf(bfl.probe!(bfl.offers, wrong))).toEqual(["model_unavailable", "refused"]);
   });
 });

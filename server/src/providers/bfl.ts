@@ -3,10 +3,10 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import type { Job } from "../kit/operation.ts";
-import type { Json } from "../kit/shapes.ts";
-import { KONTEXT_RATIOS } from "../models.ts";
-import { call, cameToNothing, moderated } from "./http.ts";
-import { type Asset, type Context, defineProvider, type Offer, type Ticket } from "./provider.ts";
+import type { JsonObject } from "../kit/schemas/run.ts";
+import { FLUX_KONTEXT_ASPECT_RATIOS } from "../models.ts";
+import { callProvider, contentRefused, jobFailed } from "./call-provider.ts";
+import { type Asset, defineProvider, type Offer, type ProviderContext, type Ticket } from "./provider.ts";
 
 const GLOBAL = "https://api.bfl.ai";
 
@@ -35,7 +35,7 @@ const KONTEXT = {
   recovery: "none",
   price: 0.08,
   latency: "usual",
-  limits: { ratios: KONTEXT_RATIOS, count: 1, images: 4, mask: false },
+  limits: { ratios: FLUX_KONTEXT_ASPECT_RATIOS, count: 1, images: 4, mask: false },
   takes: [],
 } as const;
 const MASKED = { recovery: "none", preference: 50, latency: "usual", takes: [] } as const;
@@ -92,7 +92,7 @@ const between = (least: number, value: unknown, most: number) =>
   typeof value === "number" ? Math.min(most, Math.max(least, value)) : undefined;
 
 /** What one model wants and another does not know. A mask means the same here as on our side: white is painted. */
-async function wishesOf(job: Job<Asset>): Promise<Json> {
+async function wishesOf(job: Job<Asset>): Promise<JsonObject> {
   const images = job.images ?? [];
   if (job.mask) {
     const image = await base64(images[job.mask_over ?? 0]!);
@@ -115,14 +115,14 @@ const REGIONS = ["https://api.eu.bfl.ai", "https://api.us.bfl.ai"];
 const headers = (env: BflEnv) => ({ "x-key": env.BFL_API_KEY });
 
 /** Known to the two of us and to nobody else, and another for each attempt. */
-const secretOf = ({ env, key }: Context<BflEnv>) =>
+const secretOf = ({ env, key }: ProviderContext<BflEnv>) =>
   createHmac("sha256", env.BFL_API_KEY).update(`webhook ${key}`).digest("hex");
 
 export const bfl = defineProvider<BflEnv>({
   id: "bfl",
   env: Env,
   offers,
-  pace: { concurrent: 24 },
+  rateLimit: { concurrent: 24 },
   resultOrigins: (env) => [
     new URL(env.BFL_BASE_URL).origin,
     "https://*.bfl.ai",
@@ -132,7 +132,7 @@ export const bfl = defineProvider<BflEnv>({
 
   async submit(job, offer, context) {
     const { env, callbackUrl } = context;
-    const { id, polling_url } = await call(context, {
+    const { id, polling_url } = await callProvider(context, {
       origin: env.BFL_BASE_URL,
       headers: headers(env),
       url: `${env.BFL_BASE_URL}/v1/${offer.as}`,
@@ -147,31 +147,31 @@ export const bfl = defineProvider<BflEnv>({
     return { state: "running", ticket: { id, ...(polling_url && { polling_url }) } };
   },
 
-  async check(ticket, context) {
+  async poll(ticket, context) {
     const job = await look(ticket, context);
     // Each of its clusters knows its own jobs only: without the right address "not found" may be said of a living job.
     if (!job && !pollingUrl(ticket, context.env)) return { state: "running", ticket };
-    if (!job) throw cameToNothing(NOT_FOUND);
+    if (!job) throw jobFailed(NOT_FOUND);
     const { status, result, progress, details } = job;
     if (status === "Ready" && result?.sample) return { state: "done", outputs: [{ url: result.sample }] };
-    if (status === "Request Moderated" || status === "Content Moderated") throw moderated({ status, details });
-    if (["Ready", "Error", "Failed"].includes(status)) throw cameToNothing({ status, details });
+    if (status === "Request Moderated" || status === "Content Moderated") throw contentRefused({ status, details });
+    if (["Ready", "Error", "Failed"].includes(status)) throw jobFailed({ status, details });
     return { state: "running", ticket, ...(typeof progress === "number" && { progress }) };
   },
 
-  async callback({ headers: given, body }, context) {
+  async parseCallback({ headers: given, body }, context) {
     if (!isTold(given, body, secretOf(context))) return undefined;
     const { id, status } = Told.parse(JSON.parse(body));
     return { ticket: { id }, ended: status !== "Pending" };
   },
 
-  async examine(asked, context) {
+  async probe(asked, context) {
     const { BFL_BASE_URL: origin } = context.env;
     const names = [...new Set(asked.map(({ as }) => as))];
     const about = { origin, isFree: true, headers: headers(context.env) };
-    const { credits } = await call(context, { ...about, url: `${origin}/v1/credits`, reply: Credits });
+    const { credits } = await callProvider(context, { ...about, url: `${origin}/v1/credits`, reply: Credits });
     const says = `the key works; ${credits} credits are left`;
-    const routes = await call(context, { ...about, url: `${origin}/openapi.json`, reply: Routes }).catch(
+    const routes = await callProvider(context, { ...about, url: `${origin}/openapi.json`, reply: Routes }).catch(
       () => undefined,
     );
     if (!routes) return { says, missing: [], unasked: names };
@@ -188,7 +188,7 @@ function pollingUrl({ polling_url }: Ticket, env: BflEnv): string | undefined {
 }
 
 /** How the job stands, from the first place that knows it. */
-async function look(ticket: Ticket, context: Context<BflEnv>) {
+async function look(ticket: Ticket, context: ProviderContext<BflEnv>) {
   const { BFL_BASE_URL: base } = context.env;
   const address = pollingUrl(ticket, context.env);
   const bases = new URL(base).origin === GLOBAL ? [base, ...REGIONS] : [base];
@@ -200,11 +200,11 @@ async function look(ticket: Ticket, context: Context<BflEnv>) {
   return undefined;
 }
 
-async function read(url: string, context: Context<BflEnv>): Promise<z.output<typeof Standing> | undefined> {
-  const missing = cameToNothing(NOT_FOUND);
+async function read(url: string, context: ProviderContext<BflEnv>): Promise<z.output<typeof Standing> | undefined> {
+  const missing = jobFailed(NOT_FOUND);
   const sort = (status: number) => (status === 404 ? missing : undefined);
   const { origin } = new URL(url);
-  const asked = call(context, { origin, headers: headers(context.env), url, reply: Standing, sort });
+  const asked = callProvider(context, { origin, headers: headers(context.env), url, reply: Standing, sort });
   const job = await asked.catch((thrown) => {
     if (thrown === missing) return undefined;
     throw thrown;

@@ -1,37 +1,37 @@
 // The adapter against servers of both ages: what reaches a server, and what its answers mean to us.
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Graph } from "../../test/vendors/comfyui/validate.ts";
-import { type ComfyuiOptions, type ComfyuiStandIn, poolEnv, startComfyui } from "../../test/vendors/comfyui.ts";
-import { contextFor } from "../../test/vendors/context.ts";
-import { assetOf, jobFor, pictureOf } from "../../test/vendors/jobs.ts";
+import type { PromptGraph } from "../../test/fake-vendors/comfyui/validate.ts";
+import { type ComfyuiOptions, type FakeComfyui, poolEnv, startFakeComfyui } from "../../test/fake-vendors/comfyui.ts";
+import { createFakeProviderContext } from "../../test/fake-vendors/provider-context.ts";
+import { createAsset, createImageAsset, createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
 import { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
+import { readProviderFailure } from "./call-provider.ts";
 import { comfyui } from "./comfyui.ts";
-import { failureOf } from "./http.ts";
-import type { Asset, Context, Done, Ticket } from "./provider.ts";
+import type { Asset, JobDone, ProviderContext, Ticket } from "./provider.ts";
 
 const LORAS = { lora_low_name: "style-low", lora_high_name: "style-high" };
 
-let box: ComfyuiStandIn;
+let box: FakeComfyui;
 beforeEach(async () => {
-  box = await startComfyui();
+  box = await startFakeComfyui();
 });
 afterEach(() => box.close());
 
 const offerOf = (as: string) => comfyui.offers.find((offer) => offer.as === as)!;
-const jobOf = (as: string, overrides: Partial<Job<Asset>> = {}) => jobFor(offerOf(as), overrides);
+const jobOf = (as: string, overrides: Partial<Job<Asset>> = {}) => createSampleJob(offerOf(as), overrides);
 let number = 0;
-const at = (overrides: Partial<Context<unknown>> & { env?: never; settings?: Record<string, string> } = {}) => {
+const at = (overrides: Partial<ProviderContext<unknown>> & { env?: never; settings?: Record<string, string> } = {}) => {
   const { settings, ...rest } = overrides;
-  return contextFor({ ...poolEnv([box]), ...settings }, comfyui, { key: `run.0.${++number}`, ...rest });
+  return createFakeProviderContext({ ...poolEnv([box]), ...settings }, comfyui, { key: `run.0.${++number}`, ...rest });
 };
 const submit = (as: string, overrides: Partial<Job<Asset>> = {}, context = at()) =>
   comfyui.submit(jobOf(as, overrides), offerOf(as), context);
 
-async function ended(ticket: Ticket, context = at()): Promise<Done> {
+async function ended(ticket: Ticket, context = at()): Promise<JobDone> {
   for (const end = Date.now() + 5000; Date.now() < end; await new Promise((wake) => setTimeout(wake, 15))) {
-    const progress = await comfyui.check(ticket, context);
+    const progress = await comfyui.poll(ticket, context);
     if (progress.state === "done") return progress;
   }
   throw new Error("the job did not end");
@@ -40,7 +40,7 @@ const make = async (as: string, overrides: Partial<Job<Asset>> = {}) => {
   const progress = await submit(as, overrides);
   return ended((progress as { ticket: Ticket }).ticket);
 };
-const lastGraph = () => (box.ledger.at(-1)!.request as { prompt: Graph }).prompt;
+const lastGraph = () => (box.ledger.at(-1)!.request as { prompt: PromptGraph }).prompt;
 const inputsOf = (id: string) => lastGraph()[id]!.inputs!;
 const faultOf = async (work: Promise<unknown>) => {
   const thrown = await work.then(
@@ -49,11 +49,11 @@ const faultOf = async (work: Promise<unknown>) => {
   );
   expect(thrown).toBeInstanceOf(Fault);
   const { code, details } = thrown as Fault;
-  return { code, kind: failureOf(thrown).kind, details };
+  return { code, kind: readProviderFailure(thrown).kind, details };
 };
 const another = async (options: ComfyuiOptions) => {
   await box.close();
-  box = await startComfyui(options);
+  box = await startFakeComfyui(options);
 };
 
 describe("what reaches a server", () => {
@@ -110,7 +110,7 @@ describe("what reaches a server", () => {
   });
 
   it("has the picture of Qwen where there is one, and its LoRA where one is named", async () => {
-    const images = [pictureOf("a face")];
+    const images = [createImageAsset("a face")];
     await make("qwen-image-edit", {
       images,
       width: 64,
@@ -125,9 +125,9 @@ describe("what reaches a server", () => {
   });
 
   it("has the shape of the reference where no size was asked for", async () => {
-    await submit("flux-dev-image", { images: [pictureOf("wide", 320, 160)] });
+    await submit("flux-dev-image", { images: [createImageAsset("wide", 320, 160)] });
     expect(inputsOf("scaled")).toMatchObject({ width: 1456, height: 720, crop: "center" });
-    await submit("flux-dev-image", { images: [pictureOf("wide", 320, 160)], width: 500, height: 300, count: 2 });
+    await submit("flux-dev-image", { images: [createImageAsset("wide", 320, 160)], width: 500, height: 300, count: 2 });
     expect(inputsOf("scaled")).toMatchObject({ width: 496, height: 304 });
     expect(inputsOf("latent").amount).toBe(2);
   });
@@ -223,9 +223,9 @@ describe("what a server answers", () => {
   it("without a node that an own graph uses, or at a wrong address, is the same", async () => {
     const settings = { COMFYUI_URLS: `${box.url}/elsewhere` };
     expect(await faultOf(submit("flux-dev", {}, at({ settings })))).toMatchObject({ code: "model_unavailable" });
-    const { sortRefusal } = await import("./comfyui/refusals.ts");
+    const { classifyRejection } = await import("./comfyui/error-classification.ts");
     const body = { error: { type: "missing_node_type", message: "", details: "", extra_info: {} }, node_errors: [] };
-    expect(sortRefusal(400, JSON.stringify(body))).toMatchObject({ code: "model_unavailable" });
+    expect(classifyRejection(400, JSON.stringify(body))).toMatchObject({ code: "model_unavailable" });
   });
 
   it.each([["new"], ["old"]] as const)(
@@ -247,7 +247,7 @@ describe("what a server answers", () => {
   );
 
   it("says when it could not read the picture", async () => {
-    const images = [assetOf("no picture", async () => Buffer.from("no picture"))];
+    const images = [createAsset("no picture", async () => Buffer.from("no picture"))];
     const fault = await faultOf(make("qwen-image-edit", { images, width: 64, height: 64 }));
     expect(fault).toMatchObject({ code: "provider_rejected_input", details: { reason: "image_unreadable" } });
   });
@@ -279,7 +279,7 @@ describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
       if (!url.includes("/api/jobs")) await ended(ticket);
       return answer;
     };
-    expect((await comfyui.check(ticket, slow)).state).toMatch(/running|done/);
+    expect((await comfyui.poll(ticket, slow)).state).toMatch(/running|done/);
   });
 
   it("stops a job that waits and one that runs, and no other", async () => {
@@ -296,11 +296,11 @@ describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
   });
 
   it("is looked over for nodes and files without starting anything", async () => {
-    const whole = await comfyui.examine!(comfyui.offers, at());
+    const whole = await comfyui.probe!(comfyui.offers, at());
     expect(whole.missing).toEqual([]);
     expect(whole.says).toMatch(/1 of 1 servers answer; .* is ComfyUI 0\.3/);
     await another({ age, lacks: ["qwen_image_vae.safetensors", "flux1-dev.safetensors"] });
-    const lacking = await comfyui.examine!(comfyui.offers, at());
+    const lacking = await comfyui.probe!(comfyui.offers, at());
     expect(lacking.missing).toEqual([
       "flux-dev",
       "flux-dev-lora",

@@ -3,25 +3,25 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Job } from "../kit/operation.ts";
-import { examine } from "./comfyui/examine.ts";
-import { filesOf, fill, graphNamed, modelsIn, renamed } from "./comfyui/graph.ts";
-import { type File, look, type Standing, stop } from "./comfyui/jobs.ts";
-import { offers } from "./comfyui/offers.ts";
+import { jobFailed, providerFault } from "./call-provider.ts";
+import { classifyExecutionError, classifyRejection } from "./comfyui/error-classification.ts";
+import { filesOf, fillGraph, loadGraph, modelsIn, withFileNames } from "./comfyui/graph.ts";
+import { type ComfyuiJobState, cancelJob, type File, readJobState } from "./comfyui/jobs.ts";
+import { comfyuiOffers } from "./comfyui/offers.ts";
 import {
-  ask,
   CLIENT_ID,
   type ComfyuiContext,
   type ComfyuiEnv,
+  callComfyui,
   chooseServer,
   credentials,
   Env,
-  otherNames,
+  fileNameOverrides,
   serversOf,
 } from "./comfyui/pool.ts";
-import { sortFailure, sortRefusal } from "./comfyui/refusals.ts";
+import { probeServers } from "./comfyui/probe.ts";
 import { promptIdOf, slotsOf } from "./comfyui/slots.ts";
-import { watch } from "./comfyui/watch.ts";
-import { cameToNothing, failure } from "./http.ts";
+import { watchServers } from "./comfyui/watch.ts";
 import { type Asset, defineProvider, type Ticket } from "./provider.ts";
 
 const Queued = z.object({ prompt_id: z.string() });
@@ -32,46 +32,46 @@ const DEAD_SECONDS = 20;
 
 export const comfyui = defineProvider<ComfyuiEnv>({
   id: "comfyui",
-  isNear: true,
+  canAlwaysCallBack: true,
   env: Env,
-  offers,
+  offers: comfyuiOffers,
   resultOrigins: (env) => [...new Set(serversOf(env).map((server) => new URL(server).origin))],
   resultHeaders: credentials,
 
   async submit(job, offer, context) {
-    const graph = renamed(await graphNamed(offer.as, context.env.COMFYUI_GRAPHS), otherNames(context.env));
+    const graph = withFileNames(await loadGraph(offer.as, context.env.COMFYUI_GRAPHS), fileNameOverrides(context.env));
     const [picture] = job.images ?? [];
     const prompt_id = promptIdOf(context.key);
     const name = picture && `${prompt_id}.${picture.media_type.replace(/^image\//, "")}`;
     const slots = await slotsOf(job, context.key, name && `gesso/${name}`);
-    const prompt = fill(graph, slots);
+    const prompt = fillGraph(graph, slots);
     const needs = { models: modelsIn(prompt), files: filesOf(graph, slots) };
     const server = await chooseServer(context, needs, (each) =>
       createHash("sha256").update(`${context.key} ${each}`).digest("hex"),
     );
     if (picture && name) await upload(context, server, { picture, name });
-    const taken = await ask(context, server, {
+    const taken = await callComfyui(context, server, {
       path: "/prompt",
       body: { prompt, prompt_id, client_id: CLIENT_ID },
       reply: Queued,
       isFree: false,
-      sort: sortRefusal,
+      sort: classifyRejection,
     });
     return { state: "running", ticket: { prompt_id: taken.prompt_id, server } };
   },
 
-  async check(ticket, context) {
+  async poll(ticket, context) {
     const { server, standing } = await locate(ticket, context);
     if (standing.state === "running") return { state: "running", ticket: { ...ticket, server } };
-    if (standing.state === "failed") throw sortFailure(standing.error);
-    if (standing.state === "canceled") throw cameToNothing("somebody stopped the job on the server");
+    if (standing.state === "failed") throw classifyExecutionError(standing.error);
+    if (standing.state === "canceled") throw jobFailed("somebody stopped the job on the server");
     return { state: "done", outputs: standing.files.map((file) => ({ url: viewOf(server, file) })) };
   },
 
   async find(context) {
     const prompt_id = promptIdOf(context.key);
     const servers = serversOf(context.env);
-    const answers = await Promise.allSettled(servers.map((server) => look(context, server, prompt_id)));
+    const answers = await Promise.allSettled(servers.map((server) => readJobState(context, server, prompt_id)));
     const at = answers.findIndex((answer) => answer.status === "fulfilled" && answer.value !== undefined);
     if (at >= 0) return { prompt_id, server: servers[at]! };
     // The job may be on the one that cannot be asked.
@@ -81,14 +81,14 @@ export const comfyui = defineProvider<ComfyuiEnv>({
   },
 
   async cancel({ prompt_id, server }, context) {
-    if (serversOf(context.env).includes(server!)) await stop(context, server!, prompt_id!);
+    if (serversOf(context.env).includes(server!)) await cancelJob(context, server!, prompt_id!);
   },
 
-  examine,
-  watch,
+  probe: probeServers,
+  watch: watchServers,
 });
 
-type Located = { server: string; standing: Standing };
+type Located = { server: string; standing: ComfyuiJobState };
 
 /**
  * Where the job is and how it stands. Its own server is asked first; where that one does not know it, or is no longer among
@@ -98,17 +98,17 @@ async function locate({ prompt_id, server }: Ticket, context: ComfyuiContext): P
   const servers = serversOf(context.env);
   const silent: unknown[] = [];
   const isThere = async (each: string): Promise<Located | undefined> => {
-    const standing = await look(context, each, prompt_id!).catch((thrown) => void silent.push(thrown));
+    const standing = await readJobState(context, each, prompt_id!).catch((thrown) => void silent.push(thrown));
     return standing && { server: each, standing };
   };
   const own = servers.includes(server!) ? await isThere(server!) : undefined;
   if (own) return own;
-  if (silent.length > 0 && context.silentSeconds <= DEAD_SECONDS) throw silent[0];
+  if (silent.length > 0 && context.unreachableSeconds <= DEAD_SECONDS) throw silent[0];
   const elsewhere = await Promise.all(servers.filter((each) => each !== server).map(isThere));
   const found = elsewhere.find((each) => each !== undefined);
   if (found) return found;
-  if (silent.length > 0 && context.silentSeconds <= DEAD_SECONDS) throw silent[0];
-  throw failure("provider_error", { kind: "gone", cause: silent[0] ?? "no server knows the job" });
+  if (silent.length > 0 && context.unreachableSeconds <= DEAD_SECONDS) throw silent[0];
+  throw providerFault("provider_error", { kind: "gone", cause: silent[0] ?? "no server knows the job" });
 }
 
 async function upload(
@@ -122,7 +122,7 @@ async function upload(
   form.set("subfolder", "gesso");
   form.set("type", "input");
   form.set("overwrite", "true");
-  await ask(context, server, { path: "/upload/image", body: form, reply: Uploaded });
+  await callComfyui(context, server, { path: "/upload/image", body: form, reply: Uploaded });
 }
 
 const viewOf = (server: string, { filename, subfolder, type }: File) =>

@@ -3,17 +3,17 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { vendors } from "../../test/vendors/all.ts";
-import { contextFor } from "../../test/vendors/context.ts";
-import { jobFor } from "../../test/vendors/jobs.ts";
-import type { StandIn, VendorKit } from "../../test/vendors/stand-in.ts";
+import { fakeVendors } from "../../test/fake-vendors/all.ts";
+import type { FakeVendor, FakeVendorDefinition } from "../../test/fake-vendors/fake-vendor.ts";
+import { createFakeProviderContext } from "../../test/fake-vendors/provider-context.ts";
+import { createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
 import { Fault } from "../faults.ts";
-import { isWithin } from "../media/url-policy.ts";
 import { models } from "../models.ts";
+import { isAllowedOrigin } from "../outbound/url-policy.ts";
+import { adjustParameters } from "./adjust-parameters.ts";
 import { providers } from "./all.ts";
-import { fit } from "./fit.ts";
-import { failureOf } from "./http.ts";
-import type { Context, Offer, Progress, Provider, Ticket } from "./provider.ts";
+import { readProviderFailure } from "./call-provider.ts";
+import type { JobProgress, Offer, Provider, ProviderContext, Ticket } from "./provider.ts";
 
 /** These are no strangers' clouds: they are ours, and proved by the stories of the house. */
 const OWN = ["sandbox", "local", "local-models"];
@@ -35,7 +35,7 @@ afterAll(() => {
 
 it("every provider that is not ours has a stand-in, and every stand-in a provider", () => {
   const strangers = providers.map(({ id }) => id).filter((id) => !OWN.includes(id));
-  expect(vendors.map(({ id }) => id).sort()).toEqual(strangers.sort());
+  expect(fakeVendors.map(({ id }) => id).sort()).toEqual(strangers.sort());
 });
 
 const outcomeOf = async (work: Promise<unknown>) => {
@@ -45,7 +45,7 @@ const outcomeOf = async (work: Promise<unknown>) => {
   );
   return thrown === undefined
     ? { kind: "none" }
-    : { ...failureOf(thrown), code: thrown instanceof Fault ? thrown.code : "" };
+    : { ...readProviderFailure(thrown), code: thrown instanceof Fault ? thrown.code : "" };
 };
 
 /** Hears callbacks at an address of its own, as our server would. */
@@ -78,20 +78,20 @@ async function listen(): Promise<Ear> {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-async function finished(provider: Provider, sent: Progress, context: Context<unknown>) {
+async function finished(provider: Provider, sent: JobProgress, context: ProviderContext<unknown>) {
   let progress = sent;
   for (const end = Date.now() + 10_000; progress.state === "running" && Date.now() < end; ) {
     await pause(20);
-    progress = await provider.check(JSON.parse(JSON.stringify(progress.ticket)) as Ticket, context);
+    progress = await provider.poll(JSON.parse(JSON.stringify(progress.ticket)) as Ticket, context);
   }
   if (progress.state !== "done") throw new Error("the job did not end");
   return progress;
 }
 
-describe.each(vendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: VendorKit) => {
+describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: FakeVendorDefinition) => {
   const provider = providers.find((each) => each.id === id)!;
   const lasting = { ...provider.offers[0]! } as Offer;
-  let standIn: StandIn;
+  let standIn: FakeVendor;
   let ear: Ear;
   let sent: { url: string; words: string }[] = [];
   const off = { answerMs: 0, workMs: 30, refuse: undefined, drop: undefined, hang: undefined };
@@ -112,12 +112,12 @@ describe.each(vendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: Vend
   });
 
   let number = 0;
-  const context = (more: Partial<Context<unknown>> = {}): Context<unknown> => {
-    const made = contextFor(kit.env(standIn), provider, {
+  const context = (more: Partial<ProviderContext<unknown>> = {}): ProviderContext<unknown> => {
+    const made = createFakeProviderContext(kit.env(standIn), provider, {
       // Each attempt has a name of its own, as in life.
       key: `01990c3e-2f00-7000-8000-${String(++number).padStart(12, "0")}.0.1`,
       callbackUrl: ear.url.replace("/1/0/1/", `/${number}/0/1/`),
-      isReachable: true,
+      isPublicUrlReachable: true,
       timeoutSeconds: 2,
       ...more,
     });
@@ -132,7 +132,8 @@ describe.each(vendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: Vend
       },
     };
   };
-  const submit = (offer: Offer, at = context()) => provider.submit(fit(jobFor(offer), offer).job, offer, at);
+  const submit = (offer: Offer, at = context()) =>
+    provider.submit(adjustParameters(createSampleJob(offer), offer).job, offer, at);
 
   it("offers tasks of models that we know, each once, at a price or at none", () => {
     const known = [...models.map((model) => model.id), "photon-1", "photon-flash-1"];
@@ -160,10 +161,10 @@ describe.each(vendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: Vend
       }
       const origins = provider.resultOrigins(at.env);
       for (const output of first.outputs) {
-        if ("url" in output) expect(isWithin(output.url, origins), output.url).toBe(true);
+        if ("url" in output) expect(isAllowedOrigin(output.url, origins), output.url).toBe(true);
         else expect(output.bytes.length).toBeGreaterThan(0);
       }
-      expect(isWithin("https://evil.example/x.png", origins)).toBe(false);
+      expect(isAllowedOrigin("https://evil.example/x.png", origins)).toBe(false);
     }
     expect(standIn.complaints).toEqual([]);
     note(id, "made once", "ok");
@@ -241,7 +242,7 @@ describe.each(vendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: Vend
     const findable = provider.offers.find(({ recovery }) => recovery === "find");
     if (!findable) {
       const isBlocking = provider.offers.some(({ blocksSeconds }) => blocksSeconds !== undefined);
-      return note(id, "recovery", isBlocking ? "C blocks" : provider.callback ? "C callback" : "C");
+      return note(id, "recovery", isBlocking ? "C blocks" : provider.parseCallback ? "C callback" : "C");
     }
     const at = context();
     expect(await provider.find!(context())).toBeUndefined();
@@ -266,14 +267,14 @@ describe.each(vendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: Vend
   });
 
   it("takes a callback for its own only, and reads from it the ticket that the submission would have had", async () => {
-    if (!provider.callback) return note(id, "callback", "none");
-    const hear = async (at: Context<unknown>, callbacks: StandIn["switches"]["callbacks"]) => {
+    if (!provider.parseCallback) return note(id, "callback", "none");
+    const hear = async (at: ProviderContext<unknown>, callbacks: FakeVendor["switches"]["callbacks"]) => {
       standIn.switches.callbacks = callbacks;
       const progress = await submit(lasting, at);
       const mine = () => ear.heard.filter(({ path }) => at.callbackUrl!.includes(path));
       for (const end = Date.now() + 5000; mine().length === 0 && Date.now() < end; ) await pause(20);
       await pause(200);
-      const word = await provider.callback!(mine().at(-1)!, at).catch(() => undefined);
+      const word = await provider.parseCallback!(mine().at(-1)!, at).catch(() => undefined);
       return { word, ticket: progress.state === "running" ? progress.ticket : undefined };
     };
     const { word, ticket } = await hear(context(), "once");
@@ -282,7 +283,7 @@ describe.each(vendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: Vend
     // Where the vendor does not sign, our own signature in the address is the proof, and the truth is read with check.
     note(id, "callback", forged.word === undefined ? "signed" : "address");
     expect(
-      await provider.callback!(
+      await provider.parseCallback!(
         { headers: new Headers(), body: "not json", query: new URLSearchParams() },
         context(),
       ).catch(() => undefined),
@@ -290,9 +291,9 @@ describe.each(vendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: Vend
   });
 
   it("is examined with calls that cost nothing, and misses what is no longer there", async () => {
-    if (!provider.examine) return note(id, "examine", "none");
+    if (!provider.probe) return note(id, "examine", "none");
     const before = standIn.ledger.length;
-    const found = await provider.examine(provider.offers, context());
+    const found = await provider.probe(provider.offers, context());
     expect(found.says).toBeTruthy();
     expect(found.missing).toEqual([]);
     expect(standIn.ledger.length).toBe(before);

@@ -1,13 +1,13 @@
 // The adapter of fal against a fal on a real socket: one request for a job, and how it can be stopped and asked about.
 import { describe, expect, it } from "vitest";
-import { contextFor } from "../../test/vendors/context.ts";
-import { bytesOf, faultOf, useRig } from "../../test/vendors/fal/rig.ts";
-import { jobFor } from "../../test/vendors/jobs.ts";
+import { bytesOf, catchFault, useFalHarness } from "../../test/fake-vendors/fal/harness.ts";
+import { createFakeProviderContext } from "../../test/fake-vendors/provider-context.ts";
+import { createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
+import { canServe } from "./adjust-parameters.ts";
 import { fal } from "./fal.ts";
-import { canDo } from "./fit.ts";
-import type { Offer, Send } from "./provider.ts";
+import type { Offer, SendRequest } from "./provider.ts";
 
-const { vendor, env, contextOf, submit, submitTo, finish, listening } = useRig();
+const { vendor, env, contextOf, submit, submitTo, finish, listening } = useFalHarness();
 
 describe("every offer", () => {
   const named = fal.offers.map((offer): [string, Offer] => [`${offer.task} ${offer.model} ${offer.as}`, offer]);
@@ -23,8 +23,8 @@ describe("every offer", () => {
   });
 
   it.each(named)("%s is the only one for its jobs, except for those that stand behind it", (_, offer) => {
-    const job = jobFor(offer);
-    const able = fal.offers.filter((each) => canDo(each, job) && each.preference === offer.preference);
+    const job = createSampleJob(offer);
+    const able = fal.offers.filter((each) => canServe(each, job) && each.preference === offer.preference);
     expect(able).toEqual([offer]);
   });
 });
@@ -55,14 +55,14 @@ describe("a submission", () => {
     [504, "provider_error", "doubt"],
   ])("answered with %i is %s and %s", async (status, code, kind) => {
     vendor().switches.refuse = { times: 1, status };
-    expect(await faultOf(submit("fal-ai/flux/dev"))).toMatchObject({ code, kind });
+    expect(await catchFault(submit("fal-ai/flux/dev"))).toMatchObject({ code, kind });
     expect(vendor().ledger).toEqual([]);
   });
 
   it("that is refused at the door for its content is moderated", async () => {
     const body = { detail: [{ loc: ["body", "prompt"], msg: "no", type: "content_policy_violation" }] };
     vendor().switches.refuse = { times: 1, status: 422, body };
-    expect(await faultOf(submit("fal-ai/flux/dev"))).toMatchObject({
+    expect(await catchFault(submit("fal-ai/flux/dev"))).toMatchObject({
       code: "content_refused",
       details: { by: "provider" },
     });
@@ -70,18 +70,18 @@ describe("a submission", () => {
 
   it("whose connection is cut is in doubt", async () => {
     vendor().switches.drop = { times: 1, when: "after" };
-    expect(await faultOf(submit("fal-ai/flux/dev"))).toMatchObject({ code: "provider_error", kind: "doubt" });
+    expect(await catchFault(submit("fal-ai/flux/dev"))).toMatchObject({ code: "provider_error", kind: "doubt" });
     expect(vendor().ledger).toHaveLength(1);
   });
 
   it("of a model that fal has no more is for somebody else", async () => {
     vendor().switches.retired = ["fal-ai/flux/dev"];
-    expect(await faultOf(submit("fal-ai/flux/dev"))).toMatchObject({ code: "model_unavailable", kind: "refused" });
+    expect(await catchFault(submit("fal-ai/flux/dev"))).toMatchObject({ code: "model_unavailable", kind: "refused" });
   });
 
   it("with a LoRA is for somebody else where nobody said where LoRAs are", async () => {
     const { FAL_LORA_BASE_URL: _, ...rest } = env();
-    const fault = await faultOf(submit("fal-ai/flux-lora", {}, contextFor(rest, fal)));
+    const fault = await catchFault(submit("fal-ai/flux-lora", {}, createFakeProviderContext(rest, fal)));
     expect(fault).toMatchObject({ code: "model_unavailable", kind: "refused" });
     expect(vendor().ledger).toEqual([]);
   });
@@ -93,7 +93,7 @@ describe("cancel", () => {
     const ticket = await submit("fal-ai/flux-pro/v1/fill");
     await fal.cancel!(ticket, contextOf());
     expect(vendor().ledger[0]!.canceledAt).toBeDefined();
-    expect(await faultOf(fal.check(ticket, contextOf()))).toMatchObject({ kind: "failed" });
+    expect(await catchFault(fal.poll(ticket, contextOf()))).toMatchObject({ kind: "failed" });
   });
 
   it("has nothing to say against a job that has ended or is not known", async () => {
@@ -106,32 +106,32 @@ describe("cancel", () => {
   it("tells of a fal that is not there", async () => {
     const ticket = await submit("fal-ai/flux/dev");
     const context = contextOf({ send: () => Promise.reject(Object.assign(new Error(), { code: "ECONNREFUSED" })) });
-    expect(await faultOf(fal.cancel!(ticket, context))).toMatchObject({ kind: "unsent" });
+    expect(await catchFault(fal.cancel!(ticket, context))).toMatchObject({ kind: "unsent" });
   });
 });
 
 describe("examine", () => {
   it("finds the names that fal does not know any more, and costs nothing", async () => {
-    expect(await fal.examine!(fal.offers, contextOf())).toMatchObject({ missing: [] });
+    expect(await fal.probe!(fal.offers, contextOf())).toMatchObject({ missing: [] });
     vendor().switches.retired = ["fal-ai/imagen4/preview"];
-    const { says, missing } = await fal.examine!(fal.offers, contextOf());
+    const { says, missing } = await fal.probe!(fal.offers, contextOf());
     expect(missing).toEqual(["fal-ai/imagen4/preview"]);
     expect(says).toMatch(/fal knows \d+ of the \d+ models/);
     expect(vendor().ledger).toEqual([]);
   });
 
   it("tells that the key is wrong", async () => {
-    const context = contextFor({ ...env(), FAL_KEY: "another" }, fal);
-    expect(await faultOf(fal.examine!(fal.offers, context))).toMatchObject({ code: "model_unavailable" });
+    const context = createFakeProviderContext({ ...env(), FAL_KEY: "another" }, fal);
+    expect(await catchFault(fal.probe!(fal.offers, context))).toMatchObject({ code: "model_unavailable" });
   });
 
   it("finds them one by one where fal refuses to speak of all", async () => {
-    const send: Send = async (url) => {
+    const send: SendRequest = async (url) => {
       const names = new URL(url).searchParams.getAll("endpoint_id");
       const isKnown = !names.includes("fal-ai/evf-sam");
       const models = names.map((endpoint_id) => ({ endpoint_id }));
       return { status: isKnown ? 200 : 404, header: () => undefined, text: JSON.stringify({ models }) };
     };
-    expect((await fal.examine!(fal.offers, contextOf({ send }))).missing).toEqual(["fal-ai/evf-sam"]);
+    expect((await fal.probe!(fal.offers, contextOf({ send }))).missing).toEqual(["fal-ai/evf-sam"]);
   });
 });

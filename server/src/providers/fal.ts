@@ -2,15 +2,15 @@
 // result lie under the model's first two words; a callback comes with a public signature.
 import { z } from "zod";
 import type { Job } from "../kit/operation.ts";
-import { settle } from "./fal/late.ts";
-import { offers } from "./fal/offers.ts";
-import { handsFor } from "./fal/pictures.ts";
-import { aboutInput, doneOf, fateOf, Result } from "./fal/result.ts";
-import { authorized, bases, Env, type FalEnv } from "./fal/settings.ts";
+import { callProvider, jobFailed, readProviderFailure } from "./call-provider.ts";
+import { resolveDeferred } from "./fal/deferred-values.ts";
+import { createDeferredContext } from "./fal/image-transfer.ts";
+import { falOffers } from "./fal/offers.ts";
+import { classifyInputError, classifyResultStatus, FalResult, toJobDone } from "./fal/result.ts";
+import { authorizationHeader, baseOrigins, Env, type FalEnv } from "./fal/settings.ts";
 import { signedRequestId } from "./fal/signature.ts";
-import { call, cameToNothing, failureOf } from "./http.ts";
-import { sizeOf } from "./local/pixels.ts";
-import { type Asset, type Context, defineProvider, type Offer, type Ticket } from "./provider.ts";
+import { readImageSize } from "./local/pixels.ts";
+import { type Asset, defineProvider, type Offer, type ProviderContext, type Ticket } from "./provider.ts";
 
 /** An answer to a submission, and a callback. */
 const Named = z.object({ request_id: z.string().regex(/^[\w-]+$/) });
@@ -23,7 +23,7 @@ const Standing = z.object({
 /** What a ticket holds beside fal's name for the job. It travels with the address that fal calls back, too. */
 const Facts = z.object({
   as: z.string().regex(/^[\w-][\w.-]*(\/[\w-][\w.-]*)+$/),
-  task: z.enum(offers.map(({ task }) => task)),
+  task: z.enum(falOffers.map(({ task }) => task)),
   width: z.string().regex(/^\d+$/).optional(),
   height: z.string().regex(/^\d+$/).optional(),
 });
@@ -40,48 +40,54 @@ const NAMESPACES = ["workflows", "comfy"];
 export const fal = defineProvider<FalEnv>({
   id: "fal",
   env: Env,
-  offers,
-  resultOrigins: (env) => ["https://fal.media", "https://*.fal.media", ...new Set(bases(env))],
+  offers: falOffers,
+  resultOrigins: (env) => ["https://fal.media", "https://*.fal.media", ...new Set(baseOrigins(env))],
 
   async submit(job, offer, context) {
     const { env, callbackUrl } = context;
     const facts = await factsOf(job, offer);
-    const body = await settle(offer.body?.(job) ?? {}, handsFor(context, picturesOf(job)));
-    const { request_id } = await call(context, {
+    const body = await resolveDeferred(offer.body?.(job) ?? {}, createDeferredContext(context, picturesOf(job)));
+    const { request_id } = await callProvider(context, {
       origin: env.FAL_QUEUE_URL,
       url: `${env.FAL_QUEUE_URL}/${offer.as}${callbackUrl ? `?${webhookTo(callbackUrl, facts)}` : ""}`,
       // What is sent again is decided here and not there: a second run of its own could be a second bill.
-      headers: { ...authorized(env), "x-fal-no-retry": "1" },
+      headers: { ...authorizationHeader(env), "x-fal-no-retry": "1" },
       body,
       reply: Named,
-      sort: (status, said) => (status === 400 || status === 422 ? aboutInput(said) : undefined),
+      sort: (status, said) => (status === 400 || status === 422 ? classifyInputError(said) : undefined),
     });
     return { state: "running", ticket: { id: request_id, ...facts } };
   },
 
-  async check(ticket, context) {
+  async poll(ticket, context) {
     const standing = await read({ path: "/status", reply: Standing }, ticket, context);
     if (standing.status === "IN_QUEUE") {
       return { state: "running", ticket, progress: QUEUED / (1 + (standing.queue_position ?? 0)) };
     }
     if (standing.status === "IN_PROGRESS") return { state: "running", ticket, progress: RUNNING };
-    const result = await read({ path: "", reply: Result, tells: true }, ticket, context);
-    if (standing.error || standing.error_type) throw cameToNothing(standing);
-    return doneOf(result, ticket);
+    const result = await read({ path: "", reply: FalResult, tells: true }, ticket, context);
+    if (standing.error || standing.error_type) throw jobFailed(standing);
+    return toJobDone(result, ticket);
   },
 
   async cancel(ticket, context) {
     const { FAL_QUEUE_URL: origin } = context.env;
     const url = `${jobUrl(ticket, context.env)}/cancel`;
-    const request = { method: "PUT", origin, url, headers: authorized(context.env), reply: z.unknown() } as const;
-    await call(context, request).catch((thrown) => {
+    const request = {
+      method: "PUT",
+      origin,
+      url,
+      headers: authorizationHeader(context.env),
+      reply: z.unknown(),
+    } as const;
+    await callProvider(context, request).catch((thrown) => {
       // It has ended already, or was never there: either way nothing is left to stop.
-      const { status } = failureOf(thrown);
+      const { status } = readProviderFailure(thrown);
       if (status !== 400 && status !== 404) throw thrown;
     });
   },
 
-  async callback({ headers, body, query }, context) {
+  async parseCallback({ headers, body, query }, context) {
     const signed = await signedRequestId({ headers, body }, context);
     const { request_id } = Named.parse(JSON.parse(body));
     const facts = Facts.safeParse(Object.fromEntries(query ?? []));
@@ -89,7 +95,7 @@ export const fal = defineProvider<FalEnv>({
     return { ticket: ticketOf(request_id, facts.data), ended: true };
   },
 
-  async examine(asked, context) {
+  async probe(asked, context) {
     const names = [...new Set(asked.map(({ as }) => as))];
     const missing: string[] = [];
     for (let at = 0; at < names.length; at += MOST_ASKED) {
@@ -109,7 +115,7 @@ async function factsOf(job: Job<Asset>, offer: Offer): Promise<Record<string, st
   const facts = { as: offer.as, task: job.task };
   const image = job.images?.[0];
   if (!image || (job.task !== "image.segment" && job.task !== "image.describe")) return facts;
-  const { width, height } = await sizeOf(await image.bytes());
+  const { width, height } = await readImageSize(await image.bytes());
   return { ...facts, width: String(width), height: String(height) };
 }
 
@@ -137,33 +143,33 @@ function jobUrl({ id, as = "" }: Ticket, env: FalEnv): string {
 /** `tells`: a refusal is the fate of the job, and not of the question. */
 type Question<Reply> = { path: string; reply: z.ZodType<Reply>; tells?: boolean };
 
-const read = <Reply>({ path, reply, tells }: Question<Reply>, ticket: Ticket, context: Context<FalEnv>) =>
-  call(context, {
+const read = <Reply>({ path, reply, tells }: Question<Reply>, ticket: Ticket, context: ProviderContext<FalEnv>) =>
+  callProvider(context, {
     origin: context.env.FAL_QUEUE_URL,
     url: `${jobUrl(ticket, context.env)}${path}`,
-    headers: authorized(context.env),
+    headers: authorizationHeader(context.env),
     reply,
     sort: (status, body) => {
-      if (status === 404) return cameToNothing("fal no longer knows the job");
-      return tells ? fateOf(status, body) : undefined;
+      if (status === 404) return jobFailed("fal no longer knows the job");
+      return tells ? classifyResultStatus(status, body) : undefined;
     },
   });
 
 /** Which of these it does not have. Where it only says that one of them is missing, halves are asked about. */
-async function unknownTo(names: string[], context: Context<FalEnv>): Promise<string[]> {
+async function unknownTo(names: string[], context: ProviderContext<FalEnv>): Promise<string[]> {
   const { env } = context;
   const query = names.map((name) => `endpoint_id=${encodeURIComponent(name)}`).join("&");
   try {
-    const { models } = await call(context, {
+    const { models } = await callProvider(context, {
       origin: env.FAL_API_URL,
       url: `${env.FAL_API_URL}/v1/models?${query}`,
-      headers: authorized(env),
+      headers: authorizationHeader(env),
       isFree: true,
       reply: Models,
     });
     return names.filter((name) => !models.some(({ endpoint_id }) => endpoint_id === name));
   } catch (thrown) {
-    if (failureOf(thrown).status !== 404) throw thrown;
+    if (readProviderFailure(thrown).status !== 404) throw thrown;
     if (names.length === 1) return names;
     const half = Math.ceil(names.length / 2);
     return [...(await unknownTo(names.slice(0, half), context)), ...(await unknownTo(names.slice(half), context))];

@@ -1,18 +1,18 @@
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { contextFor } from "../../test/vendors/context.ts";
-import { gemini as kit } from "../../test/vendors/gemini.ts";
-import { jobFor, maskOf, pictureOf } from "../../test/vendors/jobs.ts";
-import { colourOf } from "../../test/vendors/pictures.ts";
-import type { StandIn } from "../../test/vendors/stand-in.ts";
+import type { FakeVendor } from "../../test/fake-vendors/fake-vendor.ts";
+import { fakeGemini as kit } from "../../test/fake-vendors/gemini.ts";
+import { createFakeProviderContext } from "../../test/fake-vendors/provider-context.ts";
+import { colourFromText } from "../../test/fake-vendors/result-files.ts";
+import { createImageAsset, createMaskAsset, createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
 import { Fault } from "../faults.ts";
 import type { Job, Task } from "../kit/operation.ts";
-import { fit } from "./fit.ts";
+import { adjustParameters } from "./adjust-parameters.ts";
+import { readProviderFailure } from "./call-provider.ts";
 import { gemini } from "./gemini.ts";
-import { failureOf } from "./http.ts";
-import type { Asset, Context, Done, Offer } from "./provider.ts";
+import type { Asset, JobDone, Offer, ProviderContext } from "./provider.ts";
 
-let standIn: StandIn;
+let standIn: FakeVendor;
 beforeAll(async () => {
   standIn = await kit.start();
 });
@@ -29,23 +29,23 @@ const offerFor = (task: Task, model: string): Offer =>
 const MAKE = offerFor("image.generate", "nanobanana");
 const EDIT = offerFor("image.edit", "gemini-2.5");
 
-const context = (env: Record<string, string> = {}, overrides: Partial<Context<unknown>> = {}) =>
-  contextFor({ ...kit.env(standIn), ...env }, gemini, overrides);
+const context = (env: Record<string, string> = {}, overrides: Partial<ProviderContext<unknown>> = {}) =>
+  createFakeProviderContext({ ...kit.env(standIn), ...env }, gemini, overrides);
 const submit = async (job: Job<Asset>, offer: Offer, using = context()) =>
-  (await gemini.submit(fit(job, offer).job, offer, using)) as Done;
+  (await gemini.submit(adjustParameters(job, offer).job, offer, using)) as JobDone;
 const thrownBy = async (work: Promise<unknown>) => {
   const thrown = await work.then(
     () => undefined,
     (reason: unknown) => reason,
   );
-  const { kind, retryAfterSeconds, status } = failureOf(thrown);
+  const { kind, retryAfterSeconds, status } = readProviderFailure(thrown);
   return { code: thrown instanceof Fault ? thrown.code : thrown, kind, retryAfterSeconds, status };
 };
 const asked = () => standIn.ledger.at(-1)?.request;
 
 describe("a picture", () => {
   it("is asked for with named fields only, and is no thought on the way to it", async () => {
-    const job = jobFor(MAKE, { prompt: "a lamp", aspect_ratio: "16:9", seed: 7, options: { strange: 1 } });
+    const job = createSampleJob(MAKE, { prompt: "a lamp", aspect_ratio: "16:9", seed: 7, options: { strange: 1 } });
     const { outputs } = await submit(job, MAKE);
     expect(outputs).toHaveLength(1);
     const { bytes, media_type } = outputs[0] as { bytes: Uint8Array; media_type: string };
@@ -62,32 +62,38 @@ describe("a picture", () => {
   });
 
   it("has the shape that the model chooses where the caller wanted none", async () => {
-    await submit(jobFor(MAKE), MAKE);
+    await submit(createSampleJob(MAKE), MAKE);
     expect(asked()).not.toHaveProperty("imageConfig");
   });
 
   it("has the nearest shape that there is", async () => {
-    await submit(jobFor(MAKE, { aspect_ratio: "2:1" }), MAKE);
+    await submit(createSampleJob(MAKE, { aspect_ratio: "2:1" }), MAKE);
     expect(asked()).toMatchObject({ imageConfig: { aspectRatio: "16:9" } });
   });
 
   it("is made of several, in their order", async () => {
-    await submit(jobFor(EDIT, { images: [pictureOf("one"), pictureOf("two"), pictureOf("three")] }), EDIT);
+    await submit(
+      createSampleJob(EDIT, { images: [createImageAsset("one"), createImageAsset("two"), createImageAsset("three")] }),
+      EDIT,
+    );
     expect(asked()).toMatchObject({ said: "make it night", pictures: 3 });
   });
 
   it("of imagen's successor takes after a reference, and leaves out what it must not show", async () => {
     const offer = offerFor("image.generate", "vendorb-imagen4");
-    await submit(jobFor(offer, { prompt: "a lamp", images: [pictureOf("one")], negative_prompt: "people" }), offer);
+    await submit(
+      createSampleJob(offer, { prompt: "a lamp", images: [createImageAsset("one")], negative_prompt: "people" }),
+      offer,
+    );
     const said = "a lamp\n\nMake it in the style of the reference image.\n\nThe picture must not show: people.";
     expect(asked()).toMatchObject({ said, pictures: 1, imageConfig: { aspectRatio: "1:1" } });
   });
 
   it("knows no tags, so they are told as numbers", async () => {
     const offer = offerFor("image.reference", "reference-default");
-    const job = jobFor(offer, {
+    const job = createSampleJob(offer, {
       prompt: "@hero and @heroine walk, @nobody waits",
-      images: [pictureOf("one"), pictureOf("two")],
+      images: [createImageAsset("one"), createImageAsset("two")],
       options: { tags: ["hero", "heroine"], resolution: "1080p" },
     });
     await submit(job, offer);
@@ -100,7 +106,7 @@ describe("a picture", () => {
 });
 
 describe("a mask", () => {
-  const colours = async ({ outputs }: Done) => {
+  const colours = async ({ outputs }: JobDone) => {
     const { data, info } = await sharp((outputs[0] as { bytes: Uint8Array }).bytes)
       .removeAlpha()
       .raw()
@@ -113,17 +119,21 @@ describe("a mask", () => {
   };
 
   it("is one more picture, and the prompt tells that white is what changes", async () => {
-    const job = jobFor(EDIT, { prompt: "a sea", images: [pictureOf("sand", 96, 64)], mask: maskOf(96, 64) });
+    const job = createSampleJob(EDIT, {
+      prompt: "a sea",
+      images: [createImageAsset("sand", 96, 64)],
+      mask: createMaskAsset(96, 64),
+    });
     const seen = await colours(await submit(job, EDIT));
-    expect(seen).toEqual({ size: [96, 64], middle: colourOf("a sea"), corner: colourOf("sand") });
+    expect(seen).toEqual({ size: [96, 64], middle: colourFromText("a sea"), corner: colourFromText("sand") });
     expect(asked()).toMatchObject({ pictures: 2 });
     expect(asked()).not.toHaveProperty("imageConfig");
   });
 
   it("belongs to the picture that it was drawn for", async () => {
-    const images = [pictureOf("face"), pictureOf("sand", 96, 64)];
-    const job = jobFor(EDIT, { prompt: "a sea", images, mask: maskOf(96, 64), mask_over: 1 });
-    expect(await colours(await submit(job, EDIT))).toMatchObject({ size: [96, 64], corner: colourOf("sand") });
+    const images = [createImageAsset("face"), createImageAsset("sand", 96, 64)];
+    const job = createSampleJob(EDIT, { prompt: "a sea", images, mask: createMaskAsset(96, 64), mask_over: 1 });
+    expect(await colours(await submit(job, EDIT))).toMatchObject({ size: [96, 64], corner: colourFromText("sand") });
   });
 });
 
@@ -132,7 +142,7 @@ describe("words", () => {
   const ENHANCE = offerFor("prompt.enhance", "enhance-default");
 
   it("describe a picture in the shape that our operation answers", async () => {
-    const job = jobFor(DESCRIBE, { images: [pictureOf("sand", 40, 30)], options: { detail: "long" } });
+    const job = createSampleJob(DESCRIBE, { images: [createImageAsset("sand", 40, 30)], options: { detail: "long" } });
     expect((await submit(job, DESCRIBE)).data).toEqual({
       description: "description: 1 pictures",
       tags: ["tags: 1 pictures 1", "tags: 1 pictures 2"],
@@ -145,7 +155,7 @@ describe("words", () => {
   });
 
   it("make a prompt better, with what was added", async () => {
-    const job = jobFor(ENHANCE, { prompt: "a cat", options: { model_type: "flux-dev", language: "French" } });
+    const job = createSampleJob(ENHANCE, { prompt: "a cat", options: { model_type: "flux-dev", language: "French" } });
     const { data } = await submit(job, ENHANCE);
     expect(data).toMatchObject({ enhanced_prompt: "enhanced_prompt: a cat", changes: [{}, {}] });
     expect(asked()?.instruction).toMatch(/flux-dev.*French/s);
@@ -153,28 +163,34 @@ describe("words", () => {
 
   it("that break off are no answer", async () => {
     standIn.switches.outcome = "failed";
-    expect(await thrownBy(submit(jobFor(DESCRIBE), DESCRIBE))).toMatchObject({
+    expect(await thrownBy(submit(createSampleJob(DESCRIBE), DESCRIBE))).toMatchObject({
       code: "provider_error",
       kind: "failed",
     });
     standIn.switches.outcome = "moderated";
-    expect(await thrownBy(submit(jobFor(DESCRIBE), DESCRIBE))).toMatchObject({ code: "content_refused" });
+    expect(await thrownBy(submit(createSampleJob(DESCRIBE), DESCRIBE))).toMatchObject({ code: "content_refused" });
   });
 });
 
 describe("an answer of 200 without a picture", () => {
   it("is moderated where the prompt or the picture gave offence", async () => {
-    const forbidden = submit(jobFor(MAKE, { prompt: "something forbidden" }), MAKE);
+    const forbidden = submit(createSampleJob(MAKE, { prompt: "something forbidden" }), MAKE);
     expect(await thrownBy(forbidden)).toMatchObject({ code: "content_refused", kind: "refused" });
     standIn.switches.outcome = "moderated";
-    expect(await thrownBy(submit(jobFor(MAKE), MAKE))).toMatchObject({ code: "content_refused", kind: "refused" });
+    expect(await thrownBy(submit(createSampleJob(MAKE), MAKE))).toMatchObject({
+      code: "content_refused",
+      kind: "refused",
+    });
   });
 
   it("came to nothing where there is none, or only words", async () => {
-    const talk = submit(jobFor(MAKE, { prompt: "only words" }), MAKE);
+    const talk = submit(createSampleJob(MAKE, { prompt: "only words" }), MAKE);
     expect(await thrownBy(talk)).toMatchObject({ code: "provider_error", kind: "failed" });
     standIn.switches.outcome = "failed";
-    expect(await thrownBy(submit(jobFor(MAKE), MAKE))).toMatchObject({ code: "provider_error", kind: "failed" });
+    expect(await thrownBy(submit(createSampleJob(MAKE), MAKE))).toMatchObject({
+      code: "provider_error",
+      kind: "failed",
+    });
     expect(standIn.ledger).toHaveLength(2);
   });
 });
@@ -182,7 +198,7 @@ describe("an answer of 200 without a picture", () => {
 describe("what Google says when it does not do it", () => {
   const refused = (status: number, error: object) => {
     standIn.switches.refuse = { times: 1, status, body: { error: { code: status, message: "no", ...error } } };
-    return thrownBy(submit(jobFor(MAKE), MAKE));
+    return thrownBy(submit(createSampleJob(MAKE), MAKE));
   };
   const quota = (quotaId: string, quotaValue = "10") => ({
     status: "RESOURCE_EXHAUSTED",
@@ -215,31 +231,37 @@ describe("what Google says when it does not do it", () => {
 
   it("a 503 that is not its own is doubt", async () => {
     standIn.switches.refuse = { times: 1, status: 503, body: "upstream connect error" };
-    expect(await thrownBy(submit(jobFor(MAKE), MAKE))).toMatchObject({ kind: "doubt" });
+    expect(await thrownBy(submit(createSampleJob(MAKE), MAKE))).toMatchObject({ kind: "doubt" });
   });
 
   it("of its own accord: a wrong key, a model that is gone", async () => {
     const other = context({ GEMINI_API_KEY: "other" });
-    expect(await thrownBy(submit(jobFor(MAKE), MAKE, other))).toMatchObject({ code: "model_unavailable", status: 400 });
+    expect(await thrownBy(submit(createSampleJob(MAKE), MAKE, other))).toMatchObject({
+      code: "model_unavailable",
+      status: 400,
+    });
     standIn.switches.retired = [MAKE.as];
-    expect(await thrownBy(submit(jobFor(MAKE), MAKE))).toMatchObject({ code: "model_unavailable", status: 404 });
+    expect(await thrownBy(submit(createSampleJob(MAKE), MAKE))).toMatchObject({
+      code: "model_unavailable",
+      status: 404,
+    });
   });
 
   it("nothing at all: the job may have been taken, and is not sent again", async () => {
     standIn.switches.hang = { times: 9, when: "after" };
     const hurried = context({}, { timeoutSeconds: 0.3 });
-    expect(await thrownBy(submit(jobFor(MAKE), MAKE, hurried))).toMatchObject({ kind: "doubt" });
+    expect(await thrownBy(submit(createSampleJob(MAKE), MAKE, hurried))).toMatchObject({ kind: "doubt" });
     expect(standIn.ledger).toHaveLength(1);
-    expect(await thrownBy(gemini.check({}, context()))).toMatchObject({ code: "internal_error" });
+    expect(await thrownBy(gemini.poll({}, context()))).toMatchObject({ code: "internal_error" });
   });
 });
 
 describe("an examination", () => {
   it("names the models that are gone, and costs nothing", async () => {
-    expect(await gemini.examine!(gemini.offers, context())).toMatchObject({ missing: [] });
+    expect(await gemini.probe!(gemini.offers, context())).toMatchObject({ missing: [] });
     standIn.switches.retired = ["gemini-3.8-flash"];
-    expect(await gemini.examine!(gemini.offers, context())).toMatchObject({ missing: ["gemini-3.8-flash"] });
-    expect(await thrownBy(gemini.examine!(gemini.offers, context({ GEMINI_API_KEY: "other" })))).toMatchObject({
+    expect(await gemini.probe!(gemini.offers, context())).toMatchObject({ missing: ["gemini-3.8-flash"] });
+    expect(await thrownBy(gemini.probe!(gemini.offers, context({ GEMINI_API_KEY: "other" })))).toMatchObject({
       code: "model_unavailable",
     });
     expect(standIn.ledger).toEqual([]);

@@ -3,12 +3,12 @@
 import { z } from "zod";
 import { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
-import { offers } from "./gemini/offers.ts";
+import { callProvider, contentRefused, jobFailed } from "./call-provider.ts";
+import { classifyGeminiError } from "./gemini/error-classification.ts";
+import { geminiOffers } from "./gemini/offers.ts";
 import { promptFor } from "./gemini/prompt.ts";
-import { sort } from "./gemini/refusals.ts";
-import { call, cameToNothing, moderated } from "./http.ts";
-import { type Asset, type Context, defineProvider, type Offer } from "./provider.ts";
-import { orderFor, readWords } from "./words.ts";
+import { buildInstruction, parseLanguageResult } from "./language-tasks.ts";
+import { type Asset, defineProvider, type Offer, type ProviderContext } from "./provider.ts";
 
 const Env = z.object({
   GEMINI_API_KEY: z.string().min(1).describe("API key of the Gemini API"),
@@ -39,13 +39,13 @@ const Models = z.object({ models: z.array(z.object({ name: z.string() })).defaul
 
 const api = (env: GeminiEnv) => {
   const origin = env.GEMINI_BASE_URL.replace(/\/+$/, "");
-  return { origin, headers: { "x-goog-api-key": env.GEMINI_API_KEY }, sort };
+  return { origin, headers: { "x-goog-api-key": env.GEMINI_API_KEY }, sort: classifyGeminiError };
 };
 
 export const gemini = defineProvider<GeminiEnv>({
   id: "gemini",
   env: Env,
-  offers,
+  offers: geminiOffers,
   // It sends bytes only.
   resultOrigins: (env) => [new URL(env.GEMINI_BASE_URL).origin],
 
@@ -54,21 +54,21 @@ export const gemini = defineProvider<GeminiEnv>({
     return isWords ? askForWords(job, offer, context) : askForPicture(job, offer, context);
   },
 
-  async check() {
+  async poll() {
     throw new Fault("internal_error", {}, { cause: "there is no job to ask about: the answer was the result" });
   },
 
-  async examine(asked, context) {
+  async probe(asked, context) {
     const { origin, ...way } = api(context.env);
     const url = `${origin}/v1beta/models?pageSize=1000`;
-    const { models } = await call(context, { origin, ...way, url, isFree: true, reply: Models });
+    const { models } = await callProvider(context, { origin, ...way, url, isFree: true, reply: Models });
     const known = new Set(models.map(({ name }) => name.replace(/^models\//, "")));
     const missing = [...new Set(asked.map(({ as }) => as))].filter((as) => !known.has(as));
     return { says: `The key works; it may use ${known.size} models.`, missing };
   },
 });
 
-async function askForPicture(job: Job<Asset>, offer: Offer, context: Context<GeminiEnv>) {
+async function askForPicture(job: Job<Asset>, offer: Offer, context: ProviderContext<GeminiEnv>) {
   // It has no field for a mask: the mask is one more picture, and the prompt tells what it is for.
   const pictures = [...(job.images ?? []), ...(job.mask ? [job.mask] : [])];
   const imageConfig = { aspectRatio: job.aspect_ratio, imageSize: SIZES[String(job.options?.resolution)] };
@@ -90,8 +90,8 @@ async function askForPicture(job: Job<Asset>, offer: Offer, context: Context<Gem
 
 const SIZES: Record<string, string> = { "720p": "1K", "1080p": "2K" };
 
-async function askForWords(job: Job<Asset>, offer: Offer, context: Context<GeminiEnv>) {
-  const { instruction, schema } = orderFor(job);
+async function askForWords(job: Job<Asset>, offer: Offer, context: ProviderContext<GeminiEnv>) {
+  const { instruction, schema } = buildInstruction(job);
   const picture = job.images?.[0];
   const answer = await generate(offer, context, {
     systemInstruction: { parts: [{ text: instruction }] },
@@ -100,15 +100,15 @@ async function askForWords(job: Job<Asset>, offer: Offer, context: Context<Gemin
   });
   const said = partsOf(answer).flatMap(({ text }) => text ?? []);
   const isWhole = (answer.candidates?.[0]?.finishReason ?? "STOP") === "STOP";
-  const data = isWhole ? await readWords(job, said.join("")) : undefined;
+  const data = isWhole ? await parseLanguageResult(job, said.join("")) : undefined;
   if (!data) throw whyNothing(answer);
   return { state: "done" as const, outputs: [], data };
 }
 
-function generate(offer: Offer, context: Context<GeminiEnv>, body: object) {
+function generate(offer: Offer, context: ProviderContext<GeminiEnv>, body: object) {
   const { origin, ...way } = api(context.env);
   const url = `${origin}/v1beta/models/${offer.as}:generateContent`;
-  return call(context, { origin, ...way, url, body, reply: Content });
+  return callProvider(context, { origin, ...way, url, body, reply: Content });
 }
 
 const inline = async (asset: Asset) => ({
@@ -125,6 +125,6 @@ const REFUSED = /SAFETY|PROHIBITED_CONTENT|RECITATION|BLOCKLIST|SPII/;
 function whyNothing({ promptFeedback, candidates }: Answer): Fault {
   const blocked = promptFeedback?.blockReason;
   const ended = candidates?.[0]?.finishReason ?? "";
-  if (blocked || REFUSED.test(ended)) return moderated(blocked ?? ended);
-  return cameToNothing(ended === "STOP" ? "answered in words" : ended);
+  if (blocked || REFUSED.test(ended)) return contentRefused(blocked ?? ended);
+  return jobFailed(ended === "STOP" ? "answered in words" : ended);
 }

@@ -2,19 +2,19 @@
 // answers mean to us.
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { contextFor } from "../../test/vendors/context.ts";
-import { ideogram as vendor } from "../../test/vendors/ideogram.ts";
-import { jobFor, maskOf, pictureOf } from "../../test/vendors/jobs.ts";
-import { colourOf } from "../../test/vendors/pictures.ts";
-import type { StandIn } from "../../test/vendors/stand-in.ts";
+import type { FakeVendor } from "../../test/fake-vendors/fake-vendor.ts";
+import { fakeIdeogram as vendor } from "../../test/fake-vendors/ideogram.ts";
+import { createFakeProviderContext } from "../../test/fake-vendors/provider-context.ts";
+import { colourFromText } from "../../test/fake-vendors/result-files.ts";
+import { createImageAsset, createMaskAsset, createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
 import type { Fault } from "../faults.ts";
-import { failureOf } from "./http.ts";
+import { readProviderFailure } from "./call-provider.ts";
 import { nearestResolution } from "./ideogram/resolutions.ts";
 import { ideogram } from "./ideogram.ts";
-import { invertMask } from "./mask.ts";
-import type { Context, Done, Send } from "./provider.ts";
+import { invertMask } from "./mask-formats.ts";
+import type { JobDone, ProviderContext, SendRequest } from "./provider.ts";
 
-let standIn: StandIn;
+let standIn: FakeVendor;
 const paths: string[] = [];
 beforeEach(async () => {
   standIn = await vendor.start();
@@ -22,9 +22,9 @@ beforeEach(async () => {
 });
 afterEach(() => standIn.close());
 
-const context = (overrides: Partial<Context<unknown>> = {}) => {
-  const made = contextFor(vendor.env(standIn), ideogram, overrides);
-  const send: Send = (url, request) => {
+const context = (overrides: Partial<ProviderContext<unknown>> = {}) => {
+  const made = createFakeProviderContext(vendor.env(standIn), ideogram, overrides);
+  const send: SendRequest = (url, request) => {
     paths.push(new URL(url).pathname);
     return made.send(url, request);
   };
@@ -34,29 +34,29 @@ const offer = (task: string) => ideogram.offers.find((each) => each.task === tas
 const CHARACTER = () => offer("image.character");
 const EDIT = () => offer("image.edit");
 
-const made = async (job: ReturnType<typeof jobFor>) => {
+const made = async (job: ReturnType<typeof createSampleJob>) => {
   const progress = await ideogram.submit(job, offer(job.task), context());
   expect(progress.state).toBe("done");
-  return progress as Done;
+  return progress as JobDone;
 };
 const faultOf = async (work: Promise<unknown>) => {
   const thrown = (await work.then(
     () => undefined,
     (fault) => fault,
   )) as Fault;
-  return [thrown?.code, failureOf(thrown).kind];
+  return [thrown?.code, readProviderFailure(thrown).kind];
 };
 const asked = () => standIn.ledger.at(-1)!.request;
-const read = async (output: Done["outputs"][number] | undefined) =>
+const read = async (output: JobDone["outputs"][number] | undefined) =>
   Buffer.from(await (await fetch((output as { url: string }).url)).arrayBuffer());
 
 describe("a character", () => {
-  const hero = pictureOf("hero");
-  const cafe = pictureOf("cafe", 120, 80);
+  const hero = createImageAsset("hero");
+  const cafe = createImageAsset("cafe", 120, 80);
 
   it("is generated from a reference, with options in the vendor's spelling", async () => {
     const options = { rendering_speed: "Turbo", style_type: "Fiction", magic_prompt_option: "Off", resolution: "auto" };
-    const job = jobFor(CHARACTER(), { images: [hero], aspect_ratio: "16:9", seed: 4294967295, options });
+    const job = createSampleJob(CHARACTER(), { images: [hero], aspect_ratio: "16:9", seed: 4294967295, options });
     const { outputs } = await made(job);
     expect(paths).toEqual(["/v1/ideogram-v3/generate"]);
     expect(asked()).toEqual({
@@ -72,22 +72,22 @@ describe("a character", () => {
   });
 
   it("without a reference is a generation like any other, of which nothing is said that was not asked", async () => {
-    await made(jobFor(CHARACTER(), { images: undefined }));
+    await made(createSampleJob(CHARACTER(), { images: undefined }));
     expect(paths).toEqual(["/v1/ideogram-v3/generate"]);
     expect(asked()).toEqual({ prompt: "reading in a cafe" });
   });
 
   it("is put into a picture by remixing it, in the picture's own shape where no other is asked for", async () => {
-    await made(jobFor(CHARACTER(), { images: [hero, cafe] }));
+    await made(createSampleJob(CHARACTER(), { images: [hero, cafe] }));
     expect(paths).toEqual(["/v1/ideogram-v3/remix"]);
     expect(asked()).toMatchObject({ image: new Uint8Array(await cafe.bytes()), resolution: "1248x832" });
-    await made(jobFor(CHARACTER(), { images: [hero, cafe], aspect_ratio: "4:3" }));
+    await made(createSampleJob(CHARACTER(), { images: [hero, cafe], aspect_ratio: "4:3" }));
     expect(asked()).toMatchObject({ aspect_ratio: "4x3" });
   });
 
   it("is painted into a picture where a mask is white, which is black to the vendor", async () => {
-    const mask = maskOf(120, 80);
-    const { outputs } = await made(jobFor(CHARACTER(), { images: [hero, cafe], mask, mask_over: 1 }));
+    const mask = createMaskAsset(120, 80);
+    const { outputs } = await made(createSampleJob(CHARACTER(), { images: [hero, cafe], mask, mask_over: 1 }));
     expect(paths).toEqual(["/v1/ideogram-v3/inpaint"]);
     expect(asked()).toEqual({
       prompt: "reading in a cafe",
@@ -103,7 +103,7 @@ describe("a character", () => {
     ["1:1", "720", "1024x1024"],
     ["2:3", 2048, "832x1248"],
   ])("of %s with a longer side of %s is made as %s", async (aspect_ratio, resolution, size) => {
-    await made(jobFor(CHARACTER(), { images: [hero], aspect_ratio, options: { resolution } }));
+    await made(createSampleJob(CHARACTER(), { images: [hero], aspect_ratio, options: { resolution } }));
     expect(asked()).toMatchObject({ resolution: size });
     expect(asked()).not.toHaveProperty("aspect_ratio");
   });
@@ -116,7 +116,7 @@ it("picks the nearest size by shape first", () => {
 });
 
 async function expectPainted(
-  output: Done["outputs"][number] | undefined,
+  output: JobDone["outputs"][number] | undefined,
   { width, at: [x, y], source }: { width: number; at: [number, number]; source: string },
 ) {
   const data = await sharp(await read(output))
@@ -126,13 +126,15 @@ async function expectPainted(
   const pixel = (left: number, top: number) => [
     ...data.subarray((top * width + left) * 3, (top * width + left) * 3 + 3),
   ];
-  expect(pixel(1, 1)).toEqual(Object.values(colourOf(source)));
+  expect(pixel(1, 1)).toEqual(Object.values(colourFromText(source)));
   expect(pixel(x, y)).not.toEqual(pixel(1, 1));
 }
 
 describe("its other work", () => {
   it("edits within a mask", async () => {
-    const { outputs } = await made(jobFor(EDIT(), { images: [pictureOf("desk")], mask: maskOf(), count: 2 }));
+    const { outputs } = await made(
+      createSampleJob(EDIT(), { images: [createImageAsset("desk")], mask: createMaskAsset(), count: 2 }),
+    );
     expect(paths).toEqual(["/v1/ideogram-v3/inpaint"]);
     expect(asked()).toMatchObject({ prompt: "make it night", num_images: "2" });
     expect(outputs).toHaveLength(2);
@@ -144,7 +146,7 @@ describe("its other work", () => {
   });
 
   it("takes a background away", async () => {
-    const { outputs } = await made(jobFor(offer("image.remove-background")));
+    const { outputs } = await made(createSampleJob(offer("image.remove-background")));
     expect(paths).toEqual(["/v1/remove-background"]);
     expect((await sharp(await read(outputs[0])).metadata()).hasAlpha).toBe(true);
   });
@@ -154,21 +156,21 @@ describe("its other work", () => {
     ["normal", "A plain picture in one colour, seen from the front."],
     ["long", "A plain picture in one colour, seen from the front."],
   ])("describes a picture, %s", async (detail, description) => {
-    const { outputs, data } = await made(jobFor(offer("image.describe"), { options: { detail } }));
+    const { outputs, data } = await made(createSampleJob(offer("image.describe"), { options: { detail } }));
     expect(paths).toEqual(["/describe"]);
     expect(outputs).toEqual([]);
     expect(data).toEqual({ description, tags: [], prompt: description, width: 64, height: 64 });
   });
 
   it("causes no complaint with any of its offers", async () => {
-    for (const each of ideogram.offers) await made(jobFor(each));
+    for (const each of ideogram.offers) await made(createSampleJob(each));
     expect(standIn.ledger).toHaveLength(ideogram.offers.length);
     expect(standIn.complaints).toEqual([]);
   });
 });
 
 describe("what its answers mean", () => {
-  const submit = (more: object = {}) => ideogram.submit(jobFor(CHARACTER(), more), CHARACTER(), context());
+  const submit = (more: object = {}) => ideogram.submit(createSampleJob(CHARACTER(), more), CHARACTER(), context());
 
   it("422 is offence at the words, and nothing is paid", async () => {
     expect(await faultOf(submit({ prompt: "a forbidden cat" }))).toEqual(["content_refused", "refused"]);
@@ -201,9 +203,9 @@ describe("what its answers mean", () => {
       { url: null, is_image_safe: false },
       { url: "https://ideogram.ai/api/images/ephemeral/a.png", is_image_safe: true },
     ];
-    const send: Send = async () => ({ status: 200, header: () => undefined, text: JSON.stringify({ data }) });
-    const within = contextFor(vendor.env(standIn), ideogram, { send });
-    expect(await ideogram.submit(jobFor(CHARACTER()), CHARACTER(), within)).toEqual({
+    const send: SendRequest = async () => ({ status: 200, header: () => undefined, text: JSON.stringify({ data }) });
+    const within = createFakeProviderContext(vendor.env(standIn), ideogram, { send });
+    expect(await ideogram.submit(createSampleJob(CHARACTER()), CHARACTER(), within)).toEqual({
       state: "done",
       outputs: [{ url: data[1]!.url }],
     });
@@ -213,19 +215,19 @@ describe("what its answers mean", () => {
     standIn.switches.drop = { times: 1, when: "after" };
     expect(await faultOf(submit())).toEqual(["provider_error", "doubt"]);
     expect(standIn.ledger).toHaveLength(1);
-    expect((await faultOf(ideogram.check({}, context())))[0]).toBe("internal_error");
+    expect((await faultOf(ideogram.poll({}, context())))[0]).toBe("internal_error");
   });
 });
 
 describe("examination", () => {
   it("asks only whether the key works", async () => {
-    expect(await ideogram.examine!(ideogram.offers, context())).toEqual({
+    expect(await ideogram.probe!(ideogram.offers, context())).toEqual({
       says: "the key works",
       missing: [],
       unasked: ["ideogram-v3", "remove-background", "describe"],
     });
-    const wrong = contextFor({ ...vendor.env(standIn), IDEOGRAM_API_KEY: "wrong" }, ideogram);
-    expect(await faultOf(ideogram.examine!(ideogram.offers, wrong))).toEqual(["model_unavailable", "refused"]);
+    const wrong = createFakeProviderContext({ ...vendor.env(standIn), IDEOGRAM_API_KEY: "wrong" }, ideogram);
+    expect(await faultOf(ideogram.probe!(ideogram.offers, wrong))).toEqual(["model_unavailable", "refused"]);
     expect(standIn.ledger).toEqual([]);
   });
 });

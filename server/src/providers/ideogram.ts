@@ -3,11 +3,11 @@
 import { z } from "zod";
 import { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
-import { call, cameToNothing, moderated } from "./http.ts";
+import { callProvider, contentRefused, jobFailed } from "./call-provider.ts";
 import { nearestResolution, RATIOS } from "./ideogram/resolutions.ts";
-import { sizeOf } from "./local/pixels.ts";
-import { invertMask } from "./mask.ts";
-import { type Asset, type Context, type Done, defineProvider, type Offer } from "./provider.ts";
+import { readImageSize } from "./local/pixels.ts";
+import { invertMask } from "./mask-formats.ts";
+import { type Asset, defineProvider, type JobDone, type Offer, type ProviderContext } from "./provider.ts";
 
 const Env = z.object({
   IDEOGRAM_API_KEY: z.string().min(1).describe("API key of Ideogram; it is off where this is not set"),
@@ -115,7 +115,7 @@ async function shapeOf(job: Job<Asset>, picture: Asset | undefined) {
   const ratio = job.aspect_ratio ?? (picture ? undefined : "1:1");
   if (ratio && !longerSide) return job.aspect_ratio ? { aspect_ratio: ratio.replace(":", "x") } : {};
   const [width = 1, height = 1] = ratio?.split(":").map(Number) ?? [];
-  const shape = ratio ? { width, height } : await sizeOf(await picture!.bytes());
+  const shape = ratio ? { width, height } : await readImageSize(await picture!.bytes());
   return { resolution: nearestResolution(shape, longerSide) };
 }
 
@@ -138,7 +138,7 @@ export const ideogram = defineProvider<IdeogramEnv>({
   id: "ideogram",
   env: Env,
   offers,
-  pace: { concurrent: 10 },
+  rateLimit: { concurrent: 10 },
   resultOrigins: (env) => [new URL(env.IDEOGRAM_BASE_URL).origin, "https://ideogram.ai", "https://*.ideogram.ai"],
 
   async submit(job, offer, context) {
@@ -150,38 +150,40 @@ export const ideogram = defineProvider<IdeogramEnv>({
     const { data } = await send(context, { ...request, reply: Pictures });
     const outputs = data.flatMap(({ url, is_image_safe }) => (url && is_image_safe !== false ? [{ url }] : []));
     if (outputs.length > 0) return { state: "done", outputs };
-    throw data.some(({ is_image_safe }) => is_image_safe === false) ? moderated("unsafe") : cameToNothing("no picture");
+    throw data.some(({ is_image_safe }) => is_image_safe === false)
+      ? contentRefused("unsafe")
+      : jobFailed("no picture");
   },
 
-  async check() {
+  async poll() {
     throw new Fault("internal_error", {}, { cause: "there is nothing to ask about" });
   },
 
-  async examine(asked, context) {
+  async probe(asked, context) {
     const url = `${context.env.IDEOGRAM_BASE_URL}/models`;
-    await call(context, { ...api(context.env), isFree: true, url, reply: z.looseObject({}) });
+    await callProvider(context, { ...api(context.env), isFree: true, url, reply: z.looseObject({}) });
     return { says: "the key works", missing: [], unasked: [...new Set(asked.map(({ as }) => as))] };
   },
 });
 
 /** 422 is what it says to words and pictures that it takes offence at, and to nothing else. */
 const send = <Reply>(
-  context: Context<IdeogramEnv>,
+  context: ProviderContext<IdeogramEnv>,
   request: { url: string; body: FormData; reply: z.ZodType<Reply> },
 ): Promise<Reply> =>
-  call(context, {
+  callProvider(context, {
     ...api(context.env),
     ...request,
-    sort: (status, body) => (status === 422 ? moderated(body.slice(0, 500)) : undefined),
+    sort: (status, body) => (status === 422 ? contentRefused(body.slice(0, 500)) : undefined),
   });
 
 /** It may offer several texts; the caller's wish for brevity picks one. */
-async function described(job: Job<Asset>, { descriptions }: z.output<typeof Descriptions>): Promise<Done> {
+async function described(job: Job<Asset>, { descriptions }: z.output<typeof Descriptions>): Promise<JobDone> {
   const texts = descriptions.flatMap(({ text }) => (text?.trim() ? [text.trim()] : []));
   const byLength = texts.toSorted((a, b) => a.length - b.length);
   const detail = job.options?.detail;
   const text = detail === "short" ? byLength[0] : detail === "long" ? byLength.at(-1) : texts[0];
-  if (!text) throw cameToNothing("no description");
-  const size = await sizeOf(await job.images![0]!.bytes());
+  if (!text) throw jobFailed("no description");
+  const size = await readImageSize(await job.images![0]!.bytes());
   return { state: "done", outputs: [], data: { description: text, tags: [], prompt: text, ...size } };
 }

@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
-import { asset, greyMask, jobOf, picture } from "../../test/golden/pictures.ts";
+import { assetFromBytes, createJob, imageFromLetters, maskFromGreyValues } from "../../test/support/ascii-images.ts";
 import { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
-import { failureOf } from "./http.ts";
+import { readProviderFailure } from "./call-provider.ts";
 import { local } from "./local.ts";
-import type { Asset, Context } from "./provider.ts";
+import type { Asset, ProviderContext } from "./provider.ts";
 
-const context = {} as Context<unknown>;
-const red = await picture(["RR", "RR"]);
+const context = {} as ProviderContext<unknown>;
+const red = await imageFromLetters(["RR", "RR"]);
 const failing = (job: Job<Asset>) =>
   local.submit(job, local.offers[0]!, context).then(
     () => expect.fail("it should have failed"),
@@ -22,43 +22,43 @@ it("is on without any setting, costs nothing and may always be done again", () =
 });
 
 it.each([
-  ["one picture to combine", jobOf("image.combine", { images: [red] })],
-  ["eleven pictures to combine", jobOf("image.combine", { images: Array(11).fill(red) })],
-  ["a mode that there is not", jobOf("image.combine", { images: [red, red], options: { mode: "pile" } })],
-  ["a gap that is too wide", jobOf("image.combine", { images: [red, red], options: { gap: 513 } })],
-  ["a cut without a mask", jobOf("image.cut", { images: [red] })],
-  ["a cut without a picture", jobOf("image.cut", { images: [], masks: [red] })],
-  ["a blend without a mask", jobOf("image.blend", { images: [red, red] })],
-  ["a blend of one picture", jobOf("image.blend", { images: [red], mask: red })],
+  ["one picture to combine", createJob("image.combine", { images: [red] })],
+  ["eleven pictures to combine", createJob("image.combine", { images: Array(11).fill(red) })],
+  ["a mode that there is not", createJob("image.combine", { images: [red, red], options: { mode: "pile" } })],
+  ["a gap that is too wide", createJob("image.combine", { images: [red, red], options: { gap: 513 } })],
+  ["a cut without a mask", createJob("image.cut", { images: [red] })],
+  ["a cut without a picture", createJob("image.cut", { images: [], masks: [red] })],
+  ["a blend without a mask", createJob("image.blend", { images: [red, red] })],
+  ["a blend of one picture", createJob("image.blend", { images: [red], mask: red })],
 ])("refuses %s for good, and not as something to try again", async (_, job) => {
   const thrown = await failing(job);
   expect(thrown).toMatchObject({ code: "provider_rejected_input" });
-  expect(failureOf(thrown).kind).toBe("refused");
+  expect(readProviderFailure(thrown).kind).toBe("refused");
 });
 
 it("fails a job with a damaged picture, and does not leave it in doubt", async () => {
-  const thrown = await failing(jobOf("image.combine", { images: [red, red.subarray(0, 60)] }));
+  const thrown = await failing(createJob("image.combine", { images: [red, red.subarray(0, 60)] }));
   expect(thrown).toMatchObject({ code: "provider_error" });
-  expect(failureOf(thrown).kind).toBe("failed");
+  expect(readProviderFailure(thrown).kind).toBe("failed");
 });
 
 it("leaves storage that cannot be read as it is, so that the job is done again", async () => {
-  const away = { ...asset(red), bytes: () => Promise.reject(new Fault("asset_unavailable")) };
-  const thrown = await failing({ task: "image.cut", model: "local", images: [away], masks: [asset(red)] });
+  const away = { ...assetFromBytes(red), bytes: () => Promise.reject(new Fault("asset_unavailable")) };
+  const thrown = await failing({ task: "image.cut", model: "local", images: [away], masks: [assetFromBytes(red)] });
   expect(thrown).toMatchObject({ code: "asset_unavailable" });
-  expect(failureOf(thrown).kind).toBe("doubt");
+  expect(readProviderFailure(thrown).kind).toBe("doubt");
 });
 
 it("is never waited for", async () => {
-  await expect(local.check({}, context)).rejects.toMatchObject({ code: "internal_error" });
+  await expect(local.poll({}, context)).rejects.toMatchObject({ code: "internal_error" });
 });
 
 it("does many jobs at once without holding all of their pixels", async () => {
-  const mask = await greyMask([
+  const mask = await maskFromGreyValues([
     [0, 255],
     [255, 0],
   ]);
-  const jobs = Array.from({ length: 40 }, () => jobOf("image.blend", { images: [red, red], mask }));
+  const jobs = Array.from({ length: 40 }, () => createJob("image.blend", { images: [red, red], mask }));
   const all = await Promise.all(jobs.map((job) => local.submit(job, local.offers[2]!, context)));
   expect(all.every(({ state }) => state === "done")).toBe(true);
 });

@@ -2,12 +2,12 @@
 import { z } from "zod";
 import { Fault } from "../faults.ts";
 import type { Task } from "../kit/operation.ts";
-import { failure } from "./http.ts";
+import { providerFault } from "./call-provider.ts";
 import { blend } from "./local/blend.ts";
 import { combine } from "./local/combine.ts";
 import { cut } from "./local/cut.ts";
 import { readInputs } from "./local/inputs.ts";
-import { type LocalTask, refuse } from "./local/local-task.ts";
+import { type LocalTask, rejectInput } from "./local/local-task.ts";
 import { defineProvider } from "./provider.ts";
 
 /** It needs nothing, so it is always on. */
@@ -35,12 +35,12 @@ export const local = defineProvider<z.output<typeof Env>>({
       return { state: "done", outputs: await TASKS[job.task]!(inputs) };
     } catch (thrown) {
       if (thrown instanceof Fault) throw thrown;
-      if (thrown instanceof z.ZodError) throw refuse("options", thrown);
-      throw failure("provider_error", { kind: "failed", cause: thrown });
+      if (thrown instanceof z.ZodError) throw rejectInput("options", thrown);
+      throw providerFault("provider_error", { kind: "failed", cause: thrown });
     }
   },
 
-  async check() {
+  async poll() {
     throw new Fault("internal_error", {}, { cause: "work done at once is never waited for" });
   },
 });

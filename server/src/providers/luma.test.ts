@@ -1,31 +1,31 @@
 // The adapter of Luma against its stand-in: what is sent, what its answers mean, and how a lost generation is found again.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { contextFor } from "../../test/vendors/context.ts";
-import { jobFor, pictureOf } from "../../test/vendors/jobs.ts";
-import { luma as vendor } from "../../test/vendors/luma.ts";
-import type { StandIn } from "../../test/vendors/stand-in.ts";
+import type { FakeVendor } from "../../test/fake-vendors/fake-vendor.ts";
+import { fakeLuma as vendor } from "../../test/fake-vendors/luma.ts";
+import { createFakeProviderContext } from "../../test/fake-vendors/provider-context.ts";
+import { createImageAsset, createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
 import type { Fault } from "../faults.ts";
-import { failureOf } from "./http.ts";
+import { readProviderFailure } from "./call-provider.ts";
 import { luma } from "./luma.ts";
-import type { Context, Done, Send, Ticket } from "./provider.ts";
+import type { JobDone, ProviderContext, SendRequest, Ticket } from "./provider.ts";
 
-let standIn: StandIn;
+let standIn: FakeVendor;
 beforeEach(async () => {
   standIn = await vendor.start();
 });
 afterEach(() => standIn.close());
 
 const callbackUrl = "http://127.0.0.1:9/callbacks/luma/run/0/1?signature=abc";
-const context = (overrides: Partial<Context<unknown>> = {}) =>
-  contextFor(vendor.env(standIn), luma, { isReachable: true, callbackUrl, ...overrides });
+const context = (overrides: Partial<ProviderContext<unknown>> = {}) =>
+  createFakeProviderContext(vendor.env(standIn), luma, { isPublicUrlReachable: true, callbackUrl, ...overrides });
 const offer = (model: string) => luma.offers.find((each) => each.model === model)!;
 const PHOTON = () => offer("photon-1");
 
 const submit = async (more: object = {}, within = context()) =>
-  ((await luma.submit(jobFor(PHOTON(), more), PHOTON(), within)) as { ticket: Ticket }).ticket;
-async function ended(ticket: Ticket): Promise<Done> {
+  ((await luma.submit(createSampleJob(PHOTON(), more), PHOTON(), within)) as { ticket: Ticket }).ticket;
+async function ended(ticket: Ticket): Promise<JobDone> {
   for (;;) {
-    const progress = await luma.check(ticket, context());
+    const progress = await luma.poll(ticket, context());
     if (progress.state === "done") return progress;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
@@ -35,13 +35,13 @@ const faultOf = async (work: Promise<unknown>) => {
     () => undefined,
     (fault) => fault,
   )) as Fault;
-  return [thrown?.code, failureOf(thrown).kind];
+  return [thrown?.code, readProviderFailure(thrown).kind];
 };
 const asked = () => standIn.ledger.at(-1)!.request;
 
 describe("what is sent", () => {
   it("names the picture by its address, and the frame as the caller gave it", async () => {
-    const desk = pictureOf("desk");
+    const desk = createImageAsset("desk");
     const options = {
       grid_position_x: 10,
       grid_position_y: 0,
@@ -67,7 +67,7 @@ describe("what is sent", () => {
 
   it("makes a video that begins with the picture", async () => {
     const video = offer("video-default");
-    const job = jobFor(video, { options: { duration: 9, fps: 24 } });
+    const job = createSampleJob(video, { options: { duration: 9, fps: 24 } });
     const { ticket } = (await luma.submit(job, video, context())) as { ticket: Ticket };
     expect(asked()).toEqual({
       generation_type: "video",
@@ -82,13 +82,13 @@ describe("what is sent", () => {
   });
 
   it("sends nothing where it could not fetch the picture", async () => {
-    const within = context({ isReachable: false, callbackUrl: undefined });
+    const within = context({ isPublicUrlReachable: false, callbackUrl: undefined });
     expect(await faultOf(submit({}, within))).toEqual(["model_unavailable", "refused"]);
     expect(standIn.ledger).toEqual([]);
   });
 
   it("causes no complaint with any of its offers", async () => {
-    for (const each of luma.offers) await luma.submit(jobFor(each), each, context());
+    for (const each of luma.offers) await luma.submit(createSampleJob(each), each, context());
     expect(standIn.ledger).toHaveLength(luma.offers.length);
     expect(standIn.complaints).toEqual([]);
   });
@@ -128,7 +128,7 @@ describe("what its answers mean", () => {
   it("waits while it dreams", async () => {
     standIn.switches.workMs = 60_000;
     const ticket = await submit();
-    expect(await luma.check(ticket, context())).toEqual({ state: "running", ticket });
+    expect(await luma.poll(ticket, context())).toEqual({ state: "running", ticket });
   });
 
   it("stops a generation, which then has come to nothing", async () => {
@@ -136,7 +136,7 @@ describe("what its answers mean", () => {
     const ticket = await submit();
     await luma.cancel!(ticket, context());
     expect(standIn.ledger[0]?.canceledAt).toBeDefined();
-    expect(await faultOf(luma.check(ticket, context()))).toEqual(["provider_error", "failed"]);
+    expect(await faultOf(luma.poll(ticket, context()))).toEqual(["provider_error", "failed"]);
   });
 });
 
@@ -162,7 +162,7 @@ describe("a lost submission", () => {
       const ours = first === "newest" ? 149 : 200;
       all[ours]!.request.callback_url = callbackUrl;
       const list = first === "newest" ? all.toReversed() : all;
-      const send: Send = async (url) => {
+      const send: SendRequest = async (url) => {
         const offset = Number(new URL(url).searchParams.get("offset"));
         const page = { generations: list.slice(offset, offset + 100), count: 250, has_more: offset + 100 < 250 };
         return { status: 200, header: () => undefined, text: JSON.stringify(page) };
@@ -179,7 +179,7 @@ describe("callbacks", () => {
     ["failed", true],
   ])("%s", async (state, isEnd) => {
     const body = JSON.stringify({ id: "1", state, assets: null, failure_reason: null });
-    const word = await luma.callback!({ headers: new Headers(), body }, context());
+    const word = await luma.parseCallback!({ headers: new Headers(), body }, context());
     expect(word).toEqual({ ticket: { id: "1" }, ended: isEnd });
   });
 
@@ -188,17 +188,17 @@ describe("callbacks", () => {
     const told = await fetch(`${vendor.env(standIn).LUMA_BASE_URL}/generations/${ticket.id}`, {
       headers: { authorization: `Bearer ${vendor.env(standIn).LUMA_API_KEY}` },
     });
-    const word = await luma.callback!({ headers: new Headers(), body: await told.text() }, context());
+    const word = await luma.parseCallback!({ headers: new Headers(), body: await told.text() }, context());
     expect(word?.ticket).toEqual(ticket);
   });
 });
 
 it("examines with a question about credit only", async () => {
-  expect(await luma.examine!(luma.offers, context())).toEqual({
+  expect(await luma.probe!(luma.offers, context())).toEqual({
     says: "the key works; 12.50 US dollars are left",
     missing: [],
     unasked: ["photon-1", "photon-flash-1", "ray-2"],
   });
-  const wrong = contextFor({ ...vendor.env(standIn), LUMA_API_KEY: "wrong" }, luma);
-  expect(await faultOf(luma.examine!(luma.offers, wrong))).toEqual(["model_unavailable", "refused"]);
+  const wrong = createFakeProviderContext({ ...vendor.env(standIn), LUMA_API_KEY: "wrong" }, luma);
+  expect(await faultOf(luma.probe!(luma.offers, wrong))).toEqual(["model_unavailable", "refused"]);
 });

@@ -3,9 +3,9 @@
 import { z } from "zod";
 import type { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
-import type { Json } from "../kit/shapes.ts";
-import { call, cameToNothing, moderated, unavailable } from "./http.ts";
-import { type Asset, type Context, defineProvider, type Offer } from "./provider.ts";
+import type { JsonObject } from "../kit/schemas/run.ts";
+import { callProvider, contentRefused, jobFailed, modelUnavailable } from "./call-provider.ts";
+import { type Asset, defineProvider, type Offer, type ProviderContext } from "./provider.ts";
 
 const Env = z.object({
   LUMA_API_KEY: z.string().min(1).describe("API key of Luma; it is off where this is not set"),
@@ -75,11 +75,11 @@ const isOffence = (words: string) => /moderat|content polic|safety|nsfw/i.test(w
 /** It has one status for many things; the words tell them apart. */
 function sort(status: number, body: string): Fault | undefined {
   if (status < 400 || status >= 500) return undefined;
-  if (/insufficient (credits|balance)/i.test(body)) return unavailable(body.slice(0, 500), status);
-  return [400, 422].includes(status) && isOffence(body) ? moderated(body.slice(0, 500)) : undefined;
+  if (/insufficient (credits|balance)/i.test(body)) return modelUnavailable(body.slice(0, 500), status);
+  return [400, 422].includes(status) && isOffence(body) ? contentRefused(body.slice(0, 500)) : undefined;
 }
 
-async function wishesOf(job: Job<Asset>): Promise<{ path: string; body: Json }> {
+async function wishesOf(job: Job<Asset>): Promise<{ path: string; body: JsonObject }> {
   const options = job.options ?? {};
   const url = await job.images![0]!.url();
   const shape = { prompt: job.prompt, aspect_ratio: job.aspect_ratio };
@@ -97,13 +97,14 @@ export const luma = defineProvider<LumaEnv>({
   env: Env,
   offers,
   pollSeconds: 3,
-  pace: { concurrent: 40, perMinute: 80 },
+  rateLimit: { concurrent: 40, perMinute: 80 },
   resultOrigins: (env) => [new URL(env.LUMA_BASE_URL).origin, "https://*.cdn-luma.com", "https://*.lumalabs.ai"],
 
   async submit(job, offer, context) {
-    if (!context.isReachable) throw unavailable("Luma cannot fetch pictures from here: PUBLIC_URL is not reachable");
+    if (!context.isPublicUrlReachable)
+      throw modelUnavailable("Luma cannot fetch pictures from here: PUBLIC_URL is not reachable");
     const { path, body } = await wishesOf(job);
-    const { id } = await call(context, {
+    const { id } = await callProvider(context, {
       ...api(context.env),
       url: `${context.env.LUMA_BASE_URL}/generations/${path}`,
       body: { model: offer.as, ...body, callback_url: context.callbackUrl },
@@ -113,17 +114,17 @@ export const luma = defineProvider<LumaEnv>({
     return { state: "running", ticket: { id } };
   },
 
-  async check(ticket, context) {
-    const { state, assets, failure_reason } = await call(context, {
+  async poll(ticket, context) {
+    const { state, assets, failure_reason } = await callProvider(context, {
       ...api(context.env),
       url: `${context.env.LUMA_BASE_URL}/generations/${encodeURIComponent(ticket.id!)}`,
       reply: Generation,
-      sort: (status) => (status === 404 ? cameToNothing("the generation is not there any more") : undefined),
+      sort: (status) => (status === 404 ? jobFailed("the generation is not there any more") : undefined),
     });
     if (!isEnded(state)) return { state: "running", ticket };
     const url = assets?.video ?? assets?.image;
     if (state === "completed" && url) return { state: "done", outputs: [{ url }] };
-    throw isOffence(failure_reason ?? "") ? moderated(failure_reason) : cameToNothing(failure_reason ?? "no file");
+    throw isOffence(failure_reason ?? "") ? contentRefused(failure_reason) : jobFailed(failure_reason ?? "no file");
   },
 
   async find(context) {
@@ -139,18 +140,18 @@ export const luma = defineProvider<LumaEnv>({
 
   async cancel(ticket, context) {
     const url = `${context.env.LUMA_BASE_URL}/generations/${encodeURIComponent(ticket.id!)}`;
-    await call(context, { ...api(context.env), method: "DELETE", url, reply: z.unknown() });
+    await callProvider(context, { ...api(context.env), method: "DELETE", url, reply: z.unknown() });
   },
 
   // Nothing is signed: the address that was called is the proof.
-  async callback({ body }) {
+  async parseCallback({ body }) {
     const { id, state } = Generation.parse(JSON.parse(body));
     return { ticket: { id }, ended: isEnded(state) };
   },
 
-  async examine(asked, context) {
+  async probe(asked, context) {
     const url = `${context.env.LUMA_BASE_URL}/credits`;
-    const { credit_balance } = await call(context, { ...api(context.env), isFree: true, url, reply: Credits });
+    const { credit_balance } = await callProvider(context, { ...api(context.env), isFree: true, url, reply: Credits });
     const says = `the key works; ${(credit_balance / 100).toFixed(2)} US dollars are left`;
     return { says, missing: [], unasked: asked.map(({ as }) => as) };
   },
@@ -158,15 +159,18 @@ export const luma = defineProvider<LumaEnv>({
 
 const PAGE = 100;
 
-const page = (context: Context<LumaEnv>, offset: number) =>
-  call(context, {
+const page = (context: ProviderContext<LumaEnv>, offset: number) =>
+  callProvider(context, {
     ...api(context.env),
     url: `${context.env.LUMA_BASE_URL}/generations?limit=${PAGE}&offset=${offset}`,
     reply: Page,
   });
 
 /** By path, which carries our signature over the attempt: the server may have moved to another host since. */
-function isOurs({ request }: z.output<typeof Page>["generations"][number], { callbackUrl }: Context<LumaEnv>): boolean {
+function isOurs(
+  { request }: z.output<typeof Page>["generations"][number],
+  { callbackUrl }: ProviderContext<LumaEnv>,
+): boolean {
   const theirs = request?.callback_url;
   if (!theirs || !callbackUrl || !URL.canParse(theirs)) return false;
   const pathOf = (address: string) => new URL(address).pathname + new URL(address).search;

@@ -1,19 +1,24 @@
 import fc from "fast-check";
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { contextFor } from "../../test/vendors/context.ts";
-import { assetOf, jobFor, maskOf, pictureOf } from "../../test/vendors/jobs.ts";
-import { openai as kit } from "../../test/vendors/openai.ts";
-import { colourOf } from "../../test/vendors/pictures.ts";
-import type { StandIn } from "../../test/vendors/stand-in.ts";
+import type { FakeVendor } from "../../test/fake-vendors/fake-vendor.ts";
+import { fakeOpenai as kit } from "../../test/fake-vendors/openai.ts";
+import { createFakeProviderContext } from "../../test/fake-vendors/provider-context.ts";
+import { colourFromText } from "../../test/fake-vendors/result-files.ts";
+import {
+  createAsset,
+  createImageAsset,
+  createMaskAsset,
+  createSampleJob,
+} from "../../test/fake-vendors/sample-jobs.ts";
 import { Fault } from "../faults.ts";
 import type { Job, Task } from "../kit/operation.ts";
-import { fit } from "./fit.ts";
-import { failureOf } from "./http.ts";
+import { adjustParameters } from "./adjust-parameters.ts";
+import { readProviderFailure } from "./call-provider.ts";
 import { openai } from "./openai.ts";
-import type { Asset, Context, Done, Offer } from "./provider.ts";
+import type { Asset, JobDone, Offer, ProviderContext } from "./provider.ts";
 
-let standIn: StandIn;
+let standIn: FakeVendor;
 beforeAll(async () => {
   standIn = await kit.start();
 });
@@ -30,24 +35,24 @@ const offerFor = (task: Task, model: string, as?: string): Offer =>
 const VENDORA = offerFor("image.generate", "vendora");
 const EDIT = offerFor("image.edit", "vendora");
 
-const context = (env: Record<string, string> = {}, overrides: Partial<Context<unknown>> = {}) =>
-  contextFor({ ...kit.env(standIn), ...env }, openai, overrides);
+const context = (env: Record<string, string> = {}, overrides: Partial<ProviderContext<unknown>> = {}) =>
+  createFakeProviderContext({ ...kit.env(standIn), ...env }, openai, overrides);
 const submit = async (job: Job<Asset>, offer: Offer, using = context()) =>
-  (await openai.submit(fit(job, offer).job, offer, using)) as Done;
+  (await openai.submit(adjustParameters(job, offer).job, offer, using)) as JobDone;
 const thrownBy = async (work: Promise<unknown>) => {
   const thrown = await work.then(
     () => undefined,
     (reason: unknown) => reason,
   );
-  const { kind, retryAfterSeconds, status } = failureOf(thrown);
+  const { kind, retryAfterSeconds, status } = readProviderFailure(thrown);
   return { code: thrown instanceof Fault ? thrown.code : thrown, kind, retryAfterSeconds, status };
 };
-const bytesOf = (done: Done, index = 0) => (done.outputs[index] as { bytes: Uint8Array }).bytes;
+const bytesOf = (done: JobDone, index = 0) => (done.outputs[index] as { bytes: Uint8Array }).bytes;
 const asked = () => standIn.ledger.at(-1);
 
 describe("pictures", () => {
   it("are asked for with named fields only, and come as bytes", async () => {
-    const job = jobFor(VENDORA, { width: 1024, height: 768, count: 3, seed: 7, options: { strange: 1 } });
+    const job = createSampleJob(VENDORA, { width: 1024, height: 768, count: 3, seed: 7, options: { strange: 1 } });
     const done = await submit(job, VENDORA);
     expect(done.outputs).toHaveLength(3);
     expect(await sharp(bytesOf(done)).metadata()).toMatchObject({ width: 1024, height: 768, format: "png" });
@@ -59,20 +64,20 @@ describe("pictures", () => {
   });
 
   it("have no size where the caller wanted none", async () => {
-    await submit(jobFor(VENDORA), VENDORA);
+    await submit(createSampleJob(VENDORA), VENDORA);
     expect(asked()?.request.size).toBe("auto");
   });
 
   it("are edits where there is a picture to start from", async () => {
-    await submit(jobFor(VENDORA, { images: [pictureOf("one")], aspect_ratio: "16:9" }), VENDORA);
+    await submit(createSampleJob(VENDORA, { images: [createImageAsset("one")], aspect_ratio: "16:9" }), VENDORA);
     expect(asked()?.request).toMatchObject({ images: 1, mask: false, size: "1376x768" });
-    await submit(jobFor(EDIT, { images: [pictureOf("one"), pictureOf("two")], count: 2 }), EDIT);
+    await submit(createSampleJob(EDIT, { images: [createImageAsset("one"), createImageAsset("two")], count: 2 }), EDIT);
     expect(asked()?.request).toMatchObject({ images: 2, mask: false, size: "auto", n: 2 });
   });
 
   it("have one of three sizes with the model before", async () => {
     const before = offerFor("image.generate", "vendora", "gpt-image-1.5");
-    await submit(jobFor(before, { width: 1600, height: 900 }), before);
+    await submit(createSampleJob(before, { width: 1600, height: 900 }), before);
     expect(asked()).toMatchObject({ model: "gpt-image-1.5", request: { size: "1536x1024" } });
   });
 
@@ -80,7 +85,7 @@ describe("pictures", () => {
     const side = fc.integer({ min: 64, max: 2048 });
     fc.assert(
       fc.property(side, side, (width, height) => {
-        const made = fit({ task: "image.generate", model: "vendora", width, height }, VENDORA).job;
+        const made = adjustParameters({ task: "image.generate", model: "vendora", width, height }, VENDORA).job;
         const [long, short] = [Math.max(made.width!, made.height!), Math.min(made.width!, made.height!)];
         expect([long % 16, short % 16]).toEqual([0, 0]);
         expect(long).toBeLessThanOrEqual(Math.min(3840, short * 3));
@@ -92,7 +97,7 @@ describe("pictures", () => {
   it("may lie at an address of a server that speaks the same API", async () => {
     const base = { OPENAI_BASE_URL: `${standIn.url}/compatible/v1/` };
     const using = context(base);
-    const { outputs } = await submit(jobFor(VENDORA), VENDORA, using);
+    const { outputs } = await submit(createSampleJob(VENDORA), VENDORA, using);
     const { url } = outputs[0] as { url: string };
     expect(openai.resultOrigins(using.env)).toContain(new URL(url).origin);
     expect((await fetch(url)).status).toBe(200);
@@ -110,18 +115,22 @@ describe("a mask", () => {
   };
 
   it("changes what is white in it, and the picture keeps its shape", async () => {
-    const job = jobFor(FILL, { prompt: "a sea", images: [pictureOf("sand", 96, 64)], mask: maskOf(96, 64) });
+    const job = createSampleJob(FILL, {
+      prompt: "a sea",
+      images: [createImageAsset("sand", 96, 64)],
+      mask: createMaskAsset(96, 64),
+    });
     const bytes = bytesOf(await submit(job, FILL));
     expect(asked()?.request).toMatchObject({ mask: true, size: "1056x704" });
-    expect(await colourAt(bytes, { x: 0.5, y: 0.5 })).toEqual(colourOf("a sea"));
-    expect(await colourAt(bytes, { x: 0.1, y: 0.1 })).toEqual(colourOf("sand"));
+    expect(await colourAt(bytes, { x: 0.5, y: 0.5 })).toEqual(colourFromText("a sea"));
+    expect(await colourAt(bytes, { x: 0.1, y: 0.1 })).toEqual(colourFromText("sand"));
   });
 
   it("is laid over the picture that it belongs to", async () => {
-    const images = [pictureOf("face"), pictureOf("sand", 96, 64)];
-    const job = jobFor(EDIT, { prompt: "a sea", images, mask: maskOf(96, 64), mask_over: 1 });
+    const images = [createImageAsset("face"), createImageAsset("sand", 96, 64)];
+    const job = createSampleJob(EDIT, { prompt: "a sea", images, mask: createMaskAsset(96, 64), mask_over: 1 });
     const bytes = bytesOf(await submit(job, EDIT));
-    expect(await colourAt(bytes, { x: 0.1, y: 0.1 })).toEqual(colourOf("sand"));
+    expect(await colourAt(bytes, { x: 0.1, y: 0.1 })).toEqual(colourFromText("sand"));
   });
 });
 
@@ -130,8 +139,8 @@ describe("words", () => {
   const ENHANCE = offerFor("prompt.enhance", "enhance-default");
 
   it("describe a picture in the shape that our operation answers", async () => {
-    const job = jobFor(DESCRIBE, {
-      images: [pictureOf("sand", 40, 30)],
+    const job = createSampleJob(DESCRIBE, {
+      images: [createImageAsset("sand", 40, 30)],
       options: { detail: "short", language: "Italian" },
     });
     expect(await submit(job, DESCRIBE)).toEqual({
@@ -150,7 +159,10 @@ describe("words", () => {
   });
 
   it("make a prompt better, with what was added", async () => {
-    const job = jobFor(ENHANCE, { prompt: "a cat", options: { model_type: "flux-dev", style: "watercolour" } });
+    const job = createSampleJob(ENHANCE, {
+      prompt: "a cat",
+      options: { model_type: "flux-dev", style: "watercolour" },
+    });
     const { data } = await submit(job, ENHANCE);
     expect(data).toMatchObject({ enhanced_prompt: "enhanced_prompt: a cat" });
     expect(data?.changes).toHaveLength(2);
@@ -159,17 +171,20 @@ describe("words", () => {
   });
 
   it("that are refused are moderated, and that come to nothing failed", async () => {
-    const job = jobFor(ENHANCE, { prompt: "something forbidden" });
+    const job = createSampleJob(ENHANCE, { prompt: "something forbidden" });
     expect(await thrownBy(submit(job, ENHANCE))).toMatchObject({ code: "content_refused", kind: "refused" });
     standIn.switches.outcome = "failed";
-    expect(await thrownBy(submit(jobFor(ENHANCE), ENHANCE))).toMatchObject({ code: "provider_error", kind: "failed" });
+    expect(await thrownBy(submit(createSampleJob(ENHANCE), ENHANCE))).toMatchObject({
+      code: "provider_error",
+      kind: "failed",
+    });
   });
 });
 
 describe("what OpenAI says when it does not do it", () => {
   const refused = (status: number, error: object, headers: Record<string, string> = {}) => {
     standIn.switches.refuse = { times: 1, status, body: { error: { message: "no", ...error } }, headers };
-    return thrownBy(submit(jobFor(VENDORA), VENDORA));
+    return thrownBy(submit(createSampleJob(VENDORA), VENDORA));
   };
 
   it.each([
@@ -195,33 +210,36 @@ describe("what OpenAI says when it does not do it", () => {
   });
 
   it("of its own accord: moderated, retired, and somebody else's organization", async () => {
-    const forbidden = thrownBy(submit(jobFor(VENDORA, { prompt: "something forbidden" }), VENDORA));
+    const forbidden = thrownBy(submit(createSampleJob(VENDORA, { prompt: "something forbidden" }), VENDORA));
     expect(await forbidden).toMatchObject({ code: "content_refused" });
     standIn.switches.retired = [VENDORA.as];
-    expect(await thrownBy(submit(jobFor(VENDORA), VENDORA))).toMatchObject({ code: "model_unavailable", status: 404 });
+    expect(await thrownBy(submit(createSampleJob(VENDORA), VENDORA))).toMatchObject({
+      code: "model_unavailable",
+      status: 404,
+    });
     const other = context({ OPENAI_ORG_ID: "org-other" });
-    expect(await thrownBy(submit(jobFor(EDIT), EDIT, other))).toMatchObject({ status: 401 });
+    expect(await thrownBy(submit(createSampleJob(EDIT), EDIT, other))).toMatchObject({ status: 401 });
   });
 
   it("nothing at all: the job may have been taken, and is not sent again", async () => {
     standIn.switches.drop = { times: 9, when: "after" };
-    expect(await thrownBy(submit(jobFor(VENDORA), VENDORA))).toMatchObject({ kind: "doubt" });
+    expect(await thrownBy(submit(createSampleJob(VENDORA), VENDORA))).toMatchObject({ kind: "doubt" });
     standIn.switches.drop = undefined;
     standIn.switches.hang = { times: 9, when: "after" };
     const hurried = context({}, { timeoutSeconds: 0.3 });
-    expect(await thrownBy(submit(jobFor(VENDORA), VENDORA, hurried))).toMatchObject({ kind: "doubt" });
+    expect(await thrownBy(submit(createSampleJob(VENDORA), VENDORA, hurried))).toMatchObject({ kind: "doubt" });
     expect(standIn.ledger).toHaveLength(2);
   });
 
   it("has no job to be asked about", async () => {
-    expect(await thrownBy(openai.check({}, context()))).toMatchObject({ code: "internal_error" });
+    expect(await thrownBy(openai.poll({}, context()))).toMatchObject({ code: "internal_error" });
   });
 });
 
 describe("a picture that cannot be read", () => {
   it("is nobody's submission", async () => {
-    const broken = assetOf("broken", () => Promise.reject(new Fault("asset_unavailable")));
-    expect(await thrownBy(submit(jobFor(EDIT, { images: [broken] }), EDIT))).toMatchObject({
+    const broken = createAsset("broken", () => Promise.reject(new Fault("asset_unavailable")));
+    expect(await thrownBy(submit(createSampleJob(EDIT, { images: [broken] }), EDIT))).toMatchObject({
       code: "asset_unavailable",
     });
     expect(standIn.ledger).toEqual([]);
@@ -230,11 +248,11 @@ describe("a picture that cannot be read", () => {
 
 describe("an examination", () => {
   it("names the models that are gone, and costs nothing", async () => {
-    expect(await openai.examine!(openai.offers, context())).toMatchObject({ missing: [] });
+    expect(await openai.probe!(openai.offers, context())).toMatchObject({ missing: [] });
     standIn.switches.retired = ["gpt-image-1.5"];
-    expect(await openai.examine!(openai.offers, context())).toMatchObject({ missing: ["gpt-image-1.5"] });
+    expect(await openai.probe!(openai.offers, context())).toMatchObject({ missing: ["gpt-image-1.5"] });
     const wrong = context({ OPENAI_API_KEY: "sk-other" });
-    expect(await thrownBy(openai.examine!(openai.offers, wrong))).toMatchObject({ status: 401 });
+    expect(await thrownBy(openai.probe!(openai.offers, wrong))).toMatchObject({ status: 401 });
     expect(standIn.ledger).toEqual([]);
   });
 });

@@ -3,13 +3,20 @@
 import { z } from "zod";
 import { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
-import { busy, call, cameToNothing, moderated, refusedInput, unavailable } from "./http.ts";
-import { sizeOf } from "./local/pixels.ts";
-import { alphaMask } from "./mask.ts";
-import { offers } from "./openai/offers.ts";
-import { sizeAlike, sizeWithin } from "./openai/size.ts";
-import { type Asset, type Context, defineProvider, type Offer, type Output } from "./provider.ts";
-import { orderFor, readWords } from "./words.ts";
+import {
+  callProvider,
+  contentRefused,
+  inputRejected,
+  jobFailed,
+  modelUnavailable,
+  providerBusy,
+} from "./call-provider.ts";
+import { buildInstruction, parseLanguageResult } from "./language-tasks.ts";
+import { readImageSize } from "./local/pixels.ts";
+import { alphaMask } from "./mask-formats.ts";
+import { openaiOffers } from "./openai/offers.ts";
+import { nearestSizeTo, sizeWithin } from "./openai/size.ts";
+import { type Asset, defineProvider, type Offer, type ProviderContext, type ProviderOutput } from "./provider.ts";
 
 const Env = z.object({
   OPENAI_API_KEY: z.string().min(1).describe("API key of OpenAI, or of a server that speaks its API"),
@@ -53,7 +60,7 @@ const api = (env: OpenAiEnv) => {
 export const openai = defineProvider<OpenAiEnv>({
   id: "openai",
   env: Env,
-  offers,
+  offers: openaiOffers,
   resultOrigins: (env) => [new URL(env.OPENAI_BASE_URL).origin],
 
   async submit(job, offer, context) {
@@ -61,28 +68,34 @@ export const openai = defineProvider<OpenAiEnv>({
     return isWords ? askForWords(job, offer, context) : askForPictures(job, offer, context);
   },
 
-  async check() {
+  async poll() {
     throw new Fault("internal_error", {}, { cause: "there is no job to ask about: the answer was the result" });
   },
 
-  async examine(asked, context) {
+  async probe(asked, context) {
     const { origin, headers } = api(context.env);
-    const { data } = await call(context, { origin, headers, url: `${origin}/models`, isFree: true, reply: Models });
+    const { data } = await callProvider(context, {
+      origin,
+      headers,
+      url: `${origin}/models`,
+      isFree: true,
+      reply: Models,
+    });
     const known = new Set(data.map(({ id }) => id));
     const missing = [...new Set(asked.map(({ as }) => as))].filter((as) => !known.has(as));
     return { says: `The key works; it may use ${known.size} models.`, missing };
   },
 });
 
-async function askForPictures(job: Job<Asset>, offer: Offer, context: Context<OpenAiEnv>) {
+async function askForPictures(job: Job<Asset>, offer: Offer, context: ProviderContext<OpenAiEnv>) {
   const { origin, ...way } = api(context.env);
   const images = ordered(job);
-  const masked = images[0] && job.mask ? await sizeOf(await images[0].bytes()) : undefined;
+  const masked = images[0] && job.mask ? await readImageSize(await images[0].bytes()) : undefined;
   const fields = {
     model: offer.as,
     prompt: job.prompt,
     n: job.count,
-    size: masked ? sizeAlike(masked, offer) : sizeWithin(job, offer),
+    size: masked ? nearestSizeTo(masked, offer) : sizeWithin(job, offer),
     output_format: "png",
   };
   const mask = job.mask && masked && (await alphaMask(await job.mask.bytes(), masked));
@@ -90,9 +103,9 @@ async function askForPictures(job: Job<Asset>, offer: Offer, context: Context<Op
     images.length > 0
       ? { url: `${origin}/images/edits`, body: await formOf(fields, images, mask) }
       : { url: `${origin}/images/generations`, body: fields };
-  const answer = await call(context, { origin, ...way, ...request, reply: Pictures });
+  const answer = await callProvider(context, { origin, ...way, ...request, reply: Pictures });
   const outputs = answer.data.flatMap((each) => outputOf(each, answer.output_format ?? "png"));
-  if (outputs.length === 0) throw cameToNothing("an answer without pictures");
+  if (outputs.length === 0) throw jobFailed("an answer without pictures");
   return { state: "done" as const, outputs };
 }
 
@@ -117,7 +130,7 @@ async function formOf(fields: Fields, images: Asset[], mask: Uint8Array | undefi
 }
 
 /** OpenAI itself always sends bytes; some that speak its API send an address. */
-function outputOf({ b64_json, url }: z.output<typeof Pictures>["data"][number], format: string): Output[] {
+function outputOf({ b64_json, url }: z.output<typeof Pictures>["data"][number], format: string): ProviderOutput[] {
   if (b64_json) {
     const bytes = Buffer.from(b64_json.replace(/^data:[^,]*,/, ""), "base64");
     return [{ bytes, media_type: `image/${format}` }];
@@ -125,14 +138,14 @@ function outputOf({ b64_json, url }: z.output<typeof Pictures>["data"][number], 
   return url ? [{ url }] : [];
 }
 
-async function askForWords(job: Job<Asset>, offer: Offer, context: Context<OpenAiEnv>) {
+async function askForWords(job: Job<Asset>, offer: Offer, context: ProviderContext<OpenAiEnv>) {
   const { origin, ...way } = api(context.env);
-  const { instruction, schema } = orderFor(job);
+  const { instruction, schema } = buildInstruction(job);
   const picture = job.images?.[0];
   const content = picture
     ? { type: "input_image", image_url: await dataUrl(picture), detail: "auto" }
     : { type: "input_text", text: job.prompt };
-  const answer = await call(context, {
+  const answer = await callProvider(context, {
     origin,
     ...way,
     url: `${origin}/responses`,
@@ -146,8 +159,8 @@ async function askForWords(job: Job<Asset>, offer: Offer, context: Context<OpenA
     },
     reply: Answer,
   });
-  const data = await readWords(job, textOf(answer));
-  if (!data) throw cameToNothing("an answer without words");
+  const data = await parseLanguageResult(job, textOf(answer));
+  if (!data) throw jobFailed("an answer without words");
   return { state: "done" as const, outputs: [], data };
 }
 
@@ -158,10 +171,10 @@ const dataUrl = async (asset: Asset) =>
 function textOf({ status, error, incomplete_details, output }: z.output<typeof Answer>): string {
   const code = error?.code ?? incomplete_details?.reason ?? "";
   const parts = output.flatMap(({ content }) => content ?? []);
-  if (REFUSED.has(code) || parts.some(({ type }) => type === "refusal")) throw moderated(code || "refusal");
-  if (code === "rate_limit_exceeded") throw busy(code);
-  if (/^(invalid|image|empty|unsupported)_/.test(code)) throw refusedInput(code);
-  if (error || (status && status !== "completed")) throw cameToNothing(code || status);
+  if (REFUSED.has(code) || parts.some(({ type }) => type === "refusal")) throw contentRefused(code || "refusal");
+  if (code === "rate_limit_exceeded") throw providerBusy(code);
+  if (/^(invalid|image|empty|unsupported)_/.test(code)) throw inputRejected(code);
+  if (error || (status && status !== "completed")) throw jobFailed(code || status);
   return parts.flatMap(({ type, text }) => (type === "output_text" ? (text ?? "") : [])).join("");
 }
 
@@ -178,12 +191,12 @@ const UNPAID = new Set(["insufficient_quota", "billing_hard_limit_reached", "bil
 function sort(status: number, body: string): Fault | undefined {
   const { code, type, param } = complaintOf(body);
   const cause = body.slice(0, 500);
-  if (REFUSED.has(code ?? "")) return moderated(cause);
+  if (REFUSED.has(code ?? "")) return contentRefused(cause);
   // Its own word that it tried: other answers of 500 may come from something in between.
-  if (type === "image_generation_server_error") return cameToNothing(cause);
-  if (UNPAID.has(code ?? "") || UNPAID.has(type ?? "")) return unavailable(cause, status);
+  if (type === "image_generation_server_error") return jobFailed(cause);
+  if (UNPAID.has(code ?? "") || UNPAID.has(type ?? "")) return modelUnavailable(cause, status);
   const isModel = code === "model_not_found" || (param === "model" && status < 500);
-  return isModel ? unavailable(cause, status) : undefined;
+  return isModel ? modelUnavailable(cause, status) : undefined;
 }
 
 function complaintOf(body: string): z.output<typeof Complaint>["error"] {

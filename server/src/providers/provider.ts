@@ -1,8 +1,8 @@
-// The one door between us and the makers of models. An adapter translates; it never waits, retries, stores or logs:
-// waiting and doubt belong to the run, keeping belongs to storage.
+// The provider interface. An adapter translates between Gesso and one provider's API. It never waits, retries, stores or logs: retries
+// and unknown outcomes are handled by the run, files by storage.
 import type { z } from "zod";
 import type { Job, Task } from "../kit/operation.ts";
-import type { Json } from "../kit/shapes.ts";
+import type { JsonObject } from "../kit/schemas/run.ts";
 
 /** A picture in our storage. This much is journalled; an address is signed, or bytes are read, only when used. */
 export type AssetRef = { asset_id: string; media_type: string };
@@ -75,8 +75,8 @@ export type Offer = {
   latency?: Latency;
   lifecycle?: Lifecycle;
   /**
-   * Offers with the same word here stand in for one another: where the first certainly did not take a job, the next may.
-   * One that says nothing stands alone.
+   * Failover group. If an offer certainly did not accept a job, another offer with the same value may get it. Offers without a
+   * value have no failover.
    */
   equivalence?: string;
   /**
@@ -86,7 +86,7 @@ export type Offer = {
   blocksSeconds?: number;
   /** Wire names of the options this model uses beside prompt, images, mask, shape, seed and count; others bring a warning. */
   takes?: readonly string[];
-  body?(job: Job<Asset>): Json;
+  body?(job: Job<Asset>): JsonObject;
   /** Jobs that this offer can do, where it cannot do all of its task. */
   when?(job: Pick<Job<unknown>, "mask" | "images" | "options">): boolean;
   /** `resubmit` lets an operator pay twice rather than fail a run whose submission is in doubt. */
@@ -94,12 +94,12 @@ export type Offer = {
 };
 
 /** An offer by its names, as it is journalled. */
-export type Choice = { provider: string; as: string };
+export type SelectedOffer = { provider: string; as: string };
 
 /** A result, still at the provider's address or in hand. Keeping it is the server's work, never an adapter's. */
-export type Output = ({ url: string } | { bytes: Uint8Array; media_type: string }) & About;
+export type ProviderOutput = ({ url: string } | { bytes: Uint8Array; media_type: string }) & OutputMetadata;
 /** What the provider says about a result. */
-export type About = {
+export type OutputMetadata = {
   name?: string;
   score?: number;
   box?: { x: number; y: number; width: number; height: number };
@@ -111,41 +111,41 @@ export type About = {
 export type Ticket = Record<string, string>;
 
 /** `data` is a result that is not a file: a description, an enhanced prompt. */
-export type Done = { state: "done"; outputs: Output[]; data?: Json };
+export type JobDone = { state: "done"; outputs: ProviderOutput[]; data?: JsonObject };
 /** `progress` runs from 0 to 1. */
-export type Progress = { state: "running"; ticket: Ticket; progress?: number } | Done;
+export type JobProgress = { state: "running"; ticket: Ticket; progress?: number } | JobDone;
 
 /** One request and its whole answer. Ended by time, it throws like a lost connection. */
-export type Send = (
+export type SendRequest = (
   url: string,
   request: { method: string; headers: Record<string, string>; body?: string | Uint8Array | FormData | undefined },
 ) => Promise<{ status: number; header(name: string): string | undefined; text: string }>;
 
 /** What an adapter has in its hands. `key` names this job on both sides; `send` goes nowhere but to the provider. */
-export type Context<Env> = {
+export type ProviderContext<Env> = {
   env: Env;
   key: string;
   /** Not there where the provider could not reach it. */
   callbackUrl?: string | undefined;
-  send: Send;
+  send: SendRequest;
   /** After this a submission counts as lost; `send` keeps to it by itself. */
   timeoutSeconds: number;
   /** Whether strangers can reach our addresses; where they cannot, pictures must travel as bytes and nobody calls back. */
-  isReachable: boolean;
+  isPublicUrlReachable: boolean;
   /** In `check`: how long the provider has not been reachable for this job; 0 where it answered last time. */
-  silentSeconds: number;
+  unreachableSeconds: number;
 };
 
 export type CallbackRequest = { headers: Headers; body: string; query?: URLSearchParams };
 
 /** What a callback says: which job, and whether it has ended. The truth is always read with `check`. */
-export type CallbackWord = { ticket: Ticket; ended: boolean; progress?: number };
+export type CallbackStatus = { ticket: Ticket; ended: boolean; progress?: number };
 
 /** `missing` are upstream names that the provider does not know (any more); `unasked` those it cannot be asked about. */
-export type Examination = { says: string; missing: string[]; unasked?: string[] };
+export type ProviderProbe = { says: string; missing: string[]; unasked?: string[] };
 
 /** News of the job whose ticket has this value under `name`. */
-export type News = { name: string; value: string; progress?: number; ended?: boolean };
+export type JobNotification = { name: string; value: string; progress?: number; ended?: boolean };
 
 export type Provider<Env = unknown> = {
   id: string;
@@ -162,38 +162,39 @@ export type Provider<Env = unknown> = {
   /** What its files want besides an address, a token for instance. Sent to the configured origins alone, never to wildcards. */
   resultHeaders?(env: Env): Record<string, string>;
   /** It runs beside us and reaches us wherever we are: it may always call back. */
-  isNear?: boolean;
+  canAlwaysCallBack?: boolean;
   /** How often it may be asked about one job, at most; every second where nothing is said. */
   pollSeconds?: number;
   /** How much of it may be used at a time by all our processes together; operators may set other figures. */
-  pace?: { concurrent?: number; perMinute?: number };
+  rateLimit?: { concurrent?: number; perMinute?: number };
   /** Sends the job once. Never waits and never sends twice. */
-  submit(job: Job<Asset>, offer: Offer, context: Context<Env>): Promise<Progress>;
+  submit(job: Job<Asset>, offer: Offer, context: ProviderContext<Env>): Promise<JobProgress>;
   /** Reads how the job stands. Safe to call twice. A job that ended badly is thrown as a Fault. */
-  check(ticket: Ticket, context: Context<Env>): Promise<Progress>;
+  poll(ticket: Ticket, context: ProviderContext<Env>): Promise<JobProgress>;
   /** After a submit whose answer was lost: did the provider take the job named `key`? */
-  find?(context: Context<Env>): Promise<Ticket | undefined>;
-  cancel?(ticket: Ticket, context: Context<Env>): Promise<void>;
+  find?(context: ProviderContext<Env>): Promise<Ticket | undefined>;
+  cancel?(ticket: Ticket, context: ProviderContext<Env>): Promise<void>;
   /** Asks, with calls that cost nothing, whether the key works and which of our upstream names it still knows. */
-  examine?(offers: Offer[], context: Context<Env>): Promise<Examination>;
+  probe?(offers: Offer[], context: ProviderContext<Env>): Promise<ProviderProbe>;
   /**
    * Listens to the provider's own news of its jobs, where it has a line for that. What is heard is only a reason to look.
    * Called by one process at a time; ends when the signal does, and may be called again after it ended by itself.
    */
-  watch?(env: Env, hear: (news: News) => void, signal: AbortSignal): Promise<void>;
+  watch?(env: Env, onNotification: (news: JobNotification) => void, signal: AbortSignal): Promise<void>;
   /**
    * Reads a callback, or refuses it by answering nothing when it is not the provider's own. The address itself is proved
    * before this is asked: it carries a signature of ours over the attempt. `query` is what the adapter itself added to the
    * address when it gave it away.
    */
-  callback?(request: CallbackRequest, context: Context<Env>): Promise<CallbackWord | undefined>;
+  parseCallback?(request: CallbackRequest, context: ProviderContext<Env>): Promise<CallbackStatus | undefined>;
 };
 
-const USUAL_PREFERENCE = 50;
-const LATER = 30;
+const DEFAULT_PREFERENCE = 50;
+const DEPRECATED_PENALTY = 30;
 
 /** Who is asked first: the lowest. What is on its way out comes after other vendors, but before the sandbox. */
-export const placeOf = (provider: Provider, offer: Offer): number =>
-  (offer.preference ?? provider.preference ?? USUAL_PREFERENCE) + (offer.lifecycle?.state === "deprecated" ? LATER : 0);
+export const offerPreference = (provider: Provider, offer: Offer): number =>
+  (offer.preference ?? provider.preference ?? DEFAULT_PREFERENCE) +
+  (offer.lifecycle?.state === "deprecated" ? DEPRECATED_PENALTY : 0);
 
 export const defineProvider = <Env>(provider: Provider<Env>): Provider => provider as unknown as Provider;

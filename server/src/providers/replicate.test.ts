@@ -2,17 +2,22 @@
 // vendor's words means to us.
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { contextFor } from "../../test/vendors/context.ts";
-import { assetOf, jobFor, maskOf, pictureOf } from "../../test/vendors/jobs.ts";
-import { replicate as kit } from "../../test/vendors/replicate.ts";
-import type { StandIn } from "../../test/vendors/stand-in.ts";
+import type { FakeVendor } from "../../test/fake-vendors/fake-vendor.ts";
+import { createFakeProviderContext } from "../../test/fake-vendors/provider-context.ts";
+import { fakeReplicate as kit } from "../../test/fake-vendors/replicate.ts";
+import {
+  createAsset,
+  createImageAsset,
+  createMaskAsset,
+  createSampleJob,
+} from "../../test/fake-vendors/sample-jobs.ts";
 import type { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
-import { failureOf } from "./http.ts";
-import type { Asset, Context, Offer, Ticket } from "./provider.ts";
+import { readProviderFailure } from "./call-provider.ts";
+import type { Asset, Offer, ProviderContext, Ticket } from "./provider.ts";
 import { replicate } from "./replicate.ts";
 
-let standIn: StandIn;
+let standIn: FakeVendor;
 beforeAll(async () => {
   standIn = await kit.start();
 });
@@ -23,20 +28,21 @@ beforeEach(() => {
   standIn.complaints.length = 0;
 });
 
-const context = (more: Partial<Context<unknown>> = {}) => contextFor(kit.env(standIn), replicate, more);
+const context = (more: Partial<ProviderContext<unknown>> = {}) =>
+  createFakeProviderContext(kit.env(standIn), replicate, more);
 const offerOf = (as: string, task?: string): Offer =>
   replicate.offers.find((offer) => offer.as === as && (!task || offer.task === task))!;
 const lastInput = () => standIn.ledger.at(-1)!.request.input as Record<string, unknown>;
 
-async function submit(offer: Offer, job: Partial<Job<Asset>> = {}, more: Partial<Context<unknown>> = {}) {
-  const sent = await replicate.submit(jobFor(offer, job), offer, context(more));
+async function submit(offer: Offer, job: Partial<Job<Asset>> = {}, more: Partial<ProviderContext<unknown>> = {}) {
+  const sent = await replicate.submit(createSampleJob(offer, job), offer, context(more));
   return (sent as { ticket: Ticket }).ticket;
 }
 
 /** The stand-in works in milliseconds: it is asked until it has an answer. */
 const ended = (ticket: Ticket) =>
   expect
-    .poll(() => replicate.check(ticket, context()), { timeout: 3000, interval: 20 })
+    .poll(() => replicate.poll(ticket, context()), { timeout: 3000, interval: 20 })
     .toMatchObject({ state: "done" });
 
 const thrownBy = async (work: Promise<unknown>) => {
@@ -44,12 +50,12 @@ const thrownBy = async (work: Promise<unknown>) => {
     () => undefined,
     (fault: Fault) => fault,
   );
-  return { code: thrown?.code, kind: thrown && failureOf(thrown).kind, failure: failureOf(thrown) };
+  return { code: thrown?.code, kind: thrown && readProviderFailure(thrown).kind, failure: readProviderFailure(thrown) };
 };
 
 const endOf = async (ticket: Ticket) => {
-  let end = await thrownBy(replicate.check(ticket, context()));
-  while (end.code === undefined) end = await thrownBy(replicate.check(ticket, context()));
+  let end = await thrownBy(replicate.poll(ticket, context()));
+  while (end.code === undefined) end = await thrownBy(replicate.poll(ticket, context()));
   return end;
 };
 
@@ -91,7 +97,7 @@ describe("what is asked", () => {
   });
 
   it("of the others, with pictures where each wants them", async () => {
-    const [a, b] = [pictureOf("a"), pictureOf("b")];
+    const [a, b] = [createImageAsset("a"), createImageAsset("b")];
     const inline = expect.stringMatching(/^data:image\/png;base64,/);
     await submit(offerOf("black-forest-labs/flux-kontext-max", "image.edit"), { images: [a], aspect_ratio: undefined });
     expect(lastInput()).toEqual({ prompt: "make it night", input_image: inline, output_format: "png" });
@@ -118,9 +124,9 @@ describe("what is asked", () => {
   });
 
   it("of a character: a mask turned round, and a seed that it can count to", async () => {
-    const images = [pictureOf("hero"), pictureOf("beach")];
+    const images = [createImageAsset("hero"), createImageAsset("beach")];
     const offer = offerOf("ideogram-ai/ideogram-character");
-    const ticket = await submit(offer, { images, mask: maskOf(), mask_over: 1, seed: 4294967295 });
+    const ticket = await submit(offer, { images, mask: createMaskAsset(), mask_over: 1, seed: 4294967295 });
     expect(lastInput()).toMatchObject({ seed: 2147483647 });
     await ended(ticket);
     // White changes on our side of the door: the middle of the picture, and nothing else.
@@ -129,14 +135,14 @@ describe("what is asked", () => {
   });
 
   it.each(["bria/eraser", "bria/genfill"])("of %s: a mask as it is", async (as) => {
-    const image = pictureOf("desk");
-    const ticket = await submit(offerOf(as), { images: [image], mask: maskOf() });
+    const image = createImageAsset("desk");
+    const ticket = await submit(offerOf(as), { images: [image], mask: createMaskAsset() });
     await ended(ticket);
     expect(await changedBy(ticket, image)).toEqual({ middle: true, corner: false });
   });
 
   async function changedBy(ticket: Ticket, before: Asset) {
-    const done = await replicate.check(ticket, context());
+    const done = await replicate.poll(ticket, context());
     const [output] = "outputs" in done ? done.outputs : [];
     const made = await (await fetch((output as { url: string }).url)).arrayBuffer();
     const pixels = async (bytes: ArrayBuffer | Uint8Array) => sharp(bytes).removeAlpha().raw().toBuffer();
@@ -147,7 +153,7 @@ describe("what is asked", () => {
 });
 
 describe("how pictures travel", () => {
-  const noise = assetOf("noise", () =>
+  const noise = createAsset("noise", () =>
     sharp({
       create: {
         width: 400,
@@ -167,19 +173,19 @@ describe("how pictures travel", () => {
     const ticket = await submit(offer(), { images: [noise] });
     expect(lastInput().input_image).toMatch(new RegExp(`^${standIn.url}/v1/files/`));
     await ended(ticket);
-    await submit(offer(), { images: [noise] }, { isReachable: true });
+    await submit(offer(), { images: [noise] }, { isPublicUrlReachable: true });
     expect(lastInput().input_image).toBe(await noise.url());
   });
 
   it("several share the room within the input", async () => {
-    const medium = assetOf("medium", async () => (await noise.bytes()).subarray(0, 200 * 1024));
-    await submit(offerOf("google/nano-banana-2", "image.edit"), { images: [medium, pictureOf("small")] });
+    const medium = createAsset("medium", async () => (await noise.bytes()).subarray(0, 200 * 1024));
+    await submit(offerOf("google/nano-banana-2", "image.edit"), { images: [medium, createImageAsset("small")] });
     expect(lastInput().image_input).toEqual([expect.stringMatching(/^http/), expect.stringMatching(/^data:/)]);
   });
 
   it("an upload that is lost is no doubt: nothing was paid for", async () => {
     const before = standIn.ledger.length;
-    const lost: Context<unknown>["send"] = async (url, request) => {
+    const lost: ProviderContext<unknown>["send"] = async (url, request) => {
       if (url.endsWith("/files")) throw Object.assign(new Error("cut"), { code: "ECONNRESET" });
       return context().send(url, request);
     };
@@ -240,11 +246,11 @@ describe("what goes wrong", () => {
   ])("a prediction that has %s with %j", async (status, error, code, kind) => {
     const text = JSON.stringify({ id: "p", status, error });
     const send = async () => ({ status: 200, header: () => undefined, text });
-    expect(await thrownBy(replicate.check({ id: "p" }, context({ send })))).toMatchObject({ code, kind });
+    expect(await thrownBy(replicate.poll({ id: "p" }, context({ send })))).toMatchObject({ code, kind });
   });
 
   it("a job that nobody knows any more came to nothing", async () => {
-    expect(await thrownBy(replicate.check({ id: "gone" }, context()))).toMatchObject({ kind: "failed" });
+    expect(await thrownBy(replicate.poll({ id: "gone" }, context()))).toMatchObject({ kind: "failed" });
   });
 });
 
@@ -252,7 +258,7 @@ it("tells how far a model says it is", async () => {
   standIn.switches.workMs = 5000;
   const ticket = await submit(offerOf("black-forest-labs/flux-dev"));
   await expect
-    .poll(() => replicate.check(ticket, context()), { timeout: 4000 })
+    .poll(() => replicate.poll(ticket, context()), { timeout: 4000 })
     .toMatchObject({ state: "running", progress: 0.5 });
   await replicate.cancel!(ticket, context());
   expect(standIn.ledger.at(-1)?.canceledAt).toBeDefined();
@@ -261,12 +267,12 @@ it("tells how far a model says it is", async () => {
 it("is examined without making anything: whose token it is, and what is no longer there", async () => {
   const before = standIn.ledger.length;
   standIn.switches.retired = ["google/imagen-4"];
-  const { says, missing } = await replicate.examine!(replicate.offers, context());
+  const { says, missing } = await replicate.probe!(replicate.offers, context());
   expect(says).toContain("stand-in");
   expect(missing).toEqual(["google/imagen-4"]);
   expect(standIn.ledger).toHaveLength(before);
-  const wrong = contextFor({ ...kit.env(standIn), REPLICATE_API_TOKEN: "wrong" }, replicate);
-  expect(await thrownBy(replicate.examine!(replicate.offers, wrong))).toMatchObject({ code: "model_unavailable" });
+  const wrong = createFakeProviderContext({ ...kit.env(standIn), REPLICATE_API_TOKEN: "wrong" }, replicate);
+  expect(await thrownBy(replicate.probe!(replicate.offers, wrong))).toMatchObject({ code: "model_unavailable" });
 });
 
 it("fetches results from the vendor's own hosts only", () => {

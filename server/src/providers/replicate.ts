@@ -1,22 +1,31 @@
 // Replicate: a prediction is made of a model and its input, read until it has ended, and found again by the address that
 // it calls back to.
 import { z } from "zod";
-import { busy, call, cameToNothing, failure, failureOf, moderated, refusedInput, unavailable } from "./http.ts";
-import { defineProvider, type Output } from "./provider.ts";
 import {
-  api,
-  at,
+  callProvider,
+  contentRefused,
+  inputRejected,
+  jobFailed,
+  modelUnavailable,
+  providerBusy,
+  providerFault,
+  readProviderFailure,
+} from "./call-provider.ts";
+import { defineProvider, type ProviderOutput } from "./provider.ts";
+import {
+  callbackUrlFor,
   Env,
   isSamePath,
   Prediction,
   type ReplicateContext,
   type ReplicateEnv,
-  read,
-  webhookOf,
+  readPrediction,
+  replicateApi,
+  replicateUrl,
 } from "./replicate/api.ts";
 import { findPrediction } from "./replicate/find.ts";
-import { offers } from "./replicate/offers.ts";
-import { withPictures } from "./replicate/pictures.ts";
+import { embedImages } from "./replicate/image-transfer.ts";
+import { replicateOffers } from "./replicate/offers.ts";
 import { isSigned } from "./replicate/signature.ts";
 
 const Model = z.object({ latest_version: z.object({ id: z.string() }).nullish() });
@@ -33,8 +42,8 @@ const hasEnded = ({ status }: Prediction) => ENDS.includes(status);
 export const replicate = defineProvider<ReplicateEnv>({
   id: "replicate",
   env: Env,
-  offers,
-  pace: { perMinute: 600 },
+  offers: replicateOffers,
+  rateLimit: { perMinute: 600 },
   resultOrigins: (env) => [
     "https://replicate.delivery",
     "https://*.replicate.delivery",
@@ -42,12 +51,12 @@ export const replicate = defineProvider<ReplicateEnv>({
   ],
 
   async submit(job, offer, context) {
-    const input = await withPictures(offer.body?.(job) ?? {}, context);
+    const input = await embedImages(offer.body?.(job) ?? {}, context);
     const [name = "", version] = offer.as.split(":");
-    const webhook = webhookOf(context);
-    const { id } = await call(context, {
-      ...api(context.env),
-      url: at(context, version ? "/predictions" : `/models/${name}/predictions`),
+    const webhook = callbackUrlFor(context);
+    const { id } = await callProvider(context, {
+      ...replicateApi(context.env),
+      url: replicateUrl(context, version ? "/predictions" : `/models/${name}/predictions`),
       body: {
         ...(version && { version: version === "latest" ? await latestVersion(name, context) : version }),
         input,
@@ -59,8 +68,8 @@ export const replicate = defineProvider<ReplicateEnv>({
     return { state: "running", ticket: { id } };
   },
 
-  async check(ticket, context) {
-    const prediction = await read(ticket.id!, context);
+  async poll(ticket, context) {
+    const prediction = await readPrediction(ticket.id!, context);
     if (!hasEnded(prediction)) return { state: "running", ticket, ...progressOf(prediction) };
     if (prediction.status === "succeeded") return { state: "done", outputs: outputsOf(prediction.output) };
     throw endedBadly(prediction);
@@ -69,11 +78,11 @@ export const replicate = defineProvider<ReplicateEnv>({
   find: findPrediction,
 
   async cancel(ticket, context) {
-    const url = at(context, `/predictions/${encodeURIComponent(ticket.id!)}/cancel`);
-    await call(context, { ...api(context.env), method: "POST", url, reply: Prediction });
+    const url = replicateUrl(context, `/predictions/${encodeURIComponent(ticket.id!)}/cancel`);
+    await callProvider(context, { ...replicateApi(context.env), method: "POST", url, reply: Prediction });
   },
 
-  async callback(request, context) {
+  async parseCallback(request, context) {
     if (!isSigned(request, await webhookSecret(context))) return undefined;
     const prediction = Prediction.parse(JSON.parse(request.body));
     // Its own word for another attempt proves nothing about this one.
@@ -81,8 +90,12 @@ export const replicate = defineProvider<ReplicateEnv>({
     return { ticket: { id: prediction.id }, ended: hasEnded(prediction), ...progressOf(prediction) };
   },
 
-  async examine(asked, context) {
-    const { username } = await call(context, { ...api(context.env), url: at(context, "/account"), reply: Account });
+  async probe(asked, context) {
+    const { username } = await callProvider(context, {
+      ...replicateApi(context.env),
+      url: replicateUrl(context, "/account"),
+      reply: Account,
+    });
     const names = [...new Set(asked.map(({ as }) => as))];
     const isKnown = await Promise.all(names.map((name) => knows(name, context)));
     return { says: `The token is that of ${username}.`, missing: names.filter((_, index) => !isKnown[index]) };
@@ -92,18 +105,18 @@ export const replicate = defineProvider<ReplicateEnv>({
 /** The words of a refusal that the general sorting cannot know. */
 function sort(status: number, body: string) {
   // A version that is gone, or that is somebody's own.
-  if (status === 422 && /invalid version|not permitted/i.test(body)) return unavailable(body, status);
+  if (status === 422 && /invalid version|not permitted/i.test(body)) return modelUnavailable(body, status);
   if (status !== 429) return undefined;
   const seconds = Number(/"retry_after":\s*(\d+)/.exec(body)?.[1] ?? /resets in ~(\d+)s/.exec(body)?.[1]);
-  return seconds ? busy(body, seconds) : undefined;
+  return seconds ? providerBusy(body, seconds) : undefined;
 }
 
 function endedBadly({ status, error }: Prediction) {
   // Its time was over before it began: nothing was made and nothing is charged.
-  if (status === "aborted") return failure("provider_error", { kind: "gone", cause: status });
+  if (status === "aborted") return providerFault("provider_error", { kind: "gone", cause: status });
   const says = typeof error === "string" ? error : JSON.stringify(error ?? status);
-  if (OFFENDED.test(says)) return moderated(says);
-  return DISLIKED.test(says) ? refusedInput(says) : cameToNothing(says);
+  if (OFFENDED.test(says)) return contentRefused(says);
+  return DISLIKED.test(says) ? inputRejected(says) : jobFailed(says);
 }
 
 /** Most models draw a bar in their logs. */
@@ -112,14 +125,19 @@ function progressOf({ logs }: Prediction): { progress?: number } {
   return percent ? { progress: Math.min(1, Number(percent) / 100) } : {};
 }
 
-const outputsOf = (output: unknown): Output[] =>
+const outputsOf = (output: unknown): ProviderOutput[] =>
   [output].flat().flatMap((each) => (typeof each === "string" && /^https?:\/\//.test(each) ? [{ url: each }] : []));
 
 /** Models of the community have no route of their own: they are run by version. */
 async function latestVersion(name: string, context: ReplicateContext): Promise<string> {
-  const url = at(context, `/models/${name}`);
-  const { latest_version } = await call(context, { ...api(context.env), url, reply: Model, isFree: true });
-  if (!latest_version) throw unavailable(`${name} has no version`);
+  const url = replicateUrl(context, `/models/${name}`);
+  const { latest_version } = await callProvider(context, {
+    ...replicateApi(context.env),
+    url,
+    reply: Model,
+    isFree: true,
+  });
+  if (!latest_version) throw modelUnavailable(`${name} has no version`);
   return latest_version.id;
 }
 
@@ -127,10 +145,10 @@ async function knows(as: string, context: ReplicateContext): Promise<boolean> {
   const [name = "", version] = as.split(":");
   const path = version && version !== "latest" ? `/models/${name}/versions/${version}` : `/models/${name}`;
   try {
-    await call(context, { ...api(context.env), url: at(context, path), reply: z.unknown() });
+    await callProvider(context, { ...replicateApi(context.env), url: replicateUrl(context, path), reply: z.unknown() });
     return true;
   } catch (thrown) {
-    if (failureOf(thrown).status === 404) return false;
+    if (readProviderFailure(thrown).status === 404) return false;
     throw thrown;
   }
 }
@@ -143,8 +161,10 @@ function webhookSecret(context: ReplicateContext): Promise<string> {
   if (env.REPLICATE_WEBHOOK_SECRET) return Promise.resolve(env.REPLICATE_WEBHOOK_SECRET);
   const known = secrets.get(env);
   if (known) return known;
-  const url = at(context, "/webhooks/default/secret");
-  const asked = call(context, { ...api(env), url, reply: Secret, isFree: true }).then(({ key }) => key);
+  const url = replicateUrl(context, "/webhooks/default/secret");
+  const asked = callProvider(context, { ...replicateApi(env), url, reply: Secret, isFree: true }).then(
+    ({ key }) => key,
+  );
   secrets.set(env, asked);
   asked.catch(() => secrets.delete(env));
   return asked;

@@ -1,17 +1,17 @@
 // The adapter against the stand-in, over a socket: what is asked of each model, how pictures travel, and what each of the
 // vendor's words means to us.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { contextFor } from "../../test/vendors/context.ts";
-import { assetOf, jobFor, pictureOf } from "../../test/vendors/jobs.ts";
-import { runway as kit } from "../../test/vendors/runway.ts";
-import type { StandIn } from "../../test/vendors/stand-in.ts";
+import type { FakeVendor } from "../../test/fake-vendors/fake-vendor.ts";
+import { createFakeProviderContext } from "../../test/fake-vendors/provider-context.ts";
+import { fakeRunway as kit } from "../../test/fake-vendors/runway.ts";
+import { createAsset, createImageAsset, createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
 import type { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
-import { failureOf } from "./http.ts";
-import type { Asset, Context, Offer, Send, Ticket } from "./provider.ts";
+import { readProviderFailure } from "./call-provider.ts";
+import type { Asset, Offer, ProviderContext, SendRequest, Ticket } from "./provider.ts";
 import { runway } from "./runway.ts";
 
-let standIn: StandIn;
+let standIn: FakeVendor;
 beforeAll(async () => {
   standIn = await kit.start();
 });
@@ -21,25 +21,26 @@ beforeEach(() => {
   standIn.complaints.length = 0;
 });
 
-const context = (more: Partial<Context<unknown>> = {}) => contextFor(kit.env(standIn), runway, more);
+const context = (more: Partial<ProviderContext<unknown>> = {}) =>
+  createFakeProviderContext(kit.env(standIn), runway, more);
 const offerOf = (as: string, task?: string): Offer =>
   runway.offers.find((offer) => offer.as === as && (!task || offer.task === task))!;
 const last = () => standIn.ledger.at(-1)!.request;
 
-async function submit(offer: Offer, job: Partial<Job<Asset>> = {}, more: Partial<Context<unknown>> = {}) {
-  const sent = await runway.submit(jobFor(offer, job), offer, context(more));
+async function submit(offer: Offer, job: Partial<Job<Asset>> = {}, more: Partial<ProviderContext<unknown>> = {}) {
+  const sent = await runway.submit(createSampleJob(offer, job), offer, context(more));
   return (sent as { ticket: Ticket }).ticket;
 }
 
 const ended = (ticket: Ticket) =>
-  expect.poll(() => runway.check(ticket, context()), { timeout: 5000, interval: 20 }).toMatchObject({ state: "done" });
+  expect.poll(() => runway.poll(ticket, context()), { timeout: 5000, interval: 20 }).toMatchObject({ state: "done" });
 
 const thrownBy = async (work: Promise<unknown>) => {
   const thrown = await work.then(
     () => undefined,
     (fault: Fault) => fault,
   );
-  return { code: thrown?.code, kind: thrown && failureOf(thrown).kind };
+  return { code: thrown?.code, kind: thrown && readProviderFailure(thrown).kind };
 };
 
 const inline = expect.stringMatching(/^data:image\/png;base64,/);
@@ -55,7 +56,7 @@ describe("every offer", () => {
 
   it("says honestly that nothing can be found again", () => {
     expect(new Set(runway.offers.map(({ recovery }) => recovery))).toEqual(new Set(["none"]));
-    expect([runway.find, runway.callback, runway.pollSeconds]).toEqual([undefined, undefined, 5]);
+    expect([runway.find, runway.parseCallback, runway.pollSeconds]).toEqual([undefined, undefined, 5]);
   });
 });
 
@@ -80,7 +81,7 @@ describe("what is asked", () => {
   it("of a picture without references, and with three", async () => {
     await submit(offerOf("gen4_image"), { images: undefined, options: undefined, prompt: "a lake" });
     expect(last()).toEqual({ model: "gen4_image", promptText: "a lake", ratio: "1920:1080" });
-    const images = [pictureOf("a"), pictureOf("b"), pictureOf("c")];
+    const images = [createImageAsset("a"), createImageAsset("b"), createImageAsset("c")];
     await submit(offerOf("gen4_image"), { images, options: { tags: ["one", "two", "three"] } });
     expect(last().referenceImages).toEqual(["one", "two", "three"].map((tag) => ({ uri: inline, tag })));
   });
@@ -98,7 +99,11 @@ describe("what is asked", () => {
   });
 
   it("of somebody else's model that it hosts", async () => {
-    await submit(offerOf("gpt_image_2", "image.edit"), { images: [pictureOf("a"), pictureOf("b")], count: 2, seed: 7 });
+    await submit(offerOf("gpt_image_2", "image.edit"), {
+      images: [createImageAsset("a"), createImageAsset("b")],
+      count: 2,
+      seed: 7,
+    });
     expect(last()).toEqual({
       model: "gpt_image_2",
       promptText: "make it night",
@@ -112,8 +117,8 @@ describe("what is asked", () => {
 });
 
 describe("a picture that is too large for the request", () => {
-  const large = assetOf("large", async () => {
-    const small = await pictureOf("large").bytes();
+  const large = createAsset("large", async () => {
+    const small = await createImageAsset("large").bytes();
     // A picture is over where it says so; what comes after is only weight.
     return Buffer.concat([small, Buffer.alloc(4_000_000)]);
   });
@@ -121,7 +126,7 @@ describe("a picture that is too large for the request", () => {
 
   it("is uploaded first, to a storage that never sees the key", async () => {
     const seen: { url: string; headers: Record<string, string> }[] = [];
-    const send: Send = (url, request) => {
+    const send: SendRequest = (url, request) => {
       seen.push({ url, headers: request.headers });
       return context().send(url, request);
     };
@@ -135,7 +140,7 @@ describe("a picture that is too large for the request", () => {
 
   /** Runway as it is, except that its storage is where and what the test says. */
   const stored = (uploadUrl: string, answer: { status: number; text: string }, visited: string[] = []) => {
-    const send: Send = async (url, request) => {
+    const send: SendRequest = async (url, request) => {
       if (new URL(url).pathname === "/v1/uploads") {
         const slot = { uploadUrl, fields: { key: "k" }, runwayUri: "runway://k" };
         return { status: 200, header: () => undefined, text: JSON.stringify(slot) };
@@ -212,11 +217,11 @@ describe("what goes wrong", () => {
   ])("a task that is %s with %s", async (status, failureCode, code, kind) => {
     const text = JSON.stringify({ id: "t", status, failureCode, failure: "Something happened." });
     const send = async () => ({ status: 200, header: () => undefined, text });
-    expect(await thrownBy(runway.check({ id: "t" }, context({ send })))).toEqual({ code, kind });
+    expect(await thrownBy(runway.poll({ id: "t" }, context({ send })))).toEqual({ code, kind });
   });
 
   it("a task that nobody knows came to nothing", async () => {
-    expect(await thrownBy(runway.check({ id: "gone" }, context()))).toMatchObject({ kind: "failed" });
+    expect(await thrownBy(runway.poll({ id: "gone" }, context()))).toMatchObject({ kind: "failed" });
   });
 });
 
@@ -228,7 +233,7 @@ it.each([
 ])("a task that is %s goes on", async (status, progress) => {
   const text = JSON.stringify({ id: "t", status, progress });
   const send = async () => ({ status: 200, header: () => undefined, text });
-  const stands = await runway.check({ id: "t" }, context({ send }));
+  const stands = await runway.poll({ id: "t" }, context({ send }));
   expect(stands).toEqual({ state: "running", ticket: { id: "t" }, ...(progress && { progress }) });
 });
 
@@ -242,11 +247,11 @@ it("cancels a task", async () => {
 it("is examined without making anything: what is left, and which model is not for us", async () => {
   const before = standIn.ledger.length;
   standIn.switches.retired = ["gen4.5"];
-  expect(await runway.examine!(runway.offers, context())).toEqual({
+  expect(await runway.probe!(runway.offers, context())).toEqual({
     says: "1234 credits are left.",
     missing: ["gen4.5"],
   });
   expect(standIn.ledger).toHaveLength(before);
-  const wrong = contextFor({ ...kit.env(standIn), RUNWAY_API_KEY: "wrong" }, runway);
-  expect(await thrownBy(runway.examine!(runway.offers, wrong))).toMatchObject({ code: "model_unavailable" });
+  const wrong = createFakeProviderContext({ ...kit.env(standIn), RUNWAY_API_KEY: "wrong" }, runway);
+  expect(await thrownBy(runway.probe!(runway.offers, wrong))).toMatchObject({ code: "model_unavailable" });
 });

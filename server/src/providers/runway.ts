@@ -2,12 +2,12 @@
 // tasks, so one whose answer was lost stays unknown.
 import { z } from "zod";
 import type { Job } from "../kit/operation.ts";
-import type { Json } from "../kit/shapes.ts";
-import { call, cameToNothing, moderated, refusedInput, unavailable } from "./http.ts";
+import type { JsonObject } from "../kit/schemas/run.ts";
+import { callProvider, contentRefused, inputRejected, jobFailed, modelUnavailable } from "./call-provider.ts";
 import { type Asset, defineProvider, type Offer } from "./provider.ts";
-import { api, at, Env, type RunwayContext, type RunwayEnv } from "./runway/api.ts";
-import { offers, routeOf } from "./runway/offers.ts";
-import { uriOf } from "./runway/pictures.ts";
+import { Env, type RunwayContext, type RunwayEnv, runwayApi, runwayUrl } from "./runway/api.ts";
+import { uploadOrInlineImage } from "./runway/image-transfer.ts";
+import { endpointPath, runwayOffers } from "./runway/offers.ts";
 
 const Started = z.object({ id: z.string() });
 const Task = z.object({
@@ -28,16 +28,16 @@ const Organization = z.object({
 export const runway = defineProvider<RunwayEnv>({
   id: "runway",
   env: Env,
-  offers,
+  offers: runwayOffers,
   pollSeconds: 5,
   // Its results lie with a distribution of CloudFront whose name is shown in examples and promised nowhere.
   resultOrigins: (env) => ["https://*.cloudfront.net", new URL(env.RUNWAY_BASE_URL).origin],
 
   async submit(job, offer, context) {
     const body = await withPictures(job, offer, context);
-    const { id } = await call(context, {
-      ...api(context.env),
-      url: at(context, routeOf(offer)),
+    const { id } = await callProvider(context, {
+      ...runwayApi(context.env),
+      url: runwayUrl(context, endpointPath(offer)),
       body,
       reply: Started,
       sort,
@@ -45,12 +45,12 @@ export const runway = defineProvider<RunwayEnv>({
     return { state: "running", ticket: { id } };
   },
 
-  async check(ticket, context) {
-    const task = await call(context, {
-      ...api(context.env),
+  async poll(ticket, context) {
+    const task = await callProvider(context, {
+      ...runwayApi(context.env),
       url: taskUrl(ticket.id!, context),
       reply: Task,
-      sort: (status, body) => (status === 404 ? cameToNothing(body) : undefined),
+      sort: (status, body) => (status === 404 ? jobFailed(body) : undefined),
     });
     if (task.status === "SUCCEEDED") return { state: "done", outputs: (task.output ?? []).map((url) => ({ url })) };
     if (task.status === "FAILED" || task.status === "CANCELLED") throw endedBadly(task);
@@ -61,22 +61,26 @@ export const runway = defineProvider<RunwayEnv>({
   /** Of a task that has ended this would delete the result, so it is asked for only while one is awaited. */
   async cancel(ticket, context) {
     const url = taskUrl(ticket.id!, context);
-    await call(context, { ...api(context.env), method: "DELETE", url, reply: z.unknown() });
+    await callProvider(context, { ...runwayApi(context.env), method: "DELETE", url, reply: z.unknown() });
   },
 
-  async examine(asked, context) {
-    const url = at(context, "/v1/organization");
-    const { creditBalance, tier } = await call(context, { ...api(context.env), url, reply: Organization });
+  async probe(asked, context) {
+    const url = runwayUrl(context, "/v1/organization");
+    const { creditBalance, tier } = await callProvider(context, {
+      ...runwayApi(context.env),
+      url,
+      reply: Organization,
+    });
     const names = [...new Set(asked.map(({ as }) => as))];
     return { says: `${creditBalance} credits are left.`, missing: names.filter((name) => !(name in tier.models)) };
   },
 });
 
-const taskUrl = (id: string, context: RunwayContext) => at(context, `/v1/tasks/${encodeURIComponent(id)}`);
+const taskUrl = (id: string, context: RunwayContext) => runwayUrl(context, `/v1/tasks/${encodeURIComponent(id)}`);
 
 /** The offer's own fields, with the pictures as something that Runway can read. */
-async function withPictures(job: Job<Asset>, offer: Offer, context: RunwayContext): Promise<Json> {
-  const uris = await Promise.all((job.images ?? []).map((image) => uriOf(image, context)));
+async function withPictures(job: Job<Asset>, offer: Offer, context: RunwayContext): Promise<JsonObject> {
+  const uris = await Promise.all((job.images ?? []).map((image) => uploadOrInlineImage(image, context)));
   const fields = { model: offer.as, promptText: job.prompt || undefined, seed: job.seed, ...offer.body?.(job) };
   if (job.task === "video.generate") return { ...fields, promptImage: uris[0] };
   const tags = (job.options?.tags ?? []) as string[];
@@ -88,11 +92,11 @@ async function withPictures(job: Job<Asset>, offer: Offer, context: RunwayContex
 function sort(status: number, body: string) {
   const isSpent = /"error":\s*"[^"]*(?:credits|daily)/i.test(body);
   const isUnknownModel = /"path":\s*\[\s*"model"\s*\]/.test(body);
-  return (status === 400 || status === 429) && (isSpent || isUnknownModel) ? unavailable(body, status) : undefined;
+  return (status === 400 || status === 429) && (isSpent || isUnknownModel) ? modelUnavailable(body, status) : undefined;
 }
 
 function endedBadly({ status, failure, failureCode }: Task) {
   const cause = `${failureCode ?? status} ${failure ?? ""}`;
-  if (/(^|\.)SAFETY(\.|$)/.test(failureCode ?? "")) return moderated(cause);
-  return failureCode?.startsWith("ASSET.INVALID") ? refusedInput(cause) : cameToNothing(cause);
+  if (/(^|\.)SAFETY(\.|$)/.test(failureCode ?? "")) return contentRefused(cause);
+  return failureCode?.startsWith("ASSET.INVALID") ? inputRejected(cause) : jobFailed(cause);
 }

@@ -3,9 +3,9 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import type { Task } from "../kit/operation.ts";
 import { models } from "../models.ts";
-import { call, failure } from "./http.ts";
-import { invertMask } from "./mask.ts";
-import { type Asset, type Context, defineProvider, type Offer, type Recovery } from "./provider.ts";
+import { callProvider, providerFault } from "./call-provider.ts";
+import { invertMask } from "./mask-formats.ts";
+import { type Asset, defineProvider, type Offer, type ProviderContext, type Recovery } from "./provider.ts";
 
 const Env = z.object({
   SANDBOX_URL: z.url().describe("Where the sandbox vendor listens; it is off where this is not set"),
@@ -71,7 +71,7 @@ const ended = (status: string) => status !== "queued" && status !== "running";
 export const sandbox = defineProvider<SandboxEnv>({
   id: "sandbox",
   preference: 100,
-  isNear: true,
+  canAlwaysCallBack: true,
   env: Env,
   offers,
   resultOrigins: (env) => [new URL(env.SANDBOX_URL).origin],
@@ -79,7 +79,7 @@ export const sandbox = defineProvider<SandboxEnv>({
   async submit(job, offer, context) {
     const { origin, headers } = api(context.env);
     const images = await Promise.all((job.images ?? []).map(inline));
-    const { id } = await call(context, {
+    const { id } = await callProvider(context, {
       origin,
       headers: { ...headers, "idempotency-key": context.key },
       url: `${origin}/v1/jobs`,
@@ -104,17 +104,17 @@ export const sandbox = defineProvider<SandboxEnv>({
     return { state: "running", ticket: { id } };
   },
 
-  async check(ticket, context) {
+  async poll(ticket, context) {
     const job = await read(`/v1/jobs/${ticket.id}`, context);
     if (!ended(job.status)) return { state: "running", ticket, progress: job.progress };
     if (job.status === "succeeded") return { state: "done", outputs: job.outputs, ...(job.data && { data: job.data }) };
     if (job.status === "refused")
-      throw failure("content_refused", { kind: "refused", cause: job.error }, { by: "provider" });
-    throw failure("provider_error", { kind: "failed", cause: job.error });
+      throw providerFault("content_refused", { kind: "refused", cause: job.error }, { by: "provider" });
+    throw providerFault("provider_error", { kind: "failed", cause: job.error });
   },
 
   async find(context) {
-    const { data } = await call(context, {
+    const { data } = await callProvider(context, {
       ...api(context.env),
       url: `${context.env.SANDBOX_URL}/v1/jobs?reference=${encodeURIComponent(context.key)}`,
       reply: Jobs,
@@ -123,7 +123,7 @@ export const sandbox = defineProvider<SandboxEnv>({
   },
 
   async cancel(ticket, context) {
-    await call(context, {
+    await callProvider(context, {
       ...api(context.env),
       method: "POST",
       url: `${context.env.SANDBOX_URL}/v1/jobs/${ticket.id}/cancel`,
@@ -131,21 +131,21 @@ export const sandbox = defineProvider<SandboxEnv>({
     });
   },
 
-  async examine(asked, context) {
+  async probe(asked, context) {
     const url = `${context.env.SANDBOX_URL}/v1/jobs?reference=doctor`;
-    await call(context, { ...api(context.env), url, isFree: true, reply: Jobs });
+    await callProvider(context, { ...api(context.env), url, isFree: true, reply: Jobs });
     return { says: "draws for nothing, offline", missing: [], unasked: asked.map(({ as }) => as) };
   },
 
-  async callback({ headers, body }, context) {
+  async parseCallback({ headers, body }, context) {
     if (!isSigned(headers.get("sandbox-signature") ?? "", body, context.env.SANDBOX_KEY)) return undefined;
     const job = Job.parse(JSON.parse(body));
     return { ticket: { id: job.id }, ended: ended(job.status), progress: job.progress };
   },
 });
 
-const read = (path: string, context: Context<SandboxEnv>) =>
-  call(context, { ...api(context.env), url: `${context.env.SANDBOX_URL}${path}`, reply: Job });
+const read = (path: string, context: ProviderContext<SandboxEnv>) =>
+  callProvider(context, { ...api(context.env), url: `${context.env.SANDBOX_URL}${path}`, reply: Job });
 
 const inverted = (mask: Asset) => ({
   media_type: "image/png",

@@ -2,13 +2,13 @@
 import { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
 
-type Size = { width: number; height: number };
+type ImageSize = { width: number; height: number };
 
 /** Says nothing where one of the two is not known yet. */
-export function checkMask<S>(job: Job<S>, sizeOf: (source: S) => Size | undefined): void {
-  const over = job.images?.[job.mask_over ?? 0];
-  const [mask, image] = [job.mask && sizeOf(job.mask), over && sizeOf(over)];
+export function checkMask<S>(job: Job<S>, sizeOf: (source: S) => ImageSize | undefined): void {
+  const maskedImage = job.images?.[job.mask_over ?? 0];
+  const [mask, image] = [job.mask && sizeOf(job.mask), maskedImage && sizeOf(maskedImage)];
   if (!mask || !image || (mask.width === image.width && mask.height === image.height)) return;
-  const size = ({ width, height }: Size) => ({ width, height });
+  const size = ({ width, height }: ImageSize) => ({ width, height });
   throw new Fault("mask_mismatch", { image: size(image), mask: size(mask) });
 }

@@ -3,39 +3,39 @@
 import { createHash } from "node:crypto";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startDatabase, type TestDatabase } from "../../test/database.ts";
-import { registerModel } from "../../test/models.ts";
-import { planOf } from "../../test/plans.ts";
-import type { Owner } from "../db/runs.ts";
+import { insertTestModel } from "../../test/support/custom-models.ts";
+import { planOf } from "../../test/support/operation-plans.ts";
+import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import type { ResourceOwner } from "../db/runs/runs.ts";
 import { generateImage } from "../operations/index.ts";
-import { checkModels, loraNamesOf, ModelsEnv, resolveModels } from "./custom-models.ts";
+import { CustomModelsEnv, checkModels, parseAllowedLoras, resolveModels } from "./custom-models.ts";
 
 let base: TestDatabase;
 beforeAll(async () => {
-  base = await startDatabase();
+  base = await startTestDatabase();
 });
 afterAll(() => base?.stop());
 
 const houseWith = (LORA_NAMES?: string) => ({
   db: base.db,
-  loraNames: loraNamesOf(ModelsEnv.parse({ LORA_NAMES })),
+  loraNames: parseAllowedLoras(CustomModelsEnv.parse({ LORA_NAMES })),
 });
-const somebody = (): Owner => ({ tenant_id: v7(), user_id: "ann" });
+const newUser = (): ResourceOwner => ({ tenant_id: v7(), user_id: "ann" });
 const nameOf = (text: string) => `test.${createHash("sha1").update(text).digest("hex")}`;
 const query = { query: (text: string, values: unknown[] = []) => base.db.query<any>(nameOf(text), text, values) };
-const modelOf = ({ tenant_id, user_id }: Owner, about = {}) =>
-  registerModel(query, { tenant_id, owner: user_id, ...about });
+const modelOf = ({ tenant_id, user_id }: ResourceOwner, about = {}) =>
+  insertTestModel(query, { tenant_id, owner: user_id, ...about });
 
 const wan = (about: object) => ({ prompt: "a hill", model_type: "wan-image-2.1", width: 64, height: 64, ...about });
-const resolve = (user: Owner, raw: object, names?: string) =>
+const resolve = (user: ResourceOwner, raw: object, names?: string) =>
   resolveModels(houseWith(names), user, planOf(generateImage, { ...raw }));
 const notFound = expect.objectContaining({ code: "model_not_found", details: {} });
 
 describe("a model by its id", () => {
   it("travels with the name that it runs under, in the plan alone", async () => {
-    const ann = somebody();
+    const ann = newUser();
     const model_id = await modelOf(ann, { deployment_id: `ink-${v7()}` });
-    const { plan, notes } = await resolve(ann, wan({ model_id, strength_model: 0.5 }));
+    const { plan, warnings: notes } = await resolve(ann, wan({ model_id, strength_model: 0.5 }));
     const deployment_id = expect.stringMatching(/^ink-/);
     expect(plan).toEqual([
       {
@@ -47,14 +47,14 @@ describe("a model by its id", () => {
   });
 
   it("that is not there, and one of somebody else, are the same answer", async () => {
-    const foreign = await modelOf(somebody());
+    const foreign = await modelOf(newUser());
     for (const model_id of [v7(), foreign]) {
-      await expect(resolve(somebody(), wan({ model_id }))).rejects.toEqual(notFound);
+      await expect(resolve(newUser(), wan({ model_id }))).rejects.toEqual(notFound);
     }
   });
 
   it("must be made for the model type that is asked for", async () => {
-    const ann = somebody();
+    const ann = newUser();
     const model_id = await modelOf(ann, { model_type: "flux-dev" });
     await expect(resolve(ann, wan({ model_id }))).rejects.toMatchObject({
       code: "validation_error",
@@ -64,7 +64,7 @@ describe("a model by its id", () => {
   });
 
   it("is not looked at where the model type does not use one", async () => {
-    const { plan } = await resolve(somebody(), { prompt: "a hill", model_type: "vendora", model_id: v7() });
+    const { plan } = await resolve(newUser(), { prompt: "a hill", model_type: "vendora", model_id: v7() });
     expect(plan[0]!.options).toBeUndefined();
   });
 
@@ -77,9 +77,9 @@ describe("a model by its id", () => {
     ["c++ [x] on a hill", "c++ [x]", "c++ [x] on a hill"],
     ["ein Tüfenhügel", "tüfen", "tüfen, ein Tüfenhügel"],
   ])("%s, called by %s, is asked for as: %s", async (prompt, trigger_word, expected) => {
-    const ann = somebody();
+    const ann = newUser();
     const model_id = await modelOf(ann, { trigger_word });
-    const { plan, notes } = await resolve(ann, wan({ model_id, prompt }));
+    const { plan, warnings: notes } = await resolve(ann, wan({ model_id, prompt }));
     expect(plan[0]!.prompt).toBe(expected);
     expect(notes).toEqual(
       prompt === expected ? [] : [`The model's trigger word ${trigger_word} was put before the prompt.`],
@@ -89,7 +89,7 @@ describe("a model by its id", () => {
 
 describe("a LoRA by its name", () => {
   const qwen = (lora_1: string) => ({ prompt: "x", model_type: "qwen-image-edit", width: 64, height: 64, lora_1 });
-  const isTaken = (user: Owner, name: string, names?: string) =>
+  const isAccepted = (user: ResourceOwner, name: string, names?: string) =>
     resolve(user, qwen(name), names).then(
       () => true,
       (fault) => {
@@ -99,27 +99,27 @@ describe("a LoRA by its name", () => {
     );
 
   it("is refused where nothing is said, and taken where the operator has it on the list", async () => {
-    const ann = somebody();
-    expect(await isTaken(ann, "ink-v1")).toBe(false);
-    expect(await isTaken(ann, "ink-v1", "other")).toBe(false);
-    expect(await isTaken(ann, "ink-v1", "other, ink-v1.safetensors")).toBe(true);
-    expect(await isTaken(ann, "Ink-V1.safetensors", "ink-v1")).toBe(true);
-    expect(await isTaken(ann, "ink-v1", "*")).toBe(true);
+    const ann = newUser();
+    expect(await isAccepted(ann, "ink-v1")).toBe(false);
+    expect(await isAccepted(ann, "ink-v1", "other")).toBe(false);
+    expect(await isAccepted(ann, "ink-v1", "other, ink-v1.safetensors")).toBe(true);
+    expect(await isAccepted(ann, "Ink-V1.safetensors", "ink-v1")).toBe(true);
+    expect(await isAccepted(ann, "ink-v1", "*")).toBe(true);
   });
 
   it("that somebody has registered is for those who may use the model, also where all others are free", async () => {
-    const [ann, stranger] = [somebody(), somebody()];
+    const [ann, stranger] = [newUser(), newUser()];
     const name = `face-${v7()}`;
     await modelOf(ann, { deployment_id: name, model_type: "qwen-image-edit" });
     for (const spelling of [name, `${name}.safetensors`, name.toUpperCase()]) {
-      expect(await isTaken(ann, spelling)).toBe(true);
-      expect(await isTaken(stranger, spelling, "*")).toBe(false);
-      expect(await isTaken(stranger, spelling, `*,${name}`)).toBe(true);
+      expect(await isAccepted(ann, spelling)).toBe(true);
+      expect(await isAccepted(stranger, spelling, "*")).toBe(false);
+      expect(await isAccepted(stranger, spelling, `*,${name}`)).toBe(true);
     }
   });
 
   it("needs both halves to be allowed", async () => {
-    const ann = somebody();
+    const ann = newUser();
     const model_id = await modelOf(ann, { model_type: "wan-image-2.2" });
     const pair = { model_type: "wan-image-2.2", model_id, lora_low_name: "low", lora_high_name: "high" };
     await expect(resolve(ann, wan(pair), "low")).rejects.toEqual(notFound);
@@ -129,7 +129,7 @@ describe("a LoRA by its name", () => {
 
 describe("a run that starts", () => {
   it("is refused when the right is gone, unless something was sent already", async () => {
-    const ann = somebody();
+    const ann = newUser();
     const model_id = await modelOf(ann);
     const { plan } = await resolve(ann, wan({ model_id }));
     const run = { ...ann, run_id: v7(), plan };

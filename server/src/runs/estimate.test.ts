@@ -2,32 +2,36 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Fault } from "../faults.ts";
-import { Estimate } from "../kit/shapes-library.ts";
+import { Estimate } from "../kit/schemas/library.ts";
 import { defineProvider, type Offer } from "../providers/provider.ts";
-import { estimateRun } from "./estimate.ts";
+import { estimateOperation } from "./estimate.ts";
 
 const offer = (model: string, price: number | null, more: Partial<Offer> = {}): Offer => ({
   ...{ task: "image.generate", model, as: model, recovery: "none", price },
   ...more,
 });
 
-const vendor = (id: string, offers: Offer[]) => ({
+const fakeProvider = (id: string, offers: Offer[]) => ({
   env: {},
   provider: defineProvider({
     ...{ id, offers, env: z.object({}), resultOrigins: () => [] },
     submit: () => Promise.reject(new Error("an estimate sends nothing")),
-    check: () => Promise.reject(new Error("an estimate asks nothing")),
+    poll: () => Promise.reject(new Error("an estimate asks nothing")),
   }),
 });
 
-const house = {
+const services = {
   providers: [
-    vendor("first", [offer("flux-dev", 0.1), offer("nanobanana", null), offer("vendora", 0, { price_version: "7" })]),
-    vendor("second", [offer("flux-dev", 5)]),
+    fakeProvider("first", [
+      offer("flux-dev", 0.1),
+      offer("nanobanana", null),
+      offer("vendora", 0, { price_version: "7" }),
+    ]),
+    fakeProvider("second", [offer("flux-dev", 5)]),
   ],
 };
 const estimate = (operation: string, input: Record<string, unknown>) =>
-  Estimate.parse(estimateRun(house, operation, input));
+  Estimate.parse(estimateOperation(services, operation, input));
 
 const refusalOf = (ask: () => unknown): Fault => {
   try {
@@ -53,7 +57,8 @@ describe("a price", () => {
     const find = offer("segment-default", 0.02, { task: "image.segment" });
     const cut = offer("local", 0, { task: "image.cut" });
     const input = { image_url: "https://example.com/a.png", prompt: "the lamp" };
-    const of = (offers: Offer[]) => estimateRun({ providers: [vendor("v", offers)] }, "images.extract", input);
+    const of = (offers: Offer[]) =>
+      estimateOperation({ providers: [fakeProvider("v", offers)] }, "images.extract", input);
     expect(of([find, cut])).toMatchObject({ amount: 0.02, known: true, basis: [{ quantity: 1 }, { unit_price: 0 }] });
     expect(of([find])).toMatchObject({
       amount: null,
@@ -63,14 +68,14 @@ describe("a price", () => {
   });
 
   it("counts what its offer is paid for, and says so", () => {
-    const film = offer("video-default", 0.05, {
+    const videoOffer = offer("video-default", 0.05, {
       task: "video.generate",
       per: "second",
       limits: { durations: [5, 10] },
     });
     const of = (offers: Offer[], operation: string, input: Record<string, unknown>) =>
-      estimateRun({ providers: [vendor("v", offers)] }, operation, input);
-    expect(of([film], "generateVideo", { image_url: "https://example.com/a.png" })).toMatchObject({
+      estimateOperation({ providers: [fakeProvider("v", offers)] }, operation, input);
+    expect(of([videoOffer], "generateVideo", { image_url: "https://example.com/a.png" })).toMatchObject({
       amount: 0.25,
       basis: [{ what: "video.generate video-default, per second of video", quantity: 5, unit_price: 0.05 }],
     });
@@ -93,13 +98,14 @@ describe("a price", () => {
       offer("flux-dev", 0.1, { ...alike, as: "cheap" }),
     ];
     const amountOf = (input: Record<string, unknown>) =>
-      estimateRun({ providers: [vendor("v", offers)] }, "images.generate", { prompt: "x", ...input }).amount;
+      estimateOperation({ providers: [fakeProvider("v", offers)] }, "images.generate", { prompt: "x", ...input })
+        .amount;
     expect([amountOf({}), amountOf({ routing: "cheapest" })]).toEqual([0.3, 0.1]);
   });
 
   it("is unknown where its quantity is known only at the end", () => {
-    const timed = { providers: [vendor("v", [offer("flux-dev", 0.001, { per: "second" })])] };
-    expect(estimateRun(timed, "images.generate", { prompt: "x" })).toMatchObject({
+    const timed = { providers: [fakeProvider("v", [offer("flux-dev", 0.001, { per: "second" })])] };
+    expect(estimateOperation(timed, "images.generate", { prompt: "x" })).toMatchObject({
       ...{ amount: null, known: false },
       basis: [{ quantity: 1, unit_price: null, price_version: null }],
     });
@@ -128,7 +134,7 @@ describe("a price", () => {
 
 describe("400", () => {
   it("tells every misfit of the inner input by its place in the outer one", () => {
-    const fault = refusalOf(() => estimateRun(house, "images.generate", { width: 63, colour: "red" }));
+    const fault = refusalOf(() => estimateOperation(services, "images.generate", { width: 63, colour: "red" }));
     expect(fault.code).toBe("validation_error");
     expect(
       (fault.details.errors as { path: string; code: string }[]).map(({ path, code }) => `${path} ${code}`),
@@ -140,13 +146,13 @@ describe("400", () => {
   it("is a validation_error also where the operation would say unsupported_parameter", () => {
     const size = { width: 64, height: 64, model_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" };
     const input = { prompt: "x", model_type: "wan-image-2.1", ...size, batch_size: 3 };
-    const fault = refusalOf(() => estimateRun(house, "images.generate", input));
+    const fault = refusalOf(() => estimateOperation(services, "images.generate", input));
     expect(fault.code).toBe("validation_error");
     expect(fault.details.errors).toMatchObject([{ path: "/input/batch_size", code: "unknown_value" }]);
   });
 
   it.each(["images.conjure", "runs.get", "constructor", ""])("refuses %j, which has no price", (operation) => {
-    const fault = refusalOf(() => estimateRun(house, operation, {}));
+    const fault = refusalOf(() => estimateOperation(services, operation, {}));
     expect(fault.code).toBe("validation_error");
     expect(fault.details.errors).toMatchObject([{ path: "/operation", code: "unknown_value" }]);
   });

@@ -1,37 +1,39 @@
-// The end of a run: one transaction with its event, by whoever still holds the run. A second end changes nothing.
-import { endRun, type Held } from "../db/open-runs.ts";
-import { fit } from "../providers/fit.ts";
-import { chooseOffer, chosen } from "./choose.ts";
-import type { Finish } from "./execute.ts";
-import type { House } from "./house.ts";
-import { idWithin } from "./ids.ts";
-import { costOf } from "./money.ts";
+// Ends a run: status, event and settlement in one statement, if the claim still holds. A second call changes nothing.
+import { endRun, type RunClaim } from "../db/runs/open-runs.ts";
+import { adjustParameters } from "../providers/adjust-parameters.ts";
+import { calculateRunCost } from "./cost.ts";
+import type { RunOutcome } from "./execute.ts";
+import { deriveId } from "./ids.ts";
+import { resolveOffer, selectOffer } from "./select-offer.ts";
+import type { Services } from "./services.ts";
 
-export async function finish(house: House, held: Held, end: Finish): Promise<void> {
-  house.moment("finishing");
-  const last = end.status === "completed" ? end.done.at(-1) : undefined;
+export async function finishRun(services: Services, claim: RunClaim, outcome: RunOutcome): Promise<void> {
+  services.crashPoint("finishing");
+  const last = outcome.status === "completed" ? outcome.finishedRequests.at(-1) : undefined;
   const ended = await endRun(
-    house.db,
-    held,
-    end.status === "completed"
+    services.db,
+    claim,
+    outcome.status === "completed"
       ? {
-          ...end,
-          provider: providerOf(end) ?? last!.choice.provider,
-          cost: costOf(house, end.done),
-          warnings: [...end.warnings, ...changesElsewhere(house, end)],
+          ...outcome,
+          provider: producingProvider(outcome) ?? last!.choice.provider,
+          cost: calculateRunCost(services, outcome.finishedRequests),
+          warnings: [...outcome.warnings, ...failoverAdjustments(services, outcome)],
         }
-      : end,
-    idWithin(held.run_id, "end"),
+      : outcome,
+    deriveId(claim.run_id, "end"),
   );
-  house.moment("finished");
-  if (ended) house.ended.say(held.run_id);
+  services.crashPoint("finished");
+  if (ended) services.ended.notify(claim.run_id);
 }
 
 /** What whoever stood in had to change. What the first choice changes was told when the run was accepted. */
-function changesElsewhere(house: House, end: Completed): string[] {
-  const says = end.done.flatMap(({ job, choice }) => {
+function failoverAdjustments(services: Services, outcome: CompletedOutcome): string[] {
+  const says = outcome.finishedRequests.flatMap(({ job, choice }) => {
     try {
-      return choice.as === chooseOffer(house, job).as ? [] : fit(job, chosen(house, choice, job).offer).changes;
+      return choice.as === selectOffer(services, job).as
+        ? []
+        : adjustParameters(job, resolveOffer(services, choice, job).offer).changes;
     } catch {
       // Its offers were taken out of the catalogue meanwhile: what has been made is made all the same.
       return [];
@@ -40,7 +42,8 @@ function changesElsewhere(house: House, end: Completed): string[] {
   return [...new Set(says.map((change) => change.says))];
 }
 
-type Completed = Extract<Finish, { status: "completed" }>;
+type CompletedOutcome = Extract<RunOutcome, { status: "completed" }>;
 
 /** The run is said to be of the provider that made it, not of our own finishing touch. */
-const providerOf = (end: Completed) => end.done.find(({ choice }) => choice.provider !== "local")?.choice.provider;
+const producingProvider = (outcome: CompletedOutcome) =>
+  outcome.finishedRequests.find(({ choice }) => choice.provider !== "local")?.choice.provider;

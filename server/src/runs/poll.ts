@@ -1,46 +1,52 @@
 // Asks one provider about its jobs, in batches: the run itself sleeps, so waiting costs the same however long it lasts.
-import { expectSoon, noteProgress, noteSilence, takeToPoll, type Waiting } from "../db/open-runs.ts";
-import { failureOf } from "../providers/http.ts";
+import {
+  claimJobsToPoll,
+  expectResumption,
+  type PollableJob,
+  recordProgress,
+  setProviderUnreachable,
+} from "../db/runs/open-runs.ts";
+import { readProviderFailure } from "../providers/call-provider.ts";
 import type { Ticket } from "../providers/provider.ts";
-import type { House, LiveProvider } from "./house.ts";
-import { idWithin } from "./ids.ts";
-import { providerContext } from "./provider-context.ts";
+import { deriveId } from "./ids.ts";
+import { createProviderContext } from "./provider-context.ts";
+import type { EnabledProvider, Services } from "./services.ts";
 
 const BATCH = 200;
-const AT_ONCE = 16;
+const POLL_CONCURRENCY = 16;
 
 /** Answers how many jobs were asked about. */
-export async function pollProvider(house: House, live: LiveProvider): Promise<number> {
-  const batch = await takeToPoll(house.db, live.provider.id, {
+export async function pollProvider(services: Services, live: EnabledProvider): Promise<number> {
+  const batch = await claimJobsToPoll(services.db, live.provider.id, {
     limit: BATCH,
     everySeconds: live.provider.pollSeconds ?? 1,
   });
   const queue = [...batch];
   const worker = async () => {
-    for (let next = queue.pop(); next; next = queue.pop()) await pollOne(house, live, next);
+    for (let next = queue.pop(); next; next = queue.pop()) await pollJob(services, live, next);
   };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, batch.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(POLL_CONCURRENCY, batch.length) }, worker));
   return batch.length;
 }
 
-async function pollOne(house: House, live: LiveProvider, waiting: Waiting): Promise<void> {
-  const context = providerContext(house, live, waiting, { silentSeconds: waiting.silent_for });
-  const hasEnded = await live.provider.check(waiting.ticket as Ticket, context).then(
+async function pollJob(services: Services, live: EnabledProvider, job: PollableJob): Promise<void> {
+  const context = createProviderContext(services, live, job, { unreachableSeconds: job.silent_for });
+  const hasEnded = await live.provider.poll(job.ticket as Ticket, context).then(
     async (progress) => {
-      if (waiting.silent_for > 0) await noteSilence(house.db, waiting.run_id, false);
+      if (job.silent_for > 0) await setProviderUnreachable(services.db, job.run_id, false);
       if (progress.state === "done") return true;
-      const at = progress.progress ?? 0;
-      await noteProgress(house.db, waiting.run_id, at, idWithin(waiting.run_id, "progress", at));
+      const progressValue = progress.progress ?? 0;
+      await recordProgress(services.db, job.run_id, progressValue, deriveId(job.run_id, "progress", progressValue));
       return false;
     },
     // Whatever the provider itself said about the job, the run must hear; a question without an answer is asked again.
     async (thrown) => {
-      const { kind } = failureOf(thrown);
-      if (kind === "unsent") await noteSilence(house.db, waiting.run_id, true);
+      const { kind } = readProviderFailure(thrown);
+      if (kind === "unsent") await setProviderUnreachable(services.db, job.run_id, true);
       return kind === "failed" || kind === "refused" || kind === "gone";
     },
   );
   if (!hasEnded) return;
-  await house.ring(waiting.wake_id, "ended");
-  await expectSoon(house.db, waiting.run_id);
+  await services.resolveWakeup(job.wake_id, "ended");
+  await expectResumption(services.db, job.run_id);
 }

@@ -1,22 +1,22 @@
 import { describe, expect, it } from "vitest";
-import type { Context } from "../providers/provider.ts";
-import { recorded } from "./record.ts";
+import type { ProviderContext } from "../providers/provider.ts";
+import { recordRequests } from "./record-request.ts";
 
 const CALLBACK = "https://gesso.example/callbacks/fal/1/0/1/signature";
-const context: Context<unknown> = {
+const context: ProviderContext<unknown> = {
   env: { FAL_KEY: "the-secret-key" },
   key: "k",
   callbackUrl: CALLBACK,
   send: async () => ({ status: 200, header: () => undefined, text: "{}" }),
   timeoutSeconds: 1,
-  isReachable: true,
-  silentSeconds: 0,
+  isPublicUrlReachable: true,
+  unreachableSeconds: 0,
 };
 const headers = { authorization: "Key the-secret-key" };
 
 describe("what is kept of a request", () => {
   it("is its address and fields as they were sent, and nothing before it", async () => {
-    const { context: used, request } = recorded(context);
+    const { context: used, request } = recordRequests(context);
     expect(request()).toBeUndefined();
     await used.send("https://rest.fal.ai/upload", { method: "POST", headers, body: "{}" });
     await used.send("https://queue.fal.run/x", { method: "POST", headers, body: '{"prompt":"a tree","seed":7}' });
@@ -24,7 +24,7 @@ describe("what is kept of a request", () => {
   });
 
   it("holds no credential, no right to call back and no picture", async () => {
-    const { context: used, request } = recorded(context);
+    const { context: used, request } = recordRequests(context);
     const body = JSON.stringify({
       webhook: CALLBACK,
       image_url: `data:image/png;base64,${"A".repeat(5000)}`,
@@ -51,7 +51,7 @@ describe("what is kept of a request", () => {
   });
 
   it("tells the parts of a form, files by their kind and size", async () => {
-    const { context: used, request } = recorded(context);
+    const { context: used, request } = recordRequests(context);
     const form = new FormData();
     form.set("prompt", "a tree");
     form.append("image[]", new File([new Uint8Array(10)], "a.png", { type: "image/png" }));

@@ -1,9 +1,16 @@
-// Files are kept as long as was promised and no longer, and nothing lies in storage that no row knows. What looks wrong
-// in the large is left alone and told: a sweep with the wrong database must not empty the bucket.
+// Expires files after their retention time and deletes stored objects that no asset row references. If no stored object is
+// referenced at all, nothing is deleted: the server may be connected to the wrong database. One sweep deletes at most
+// ORPHAN_SHARE of all objects.
 import { z } from "zod";
-import { expireFiles, findExpired, forgetOrphans, knownKeys, noteOrphans } from "../db/retention.ts";
-import type { ListedObject } from "../media/storage.ts";
-import type { House } from "./house.ts";
+import {
+  deleteOrphanRecords,
+  expireAssets,
+  listExpiredRuns,
+  listReferencedKeys,
+  recordOrphans,
+} from "../db/runs/retention.ts";
+import type { ListedObject } from "../storage/object-storage.ts";
+import type { Services } from "./services.ts";
 
 export const RetentionEnv = z.object({
   RETENTION_DAYS: z.coerce
@@ -24,55 +31,61 @@ export const RetentionEnv = z.object({
 const BATCH = 500;
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Between two sightings of an orphan; a file whose row is still being written is no orphan. */
-const APART_SECONDS = 60 * 60;
-const OURS = /^t\/[0-9a-f-]{36}\/r\/([0-9a-f-]{36})\/[0-9a-f]{64}$/;
+const ORPHAN_CONFIRM_SECONDS = 60 * 60;
+const ASSET_KEY_PATTERN = /^t\/[0-9a-f-]{36}\/r\/([0-9a-f-]{36})\/[0-9a-f]{64}$/;
 
 /** How many runs have lost their files by now. */
-export async function expire(house: House): Promise<number> {
-  const runs = await findExpired(house.db, BATCH);
-  if (runs.length > 0) await expireFiles(house.db, runs, house.newId());
+export async function expireRunFiles(services: Services): Promise<number> {
+  const runs = await listExpiredRuns(services.db, BATCH);
+  if (runs.length > 0) await expireAssets(services.db, runs, services.newId());
   return runs.length;
 }
 
-export type Sweep = { objects: number; orphans: number; deleted: number; unfinished: number };
-export type SweepOptions = { now?: number; apartSeconds?: number };
+export type OrphanSweepReport = { objects: number; orphans: number; deleted: number; unfinished: number };
+export type OrphanSweepOptions = { now?: number; apartSeconds?: number };
 
-export async function sweep(house: House, options: SweepOptions = {}): Promise<Sweep> {
-  const { now = Date.now(), apartSeconds = APART_SECONDS } = options;
+export async function sweepOrphans(services: Services, options: OrphanSweepOptions = {}): Promise<OrphanSweepReport> {
+  const { now = Date.now(), apartSeconds = ORPHAN_CONFIRM_SECONDS } = options;
   const begun = new Date();
-  const unfinished = await house.storage.forgetUnfinished(new Date(now - DAY_MS));
+  const unfinished = await services.storage.deleteUnfinished(new Date(now - DAY_MS));
   const found = { objects: 0, known: 0, orphans: 0, old: [] as string[] };
-  for await (const batch of inBatches(house.storage.list("t/"))) {
+  for await (const batch of inBatches(services.storage.list("t/"))) {
     found.objects += batch.length;
-    const known = await whichAreKnown(house, batch);
+    const known = await findReferencedKeys(services, batch);
     found.known += known.size;
     const lost = batch.filter(({ key, modified_at }) => !known.has(key) && now - modified_at.getTime() > DAY_MS);
-    const keys = lost.map(({ key }) => key).filter((key) => OURS.test(key));
+    const keys = lost.map(({ key }) => key).filter((key) => ASSET_KEY_PATTERN.test(key));
     found.orphans += keys.length;
-    if (keys.length > 0) found.old.push(...(await noteOrphans(house.db, keys, apartSeconds)));
+    if (keys.length > 0) found.old.push(...(await recordOrphans(services.db, keys, apartSeconds)));
   }
-  const gone = await removeSome(house, found);
-  await forgetOrphans(house.db, gone, begun);
-  return { objects: found.objects, orphans: found.orphans, deleted: gone.length, unfinished };
+  const deletedKeys = await deleteOrphans(services, found);
+  await deleteOrphanRecords(services.db, deletedKeys, begun);
+  return { objects: found.objects, orphans: found.orphans, deleted: deletedKeys.length, unfinished };
 }
 
-async function removeSome(house: House, found: { objects: number; known: number; old: string[] }): Promise<string[]> {
+async function deleteOrphans(
+  services: Services,
+  found: { objects: number; known: number; old: string[] },
+): Promise<string[]> {
   const { objects, known, old } = found;
   if (old.length === 0) return [];
   if (known === 0) {
-    house.log.error({ objects }, "no row knows any stored object: is this the right database? Nothing is deleted");
+    services.log.error(
+      { objects },
+      "the database references no stored object: is this the right database? Nothing was deleted",
+    );
     return [];
   }
-  const keys = old.slice(0, Math.ceil(objects * house.orphanShare));
-  await house.storage.delete(keys);
-  house.log.warn({ objects, deleted: keys.length, left: old.length - keys.length }, "orphans were swept");
+  const keys = old.slice(0, Math.ceil(objects * services.orphanShare));
+  await services.storage.delete(keys);
+  services.log.warn({ objects, deleted: keys.length, left: old.length - keys.length }, "orphaned objects deleted");
   return keys;
 }
 
-async function whichAreKnown(house: House, batch: ListedObject[]): Promise<Set<string>> {
+async function findReferencedKeys(services: Services, batch: ListedObject[]): Promise<Set<string>> {
   const keys = batch.map(({ key }) => key);
-  const runs = keys.flatMap((key) => OURS.exec(key)?.[1] ?? []);
-  return knownKeys(house.db, [...new Set(runs)], keys);
+  const runs = keys.flatMap((key) => ASSET_KEY_PATTERN.exec(key)?.[1] ?? []);
+  return listReferencedKeys(services.db, [...new Set(runs)], keys);
 }
 
 async function* inBatches(objects: AsyncIterable<ListedObject>): AsyncGenerator<ListedObject[]> {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { Fault } from "../faults.ts";
-import { asRunFault } from "./run-fault.ts";
+import { toRunFault } from "./run-fault.ts";
 
 describe("what a run ends with", () => {
   it("is left alone where a run may end so", () => {
     const fault = new Fault("provider_timeout", { seconds: 3 });
-    expect(asRunFault(fault)).toBe(fault);
+    expect(toRunFault(fault)).toBe(fault);
   });
 
   it.each([
@@ -13,13 +13,13 @@ describe("what a run ends with", () => {
     ["url_not_allowed", "source_fetch_failed"],
     ["mask_mismatch", "provider_rejected_input"],
   ] as const)("tells %s as the reason of %s", (code, end) => {
-    const { details, ...fault } = asRunFault(new Fault(code, { kind: "x" })).body();
+    const { details, ...fault } = toRunFault(new Fault(code, { kind: "x" })).body();
     expect(fault.code).toBe(end);
     expect(details).toEqual({ kind: "x", reason: code, retryable: false });
   });
 
   it("says nothing of what is our own affair", () => {
-    expect(asRunFault(new Fault("internal_error", { secret: 1 })).body()).toMatchObject({
+    expect(toRunFault(new Fault("internal_error", { secret: 1 })).body()).toMatchObject({
       code: "provider_error",
       details: { retryable: true },
     });

@@ -2,14 +2,14 @@
 // is told as the reason.
 import { Fault, type FaultCode } from "../faults.ts";
 
-const ENDS: ReadonlySet<FaultCode> = new Set<FaultCode>([
+const RUN_FAULT_CODES: ReadonlySet<FaultCode> = new Set<FaultCode>([
   ...(["provider_error", "provider_rejected_input", "provider_timeout", "provider_output_invalid"] as const),
   ...(["provider_outcome_unknown", "storage_failed", "run_timeout", "canceled_by_user"] as const),
   ...(["source_fetch_failed", "source_too_large", "content_refused", "model_not_found"] as const),
 ]);
 
 /** A picture that was read and cannot be used, or may not be read at all. */
-const UNUSABLE: ReadonlySet<FaultCode> = new Set<FaultCode>([
+const SOURCE_FAULT_CODES: ReadonlySet<FaultCode> = new Set<FaultCode>([
   ...(["url_not_allowed", "unsupported_image_format", "image_undecodable", "image_too_small"] as const),
   ...([
     "image_too_many_pixels",
@@ -21,10 +21,10 @@ const UNUSABLE: ReadonlySet<FaultCode> = new Set<FaultCode>([
 ]);
 
 /** The same fault as something that a run may end with. */
-export function asRunFault(fault: Fault): Fault {
-  if (ENDS.has(fault.code)) return fault;
+export function toRunFault(fault: Fault): Fault {
+  if (RUN_FAULT_CODES.has(fault.code)) return fault;
   const details = { ...fault.details, retryable: false, reason: fault.code };
-  if (UNUSABLE.has(fault.code)) return new Fault("source_fetch_failed", details, { cause: fault });
+  if (SOURCE_FAULT_CODES.has(fault.code)) return new Fault("source_fetch_failed", details, { cause: fault });
   if (fault.code === "mask_mismatch") return new Fault("provider_rejected_input", details, { cause: fault });
   return new Fault("provider_error", {}, { cause: fault });
 }

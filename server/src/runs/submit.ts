@@ -1,57 +1,59 @@
-// The one step that costs money. The right to send is a lease in PostgreSQL, taken before and outliving the request, so
-// that no second attempt sends while the first may still be talking to the provider.
-import { claimAttempt } from "../db/attempts.ts";
-import { armWake, type Held } from "../db/open-runs.ts";
+// Submits one request to a provider. This is the only step that spends money. The attempts row is the lease: it is inserted
+// before the HTTP request and expires after the request has timed out, so no other worker can submit the same job meanwhile.
+import { claimAttempt } from "../db/runs/attempts.ts";
+import { armWake, type RunClaim } from "../db/runs/open-runs.ts";
 import { Fault } from "../faults.ts";
-import { chosen } from "./choose.ts";
-import { resolveDoubt } from "./doubt.ts";
-import type { JobInHand, Sent } from "./execute.ts";
-import { passGate } from "./gate.ts";
-import type { House } from "./house.ts";
+import { estimateAttemptCost } from "./cost.ts";
+import type { ResolvedRequest, SubmitResult } from "./execute.ts";
 import { attemptKey } from "./ids.ts";
-import { priceOfAttempt } from "./money.ts";
-import { leaseSeconds, send } from "./send.ts";
+import { acquireProviderSlot } from "./provider-slot.ts";
+import { resolveOffer } from "./select-offer.ts";
+import { leaseSeconds, sendToProvider } from "./send-to-provider.ts";
+import type { Services } from "./services.ts";
+import { resolveUnknownOutcome } from "./unknown-outcome.ts";
 
 export async function submit(
-  house: House,
-  held: Held,
-  work: JobInHand,
+  services: Services,
+  claim: RunClaim,
+  request: ResolvedRequest,
   attempt: { try: number; wakeId: string },
-): Promise<Sent> {
-  const passage = await passGate(house, held, work, attempt.try);
-  if ("elsewhere" in passage) return { state: "again", try: attempt.try, seconds: 0, choice: passage.elsewhere };
-  if ("waitSeconds" in passage) return waitBefore(house, held, attempt, passage.waitSeconds);
+): Promise<SubmitResult> {
+  const slot = await acquireProviderSlot(services, claim, request, attempt.try);
+  if ("elsewhere" in slot) return { state: "retry", try: attempt.try, seconds: 0, choice: slot.elsewhere };
+  if ("waitSeconds" in slot) return waitForProviderSlot(services, claim, attempt, slot.waitSeconds);
 
-  const { live, offer } = chosen(house, work.choice, work.job);
-  const id = { run_id: held.run_id, job: work.n, try: attempt.try };
-  const verdict = await claimAttempt(house.db, {
-    ...held,
-    ...id,
-    key: attemptKey(id.run_id, id.job, id.try),
+  const { live, offer } = resolveOffer(services, request.choice, request.job);
+  const attemptRef = { run_id: claim.run_id, job: request.n, try: attempt.try };
+  const claimResult = await claimAttempt(services.db, {
+    ...claim,
+    ...attemptRef,
+    key: attemptKey(attemptRef.run_id, attemptRef.job, attemptRef.try),
     provider: live.provider.id,
-    model: work.job.model,
+    model: request.job.model,
     upstream: offer.as,
-    price: priceOfAttempt(house, work.job, work.choice),
+    price: estimateAttemptCost(services, request.job, request.choice),
     wakeId: attempt.wakeId,
-    leaseSeconds: leaseSeconds(house),
-    // What costs nothing to repeat is done by our own machine, and is our own work.
-    isOurWork: offer.recovery === "free",
+    leaseSeconds: leaseSeconds(services),
+    // Work with recovery `free` runs on our own machine, so it occupies a worker slot while it runs.
+    runsLocally: offer.recovery === "free",
   });
-  if (verdict === "lost" || verdict === "canceled") return { state: verdict };
-  if (verdict === "mine") house.moment("intent_written");
-  return verdict === "mine" ? send(house, held, work, id) : resolveDoubt(house, held, work);
+  if (claimResult === "claim_lost" || claimResult === "canceled") return { state: claimResult };
+  if (claimResult === "claimed") services.crashPoint("intent_written");
+  return claimResult === "claimed"
+    ? sendToProvider(services, claim, request, attemptRef)
+    : resolveUnknownOutcome(services, claim, request);
 }
 
-/** The run stays known to be alive while it waits, and hears of its cancellation and its deadline. */
-async function waitBefore(
-  house: House,
-  held: Held,
+/** Renews the claim while the run waits for a provider slot, and notices cancellation and the deadline. */
+async function waitForProviderSlot(
+  services: Services,
+  claim: RunClaim,
   attempt: { try: number; wakeId: string },
   seconds: number,
-): Promise<Sent> {
-  const armed = await armWake(house.db, held, { wakeId: attempt.wakeId, seconds, doing: "gate" });
-  if (!armed) return { state: "lost" };
+): Promise<SubmitResult> {
+  const armed = await armWake(services.db, claim, { wakeId: attempt.wakeId, seconds, doing: "gate" });
+  if (!armed) return { state: "claim_lost" };
   if (armed.canceled) return { state: "canceled" };
   if (armed.remaining <= 0) throw new Fault("run_timeout");
-  return { state: "later", try: attempt.try, seconds };
+  return { state: "wait", try: attempt.try, seconds };
 }

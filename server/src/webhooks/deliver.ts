@@ -1,17 +1,17 @@
-// The life of a delivery: tried, and tried again after a while, until it has arrived or nobody expects it to any more.
-// Every step may be done again after a crash; how often it was tried stands in PostgreSQL.
-import type { HeldDelivery } from "../db/webhook-queue.ts";
-import type { Step } from "./attempt.ts";
+// The durable loop of one delivery: attempt, sleep, attempt again, until it is delivered or gives up. Each step is idempotent after a
+// crash; the attempt count is in PostgreSQL.
+import type { DeliveryClaim } from "../db/webhooks/delivery-queue.ts";
+import type { DeliveryStep } from "./delivery-attempt.ts";
 
 export type DeliveryEngine = {
   step<T>(name: string, work: () => Promise<T>): Promise<T>;
   sleep(seconds: number): Promise<void>;
 };
 
-export async function deliver(
-  held: HeldDelivery,
+export async function runDelivery(
+  held: DeliveryClaim,
   engine: DeliveryEngine,
-  attempt: (held: HeldDelivery) => Promise<Step>,
+  attempt: (held: DeliveryClaim) => Promise<DeliveryStep>,
 ): Promise<void> {
   for (;;) {
     const step = await engine.step("attempt", () => attempt(held));

@@ -2,24 +2,24 @@
 import { createHash } from "node:crypto";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startDatabase, type TestDatabase } from "../../test/database.ts";
-import { eventsAfter, START } from "../db/events.ts";
-import { readCursor, writeFanOut } from "../db/webhook-fan-out.ts";
-import { FetchEnv } from "../media/fetch-settings.ts";
+import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { LOG_START, listEventsAfter } from "../db/event-log.ts";
+import { commitFanOut, readFanOutCursor } from "../db/webhooks/fan-out.ts";
+import { FetchEnv } from "../outbound/fetch-settings.ts";
+import { createWebhookService } from "./create-webhook-service.ts";
 import { fanOut } from "./fan-out.ts";
-import type { Office } from "./office.ts";
-import { openOffice } from "./open-office.ts";
 import { WebhookEnv } from "./settings.ts";
+import type { Office } from "./webhook-service.ts";
 
 const [TENANT, OTHER] = [v7(), v7()];
 let database: TestDatabase;
 let office: Office;
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await startTestDatabase();
   const settings = { ...WebhookEnv.parse({}), ...FetchEnv.parse({}), PUBLIC_URL: "http://127.0.0.1:7788" };
   const log = { info: () => {}, warn: () => {}, error: () => {} };
-  office = openOffice(settings, {
+  office = createWebhookService(settings, {
     db: database.db,
     keyFor: () => new Uint8Array(32),
     assetUrl: () => "https://x/",
@@ -27,7 +27,7 @@ beforeAll(async () => {
   });
 }, 60_000);
 afterAll(async () => {
-  await office?.poster.close();
+  await office?.httpClient.close();
   await database?.stop();
 });
 
@@ -87,18 +87,18 @@ describe("the fan-out", () => {
   });
 
   it("leaves nothing half done: who read from an old place writes nothing", async () => {
-    const from = await readCursor(database.db);
+    const from = await readFanOutCursor(database.db);
     const run = await endedRun();
-    const last = (await eventsAfter(database.db, from, 10)).at(-1)!;
+    const last = (await listEventsAfter(database.db, from, 10)).at(-1)!;
     await readAll();
     const late = { from, to: last, deliveries: [], told: [], ended: [], givesUpSeconds: 1 };
-    expect(await writeFanOut(database.db, late)).toBeUndefined();
+    expect(await commitFanOut(database.db, late)).toBeUndefined();
     expect(await deliveriesOf([run])).toHaveLength(1);
   });
 
   it("makes nothing twice where the log is read from its beginning again", async () => {
     const [before] = await query<{ count: number }>("select count(*)::int as count from webhook_deliveries");
-    await query("update webhook_cursor set xact = $1, seq = $2", [START.xact, START.seq]);
+    await query("update webhook_cursor set xact = $1, seq = $2", [LOG_START.xact, LOG_START.seq]);
     await readAll();
     const [after] = await query<{ count: number }>("select count(*)::int as count from webhook_deliveries");
     expect(after).toEqual(before);

@@ -30,12 +30,12 @@ export const WebhookEnv = z.object({
     .int()
     .min(1)
     .default(10)
-    .describe("Failures in a row after which a destination of webhooks is left alone for a while"),
+    .describe("Circuit breaker: consecutive failures after which deliveries to a destination pause"),
   WEBHOOK_BREAKER_SECONDS: z.coerce
     .number()
     .min(0.1)
     .default(10)
-    .describe("How long that is the first time; each further time twice as long, at most five minutes"),
+    .describe("Circuit breaker: first pause in seconds; doubles each time, at most 300"),
   WEBHOOK_RETENTION_DAYS: z.coerce
     .number()
     .int()

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK } from "jose";
 import Provider from "oidc-provider";
-import type { Signer } from "./token-corpus.ts";
+import type { Signer } from "../corpora/tokens.ts";
 
 export const AUDIENCE = "urn:gesso:test";
 const SECRET = "a secret of a client in a test";

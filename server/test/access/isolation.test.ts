@@ -9,46 +9,57 @@ import sharp from "sharp";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Database } from "../../src/db/connect.ts";
-import { callerOf } from "../caller.ts";
-import { startDatabase, type TestDatabase } from "../database.ts";
-import { registerModel } from "../models.ts";
-import { type NewTenant, newTenant } from "../tenants.ts";
-import { type Api, type Cell, type Credential, startApi, walk, withoutFilters } from "./isolation.ts";
-import { own, type Position, positionsOf } from "./positions.ts";
-import { forge, newSigner, publicJwk } from "./token-corpus.ts";
+import { newSigner, publicJwk, signUnchecked } from "../corpora/tokens.ts";
+import { createHttpCaller } from "../support/api-caller.ts";
+import { insertTestModel } from "../support/custom-models.ts";
+import { createTestTenant, type TestTenant } from "../support/tenants.ts";
+import { startTestDatabase, type TestDatabase } from "../support/test-database.ts";
+import { baseOperations, type IdField, listIdFields } from "./id-fields.ts";
+import {
+  type Credential,
+  checkIsolation,
+  type IsolationResult,
+  startTestApi,
+  type TestApi,
+  withoutTenantFilters,
+} from "./isolation.ts";
 
 let database: TestDatabase;
 let issuer: Server;
-let api: Api;
-let [ann, eve] = [] as unknown as [NewTenant, NewTenant];
+let api: TestApi;
+let [ann, eve] = [] as unknown as [TestTenant, TestTenant];
 let credentials: Credential[];
 let env: Record<string, string>;
 const storage = mkdtempSync(join(tmpdir(), "gesso-walk-"));
 const theirs: Record<string, string> = {};
 const cursors: Record<string, string> = {};
-const positions = own.flatMap(positionsOf);
+const positions = baseOperations.flatMap(listIdFields);
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await startTestDatabase();
   const signer = await newSigner("ES256", "one");
   issuer = createServer(async (_, response) => void response.end(JSON.stringify({ keys: [await publicJwk(signer)] })));
   await new Promise<void>((resolve) => issuer.listen(0, "127.0.0.1", resolve));
   const query = (text: string, values: unknown[] = []) =>
     database.owner.query(`walk.${text.length}`, text, values) as never;
-  const world = { url: "", query };
-  [ann, eve] = [await newTenant(world, { user_id: "ann" }), await newTenant(world, { user_id: "eve" })];
+  const environment = { url: "", query };
+  [ann, eve] = [
+    await createTestTenant(environment, { user_id: "ann" }),
+    await createTestTenant(environment, { user_id: "eve" }),
+  ];
   const jwks_uri = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}`;
   const settings = { id: "corp", issuer: "https://id.example", audience: "gesso", jwks_uri, tenant_id: ann.tenant_id };
   env = { STORAGE_DIR: storage, OIDC_ISSUERS: JSON.stringify([{ ...settings, role: "owner", scopes: ["*"] }]) };
-  api = await startApi(database, env);
+  api = await startTestApi(database, env);
 
   const now = Math.floor(Date.now() / 1000);
   const claims = { iss: "https://id.example", aud: "gesso", sub: "al", iat: now, exp: now + 3600 };
-  const minted = (await callerOf({ ...api, key: ann.key }).post("/tokens", { expires_in: 3600 })).body.access_token;
+  const minted = (await createHttpCaller({ ...api, key: ann.key }).post("/tokens", { expires_in: 3600 })).body
+    .access_token;
   credentials = [
     { name: "key", key: ann.key },
     { name: "token", key: minted },
-    { name: "identity", key: forge({ alg: "ES256", kid: "one", typ: "at+jwt" }, claims, signer) },
+    { name: "identity", key: signUnchecked({ alg: "ES256", kid: "one", typ: "at+jwt" }, claims, signer) },
   ];
   await fill(query);
 }, 120_000);
@@ -61,7 +72,7 @@ afterAll(async () => {
 
 /** Eve has two of everything, so that all her lists have a second page. */
 async function fill(query: (text: string, values?: unknown[]) => never): Promise<void> {
-  const her = callerOf({ ...api, key: eve.key });
+  const her = createHttpCaller({ ...api, key: eve.key });
   const picture = await sharp({ create: { width: 32, height: 32, channels: 3, background: "red" } })
     .png()
     .toBuffer();
@@ -74,7 +85,7 @@ async function fill(query: (text: string, values?: unknown[]) => never): Promise
     theirs.prompt = (await her.post("/prompts", { name: "secret", text: "secret" })).body.id;
     theirs.key = (await her.post("/keys", { name: "secret", scopes: ["runs:read"] })).body.id;
     const about = { tenant_id: eve.tenant_id, owner: "eve", visibility: "tenant" as const };
-    theirs.model = await registerModel({ query: async (text, values) => query(text, values) }, about);
+    theirs.model = await insertTestModel({ query: async (text, values) => query(text, values) }, about);
     theirs.member = `secret-${n}`;
     await her.post("/members", { user_id: theirs.member, role: "viewer" });
     await her.send("POST", `/api/v1/models/${theirs.model}/grants`, { body: { user_id: `friend-${n}` } });
@@ -84,21 +95,21 @@ async function fill(query: (text: string, values?: unknown[]) => never): Promise
     theirs.delivery = (await her.post(`/webhooks/${theirs.webhook}/test`, {})).body.id;
   }
   theirs.tenant = eve.tenant_id;
-  for (const { http, name } of own.filter((operation) => "cursor" in operation.input.shape)) {
+  for (const { http, name } of baseOperations.filter((operation) => "cursor" in operation.input.shape)) {
     const path = http.path.replace(":model_id", theirs.model!);
     const key = name.startsWith("tenants.") ? undefined : eve.key;
-    cursors[name] = key ? (await callerOf({ ...api, key }).get(`${path}?limit=1`)).body.next_cursor : "x";
+    cursors[name] = key ? (await createHttpCaller({ ...api, key }).get(`${path}?limit=1`)).body.next_cursor : "x";
     expect([name, typeof cursors[name]]).toEqual([name, "string"]);
   }
 }
 
 /** A cursor is looked at in a list that Ann may see; the list of a model's grants needs a model of hers. */
-const foreign = (kind: string, { operation }: Position) =>
+const foreign = (kind: string, { operation }: IdField) =>
   kind === "cursor" ? cursors[operation.name]! : theirs[kind]!;
 const walked = positions.filter(
   ({ operation, kind }) => !(kind === "cursor" && /^(tenants\.list|models\.grants\.list)$/.test(operation.name)),
 );
-const bad = (cells: Cell[]) => cells.filter(({ verdict }) => verdict !== "good");
+const bad = (cells: IsolationResult[]) => cells.filter(({ outcome: verdict }) => verdict !== "good");
 const countRows = async () =>
   database.owner.query(
     "walk.count",
@@ -107,7 +118,7 @@ const countRows = async () =>
 
 describe("the walk", () => {
   it("has a row for every operation that takes an id, and says of the others that they take none", () => {
-    const without = own.filter((operation) => !walked.some((position) => position.operation === operation));
+    const without = baseOperations.filter((operation) => !walked.some((position) => position.operation === operation));
     expect(without.map(({ name }) => name).sort()).toEqual([
       ...["members.add", "models.create", "prompts.create", "prompts.enhance", "runs.estimate"],
       ...["tenants.create", "tenants.list", "tokens.create", "usage.get", "webhooks.create"],
@@ -118,7 +129,7 @@ describe("the walk", () => {
 
   it("is refused everywhere, in the bytes that an unknown id gets, and changes nothing", async () => {
     const before = await countRows();
-    const cells = await walk(api, credentials, walked, foreign);
+    const cells = await checkIsolation(api, credentials, walked, foreign);
     expect(bad(cells)).toEqual([]);
     expect(await countRows()).toEqual(before);
     console.log(`${cells.length} cells: ${walked.length} places, ${credentials.length} credentials`);
@@ -126,21 +137,21 @@ describe("the walk", () => {
 
   it("holds with the second wall alone, and would show if that fell too", async () => {
     const count = { rewritten: 0 };
-    const second = await startApi(database, env, (db) => withoutFilters(db, count));
+    const second = await startTestApi(database, env, (db) => withoutTenantFilters(db, count));
     try {
-      expect(bad(await walk(second, credentials.slice(0, 1), walked, foreign))).toEqual([]);
+      expect(bad(await checkIsolation(second, credentials.slice(0, 1), walked, foreign))).toEqual([]);
       expect(count.rewritten).toBeGreaterThan(100);
     } finally {
       await second.close();
     }
-    const open = (db: Database): Database => ({ ...db, as: () => open(db) });
-    const none = await startApi(database, env, (db) => open(withoutFilters(db, count)));
+    const open = (db: Database): Database => ({ ...db, forTenant: () => open(db) });
+    const none = await startTestApi(database, env, (db) => open(withoutTenantFilters(db, count)));
     try {
       const reads = walked.filter(
         ({ operation, kind, isFilter }) =>
           operation.http.method === "GET" && !isFilter && kind !== "cursor" && kind !== "tenant",
       );
-      const leaks = bad(await walk(none, credentials.slice(0, 1), reads, foreign));
+      const leaks = bad(await checkIsolation(none, credentials.slice(0, 1), reads, foreign));
       expect(leaks.length).toBe(reads.length);
     } finally {
       await none.close();
@@ -150,7 +161,7 @@ describe("the walk", () => {
 
 describe("what has no place in an operation", () => {
   it("a key for repeating is another tenant's own: nothing of theirs is answered", async () => {
-    const creating = own.filter(({ http }) => http.method === "POST" && http.bodies?.includes("json"));
+    const creating = baseOperations.filter(({ http }) => http.method === "POST" && http.bodies?.includes("json"));
     for (const { name, http, example } of creating) {
       if (http.path.includes(":") || name.startsWith("tenants.")) continue;
       const key = `walk-${name}`;
@@ -159,7 +170,7 @@ describe("what has no place in an operation", () => {
         "insert into idempotency_keys (tenant_id, key, fingerprint, run_id) values ($1, $2, $3, $4)",
         [eve.tenant_id, key, Buffer.alloc(32), theirs.run],
       );
-      const answer = await callerOf({ ...api, key: ann.key }).post(http.path, example, {
+      const answer = await createHttpCaller({ ...api, key: ann.key }).post(http.path, example, {
         "idempotency-key": key,
         prefer: "wait=0",
       });

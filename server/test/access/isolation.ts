@@ -1,36 +1,36 @@
 // Walks every operation with another tenant's ids in every place that takes one, and says what came of it.
 import { type ServerType, serve } from "@hono/node-server";
 import { v7 } from "uuid";
+import { composeServices } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Database } from "../../src/db/connect.ts";
-import { createStreams } from "../../src/events/streams.ts";
+import { createEventStreams } from "../../src/events/event-streams.ts";
 import { createApp } from "../../src/http/app.ts";
-import type { Json } from "../../src/kit/shapes.ts";
-import { createSettled } from "../../src/runs/settled.ts";
-import { createWorld } from "../../src/world.ts";
-import { type Answer, overHttp } from "../caller.ts";
-import type { TestDatabase } from "../database.ts";
-import { inputWith, type Kind, type Position } from "./positions.ts";
+import type { JsonObject } from "../../src/kit/schemas/run.ts";
+import { createRunWaiter } from "../../src/runs/run-waiter.ts";
+import { type ApiResponse, sendOverHttp } from "../support/api-caller.ts";
+import type { TestDatabase } from "../support/test-database.ts";
+import { buildInputWithId, type IdField, type IdKind } from "./id-fields.ts";
 
-export type Api = { url: string; close(): Promise<void> };
+export type TestApi = { url: string; close(): Promise<void> };
 
 /** The whole web face on a socket, on a real database; `wrap` may change what statements say before they are sent. */
-export async function startApi(
+export async function startTestApi(
   { url }: TestDatabase,
   env: Record<string, string>,
   wrap: (db: Database) => Database = (db) => db,
-): Promise<Api> {
+): Promise<TestApi> {
   const config = readConfig({
     ...{ DATABASE_URL: url, GESSO_SECRET: "a secret of tests that is long enough to be one", STORAGE: "disk" },
     ...{ SANDBOX_URL: "http://127.0.0.1:9", SANDBOX_KEY: "x", LOG_LEVEL: "silent", GESSO_CONFIG: "", SHED_MS: "60000" },
     ...{ LOCAL_MODELS_DIR: "/nowhere" },
     ...env,
   });
-  const world = createWorld(config, "api");
+  const world = composeServices(config, "api");
   const house = { ...world.house, db: wrap(world.house.db) };
-  const settled = await createSettled(house.db);
+  const settled = await createRunWaiter(house.db);
   const checks = { database: async () => {}, storage: async () => {} };
-  const streams = createStreams(house, config);
+  const streams = createEventStreams(house, config);
   const app = createApp({ ...world, house, settled, streams, corsOrigins: [] }, world.callbacks, checks);
   const server = await new Promise<ServerType>((resolve) => {
     const opened = serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0 }, () => resolve(opened));
@@ -48,26 +48,26 @@ export async function startApi(
   };
 }
 
-export type Cell = { place: string; kind: Kind; credential: string; verdict: string };
+export type IsolationResult = { place: string; kind: IdKind; credential: string; outcome: string };
 export type Credential = { name: string; key: string };
-type Ids = (kind: Kind, position: Position) => string;
+type Ids = (kind: IdKind, position: IdField) => string;
 
 /** Sends a position's request with this id in it. */
-async function ask(api: Api, key: string, position: Position, id: string): Promise<Answer> {
+async function sendWithId(api: TestApi, key: string, position: IdField, id: string): Promise<ApiResponse> {
   const { operation } = position;
   const { method, path, bodies } = operation.http;
-  const input = inputWith(position, id);
+  const input = buildInputWithId(position, id);
   const named = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
   const place = path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(String(input[name])));
   const rest = Object.fromEntries(Object.entries(input).filter(([name]) => !named.includes(name)));
-  const send = overHttp({ url: api.url, key });
+  const send = sendOverHttp({ url: api.url, key });
   if (bodies?.includes("json")) return send(method, `/api/v1${place}`, { body: rest });
   if (bodies) return send(method, `/api/v1${place}`, { body: formOf(rest) });
   const query = new URLSearchParams(Object.entries(rest).map(([name, value]) => [name, String(value)]));
   return send(method, `/api/v1${place}?${query}`);
 }
 
-function formOf(fields: Json): FormData {
+function formOf(fields: JsonObject): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields))
     form.set(name, typeof value === "string" ? value : JSON.stringify(value));
@@ -77,45 +77,50 @@ function formOf(fields: Json): FormData {
 /** Not looked at: whoever names a foreign parent is refused before. */
 const PIXELS = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-const plain = ({ status, body, headers }: Answer, id: string) =>
+const plain = ({ status, body, headers }: ApiResponse, id: string) =>
   JSON.stringify([status, headers.get("content-type"), body])
     .replaceAll(String(body?.details?.request_id ?? ""), "")
     .replaceAll(id, "(id)");
 
-const REFUSALS: Record<Exclude<Kind, "cursor" | "tenant">, string> = {
+const NOT_FOUND_CODES: Record<Exclude<IdKind, "cursor" | "tenant">, string> = {
   ...{ run: "run_not_found", key: "route_not_found", prompt: "prompt_not_found", model: "model_not_found" },
   ...{ member: "route_not_found", webhook: "route_not_found", delivery: "route_not_found" },
   listener: "route_not_found",
 };
 
-/** Good is: refused as the kind is refused, in the very bytes that an id of nobody gets. */
-export async function walk(api: Api, credentials: Credential[], positions: Position[], foreign: Ids): Promise<Cell[]> {
-  const cells: Cell[] = [];
+/** Passes if the response for another tenant's id equals, byte for byte, the response for an id that does not exist. */
+export async function checkIsolation(
+  api: TestApi,
+  credentials: Credential[],
+  positions: IdField[],
+  foreign: Ids,
+): Promise<IsolationResult[]> {
+  const cells: IsolationResult[] = [];
   for (const position of positions) {
     const { kind, operation, isFilter } = position;
     const [theirs, nobodys] = [foreign(kind, position), kind === "member" ? `nobody-${v7()}` : v7()];
     for (const { name, key } of credentials) {
-      const answer = await ask(api, key, position, theirs);
-      const unknown = await ask(api, key, position, nobodys);
+      const answer = await sendWithId(api, key, position, theirs);
+      const unknown = await sendWithId(api, key, position, nobodys);
       const isAlike = plain(answer, theirs) === plain(unknown, nobodys);
       const told = `${answer.status} ${answer.body?.code ?? (answer.body?.data?.length === 0 ? "nothing" : "something")}`;
       // A token manages neither keys nor people, so it does not get as far as the id.
       const expected = [...expectedOf(kind, isFilter), ...(name === "token" ? ["403 permission_denied"] : [])];
       const verdict = expected.includes(told) && isAlike ? "good" : `${told}${isAlike ? "" : ", unlike an unknown id"}`;
-      cells.push({ place: `${operation.name} ${position.path.join(".")}`, kind, credential: name, verdict });
+      cells.push({ place: `${operation.name} ${position.path.join(".")}`, kind, credential: name, outcome: verdict });
     }
   }
   return cells;
 }
 
-function expectedOf(kind: Kind, isFilter: boolean): string[] {
+function expectedOf(kind: IdKind, isFilter: boolean): string[] {
   if (kind === "cursor") return ["400 invalid_cursor"];
   if (kind === "tenant") return ["403 insufficient_scope"];
-  return isFilter ? ["200 nothing"] : [`404 ${REFUSALS[kind]}`];
+  return isFilter ? ["200 nothing"] : [`404 ${NOT_FOUND_CODES[kind]}`];
 }
 
-/** The application's own wall taken down: every condition on the tenant holds for all. */
-export function withoutFilters(db: Database, count: { rewritten: number }): Database {
+/** Removes the tenant conditions from all SQL statements, so that only row-level security isolates tenants. */
+export function withoutTenantFilters(db: Database, count: { rewritten: number }): Database {
   const rewrite = (text: string) =>
     text.replace(/(?:\w+\.)?tenant_id = (\$\d+)/g, (_, place) => {
       count.rewritten++;
@@ -124,7 +129,7 @@ export function withoutFilters(db: Database, count: { rewritten: number }): Data
   const over = (inner: Database): Database => ({
     ...inner,
     query: (name, text, values) => inner.query(`${name}~`, rewrite(text), values),
-    as: (tenantId) => over(inner.as(tenantId)),
+    forTenant: (tenantId) => over(inner.forTenant(tenantId)),
   });
   return over(db);
 }

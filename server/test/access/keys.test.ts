@@ -1,24 +1,24 @@
 // Keys, people and tenants over HTTP: who may give what to whom, and how soon what was taken away is gone.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findBrokenAudit } from "../../src/db/audit.ts";
-import { connect } from "../../src/db/connect.ts";
-import { type Answer, callerOf } from "../caller.ts";
-import { type NewTenant, newTenant } from "../tenants.ts";
-import { startWorld, type World } from "../world.ts";
+import { findTamperedAuditEntries } from "../../src/db/access/audit-log.ts";
+import { connectDatabase } from "../../src/db/connect.ts";
+import { type ApiResponse, createHttpCaller } from "../support/api-caller.ts";
+import { createTestTenant, type TestTenant } from "../support/tenants.ts";
+import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 
-let world: World;
-let ann: NewTenant;
+let environment: TestEnvironment;
+let ann: TestTenant;
 const UNKNOWN = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
 
 beforeAll(async () => {
-  world = await startWorld({ env: { REQUESTS_PER_MINUTE: "100000" } });
-  ann = await newTenant(world, { user_id: "ann" });
+  environment = await startTestEnvironment({ env: { REQUESTS_PER_MINUTE: "100000" } });
+  ann = await createTestTenant(environment, { user_id: "ann" });
 }, 120_000);
-afterAll(() => world?.stop(), 60_000);
+afterAll(() => environment?.stop(), 60_000);
 
-const with_ = (key: string) => callerOf({ url: world.url, key });
-const told = ({ status, body }: Answer) => [status, body.code];
-const patch = ({ caller }: Pick<NewTenant, "caller">, path: string, body: object) =>
+const with_ = (key: string) => createHttpCaller({ url: environment.url, key });
+const told = ({ status, body }: ApiResponse) => [status, body.code];
+const patch = ({ caller }: Pick<TestTenant, "caller">, path: string, body: object) =>
   caller.send("PATCH", `/api/v1${path}`, { body });
 
 describe("a key", () => {
@@ -33,7 +33,7 @@ describe("a key", () => {
     const [listed] = (await ann.caller.get("/keys?limit=1")).body.data;
     expect(listed).toMatchObject({ ...shown, last_used_at: expect.any(String) });
     expect(JSON.stringify([listed, (await ann.caller.get(`/keys/${shown.id}`)).body])).not.toContain(key);
-    const rows = await world.query("select row_to_json(api_keys)::text as text from api_keys");
+    const rows = await environment.query("select row_to_json(api_keys)::text as text from api_keys");
     expect(rows.some(({ text }) => String(text).includes(key))).toBe(false);
   });
 
@@ -158,10 +158,10 @@ describe("people", () => {
       body: { details: { reason: "last_owner" } },
     });
     for (let round = 0; round < 20; round++) {
-      const one = await newTenant(world, { user_id: "one" });
-      const other = await newTenant(world, { of: one.tenant_id, user_id: "two" });
+      const one = await createTestTenant(environment, { user_id: "one" });
+      const other = await createTestTenant(environment, { of: one.tenant_id, user_id: "two" });
       const answers = await Promise.all([one.caller.delete("/members/two"), other.caller.delete("/members/one")]);
-      const [left] = await world.query(
+      const [left] = await environment.query(
         "select count(*)::int as n from members where tenant_id = $1 and role = 'owner' and removed_at is null",
         [one.tenant_id],
       );
@@ -172,7 +172,7 @@ describe("people", () => {
 });
 
 describe("the operator", () => {
-  const operator = () => callerOf(world);
+  const operator = () => createHttpCaller(environment);
 
   it("makes tenants with an owner and a key, changes their share, and suspends them", async () => {
     const wish = { name: "Acme", owner_id: "ada", weight: 2, limits: { spend_per_month: 500 } };
@@ -198,7 +198,7 @@ describe("the operator", () => {
 
 describe("the log", () => {
   it("tells every change with who did it, page by page, and shows what was done to it", async () => {
-    const eve = await newTenant(world, { user_id: "eve" });
+    const eve = await createTestTenant(environment, { user_id: "eve" });
     const { id } = (await eve.caller.post("/keys", { name: "k", scopes: ["runs:read"] })).body;
     await patch(eve, `/keys/${id}`, { name: "l" });
     await eve.caller.post(`/keys/${id}/rotate`, {});
@@ -223,18 +223,18 @@ describe("the log", () => {
       digest: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
 
-    const db = connect({ DATABASE_URL: world.databaseUrl, DATABASE_POOL: 2 });
+    const db = connectDatabase({ DATABASE_URL: environment.databaseUrl, DATABASE_POOL: 2 });
     try {
-      expect(await findBrokenAudit(db)).toEqual([]);
+      expect(await findTamperedAuditEntries(db)).toEqual([]);
       for (const change of ["update audit set subject = 'x'", "delete from audit", "truncate audit"]) {
-        await expect(world.query(change)).rejects.toThrow("never changed");
+        await expect(environment.query(change)).rejects.toThrow("never changed");
       }
-      await world.query("alter table audit disable trigger all");
-      await world.query("update audit set subject = 'x' where tenant_id = $1 and entry = 3", [eve.tenant_id]);
-      expect(await findBrokenAudit(db)).toEqual([{ tenant_id: eve.tenant_id, entry: 3 }]);
-      await world.query("update audit set subject = $2 where tenant_id = $1 and entry = 3", [eve.tenant_id, id]);
-      await world.query("delete from audit where tenant_id = $1 and entry = 2", [eve.tenant_id]);
-      expect(await findBrokenAudit(db)).toEqual([{ tenant_id: eve.tenant_id, entry: 3 }]);
+      await environment.query("alter table audit disable trigger all");
+      await environment.query("update audit set subject = 'x' where tenant_id = $1 and entry = 3", [eve.tenant_id]);
+      expect(await findTamperedAuditEntries(db)).toEqual([{ tenant_id: eve.tenant_id, entry: 3 }]);
+      await environment.query("update audit set subject = $2 where tenant_id = $1 and entry = 3", [eve.tenant_id, id]);
+      await environment.query("delete from audit where tenant_id = $1 and entry = 2", [eve.tenant_id]);
+      expect(await findTamperedAuditEntries(db)).toEqual([{ tenant_id: eve.tenant_id, entry: 3 }]);
     } finally {
       await db.close();
     }

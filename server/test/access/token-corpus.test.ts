@@ -3,23 +3,23 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createCredentials } from "../../src/access/credentials.ts";
+import { createAccessTokens } from "../../src/access/access-tokens.ts";
+import { createApiKeyLookup } from "../../src/access/api-key-lookup.ts";
+import { createAuthenticator } from "../../src/access/authentication.ts";
 import { createIssuers, IssuersEnv } from "../../src/access/issuers.ts";
-import { createKeyRing } from "../../src/access/key-ring.ts";
-import { createMinted } from "../../src/access/minted.ts";
-import { startDatabase, type TestDatabase } from "../database.ts";
-import { type Case, makeCorpus, newSigner, publicJwk, type Signer } from "./token-corpus.ts";
+import { createTokenCorpus, newSigner, publicJwk, type Signer, type TokenCase } from "../corpora/tokens.ts";
+import { startTestDatabase, type TestDatabase } from "../support/test-database.ts";
 
 let database: TestDatabase;
 let server: Server;
-let corpus: { refused: Case[]; accepted: Case[] };
-let credentials: ReturnType<typeof createCredentials>;
+let corpus: { refused: TokenCase[]; accepted: TokenCase[] };
+let credentials: ReturnType<typeof createAuthenticator>;
 const published: Record<string, Signer[]> = {};
 const asked: string[] = [];
 const [acme, beta] = [v7(), v7()];
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await startTestDatabase();
   for (const id of [acme, beta]) {
     await database.db.query(`tenant.${id}`, "insert into tenants (tenant_id, name) values ($1, 'x')", [id]);
   }
@@ -49,16 +49,16 @@ beforeAll(async () => {
     ]),
   });
   let now = Date.now();
-  const world = { db: database.db, get: (url: string, init: RequestInit) => fetch(url, init), clock: () => now };
-  const keys = createKeyRing(database.db, world.clock);
-  const minted = createMinted({ secret: new Uint8Array(32), keys, clock: world.clock });
-  credentials = createCredentials({ keys, minted, issuers: createIssuers(issuers, world) });
+  const environment = { db: database.db, get: (url: string, init: RequestInit) => fetch(url, init), clock: () => now };
+  const keys = createApiKeyLookup(database.db, environment.clock);
+  const minted = createAccessTokens({ secret: new Uint8Array(32), keys, clock: environment.clock });
+  credentials = createAuthenticator({ keys, minted, issuers: createIssuers(issuers, environment) });
 
   const ground = { issuer, audience: "gesso", rsa, curve, edwards, rotated, canary: `${origin}/canary` };
   const corpusAt = () =>
-    makeCorpus({ ...ground, now: Math.floor(now / 1000), other: { issuer: otherIssuer, signer: ofOther } });
+    createTokenCorpus({ ...ground, now: Math.floor(now / 1000), other: { issuer: otherIssuer, signer: ofOther } });
   // The list is read once before the rotation, so that the new key is really met as an unknown one.
-  await credentials.callerOf(bearer((await corpusAt()).accepted[0]!.token), "/");
+  await credentials.authenticate(bearer((await corpusAt()).accepted[0]!.token), "/");
   published["/acme"] = [rsa, curve, edwards, rotated];
   now += 31_000;
   corpus = await corpusAt();
@@ -70,8 +70,8 @@ afterAll(async () => {
 });
 
 const bearer = (token: string) => new Headers({ authorization: `Bearer ${token}` });
-const verdict = ({ token }: Case) =>
-  credentials.callerOf(bearer(token), "/api/v1/runs").then(
+const verdict = ({ token }: TokenCase) =>
+  credentials.authenticate(bearer(token), "/api/v1/runs").then(
     (caller) => caller,
     (thrown) => thrown.code as string,
   );

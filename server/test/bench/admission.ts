@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { newTenant } from "../tenants.ts";
-import { startWorld, type World } from "../world.ts";
+import { createTestTenant } from "../support/tenants.ts";
+import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 import { measureCpu } from "./cpu.ts";
-import { percentile, poster } from "./whole.ts";
+import { createRunPoster, percentile } from "./full-service.ts";
 
 const { posts, rounds } = parseArgs({
   options: { posts: { type: "string", default: "1500" }, rounds: { type: "string", default: "5" } },
@@ -17,34 +17,38 @@ const AT_ONCE = 16;
 const PER_SECOND = 40;
 const SECONDS = 5;
 
-type Side = { name: string; world: World; key: string; cpuMs: number[]; acceptMs: number[] };
+type Variant = { name: string; world: TestEnvironment; key: string; cpuMs: number[]; acceptMs: number[] };
 
 const folder = mkdtempSync(join(tmpdir(), "gesso-admission-"));
 const catalogue = join(folder, "gesso.yaml");
 writeFileSync(catalogue, "models:\n  flux-dev:\n    - { provider: sandbox, price: 0.001 }\n");
 
 /** Rates of tenant and key, a price, a prepaid balance with a limit for the day, and every statement held to its tenant. */
-async function startGuarded(): Promise<Side> {
-  const world = await startWorld({ roles: "split", env: { LOG_LEVEL: "error", GESSO_CONFIG: catalogue } });
+async function startWithLimits(): Promise<Variant> {
+  const environment = await startTestEnvironment({
+    roles: "split",
+    env: { LOG_LEVEL: "error", GESSO_CONFIG: catalogue },
+  });
   const limits = { requests_per_minute: 1_000_000, runs_per_minute: 1_000_000 };
-  const { tenant_id, key } = await newTenant(world, { limits, tenant: { limits } });
-  await world.query("insert into budgets (tenant_id, is_prepaid, available, day_limit) values ($1, true, 1e12, 1e12)", [
-    tenant_id,
-  ]);
-  return { name: "with all three", world, key, cpuMs: [], acceptMs: [] };
+  const { tenant_id, key } = await createTestTenant(environment, { limits, tenant: { limits } });
+  await environment.query(
+    "insert into budgets (tenant_id, is_prepaid, available, day_limit) values ($1, true, 1e12, 1e12)",
+    [tenant_id],
+  );
+  return { name: "with all three", world: environment, key, cpuMs: [], acceptMs: [] };
 }
 
-async function startBare(): Promise<Side> {
+async function startWithoutLimits(): Promise<Variant> {
   const off = { TENANT_REQUESTS_PER_MINUTE: "0", TENANT_RUNS_PER_MINUTE: "0" };
-  const world = await startWorld({ roles: "split", env: { LOG_LEVEL: "error", ...off } });
-  const { key } = await newTenant(world);
-  await world.query("alter role gesso_app bypassrls");
-  await world.query("alter role gesso_system bypassrls");
-  return { name: "without", world, key, cpuMs: [], acceptMs: [] };
+  const environment = await startTestEnvironment({ roles: "split", env: { LOG_LEVEL: "error", ...off } });
+  const { key } = await createTestTenant(environment);
+  await environment.query("alter role gesso_app bypassrls");
+  await environment.query("alter role gesso_system bypassrls");
+  return { name: "without", world: environment, key, cpuMs: [], acceptMs: [] };
 }
 
-async function measure({ world, key, cpuMs, acceptMs }: Side): Promise<void> {
-  const post = poster({ url: world.url, key }, AT_ONCE);
+async function measure({ world, key, cpuMs, acceptMs }: Variant): Promise<void> {
+  const post = createRunPoster({ url: world.url, key }, AT_ONCE);
   const { api, postgres } = world.pids();
   let next = 0;
   const customer = async () => {
@@ -66,10 +70,10 @@ async function measure({ world, key, cpuMs, acceptMs }: Side): Promise<void> {
   await Promise.all(pending);
 }
 
-const [bare, guarded] = [await startBare(), await startGuarded()];
+const [bare, guarded] = [await startWithoutLimits(), await startWithLimits()];
 const sides = [bare, guarded];
 try {
-  for (const { world } of sides) await world.leave("worker");
+  for (const { world: environment } of sides) await environment.stopGracefully("worker");
   for (const side of sides) await measure(side);
   for (const side of sides) Object.assign(side, { cpuMs: [], acceptMs: [] });
   for (let round = 0; round < Number(rounds); round++) {
@@ -77,7 +81,7 @@ try {
     for (const side of round % 2 === 0 ? sides : sides.toReversed()) await measure(side);
   }
 } finally {
-  for (const { world } of sides) await world.stop();
+  for (const { world: environment } of sides) await environment.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 

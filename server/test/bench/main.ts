@@ -1,8 +1,8 @@
 // `npm run bench`: what the spine costs beside the bare engine, in turns on the same machine, and what a customer feels.
 import { parseArgs } from "node:util";
-import { startWorld } from "../world.ts";
-import { measureBare, type Throughput } from "./bare.ts";
-import { measureLatency, measureWhole, percentile } from "./whole.ts";
+import { startTestEnvironment } from "../support/test-environment.ts";
+import { measureEngineBaseline, type Throughput } from "./engine-baseline.ts";
+import { measureFullService, measureLatency, percentile } from "./full-service.ts";
 
 const { runs, rounds } = parseArgs({
   options: { runs: { type: "string", default: "3000" }, rounds: { type: "string", default: "2" } },
@@ -22,10 +22,10 @@ const show = (name: string, { perSecond, cpuMsPerRun }: Throughput) => {
 const bare: Throughput[] = [];
 const whole: Throughput[] = [];
 for (let round = 0; round < Number(rounds); round++) {
-  bare.push(await measureBare(Number(runs), AT_ONCE));
+  bare.push(await measureEngineBaseline(Number(runs), AT_ONCE));
   show("bare engine", bare.at(-1)!);
-  const world = await startWorld({ roles: "split", env: { LOG_LEVEL: "error" } });
-  whole.push(await measureWhole(world, Number(runs), AT_ONCE));
+  const world = await startTestEnvironment({ roles: "split", env: { LOG_LEVEL: "error" } });
+  whole.push(await measureFullService(world, Number(runs), AT_ONCE));
   show("whole service", whole.at(-1)!);
   await world.stop();
 }
@@ -33,11 +33,11 @@ for (let round = 0; round < Number(rounds); round++) {
 const best = (all: Throughput[]) => Math.max(...all.map((each) => each.perSecond));
 console.log(`\nshare of the bare engine: ${((100 * best(whole)) / best(bare)).toFixed(0)} %   (goal: 50 %)`);
 
-const world = await startWorld({ roles: "split", env: { LOG_LEVEL: "error" } });
-await measureLatency(world, 50, 3);
-const { acceptMs, toVendorMs } = await measureLatency(world, 50, 20);
+const environment = await startTestEnvironment({ roles: "split", env: { LOG_LEVEL: "error" } });
+await measureLatency(environment, 50, 3);
+const { acceptMs, toVendorMs } = await measureLatency(environment, 50, 20);
 const ms = (values: number[]) =>
   `p50 ${percentile(values, 0.5).toFixed(1)} ms, p99 ${percentile(values, 0.99).toFixed(1)} ms`;
 console.log(`POST accept at 50/s: ${ms(acceptMs)}   (goal: p99 under 25 ms)`);
 console.log(`POST to the vendor having the job: ${ms(toVendorMs)}   (goal: p50 under 40 ms)`);
-await world.stop();
+await environment.stop();

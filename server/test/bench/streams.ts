@@ -1,16 +1,16 @@
 // `npm run bench:streams`: a thousand readers on one API process, each on a run of its own, 200 events a second in all, and
 // 200 of the readers cut off and resumed at random. `--short` is the same in small.
 import { parseArgs } from "node:util";
-import { type Storm, weather } from "../events/storm.ts";
-import { percentile } from "./whole.ts";
+import { runStreamLoad, type StreamLoad } from "../events/stream-load.ts";
+import { percentile } from "./full-service.ts";
 
 const { short } = parseArgs({ options: { short: { type: "boolean", default: false } } }).values;
-const STORM: Storm = short
-  ? { clients: 200, perSecond: 100, seconds: 10, cuts: 40 }
-  : { clients: 1000, perSecond: 200, seconds: 45, cuts: 200 };
+const STORM: StreamLoad = short
+  ? { clients: 200, perSecond: 100, seconds: 10, disconnects: 40 }
+  : { clients: 1000, perSecond: 200, seconds: 45, disconnects: 200 };
 const GOAL_MS = 100;
 
-const { events, resumed, latencyMs, wrong, cpuSeconds } = await weather(STORM);
+const { events, resumed, latencyMs, wrong, cpuSeconds } = await runStreamLoad(STORM);
 const at = (share: number) => percentile(latencyMs, share).toFixed(1);
 console.log(`${STORM.clients} readers, ${events} events at ${STORM.perSecond}/s, ${resumed} cut off and resumed`);
 console.log(

@@ -16,12 +16,19 @@ import {
   NotFoundError,
   ValidationError,
 } from "@gesso/client";
-import { freePort } from "@gesso/dev/parts";
+import { freePort } from "@gesso/dev/components";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { asked, base64, DECLINED, expectGeneration, expectRun, halfMask } from "./look.ts";
-import { UNKNOWN_ID } from "./requests.ts";
-import { scene, useSuite } from "./world.ts";
+import {
+  expectGeneration,
+  expectRun,
+  listSandboxRequests,
+  REFUSED_PROMPT,
+  rightHalfMask,
+  toDataUrl,
+} from "./response-checks.ts";
+import { UNKNOWN_ID } from "./run-requests.ts";
+import { drawScene, useSuite } from "./suite.ts";
 
 const suite = useSuite();
 const SMALL = { width: 64, height: 64 };
@@ -34,7 +41,7 @@ let folder: string;
 
 beforeAll(async () => {
   client = createClient({ baseUrl: suite.world.url, apiKey: suite.world.key });
-  [picture, folder] = await Promise.all([scene(), mkdtemp(join(tmpdir(), "gesso-client-"))]);
+  [picture, folder] = await Promise.all([drawScene(), mkdtemp(join(tmpdir(), "gesso-client-"))]);
   await writeFile(join(folder, "scene.png"), picture);
   source = (await client.images.upload({ file: picture })).data.run_id;
 });
@@ -172,7 +179,7 @@ describe("names", () => {
     expectGeneration(await client.images.combine({ images: [source, source] }));
     for (const model of ["nanobanana", "gemini25"] as const) {
       expect(typesOf(client.images.combine[model], "json", "formData")).toEqual(functions(2));
-      const input = { prompt: DECLINED, run_ids: [source, source] };
+      const input = { prompt: REFUSED_PROMPT, run_ids: [source, source] };
       expectGeneration(await client.images.combine[model].json(input));
       expectGeneration(await client.images.combine[model].formData(input));
     }
@@ -180,7 +187,7 @@ describe("names", () => {
 
   it("[GRM-008] generative remove has two that send the same", async () => {
     const { own, sent } = watched({ apiKey: suite.world.key });
-    const input = { prompt: DECLINED, run_id: source };
+    const input = { prompt: REFUSED_PROMPT, run_id: source };
     const runs = [await own.images.genRemove(input), await own.images.generativeRemove(input)];
     expect(sent).toHaveLength(2);
     expect(sent[1]).toEqual(sent[0]);
@@ -201,7 +208,7 @@ describe("names", () => {
 describe("two kinds of bodies", () => {
   it("[EDT-022] of an edit start runs of the same type", async () => {
     const { vendora, nanobanana, gemini25 } = client.images.edit;
-    const input = { prompt: DECLINED, run_id: source };
+    const input = { prompt: REFUSED_PROMPT, run_id: source };
     for (const edit of [vendora, nanobanana, gemini25]) {
       const [json, form] = [await edit.json(input), await edit.formData(input)];
       expect([json.run_type, form.run_type]).toEqual(["image-edit", "image-edit"]);
@@ -209,13 +216,13 @@ describe("two kinds of bodies", () => {
   });
 
   it("[FLX-018] of flux-kontext resolve to a run", async () => {
-    const input = { original_run_id: source, prompt: DECLINED, model: "flux-kontext-max" } as const;
+    const input = { original_run_id: source, prompt: REFUSED_PROMPT, model: "flux-kontext-max" } as const;
     expectRun(await client.images.edit.fluxKontext.json(input));
     expectRun(await client.images.edit.fluxKontext.formData(input));
   });
 
   it("[REF-013] of reference resolve to its response", async () => {
-    const input = { prompt: DECLINED, images: [{ image_reference: source, tag: "hero" }] };
+    const input = { prompt: REFUSED_PROMPT, images: [{ image_reference: source, tag: "hero" }] };
     for (const call of [client.images.reference.json(input), client.images.reference.formData(input)]) {
       const { success, message, data } = await call;
       expect([success, message]).toEqual([true, expect.stringMatching(/\S/)]);
@@ -224,21 +231,21 @@ describe("two kinds of bodies", () => {
   });
 
   it("[RFM-011] of reframe resolve to a run", async () => {
-    const input = { prompt: DECLINED, run_id: source, aspect_ratio: "1:1" };
+    const input = { prompt: REFUSED_PROMPT, run_id: source, aspect_ratio: "1:1" };
     for (const call of [client.images.reframe.json(input), client.images.reframe.formData(input)]) {
       expect((await call).run_id).toMatch(/^[0-9a-f-]{36}$/);
     }
   });
 
   it("[CHR-020] of character are there, and the form takes a Blob, a File and a Buffer as the reference", async () => {
-    const input = { prompt: DECLINED, character_reference_run_id: source };
+    const input = { prompt: REFUSED_PROMPT, character_reference_run_id: source };
     expect((await client.images.character.json(input)).data!.run_id).toMatch(/^[0-9a-f-]{36}$/);
     const bytes = new Uint8Array(picture);
     for (const file of [new Blob([bytes]), new File([bytes], "hero.png"), picture]) {
-      const input = { prompt: DECLINED, character_reference_file: file };
+      const input = { prompt: REFUSED_PROMPT, character_reference_file: file };
       const { run_id } = (await client.images.character.formData(input)).data!;
       await thrownBy(endOf(run_id));
-      const [request] = await asked(suite, run_id);
+      const [request] = await listSandboxRequests(suite, run_id);
       expect(JSON.stringify(request)).toContain('"file"');
     }
   });
@@ -286,12 +293,12 @@ describe("pictures", () => {
     expect(typesOf(client.images.backgroundRemove, "json", "formData")).toEqual(["undefined", "undefined"]);
     const answer = await client.images.backgroundRemove({ run_id: source });
     expect(answer).toEqual({ url: expect.stringMatching(/^http/), runId: expect.any(String), parentRunId: source });
-    const { parentRunId } = await client.images.backgroundRemove({ image_url: suite.pictureUrl() });
+    const { parentRunId } = await client.images.backgroundRemove({ image_url: suite.imageUrl() });
     expect(parentRunId).toBeUndefined();
   });
 
   it("[MSK-012] come out of maskImage as a PNG", async () => {
-    const mask_image_url = await halfMask();
+    const mask_image_url = await rightHalfMask();
     const media = await client.edit.maskImage({ original_image_url: { run_id: source }, mask_image_url });
     expect([...(await media.bytes()).subarray(0, 8)]).toEqual(PNG);
   });
@@ -299,7 +306,7 @@ describe("pictures", () => {
   it("[MSK-010] are masked at another address where one is given, and everything else stays where it was", async () => {
     const elsewhere = suite.world.url.replace("127.0.0.1", "localhost");
     const { own, sent } = watched({ apiKey: suite.world.key, edit_server_url: elsewhere });
-    const input = { original_image_url: source, mask_image_url: base64(await halfMask()) };
+    const input = { original_image_url: source, mask_image_url: toDataUrl(await rightHalfMask()) };
     await own.edit.maskImage(input);
     await own.edit.getLayers(source);
     await own.images.removeBackground({ run_id: source });
@@ -310,7 +317,7 @@ describe("pictures", () => {
 
 describe("answers", () => {
   it("[GEN-025] of 204 are null", async () => {
-    const call = client.images.generate({ prompt: DECLINED, ...SMALL }, { minimal: true });
+    const call = client.images.generate({ prompt: REFUSED_PROMPT, ...SMALL }, { minimal: true });
     expect((await call.asResponse()).status).toBe(204);
     expect(await call).toBeNull();
   });
@@ -323,7 +330,7 @@ describe("answers", () => {
 
   it("[VID-015] of generateVideo have a run and its state", async () => {
     expect(typeof client.generateVideo).toBe("function");
-    const { run_id, status } = await client.generateVideo({ source_run_id: source, prompt: DECLINED });
+    const { run_id, status } = await client.generateVideo({ source_run_id: source, prompt: REFUSED_PROMPT });
     expect([run_id, status]).toEqual([
       expect.stringMatching(/^[0-9a-f-]{36}$/),
       expect.stringMatching(/queued|processing/),

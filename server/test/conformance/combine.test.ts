@@ -1,20 +1,20 @@
 import sharp from "sharp";
 import { beforeAll, describe, expect } from "vitest";
-import { it } from "./both-ways.ts";
+import { it } from "./http-and-client.ts";
 import {
-  base64,
-  DECLINED,
-  decode,
+  decodePixels,
+  describeRefusal,
   download,
   expectGeneration,
-  made,
-  newestRun,
-  paint,
-  quick,
-  refusal,
-  taken,
-} from "./look.ts";
-import { scene, useSuite } from "./world.ts";
+  findNewestRunId,
+  postAndWait,
+  postRefused,
+  REFUSED_PROMPT,
+  solidImage,
+  toDataUrl,
+  withoutDelay,
+} from "./response-checks.ts";
+import { drawScene, useSuite } from "./suite.ts";
 
 const suite = useSuite();
 const MODELS = ["/combine/nanobanana", "/combine/gemini-2.5"];
@@ -27,36 +27,39 @@ let redRun: string;
 let blueRun: string;
 const pair = () => ({ images: [redRun, blueRun] });
 const combined = async (fields: object) => {
-  const run = await made(suite, "/combine", { ...pair(), sync: true, ...fields });
-  return { run, ...(await decode(await download(run.image_url))) };
+  const run = await postAndWait(suite, "/combine", { ...pair(), sync: true, ...fields });
+  return { run, ...(await decodePixels(await download(run.image_url))) };
 };
 
 beforeAll(async () => {
-  [red, blue] = await Promise.all([paint("#ff0000"), paint("#0000ff")]);
-  [redRun, blueRun] = await Promise.all([suite.uploaded(red), suite.uploaded(blue)]);
+  [red, blue] = await Promise.all([solidImage("#ff0000"), solidImage("#0000ff")]);
+  [redRun, blueRun] = await Promise.all([suite.uploadImage(red), suite.uploadImage(blue)]);
 });
 
 describe("images laid out by ourselves", () => {
   it("[CMB-001] two addresses are combined without a prompt, and the answer is the generation output", async () => {
-    const answer = await suite.caller.post("/combine", { images: [suite.pictureUrl("a"), suite.pictureUrl("b")] });
+    const answer = await suite.caller.post("/combine", { images: [suite.imageUrl("a"), suite.imageUrl("b")] });
     expect(answer.status).toBe(202);
     expectGeneration(answer.body);
-    expect(await suite.caller.ended(answer.body.run_id)).toMatchObject({ status: "completed", run_type: "combine" });
+    expect(await suite.caller.waitUntilEnded(answer.body.run_id)).toMatchObject({
+      status: "completed",
+      run_type: "combine",
+    });
   });
 
   it("[CMB-002] two files of a form are combined, and the answer is the generation output", async () => {
     const answer = await suite.caller.post("/combine", suite.form({ images: [red, blue], sync: "true" }));
     expect(answer.status).toBe(200);
     expectGeneration(answer.body);
-    const { at } = await decode(await download(answer.body.data.image_url));
+    const { at } = await decodePixels(await download(answer.body.data.image_url));
     expect([at(10, 10), at(100, 10)]).toEqual([RED, BLUE]);
   });
 
   it("[CMB-003] addresses stand beside run ids in JSON, and files beside both in a form", async () => {
-    const json = await made(suite, "/combine", { images: [suite.pictureUrl(), redRun, base64(blue)] });
+    const json = await postAndWait(suite, "/combine", { images: [suite.imageUrl(), redRun, toDataUrl(blue)] });
     expect(json.outputs[0]).toMatchObject({ width: 128 + 64 + 64, height: 96 });
-    const form = await made(suite, "/combine", suite.form({ images: [redRun, suite.pictureUrl(), blue] }));
-    const { at, width } = await decode(await download(form.image_url));
+    const form = await postAndWait(suite, "/combine", suite.form({ images: [redRun, suite.imageUrl(), blue] }));
+    const { at, width } = await decodePixels(await download(form.image_url));
     expect([at(5, 48), at(width - 5, 48)]).toEqual([RED, BLUE]);
   });
 
@@ -72,7 +75,7 @@ describe("images laid out by ourselves", () => {
 
   it("[CMB-008] a mode that does not exist is refused", async () => {
     const answer = await suite.caller.post("/combine", { ...pair(), mode: "diagonal" });
-    expect(refusal(answer)).toEqual([400, "validation_error", "/mode unknown_value"]);
+    expect(describeRefusal(answer)).toEqual([400, "validation_error", "/mode unknown_value"]);
   });
 
   it("[CMB-009] the size of the whole follows from its parts and the mode", async () => {
@@ -117,23 +120,23 @@ describe("images laid out by ourselves", () => {
       expect((await sharp(await download(run.image_url)).metadata()).format).toBe(output_format);
     }
     const gif = await suite.caller.post("/combine", { ...pair(), output_format: "gif" });
-    expect(refusal(gif)).toEqual([400, "validation_error", "/output_format unknown_value"]);
+    expect(describeRefusal(gif)).toEqual([400, "validation_error", "/output_format unknown_value"]);
   });
 
   it("[CMB-023] two to ten images are taken, one and eleven are not", async () => {
     const images = (count: number) => ({ images: Array.from({ length: count }, () => redRun) });
-    const before = await newestRun(suite);
-    expect(refusal(await suite.caller.post("/combine", images(1)))).toEqual([
+    const before = await findNewestRunId(suite);
+    expect(describeRefusal(await suite.caller.post("/combine", images(1)))).toEqual([
       400,
       "validation_error",
       "/images too_few_items",
     ]);
-    expect(refusal(await suite.caller.post("/combine", images(11)))).toEqual([
+    expect(describeRefusal(await suite.caller.post("/combine", images(11)))).toEqual([
       400,
       "validation_error",
       "/images too_many_items",
     ]);
-    expect(await newestRun(suite)).toBe(before);
+    expect(await findNewestRunId(suite)).toBe(before);
     expect((await combined(images(2))).width).toBe(128);
     expect((await combined(images(10))).width).toBe(640);
   });
@@ -146,17 +149,17 @@ describe("images laid out by ourselves", () => {
 });
 
 describe("images combined by a model", () => {
-  const urls = () => [suite.pictureUrl("a"), suite.pictureUrl("b")];
+  const urls = () => [suite.imageUrl("a"), suite.imageUrl("b")];
   const bothBodies = async (path: string) => {
-    const json = await suite.caller.post(path, { prompt: quick("both in one"), image_urls: urls() });
+    const json = await suite.caller.post(path, { prompt: withoutDelay("both in one"), image_urls: urls() });
     const form = await suite.caller.post(
       path,
-      suite.form({ prompt: quick("both in one"), image_urls: JSON.stringify(urls()) }),
+      suite.form({ prompt: withoutDelay("both in one"), image_urls: JSON.stringify(urls()) }),
     );
     for (const answer of [json, form]) {
       expect(answer.status).toBe(202);
       expectGeneration(answer.body);
-      const run = await suite.caller.ended(answer.body.run_id);
+      const run = await suite.caller.waitUntilEnded(answer.body.run_id);
       expect(run).toMatchObject({ status: "completed", inputs: { image_urls: urls() } });
     }
   };
@@ -170,7 +173,7 @@ describe("images combined by a model", () => {
   it("[CMB-017] a prompt is required", async () => {
     for (const path of MODELS) {
       const answer = await suite.caller.post(path, { image_urls: urls() });
-      expect(refusal(answer)).toEqual([400, "validation_error", "/prompt required"]);
+      expect(describeRefusal(answer)).toEqual([400, "validation_error", "/prompt required"]);
     }
   });
 
@@ -178,7 +181,7 @@ describe("images combined by a model", () => {
     for (const path of MODELS) {
       const lists = [{ image_urls: urls() }, { run_ids: [redRun, blueRun] }];
       for (const sources of [...lists, { ...lists[0], ...lists[1] }]) {
-        const run = await taken(suite, path, { prompt: DECLINED, ...sources });
+        const run = await postRefused(suite, path, { prompt: REFUSED_PROMPT, ...sources });
         expect(run.inputs).toMatchObject(sources);
       }
     }
@@ -186,26 +189,34 @@ describe("images combined by a model", () => {
 
   it("[CMB-019] repeated file parts named images are the sources of a form", async () => {
     for (const path of MODELS) {
-      const run = await made(suite, path, suite.form({ prompt: quick("both"), images: [await scene(), blue] }));
+      const run = await postAndWait(
+        suite,
+        path,
+        suite.form({ prompt: withoutDelay("both"), images: [await drawScene(), blue] }),
+      );
       expect(run.inputs.images).toHaveLength(2);
     }
   });
 
   it("[CMB-020] no image at all, and a single file, are refused", async () => {
     for (const path of MODELS) {
-      const none = refusal(await suite.caller.post(path, { prompt: "x" }));
-      const one = refusal(await suite.caller.post(path, suite.form({ prompt: "x", images: red })));
+      const none = describeRefusal(await suite.caller.post(path, { prompt: "x" }));
+      const one = describeRefusal(await suite.caller.post(path, suite.form({ prompt: "x", images: red })));
       for (const refused of [none, one]) expect(refused.slice(0, 2)).toEqual([400, "validation_error"]);
     }
   });
 
   it("[CMB-021] an aspect ratio may be given and is shown in the inputs", async () => {
     for (const path of MODELS) {
-      const { inputs } = await taken(suite, path, { prompt: DECLINED, image_urls: urls(), aspect_ratio: "3:2" });
+      const { inputs } = await postRefused(suite, path, {
+        prompt: REFUSED_PROMPT,
+        image_urls: urls(),
+        aspect_ratio: "3:2",
+      });
       expect(inputs.aspect_ratio).toBe("3:2");
-      expect((await taken(suite, path, { prompt: DECLINED, image_urls: urls() })).inputs).not.toHaveProperty(
-        "aspect_ratio",
-      );
+      expect(
+        (await postRefused(suite, path, { prompt: REFUSED_PROMPT, image_urls: urls() })).inputs,
+      ).not.toHaveProperty("aspect_ratio");
     }
   });
 
@@ -213,20 +224,22 @@ describe("images combined by a model", () => {
     const send = (count: number) =>
       suite.caller.post("/combine/gemini-2.5", {
         prompt: "x",
-        image_urls: Array.from({ length: count }, () => suite.pictureUrl()),
+        image_urls: Array.from({ length: count }, () => suite.imageUrl()),
       });
-    expect(refusal(await send(1))).toEqual([400, "validation_error", "/image_urls too_few_items"]);
-    expect(refusal(await send(11))).toEqual([400, "validation_error", "/image_urls too_many_items"]);
-    const images = [suite.pictureUrl(), redRun];
-    expect((await taken(suite, "/combine/gemini-2.5", { prompt: DECLINED, images })).inputs.images).toEqual(images);
+    expect(describeRefusal(await send(1))).toEqual([400, "validation_error", "/image_urls too_few_items"]);
+    expect(describeRefusal(await send(11))).toEqual([400, "validation_error", "/image_urls too_many_items"]);
+    const images = [suite.imageUrl(), redRun];
+    expect((await postRefused(suite, "/combine/gemini-2.5", { prompt: REFUSED_PROMPT, images })).inputs.images).toEqual(
+      images,
+    );
   });
 });
 
 describe("where the sources of a combination are to be found", () => {
   const all = async () => [
-    await made(suite, "/combine", pair()),
+    await postAndWait(suite, "/combine", pair()),
     ...(await Promise.all(
-      MODELS.map((path) => made(suite, path, { prompt: quick("both"), run_ids: [redRun, blueRun] })),
+      MODELS.map((path) => postAndWait(suite, path, { prompt: withoutDelay("both"), run_ids: [redRun, blueRun] })),
     )),
   ];
 

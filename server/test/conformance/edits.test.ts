@@ -1,26 +1,26 @@
 import { createHash } from "node:crypto";
 import sharp from "sharp";
 import { beforeAll, describe, expect } from "vitest";
-import { it } from "./both-ways.ts";
+import { it } from "./http-and-client.ts";
 import {
-  asked,
-  base64,
-  DECLINED,
-  decode,
-  differing,
+  callSandbox,
+  countDifferentPixels,
+  decodePixels,
+  describeRefusal,
   download,
   expectGeneration,
   expectRun,
-  halfMask,
-  made,
-  newestRun,
-  paint,
-  quick,
-  refusal,
-  taken,
-  vendorCall,
-} from "./look.ts";
-import { scene, useSuite } from "./world.ts";
+  findNewestRunId,
+  listSandboxRequests,
+  postAndWait,
+  postRefused,
+  REFUSED_PROMPT,
+  rightHalfMask,
+  solidImage,
+  toDataUrl,
+  withoutDelay,
+} from "./response-checks.ts";
+import { drawScene, useSuite } from "./suite.ts";
 
 const suite = useSuite();
 const EDITS = ["/edits/vendora", "/edits/nanobanana", "/edits/gemini-2.5"];
@@ -33,13 +33,13 @@ let mask: Buffer;
 let source: string;
 let reference: string;
 beforeAll(async () => {
-  [picture, mask] = await Promise.all([scene(), halfMask()]);
-  [source, reference] = await Promise.all([suite.uploaded(picture), suite.uploaded(await paint("#20c040"))]);
+  [picture, mask] = await Promise.all([drawScene(), rightHalfMask()]);
+  [source, reference] = await Promise.all([suite.uploadImage(picture), suite.uploadImage(await solidImage("#20c040"))]);
 });
 
 const flux = (fields: object = {}) => ({
   original_run_id: source,
-  prompt: DECLINED,
+  prompt: REFUSED_PROMPT,
   model: "flux-kontext-max",
   ...fields,
 });
@@ -47,20 +47,20 @@ const shaOf = (run: any) => run.outputs[0].sha256;
 
 /** JSON and form give the same kind of answer, and both runs come to a picture. */
 async function bothBodies(path: string, expectShape: (run: any) => void): Promise<void> {
-  const fields = { prompt: quick("make it snow"), image_url: suite.pictureUrl() };
+  const fields = { prompt: withoutDelay("make it snow"), image_url: suite.imageUrl() };
   for (const body of [fields, suite.form(fields)]) {
     const answer = await suite.caller.post(path, body);
     expect(answer.status).toBe(202);
     expectShape(answer.body);
-    const run = await suite.caller.ended(answer.body.run_id);
+    const run = await suite.caller.waitUntilEnded(answer.body.run_id);
     expect([run.status, run.inputs.prompt]).toEqual(["completed", fields.prompt]);
   }
 }
 
 async function typeAndParent(path: string): Promise<void> {
-  const child = await taken(suite, path, { prompt: DECLINED, run_id: source });
+  const child = await postRefused(suite, path, { prompt: REFUSED_PROMPT, run_id: source });
   expect(child).toMatchObject({ run_type: "image-edit", parent_run_id: source });
-  const orphan = await taken(suite, path, { prompt: DECLINED, image_url: suite.pictureUrl() });
+  const orphan = await postRefused(suite, path, { prompt: REFUSED_PROMPT, image_url: suite.imageUrl() });
   expect(orphan).toMatchObject({ run_type: "image-edit", parent_run_id: null });
 }
 
@@ -80,7 +80,7 @@ describe("edits by a named model", () => {
   it("[EDT-007] a prompt is required", async () => {
     for (const path of EDITS) {
       const answer = await suite.caller.post(path, { run_id: source });
-      expect(refusal(answer)).toEqual([400, "validation_error", "/prompt required"]);
+      expect(describeRefusal(answer)).toEqual([400, "validation_error", "/prompt required"]);
     }
   });
 
@@ -88,32 +88,32 @@ describe("edits by a named model", () => {
     for (const path of EDITS) {
       for (const body of [{ prompt: "x" }, suite.form({ prompt: "x" })]) {
         const answer = await suite.caller.post(path, body);
-        expect(refusal(answer)).toEqual([400, "validation_error", "/image_url at_least_one_of"]);
+        expect(describeRefusal(answer)).toEqual([400, "validation_error", "/image_url at_least_one_of"]);
       }
     }
   });
 
   it("[EDT-009] the source may be a file part named image", async () => {
     for (const path of EDITS) {
-      const run = await made(suite, path, suite.form({ prompt: quick("sepia"), image: picture }));
+      const run = await postAndWait(suite, path, suite.form({ prompt: withoutDelay("sepia"), image: picture }));
       expect(run.outputs[0]).toMatchObject({ width: 128, height: 96 });
     }
   });
 
   it("[EDT-012] a reference image may be given and is shown in the inputs", async () => {
     for (const path of EDITS) {
-      const fields = { run_id: source, reference_image_url: suite.pictureUrl("style.png") };
-      expect((await taken(suite, path, { prompt: DECLINED, ...fields })).inputs).toMatchObject(fields);
+      const fields = { run_id: source, reference_image_url: suite.imageUrl("style.png") };
+      expect((await postRefused(suite, path, { prompt: REFUSED_PROMPT, ...fields })).inputs).toMatchObject(fields);
     }
   });
 
   it("[EDT-013] reference_url is another name of reference_image_url with the same effect", async () => {
     for (const path of EDITS) {
-      const fields = { prompt: quick("in this style"), run_id: source, seed: 4 };
+      const fields = { prompt: withoutDelay("in this style"), run_id: source, seed: 4 };
       const [old, now, without] = await Promise.all([
-        made(suite, path, { ...fields, reference_url: reference }),
-        made(suite, path, { ...fields, reference_image_url: reference }),
-        made(suite, path, fields),
+        postAndWait(suite, path, { ...fields, reference_url: reference }),
+        postAndWait(suite, path, { ...fields, reference_image_url: reference }),
+        postAndWait(suite, path, fields),
       ]);
       expect(old.inputs).toEqual(now.inputs);
       expect(old.inputs.reference_image_url).toBe(reference);
@@ -124,7 +124,7 @@ describe("edits by a named model", () => {
 
   it("[EDT-014] only the old name of the reference is answered with Deprecation", async () => {
     for (const path of EDITS) {
-      const fields = { prompt: DECLINED, run_id: source };
+      const fields = { prompt: REFUSED_PROMPT, run_id: source };
       const old = await suite.caller.post(path, { ...fields, reference_url: reference });
       const now = await suite.caller.post(path, { ...fields, reference_image_url: reference });
       expect([old.status, now.status]).toEqual([202, 202]);
@@ -135,68 +135,82 @@ describe("edits by a named model", () => {
 
   it("[EDT-015] aspect_ratio and seed may be given and are shown in the inputs", async () => {
     for (const path of EDITS) {
-      const { inputs } = await taken(suite, path, { prompt: DECLINED, run_id: source, aspect_ratio: "16:9", seed: 11 });
+      const { inputs } = await postRefused(suite, path, {
+        prompt: REFUSED_PROMPT,
+        run_id: source,
+        aspect_ratio: "16:9",
+        seed: 11,
+      });
       expect(inputs).toMatchObject({ aspect_ratio: "16:9", seed: 11 });
     }
   });
 
   it("[EDT-016] vendora with n 3 completes with three images", async () => {
-    const run = await made(suite, "/edits/vendora", { prompt: quick("make it night"), run_id: source, n: 3 });
+    const run = await postAndWait(suite, "/edits/vendora", {
+      prompt: withoutDelay("make it night"),
+      run_id: source,
+      n: 3,
+    });
     expect(run.image_urls).toHaveLength(3);
-    const whole = await Promise.all(run.image_urls.map(async (url: string) => decode(await download(url))));
+    const whole = await Promise.all(run.image_urls.map(async (url: string) => decodePixels(await download(url))));
     for (const each of whole) expect([each.width, each.height]).toEqual([128, 96]);
   });
 
   it("[EDT-017] n belongs to vendora alone", async () => {
     for (const path of ["/edits/nanobanana", "/edits/gemini-2.5"]) {
       const answer = await suite.caller.post(path, { prompt: "x", run_id: source, n: 2 });
-      expect(refusal(answer)).toEqual([400, "validation_error", "/n unknown_field"]);
+      expect(describeRefusal(answer)).toEqual([400, "validation_error", "/n unknown_field"]);
     }
   });
 
   it("[EDT-023] two different references are refused, and the same one twice is not", async () => {
     for (const path of EDITS) {
-      const fields = { prompt: DECLINED, run_id: source, reference_url: reference };
-      const other = await suite.caller.post(path, { ...fields, reference_image_url: suite.pictureUrl() });
-      expect(refusal(other).slice(0, 2)).toEqual([400, "validation_error"]);
-      const same = await taken(suite, path, { ...fields, reference_image_url: reference });
+      const fields = { prompt: REFUSED_PROMPT, run_id: source, reference_url: reference };
+      const other = await suite.caller.post(path, { ...fields, reference_image_url: suite.imageUrl() });
+      expect(describeRefusal(other).slice(0, 2)).toEqual([400, "validation_error"]);
+      const same = await postRefused(suite, path, { ...fields, reference_image_url: reference });
       expect(same.inputs.reference_image_url).toBe(reference);
     }
   });
 });
 
 describe("edits within a mask", () => {
-  const within = (fields: object = {}) => ({ prompt: quick("turn it purple"), run_id: source, seed: 3, ...fields });
+  const within = (fields: object = {}) => ({
+    prompt: withoutDelay("turn it purple"),
+    run_id: source,
+    seed: 3,
+    ...fields,
+  });
 
   it("[EDT-010] a mask is taken as mask_url in JSON and as the file mask in a form", async () => {
     for (const path of MASKED) {
-      const json = await made(suite, path, within({ mask_url: base64(mask) }));
-      const form = await made(
+      const json = await postAndWait(suite, path, within({ mask_url: toDataUrl(mask) }));
+      const form = await postAndWait(
         suite,
         path,
-        suite.form({ prompt: quick("turn it purple"), run_id: source, seed: "3", mask }),
+        suite.form({ prompt: withoutDelay("turn it purple"), run_id: source, seed: "3", mask }),
       );
       expect(shaOf(form)).toBe(shaOf(json));
     }
   });
 
   it("[EDT-011] nanobanana takes no mask", async () => {
-    const json = await suite.caller.post("/edits/nanobanana", within({ mask_url: suite.pictureUrl() }));
-    expect(refusal(json)).toEqual([400, "validation_error", "/mask_url unknown_field"]);
+    const json = await suite.caller.post("/edits/nanobanana", within({ mask_url: suite.imageUrl() }));
+    expect(describeRefusal(json)).toEqual([400, "validation_error", "/mask_url unknown_field"]);
     const form = await suite.caller.post("/edits/nanobanana", suite.form({ prompt: "x", run_id: source, mask }));
-    expect(refusal(form)).toEqual([400, "validation_error", "/mask unknown_field"]);
+    expect(describeRefusal(form)).toEqual([400, "validation_error", "/mask unknown_field"]);
   });
 
   it("[EDT-018] what is black in the mask stays as it was, and what is white changes, in every result", async () => {
-    const before = await decode(picture);
+    const before = await decodePixels(picture);
     for (const path of MASKED) {
       const several = path === "/edits/vendora" ? { n: 2 } : {};
-      const run = await made(suite, path, within({ mask_url: base64(mask), ...several }));
+      const run = await postAndWait(suite, path, within({ mask_url: toDataUrl(mask), ...several }));
       expect(run.image_urls).toHaveLength("n" in several ? 2 : 1);
       for (const url of run.image_urls) {
-        const after = await decode(await download(url));
-        expect(differing(before, after, isLeft)).toBe(0);
-        expect(differing(before, after, (x) => !isLeft(x))).toBeGreaterThan((64 * 96) / 2);
+        const after = await decodePixels(await download(url));
+        expect(countDifferentPixels(before, after, isLeft)).toBe(0);
+        expect(countDifferentPixels(before, after, (x) => !isLeft(x))).toBeGreaterThan((64 * 96) / 2);
       }
     }
   });
@@ -207,36 +221,40 @@ describe("edits within a mask", () => {
       .png()
       .toBuffer();
     for (const path of MASKED) {
-      const byColour = await made(suite, path, within({ mask_url: base64(mask) }));
-      const byAlpha = await made(suite, path, within({ mask_url: base64(hole) }));
+      const byColour = await postAndWait(suite, path, within({ mask_url: toDataUrl(mask) }));
+      const byAlpha = await postAndWait(suite, path, within({ mask_url: toDataUrl(hole) }));
       expect(shaOf(byAlpha)).toBe(shaOf(byColour));
     }
   });
 
   it("[EDT-020] a mask of another size than its image is refused, and no run is made", async () => {
-    const before = await newestRun(suite);
+    const before = await findNewestRunId(suite);
     for (const path of MASKED) {
-      const files = { image: picture, mask: await halfMask(64, 64) };
-      expect(refusal(await suite.caller.post(path, suite.form({ prompt: "x", ...files })))).toEqual([
+      const files = { image: picture, mask: await rightHalfMask(64, 64) };
+      expect(describeRefusal(await suite.caller.post(path, suite.form({ prompt: "x", ...files })))).toEqual([
         422,
         "mask_mismatch",
       ]);
     }
-    expect(await newestRun(suite)).toBe(before);
+    expect(await findNewestRunId(suite)).toBe(before);
   });
 
   it("[EDT-021] an upstream that changes black gets the mask inverted, one that changes white gets it as it is", async () => {
     const [asIs, inverted] = await Promise.all(
       MASKED.map(async (path) => {
-        const run = await taken(suite, path, { prompt: DECLINED, run_id: source, mask_url: base64(mask) });
-        const [request] = await asked(suite, run.run_id);
-        const bytes = await vendorCall(suite, `/v1/ledger/inputs/${request.mask.file}`);
+        const run = await postRefused(suite, path, {
+          prompt: REFUSED_PROMPT,
+          run_id: source,
+          mask_url: toDataUrl(mask),
+        });
+        const [request] = await listSandboxRequests(suite, run.run_id);
+        const bytes = await callSandbox(suite, `/v1/ledger/inputs/${request.mask.file}`);
         return { model: request.model, bytes: Buffer.from(await bytes.arrayBuffer()) };
       }),
     );
     expect([asIs!.model, inverted!.model]).toEqual(["blind/vendora", "replay/gemini-2.5+black"]);
     expect(createHash("sha256").update(asIs!.bytes).digest()).toEqual(createHash("sha256").update(mask).digest());
-    const negative = await decode(inverted!.bytes);
+    const negative = await decodePixels(inverted!.bytes);
     expect([negative.width, negative.height]).toEqual([128, 96]);
     expect([negative.at(10, 50), negative.at(100, 50)]).toEqual([
       [255, 255, 255, 255],
@@ -254,7 +272,7 @@ describe("the edit of an earlier run with flux-kontext", () => {
   });
 
   it("[FLX-002] the same path takes the same fields as a form", async () => {
-    const fields = { original_run_id: source, prompt: quick("sepia"), model: "flux-kontext-max", seed: "5" };
+    const fields = { original_run_id: source, prompt: withoutDelay("sepia"), model: "flux-kontext-max", seed: "5" };
     const answer = await suite.caller.post(FLUX, suite.form({ ...fields, aspect_ratio: "1:1", sync: "true" }));
     expect(answer.status).toBe(200);
     expectRun(answer.body);
@@ -264,16 +282,20 @@ describe("the edit of an earlier run with flux-kontext", () => {
   it("[FLX-004] [FLX-006] the run and the prompt are required", async () => {
     const { original_run_id: _run, ...runless } = flux();
     const { prompt: _prompt, ...speechless } = flux();
-    expect(refusal(await suite.caller.post(FLUX, runless))).toEqual([
+    expect(describeRefusal(await suite.caller.post(FLUX, runless))).toEqual([
       400,
       "validation_error",
       "/original_run_id required",
     ]);
-    expect(refusal(await suite.caller.post(FLUX, speechless))).toEqual([400, "validation_error", "/prompt required"]);
+    expect(describeRefusal(await suite.caller.post(FLUX, speechless))).toEqual([
+      400,
+      "validation_error",
+      "/prompt required",
+    ]);
   });
 
   it("[FLX-005] an original_run_id that is no UUID is refused", async () => {
-    expect(refusal(await suite.caller.post(FLUX, flux({ original_run_id: "latest" })))).toEqual([
+    expect(describeRefusal(await suite.caller.post(FLUX, flux({ original_run_id: "latest" })))).toEqual([
       400,
       "validation_error",
       "/original_run_id invalid_uuid",
@@ -281,20 +303,20 @@ describe("the edit of an earlier run with flux-kontext", () => {
   });
 
   it("[FLX-007] where no shape is said the result has that of the source", async () => {
-    const run = await made(suite, FLUX, flux({ prompt: quick("make it snow") }));
+    const run = await postAndWait(suite, FLUX, flux({ prompt: withoutDelay("make it snow") }));
     expect(run.inputs.aspect_ratio).toBe("match_input_image");
-    const { width, height } = await decode(await download(run.image_url));
+    const { width, height } = await decodePixels(await download(run.image_url));
     expect(width / height).toBeCloseTo(128 / 96, 2);
   });
 
   it("[FLX-008] fourteen shapes are accepted", async () => {
     const ratios = "1:1 16:9 9:16 4:3 3:4 3:2 2:3 4:5 5:4 21:9 9:21 2:1 1:2 match_input_image".split(" ");
-    const runs = await Promise.all(ratios.map((aspect_ratio) => taken(suite, FLUX, flux({ aspect_ratio }))));
+    const runs = await Promise.all(ratios.map((aspect_ratio) => postRefused(suite, FLUX, flux({ aspect_ratio }))));
     expect(runs.map((run) => run.inputs.aspect_ratio)).toEqual(ratios);
   });
 
   it("[FLX-009] another shape is refused", async () => {
-    expect(refusal(await suite.caller.post(FLUX, flux({ aspect_ratio: "7:3" })))).toEqual([
+    expect(describeRefusal(await suite.caller.post(FLUX, flux({ aspect_ratio: "7:3" })))).toEqual([
       400,
       "validation_error",
       "/aspect_ratio unknown_value",
@@ -302,20 +324,28 @@ describe("the edit of an earlier run with flux-kontext", () => {
   });
 
   it("[FLX-010] a seed may be left out, and is shown where it is given", async () => {
-    expect((await taken(suite, FLUX, flux())).inputs).not.toHaveProperty("seed");
-    expect((await taken(suite, FLUX, flux({ seed: 42 }))).inputs.seed).toBe(42);
+    expect((await postRefused(suite, FLUX, flux())).inputs).not.toHaveProperty("seed");
+    expect((await postRefused(suite, FLUX, flux({ seed: 42 }))).inputs.seed).toBe(42);
   });
 
   it("[FLX-011] [FLX-012] the model is required in JSON, and flux-kontext-max where a form leaves it out", async () => {
     const { model: _model, ...unnamed } = flux();
-    expect(refusal(await suite.caller.post(FLUX, unnamed))).toEqual([400, "validation_error", "/model required"]);
-    expect((await taken(suite, FLUX, suite.form(unnamed))).inputs.model).toBe("flux-kontext-max");
+    expect(describeRefusal(await suite.caller.post(FLUX, unnamed))).toEqual([
+      400,
+      "validation_error",
+      "/model required",
+    ]);
+    expect((await postRefused(suite, FLUX, suite.form(unnamed))).inputs.model).toBe("flux-kontext-max");
   });
 
   it("[FLX-013] another model is refused in JSON and in a form", async () => {
     const other = { original_run_id: source, prompt: "x", model: "flux-dev" };
     for (const body of [other, suite.form(other)]) {
-      expect(refusal(await suite.caller.post(FLUX, body))).toEqual([400, "validation_error", "/model unknown_value"]);
+      expect(describeRefusal(await suite.caller.post(FLUX, body))).toEqual([
+        400,
+        "validation_error",
+        "/model unknown_value",
+      ]);
     }
   });
 
@@ -326,7 +356,7 @@ describe("the edit of an earlier run with flux-kontext", () => {
       expect(answer.status).toBe(202);
       expect(["pending", "processing"]).toContain(answer.body.live_status);
       expect(answer.body.image_url).toBeNull();
-      const run = await suite.caller.ended(answer.body.run_id);
+      const run = await suite.caller.waitUntilEnded(answer.body.run_id);
       expect(run).toMatchObject({ status: "completed", live_status: "completed", image_url: expect.any(String) });
       expect((await fetch(run.image_url)).status).toBe(200);
     }

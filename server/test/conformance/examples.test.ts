@@ -1,8 +1,8 @@
 // Every example of the printed contract is sent as it stands, with its pictures and runs put in place, and is answered.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { ownThing, queryFor, withOwnPlace } from "./own-things.ts";
-import { useSuite } from "./world.ts";
+import { createResourceFor, queryFor, withEventPosition } from "./fixtures.ts";
+import { useSuite } from "./suite.ts";
 
 type Operation = {
   operationId: string;
@@ -21,7 +21,7 @@ const suite = useSuite();
 /** Pictures come from the test's own server, runs are real ones; everything else stays as printed. */
 const settle = (value: unknown, runId: string): unknown => {
   if (typeof value === "string" && /^https:\/\/example\.com\/.*\.(png|jpg|webp|mp4)$/.test(value))
-    return suite.pictureUrl();
+    return suite.imageUrl();
   if (typeof value === "string" && /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(value)) return runId;
   if (Array.isArray(value)) return value.map((each) => settle(each, runId));
   if (value === null || typeof value !== "object") return value;
@@ -30,7 +30,7 @@ const settle = (value: unknown, runId: string): unknown => {
 
 /** What a path names must be there, and for a cancel it must still be open. */
 const thingFor = async ({ operationId }: Operation, path: string): Promise<string> => {
-  if (operationId !== "runs.cancel") return (await ownThing(suite, path)) ?? suite.uploaded();
+  if (operationId !== "runs.cancel") return (await createResourceFor(suite, path)) ?? suite.uploadImage();
   return (await suite.caller.generate({ prompt: "[sandbox:delay=5] x", width: 64, height: 64 })).body.run_id;
 };
 
@@ -48,7 +48,7 @@ describe("the examples of the contract", () => {
     it(`${operation.operationId} is answered`, async () => {
       const id = await thingFor(operation, path);
       const at = path.replaceAll(/\{\w+\}/g, id) + queryFor(operation.operationId);
-      const body = json && (await withOwnPlace(suite, settle(json.example, await suite.uploaded())));
+      const body = json && (await withEventPosition(suite, settle(json.example, await suite.uploadImage())));
       const answer = await suite.caller.send(method, at, { ...(body !== undefined && { body }) });
       expect([answer.status >= 200 && answer.status < 300, answer.status, answer.status < 300 || answer.body]).toEqual([
         true,

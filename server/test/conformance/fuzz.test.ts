@@ -3,10 +3,17 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type Case, type Operation, type Part, readOperations, type Stock, wrongCases } from "./fuzz-cases.ts";
-import { ownThing, queryFor, withOwnPlace } from "./own-things.ts";
-import { asDataUrl, halfMask, UNKNOWN_ID } from "./requests.ts";
-import { scene, useSuite } from "./world.ts";
+import { createResourceFor, queryFor, withEventPosition } from "./fixtures.ts";
+import {
+  type FuzzedOperation,
+  type GeneratedFormPart,
+  type GeneratedRequest,
+  invalidRequests,
+  listFuzzedOperations,
+  type ResourcePool,
+} from "./generated-requests.ts";
+import { asDataUrl, leftHalfMask, UNKNOWN_ID } from "./run-requests.ts";
+import { drawScene, useSuite } from "./suite.ts";
 
 const REQUESTS = 10_000;
 const AT_ONCE = 24;
@@ -16,17 +23,17 @@ const seed = Number(process.env.FUZZ_SEED ?? 20_261);
 const suite = useSuite();
 const contract = JSON.parse(readFileSync("api/openapi.json", "utf8"));
 const catalogue: Record<string, { status: number }> = contract["x-errors"];
-const operations = readOperations(contract);
+const operations = listFuzzedOperations(contract);
 const files: Buffer[] = [];
 const made = new Set<string>();
-let stock: Stock;
+let stock: ResourcePool;
 let sent = 0;
 
 beforeAll(async () => {
-  files.push(await scene(64, 64), Buffer.from("only words"), (await scene(64, 64)).subarray(0, 60));
-  const run = await suite.uploaded(files[0]);
+  files.push(await drawScene(64, 64), Buffer.from("only words"), (await drawScene(64, 64)).subarray(0, 60));
+  const run = await suite.uploadImage(files[0]);
   stock = {
-    pictures: [suite.pictureUrl(), run, run, asDataUrl(files[0]!), UNKNOWN_ID],
+    pictures: [suite.imageUrl(), run, run, asDataUrl(files[0]!), UNKNOWN_ID],
     runs: [run, run, run.toUpperCase(), UNKNOWN_ID],
     missing: [UNKNOWN_ID, UNKNOWN_ID.toUpperCase()],
   };
@@ -34,7 +41,7 @@ beforeAll(async () => {
 
 type Told = { status: number; headers: Headers; body: any };
 
-function formOf(parts: Part[]): FormData {
+function formOf(parts: GeneratedFormPart[]): FormData {
   const form = new FormData();
   for (const { name, text, file } of parts) {
     if (text !== undefined) form.append(name, text);
@@ -43,7 +50,13 @@ function formOf(parts: Part[]): FormData {
   return form;
 }
 
-async function send({ method, url, headers, json, form }: Omit<Case, "operationId" | "wrong">): Promise<Told> {
+async function send({
+  method,
+  url,
+  headers,
+  json,
+  form,
+}: Omit<GeneratedRequest, "operationId" | "wrong">): Promise<Told> {
   sent += 1;
   const response = await fetch(`${suite.world.url}${url}`, {
     method,
@@ -86,7 +99,7 @@ const cancelAll = () =>
   });
 
 /** The example of an operation, with pictures and runs that are there, small and idle. */
-function exampleOf(operation: Operation, run: string): Record<string, unknown> {
+function exampleOf(operation: FuzzedOperation, run: string): Record<string, unknown> {
   const { schema, example = {} } = operation.bodies["application/json"] ?? { schema: {} };
   const there = JSON.stringify(example)
     .replaceAll(/https:\/\/example\.com\/mask\.png/g, asDataUrl(files.at(-1)!))
@@ -103,10 +116,10 @@ function exampleOf(operation: Operation, run: string): Record<string, unknown> {
 
 describe(`with the seed ${seed}`, () => {
   it("takes the example of every operation", async () => {
-    files.push(await halfMask(64, 64));
+    files.push(await leftHalfMask(64, 64));
     for (const operation of operations) {
-      const id = (await ownThing(suite, operation.path)) ?? (await suite.uploaded(files[0]));
-      const { id: _inPath, ...example } = await withOwnPlace(suite, exampleOf(operation, id));
+      const id = (await createResourceFor(suite, operation.path)) ?? (await suite.uploadImage(files[0]));
+      const { id: _inPath, ...example } = await withEventPosition(suite, exampleOf(operation, id));
       const isCancel = operation.operationId === "runs.cancel";
       const told = await send({
         method: operation.method,
@@ -128,7 +141,7 @@ describe(`with the seed ${seed}`, () => {
   it("refuses what is wrong in its own words, ten thousand times, and breaks at nothing", async () => {
     const each = Math.ceil(REQUESTS / operations.length);
     const cases = operations.flatMap((operation, index) =>
-      fc.sample(wrongCases(operation, stock), { numRuns: each, seed: seed + index }),
+      fc.sample(invalidRequests(operation, stock), { numRuns: each, seed: seed + index }),
     );
     const complaints: string[] = [];
     const refusals = new Map<string, number>();

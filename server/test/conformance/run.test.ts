@@ -1,11 +1,11 @@
 // A run as callers see it: its fields in every state, how it is read, waited for, canceled and deleted.
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, vi } from "vitest";
-import type { Answer } from "../caller.ts";
-import { it } from "./both-ways.ts";
-import { download } from "./look.ts";
-import { type RunRequest, refused, runIn, runRequests, sendRun, UNKNOWN_ID } from "./requests.ts";
-import { eachWay, useSuite } from "./world.ts";
+import type { ApiResponse } from "../support/api-caller.ts";
+import { it } from "./http-and-client.ts";
+import { download } from "./response-checks.ts";
+import { type RunRequest, readRunRef, runRequests, sendRun, statusAndCode, UNKNOWN_ID } from "./run-requests.ts";
+import { oncePerTransport, useSuite } from "./suite.ts";
 
 const suite = useSuite();
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -19,12 +19,12 @@ const RUN_TYPES = [
 
 let source: string;
 let requests: RunRequest[];
-let patient: Promise<{ answer: Answer; seconds: number }>;
+let patient: Promise<{ answer: ApiResponse; seconds: number }>;
 
 const generate = (prompt: string, more: object = {}) => suite.caller.generate({ prompt, ...SMALL, ...more });
 const read = async (runId: string) => (await suite.caller.get(`/runs/${runId}`)).body;
 const cancel = (runId: string) => suite.caller.post(`/runs/${runId}/cancel`);
-const ended = async (prompt: string) => suite.caller.ended((await generate(prompt)).body.run_id);
+const ended = async (prompt: string) => suite.caller.waitUntilEnded((await generate(prompt)).body.run_id);
 const untilProcessing = (runId: string) =>
   vi.waitUntil(async () => (await read(runId)).status === "processing", { timeout: 10_000, interval: 50 });
 async function underWay(): Promise<string> {
@@ -39,18 +39,18 @@ beforeAll(async () => {
   patient = suite.caller
     .get(`/runs/${forever}`, { prefer: "wait=30" })
     .then((answer) => ({ answer, seconds: (performance.now() - beginning) / 1000 }));
-  source = await suite.uploaded();
+  source = await suite.uploadImage();
   requests = await runRequests(source);
 }, 60_000);
 
 /** One run of each operation with its answer, and all of them in their present state with one of each other end. */
-const stock = eachWay(async () => {
+const stock = oncePerTransport(async () => {
   const answers = await Promise.all(requests.map(async (each) => [each.name, await sendRun(suite, each)] as const));
   const failed = await ended("[sandbox:fail,delay=0] x");
   const [stopped, open] = [await underWay(), await underWay()];
   await cancel(stopped);
-  const endings = [...answers.map(([, answer]) => runIn(answer).run_id), failed.run_id, stopped];
-  const runs: any[] = await Promise.all([...endings.map((id) => suite.caller.ended(id)), read(open)]);
+  const endings = [...answers.map(([, answer]) => readRunRef(answer).run_id), failed.run_id, stopped];
+  const runs: any[] = await Promise.all([...endings.map((id) => suite.caller.waitUntilEnded(id)), read(open)]);
   return { answers: new Map(answers), runs };
 });
 
@@ -59,7 +59,7 @@ describe("a run", () => {
     const { answers } = await stock();
     expect(answers.size).toBe(22);
     for (const [name, answer] of answers) {
-      const { run_id } = runIn(answer);
+      const { run_id } = readRunRef(answer);
       expect([name, (await suite.caller.get(`/runs/${run_id}`)).body.run_id]).toEqual([name, run_id]);
     }
   });
@@ -75,7 +75,7 @@ describe("a run", () => {
     const fields = Object.keys(runs[0]).sort();
     expect(fields).toEqual(expect.arrayContaining(shape));
     for (const answer of answers.values()) {
-      const { status, body } = await suite.caller.get(`/runs/${runIn(answer).run_id}`);
+      const { status, body } = await suite.caller.get(`/runs/${readRunRef(answer).run_id}`);
       expect(status).toBe(200);
       expect(Object.keys(body).sort()).toEqual(fields);
     }
@@ -139,7 +139,7 @@ describe("a run", () => {
   it("[RUN-012] is of the kind that its operation makes", async () => {
     const { answers, runs } = await stock();
     for (const { name, run_type } of requests) {
-      expect([name, (await read(runIn(answers.get(name)!).run_id)).run_type]).toEqual([name, run_type]);
+      expect([name, (await read(readRunRef(answers.get(name)!).run_id)).run_type]).toEqual([name, run_type]);
     }
     for (const run of runs) expect(RUN_TYPES).toContain(run.run_type);
     expect(new Set(runs.map((run) => run.run_type)).size).toBe(RUN_TYPES.length);
@@ -223,7 +223,7 @@ describe("to cancel and to delete", () => {
   it("[RUN-030] a run in processing is asked to stop, and ends in exactly one way", async () => {
     const run = await underWay();
     expect(await cancel(run)).toMatchObject({ status: 202, body: { run_id: run } });
-    const end = await suite.caller.ended(run);
+    const end = await suite.caller.waitUntilEnded(run);
     expect(["canceled", "completed", "failed"]).toContain(end.status);
     expect(await read(run)).toEqual(end);
   });
@@ -232,7 +232,7 @@ describe("to cancel and to delete", () => {
     const { runs } = await stock();
     for (const status of ["completed", "failed", "canceled"]) {
       const run = runs.find((each) => each.status === status);
-      expect(refused(await cancel(run.run_id))).toEqual([409, "run_not_cancelable"]);
+      expect(statusAndCode(await cancel(run.run_id))).toEqual([409, "run_not_cancelable"]);
       expect(await read(run.run_id)).toEqual(run);
     }
   });
@@ -240,15 +240,15 @@ describe("to cancel and to delete", () => {
   it("[RUN-032] a deleted run is gone for reads and from the list", async () => {
     const { run_id } = await ended("[sandbox:delay=0] x");
     expect((await suite.caller.delete(`/runs/${run_id}`)).status).toBe(200);
-    expect(refused(await suite.caller.get(`/runs/${run_id}`))).toEqual([410, "run_deleted"]);
+    expect(statusAndCode(await suite.caller.get(`/runs/${run_id}`))).toEqual([410, "run_deleted"]);
     const { data } = (await suite.caller.get("/runs?limit=100")).body;
     expect(data.map((run: any) => run.run_id)).not.toContain(run_id);
   });
 
   it("[RUN-044] an open run is not deleted, and goes on", async () => {
     const { body } = await generate("[sandbox:delay=2] x");
-    expect(refused(await suite.caller.delete(`/runs/${body.run_id}`))).toEqual([409, "conflict"]);
-    expect((await suite.caller.ended(body.run_id)).status).toBe("completed");
+    expect(statusAndCode(await suite.caller.delete(`/runs/${body.run_id}`))).toEqual([409, "conflict"]);
+    expect((await suite.caller.waitUntilEnded(body.run_id)).status).toBe("completed");
   });
 });
 
@@ -256,7 +256,7 @@ describe("runs that are made from runs", () => {
   const referring = () => requests.filter(({ fields }) => JSON.stringify(fields).includes(source));
 
   it("[RUN-036] form a chain by their parents", async () => {
-    const upload = await suite.uploaded();
+    const upload = await suite.uploadImage();
     const { body: reframed } = await suite.caller.post("/edits/reframe", {
       ...{ run_id: upload, aspect_ratio: "1:1", sync: true },
     });
@@ -277,10 +277,10 @@ describe("runs that are made from runs", () => {
     for (const request of await runRequests(UNKNOWN_ID)) {
       if (!referring().some(({ name }) => name === request.name)) continue;
       const answer = await sendRun(suite, request);
-      expect([request.name, ...refused(answer)]).toEqual([request.name, 404, "run_not_found"]);
+      expect([request.name, ...statusAndCode(answer)]).toEqual([request.name, 404, "run_not_found"]);
     }
     const linked = suite.form({ file: await download((await read(source)).image_url), parent_id: UNKNOWN_ID });
-    expect(refused(await suite.caller.post("/upload", linked))).toEqual([404, "run_not_found"]);
+    expect(statusAndCode(await suite.caller.post("/upload", linked))).toEqual([404, "run_not_found"]);
     expect(await newest()).toBe(before);
   });
 
@@ -288,7 +288,7 @@ describe("runs that are made from runs", () => {
     const open = await underWay();
     for (const request of (await runRequests(open)).filter(({ fields }) => JSON.stringify(fields).includes(open))) {
       const answer = await sendRun(suite, request);
-      expect([request.name, ...refused(answer)]).toEqual([request.name, 409, "run_not_ready"]);
+      expect([request.name, ...statusAndCode(answer)]).toEqual([request.name, 409, "run_not_ready"]);
     }
     await cancel(open);
   });
@@ -298,7 +298,7 @@ describe("runs that are made from runs", () => {
     const { run_id } = runs.find((run) => run.status === status);
     for (const request of (await runRequests(run_id)).filter(({ fields }) => JSON.stringify(fields).includes(run_id))) {
       const answer = await sendRun(suite, request);
-      expect([request.name, ...refused(answer)]).toEqual([request.name, 409, "source_run_failed"]);
+      expect([request.name, ...statusAndCode(answer)]).toEqual([request.name, 409, "source_run_failed"]);
     }
   });
 
@@ -336,7 +336,7 @@ describe("a run that waits for the engine", () => {
     });
     const answer = await cancel(stopped);
     expect([answer.status >= 200 && answer.status < 300, answer.body.run_id]).toEqual([true, stopped]);
-    expect(await suite.caller.ended(stopped)).toMatchObject({ status: "canceled", image_url: null });
+    expect(await suite.caller.waitUntilEnded(stopped)).toMatchObject({ status: "canceled", image_url: null });
 
     await suite.world.start("restate");
     await untilProcessing(kept);
@@ -344,7 +344,7 @@ describe("a run that waits for the engine", () => {
     expect(during.progress).toBeGreaterThan(0);
     expect(during.progress).toBeLessThan(1);
     expect(during).toMatchObject({ started_at: expect.stringMatching(ISO), finished_at: null });
-    const end = await suite.caller.ended(kept);
+    const end = await suite.caller.waitUntilEnded(kept);
     expect(end).toMatchObject({ status: "completed", progress: 1, started_at: during.started_at });
     expect(end.finished_at).toMatch(ISO);
   }, 60_000);

@@ -1,10 +1,10 @@
 // Events as they happen: of a run, of all runs of a tenant, and instead of the answer to a request that makes a run.
 import { describe, expect } from "vitest";
-import { openReader, type Reader, type Where } from "../events/reader.ts";
-import { newTenant } from "../tenants.ts";
-import { it } from "./both-ways.ts";
-import { refused, runRequests, UNKNOWN_ID } from "./requests.ts";
-import { scene, useSuite } from "./world.ts";
+import { openSseReader, type SseReader, type StreamTarget } from "../events/sse-reader.ts";
+import { createTestTenant } from "../support/tenants.ts";
+import { it } from "./http-and-client.ts";
+import { runRequests, statusAndCode, UNKNOWN_ID } from "./run-requests.ts";
+import { drawScene, useSuite } from "./suite.ts";
 
 const suite = useSuite();
 const SMALL = { width: 64, height: 64 };
@@ -12,10 +12,10 @@ const END = /^run\.(completed|failed|canceled)$/;
 
 const generate = async (prompt: string): Promise<string> =>
   (await suite.caller.generate({ prompt, ...SMALL })).body.run_id;
-const read = (path: string, where: Partial<Where> = {}): Promise<Reader> =>
-  openReader({ url: suite.world.url, key: suite.world.key, path, ...where });
-const types = ({ heard }: Reader) => heard.map(({ type }) => type);
-const ids = ({ heard }: Reader) => heard.map(({ id }) => id);
+const read = (path: string, where: Partial<StreamTarget> = {}): Promise<SseReader> =>
+  openSseReader({ url: suite.world.url, key: suite.world.key, path, ...where });
+const types = ({ heard }: SseReader) => heard.map(({ type }) => type);
+const ids = ({ heard }: SseReader) => heard.map(({ id }) => id);
 
 describe("the stream of a run's events", () => {
   it.each([
@@ -57,14 +57,14 @@ describe("the stream of a run's events", () => {
   });
 
   it("[EVT-021] of a tenant tells of all its runs and of nobody else's", async () => {
-    const [mine, theirs] = [await newTenant(suite.world), await newTenant(suite.world)];
+    const [mine, theirs] = [await createTestTenant(suite.world), await createTestTenant(suite.world)];
     const [ours, foreign] = [await read("/events", { key: mine.key }), await read("/events", { key: theirs.key })];
     expect(ours.response.headers["content-type"]).toMatch(/^text\/event-stream\b/);
     const start = async ({ caller }: typeof mine) =>
       (await caller.generate({ prompt: "[sandbox:delay=0] x", ...SMALL })).body.run_id;
     const runs = [await start(mine), await start(mine)];
     const other = await start(theirs);
-    const ended = (reader: Reader, runId: string) =>
+    const ended = (reader: SseReader, runId: string) =>
       reader.until(({ type, event }) => END.test(type) && event.data.run_id === runId, 20_000);
     for (const runId of runs) await ended(ours, runId);
     await ended(foreign, other);
@@ -74,7 +74,7 @@ describe("the stream of a run's events", () => {
   });
 
   it("[RUN-033] of another's run and of none is refused alike, as every read of a run is", async () => {
-    const stranger = await newTenant(suite.world);
+    const stranger = await createTestTenant(suite.world);
     const { body } = await stranger.caller.generate({ prompt: "[sandbox:delay=0] x", ...SMALL });
     const asks = [
       (id: string) => suite.caller.get(`/runs/${id}`),
@@ -86,7 +86,7 @@ describe("the stream of a run's events", () => {
     ];
     for (const ask of asks) {
       const [theirs, nobodys] = [await ask(body.run_id), await ask(UNKNOWN_ID)];
-      expect(refused(theirs)).toEqual([404, "run_not_found"]);
+      expect(statusAndCode(theirs)).toEqual([404, "run_not_found"]);
       const plain = (answer: typeof theirs) =>
         answer.bytes.toString().replaceAll(answer.body.details.request_id, "").replaceAll(body.run_id, UNKNOWN_ID);
       expect(plain(theirs)).toBe(plain(nobodys));
@@ -96,7 +96,7 @@ describe("the stream of a run's events", () => {
 
 describe("a request that makes a run, and wants its events", () => {
   it("[GNL-044] is answered with them, up to the end of the run", async () => {
-    const source = await suite.uploaded();
+    const source = await suite.uploadImage();
     const requests = (await runRequests(source)).filter(({ bodies }) => bodies.includes("json"));
     expect(requests.length).toBeGreaterThan(10);
     for (const { name, path, fields } of requests) {
@@ -108,7 +108,7 @@ describe("a request that makes a run, and wants its events", () => {
       expect([name, type, event.data.run_id]).toEqual([name, "run.completed", reader.response.headers["x-run-id"]]);
       expect(types(reader)[0]).toBe("run.queued");
     }
-    const upload = suite.form({ file: await scene() });
+    const upload = suite.form({ file: await drawScene() });
     const answer = await suite.caller.post("/upload", upload, { accept: "text/event-stream" });
     expect(answer.headers.get("content-type")).toMatch(/^text\/event-stream\b/);
     expect(answer.body.match(/^event: .*$/gm)).toEqual(["event: run.completed"]);

@@ -1,8 +1,8 @@
 // What was used, as the interface tells it.
 import { fileURLToPath } from "node:url";
 import { describe, expect } from "vitest";
-import { it } from "./both-ways.ts";
-import { useSuite } from "./world.ts";
+import { it } from "./http-and-client.ts";
+import { useSuite } from "./suite.ts";
 
 const suite = useSuite({ GESSO_CONFIG: fileURLToPath(new URL("../chaos/prices.yaml", import.meta.url)) });
 

@@ -3,16 +3,16 @@ import { createHmac } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
-import { type Received, type Receiver, startReceiver, webhookEnv } from "../webhooks/receiver.ts";
-import { it } from "./both-ways.ts";
-import { withoutRun } from "./verdicts.ts";
-import { scene, useSuite } from "./world.ts";
+import { type ReceivedMessage, startWebhookReceiver, type WebhookReceiver, webhookEnv } from "../webhooks/receiver.ts";
+import { expectNoNewRun } from "./expectations.ts";
+import { it } from "./http-and-client.ts";
+import { drawScene, useSuite } from "./suite.ts";
 
 const env: Record<string, string> = {};
-let receiver: Receiver;
-let elsewhere: Receiver;
+let receiver: WebhookReceiver;
+let elsewhere: WebhookReceiver;
 beforeAll(async () => {
-  [receiver, elsewhere] = [await startReceiver(), await startReceiver()];
+  [receiver, elsewhere] = [await startWebhookReceiver(), await startWebhookReceiver()];
   Object.assign(env, webhookEnv(receiver, elsewhere));
 });
 const suite = useSuite(env);
@@ -20,15 +20,15 @@ afterAll(async () => {
   await receiver?.close();
   await elsewhere?.close();
 });
-beforeEach(() => receiver.answer(() => 204));
+beforeEach(() => receiver.respondWith(() => 204));
 
 const SECRET = "thirty-two bytes that nobody sees";
 const TYPES = [
   ...["run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook.test"],
   ...["webhook_endpoint.disabled", "credits.low", "api_key.revoked"],
 ];
-const isOf = (runId: string) => (each: Received) => each.event.data.run_id === runId;
-const idOf = ({ headers }: Received) => String(headers["webhook-id"]);
+const isOf = (runId: string) => (each: ReceivedMessage) => each.event.data.run_id === runId;
+const idOf = ({ headers }: ReceivedMessage) => String(headers["webhook-id"]);
 const hook = (path = "/run") => ({ webhook_url: `${receiver.url}${path}` });
 
 /** Sends a request that makes a run which is told at the receiver; answers the run's id. */
@@ -37,14 +37,14 @@ async function start(body: Record<string, unknown> = {}, path = "/runs/generate"
   expect([answer.status, answer.body.code]).toEqual([202, undefined]);
   return String(answer.headers.get("x-run-id"));
 }
-const arrival = async (body: Record<string, unknown> = {}, path?: string): Promise<Received> =>
+const arrival = async (body: Record<string, unknown> = {}, path?: string): Promise<ReceivedMessage> =>
   (await receiver.got(1, isOf(await start(body, path))))[0]!;
 
-const signatureOf = (secret: string | Buffer, { headers, bytes }: Received) => {
+const signatureOf = (secret: string | Buffer, { headers, bytes }: ReceivedMessage) => {
   const content = Buffer.concat([Buffer.from(`${headers["webhook-id"]}.${headers["webhook-timestamp"]}.`), bytes]);
   return `v1,${createHmac("sha256", secret).update(content).digest("base64")}`;
 };
-const signatures = ({ headers }: Received) => String(headers["webhook-signature"]).split(" ");
+const signatures = ({ headers }: ReceivedMessage) => String(headers["webhook-signature"]).split(" ");
 
 describe("the end of a run", () => {
   it("[EVT-001] that completed is told to the address that its request named", async () => {
@@ -55,20 +55,20 @@ describe("the end of a run", () => {
   });
 
   it("[FLX-017] that edits with flux kontext is told to the address that its request named", async () => {
-    const edit = { original_run_id: await suite.uploaded(), model: "flux-kontext-max" };
+    const edit = { original_run_id: await suite.uploadImage(), model: "flux-kontext-max" };
     const { event } = await arrival(edit, "/edits/flux-kontext");
     expect(event.type).toBe("run.completed");
     expect(event.data.image_url).toMatch(/^http/);
   });
 
   it("[EVT-002] that makes a video is told, with the video", async () => {
-    const { event } = await arrival({ image_url: suite.pictureUrl(), duration: 5 }, "/runs/video");
+    const { event } = await arrival({ image_url: suite.imageUrl(), duration: 5 }, "/runs/video");
     expect(event.type).toBe("run.completed");
     expect(event.data.video_url).toMatch(/^http/);
   });
 
   it("[EVT-003] that failed to make a video is told, with the error", async () => {
-    const broken = { prompt: "[sandbox:fail] a boat", image_url: suite.pictureUrl() };
+    const broken = { prompt: "[sandbox:fail] a boat", image_url: suite.imageUrl() };
     const { event } = await arrival(broken, "/runs/video");
     expect(event.type).toBe("run.failed");
     expect(event.data).toMatchObject({ status: "failed", error: { code: expect.any(String) }, video_url: null });
@@ -82,7 +82,7 @@ describe("the end of a run", () => {
   });
 
   it("[EVT-005] is one event: what is sent again has the same id and the same bytes", async () => {
-    receiver.answer((_, times) => (times < 2 ? 500 : 204));
+    receiver.respondWith((_, times) => (times < 2 ? 500 : 204));
     const runId = await start({ width: 64, height: 64 });
     const messages = await receiver.got(2, isOf(runId));
     const [delivery] = (await suite.caller.get(`/webhooks/deliveries?run_id=${runId}`)).body.data;
@@ -189,7 +189,7 @@ describe("a message", () => {
   it("[EVT-018] has at most 20 kB, and neither pictures nor the prompt in it", async () => {
     const metadata = { notes: "n".repeat(16_384 - 12) };
     const prompt = "a very particular harbour at four in the morning";
-    const picture = (await scene()).toString("base64");
+    const picture = (await drawScene()).toString("base64");
     const image_url = `data:image/png;base64,${picture}`;
     const message = await arrival({ prompt, image_url, metadata }, "/edits/vendora");
     expect(message.event.type).toBe("run.completed");
@@ -203,7 +203,7 @@ describe("a message", () => {
 
 describe("a receiver", () => {
   it("[EVT-013] that answers 500 is tried again about 5 s later, with the same id and a new time", async () => {
-    receiver.answer((_, times) => (times < 2 ? 500 : 204));
+    receiver.respondWith((_, times) => (times < 2 ? 500 : 204));
     const [first, second] = await receiver.got(2, isOf(await start({ width: 64, height: 64 })));
     expect(idOf(second!)).toBe(idOf(first!));
     expect(second!.headers["x-webhook-attempt"]).toBe("2");
@@ -214,7 +214,7 @@ describe("a receiver", () => {
   });
 
   it("[EVT-014] that answers 302 is not followed, and counts as failed", async () => {
-    receiver.answer((_, times) =>
+    receiver.respondWith((_, times) =>
       times < 2 ? { status: 302, headers: { location: `${elsewhere.url}/target` } } : 204,
     );
     const runId = await start({ width: 64, height: 64 });
@@ -226,7 +226,7 @@ describe("a receiver", () => {
   });
 
   it("[EVT-015] that answers 410 is not tried again", async () => {
-    receiver.answer(() => 410);
+    receiver.respondWith(() => 410);
     const runId = await start({ width: 64, height: 64 });
     await receiver.got(1, isOf(runId));
     await pause(7_000);
@@ -241,7 +241,9 @@ describe("a receiver", () => {
       ...["https://169.254.169.254/latest/", "https://[::1]/hook", "https://[fe80::1]/hook", "http://127.0.0.2/hook"],
     ];
     for (const webhook_url of inner) {
-      const answer = await withoutRun(suite, () => suite.caller.post("/runs/generate", { prompt: "x", webhook_url }));
+      const answer = await expectNoNewRun(suite, () =>
+        suite.caller.post("/runs/generate", { prompt: "x", webhook_url }),
+      );
       expect([webhook_url, answer.status, answer.body.code]).toEqual([webhook_url, 422, "webhook_url_not_allowed"]);
     }
   });

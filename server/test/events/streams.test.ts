@@ -3,26 +3,26 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { printPosition } from "../../src/db/events.ts";
-import { type Api, startApi } from "../access/isolation.ts";
-import { startDatabase, type TestDatabase } from "../database.ts";
-import { type NewTenant, newTenant } from "../tenants.ts";
-import { type Life, newLife } from "./lives.ts";
-import { openReader, type Reader, type Where } from "./reader.ts";
+import { formatPosition } from "../../src/db/event-log.ts";
+import { startTestApi, type TestApi } from "../access/isolation.ts";
+import { createTestTenant, type TestTenant } from "../support/tenants.ts";
+import { startTestDatabase, type TestDatabase } from "../support/test-database.ts";
+import { createSimulatedRun, type SimulatedRun } from "./simulated-runs.ts";
+import { openSseReader, type SseReader, type StreamTarget } from "./sse-reader.ts";
 
 let database: TestDatabase;
-let api: Api;
-let [ann, eve] = [] as unknown as [NewTenant, NewTenant];
+let api: TestApi;
+let [ann, eve] = [] as unknown as [TestTenant, TestTenant];
 const storage = mkdtempSync(join(tmpdir(), "gesso-streams-"));
-const open: Reader[] = [];
+const open: SseReader[] = [];
 
 const query = (text: string, values: unknown[] = []) =>
   database.owner.query(`streams.${text}`.slice(0, 60), text, values) as never;
 
 beforeAll(async () => {
-  database = await startDatabase();
-  [ann, eve] = [await newTenant({ url: "", query }), await newTenant({ url: "", query })];
-  api = await startApi(database, { STORAGE_DIR: storage, STREAM_HEARTBEAT_SECONDS: "0.3" });
+  database = await startTestDatabase();
+  [ann, eve] = [await createTestTenant({ url: "", query }), await createTestTenant({ url: "", query })];
+  api = await startTestApi(database, { STORAGE_DIR: storage, STREAM_HEARTBEAT_SECONDS: "0.3" });
 }, 120_000);
 afterAll(async () => {
   for (const reader of open) reader.cut();
@@ -31,16 +31,16 @@ afterAll(async () => {
   rmSync(storage, { recursive: true, force: true });
 });
 
-const read = async (path: string, where: Partial<Where> = {}): Promise<Reader> => {
-  const reader = await openReader({ url: api.url, key: ann.key, path, ...where });
+const read = async (path: string, where: Partial<StreamTarget> = {}): Promise<SseReader> => {
+  const reader = await openSseReader({ url: api.url, key: ann.key, path, ...where });
   open.push(reader);
   return reader;
 };
-const newRun = (about = {}): Promise<Life> => newLife(database.db, ann.tenant_id, about);
-const types = (reader: Reader) => reader.heard.map(({ type }) => type);
-const ids = (reader: Reader) => reader.heard.map(({ id }) => id);
+const newRun = (about = {}): Promise<SimulatedRun> => createSimulatedRun(database.db, ann.tenant_id, about);
+const types = (reader: SseReader) => reader.heard.map(({ type }) => type);
+const ids = (reader: SseReader) => reader.heard.map(({ id }) => id);
 
-async function live(run: Life): Promise<void> {
+async function live(run: SimulatedRun): Promise<void> {
   await run.begin();
   for (const at of [0.2, 0.4, 0.6, 0.8]) await run.progress(at);
   await run.complete();
@@ -107,7 +107,7 @@ describe("the stream of a run", () => {
   });
 
   it("refuses an id that is none, and knows only the caller's own runs", async () => {
-    const [mine, theirs] = [await newRun(), await newLife(database.db, eve.tenant_id)];
+    const [mine, theirs] = [await newRun(), await createSimulatedRun(database.db, eve.tenant_id)];
     const wrong = await read(`/runs/${mine.run_id}/events`, { lastEventId: "yesterday" });
     expect(wrong.response.statusCode).toBe(400);
     const foreign = await read(`/runs/${theirs.run_id}/events`);
@@ -128,7 +128,7 @@ describe("the stream of a run", () => {
 
   it("goes on from the end of the log for one who was told more than it holds", async () => {
     const run = await newRun();
-    const ahead = printPosition({ xact: 2 ** 47, seq: 1 });
+    const ahead = formatPosition({ xact: 2 ** 47, seq: 1 });
     const reader = await read(`/runs/${run.run_id}/events`, { lastEventId: ahead });
     await run.begin();
     await reader.until(({ type }) => type === "run.processing");
@@ -154,11 +154,11 @@ describe("the stream of a tenant", () => {
     await live(ended);
     await before.until(({ type, event }) => type === "run.completed" && event.data.run_id === ended.run_id);
     const reader = await read("/events");
-    const foreign = await newLife(database.db, eve.tenant_id);
+    const foreign = await createSimulatedRun(database.db, eve.tenant_id);
     await live(foreign);
     await open2.begin();
     await reader.until(({ event }) => event.type === "run.processing" && event.data.run_id === open2.run_id);
-    const told = (run: Life) => reader.heard.filter(({ event }) => event.data.run_id === run.run_id);
+    const told = (run: SimulatedRun) => reader.heard.filter(({ event }) => event.data.run_id === run.run_id);
     expect(told(open1).map(({ type }) => type)).toEqual(["run.processing"]);
     expect(told(open2).map(({ type }) => type)).toEqual(["run.queued", "run.processing"]);
     expect([told(ended), told(foreign)]).toEqual([[], []]);
@@ -221,11 +221,11 @@ describe("the log in pages, for those who ask for JSON", () => {
   });
 
   it("goes on from page to page, through all of a tenant's events and no other's", async () => {
-    const own = await newTenant({ url: "", query });
-    const waiting = await newLife(database.db, own.tenant_id);
+    const own = await createTestTenant({ url: "", query });
+    const waiting = await createSimulatedRun(database.db, own.tenant_id);
     const first = await page("/events", own.key);
     expect(first.data.map(({ data }) => data.run_id)).toEqual([waiting.run_id]);
-    const runs = await Promise.all(Array.from({ length: 45 }, () => newLife(database.db, own.tenant_id)));
+    const runs = await Promise.all(Array.from({ length: 45 }, () => createSimulatedRun(database.db, own.tenant_id)));
     await Promise.all(runs.map(live));
     const seen: string[] = [];
     for (let after = first.last_id; ; ) {
@@ -235,7 +235,7 @@ describe("the log in pages, for those who ask for JSON", () => {
       after = last_id;
     }
     expect([seen.length, new Set(seen).size]).toEqual([45 * WHOLE.length, 45 * WHOLE.length]);
-    const last = await newLife(database.db, own.tenant_id, { run_type: "image-edit" });
+    const last = await createSimulatedRun(database.db, own.tenant_id, { run_type: "image-edit" });
     const few = await page(`/events?after=${first.last_id}&run_type=image-edit`, own.key);
     expect(few.data.map(({ type, data }) => [type, data.run_id])).toEqual([["run.queued", last.run_id]]);
   });
@@ -243,15 +243,15 @@ describe("the log in pages, for those who ask for JSON", () => {
 
 describe("a reader", () => {
   it("that does not read is cut, and misses nothing when it comes back", async () => {
-    const own = await newTenant({ url: "", query });
+    const own = await createTestTenant({ url: "", query });
     const sluggish = await read("/events", { key: own.key });
-    await newLife(database.db, own.tenant_id);
+    await createSimulatedRun(database.db, own.tenant_id);
     await sluggish.until(({ type }) => type === "run.queued");
     sluggish.response.pause();
     const metadata = { notes: "x".repeat(15_000) };
     let expected = 1;
     for (let n = 0; n < 60; n++, expected += 20) {
-      const batch = Array.from({ length: 10 }, () => newLife(database.db, own.tenant_id, { metadata }));
+      const batch = Array.from({ length: 10 }, () => createSimulatedRun(database.db, own.tenant_id, { metadata }));
       await Promise.all(batch.map(async (run) => (await run).cancel()));
     }
     sluggish.response.resume();
@@ -265,7 +265,7 @@ describe("a reader", () => {
   }, 60_000);
 
   it("beyond those that a tenant may have is refused, until another leaves", async () => {
-    const few = await newTenant({ url: "", query }, { tenant: { limits: { streams: 2 } } });
+    const few = await createTestTenant({ url: "", query }, { tenant: { limits: { streams: 2 } } });
     const [one] = [await read("/events", { key: few.key }), await read("/events", { key: few.key })];
     const third = await read("/events", { key: few.key });
     expect([third.response.statusCode, third.response.headers["retry-after"]]).toEqual([429, "5"]);
@@ -275,7 +275,7 @@ describe("a reader", () => {
   });
 
   it("is let go when its credential ends", async () => {
-    const soon = await newTenant({ url: "", query }, { expires_at: new Date(Date.now() + 1500) });
+    const soon = await createTestTenant({ url: "", query }, { expires_at: new Date(Date.now() + 1500) });
     const reader = await read("/events", { key: soon.key });
     expect(reader.response.statusCode).toBe(200);
     expect(await reader.ended).toBe("ended");
@@ -286,7 +286,7 @@ describe("a reader", () => {
     ["is revoked", "update api_keys set revoked_at = now() where key_id = $1", 401],
     ["may less than before", "update api_keys set scopes = '{images:read}' where key_id = $1", 403],
   ])("is let go within five seconds when its key %s", async (_, change, status) => {
-    const own = await newTenant({ url: "", query });
+    const own = await createTestTenant({ url: "", query });
     const reader = await read("/events", { key: own.key });
     expect(reader.response.statusCode).toBe(200);
     await new Promise((resolve) => setTimeout(resolve, 1500));

@@ -1,9 +1,9 @@
 // `npm run fairness`: what one tenant's flood does to another, whether weights and rate limits hold, and what happens under
 // more load than there is room for.
-import { isShort, runCampaign } from "../campaign.ts";
-import { overload } from "./overload.ts";
-import { rateLimits } from "./rates.ts";
-import { floodBeside, unequalShares } from "./shares.ts";
+import { isShort, runCampaign } from "../support/campaign.ts";
+import { floodBeside, weightedShares } from "./fair-shares.ts";
+import { overloadCampaign } from "./overload.ts";
+import { rateLimitCampaign } from "./rate-limits.ts";
 
 const FLOOD = isShort
   ? { runs: 2000, seconds: 6, perSecond: 4, mostSeconds: 3 }
@@ -11,7 +11,7 @@ const FLOOD = isShort
 
 await runCampaign("fairness", {
   flood: () => floodBeside(FLOOD),
-  weights: () => unequalShares({ runs: isShort ? 1000 : 3000 }),
-  rates: () => rateLimits({ perMinute: 3000, seconds: isShort ? 10 : 120 }),
-  overload: () => overload({ seconds: isShort ? 6 : 30, atOnce: 300 }),
+  weights: () => weightedShares({ runs: isShort ? 1000 : 3000 }),
+  rates: () => rateLimitCampaign({ perMinute: 3000, seconds: isShort ? 10 : 120 }),
+  overload: () => overloadCampaign({ seconds: isShort ? 6 : 30, atOnce: 300 }),
 });

@@ -1,11 +1,11 @@
 // More new work than one API process can take in: what was accepted is carried out, reads go on, others get through, and
 // whoever is turned away is told at once and when to come back.
 import { setTimeout as pause } from "node:timers/promises";
-import { percentile } from "../bench/whole.ts";
-import type { Report } from "../campaign.ts";
-import { newTenant } from "../tenants.ts";
-import { startWorld } from "../world.ts";
-import { type Answer, ORDER, speaker, steadily, until } from "./traffic.ts";
+import { percentile } from "../bench/full-service.ts";
+import type { CampaignReport } from "../support/campaign.ts";
+import { createTestTenant } from "../support/tenants.ts";
+import { startTestEnvironment } from "../support/test-environment.ts";
+import { atFixedRate, createLoadSender, REQUEST_BODY, type TimedResponse, waitUntil } from "./load-clients.ts";
 
 const SETTINGS = {
   LOG_LEVEL: "silent",
@@ -14,18 +14,24 @@ const SETTINGS = {
   SHED_MS: "100",
 };
 
-export async function overload({ seconds, atOnce }: { seconds: number; atOnce: number }): Promise<Report> {
-  const world = await startWorld({ roles: "split", env: SETTINGS });
+export async function overloadCampaign({
+  seconds,
+  atOnce,
+}: {
+  seconds: number;
+  atOnce: number;
+}): Promise<CampaignReport> {
+  const environment = await startTestEnvironment({ roles: "split", env: SETTINGS });
   try {
-    const [loud, quiet] = [await newTenant(world), await newTenant(world)];
-    const shout = speaker({ url: world.url, key: loud.key }, atOnce);
-    const speak = speaker({ url: world.url, key: quiet.key });
-    const first = await speak("POST", "/runs/generate", ORDER);
+    const [loud, quiet] = [await createTestTenant(environment), await createTestTenant(environment)];
+    const sendLoud = createLoadSender({ url: environment.url, key: loud.key }, atOnce);
+    const sendQuiet = createLoadSender({ url: environment.url, key: quiet.key });
+    const first = await sendQuiet("POST", "/runs/generate", REQUEST_BODY);
     const end = performance.now() + seconds * 1000;
     const posting = Array.from({ length: atOnce }, async () => {
-      const answers: Answer[] = [];
+      const answers: TimedResponse[] = [];
       while (performance.now() < end) {
-        const answer = await shout("POST", "/runs/generate", ORDER);
+        const answer = await sendLoud("POST", "/runs/generate", REQUEST_BODY);
         answers.push(answer);
         // Impatient, but not a busy loop.
         if (answer.status === 503) await pause(250);
@@ -34,36 +40,36 @@ export async function overload({ seconds, atOnce }: { seconds: number; atOnce: n
     });
     const [posted, reads, others] = await Promise.all([
       Promise.all(posting).then((all) => all.flat()),
-      steadily(2, seconds, () => speak("GET", `/runs/${first.body.run_id}`)),
-      steadily(1, seconds, () => speak("POST", "/runs/generate", ORDER)),
+      atFixedRate(2, seconds, () => sendQuiet("GET", `/runs/${first.body.run_id}`)),
+      atFixedRate(1, seconds, () => sendQuiet("POST", "/runs/generate", REQUEST_BODY)),
     ]);
     await pause(2000);
-    const after = await shout("POST", "/runs/generate", ORDER);
+    const after = await sendLoud("POST", "/runs/generate", REQUEST_BODY);
     const accepted = posted.filter(({ status }) => status === 202);
     const shed = posted.filter(({ status }) => status === 503);
     const strange = posted.filter(({ status }) => status !== 202 && status !== 503);
     const ids = accepted.map(({ body }) => body.run_id as string);
-    await until(async () => (await openOf(world)) === 0, 300);
-    const [ended] = await world.query<{ count: number }>(
+    await waitUntil(async () => (await countOpenRuns(environment)) === 0, 300);
+    const [ended] = await environment.query<{ count: number }>(
       "select count(*)::int from runs where run_id = any($1) and status = 'completed'",
       [ids],
     );
-    const isTold = ({ headers, body }: Answer) =>
+    const isTold = ({ headers, body }: TimedResponse) =>
       body.code === "service_overloaded" && Number.isInteger(Number(headers["retry-after"]));
     return {
       name: `${atOnce} at once against one API process with 4 connections to the database, ${seconds} s`,
       notes: [
         `${accepted.length} accepted, ${shed.length} turned away; answered p99: accepted ${ms(accepted)}, turned away ${ms(shed)}, reads ${ms(reads)}`,
       ],
-      findings: [
+      results: [
         { promise: "there was more than could be taken in", holds: shed.length > 0, saw: `${shed.length} turned away` },
         {
-          promise: "nothing else happened to anybody",
+          promise: "no other status was returned",
           holds: strange.length === 0,
           saw: JSON.stringify(strange.slice(0, 2).map(({ status, body }) => [status, body.code])),
         },
         {
-          promise: "whoever was turned away was told when to come back",
+          promise: "every 503 has a Retry-After header",
           holds: shed.every(isTold),
           saw: `${shed.filter((each) => !isTold(each)).length} were not`,
         },
@@ -86,16 +92,16 @@ export async function overload({ seconds, atOnce }: { seconds: number; atOnce: n
       ],
     };
   } finally {
-    await world.stop();
+    await environment.stop();
   }
 }
 
-const openOf = async (world: Awaited<ReturnType<typeof startWorld>>) => {
+const countOpenRuns = async (world: Awaited<ReturnType<typeof startTestEnvironment>>) => {
   const [row] = await world.query<{ count: number }>("select count(*)::int from open_runs");
   return row!.count;
 };
 
-const ms = (answers: Answer[]) =>
+const ms = (answers: TimedResponse[]) =>
   answers.length === 0
     ? "none"
     : `${percentile(

@@ -2,27 +2,27 @@
 // whoever makes it.
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Caller, callerOf } from "../caller.ts";
-import { vendors } from "../vendors/all.ts";
-import { startWorld, type World } from "../world.ts";
-import { scene, sceneMask } from "./asks.ts";
+import { fakeVendors } from "../fake-vendors/all.ts";
+import { type ApiCaller, createHttpCaller } from "../support/api-caller.ts";
+import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
+import { scene, sceneMask } from "./registry-requests.ts";
 
-let world: World;
-let caller: Caller;
+let environment: TestEnvironment;
+let caller: ApiCaller;
 let run: string;
 let picture: Buffer;
 let mask: Buffer;
 const changedBy = new Map<string, string>();
 
 beforeAll(async () => {
-  world = await startWorld();
-  caller = callerOf(world);
+  environment = await startTestEnvironment();
+  caller = createHttpCaller(environment);
   [picture, mask] = [await scene(), await sceneMask()];
   const form = new FormData();
   form.set("file", new File([new Uint8Array(picture)], "scene.png", { type: "image/png" }));
   run = (await caller.post("/upload", form)).body.data.run_id;
 });
-afterAll(() => world?.stop());
+afterAll(() => environment?.stop());
 
 const pixels = async (bytes: Uint8Array) => sharp(bytes).removeAlpha().toColourspace("srgb").raw().toBuffer();
 
@@ -41,24 +41,24 @@ const white = async (bytes: Buffer) => {
 };
 
 it.each(["openai", "fal", "ideogram", "bfl"])("%s changes what is marked, and nothing else", async (id) => {
-  const kit = vendors.find((each) => each.id === id)!;
-  const standIn = await kit.start();
+  const definition = fakeVendors.find((each) => each.id === id)!;
+  const fakeVendor = await definition.start();
   try {
-    await world.kill("api");
-    await world.start("api", { ...kit.env(standIn), SANDBOX_URL: "", PUBLIC_URL_IS_REACHABLE: "true" });
+    await environment.kill("api");
+    await environment.start("api", { ...definition.env(fakeVendor), SANDBOX_URL: "", PUBLIC_URL_IS_REACHABLE: "true" });
     const { body } = await caller.post(
       "/edits/mask",
       { original_image_url: run, mask_image_url: `data:image/png;base64,${mask.toString("base64")}`, prompt: "a hat" },
       { accept: "application/json" },
     );
-    const ended = await caller.ended(body.run_id, 40);
+    const ended = await caller.waitUntilEnded(body.run_id, 40);
     expect([ended.status, ended.error]).toEqual(["completed", null]);
     const result = Buffer.from(await (await fetch(ended.image_url)).arrayBuffer());
     const changed = await changes(picture, result);
     expect(changed === (await white(mask))).toBe(true);
     changedBy.set(id, changed);
   } finally {
-    await standIn.close();
+    await fakeVendor.close();
   }
 });
 

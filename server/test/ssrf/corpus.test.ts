@@ -5,18 +5,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import tls from "node:tls";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createFetcher, type Fetcher } from "../../src/media/fetch.ts";
-import { createRemoteFetcher } from "../../src/media/fetch-remote.ts";
-import { createResolve } from "../../src/media/resolve.ts";
-import { type Attempts, attemptsHere, attemptsIn, noteAttemptsIn } from "./attempts.ts";
-import { addressOf, type Case, casesOf, corpus } from "./corpus.ts";
-import { type FetcherProcess, mustStart, TOKEN } from "./fetcher-process.ts";
-import { FRONT, type Front, PICTURE, PUBLIC } from "./front.ts";
-import type { NameServer } from "./name-server.ts";
-import { type Net, placeOf, startNet } from "./walk.ts";
+import { createDnsResolver } from "../../src/outbound/dns-resolver.ts";
+import { createFetcherClient } from "../../src/outbound/fetcher-client.ts";
+import { createUrlFetcher, type UrlFetcher } from "../../src/outbound/url-fetcher.ts";
+import { ATTACK_HOST, type AttackServers, IMAGE_BYTES, PUBLIC_TEST_IP } from "./attack-servers.ts";
+import { type ConnectionLog, connectionLogEnv, readConnectionLog, recordConnections } from "./connection-log.ts";
+import { casesOfStage, corpus, type SsrfCase, urlOfCase } from "./corpus.ts";
+import type { DnsServer } from "./dns-server.ts";
+import { FETCHER_TEST_TOKEN, type FetcherProcess, startFetcherOrThrow } from "./fetcher-process.ts";
+import { expectedEndpoint, startTestInternet, type TestInternet } from "./run-corpus.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gesso-ssrf-"));
-const here = attemptsHere();
+const here = recordConnections();
 const limits = { maxBytes: 100_000, timeoutSeconds: 30 };
 const PROXIES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
 /** A proxy that anybody used would be seen as a connection to this machine. */
@@ -25,13 +25,13 @@ const proxies = Object.fromEntries([
   ["NODE_USE_ENV_PROXY", "1"],
 ]);
 
-let net: Net;
-let front: Front;
-let nameServer: NameServer;
+let net: TestInternet;
+let front: AttackServers;
+let nameServer: DnsServer;
 
 beforeAll(async () => {
   Object.assign(process.env, proxies);
-  net = await startNet();
+  net = await startTestInternet();
   ({ front, nameServer } = net);
   tls.setDefaultCACertificates([front.authority.cert]);
 });
@@ -40,10 +40,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-type Subject = { fetcher: Fetcher; attempts: Attempts; stop(): Promise<void> };
+type Subject = { fetcher: UrlFetcher; attempts: ConnectionLog; stop(): Promise<void> };
 
 function inThisProcess(): Subject {
-  const fetcher = createFetcher({ ...net.policy, resolve: createResolve([nameServer.server]) });
+  const fetcher = createUrlFetcher({ ...net.policy, resolve: createDnsResolver([nameServer.server]) });
   // Our own line to the fetcher's process is no attempt of the fetcher.
   return { fetcher, attempts: here, stop: () => fetcher.close() };
 }
@@ -52,14 +52,14 @@ async function inItsOwnProcess(): Promise<Subject> {
   const file = join(folder, "attempts");
   const authority = join(folder, "authority.pem");
   writeFileSync(authority, front.authority.cert);
-  const started: FetcherProcess = await mustStart({
+  const started: FetcherProcess = await startFetcherOrThrow({
     ...proxies,
-    ...noteAttemptsIn(file),
+    ...connectionLogEnv(file),
     NODE_EXTRA_CA_CERTS: authority,
     ...net.settings,
   });
-  const fetcher = createRemoteFetcher({ url: started.url, token: TOKEN, checkUrl: () => {} });
-  return { fetcher, attempts: attemptsIn(file), stop: started.stop };
+  const fetcher = createFetcherClient({ url: started.url, token: FETCHER_TEST_TOKEN, checkUrl: () => {} });
+  return { fetcher, attempts: readConnectionLog(file), stop: started.stop };
 }
 
 describe.each([
@@ -71,87 +71,87 @@ describe.each([
     subject = await start();
   });
   afterAll(() => subject.stop());
-  beforeEach(() => void subject.attempts.taken());
+  beforeEach(() => void subject.attempts.drain());
 
-  const tried = () => [...new Set(subject.attempts.taken().map(({ address }) => address))];
+  const tried = () => [...new Set(subject.attempts.drain().map(({ address }) => address))];
   const outcome = (url: string): Promise<{ code: string; details: Record<string, unknown> } | { bytes: Uint8Array }> =>
     subject.fetcher.fetchBytes(url, limits).catch((thrown) => thrown);
 
-  test.each(casesOf("static"))("refuses $url before anybody is asked ($class)", async (each) => {
+  test.each(casesOfStage("static"))("refuses $url before anybody is asked ($class)", async (each) => {
     const asked = nameServer.total();
-    expect(await outcome(addressOf(each, front))).toMatchObject({ code: "url_not_allowed" });
+    expect(await outcome(urlOfCase(each, front))).toMatchObject({ code: "url_not_allowed" });
     expect(tried()).toEqual([]);
     expect(nameServer.total()).toBe(asked);
   });
 
-  const isRebinding = (each: Case) => each.class === "dns-rebinding";
+  const isRebinding = (each: SsrfCase) => each.class === "dns-rebinding";
 
-  test.each(casesOf("dns").filter((each) => !isRebinding(each)))("goes nowhere for $url", async (each) => {
+  test.each(casesOfStage("dns").filter((each) => !isRebinding(each)))("goes nowhere for $url", async (each) => {
     const refused = each.class === "dns-failure" ? "source_fetch_failed" : "url_not_allowed";
-    expect(await outcome(addressOf(each, front))).toMatchObject({ code: refused });
+    expect(await outcome(urlOfCase(each, front))).toMatchObject({ code: refused });
     expect(tried()).toEqual([]);
   });
 
-  test.each(casesOf("dns").filter(isRebinding))("looks once and stays with the answer: $url", async (each) => {
-    const url = addressOf(each, front);
+  test.each(casesOfStage("dns").filter(isRebinding))("looks once and stays with the answer: $url", async (each) => {
+    const url = urlOfCase(each, front);
     const name = new URL(url).hostname;
-    const before = nameServer.asked(name);
+    const before = nameServer.queryCount(name);
     const reached: string[] = [];
     for (let times = 1; times <= 4; times++) {
       await outcome(url);
-      expect(nameServer.asked(name) - before).toBe(times);
+      expect(nameServer.queryCount(name) - before).toBe(times);
       reached.push(...tried());
     }
     // Nobody listens at the public address here: a fetch that is let through ends at a closed door.
-    expect(reached.filter((address) => address !== PUBLIC)).toEqual([]);
+    expect(reached.filter((address) => address !== PUBLIC_TEST_IP)).toEqual([]);
     expect(await outcome(url)).toMatchObject({ code: "url_not_allowed", details: { reason: "address" } });
     expect(tried()).toEqual([]);
   });
 
-  test.each(casesOf("redirect"))("does not follow: $url", async (each) => {
+  test.each(casesOfStage("redirect"))("does not follow: $url", async (each) => {
     const before = front.connections();
-    expect(await outcome(addressOf(each, front))).toMatchObject({
+    expect(await outcome(urlOfCase(each, front))).toMatchObject({
       code: expect.stringMatching(/^(url_not_allowed|source_fetch_failed)$/),
     });
-    expect(tried().filter((address) => address !== PUBLIC)).toEqual([]);
+    expect(tried().filter((address) => address !== PUBLIC_TEST_IP)).toEqual([]);
     expect(front.connections() - before).toBeLessThanOrEqual(4);
   });
 
-  test.each(casesOf("body"))("does not take: $url", async (each) => {
+  test.each(casesOfStage("body"))("does not take: $url", async (each) => {
     const sent = front.sent();
     const beginning = performance.now();
-    const answer = await outcome(addressOf(each, front));
+    const answer = await outcome(urlOfCase(each, front));
     // A length that was declared too small is kept to: what is left over is not read, and ten bytes are no picture.
     if (each.url.startsWith("Content-Length 10,")) expect(answer).toMatchObject({ bytes: { byteLength: 10 } });
     else expect(answer).toMatchObject({ code: expect.stringMatching(/^source_(fetch_failed|too_large)$/) });
     expect(performance.now() - beginning).toBeLessThan(8_000);
     expect(front.sent() - sent).toBeLessThan(25_000_000);
-    expect(tried().filter((address) => address !== PUBLIC)).toEqual([]);
+    expect(tried().filter((address) => address !== PUBLIC_TEST_IP)).toEqual([]);
   });
 
   test.each(corpus.allow)("lets %s through to the address it leads to", async (url) => {
     const answer = await subject.fetcher.fetchBytes(url, { ...limits, timeoutSeconds: 1 }).catch((thrown) => thrown);
     expect(answer.code).not.toBe("url_not_allowed");
-    expect(subject.attempts.taken()[0]).toEqual(placeOf(url));
+    expect(subject.attempts.drain()[0]).toEqual(expectedEndpoint(url));
   });
 
   test("brings the bytes of what it may fetch, with and without TLS", async () => {
     for (const origin of [front.http, front.https]) {
       const { bytes, media_type } = await subject.fetcher.fetchBytes(`${origin}/picture`, limits);
-      expect(Buffer.from(bytes)).toEqual(PICTURE);
+      expect(Buffer.from(bytes)).toEqual(IMAGE_BYTES);
       expect(media_type).toBe("image/png");
     }
-    expect(nameServer.asked(FRONT)).toBeGreaterThan(0);
-    expect(tried().filter((address) => address !== PUBLIC)).toEqual([]);
+    expect(nameServer.queryCount(ATTACK_HOST)).toBeGreaterThan(0);
+    expect(tried().filter((address) => address !== PUBLIC_TEST_IP)).toEqual([]);
   });
 });
 
 test("a fetcher without the rule would be seen: the count of connections is real", async () => {
-  const open = createFetcher({ allowRanges: ["127.0.0.0/8"], resolve: createResolve([nameServer.server]) });
-  here.taken();
+  const open = createUrlFetcher({ allowRanges: ["127.0.0.0/8"], resolve: createDnsResolver([nameServer.server]) });
+  here.drain();
   await open.fetchBytes("http://127.0.0.1:8443/", limits).catch(() => {});
   await open.fetchBytes("https://a-127.ssrf.test:8443/", limits).catch(() => {});
-  expect(here.taken()).toEqual([
+  expect(here.drain()).toEqual([
     { address: "127.0.0.1", port: 8443 },
     { address: "127.0.0.1", port: 8443 },
   ]);
@@ -161,7 +161,7 @@ test("a fetcher without the rule would be seen: the count of connections is real
 test("the corpus is whole", () => {
   expect(corpus.attack).toHaveLength(207);
   expect(corpus.allow).toHaveLength(10);
-  expect(["static", "dns", "redirect", "body"].map((stage) => casesOf(stage as Case["stage"]).length)).toEqual([
-    167, 15, 12, 13,
-  ]);
+  expect(["static", "dns", "redirect", "body"].map((stage) => casesOfStage(stage as SsrfCase["stage"]).length)).toEqual(
+    [167, 15, 12, 13],
+  );
 });

@@ -1,20 +1,21 @@
 // The corpus, and what it takes to play each of its cases: how the names resolve and what is asked of the front.
 import { readFileSync } from "node:fs";
-import { FRONT, type Front, PUBLIC } from "./front.ts";
-import type { Names } from "./name-server.ts";
+import { ATTACK_HOST, type AttackServers, PUBLIC_TEST_IP } from "./attack-servers.ts";
+import type { DnsRecords } from "./dns-server.ts";
 
-export type Case = { stage: "static" | "dns" | "redirect" | "body"; class: string; url: string };
-export const corpus: { attack: Case[]; allow: string[] } = JSON.parse(
+export type SsrfCase = { stage: "static" | "dns" | "redirect" | "body"; class: string; url: string };
+export const corpus: { attack: SsrfCase[]; allow: string[] } = JSON.parse(
   readFileSync(new URL("../corpora/ssrf.json", import.meta.url), "utf8"),
 );
-export const casesOf = (stage: Case["stage"]): Case[] => corpus.attack.filter((each) => each.stage === stage);
+export const casesOfStage = (stage: SsrfCase["stage"]): SsrfCase[] =>
+  corpus.attack.filter((each) => each.stage === stage);
 
 /** Names under which the service itself is reached. */
 export const OWN_NAMES = ["api.service.test", "console.service.test"];
 
 /** Where the corpus says "public", the address that stands for it is what the name leads to. */
-export const names: Names = {
-  [FRONT]: { addresses: [PUBLIC] },
+export const dnsRecords: DnsRecords = {
+  [ATTACK_HOST]: { addresses: [PUBLIC_TEST_IP] },
   "a-127.ssrf.test": { addresses: ["127.0.0.1"] },
   "a-10.ssrf.test": { addresses: ["10.0.0.1"] },
   "a-169.ssrf.test": { addresses: ["169.254.169.254"] },
@@ -23,10 +24,10 @@ export const names: Names = {
   "aaaa-nat64.ssrf.test": { addresses: ["64:ff9b::a9fe:a9fe"] },
   "cname.ssrf.test": { alias: "localhost", addresses: ["127.0.0.1", "::1"] },
   "127.0.0.1.nip.test": { addresses: ["127.0.0.1"] },
-  "mixed.ssrf.test": { addresses: [PUBLIC, "127.0.0.1"] },
-  "mixed6.ssrf.test": { addresses: [PUBLIC, "::1"] },
-  "rebind.ssrf.test": (time) => ({ addresses: [time === 1 ? PUBLIC : "127.0.0.1"] }),
-  "rebind3.ssrf.test": (time) => ({ addresses: [time <= 2 ? PUBLIC : "127.0.0.1"] }),
+  "mixed.ssrf.test": { addresses: [PUBLIC_TEST_IP, "127.0.0.1"] },
+  "mixed6.ssrf.test": { addresses: [PUBLIC_TEST_IP, "::1"] },
+  "rebind.ssrf.test": (time) => ({ addresses: [time === 1 ? PUBLIC_TEST_IP : "127.0.0.1"] }),
+  "rebind3.ssrf.test": (time) => ({ addresses: [time <= 2 ? PUBLIC_TEST_IP : "127.0.0.1"] }),
   "nx.ssrf.test": { failure: "no such name" },
   "slow.ssrf.test": { addresses: ["127.0.0.1"], delayMs: 30_000 },
   "servfail.ssrf.test": { failure: "server failed" },
@@ -35,7 +36,7 @@ export const names: Names = {
 const to = (status: number, location: string) => `/redirect?${status}=${encodeURIComponent(location)}`;
 
 /** What is asked to play the case. A static case and one of names is asked for as it is written. */
-export function addressOf(each: Case, front: Front): string {
+export function urlOfCase(each: SsrfCase, front: AttackServers): string {
   if (each.stage === "static") return each.url;
   if (each.stage === "dns") return each.url.split(" ")[0]!;
   const played: Record<string, string> = {
@@ -60,9 +61,9 @@ export function addressOf(each: Case, front: Front): string {
     "206 without Range": `${front.http}/206`,
     "204": `${front.http}/204`,
     "200 with 0 bytes": `${front.http}/empty`,
-    "TLS certificate expired": `${front.broken.expired}/picture`,
-    "TLS certificate wrong host": `${front.broken["wrong host"]}/picture`,
-    "TLS 1.0 only": `${front.broken.old}/picture`,
+    "TLS certificate expired": `${front.invalidTls.expired}/picture`,
+    "TLS certificate wrong host": `${front.invalidTls["wrong host"]}/picture`,
+    "TLS 1.0 only": `${front.invalidTls.old}/picture`,
     "never accepts (SYN blackhole)": `${front.blackhole}/picture`,
   };
   const address = played[each.url];

@@ -1,10 +1,10 @@
 // The fetcher as a real process of its own, with nothing in its environment but what is given here.
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { freePort } from "@gesso/dev/parts";
+import { freePort } from "@gesso/dev/components";
 
 const ENTRY = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-export const TOKEN = "a token that only the house and its fetcher know";
+export const FETCHER_TEST_TOKEN = "a token that only the house and its fetcher know";
 
 export type FetcherProcess = { url: string; child: ChildProcess; stop(): Promise<void> };
 
@@ -15,7 +15,7 @@ export async function startFetcherProcess(
 ): Promise<FetcherProcess | { said: string; code: number | null }> {
   const listen = socket ? `unix:${socket}` : `127.0.0.1:${await freePort()}`;
   const child = spawn(process.execPath, [ENTRY, "--role", "fetcher"], {
-    env: { PATH: process.env.PATH ?? "", FETCHER_LISTEN: listen, FETCHER_TOKEN: TOKEN, ...env },
+    env: { PATH: process.env.PATH ?? "", FETCHER_LISTEN: listen, FETCHER_TOKEN: FETCHER_TEST_TOKEN, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let said = "";
@@ -39,7 +39,7 @@ export async function startFetcherProcess(
   };
 }
 
-export async function mustStart(env: Record<string, string> = {}, socket?: string): Promise<FetcherProcess> {
+export async function startFetcherOrThrow(env: Record<string, string> = {}, socket?: string): Promise<FetcherProcess> {
   const started = await startFetcherProcess(env, socket);
   if ("said" in started) throw new Error(started.said);
   return started;

@@ -2,24 +2,24 @@
 import { type Client, createClient, type Event } from "@gesso/client";
 import { unwrap } from "@gesso/client/webhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Caller, callerOf } from "../caller.ts";
-import { newTenant } from "../tenants.ts";
-import { startWorld, type World } from "../world.ts";
-import { type Receiver, startReceiver, webhookEnv } from "./receiver.ts";
+import { type ApiCaller, createHttpCaller } from "../support/api-caller.ts";
+import { createTestTenant } from "../support/tenants.ts";
+import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
+import { startWebhookReceiver, type WebhookReceiver, webhookEnv } from "./receiver.ts";
 
-let receiver: Receiver;
-let world: World;
-let caller: Caller;
+let receiver: WebhookReceiver;
+let environment: TestEnvironment;
+let caller: ApiCaller;
 let client: Client;
 
 beforeAll(async () => {
-  receiver = await startReceiver();
-  world = await startWorld({ env: webhookEnv(receiver) });
-  caller = callerOf(world);
-  client = createClient({ baseUrl: world.url, apiKey: world.key });
+  receiver = await startWebhookReceiver();
+  environment = await startTestEnvironment({ env: webhookEnv(receiver) });
+  caller = createHttpCaller(environment);
+  client = createClient({ baseUrl: environment.url, apiKey: environment.key });
 }, 120_000);
 afterAll(async () => {
-  await world?.stop();
+  await environment?.stop();
   await receiver?.close();
 }, 60_000);
 
@@ -50,7 +50,7 @@ describe("a listener", () => {
     const given = "a secret of my own, long enough";
     expect((await listener({ secret: given })).secret).toBeNull();
     const tables = ["webhook_listeners", "webhook_secrets", "audit"];
-    const rows = await Promise.all(tables.map((table) => world.query(`select * from ${table}`)));
+    const rows = await Promise.all(tables.map((table) => environment.query(`select * from ${table}`)));
     const books = JSON.stringify(rows, (_, value) =>
       value?.type === "Buffer" ? String(Buffer.from(value.data)) : value,
     );
@@ -61,7 +61,7 @@ describe("a listener", () => {
     const refused = [{ name: "" }, { name: "a b" }, { name: "x".repeat(65) }, { name: "x", secret: "short" }];
     for (const body of refused) expect((await caller.post("/webhooks/listeners", body)).status).toBe(400);
     const token = (await caller.post("/tokens", { expires_in: 600 })).body.access_token;
-    const held = await callerOf({ ...world, key: token }).post("/webhooks/listeners", { name: "x" });
+    const held = await createHttpCaller({ ...environment, key: token }).post("/webhooks/listeners", { name: "x" });
     expect([held.status, held.body.code]).toEqual([403, "permission_denied"]);
   });
 
@@ -76,7 +76,7 @@ describe("a listener", () => {
     expect(await unwrap(body.body, body.headers, own.secret)).toEqual(told);
     await expect(unwrap(body.body, body.headers, other.secret)).rejects.toThrow("No signature");
 
-    const { caller: stranger } = await newTenant(world);
+    const { caller: stranger } = await createTestTenant(environment);
     const theirs = (await stranger.post("/webhooks/listeners", { name: "theirs" })).body;
     const places = [
       ...[await message(own.id, event.id, stranger), await message(theirs.id, event.id, stranger)],

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 
 export const RECEIVER_HOST = "127.0.0.50";
 
-export type Received = {
+export type ReceivedMessage = {
   at: number;
   path: string;
   headers: IncomingHttpHeaders;
@@ -15,28 +15,28 @@ export type Received = {
 };
 
 /** How to answer: a status, with headers perhaps, or something that is no answer. */
-export type Reply =
+export type ScriptedResponse =
   | number
   | { status: number; headers?: Record<string, string>; body?: string | Buffer }
   | "hang"
   | "reset"
   | "endless";
 
-export type Receiver = {
+export type WebhookReceiver = {
   url: string;
   port: number;
-  received: Received[];
+  received: ReceivedMessage[];
   /** What `of` picks of it, once there are so many; throws after a while. */
-  got(count: number, of?: (each: Received) => boolean, seconds?: number): Promise<Received[]>;
+  got(count: number, of?: (each: ReceivedMessage) => boolean, seconds?: number): Promise<ReceivedMessage[]>;
   /** Decides for each request, in the order in which they come. */
-  answer(reply: (request: Received, times: number) => Reply): void;
+  respondWith(reply: (request: ReceivedMessage, times: number) => ScriptedResponse): void;
   connections(): number;
   close(): Promise<void>;
 };
 
-export async function startReceiver(host = RECEIVER_HOST): Promise<Receiver> {
-  const received: Received[] = [];
-  let decide: (request: Received, times: number) => Reply = () => 204;
+export async function startWebhookReceiver(host = RECEIVER_HOST): Promise<WebhookReceiver> {
+  const received: ReceivedMessage[] = [];
+  let decide: (request: ReceivedMessage, times: number) => ScriptedResponse = () => 204;
   let connections = 0;
   const times = new Map<string, number>();
   const server = createServer(async (request, response) => {
@@ -68,7 +68,7 @@ export async function startReceiver(host = RECEIVER_HOST): Promise<Receiver> {
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     },
-    answer: (reply) => {
+    respondWith: (reply) => {
       decide = reply;
     },
     connections: () => connections,
@@ -76,7 +76,7 @@ export async function startReceiver(host = RECEIVER_HOST): Promise<Receiver> {
   };
 }
 
-function parsed(bytes: Buffer): Received["event"] {
+function parsed(bytes: Buffer): ReceivedMessage["event"] {
   try {
     return JSON.parse(bytes.toString());
   } catch {
@@ -84,15 +84,15 @@ function parsed(bytes: Buffer): Received["event"] {
   }
 }
 
-function reply(response: ServerResponse, how: Reply): void {
+function reply(response: ServerResponse, how: ScriptedResponse): void {
   if (how === "hang") return;
   if (how === "reset") return void response.socket?.resetAndDestroy();
-  if (how === "endless") return void flood(response);
+  if (how === "endless") return void sendEndlessBody(response);
   const { status, headers = {}, body = "" } = typeof how === "number" ? { status: how } : how;
   response.writeHead(status, headers).end(status === 204 ? undefined : body);
 }
 
-function flood(response: ServerResponse): void {
+function sendEndlessBody(response: ServerResponse): void {
   response.writeHead(200);
   const more = () => {
     while (response.writable && response.write(Buffer.alloc(16 * 1024, "x")));
@@ -108,7 +108,7 @@ const closed = (server: Server) =>
   });
 
 /** What a Gesso needs to be told to write to these. */
-export const webhookEnv = (...receivers: Receiver[]): Record<string, string> => ({
+export const webhookEnv = (...receivers: WebhookReceiver[]): Record<string, string> => ({
   WEBHOOK_ALLOW_HTTP: "true",
   FETCH_ALLOW_CIDRS: `${RECEIVER_HOST}/32`,
   FETCH_PORTS: [80, 443, 8080, 8443, ...receivers.map(({ port }) => port)].join(","),

@@ -4,31 +4,31 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type Caller, callerOf } from "../caller.ts";
-import { type Attempts, attemptsIn, noteAttemptsIn } from "../ssrf/attempts.ts";
-import { addressOf, casesOf, corpus, names, OWN_NAMES } from "../ssrf/corpus.ts";
-import { type Front, PUBLIC, startFront } from "../ssrf/front.ts";
-import { type NameServer, startNameServer } from "../ssrf/name-server.ts";
-import { startWorld, type World } from "../world.ts";
+import { type AttackServers, PUBLIC_TEST_IP, startAttackServers } from "../ssrf/attack-servers.ts";
+import { type ConnectionLog, connectionLogEnv, readConnectionLog } from "../ssrf/connection-log.ts";
+import { casesOfStage, corpus, dnsRecords, OWN_NAMES, urlOfCase } from "../ssrf/corpus.ts";
+import { type DnsServer, startDnsServer } from "../ssrf/dns-server.ts";
+import { type ApiCaller, createHttpCaller } from "../support/api-caller.ts";
+import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gesso-hooks-"));
-let front: Front;
-let nameServer: NameServer;
-let world: World;
-let caller: Caller;
-let attempts: Attempts;
+let front: AttackServers;
+let nameServer: DnsServer;
+let environment: TestEnvironment;
+let caller: ApiCaller;
+let attempts: ConnectionLog;
 
 beforeAll(async () => {
-  front = await startFront();
-  nameServer = await startNameServer(names);
+  front = await startAttackServers();
+  nameServer = await startDnsServer(dnsRecords);
   const authority = join(folder, "authority.pem");
   writeFileSync(authority, front.authority.cert);
-  attempts = attemptsIn(join(folder, "attempts"));
-  world = await startWorld({
+  attempts = readConnectionLog(join(folder, "attempts"));
+  environment = await startTestEnvironment({
     env: {
-      ...noteAttemptsIn(join(folder, "attempts")),
+      ...connectionLogEnv(join(folder, "attempts")),
       NODE_EXTRA_CA_CERTS: authority,
-      FETCH_ALLOW_CIDRS: PUBLIC,
+      FETCH_ALLOW_CIDRS: PUBLIC_TEST_IP,
       FETCH_DENY: OWN_NAMES.join(","),
       FETCH_PORTS: [80, 443, 8080, 8443, ...front.ports].join(","),
       FETCH_DNS_SERVERS: nameServer.server,
@@ -39,31 +39,31 @@ beforeAll(async () => {
       WEBHOOK_BREAKER_FAILURES: "1000000",
     },
   });
-  caller = callerOf(world);
+  caller = createHttpCaller(environment);
 }, 120_000);
 afterAll(async () => {
-  await world?.stop();
+  await environment?.stop();
   nameServer?.close();
   await front?.close();
   rmSync(folder, { recursive: true });
 }, 60_000);
-beforeEach(() => void attempts.taken());
+beforeEach(() => void attempts.drain());
 
 /** Ports below these are nobody's part: the parts of a world listen at ports that were free. */
 const PARTS_FROM = 10_000;
 const foreign = () =>
   attempts
-    .taken()
-    .filter(({ address, port }) => address !== PUBLIC && !(address === "127.0.0.1" && port >= PARTS_FROM));
+    .drain()
+    .filter(({ address, port }) => address !== PUBLIC_TEST_IP && !(address === "127.0.0.1" && port >= PARTS_FROM));
 const count = async (table: string): Promise<number> =>
-  Number((await world.query(`select count(*) from ${table}`))[0]!.count);
+  Number((await environment.query(`select count(*) from ${table}`))[0]!.count);
 
 describe("an address of a webhook", () => {
   test("that is refused by its looks makes neither a run nor a webhook, and nobody is asked", async () => {
     const before = [await count("runs"), await count("webhooks")];
     const asked = nameServer.total();
     const codes: Record<string, number> = {};
-    for (const { url } of casesOf("static")) {
+    for (const { url } of casesOfStage("static")) {
       for (const answer of [
         await caller.post("/runs/generate", { prompt: "x", webhook_url: url }),
         await caller.post("/webhooks", { url }),
@@ -107,7 +107,7 @@ describe("an address of a webhook", () => {
     const cases = corpus.attack.filter(({ stage }) => stage !== "static");
     const runs = await Promise.all(
       cases.map(async (each) => {
-        const body = { prompt: "x", width: 64, height: 64, webhook_url: addressOf(each, front) };
+        const body = { prompt: "x", width: 64, height: 64, webhook_url: urlOfCase(each, front) };
         const answer = await caller.generate(body);
         expect([each.url, answer.status]).toEqual([each.url, 202]);
         return { ...each, run_id: answer.body.run_id };
@@ -131,7 +131,7 @@ type Tried = { run_id: string; status: number | null; error: string | null; stat
 async function allTried(wanted: number): Promise<Map<string, Tried>> {
   const until = Date.now() + 90_000;
   for (;;) {
-    const rows = await world.query<Tried>(
+    const rows = await environment.query<Tried>(
       `select d.run_id, a.status, a.error, d.status as state
        from webhook_deliveries as d join webhook_attempts as a using (delivery_id) where attempt = 1`,
     );

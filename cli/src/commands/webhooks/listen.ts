@@ -2,19 +2,25 @@
 import { hostname } from "node:os";
 import { AbortedError, type NewWebhookListener } from "@gesso/client";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { type ConnectionFlags, clientOf, type Place, placeOf, withConnection } from "../../connection.ts";
-import { EXIT, ending } from "../../exit.ts";
-import { passOn } from "./forward.ts";
-import { type Pauses, watchPauses } from "./pauses.ts";
-import { parseTarget } from "./post.ts";
-import { counted, paint, print, say, seconds, sentLine } from "./screen.ts";
+import {
+  type ConnectionFlags,
+  createCliClient,
+  resolveConnection,
+  type ServerConnection,
+  withConnection,
+} from "../../connection.ts";
+import { EXIT_CODES, runCommand } from "../../exit-codes.ts";
+import { forwardEvent } from "./forward.ts";
+import { type InterruptionMonitor, monitorInterruptions } from "./interruptions.ts";
+import { colorize, formatSeconds, formatSentLine, pluralize, print, printLine } from "./output.ts";
+import { parseTarget } from "./post-message.ts";
 
 const EVENTS = [
   ...(["run.completed", "run.failed", "run.canceled", "run.processing", "run.progress"] as const),
   ...(["webhook_endpoint.disabled", "credits.low", "api_key.revoked"] as const),
 ];
 type EventType = (typeof EVENTS)[number];
-const USUAL = EVENTS.slice(0, 3);
+const DEFAULT_EVENTS = EVENTS.slice(0, 3);
 
 type Flags = ConnectionFlags & {
   forwardTo: URL;
@@ -33,33 +39,33 @@ Examples:
 
 Messages are signed with the secret that is shown at the start; give your own with
 --secret or GESSO_WEBHOOK_SECRET, and it stays the same. They have the same id and body
-as a webhook's. What happens while this machine sleeps is passed on when it wakes.
-A receiver that does not answer, or answers 429 or 5xx, is asked again after a while.`;
+as a webhook's. Events that occur while this machine sleeps are forwarded when it wakes.
+Timeouts, connection errors, 429 and 5xx responses are retried with backoff.`;
 
 export function listenCommand(): Command {
-  const events = new Option("--events <types>", "which, with commas");
+  const events = new Option("--events <types>", "event types, comma-separated");
   const print = new Option("--print-json", "print the body of each message on standard output, a line each");
   const command = new Command("listen")
-    .description("Pass events on to a program on this machine, as webhooks.")
+    .description("Forward events as webhooks to a URL on this machine.")
     .requiredOption("--forward-to <address>", "where to, such as localhost:3000/hook", parseTarget)
-    .addOption(events.argParser(parseEvents).default(USUAL, USUAL.join(",")))
+    .addOption(events.argParser(parseEvents).default(DEFAULT_EVENTS, DEFAULT_EVENTS.join(",")))
     .option("--secret <secret>", "sign with this secret of yours (default: GESSO_WEBHOOK_SECRET, or a new one)")
-    .option("--retry <times>", "how often a receiver that does not answer is asked again", parseTimes, 3)
+    .option("--retry <times>", "number of retries after a failed attempt", parseTimes, 3)
     .option("--json", "print one JSON object a line on standard output: when ready, and for each answer")
     .addOption(print.conflicts("json"));
   return withConnection(command)
     .addHelpText("after", EXAMPLES)
     .action(async (flags: Flags) => {
-      const work = (place: Place) => listen(flags, place);
-      process.exitCode = await ending("gesso webhooks listen", () => placeOf(flags), work);
+      const work = (place: ServerConnection) => listen(flags, place);
+      process.exitCode = await runCommand("gesso webhooks listen", () => resolveConnection(flags), work);
     });
 }
 
-async function listen(flags: Flags, place: Place): Promise<number> {
+async function listen(flags: Flags, place: ServerConnection): Promise<number> {
   const stopped = onInterrupt();
-  const pauses = watchPauses();
+  const pauses = monitorInterruptions();
   try {
-    const client = clientOf(place, watched(pauses, stopped));
+    const client = createCliClient(place, fetchWithConnectionWatch(pauses, stopped));
     const secret = flags.secret ?? process.env.GESSO_WEBHOOK_SECRET;
     const name =
       hostname()
@@ -67,68 +73,70 @@ async function listen(flags: Flags, place: Place): Promise<number> {
         .replace(/^[^A-Za-z0-9]+/, "")
         .slice(0, 64) || "listener";
     const listener = await client.webhooks.listeners.create({ name, ...(secret && { secret }) });
-    tellReady(flags, place, listener);
+    printReady(flags, place, listener);
     const passing = { client, listenerId: listener.id, target: flags.forwardTo, retries: flags.retry, signal: stopped };
     const count = { arrived: 0, failed: 0 };
     const types = [...flags.events, "webhook.test" as const];
     const stream = client.events.stream({ types, after: listener.after }, { signal: stopped });
     try {
       for await (const event of stream) {
-        pauses.begin();
-        const hasArrived = await passOn(passing, event.id, (message, attempt) => tellAttempt(flags, message, attempt));
-        pauses.end(event.timestamp);
+        pauses.forwardingStarted();
+        const hasArrived = await forwardEvent(passing, event.id, (message, attempt) =>
+          printAttempt(flags, message, attempt),
+        );
+        pauses.forwardingEnded(event.timestamp);
         if (hasArrived !== undefined) count[hasArrived ? "arrived" : "failed"]++;
       }
     } catch (thrown) {
       if (!AbortedError.isInstance(thrown)) throw thrown;
     }
-    const failed = count.failed > 0 ? `, ${count.failed} did not` : "";
-    say(`\n  Stopped. ${counted(count.arrived, "message")} arrived${failed}.`);
-    return EXIT.ok;
+    const failed = count.failed > 0 ? `, ${count.failed} failed` : "";
+    printLine(`\n  Stopped. ${pluralize(count.arrived, "message")} arrived${failed}.`);
+    return EXIT_CODES.ok;
   } finally {
     pauses.stop();
   }
 }
 
 /** The client goes on by itself when Gesso is away; that it was away is seen here. */
-const watched =
-  (pauses: Pauses, stopped: AbortSignal): typeof globalThis.fetch =>
+const fetchWithConnectionWatch =
+  (pauses: InterruptionMonitor, stopped: AbortSignal): typeof globalThis.fetch =>
   async (input, init) => {
     try {
       const response = await fetch(input, init);
-      pauses.back();
+      pauses.connectionRestored();
       return response;
     } catch (thrown) {
-      if (!stopped.aborted) pauses.lost();
+      if (!stopped.aborted) pauses.connectionLost();
       throw thrown;
     }
   };
 
-function tellReady(flags: Flags, { url }: Place, listener: NewWebhookListener): void {
+function printReady(flags: Flags, { url }: ServerConnection, listener: NewWebhookListener): void {
   const { json, events, forwardTo } = flags;
   if (json) {
     const { id, url: destination, secret } = listener;
     print({ kind: "ready", listener_id: id, destination, forward_to: forwardTo.href, events, secret });
     return;
   }
-  const secret = listener.secret ?? paint("dim", "the one that you gave");
-  say(`
-  ${paint("bold", "gesso webhooks listen")}   ${paint("dim", `${url}, as ${listener.url}`)}
+  const secret = listener.secret ?? colorize("dim", "the secret you set");
+  printLine(`
+  ${colorize("bold", "gesso webhooks listen")}   ${colorize("dim", `${url}, as ${listener.url}`)}
 
   Events   ${events.join(", ")}
-  To       ${paint("bold", forwardTo.href)}
+  To       ${colorize("bold", forwardTo.href)}
   Secret   ${secret}
 
-  Ready. Send yourself one from another terminal with ${paint("bold", "gesso webhooks trigger")}. Ctrl-C stops.
+  Ready. Send yourself one from another terminal with ${colorize("bold", "gesso webhooks trigger")}. Ctrl-C stops.
 `);
 }
 
-type Told = Parameters<Parameters<typeof passOn>[2]>;
+type AttemptArguments = Parameters<Parameters<typeof forwardEvent>[2]>;
 
-function tellAttempt(
+function printAttempt(
   { json, printJson }: Flags,
-  message: Told[0],
-  { attempt, tried, answer, duration_ms, againMs }: Told[1],
+  message: AttemptArguments[0],
+  { attempt, attemptsHere: tried, result: answer, duration_ms, retryInMs: againMs }: AttemptArguments[1],
 ): void {
   const { event_id, type, run_id, delivery_id, body } = message;
   if (json) {
@@ -147,14 +155,14 @@ function tellAttempt(
     return;
   }
   if (printJson && tried === 1) process.stdout.write(`${body}\n`);
-  const then = againMs === undefined ? undefined : `again in ${seconds(againMs)}`;
-  say(sentLine({ type, subject: run_id ?? event_id, answer, duration_ms, then }));
+  const then = againMs === undefined ? undefined : `retry in ${formatSeconds(againMs)}`;
+  printLine(formatSentLine({ type, subject: run_id ?? event_id, answer, duration_ms, then }));
 }
 
 /** Aborts at the first signal, which lets a message that is on its way arrive; a later one ends this at once. */
 function onInterrupt(): AbortSignal {
   const controller = new AbortController();
-  const interrupt = () => (controller.signal.aborted ? process.exit(EXIT.interrupted) : controller.abort());
+  const interrupt = () => (controller.signal.aborted ? process.exit(EXIT_CODES.interrupted) : controller.abort());
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, interrupt);
   return controller.signal;
 }
@@ -163,7 +171,7 @@ function parseEvents(text: string): EventType[] {
   const types = text.split(",").map((word) => word.trim());
   const unknown = types.filter((type) => !EVENTS.includes(type as EventType));
   if (unknown.length > 0)
-    throw new InvalidArgumentError(`There is no ${unknown.join(", ")}; there are ${EVENTS.join(", ")}.`);
+    throw new InvalidArgumentError(`Unknown event type: ${unknown.join(", ")}. Event types: ${EVENTS.join(", ")}.`);
   return types as EventType[];
 }
 

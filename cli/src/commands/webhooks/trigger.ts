@@ -2,9 +2,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, WebhookDelivery, WebhookDeliveryDetails } from "@gesso/client";
 import { Argument, Command, InvalidArgumentError } from "commander";
-import { type ConnectionFlags, clientOf, type Place, placeOf, withConnection } from "../../connection.ts";
-import { EXIT, ending } from "../../exit.ts";
-import { paint, print, say, sentLine } from "./screen.ts";
+import {
+  type ConnectionFlags,
+  createCliClient,
+  resolveConnection,
+  type ServerConnection,
+  withConnection,
+} from "../../connection.ts";
+import { EXIT_CODES, runCommand } from "../../exit-codes.ts";
+import { colorize, formatSentLine, print, printLine } from "./output.ts";
 
 const TYPES = [
   ...(["webhook.test", "run.completed", "run.failed", "run.canceled", "run.processing", "run.progress"] as const),
@@ -21,25 +27,25 @@ const NEWEST = 100;
 
 const EXAMPLES = `
 Examples:
-  gesso webhooks trigger                                to whoever runs gesso webhooks listen
+  gesso webhooks trigger                                to every running gesso webhooks listen
   gesso webhooks trigger run.completed --metadata '{"order": "4711"}'
   gesso webhooks trigger run.failed --endpoint ID       to a webhook
 
-Such a message has "test": true in its metadata, and its run is nobody's.
-Exit code 1 means that it did not arrive.`;
+Test messages have "test": true in their metadata and refer to a sample run.
+Exit code 1: the message was not delivered.`;
 
 export function triggerCommand(): Command {
   const command = new Command("trigger")
-    .description("Send a message for trying out, and see whether it arrives.")
+    .description("Send a test message and report whether it was delivered.")
     .addArgument(new Argument("[type]", "what it looks like").choices(TYPES).default("webhook.test"))
-    .option("--endpoint <id>", "to this webhook, and not to who listens")
-    .option("--metadata <json>", "what the run in it has as its metadata", parseObject)
+    .option("--endpoint <id>", "ID of a webhook endpoint (default: every running gesso webhooks listen)")
+    .option("--metadata <json>", "metadata of the sample run", parseObject)
     .option("--json", "print one JSON object on standard output");
   return withConnection(command)
     .addHelpText("after", EXAMPLES)
     .action(async (type: Type, flags: Flags) => {
-      const work = (place: Place) => trigger(clientOf(place), type, flags);
-      process.exitCode = await ending("gesso webhooks trigger", () => placeOf(flags), work);
+      const work = (place: ServerConnection) => trigger(createCliClient(place), type, flags);
+      process.exitCode = await runCommand("gesso webhooks trigger", () => resolveConnection(flags), work);
     });
 }
 
@@ -47,36 +53,36 @@ async function trigger(client: Client, type: Type, flags: Flags): Promise<number
   const sent = flags.endpoint ? await toEndpoint(client, type, flags) : await toListeners(client, type, flags);
   const hasArrived = sent.deliveries.length > 0 && sent.deliveries.every(({ status }) => status === "delivered");
   if (flags.json) print({ event_id: sent.event_id, type, arrived: hasArrived, deliveries: sent.deliveries });
-  else await tell(client, sent);
-  return hasArrived ? EXIT.ok : EXIT.failed;
+  else await printResult(client, sent);
+  return hasArrived ? EXIT_CODES.ok : EXIT_CODES.failed;
 }
 
-type Triggered = { event_id: string; isForListeners: boolean; deliveries: WebhookDeliveryDetails[] };
+type TriggerResult = { event_id: string; isForListeners: boolean; deliveries: WebhookDeliveryDetails[] };
 
-async function toEndpoint(client: Client, type: Type, { endpoint = "", metadata }: Flags): Promise<Triggered> {
+async function toEndpoint(client: Client, type: Type, { endpoint = "", metadata }: Flags): Promise<TriggerResult> {
   const delivery = await client.webhooks.test(endpoint, { type, ...(metadata && { metadata }) });
   const ended = async () => {
     const details = await client.webhooks.deliveries.get(delivery.id);
     return details.attempts === 0 && details.status === "pending" ? undefined : details;
   };
-  const details = (await untilDefined(ended, ENDPOINT_MS)) ?? (await client.webhooks.deliveries.get(delivery.id));
+  const details = (await pollUntilDefined(ended, ENDPOINT_MS)) ?? (await client.webhooks.deliveries.get(delivery.id));
   return { event_id: delivery.event_id, isForListeners: false, deliveries: [details] };
 }
 
 /** Everybody who listens says so in the log of deliveries. Who is not there within a few seconds is not there. */
-async function toListeners(client: Client, type: Type, { metadata }: Flags): Promise<Triggered> {
+async function toListeners(client: Client, type: Type, { metadata }: Flags): Promise<TriggerResult> {
   const { event_id } = await client.webhooks.trigger({ type, ...(metadata && { metadata }) });
   const told = async () => {
     const { data } = await client.webhooks.deliveries.list({ limit: NEWEST });
     const own = data.filter((delivery) => delivery.event_id === event_id);
     return own.length > 0 ? own : undefined;
   };
-  const found: WebhookDelivery[] = (await untilDefined(told, LISTENERS_MS)) ?? [];
+  const found: WebhookDelivery[] = (await pollUntilDefined(told, LISTENERS_MS)) ?? [];
   const deliveries = await Promise.all(found.map(({ id }) => client.webhooks.deliveries.get(id)));
   return { event_id, isForListeners: true, deliveries };
 }
 
-async function untilDefined<T>(look: () => Promise<T | undefined>, patienceMs: number): Promise<T | undefined> {
+async function pollUntilDefined<T>(look: () => Promise<T | undefined>, patienceMs: number): Promise<T | undefined> {
   for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(POLL_MS)) {
     const found = await look();
     if (found !== undefined) return found;
@@ -84,26 +90,28 @@ async function untilDefined<T>(look: () => Promise<T | undefined>, patienceMs: n
   return undefined;
 }
 
-async function tell(client: Client, { deliveries, event_id, isForListeners }: Triggered): Promise<void> {
+async function printResult(client: Client, { deliveries, event_id, isForListeners }: TriggerResult): Promise<void> {
   for (const { type, url, log, status } of deliveries) {
     const last = log.at(-1);
-    if (!last) say(`  ${url}: ${status}, not tried yet`);
-    else say(sentLine({ type, subject: url, answer: answerOf(last), duration_ms: last.duration_ms }));
+    if (!last) printLine(`  ${url}: ${status}, not tried yet`);
+    else printLine(formatSentLine({ type, subject: url, answer: toPostResult(last), duration_ms: last.duration_ms }));
   }
-  if (deliveries.length > 0) return say(paint("dim", `  ${event_id}`));
+  if (deliveries.length > 0) return printLine(colorize("dim", `  ${event_id}`));
   if (!isForListeners) return;
   const { data: webhooks } = await client.webhooks.list({ limit: 10 });
-  say(`  Nobody listens. Start ${paint("bold", "gesso webhooks listen --forward-to localhost:3000/hook")} first.`);
+  printLine(
+    `  No listener is running. Start ${colorize("bold", "gesso webhooks listen --forward-to localhost:3000/hook")} first.`,
+  );
   if (webhooks.length === 0) return;
-  say("  Or send it to a webhook with --endpoint:");
+  printLine("  Or send it to a webhook with --endpoint:");
   for (const { id, url, enabled } of webhooks)
-    say(`    ${id}  ${url}${enabled ? "" : paint("dim", "  (switched off)")}`);
+    printLine(`    ${id}  ${url}${enabled ? "" : colorize("dim", "  (disabled)")}`);
 }
 
 type Log = WebhookDeliveryDetails["log"][number];
 
-const answerOf = ({ status, error, response }: Log) =>
-  status === null ? { error: error ?? "", says: `no answer (${error})` } : { status, text: response ?? "" };
+const toPostResult = ({ status, error, response }: Log) =>
+  status === null ? { error: error ?? "", says: `no response (${error})` } : { status, text: response ?? "" };
 
 function parseObject(text: string): Record<string, unknown> {
   try {

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { after, runId, words } from "../../kit/fields.ts";
+import { afterEventIdField, runId, textField } from "../../kit/fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
-import { EVENT_TYPES, EventPage } from "../../kit/shapes-events.ts";
+import { EVENT_TYPES, EventPage } from "../../kit/schemas/events.ts";
 
 export const streamEvents = defineOperation({
   name: "events.stream",
@@ -14,9 +14,9 @@ export const streamEvents = defineOperation({
       .max(EVENT_TYPES.length)
       .optional()
       .describe("Only events of these types"),
-    run_type: words("Only events of runs of this kind", 64).optional(),
+    run_type: textField("Only events of runs of this kind", 64).optional(),
     run_id: runId("Only events of this run").optional(),
-    after: after(),
+    after: afterEventIdField(),
   }),
   output: EventPage,
   example: { types: ["run.completed"] },

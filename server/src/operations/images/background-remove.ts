@@ -1,26 +1,26 @@
 import { z } from "zod";
-import { runId, waitedRun } from "../../kit/fields.ts";
-import { firstSource, picture } from "../../kit/images.ts";
+import { runId, syncRunFields } from "../../kit/fields.ts";
+import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { atLeastOne } from "../../kit/rules.ts";
-import { BackgroundRemoved } from "../../kit/shapes.ts";
+import { BackgroundRemoved } from "../../kit/schemas/run.ts";
 
 export const backgroundRemove = defineOperation({
   name: "images.backgroundRemove",
-  summary: "Take the background away; answers the address of the transparent image",
+  summary: "Remove the background; returns the URL of the transparent image",
   http: { method: "POST", path: "/edits/background-remove", bodies: ["json"] },
   run_type: "background-removal",
 
   input: z.object({
-    image_url: picture("The image").optional(),
+    image_url: imageField("The image").optional(),
     run_id: runId("The run whose image is used; it becomes the parent").optional(),
-    ...waitedRun,
+    ...syncRunFields,
   }),
   rules: [atLeastOne("image_url", "run_id")],
   output: BackgroundRemoved,
   example: { image_url: "https://example.com/portrait.png" },
 
-  failsAloud: true,
+  failsAsError: true,
   parent: (asked) => asked.run_id,
   plan: (asked) => [
     {
@@ -29,7 +29,7 @@ export const backgroundRemove = defineOperation({
       images: [firstSource(asked.image_url, asked.run_id)!],
     },
   ],
-  reply: (run) => ({
+  renderResponse: (run) => ({
     url: run.image_url,
     runId: run.run_id,
     ...(run.parent_run_id && { parentRunId: run.parent_run_id }),

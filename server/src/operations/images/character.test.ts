@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
 import {
-  complaintsOf,
-  FILE,
-  fileOf,
-  PARENT,
-  parentOf,
+  createTestFilePart,
+  FILE_ASSET_ID,
+  listValidationErrors,
+  PARENT_RUN_ID,
+  parseOperationInput,
   planOf,
-  RUN,
-  read,
+  RUN_ID,
+  resolveParent,
   URL_A,
   URL_B,
   warningsOf,
-} from "../../../test/plans.ts";
+} from "../../../test/support/operation-plans.ts";
 import { generateCharacter as character } from "./character.ts";
 
 describe("a character", () => {
@@ -27,16 +27,19 @@ describe("a character", () => {
         options: { style_type: "Fiction", resolution: "1024" },
       },
     ]);
-    expect(read(character, raw).input).toMatchObject({ rendering_speed: "Default", magic_prompt_option: "Auto" });
+    expect(parseOperationInput(character, raw).input).toMatchObject({
+      rendering_speed: "Default",
+      magic_prompt_option: "Auto",
+    });
   });
 
   it("is taken from a file before an image before a run, which stays the parent", () => {
-    const raw = { prompt: "x", character_reference_image: URL_A, character_reference_run_id: PARENT };
+    const raw = { prompt: "x", character_reference_image: URL_A, character_reference_run_id: PARENT_RUN_ID };
     expect(planOf(character, raw)[0]!.images).toEqual([{ url: URL_A }]);
-    expect(planOf(character, { ...raw, character_reference_file: fileOf() }, "form")[0]!.images).toEqual([
-      { asset: FILE },
+    expect(planOf(character, { ...raw, character_reference_file: createTestFilePart() }, "form")[0]!.images).toEqual([
+      { asset: FILE_ASSET_ID },
     ]);
-    expect(parentOf(character, raw)).toBe(PARENT);
+    expect(resolveParent(character, raw)).toBe(PARENT_RUN_ID);
   });
 
   it("without a reference is a plain generation, with a warning", () => {
@@ -46,13 +49,13 @@ describe("a character", () => {
   });
 
   it("is put into a context within its mask, and nothing else of the context changes", () => {
-    const raw = { prompt: "x", character_reference_run_id: RUN, image: URL_A, mask: URL_B };
+    const raw = { prompt: "x", character_reference_run_id: RUN_ID, image: URL_A, mask: URL_B };
     expect(planOf(character, raw)).toEqual([
       {
         task: "image.character",
         model: "character-default",
         prompt: "x",
-        images: [{ run: RUN }, { url: URL_A }],
+        images: [{ run: RUN_ID }, { url: URL_A }],
         mask: { url: URL_B },
         mask_over: 1,
       },
@@ -67,7 +70,7 @@ describe("a character", () => {
   });
 
   it("does not use a mask that lies over nothing", () => {
-    const raw = { prompt: "x", character_reference_run_id: RUN, mask: URL_B };
+    const raw = { prompt: "x", character_reference_run_id: RUN_ID, mask: URL_B };
     expect(planOf(character, raw)).toHaveLength(1);
     expect(warningsOf(character, raw)).toEqual(["mask"]);
   });
@@ -81,6 +84,6 @@ describe("a character", () => {
     [{ character_reference_run_id: "me" }, "/character_reference_run_id invalid_uuid"],
     [{ character_reference_file: "x" }, "/character_reference_file unknown_field"],
   ])("%j is answered with %s", (raw, complaint) => {
-    expect(complaintsOf(character, { prompt: "x", ...raw })).toEqual([complaint]);
+    expect(listValidationErrors(character, { prompt: "x", ...raw })).toEqual([complaint]);
   });
 });

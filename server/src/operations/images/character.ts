@@ -1,20 +1,20 @@
 import { z } from "zod";
-import { everyRun, prompt, runId, seed } from "../../kit/fields.ts";
-import { file } from "../../kit/files.ts";
-import { givenOf } from "../../kit/given.ts";
-import { firstSource, picture } from "../../kit/images.ts";
+import { promptField, runFields, runId, seed } from "../../kit/fields.ts";
+import { fileField } from "../../kit/files.ts";
+import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
-import { asEnvelope, envelope } from "../../kit/shapes.ts";
-import { shapeIsKept, withinMask } from "./masked.ts";
+import { pickProvided } from "../../kit/provided-fields.ts";
+import { asEnvelope, envelopeSchema } from "../../kit/schemas/run.ts";
+import { aspectRatioIgnored, planWithinMask } from "./mask-blend.ts";
 
 const RESOLUTIONS = ["auto", "720", "1024", "1280", "2048"] as const;
 const TUNING = ["rendering_speed", "style_type", "magic_prompt_option", "resolution"];
 
 const input = z.object({
-  prompt: prompt("What the character does, and where"),
-  character_reference_image: picture("An image of the character").optional(),
+  prompt: promptField("What the character does, and where"),
+  character_reference_image: imageField("An image of the character").optional(),
   character_reference_run_id: runId("A run whose image shows the character; it becomes the parent").optional(),
-  character_reference_file: file("An image of the character as a file; it goes before the others").optional(),
+  character_reference_file: fileField("An image of the character as a file; it goes before the others").optional(),
   rendering_speed: z.enum(["Default", "Turbo", "Quality"]).default("Default").describe("Speed against quality"),
   style_type: z.enum(["Auto", "Fiction", "Realistic"]).default("Auto").describe("Style of the picture"),
   magic_prompt_option: z.enum(["On", "Off", "Auto"]).default("Auto").describe("Whether the prompt is made richer"),
@@ -27,9 +27,9 @@ const input = z.object({
     .default("auto")
     .describe("Longer side in pixels, as text or as a number"),
   seed: seed(),
-  image: picture("Background or context that the character is put into").optional(),
-  mask: picture("Mask of `image`: white is where the character may be").optional(),
-  ...everyRun,
+  image: imageField("Background or context that the character is put into").optional(),
+  mask: imageField("Mask of `image`: white is where the character may be").optional(),
+  ...runFields,
 });
 
 const referenceOf = (asked: z.output<typeof input>) =>
@@ -42,17 +42,17 @@ export const generateCharacter = defineOperation({
   run_type: "character-generation",
 
   input,
-  output: envelope("character-generation").meta({ id: "CharacterGeneration" }),
+  output: envelopeSchema("character-generation").meta({ id: "CharacterGeneration" }),
   example: { prompt: "reading in a cafe", character_reference_image: "https://example.com/portrait.png", seed: 7 },
 
-  settle: (asked) => ({
+  fillDefaults: (asked) => ({
     ...asked,
     resolution: String(asked.resolution) as (typeof RESOLUTIONS)[number],
     ...(!asked.aspect_ratio && !asked.image && { aspect_ratio: "1:1" as const }),
   }),
   parent: (asked) => asked.character_reference_run_id,
-  unused: (asked) => (asked.mask && !asked.image ? ["mask"] : []),
-  adapted: (asked, given) => (asked.mask && asked.image ? shapeIsKept(given) : []),
+  unusedFields: (asked) => (asked.mask && !asked.image ? ["mask"] : []),
+  adjustments: (asked, given) => (asked.mask && asked.image ? aspectRatioIgnored(given) : []),
   notes: (asked) =>
     referenceOf(asked) ? [] : ["No character reference was given: this is a generation like any other."],
   plan: (asked, given) => {
@@ -61,17 +61,17 @@ export const generateCharacter = defineOperation({
     const mask = context && firstSource(asked.mask);
     const job = { prompt: asked.prompt, mask, aspect_ratio: mask ? undefined : asked.aspect_ratio, seed: asked.seed };
     if (context && !reference)
-      return withinMask({ ...job, task: "image.edit", model: "edit-default", images: [context] });
+      return planWithinMask({ ...job, task: "image.edit", model: "edit-default", images: [context] });
     const images = [reference, context].flatMap((source) => source ?? []);
-    return withinMask({
+    return planWithinMask({
       ...job,
       task: "image.character",
       model: "character-default",
       images: images.length > 0 ? images : undefined,
       mask_over: mask && 1,
-      options: givenOf(asked, given, TUNING),
+      options: pickProvided(asked, given, TUNING),
     });
   },
-  reply: asEnvelope,
+  renderResponse: asEnvelope,
   refusal: (fault) => ({ success: false, ...fault }),
 });

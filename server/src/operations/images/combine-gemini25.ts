@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { asGeneration, Generation } from "../../kit/shapes.ts";
+import { asGeneration, Generation } from "../../kit/schemas/run.ts";
 import { combineFields, combinePlan, combineRules } from "./model-combine.ts";
 
 export const combineGemini25 = defineOperation({
@@ -18,5 +18,5 @@ export const combineGemini25 = defineOperation({
   },
 
   plan: (asked) => combinePlan("gemini-2.5", asked),
-  reply: asGeneration,
+  renderResponse: asGeneration,
 });

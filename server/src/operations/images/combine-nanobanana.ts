@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { asGeneration, Generation } from "../../kit/shapes.ts";
+import { asGeneration, Generation } from "../../kit/schemas/run.ts";
 import { combineFields, combinePlan, combineRules } from "./model-combine.ts";
 
 export const combineNanobanana = defineOperation({
@@ -18,5 +18,5 @@ export const combineNanobanana = defineOperation({
   },
 
   plan: (asked) => combinePlan("nanobanana", asked),
-  reply: asGeneration,
+  renderResponse: asGeneration,
 });

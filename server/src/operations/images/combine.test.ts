@@ -1,5 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { complaintsOf, FILE, fileOf, planOf, RUN, read, URL_A, URL_B, warningsOf } from "../../../test/plans.ts";
+import {
+  createTestFilePart,
+  FILE_ASSET_ID,
+  listValidationErrors,
+  parseOperationInput,
+  planOf,
+  RUN_ID,
+  URL_A,
+  URL_B,
+  warningsOf,
+} from "../../../test/support/operation-plans.ts";
 import { combineImages } from "./combine.ts";
 import { combineGemini25 } from "./combine-gemini25.ts";
 import { combineNanobanana } from "./combine-nanobanana.ts";
@@ -8,11 +18,11 @@ const many = (count: number) => Array.from({ length: count }, () => URL_A);
 
 describe("a plain combination", () => {
   it("is one job of ours with the images in their order and every setting said", () => {
-    expect(planOf(combineImages, { images: [URL_B, fileOf(), RUN] }, "form")).toEqual([
+    expect(planOf(combineImages, { images: [URL_B, createTestFilePart(), RUN_ID] }, "form")).toEqual([
       {
         task: "image.combine",
         model: "local",
-        images: [{ url: URL_B }, { asset: FILE }, { run: RUN }],
+        images: [{ url: URL_B }, { asset: FILE_ASSET_ID }, { run: RUN_ID }],
         options: { mode: "side-by-side", gap: 0, background: "transparent", opacity: 1, output_format: "png" },
       },
     ]);
@@ -20,11 +30,15 @@ describe("a plain combination", () => {
 
   it("is on white in a JPEG, whatever was asked, and says so", () => {
     const raw = { images: many(2), output_format: "jpeg" };
-    expect(read(combineImages, raw).input).toMatchObject({ background: "#ffffff" });
+    expect(parseOperationInput(combineImages, raw).input).toMatchObject({ background: "#ffffff" });
     expect(warningsOf(combineImages, raw)).toEqual([]);
-    expect(read(combineImages, { ...raw, background: "transparent" }).input).toMatchObject({ background: "#ffffff" });
+    expect(parseOperationInput(combineImages, { ...raw, background: "transparent" }).input).toMatchObject({
+      background: "#ffffff",
+    });
     expect(warningsOf(combineImages, { ...raw, background: "transparent" })).toEqual(["background"]);
-    expect(read(combineImages, { ...raw, background: "#00ff00" }).input).toMatchObject({ background: "#00ff00" });
+    expect(parseOperationInput(combineImages, { ...raw, background: "#00ff00" }).input).toMatchObject({
+      background: "#00ff00",
+    });
   });
 
   it("says which settings its mode does not use", () => {
@@ -44,7 +58,7 @@ describe("a plain combination", () => {
     [{ images: many(2), gap: 513 }, ["/gap out_of_range"]],
     [{ images: many(2), background: "red" }, ["/background unknown_value"]],
   ])("%j is answered with %j", (raw, complaints) => {
-    expect(complaintsOf(combineImages, raw as never)).toEqual(complaints);
+    expect(listValidationErrors(combineImages, raw as never)).toEqual(complaints);
   });
 });
 
@@ -56,8 +70,8 @@ describe.each([
     const raw = {
       prompt: "x",
       image_urls: [URL_A, URL_B],
-      run_ids: [RUN, RUN],
-      images: [fileOf()],
+      run_ids: [RUN_ID, RUN_ID],
+      images: [createTestFilePart()],
       aspect_ratio: "3:2",
     };
     expect(planOf(operation, raw, "form")).toEqual([
@@ -65,7 +79,7 @@ describe.each([
         task: "image.edit",
         model,
         prompt: "x",
-        images: [{ url: URL_A }, { url: URL_B }, { run: RUN }, { run: RUN }, { asset: FILE }],
+        images: [{ url: URL_A }, { url: URL_B }, { run: RUN_ID }, { run: RUN_ID }, { asset: FILE_ASSET_ID }],
         aspect_ratio: "3:2",
       },
     ]);
@@ -75,13 +89,13 @@ describe.each([
   it.each<[object, string[]]>([
     [{ image_urls: many(1) }, ["/image_urls too_few_items"]],
     [{ image_urls: many(11) }, ["/image_urls too_many_items"]],
-    [{ run_ids: [RUN] }, ["/run_ids too_few_items", "/image_urls too_few_items"]],
-    [{ run_ids: Array(11).fill(RUN) }, ["/run_ids too_many_items", "/image_urls too_many_items"]],
-    [{ image_urls: many(6), run_ids: Array(5).fill(RUN) }, ["/image_urls too_many_items"]],
+    [{ run_ids: [RUN_ID] }, ["/run_ids too_few_items", "/image_urls too_few_items"]],
+    [{ run_ids: Array(11).fill(RUN_ID) }, ["/run_ids too_many_items", "/image_urls too_many_items"]],
+    [{ image_urls: many(6), run_ids: Array(5).fill(RUN_ID) }, ["/image_urls too_many_items"]],
     [{ images: [URL_A] }, ["/image_urls too_few_items"]],
-    [{ images: [URL_A, RUN] }, []],
+    [{ images: [URL_A, RUN_ID] }, []],
     [{}, ["/image_urls too_few_items"]],
   ])("%j is answered with %j", (raw, complaints) => {
-    expect(complaintsOf(operation, { prompt: "x", ...raw })).toEqual(complaints);
+    expect(listValidationErrors(operation, { prompt: "x", ...raw })).toEqual(complaints);
   });
 });

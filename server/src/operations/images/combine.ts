@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { everyRun } from "../../kit/fields.ts";
-import { picture, toSource } from "../../kit/images.ts";
+import { runFields } from "../../kit/fields.ts";
+import { imageField, parseSource } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
-import { asGeneration, Generation } from "../../kit/shapes.ts";
+import { asGeneration, Generation } from "../../kit/schemas/run.ts";
 
 const WHITE = "#ffffff";
 
@@ -14,7 +14,7 @@ export const combineImages = defineOperation({
 
   input: z.object({
     images: z
-      .array(picture("An image: address, base64 or run id; in a form also a file"))
+      .array(imageField("An image: address, base64 or run id; in a form also a file"))
       .min(2)
       .max(10)
       .describe("The images, in their order"),
@@ -27,17 +27,17 @@ export const combineImages = defineOperation({
       .describe("Where no image is: transparent (white in a JPEG), or #rrggbb"),
     opacity: z.number().min(0).max(1).default(1).describe("Of the upper images in overlay"),
     output_format: z.enum(["png", "jpeg", "webp"]).default("png").describe("Kind of file"),
-    ...everyRun,
+    ...runFields,
   }),
   output: Generation,
   example: { images: ["https://example.com/lamp.png", "https://example.com/desk.png"], mode: "side-by-side", gap: 8 },
 
-  settle: (asked) => {
+  fillDefaults: (asked) => {
     const isOpaque = asked.output_format === "jpeg";
     const background = asked.background ?? "transparent";
     return { ...asked, background: isOpaque && background === "transparent" ? WHITE : background };
   },
-  adapted: (asked, given) => [
+  adjustments: (asked, given) => [
     ...(asked.output_format === "jpeg" && given.background === "transparent"
       ? [{ field: "background", says: "background is white: a JPEG has no transparency." }]
       : []),
@@ -52,9 +52,9 @@ export const combineImages = defineOperation({
     {
       task: "image.combine",
       model: "local",
-      images: images.map(toSource),
+      images: images.map(parseSource),
       options: { mode, gap, background, opacity, output_format },
     },
   ],
-  reply: asGeneration,
+  renderResponse: asGeneration,
 });

@@ -1,30 +1,42 @@
 import { describe, expect, it } from "vitest";
-import { complaintsOf, FILE, fileOf, parentOf, planOf, RUN } from "../../../test/plans.ts";
+import {
+  createTestFilePart,
+  FILE_ASSET_ID,
+  listValidationErrors,
+  planOf,
+  RUN_ID,
+  resolveParent,
+} from "../../../test/support/operation-plans.ts";
 import { describeImage } from "./describe.ts";
 
 describe("a description", () => {
   it("is asked for in the detail and the language wanted", () => {
-    const job = { task: "image.describe", model: "describe-default", images: [{ run: RUN }] };
-    expect(planOf(describeImage, { run_id: RUN })).toEqual([{ ...job, options: { detail: "normal" } }]);
-    expect(planOf(describeImage, { run_id: RUN, detail: "long", language: "de" })).toEqual([
+    const job = { task: "image.describe", model: "describe-default", images: [{ run: RUN_ID }] };
+    expect(planOf(describeImage, { run_id: RUN_ID })).toEqual([{ ...job, options: { detail: "normal" } }]);
+    expect(planOf(describeImage, { run_id: RUN_ID, detail: "long", language: "de" })).toEqual([
       { ...job, options: { detail: "long", language: "de" } },
     ]);
-    expect(parentOf(describeImage, { run_id: RUN })).toBe(RUN);
+    expect(resolveParent(describeImage, { run_id: RUN_ID })).toBe(RUN_ID);
   });
 
   it.each(["image", "image_url"])("takes a file as %s", (field) => {
-    expect(planOf(describeImage, { [field]: fileOf() }, "form")[0]!.images).toEqual([{ asset: FILE }]);
+    expect(planOf(describeImage, { [field]: createTestFilePart() }, "form")[0]!.images).toEqual([
+      { asset: FILE_ASSET_ID },
+    ]);
   });
 
   it("is in the answer only when there is one", () => {
-    const run = { run_id: RUN, status: "processing", error: null };
-    expect(describeImage.reply!(run as never, { jobs: [], data: null })).toEqual({ run_id: RUN, status: "processing" });
+    const run = { run_id: RUN_ID, status: "processing", error: null };
+    expect(describeImage.renderResponse!(run as never, { jobs: [], data: null })).toEqual({
+      run_id: RUN_ID,
+      status: "processing",
+    });
     const data = { description: "a desk", tags: ["desk"], prompt: "desk", width: 8, height: 9, model: "x" };
-    expect(describeImage.reply!(run as never, { jobs: [], data })).not.toHaveProperty("model");
+    expect(describeImage.renderResponse!(run as never, { jobs: [], data })).not.toHaveProperty("model");
   });
 
   it("needs a picture and a known detail", () => {
-    expect(complaintsOf(describeImage, {})).toEqual(["/image_url at_least_one_of"]);
-    expect(complaintsOf(describeImage, { run_id: RUN, detail: "epic" })).toEqual(["/detail unknown_value"]);
+    expect(listValidationErrors(describeImage, {})).toEqual(["/image_url at_least_one_of"]);
+    expect(listValidationErrors(describeImage, { run_id: RUN_ID, detail: "epic" })).toEqual(["/detail unknown_value"]);
   });
 });

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { everyRun, runId, words } from "../../kit/fields.ts";
-import { file } from "../../kit/files.ts";
-import { givenOf } from "../../kit/given.ts";
-import { firstSource, picture } from "../../kit/images.ts";
+import { runFields, runId, textField } from "../../kit/fields.ts";
+import { fileField } from "../../kit/files.ts";
+import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
+import { pickProvided } from "../../kit/provided-fields.ts";
 import { atLeastOne } from "../../kit/rules.ts";
-import { Description } from "../../kit/shapes.ts";
+import { Description } from "../../kit/schemas/run.ts";
 
 export const describeImage = defineOperation({
   name: "images.describe",
@@ -14,12 +14,12 @@ export const describeImage = defineOperation({
   run_type: "describe",
 
   input: z.object({
-    image_url: picture("The image").optional(),
+    image_url: imageField("The image").optional(),
     run_id: runId("The run whose image is described; it becomes the parent").optional(),
-    image: file("The image as a file; it goes before the others").optional(),
+    image: fileField("The image as a file; it goes before the others").optional(),
     detail: z.enum(["short", "normal", "long"]).default("normal").describe("How much is said"),
-    language: words("Language of the description, such as en or de", 64).optional(),
-    ...everyRun,
+    language: textField("Language of the description, such as en or de", 64).optional(),
+    ...runFields,
   }),
   rules: [atLeastOne("image_url", "run_id", "image")],
   output: Description,
@@ -31,10 +31,10 @@ export const describeImage = defineOperation({
       task: "image.describe",
       model: "describe-default",
       images: [firstSource(asked.image, asked.image_url, asked.run_id)!],
-      options: { detail: asked.detail, ...givenOf(asked, given, ["language"]) },
+      options: { detail: asked.detail, ...pickProvided(asked, given, ["language"]) },
     },
   ],
-  reply: (run, { data }) => {
+  renderResponse: (run, { data }) => {
     const { description, tags, prompt, width, height } = data ?? {};
     return {
       run_id: run.run_id,

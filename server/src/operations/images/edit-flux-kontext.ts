@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { everyRun, prompt, runId, seed } from "../../kit/fields.ts";
+import { promptField, runFields, runId, seed } from "../../kit/fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
-import { inJson, required } from "../../kit/rules.ts";
-import { Run } from "../../kit/shapes.ts";
-import { KONTEXT_RATIOS } from "../../models.ts";
+import { onlyInJson, required } from "../../kit/rules.ts";
+import { Run } from "../../kit/schemas/run.ts";
+import { FLUX_KONTEXT_ASPECT_RATIOS } from "../../models.ts";
 
 export const editFluxKontext = defineOperation({
   name: "images.edit.fluxKontext",
@@ -13,16 +13,16 @@ export const editFluxKontext = defineOperation({
 
   input: z.object({
     original_run_id: runId("The run whose image is edited; it becomes the parent"),
-    prompt: prompt("What to change"),
+    prompt: promptField("What to change"),
     aspect_ratio: z
-      .enum(["match_input_image", ...KONTEXT_RATIOS])
+      .enum(["match_input_image", ...FLUX_KONTEXT_ASPECT_RATIOS])
       .default("match_input_image")
       .describe("Shape of the result; that of the source where nothing is said"),
     seed: seed(),
     model: z.literal("flux-kontext-max").default("flux-kontext-max").describe("The model that edits; needed in JSON"),
-    ...everyRun,
+    ...runFields,
   }),
-  rules: [inJson(required("model"))],
+  rules: [onlyInJson(required("model"))],
   output: Run,
   example: {
     original_run_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d",
@@ -42,5 +42,5 @@ export const editFluxKontext = defineOperation({
       seed: asked.seed,
     },
   ],
-  reply: (run) => run,
+  renderResponse: (run) => run,
 });

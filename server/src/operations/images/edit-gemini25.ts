@@ -1,8 +1,16 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { asGeneration, Generation } from "../../kit/shapes.ts";
-import { shapeIsKept } from "./masked.ts";
-import { editDeprecated, editFields, editPlan, editRules, hasMask, maskFields, readReference } from "./model-edit.ts";
+import { asGeneration, Generation } from "../../kit/schemas/run.ts";
+import { aspectRatioIgnored } from "./mask-blend.ts";
+import {
+  editDeprecated,
+  editFields,
+  editPlan,
+  editRules,
+  hasMask,
+  maskFields,
+  translateReferenceUrl,
+} from "./model-edit.ts";
 
 export const editGemini25 = defineOperation({
   name: "images.edit.gemini25",
@@ -16,9 +24,9 @@ export const editGemini25 = defineOperation({
   example: { image_url: "https://example.com/desk.png", prompt: "add a plant on the left" },
   deprecated: editDeprecated,
 
-  adapt: readReference,
+  translateDeprecated: translateReferenceUrl,
   parent: (asked) => asked.run_id,
-  adapted: (asked, given) => (hasMask(asked) ? shapeIsKept(given) : []),
+  adjustments: (asked, given) => (hasMask(asked) ? aspectRatioIgnored(given) : []),
   plan: (asked) => editPlan("gemini-2.5", asked),
-  reply: asGeneration,
+  renderResponse: asGeneration,
 });

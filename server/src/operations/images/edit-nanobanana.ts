@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { asGeneration, Generation } from "../../kit/shapes.ts";
-import { editDeprecated, editFields, editPlan, editRules, readReference } from "./model-edit.ts";
+import { asGeneration, Generation } from "../../kit/schemas/run.ts";
+import { editDeprecated, editFields, editPlan, editRules, translateReferenceUrl } from "./model-edit.ts";
 
 export const editNanobanana = defineOperation({
   name: "images.edit.nanobanana",
@@ -15,8 +15,8 @@ export const editNanobanana = defineOperation({
   example: { image_url: "https://example.com/desk.png", prompt: "make it night", seed: 7 },
   deprecated: editDeprecated,
 
-  adapt: readReference,
+  translateDeprecated: translateReferenceUrl,
   parent: (asked) => asked.run_id,
   plan: (asked) => editPlan("nanobanana", asked),
-  reply: asGeneration,
+  renderResponse: asGeneration,
 });

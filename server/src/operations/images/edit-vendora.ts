@@ -1,8 +1,16 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { Run } from "../../kit/shapes.ts";
-import { shapeIsKept } from "./masked.ts";
-import { editDeprecated, editFields, editPlan, editRules, hasMask, maskFields, readReference } from "./model-edit.ts";
+import { Run } from "../../kit/schemas/run.ts";
+import { aspectRatioIgnored } from "./mask-blend.ts";
+import {
+  editDeprecated,
+  editFields,
+  editPlan,
+  editRules,
+  hasMask,
+  maskFields,
+  translateReferenceUrl,
+} from "./model-edit.ts";
 
 export const editVendora = defineOperation({
   name: "images.edit.vendora",
@@ -16,9 +24,9 @@ export const editVendora = defineOperation({
   example: { image_url: "https://example.com/desk.png", prompt: "make the lamp blue" },
   deprecated: editDeprecated,
 
-  adapt: readReference,
+  translateDeprecated: translateReferenceUrl,
   parent: (asked) => asked.run_id,
-  adapted: (asked, given) => (hasMask(asked) ? shapeIsKept(given) : []),
+  adjustments: (asked, given) => (hasMask(asked) ? aspectRatioIgnored(given) : []),
   plan: (asked) => editPlan("vendora", asked, asked.n),
-  reply: (run) => run,
+  renderResponse: (run) => run,
 });

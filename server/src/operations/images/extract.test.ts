@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { complaintsOf, PARENT, parentOf, planOf, RUN, URL_A } from "../../../test/plans.ts";
-import type { Output, Run } from "../../kit/shapes.ts";
+import {
+  listValidationErrors,
+  PARENT_RUN_ID,
+  planOf,
+  RUN_ID,
+  resolveParent,
+  URL_A,
+} from "../../../test/support/operation-plans.ts";
+import type { Output, Run } from "../../kit/schemas/run.ts";
 import { extractObjects as extract } from "./extract.ts";
 
 const file = (asset_id: string, about: object = {}) =>
@@ -9,19 +16,19 @@ const box = { x: 1, y: 2, width: 3, height: 4 };
 
 describe("an extraction", () => {
   it("finds one mask, then cuts by it", () => {
-    expect(planOf(extract, { prompt: "the lamp", run_id: RUN })).toEqual([
+    expect(planOf(extract, { prompt: "the lamp", run_id: RUN_ID })).toEqual([
       {
         task: "image.segment",
         model: "segment-default",
         prompt: "the lamp",
-        images: [{ run: RUN }],
+        images: [{ run: RUN_ID }],
         count: 1,
         options: { multiple: false },
       },
       {
         task: "image.cut",
         model: "local",
-        images: [{ run: RUN }],
+        images: [{ run: RUN_ID }],
         masks: [{ job: 0, every: true }],
         options: { mode: "extract", invert: false, preserve_alpha: true },
       },
@@ -47,15 +54,15 @@ describe("an extraction", () => {
   });
 
   it("uses the address and keeps the run as parent where both are given", () => {
-    const raw = { prompt: "x", image_url: URL_A, run_id: PARENT };
+    const raw = { prompt: "x", image_url: URL_A, run_id: PARENT_RUN_ID };
     expect(planOf(extract, raw)[0]!.images).toEqual([{ url: URL_A }]);
-    expect(parentOf(extract, raw)).toBe(PARENT);
+    expect(resolveParent(extract, raw)).toBe(PARENT_RUN_ID);
   });
 
   it("answers an object for each cut, with what the finder said of it", () => {
     const run = { inputs: { prompt: "the lamp", mode: "extract" } } as unknown as Run;
     const jobs = [[file("mask", { name: "lamp", score: 0.9, box })], [file("cut")]];
-    expect(extract.reply!(run as never, { jobs, data: null })).toMatchObject({
+    expect(extract.renderResponse!(run as never, { jobs, data: null })).toMatchObject({
       objects: [
         {
           name: "lamp",
@@ -67,14 +74,14 @@ describe("an extraction", () => {
         },
       ],
     });
-    expect(extract.reply!(run as never, { jobs: [], data: null })).toMatchObject({ objects: [] });
+    expect(extract.renderResponse!(run as never, { jobs: [], data: null })).toMatchObject({ objects: [] });
   });
 
   it.each<[object, string[]]>([
     [{}, ["/prompt required", "/image_url at_least_one_of"]],
-    [{ prompt: "x", run_id: RUN, mode: "cutout" }, ["/mode unknown_value"]],
-    [{ prompt: "x", run_id: RUN, multiple: "true" }, ["/multiple invalid_type"]],
+    [{ prompt: "x", run_id: RUN_ID, mode: "cutout" }, ["/mode unknown_value"]],
+    [{ prompt: "x", run_id: RUN_ID, multiple: "true" }, ["/multiple invalid_type"]],
   ])("%j is answered with %j", (raw, complaints) => {
-    expect(complaintsOf(extract, raw as never)).toEqual(complaints);
+    expect(listValidationErrors(extract, raw as never)).toEqual(complaints);
   });
 });

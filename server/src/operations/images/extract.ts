@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { everyRun, prompt, runId } from "../../kit/fields.ts";
-import { firstSource, picture } from "../../kit/images.ts";
+import { promptField, runFields, runId } from "../../kit/fields.ts";
+import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { atLeastOne } from "../../kit/rules.ts";
-import { Extraction } from "../../kit/shapes.ts";
+import { Extraction } from "../../kit/schemas/run.ts";
 
 export const extractObjects = defineOperation({
   name: "images.extract",
@@ -12,9 +12,9 @@ export const extractObjects = defineOperation({
   run_type: "extract",
 
   input: z.object({
-    image_url: picture("The image").optional(),
+    image_url: imageField("The image").optional(),
     run_id: runId("The run whose image is used; it becomes the parent").optional(),
-    prompt: prompt("What to cut out"),
+    prompt: promptField("What to cut out"),
     mode: z
       .enum(["extract", "content", "mask"])
       .default("extract")
@@ -22,7 +22,7 @@ export const extractObjects = defineOperation({
     multiple: z.boolean().default(false).describe("All that the prompt fits, each by itself, not only the best match"),
     preserve_alpha: z.boolean().default(true).describe("Transparent parts of the source stay transparent"),
     invert: z.boolean().default(false).describe("Everything except what the prompt names"),
-    ...everyRun,
+    ...runFields,
   }),
   rules: [atLeastOne("image_url", "run_id")],
   output: Extraction,
@@ -54,7 +54,7 @@ export const extractObjects = defineOperation({
       },
     ];
   },
-  reply: (run, { jobs: [found = [], cuts = []] }) => ({
+  renderResponse: (run, { jobs: [found = [], cuts = []] }) => ({
     ...run,
     objects: cuts.map((cut, index) => ({
       name: found[index]?.name ?? run.inputs.prompt,

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { complaintsOf, planOf, RUN, read, URL_A, URL_B, warningsOf } from "../../../test/plans.ts";
+import {
+  listValidationErrors,
+  parseOperationInput,
+  planOf,
+  RUN_ID,
+  URL_A,
+  URL_B,
+  warningsOf,
+} from "../../../test/support/operation-plans.ts";
 import { generateImage as generate } from "./generate.ts";
 
 describe("a generation", () => {
@@ -7,7 +15,7 @@ describe("a generation", () => {
     expect(planOf(generate, { prompt: "x" })).toEqual([
       { task: "image.generate", model: "flux-dev", prompt: "x", count: 1 },
     ]);
-    expect(read(generate, { prompt: "x" }).input).toMatchObject({ guidance: 7.5, model_weight: 0.7 });
+    expect(parseOperationInput(generate, { prompt: "x" }).input).toMatchObject({ guidance: 7.5, model_weight: 0.7 });
     expect(planOf(generate, { prompt: "x", guidance: 3, batch_size: 2, batch_count: 2 })[0]).toMatchObject({
       count: 4,
       options: { guidance: 3 },
@@ -23,7 +31,7 @@ describe("a generation", () => {
   it("adapts a shape that the model does not make to the nearest", () => {
     const raw = { prompt: "x", model_type: "vendorb-imagen4", aspect_ratio: "21:9" };
     expect(planOf(generate, raw)[0]!.aspect_ratio).toBe("16:9");
-    expect(read(generate, raw).input).toMatchObject({ aspect_ratio: "21:9" });
+    expect(parseOperationInput(generate, raw).input).toMatchObject({ aspect_ratio: "21:9" });
     expect(warningsOf(generate, raw)).toEqual(["aspect_ratio"]);
     expect(warningsOf(generate, { ...raw, aspect_ratio: "9:16" })).toEqual([]);
   });
@@ -47,14 +55,14 @@ describe("a generation", () => {
   });
 
   it("makes two images with wan-image-2.1, whoever asks for another number", () => {
-    const raw = { prompt: "x", model_type: "wan-image-2.1", model_id: RUN, width: 64, height: 64 };
+    const raw = { prompt: "x", model_type: "wan-image-2.1", model_id: RUN_ID, width: 64, height: 64 };
     expect(planOf(generate, raw)[0]!.count).toBe(2);
-    expect(complaintsOf(generate, { ...raw, batch_size: 3 })).toEqual(["/batch_size unsupported_parameter"]);
+    expect(listValidationErrors(generate, { ...raw, batch_size: 3 })).toEqual(["/batch_size unsupported_parameter"]);
   });
 
   it("takes images as addresses only", () => {
     const base64 = `data:image/png;base64,${"iVBORw0KGgo".repeat(9)}`;
-    expect(complaintsOf(generate, { prompt: "x", reference_image_url: base64 })).toEqual([
+    expect(listValidationErrors(generate, { prompt: "x", reference_image_url: base64 })).toEqual([
       "/reference_image_url unknown_value",
     ]);
   });

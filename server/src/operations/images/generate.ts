@@ -1,16 +1,26 @@
 import { z } from "zod";
-import { aspectRatio, everyRun, imageUrl, loraName, prompt, runId, seed, side, words } from "../../kit/fields.ts";
+import {
+  aspectRatio,
+  imageUrl,
+  loraName,
+  promptField,
+  runFields,
+  runId,
+  seed,
+  sideLength,
+  textField,
+} from "../../kit/fields.ts";
 import { defineOperation, type Source } from "../../kit/operation.ts";
-import { together } from "../../kit/rules.ts";
-import { asGeneration, Generation, type Json } from "../../kit/shapes.ts";
-import { modelIds, modelRules, ratioFor, settleForModel, unusedByModel } from "../../models.ts";
-import { shapeIsKept, withinMask } from "./masked.ts";
-import { workflowMeansModel, workflowRule } from "./workflow-type.ts";
+import { allOrNone } from "../../kit/rules.ts";
+import { asGeneration, Generation, type JsonObject } from "../../kit/schemas/run.ts";
+import { applyModelDefaults, listUnusedFields, modelIds, modelRules, nearestAspectRatio } from "../../models.ts";
+import { aspectRatioIgnored, planWithinMask } from "./mask-blend.ts";
+import { translateWorkflowType, workflowTypeRule } from "./workflow-type.ts";
 
 const strength = () => z.number().min(0).max(2);
 
 const input = z.object({
-  prompt: prompt(),
+  prompt: promptField(),
   model_type: z.enum(modelIds).default("flux-dev").describe("The model that makes the picture"),
   model_id: z.uuid().optional().describe("A custom or fine-tuned model of yours"),
   workflow_type: z
@@ -18,8 +28,8 @@ const input = z.object({
     .optional()
     .describe("Use model_type")
     .meta({ deprecated: true }),
-  width: side("Width in pixels").optional(),
-  height: side("Height in pixels").optional(),
+  width: sideLength("Width in pixels").optional(),
+  height: sideLength("Height in pixels").optional(),
   aspect_ratio: aspectRatio().optional(),
   strength_model: strength().default(1).describe("How strongly the custom model shows"),
   model_weight: z.number().min(0).max(1).default(0.7).describe("Weight of the custom model"),
@@ -34,14 +44,14 @@ const input = z.object({
   run_ids: z.array(runId("A run")).min(1).max(10).optional().describe("Runs whose images are sources"),
   mask_url: imageUrl("Mask: white is what changes").optional(),
   seed: seed(),
-  negative_prompt: words("What the picture must not show").optional(),
-  scheduler: words("Sampler of the model", 128).optional(),
+  negative_prompt: textField("What the picture must not show").optional(),
+  scheduler: textField("Sampler of the model", 128).optional(),
   steps: z.int().min(1).max(100).optional().describe("Sampling steps"),
   cfg_scale: z.number().min(0).max(30).optional().describe("Classifier-free guidance"),
   batch_size: z.int().min(1).max(4).default(1).describe("How many images"),
   batch_count: z.int().min(1).max(4).optional().describe("How many batches"),
   upscale_factor: z.number().min(1).max(4).optional().describe("Enlarge the result"),
-  ...everyRun,
+  ...runFields,
 });
 
 /** Fields with a place of their own in a job, or that never leave the house; all others travel as options. */
@@ -54,17 +64,17 @@ const NOT_OPTIONS = [
     "mask_url",
     "batch_size",
     "batch_count",
-    ...Object.keys(everyRun),
+    ...Object.keys(runFields),
   ],
 ];
 const MODEL_FIELDS = Object.keys(input.shape).filter(
-  (field) => !["prompt", "model_type", "workflow_type", ...Object.keys(everyRun)].includes(field),
+  (field) => !["prompt", "model_type", "workflow_type", ...Object.keys(runFields)].includes(field),
 );
 
-const unused = (modelType: string, given: Json) => unusedByModel(modelType, given, MODEL_FIELDS);
+const unused = (modelType: string, given: JsonObject) => listUnusedFields(modelType, given, MODEL_FIELDS);
 
 /** Those of the values that the model uses. */
-const usedBy = (asked: z.output<typeof input>, given: Json): Partial<z.output<typeof input>> =>
+const usedBy = (asked: z.output<typeof input>, given: JsonObject): Partial<z.output<typeof input>> =>
   Object.fromEntries(Object.entries(asked).filter(([field]) => !unused(asked.model_type, given).includes(field)));
 
 const sourcesOf = ({
@@ -87,18 +97,18 @@ export const generateImage = defineOperation({
   run_type: "image-generation",
 
   input,
-  rules: [...modelRules, together("lora_pair_required", "lora_low_name", "lora_high_name"), workflowRule],
+  rules: [...modelRules, allOrNone("lora_pair_required", "lora_low_name", "lora_high_name"), workflowTypeRule],
   output: Generation,
   example: { prompt: "a red bicycle by the sea", width: 768, height: 512, seed: 7 },
   deprecated: { workflow_type: "model_type" },
 
-  adapt: workflowMeansModel,
-  settle: settleForModel,
-  unused: (asked, given) => unused(asked.model_type, given),
-  adapted: (asked, given) => {
+  translateDeprecated: translateWorkflowType,
+  fillDefaults: applyModelDefaults,
+  unusedFields: (asked, given) => unused(asked.model_type, given),
+  adjustments: (asked, given) => {
     const used = usedBy(asked, given);
-    if (isInpainting(used)) return shapeIsKept(given);
-    const ratio = used.aspect_ratio && ratioFor(asked.model_type, used.aspect_ratio);
+    if (isInpainting(used)) return aspectRatioIgnored(given);
+    const ratio = used.aspect_ratio && nearestAspectRatio(asked.model_type, used.aspect_ratio);
     return [
       ...(used.mask_url ? [{ field: "mask_url", says: "mask_url is not used without an image to repaint." }] : []),
       ...(ratio !== used.aspect_ratio
@@ -111,7 +121,7 @@ export const generateImage = defineOperation({
     const images = sourcesOf(used);
     const isRepainted = isInpainting(used);
     const options = Object.entries(given).filter(([field]) => field in used && !NOT_OPTIONS.includes(field));
-    return withinMask({
+    return planWithinMask({
       task: isRepainted ? "image.edit" : "image.generate",
       model: asked.model_type,
       prompt: asked.prompt,
@@ -120,11 +130,12 @@ export const generateImage = defineOperation({
       mask: isRepainted ? { url: used.mask_url! } : undefined,
       width: used.width,
       height: used.height,
-      aspect_ratio: used.aspect_ratio && !isRepainted ? ratioFor(asked.model_type, used.aspect_ratio) : undefined,
+      aspect_ratio:
+        used.aspect_ratio && !isRepainted ? nearestAspectRatio(asked.model_type, used.aspect_ratio) : undefined,
       seed: used.seed,
       count: (used.batch_size ?? 1) * (used.batch_count ?? 1),
       options: options.length > 0 ? Object.fromEntries(options) : undefined,
     });
   },
-  reply: asGeneration,
+  renderResponse: asGeneration,
 });

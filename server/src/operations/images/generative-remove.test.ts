@@ -1,30 +1,40 @@
 import { describe, expect, it } from "vitest";
-import { complaintsOf, PARENT, parentOf, planOf, RUN, URL_A } from "../../../test/plans.ts";
+import {
+  listValidationErrors,
+  PARENT_RUN_ID,
+  planOf,
+  RUN_ID,
+  resolveParent,
+  URL_A,
+} from "../../../test/support/operation-plans.ts";
 import { backgroundRemove } from "./background-remove.ts";
 import { generativeRemove } from "./generative-remove.ts";
 
 describe("a removal", () => {
   it("says always whether shadows go and whether it takes all that fits", () => {
-    expect(planOf(generativeRemove, { run_id: RUN, prompt: "the car" })).toEqual([
+    expect(planOf(generativeRemove, { run_id: RUN_ID, prompt: "the car" })).toEqual([
       {
         task: "image.remove",
         model: "remove-default",
         prompt: "the car",
-        images: [{ run: RUN }],
+        images: [{ run: RUN_ID }],
         options: { remove_shadow: true, multiple: false },
       },
     ]);
   });
 
   it("uses the address and keeps the run as parent where both are given", () => {
-    const raw = { prompt: "x", image_url: URL_A, run_id: PARENT };
+    const raw = { prompt: "x", image_url: URL_A, run_id: PARENT_RUN_ID };
     expect(planOf(generativeRemove, raw)[0]!.images).toEqual([{ url: URL_A }]);
-    expect(parentOf(generativeRemove, raw)).toBe(PARENT);
+    expect(resolveParent(generativeRemove, raw)).toBe(PARENT_RUN_ID);
   });
 
   it("needs a prompt, a picture and booleans", () => {
-    expect(complaintsOf(generativeRemove, {}).sort()).toEqual(["/image_url at_least_one_of", "/prompt required"]);
-    expect(complaintsOf(generativeRemove, { prompt: "x", run_id: RUN, remove_shadow: "true" })).toEqual([
+    expect(listValidationErrors(generativeRemove, {}).sort()).toEqual([
+      "/image_url at_least_one_of",
+      "/prompt required",
+    ]);
+    expect(listValidationErrors(generativeRemove, { prompt: "x", run_id: RUN_ID, remove_shadow: "true" })).toEqual([
       "/remove_shadow invalid_type",
     ]);
   });
@@ -32,13 +42,14 @@ describe("a removal", () => {
 
 describe("the removal of a background that answers an address", () => {
   it("waits unless it is told not to", () => {
-    expect(backgroundRemove.input.parse({ run_id: RUN })).toMatchObject({ sync: true });
+    expect(backgroundRemove.input.parse({ run_id: RUN_ID })).toMatchObject({ sync: true });
   });
 
   it("answers the address, the run and the run it came from", () => {
-    const run = { run_id: RUN, image_url: URL_A, parent_run_id: PARENT };
-    const reply = (more: object) => backgroundRemove.reply!({ ...run, ...more } as never, { jobs: [], data: null });
-    expect(reply({})).toEqual({ url: URL_A, runId: RUN, parentRunId: PARENT });
-    expect(reply({ image_url: null, parent_run_id: null })).toEqual({ url: null, runId: RUN });
+    const run = { run_id: RUN_ID, image_url: URL_A, parent_run_id: PARENT_RUN_ID };
+    const reply = (more: object) =>
+      backgroundRemove.renderResponse!({ ...run, ...more } as never, { jobs: [], data: null });
+    expect(reply({})).toEqual({ url: URL_A, runId: RUN_ID, parentRunId: PARENT_RUN_ID });
+    expect(reply({ image_url: null, parent_run_id: null })).toEqual({ url: null, runId: RUN_ID });
   });
 });

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { everyRun, prompt, runId } from "../../kit/fields.ts";
-import { firstSource, picture } from "../../kit/images.ts";
+import { promptField, runFields, runId } from "../../kit/fields.ts";
+import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { atLeastOne } from "../../kit/rules.ts";
-import { Run } from "../../kit/shapes.ts";
+import { Run } from "../../kit/schemas/run.ts";
 
 export const generativeRemove = defineOperation({
   name: "images.genRemove",
@@ -13,12 +13,12 @@ export const generativeRemove = defineOperation({
   run_type: "generative-remove",
 
   input: z.object({
-    image_url: picture("The image").optional(),
+    image_url: imageField("The image").optional(),
     run_id: runId("The run whose image is used; it becomes the parent").optional(),
-    prompt: prompt("What to take out"),
+    prompt: promptField("What to take out"),
     remove_shadow: z.boolean().default(true).describe("Its shadow goes with it"),
     multiple: z.boolean().default(false).describe("All that the prompt fits, not only the best match"),
-    ...everyRun,
+    ...runFields,
   }),
   rules: [atLeastOne("image_url", "run_id")],
   output: Run,
@@ -35,5 +35,5 @@ export const generativeRemove = defineOperation({
       options: { remove_shadow: asked.remove_shadow, multiple: asked.multiple },
     },
   ],
-  reply: (run) => run,
+  renderResponse: (run) => run,
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { runId } from "../../kit/fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
-import { Layers } from "../../kit/shapes-library.ts";
+import { Layers } from "../../kit/schemas/library.ts";
 
 export const getLayers = defineOperation({
   name: "edit.getLayers",
@@ -10,5 +10,5 @@ export const getLayers = defineOperation({
   input: z.object({ run_id: runId("The run") }),
   output: Layers,
   example: { run_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  answer: (input, ask) => ask.layers(input.run_id),
+  respond: (input, ask) => ask.layers(input.run_id),
 });

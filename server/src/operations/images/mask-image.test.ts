@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { complaintsOf, FILE, fileOf, planOf, RUN, URL_A, URL_B } from "../../../test/plans.ts";
+import {
+  createTestFilePart,
+  FILE_ASSET_ID,
+  listValidationErrors,
+  planOf,
+  RUN_ID,
+  URL_A,
+  URL_B,
+} from "../../../test/support/operation-plans.ts";
 import { maskImage } from "./mask-image.ts";
 
 const raw = { original_image_url: URL_A, mask_image_url: URL_B };
@@ -26,8 +34,8 @@ describe("a masked edit", () => {
   });
 
   it("takes runs and files, and has no parent", () => {
-    const [edit] = planOf(maskImage, { original_image_url: RUN, mask_image_url: fileOf() }, "form");
-    expect(edit).toMatchObject({ images: [{ run: RUN }], mask: { asset: FILE } });
+    const [edit] = planOf(maskImage, { original_image_url: RUN_ID, mask_image_url: createTestFilePart() }, "form");
+    expect(edit).toMatchObject({ images: [{ run: RUN_ID }], mask: { asset: FILE_ASSET_ID } });
     expect(maskImage.parent).toBeUndefined();
   });
 
@@ -36,6 +44,6 @@ describe("a masked edit", () => {
     [{ ...raw, edit_server_url: URL_A }, ["/edit_server_url unknown_field"]],
     [{ ...raw, mask_image_url: "ftp://example.com/a" }, ["/mask_image_url ambiguous_reference"]],
   ])("%j is answered with %j", (given, complaints) => {
-    expect(complaintsOf(maskImage, given as never)).toEqual(complaints);
+    expect(listValidationErrors(maskImage, given as never)).toEqual(complaints);
   });
 });

@@ -1,21 +1,21 @@
 import { z } from "zod";
-import { prompt, waitedRun } from "../../kit/fields.ts";
-import { picture, toSource } from "../../kit/images.ts";
+import { promptField, syncRunFields } from "../../kit/fields.ts";
+import { imageField, parseSource } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
-import { Run } from "../../kit/shapes.ts";
-import { withinMask } from "./masked.ts";
+import { Run } from "../../kit/schemas/run.ts";
+import { planWithinMask } from "./mask-blend.ts";
 
 export const maskImage = defineOperation({
   name: "edit.maskImage",
-  summary: "Change what a mask marks in an image, or take it out; answers a PNG",
+  summary: "Inpaint or remove the masked area of an image; returns a PNG",
   http: { method: "POST", path: "/edits/mask", bodies: ["json", "form"] },
   run_type: "mask-edit",
 
   input: z.object({
-    original_image_url: picture("The image: address, base64 or run id; in a form also a file"),
-    mask_image_url: picture("Mask of the same size: white is what changes"),
-    prompt: prompt("What to put there; without it the marked part is removed and filled").optional(),
-    ...waitedRun,
+    original_image_url: imageField("The image: address, base64 or run id; in a form also a file"),
+    mask_image_url: imageField("Mask of the same size: white is what changes"),
+    prompt: promptField("What to put there; without it the marked part is removed and filled").optional(),
+    ...syncRunFields,
   }),
   output: Run,
   example: {
@@ -26,12 +26,12 @@ export const maskImage = defineOperation({
 
   answers: "image",
   plan: (asked) =>
-    withinMask({
+    planWithinMask({
       ...(asked.prompt
         ? { task: "image.edit", model: "edit-default", prompt: asked.prompt }
         : { task: "image.remove", model: "remove-default" }),
-      images: [toSource(asked.original_image_url)],
-      mask: toSource(asked.mask_image_url),
+      images: [parseSource(asked.original_image_url)],
+      mask: parseSource(asked.mask_image_url),
     }),
-  reply: (run) => run,
+  renderResponse: (run) => run,
 });

@@ -1,18 +1,25 @@
 import { describe, expect, it } from "vitest";
-import { complaintsOf, planOf, RUN, read, URL_A, warningsOf } from "../../../test/plans.ts";
+import {
+  listValidationErrors,
+  parseOperationInput,
+  planOf,
+  RUN_ID,
+  URL_A,
+  warningsOf,
+} from "../../../test/support/operation-plans.ts";
 import { generateFromReferences as reference } from "./reference.ts";
 
 const tagged = (tag: string) => ({ image_reference: URL_A, tag });
 
 describe("a generation from references", () => {
   it("sends the images with their tags in the same order", () => {
-    const images = [tagged("hero"), { image_reference: RUN, tag: "lamp" }];
+    const images = [tagged("hero"), { image_reference: RUN_ID, tag: "lamp" }];
     expect(planOf(reference, { prompt: "@hero", images, resolution: "720p" })).toEqual([
       {
         task: "image.reference",
         model: "reference-default",
         prompt: "@hero",
-        images: [{ url: URL_A }, { run: RUN }],
+        images: [{ url: URL_A }, { run: RUN_ID }],
         options: { tags: ["hero", "lamp"], resolution: "720p" },
       },
     ]);
@@ -26,7 +33,7 @@ describe("a generation from references", () => {
 
   it("takes the @ off a tag, and says so", () => {
     const raw = { prompt: "x", images: [tagged("@hero"), tagged("lamp")] };
-    expect(read(reference, raw).input.images).toEqual([tagged("hero"), tagged("lamp")]);
+    expect(parseOperationInput(reference, raw).input.images).toEqual([tagged("hero"), tagged("lamp")]);
     expect(warningsOf(reference, raw)).toEqual(["The tag @hero was read as hero."]);
   });
 
@@ -40,6 +47,6 @@ describe("a generation from references", () => {
     [{ aspect_ratio: "2:3" }, "/aspect_ratio unknown_value"],
     [{ resolution: "4k" }, "/resolution unknown_value"],
   ])("%j is answered with %s", (raw, complaint) => {
-    expect(complaintsOf(reference, { prompt: "x", ...raw })).toEqual([complaint]);
+    expect(listValidationErrors(reference, { prompt: "x", ...raw })).toEqual([complaint]);
   });
 });

@@ -1,14 +1,23 @@
 import { describe, expect, it } from "vitest";
-import { complaintsOf, FILE, fileOf, PARENT, parentOf, planOf, RUN, URL_A } from "../../../test/plans.ts";
+import {
+  createTestFilePart,
+  FILE_ASSET_ID,
+  listValidationErrors,
+  PARENT_RUN_ID,
+  planOf,
+  RUN_ID,
+  resolveParent,
+  URL_A,
+} from "../../../test/support/operation-plans.ts";
 import { reframeImage } from "./reframe.ts";
 
-const raw = { run_id: RUN, aspect_ratio: "16:9" };
+const raw = { run_id: RUN_ID, aspect_ratio: "16:9" };
 const edges = { x_start: -8, x_end: 300, y_start: 0, y_end: 200 };
 
 describe("a reframe", () => {
   it("sends the shape, and positions only where they are given", () => {
     expect(planOf(reframeImage, raw)).toEqual([
-      { task: "image.reframe", model: "photon-flash-1", images: [{ run: RUN }], aspect_ratio: "16:9" },
+      { task: "image.reframe", model: "photon-flash-1", images: [{ run: RUN_ID }], aspect_ratio: "16:9" },
     ]);
     expect(planOf(reframeImage, { ...raw, model: "photon-1", grid_position_x: 4, ...edges })[0]).toMatchObject({
       model: "photon-1",
@@ -17,13 +26,13 @@ describe("a reframe", () => {
   });
 
   it("takes the file before the address before the run, which stays the parent", () => {
-    const all = { ...raw, run_id: PARENT, image_url: URL_A, image_file: fileOf() };
-    expect(planOf(reframeImage, all, "form")[0]!.images).toEqual([{ asset: FILE }]);
-    expect(parentOf(reframeImage, all, "form")).toBe(PARENT);
+    const all = { ...raw, run_id: PARENT_RUN_ID, image_url: URL_A, image_file: createTestFilePart() };
+    expect(planOf(reframeImage, all, "form")[0]!.images).toEqual([{ asset: FILE_ASSET_ID }]);
+    expect(resolveParent(reframeImage, all, "form")).toBe(PARENT_RUN_ID);
   });
 
   it.each<[object, string[]]>([
-    [{ run_id: RUN }, ["/aspect_ratio required"]],
+    [{ run_id: RUN_ID }, ["/aspect_ratio required"]],
     [{ aspect_ratio: "1:1" }, ["/image_url at_least_one_of"]],
     [{ ...raw, aspect_ratio: "0:1" }, ["/aspect_ratio unknown_value"]],
     [{ ...raw, model: "photon-2" }, ["/model unknown_value"]],
@@ -31,6 +40,6 @@ describe("a reframe", () => {
     [{ ...raw, grid_position_x: 1.5 }, ["/grid_position_x invalid_type"]],
     [{ ...raw, grid_position_y: "1" }, ["/grid_position_y invalid_type"]],
   ])("%j is answered with %j", (given, complaints) => {
-    expect(complaintsOf(reframeImage, given as never)).toEqual(complaints);
+    expect(listValidationErrors(reframeImage, given as never)).toEqual(complaints);
   });
 });

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { filename, runId, waitedRun } from "../../kit/fields.ts";
-import { file } from "../../kit/files.ts";
-import { firstSource, picture } from "../../kit/images.ts";
+import { filename, runId, syncRunFields } from "../../kit/fields.ts";
+import { fileField } from "../../kit/files.ts";
+import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
-import { atLeastOne, inForm, inJson, required } from "../../kit/rules.ts";
-import { Run } from "../../kit/shapes.ts";
+import { atLeastOne, onlyInForm, onlyInJson, required } from "../../kit/rules.ts";
+import { Run } from "../../kit/schemas/run.ts";
 
 export const removeBackground = defineOperation({
   name: "images.removeBackground",
@@ -13,13 +13,13 @@ export const removeBackground = defineOperation({
   run_type: "background-removal",
 
   input: z.object({
-    imageUrl: picture("The image").optional(),
+    imageUrl: imageField("The image").optional(),
     run_id: runId("The run whose image is used; it becomes the parent").optional(),
-    image: file("The image as a file; it goes before the others").optional(),
+    image: fileField("The image as a file; it goes before the others").optional(),
     filename: filename(),
-    ...waitedRun,
+    ...syncRunFields,
   }),
-  rules: [inJson(atLeastOne("imageUrl", "run_id")), inForm(required("image"))],
+  rules: [onlyInJson(atLeastOne("imageUrl", "run_id")), onlyInForm(required("image"))],
   output: Run,
   example: { imageUrl: "https://example.com/portrait.png" },
 
@@ -32,5 +32,5 @@ export const removeBackground = defineOperation({
       images: [firstSource(asked.image, asked.imageUrl, asked.run_id)!],
     },
   ],
-  reply: (run) => run,
+  renderResponse: (run) => run,
 });

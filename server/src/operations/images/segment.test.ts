@@ -1,5 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { complaintsOf, FILE, fileOf, PARENT, parentOf, planOf, RUN, URL_A } from "../../../test/plans.ts";
+import {
+  createTestFilePart,
+  FILE_ASSET_ID,
+  listValidationErrors,
+  PARENT_RUN_ID,
+  planOf,
+  RUN_ID,
+  resolveParent,
+  URL_A,
+} from "../../../test/support/operation-plans.ts";
 import { removeBackground } from "./remove-background.ts";
 import { segmentImage } from "./segment.ts";
 
@@ -16,23 +25,35 @@ describe.each(jobs)("%s", (_, operation, job) => {
   const words = operation === segmentImage ? { prompt: "x" } : {};
 
   it("is one job on the one source that counts", () => {
-    const raw = { ...words, imageUrl: URL_A, run_id: PARENT };
+    const raw = { ...words, imageUrl: URL_A, run_id: PARENT_RUN_ID };
     expect(planOf(operation, raw)).toEqual([{ ...job, images: [{ url: URL_A }] }]);
-    expect(planOf(operation, { ...raw, image: fileOf() }, "form")).toEqual([{ ...job, images: [{ asset: FILE }] }]);
-    expect(parentOf(operation, raw)).toBe(PARENT);
+    expect(planOf(operation, { ...raw, image: createTestFilePart() }, "form")).toEqual([
+      { ...job, images: [{ asset: FILE_ASSET_ID }] },
+    ]);
+    expect(resolveParent(operation, raw)).toBe(PARENT_RUN_ID);
   });
 });
 
 describe.each(needs)("what %s needs", (_, operation, words) => {
   it("is an address or a run in JSON, a file in a form", () => {
-    expect(complaintsOf(operation, words)).toEqual(["/imageUrl at_least_one_of"]);
-    expect(complaintsOf(operation, { ...words, run_id: RUN })).toEqual([]);
-    expect(complaintsOf(operation, { ...words, run_id: RUN }, "form")).toEqual(["/image required"]);
-    expect(complaintsOf(operation, { ...words, image: fileOf(), filename: "a.png", run_id: RUN }, "form")).toEqual([]);
+    expect(listValidationErrors(operation, words)).toEqual(["/imageUrl at_least_one_of"]);
+    expect(listValidationErrors(operation, { ...words, run_id: RUN_ID })).toEqual([]);
+    expect(listValidationErrors(operation, { ...words, run_id: RUN_ID }, "form")).toEqual(["/image required"]);
+    expect(
+      listValidationErrors(
+        operation,
+        { ...words, image: createTestFilePart(), filename: "a.png", run_id: RUN_ID },
+        "form",
+      ),
+    ).toEqual([]);
   });
 
   it("is not called image_url, and files are not in JSON", () => {
-    expect(complaintsOf(operation, { ...words, run_id: RUN, image_url: URL_A })).toEqual(["/image_url unknown_field"]);
-    expect(complaintsOf(operation, { ...words, run_id: RUN, filename: "a" })).toEqual(["/filename unknown_field"]);
+    expect(listValidationErrors(operation, { ...words, run_id: RUN_ID, image_url: URL_A })).toEqual([
+      "/image_url unknown_field",
+    ]);
+    expect(listValidationErrors(operation, { ...words, run_id: RUN_ID, filename: "a" })).toEqual([
+      "/filename unknown_field",
+    ]);
   });
 });

@@ -1,26 +1,26 @@
 import { z } from "zod";
-import { filename, prompt, runId, waitedRun } from "../../kit/fields.ts";
-import { file } from "../../kit/files.ts";
-import { firstSource, picture } from "../../kit/images.ts";
+import { filename, promptField, runId, syncRunFields } from "../../kit/fields.ts";
+import { fileField } from "../../kit/files.ts";
+import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
-import { atLeastOne, inForm, inJson, required } from "../../kit/rules.ts";
-import { Run } from "../../kit/shapes.ts";
+import { atLeastOne, onlyInForm, onlyInJson, required } from "../../kit/rules.ts";
+import { Run } from "../../kit/schemas/run.ts";
 
 export const segmentImage = defineOperation({
   name: "images.segmentImage",
-  summary: "Find what a prompt names in an image; answers its mask, white where it is",
+  summary: "Segment the object named by a prompt; returns its mask (white: object)",
   http: { method: "POST", path: "/edits/segment", bodies: ["json", "form"] },
   run_type: "segment",
 
   input: z.object({
-    prompt: prompt("What to find"),
-    imageUrl: picture("The image").optional(),
+    prompt: promptField("What to find"),
+    imageUrl: imageField("The image").optional(),
     run_id: runId("The run whose image is used; it becomes the parent").optional(),
-    image: file("The image as a file; it goes before the others").optional(),
+    image: fileField("The image as a file; it goes before the others").optional(),
     filename: filename(),
-    ...waitedRun,
+    ...syncRunFields,
   }),
-  rules: [inJson(atLeastOne("imageUrl", "run_id")), inForm(required("image"))],
+  rules: [onlyInJson(atLeastOne("imageUrl", "run_id")), onlyInForm(required("image"))],
   output: Run,
   example: { prompt: "the red circle", imageUrl: "https://example.com/shapes.png" },
 
@@ -35,5 +35,5 @@ export const segmentImage = defineOperation({
       count: 1,
     },
   ],
-  reply: (run) => run,
+  renderResponse: (run) => run,
 });

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { everyRun, runId } from "../../kit/fields.ts";
-import { file } from "../../kit/files.ts";
-import { firstSource, picture } from "../../kit/images.ts";
+import { runFields, runId } from "../../kit/fields.ts";
+import { fileField } from "../../kit/files.ts";
+import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { atLeastOne } from "../../kit/rules.ts";
-import { Run } from "../../kit/shapes.ts";
+import { Run } from "../../kit/schemas/run.ts";
 
 export const upscaleImage = defineOperation({
   name: "images.upscale",
@@ -13,14 +13,14 @@ export const upscaleImage = defineOperation({
   run_type: "upscale",
 
   input: z.object({
-    image_url: picture("The image").optional(),
+    image_url: imageField("The image").optional(),
     run_id: runId("The run whose image is used; it becomes the parent").optional(),
-    image: file("The image as a file; it goes before the others").optional(),
+    image: fileField("The image as a file; it goes before the others").optional(),
     factor: z
       .union([z.literal(2), z.literal(4)])
       .default(2)
       .describe("How many times larger each side becomes"),
-    ...everyRun,
+    ...runFields,
   }),
   rules: [atLeastOne("image_url", "run_id", "image")],
   output: Run,
@@ -35,5 +35,5 @@ export const upscaleImage = defineOperation({
       options: { factor: asked.factor },
     },
   ],
-  reply: (run) => run,
+  renderResponse: (run) => run,
 });

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { everyRun, runId, seed } from "../../kit/fields.ts";
-import { file } from "../../kit/files.ts";
-import { firstSource, picture } from "../../kit/images.ts";
+import { runFields, runId, seed } from "../../kit/fields.ts";
+import { fileField } from "../../kit/files.ts";
+import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { atLeastOne } from "../../kit/rules.ts";
-import { Run } from "../../kit/shapes.ts";
+import { Run } from "../../kit/schemas/run.ts";
 
 export const varyImage = defineOperation({
   name: "images.vary",
@@ -13,12 +13,12 @@ export const varyImage = defineOperation({
   run_type: "variation",
 
   input: z.object({
-    image_url: picture("The image").optional(),
+    image_url: imageField("The image").optional(),
     run_id: runId("The run whose image is used; it becomes the parent").optional(),
-    image: file("The image as a file; it goes before the others").optional(),
+    image: fileField("The image as a file; it goes before the others").optional(),
     n: z.int().min(1).max(4).default(2).describe("How many variations"),
     seed: seed(),
-    ...everyRun,
+    ...runFields,
   }),
   rules: [atLeastOne("image_url", "run_id", "image")],
   output: Run,
@@ -35,5 +35,5 @@ export const varyImage = defineOperation({
       count: asked.n,
     },
   ],
-  reply: (run) => run,
+  renderResponse: (run) => run,
 });

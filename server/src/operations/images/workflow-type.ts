@@ -1,15 +1,15 @@
 // What the old field `workflow_type` of generate means in today's words.
-import type { Rule } from "../../kit/rules.ts";
-import type { Json } from "../../kit/shapes.ts";
+import type { FieldRule } from "../../kit/rules.ts";
+import type { JsonObject } from "../../kit/schemas/run.ts";
 
 const MEANS: Record<string, string> = { wan: "wan-image-2.1", "wan-image-2.2": "wan-image-2.2" };
 
-const meant = (raw: Json) => MEANS[String(raw.workflow_type)];
+const meant = (raw: JsonObject) => MEANS[String(raw.workflow_type)];
 
-export const workflowMeansModel = (raw: Json): Json =>
+export const translateWorkflowType = (raw: JsonObject): JsonObject =>
   raw.model_type === undefined && meant(raw) ? { ...raw, model_type: meant(raw) } : raw;
 
-export const workflowRule: Rule = {
+export const workflowTypeRule: FieldRule = {
   says: "workflow_type, which is deprecated, must not contradict model_type.",
   check: (input) =>
     meant(input) === undefined || meant(input) === input.model_type

@@ -1,6 +1,14 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { expiry, keyName, limits, NewKey, SCOPES_SAY, scopes, userId } from "../../kit/shapes-access.ts";
+import {
+  expiry,
+  keyName,
+  limitsField,
+  NewApiKey,
+  SCOPES_DESCRIPTION,
+  scopes,
+  userId,
+} from "../../kit/schemas/access.ts";
 
 export const createKey = defineOperation({
   name: "keys.create",
@@ -8,12 +16,12 @@ export const createKey = defineOperation({
   http: { method: "POST", path: "/keys", bodies: ["json"], status: 201 },
   input: z.object({
     name: keyName(),
-    scopes: scopes(SCOPES_SAY),
+    scopes: scopes(SCOPES_DESCRIPTION),
     expires_at: expiry().optional(),
-    limits: limits("What it may use; never more than the key that asks").default({}),
+    limits: limitsField("What it may use; never more than the key that asks").default({}),
     user_id: userId("Whose key it is; an owner may make keys for other members").optional(),
   }),
-  output: NewKey,
+  output: NewApiKey,
   example: { name: "The website", scopes: ["images:write", "runs:read"], limits: { spend_per_day: 20 } },
-  answer: (input, ask) => ask.keys.create(input),
+  respond: (input, ask) => ask.keys.create(input),
 });

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { Key, keyId } from "../../kit/shapes-access.ts";
+import { ApiKey, keyId } from "../../kit/schemas/access.ts";
 
 export const revokeKey = defineOperation({
   name: "keys.revoke",
-  summary: "Make a key useless, with every token that it has minted; everywhere within five seconds",
+  summary: "Revoke a key and all access tokens issued with it; takes effect within 5 seconds",
   http: { method: "DELETE", path: "/keys/:key_id" },
   input: z.object({ key_id: keyId() }),
-  output: Key,
+  output: ApiKey,
   example: { key_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  answer: (input, ask) => ask.keys.revoke(input.key_id),
+  respond: (input, ask) => ask.keys.revoke(input.key_id),
 });

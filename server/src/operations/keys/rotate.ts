@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { keyId, NewKey } from "../../kit/shapes-access.ts";
+import { keyId, NewApiKey } from "../../kit/schemas/access.ts";
 
 const MONTH_SECONDS = 30 * 24 * 60 * 60;
 
 export const rotateKey = defineOperation({
   name: "keys.rotate",
-  summary: "Make a key that takes the place of another; for a while both work",
+  summary: "Rotate a key: create its replacement; both work during the overlap",
   http: { method: "POST", path: "/keys/:key_id/rotate", bodies: ["json"], status: 201 },
   input: z.object({
     key_id: keyId(),
@@ -17,7 +17,7 @@ export const rotateKey = defineOperation({
       .default(24 * 60 * 60)
       .describe("How long the old key still works"),
   }),
-  output: NewKey,
+  output: NewApiKey,
   example: { key_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", overlap_seconds: 3600 },
-  answer: (input, ask) => ask.keys.rotate(input.key_id, input.overlap_seconds),
+  respond: (input, ask) => ask.keys.rotate(input.key_id, input.overlap_seconds),
 });

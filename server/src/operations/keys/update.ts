@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
 import { atLeastOneChange } from "../../kit/rules.ts";
-import { expiry, Key, keyId, keyName, limits, SCOPES_SAY, scopes } from "../../kit/shapes-access.ts";
+import { ApiKey, expiry, keyId, keyName, limitsField, SCOPES_DESCRIPTION, scopes } from "../../kit/schemas/access.ts";
 
 export const updateKey = defineOperation({
   name: "keys.update",
@@ -10,12 +10,12 @@ export const updateKey = defineOperation({
   input: z.object({
     key_id: keyId(),
     name: keyName().optional(),
-    scopes: scopes(SCOPES_SAY).optional(),
+    scopes: scopes(SCOPES_DESCRIPTION).optional(),
     expires_at: expiry().optional(),
-    limits: limits("All limits of the key: those that are left out are taken away").optional(),
+    limits: limitsField("All limits of the key: those that are left out are taken away").optional(),
   }),
   rules: [atLeastOneChange("name", "scopes", "expires_at", "limits")],
-  output: Key,
+  output: ApiKey,
   example: { key_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", scopes: ["runs:read"] },
-  answer: ({ key_id, ...change }, ask) => ask.keys.update(key_id, change),
+  respond: ({ key_id, ...change }, ask) => ask.keys.update(key_id, change),
 });

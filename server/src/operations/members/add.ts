@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { Member, personEmail, personName, role, userId } from "../../kit/shapes-access.ts";
+import { Member, memberEmail, memberName, role, userId } from "../../kit/schemas/access.ts";
 
 export const addMember = defineOperation({
   name: "members.add",
@@ -9,10 +9,10 @@ export const addMember = defineOperation({
   input: z.object({
     user_id: userId(),
     role: role(),
-    name: personName().default(null),
-    email: personEmail().default(null),
+    name: memberName().default(null),
+    email: memberEmail().default(null),
   }),
   output: Member,
   example: { user_id: "grace", role: "developer", name: "Grace" },
-  answer: (input, ask) => ask.members.add(input),
+  respond: (input, ask) => ask.members.add(input),
 });

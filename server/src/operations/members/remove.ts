@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { Member, userId } from "../../kit/shapes-access.ts";
+import { Member, userId } from "../../kit/schemas/access.ts";
 
 export const removeMember = defineOperation({
   name: "members.remove",
@@ -9,5 +9,5 @@ export const removeMember = defineOperation({
   input: z.object({ user_id: userId("The person") }),
   output: Member,
   example: { user_id: "grace" },
-  answer: (input, ask) => ask.members.remove(input.user_id),
+  respond: (input, ask) => ask.members.remove(input.user_id),
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
 import { atLeastOneChange } from "../../kit/rules.ts";
-import { Member, personEmail, personName, role, userId } from "../../kit/shapes-access.ts";
+import { Member, memberEmail, memberName, role, userId } from "../../kit/schemas/access.ts";
 
 export const updateMember = defineOperation({
   name: "members.update",
@@ -10,11 +10,11 @@ export const updateMember = defineOperation({
   input: z.object({
     user_id: userId("The person"),
     role: role().optional(),
-    name: personName().optional(),
-    email: personEmail().optional(),
+    name: memberName().optional(),
+    email: memberEmail().optional(),
   }),
   rules: [atLeastOneChange("role", "name", "email")],
   output: Member,
   example: { user_id: "grace", role: "viewer" },
-  answer: ({ user_id, ...change }, ask) => ask.members.update(user_id, change),
+  respond: ({ user_id, ...change }, ask) => ask.members.update(user_id, change),
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
 import { atLeastOne } from "../../kit/rules.ts";
-import { grantee, ModelGrant, modelId } from "../../kit/shapes-models.ts";
+import { grantee, ModelGrant, modelId } from "../../kit/schemas/custom-models.ts";
 
 export const createModelGrant = defineOperation({
   name: "models.grants.create",
@@ -11,5 +11,5 @@ export const createModelGrant = defineOperation({
   rules: [atLeastOne("user_id", "tenant_id")],
   output: ModelGrant,
   example: { model_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", user_id: "maria" },
-  answer: ({ model_id, ...to }, ask) => ask.models.grant(model_id, to),
+  respond: ({ model_id, ...to }, ask) => ask.models.grant(model_id, to),
 });

@@ -1,8 +1,15 @@
 import { z } from "zod";
 import { loraName } from "../../kit/fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
-import { Model, modelDescription, modelName, previewImage, triggerWord, visibility } from "../../kit/shapes-models.ts";
-import { ownModelIds } from "../../models.ts";
+import {
+  CustomModel,
+  modelDescription,
+  modelName,
+  previewImage,
+  triggerWord,
+  visibility,
+} from "../../kit/schemas/custom-models.ts";
+import { customModelTypes } from "../../models.ts";
 
 export const createModel = defineOperation({
   name: "models.create",
@@ -10,14 +17,14 @@ export const createModel = defineOperation({
   http: { method: "POST", path: "/models", bodies: ["json"], status: 201 },
   input: z.object({
     name: modelName(),
-    model_type: z.enum(ownModelIds).describe("The model type that it is made for"),
+    model_type: z.enum(customModelTypes).describe("The model type that it is made for"),
     deployment_id: loraName("Its name where it runs: the LoRA's file, without `.safetensors`"),
     trigger_word: triggerWord().default(null),
     description: modelDescription().default(null),
     preview_image_url: previewImage().default(null),
     visibility: visibility().default("private"),
   }),
-  output: Model,
+  output: CustomModel,
   example: { name: "Ink drawings", model_type: "wan-image-2.1", deployment_id: "ink-v2", trigger_word: "inkstyle" },
-  answer: (input, ask) => ask.models.create(input),
+  respond: (input, ask) => ask.models.create(input),
 });

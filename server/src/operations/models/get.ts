@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { Model, modelId } from "../../kit/shapes-models.ts";
+import { CustomModel, modelId } from "../../kit/schemas/custom-models.ts";
 
 export const getModel = defineOperation({
   name: "models.get",
   summary: "A custom model that you may use",
   http: { method: "GET", path: "/models/:model_id" },
   input: z.object({ model_id: modelId() }),
-  output: Model,
+  output: CustomModel,
   example: { model_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  answer: (input, ask) => ask.models.get(input.model_id),
+  respond: (input, ask) => ask.models.get(input.model_id),
 });

@@ -3,7 +3,7 @@ import { loraName } from "../../kit/fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { atLeastOneChange } from "../../kit/rules.ts";
 import {
-  Model,
+  CustomModel,
   modelDescription,
   modelId,
   modelName,
@@ -11,12 +11,12 @@ import {
   previewImage,
   triggerWord,
   visibility,
-} from "../../kit/shapes-models.ts";
-import { ownModelIds } from "../../models.ts";
+} from "../../kit/schemas/custom-models.ts";
+import { customModelTypes } from "../../models.ts";
 
 const changes = {
   name: modelName().optional(),
-  model_type: z.enum(ownModelIds).optional().describe("The model type that it is made for"),
+  model_type: z.enum(customModelTypes).optional().describe("The model type that it is made for"),
   deployment_id: loraName("Its name where it runs: the LoRA's file, without `.safetensors`").optional(),
   trigger_word: triggerWord().optional(),
   description: modelDescription().optional(),
@@ -31,7 +31,7 @@ export const updateModel = defineOperation({
   http: { method: "PATCH", path: "/models/:model_id", bodies: ["json"] },
   input: z.object({ model_id: modelId(), ...changes }),
   rules: [atLeastOneChange(...Object.keys(changes))],
-  output: Model,
+  output: CustomModel,
   example: { model_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", visibility: "tenant" },
-  answer: ({ model_id, ...change }, ask) => ask.models.update(model_id, change),
+  respond: ({ model_id, ...change }, ask) => ask.models.update(model_id, change),
 });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { Prompt, promptName, promptTags, promptText } from "../../kit/shapes-library.ts";
+import { Prompt, promptName, promptTags, promptText } from "../../kit/schemas/library.ts";
 import { modelIds } from "../../models.ts";
 
 export const createPrompt = defineOperation({
@@ -15,5 +15,5 @@ export const createPrompt = defineOperation({
   }),
   output: Prompt,
   example: { name: "Harbour at dusk", text: "a harbour at dusk, long shadows, film grain", tags: ["harbour", "film"] },
-  answer: (input, ask) => ask.prompts.create(input),
+  respond: (input, ask) => ask.prompts.create(input),
 });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { Prompt } from "../../kit/shapes-library.ts";
+import { Prompt } from "../../kit/schemas/library.ts";
 
 export const deletePrompt = defineOperation({
   name: "prompts.delete",
@@ -9,5 +9,5 @@ export const deletePrompt = defineOperation({
   input: z.object({ id: z.uuid().describe("The prompt") }),
   output: Prompt,
   example: { id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  answer: (input, ask) => ask.prompts.delete(input.id),
+  respond: (input, ask) => ask.prompts.delete(input.id),
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { complaintsOf, planOf, RUN } from "../../../test/plans.ts";
+import { listValidationErrors, planOf, RUN_ID } from "../../../test/support/operation-plans.ts";
 import { enhancePrompt } from "./enhance.ts";
 
 describe("a better prompt", () => {
@@ -12,10 +12,15 @@ describe("a better prompt", () => {
   });
 
   it("is answered beside the one that was sent", () => {
-    const run = { run_id: RUN, status: "completed", inputs: { prompt: "a cat", model_type: "flux-dev" }, error: null };
+    const run = {
+      run_id: RUN_ID,
+      status: "completed",
+      inputs: { prompt: "a cat", model_type: "flux-dev" },
+      error: null,
+    };
     const data = { enhanced_prompt: "a cat, in ink", changes: [{ kind: "style", added: "in ink" }] };
-    expect(enhancePrompt.reply!(run as never, { jobs: [], data })).toEqual({
-      run_id: RUN,
+    expect(enhancePrompt.renderResponse!(run as never, { jobs: [], data })).toEqual({
+      run_id: RUN_ID,
       status: "completed",
       prompt: "a cat",
       model_type: "flux-dev",
@@ -23,5 +28,5 @@ describe("a better prompt", () => {
     });
   });
 
-  it("needs a prompt", () => expect(complaintsOf(enhancePrompt, {})).toEqual(["/prompt required"]));
+  it("needs a prompt", () => expect(listValidationErrors(enhancePrompt, {})).toEqual(["/prompt required"]));
 });

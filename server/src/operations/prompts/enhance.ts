@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { everyRun, prompt, seed, words } from "../../kit/fields.ts";
-import { givenOf } from "../../kit/given.ts";
+import { promptField, runFields, seed, textField } from "../../kit/fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
-import { Enhancement } from "../../kit/shapes.ts";
+import { pickProvided } from "../../kit/provided-fields.ts";
+import { Enhancement } from "../../kit/schemas/run.ts";
 import { modelIds } from "../../models.ts";
 
 export const enhancePrompt = defineOperation({
@@ -12,12 +12,12 @@ export const enhancePrompt = defineOperation({
   run_type: "prompt-enhancement",
 
   input: z.object({
-    prompt: prompt("The prompt as it is"),
+    prompt: promptField("The prompt as it is"),
     model_type: z.enum(modelIds).default("flux-dev").describe("The model that the prompt is for"),
-    style: words("Style that the picture should have", 200).optional(),
-    language: words("Language of the better prompt, such as en or de", 64).optional(),
+    style: textField("Style that the picture should have", 200).optional(),
+    language: textField("Language of the better prompt, such as en or de", 64).optional(),
     seed: seed(),
-    ...everyRun,
+    ...runFields,
   }),
   output: Enhancement,
   example: { prompt: "a cat", style: "watercolour", sync: true },
@@ -28,10 +28,10 @@ export const enhancePrompt = defineOperation({
       model: "enhance-default",
       prompt: asked.prompt,
       seed: asked.seed,
-      options: { model_type: asked.model_type, ...givenOf(asked, given, ["style", "language"]) },
+      options: { model_type: asked.model_type, ...pickProvided(asked, given, ["style", "language"]) },
     },
   ],
-  reply: (run, { data }) => ({
+  renderResponse: (run, { data }) => ({
     run_id: run.run_id,
     status: run.status,
     prompt: run.inputs.prompt,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { Prompt, promptVersion } from "../../kit/shapes-library.ts";
+import { Prompt, promptVersion } from "../../kit/schemas/library.ts";
 
 export const getPrompt = defineOperation({
   name: "prompts.get",
@@ -12,5 +12,5 @@ export const getPrompt = defineOperation({
   }),
   output: Prompt,
   example: { id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  answer: (input, ask) => ask.prompts.get(input.id, input.version),
+  respond: (input, ask) => ask.prompts.get(input.id, input.version),
 });

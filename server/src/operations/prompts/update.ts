@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
 import { atLeastOneChange } from "../../kit/rules.ts";
-import { Prompt, promptName, promptTags, promptText, promptVersion } from "../../kit/shapes-library.ts";
+import { Prompt, promptName, promptTags, promptText, promptVersion } from "../../kit/schemas/library.ts";
 import { modelIds } from "../../models.ts";
 
 export const updatePrompt = defineOperation({
@@ -19,5 +19,5 @@ export const updatePrompt = defineOperation({
   rules: [atLeastOneChange("name", "text", "model_type", "tags")],
   output: Prompt,
   example: { id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", text: "a harbour at dawn, long shadows, film grain" },
-  answer: ({ id, version, ...change }, ask) => ask.prompts.update(id, change, version),
+  respond: ({ id, version, ...change }, ask) => ask.prompts.update(id, change, version),
 });

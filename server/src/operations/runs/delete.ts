@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { runId } from "../../kit/fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
-import { Run } from "../../kit/shapes.ts";
+import { Run } from "../../kit/schemas/run.ts";
 
 export const deleteRun = defineOperation({
   name: "runs.delete",
@@ -10,5 +10,5 @@ export const deleteRun = defineOperation({
   input: z.object({ run_id: runId("The run") }),
   output: Run,
   example: { run_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  answer: (input, ask) => ask.delete(input.run_id),
+  respond: (input, ask) => ask.delete(input.run_id),
 });

@@ -1,14 +1,14 @@
 import { z } from "zod";
-import { words } from "../../kit/fields.ts";
+import { textField } from "../../kit/fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
-import { Estimate } from "../../kit/shapes-library.ts";
+import { Estimate } from "../../kit/schemas/library.ts";
 
 export const estimateRun = defineOperation({
   name: "runs.estimate",
   summary: "What a run would cost, and why; no run is made",
   http: { method: "POST", path: "/runs/estimate", bodies: ["json"] },
   input: z.object({
-    operation: words("The operation's name, such as images.generate", 128),
+    operation: textField("The operation's name, such as images.generate", 128),
     input: z
       .record(z.string(), z.unknown())
       .describe("What would be sent to that operation")
@@ -17,5 +17,5 @@ export const estimateRun = defineOperation({
   }),
   output: Estimate,
   example: { operation: "images.generate", input: { prompt: "a red bicycle by the sea", batch_size: 2 } },
-  answer: (input, ask) => ask.estimate(input.operation, input.input),
+  respond: (input, ask) => ask.estimate(input.operation, input.input),
 });

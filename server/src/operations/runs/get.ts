@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { runId } from "../../kit/fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
-import { Run } from "../../kit/shapes.ts";
+import { Run } from "../../kit/schemas/run.ts";
 
 export const getRun = defineOperation({
   name: "runs.get",
-  summary: "How a run stands",
+  summary: "Get a run",
   http: { method: "GET", path: "/runs/:run_id" },
   input: z.object({ run_id: runId("The run") }),
   output: Run,
   example: { run_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  answer: (input, ask) => ask.run(input.run_id),
+  respond: (input, ask) => ask.run(input.run_id),
 });

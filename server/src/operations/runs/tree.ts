@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { runId } from "../../kit/fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
-import { RunTree } from "../../kit/shapes-library.ts";
+import { RunTree } from "../../kit/schemas/library.ts";
 
 export const getRunTree = defineOperation({
   name: "runs.tree",
@@ -10,5 +10,5 @@ export const getRunTree = defineOperation({
   input: z.object({ run_id: runId("Any run of the tree") }),
   output: RunTree,
   example: { run_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  answer: (input, ask) => ask.tree(input.run_id),
+  respond: (input, ask) => ask.tree(input.run_id),
 });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { Tenant, tenantId } from "../../kit/shapes-access.ts";
+import { Tenant, tenantId } from "../../kit/schemas/access.ts";
 
 export const getTenant = defineOperation({
   name: "tenants.get",
@@ -9,5 +9,5 @@ export const getTenant = defineOperation({
   input: z.object({ tenant_id: tenantId() }),
   output: Tenant,
   example: { tenant_id: "00000000-0000-7000-8000-000000000001" },
-  answer: (input, ask) => ask.tenants.get(input.tenant_id),
+  respond: (input, ask) => ask.tenants.get(input.tenant_id),
 });

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { perPage } from "../../kit/pages.ts";
-import { TenantPage } from "../../kit/shapes-access.ts";
+import { paginationFields } from "../../kit/pagination.ts";
+import { TenantPage } from "../../kit/schemas/access.ts";
 
 export const listTenants = defineOperation({
   name: "tenants.list",
   summary: "All tenants, newest first (operator)",
   http: { method: "GET", path: "/tenants" },
-  input: z.object(perPage),
+  input: z.object(paginationFields),
   output: TenantPage,
   example: { limit: 20 },
-  answer: (input, ask) => ask.tenants.list(input),
+  respond: (input, ask) => ask.tenants.list(input),
 });

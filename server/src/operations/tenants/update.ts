@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
 import { atLeastOneChange } from "../../kit/rules.ts";
-import { limits, retentionDays, Tenant, tenantId, tenantName, weight } from "../../kit/shapes-access.ts";
+import { limitsField, retentionDays, Tenant, tenantId, tenantName, weight } from "../../kit/schemas/access.ts";
 
 export const updateTenant = defineOperation({
   name: "tenants.update",
@@ -11,12 +11,12 @@ export const updateTenant = defineOperation({
     tenant_id: tenantId(),
     name: tenantName().optional(),
     weight: weight().optional(),
-    limits: limits("All limits of the tenant: those that are left out are taken away").optional(),
+    limits: limitsField("All limits of the tenant: those that are left out are taken away").optional(),
     retention_days: retentionDays().optional(),
     suspended: z.boolean().optional().describe("Refuse all its credentials, or let them in again"),
   }),
   rules: [atLeastOneChange("name", "weight", "limits", "retention_days", "suspended")],
   output: Tenant,
   example: { tenant_id: "00000000-0000-7000-8000-000000000001", weight: 2 },
-  answer: ({ tenant_id, ...change }, ask) => ask.tenants.update(tenant_id, change),
+  respond: ({ tenant_id, ...change }, ask) => ask.tenants.update(tenant_id, change),
 });

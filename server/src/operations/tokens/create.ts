@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { scopes, Token } from "../../kit/shapes-access.ts";
+import { scopes, Token } from "../../kit/schemas/access.ts";
 
 const DAY_SECONDS = 24 * 60 * 60;
 
@@ -27,5 +27,5 @@ export const createToken = defineOperation({
   }),
   output: Token,
   example: { expires_in: 900, scopes: ["images:write", "runs:read"], origin: "https://app.example.com", max_spend: 2 },
-  answer: (input, ask) => ask.mint(input),
+  respond: (input, ask) => ask.issueToken(input),
 });

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { Balance } from "../../kit/shapes-money.ts";
+import { Balance } from "../../kit/schemas/usage.ts";
 
 export const creditTenant = defineOperation({
   name: "tenants.credit",
-  summary: "Put money into a tenant's balance, or take it out; from then on it pays in advance (operator)",
+  summary: "Add to or deduct from a tenant's prepaid balance (operator)",
   http: { method: "POST", path: "/tenants/:tenant_id/credit", bodies: ["json"] },
   input: z.object({
     tenant_id: z.uuid().describe("The tenant"),
@@ -20,5 +20,5 @@ export const creditTenant = defineOperation({
   }),
   output: Balance,
   example: { tenant_id: "00000000-0000-7000-8000-000000000001", amount: 25 },
-  answer: ({ tenant_id, ...change }, ask) => ask.credit(tenant_id, change),
+  respond: ({ tenant_id, ...change }, ask) => ask.credit(tenant_id, change),
 });

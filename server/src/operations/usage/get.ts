@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { USAGE_WORDS, Usage, type UsageWord } from "../../kit/shapes-money.ts";
+import { USAGE_DIMENSIONS, Usage, type UsageDimension } from "../../kit/schemas/usage.ts";
 
-const word = `(${USAGE_WORDS.join("|")})`;
+const word = `(${USAGE_DIMENSIONS.join("|")})`;
 
 export const getUsage = defineOperation({
   name: "usage.get",
@@ -13,12 +13,14 @@ export const getUsage = defineOperation({
     to: z.iso.date().optional().describe("Last day, in UTC; today where nothing is said"),
     by: z
       .string()
-      .regex(new RegExp(`^${word}(,${word})*$`), { error: `One or more of ${USAGE_WORDS.join(", ")}, with commas.` })
+      .regex(new RegExp(`^${word}(,${word})*$`), {
+        error: `One or more of ${USAGE_DIMENSIONS.join(", ")}, with commas.`,
+      })
       .default("day")
-      .describe(`What makes a row of its own: ${USAGE_WORDS.join(", ")}, or several with commas`),
+      .describe(`What makes a row of its own: ${USAGE_DIMENSIONS.join(", ")}, or several with commas`),
   }),
   output: Usage,
   example: { by: "day,model" },
-  answer: ({ from, to, by }, ask) => ask.usage({ from, to, by: [...new Set(by.split(",") as UsageWord[])] }),
-  table: (usage) => (usage as Usage).data,
+  respond: ({ from, to, by }, ask) => ask.usage({ from, to, by: [...new Set(by.split(",") as UsageDimension[])] }),
+  toCsvRows: (usage) => (usage as Usage).data,
 });

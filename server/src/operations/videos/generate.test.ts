@@ -1,14 +1,21 @@
 import { describe, expect, it } from "vitest";
-import { complaintsOf, parentOf, planOf, RUN, read, URL_A } from "../../../test/plans.ts";
+import {
+  listValidationErrors,
+  parseOperationInput,
+  planOf,
+  RUN_ID,
+  resolveParent,
+  URL_A,
+} from "../../../test/support/operation-plans.ts";
 import { generateVideo as video } from "./generate.ts";
 
 describe("a video", () => {
   it("says always its shape and its length, and the rest only where it is given", () => {
-    expect(planOf(video, { source_run_id: RUN })).toEqual([
+    expect(planOf(video, { source_run_id: RUN_ID })).toEqual([
       {
         task: "video.generate",
         model: "video-default",
-        images: [{ run: RUN }],
+        images: [{ run: RUN_ID }],
         aspect_ratio: "16:9",
         options: { duration: 3 },
       },
@@ -22,26 +29,29 @@ describe("a video", () => {
   });
 
   it("has the source run as parent, and an hour of time", () => {
-    expect(parentOf(video, { source_run_id: RUN })).toBe(RUN);
-    expect(parentOf(video, { image_url: URL_A })).toBeUndefined();
+    expect(resolveParent(video, { source_run_id: RUN_ID })).toBe(RUN_ID);
+    expect(resolveParent(video, { image_url: URL_A })).toBeUndefined();
     expect(video.deadlineSeconds).toBe(3600);
   });
 
   it("shows its input, and a refusal in the shape of a failed run", () => {
-    expect(read(video, { source_run_id: RUN }).input).toMatchObject({ duration: 3, aspect_ratio: "16:9" });
+    expect(parseOperationInput(video, { source_run_id: RUN_ID }).input).toMatchObject({
+      duration: 3,
+      aspect_ratio: "16:9",
+    });
     const fault = { message: "No.", code: "validation_error", details: { a: 1 } } as const;
     expect(video.refusal!(fault)).toEqual({ ...fault, status: "failed", error: fault });
   });
 
   it.each<[object, string[]]>([
     [{}, ["/image_url exactly_one_of"]],
-    [{ image_url: URL_A, source_run_id: RUN }, ["/image_url exactly_one_of"]],
+    [{ image_url: URL_A, source_run_id: RUN_ID }, ["/image_url exactly_one_of"]],
     [{ image_url: URL_A, duration: 0 }, ["/duration out_of_range"]],
     [{ image_url: URL_A, duration: 61 }, ["/duration out_of_range"]],
     [{ image_url: URL_A, fps: 61 }, ["/fps out_of_range"]],
     [{ image_url: URL_A, motion_bucket_id: 0 }, ["/motion_bucket_id out_of_range"]],
     [{ image_url: URL_A, cfg_scale: "2" }, ["/cfg_scale invalid_type"]],
   ])("%j is answered with %j", (raw, complaints) => {
-    expect(complaintsOf(video, raw as never)).toEqual(complaints);
+    expect(listValidationErrors(video, raw as never)).toEqual(complaints);
   });
 });

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { aspectRatio, everyRun, prompt, runId, seed, words } from "../../kit/fields.ts";
-import { givenOf } from "../../kit/given.ts";
-import { firstSource, picture } from "../../kit/images.ts";
+import { aspectRatio, promptField, runFields, runId, seed, textField } from "../../kit/fields.ts";
+import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
+import { pickProvided } from "../../kit/provided-fields.ts";
 import { exactlyOne } from "../../kit/rules.ts";
-import { Video } from "../../kit/shapes.ts";
+import { Video } from "../../kit/schemas/run.ts";
 
 export const generateVideo = defineOperation({
   name: "generateVideo",
@@ -13,9 +13,9 @@ export const generateVideo = defineOperation({
   run_type: "video-generation",
 
   input: z.object({
-    prompt: prompt("What happens in the video").optional(),
-    negative_prompt: words("What the video must not show").optional(),
-    image_url: picture("The image that it begins with").optional(),
+    prompt: promptField("What happens in the video").optional(),
+    negative_prompt: textField("What the video must not show").optional(),
+    image_url: imageField("The image that it begins with").optional(),
     source_run_id: runId("The run whose image it begins with; it becomes the parent").optional(),
     aspect_ratio: aspectRatio("Shape of the video").default("16:9"),
     duration: z.number().min(1).max(60).default(3).describe("Seconds"),
@@ -23,7 +23,7 @@ export const generateVideo = defineOperation({
     cfg_scale: z.number().min(0).max(30).optional().describe("Higher follows the prompt more closely"),
     motion_bucket_id: z.int().min(1).max(255).optional().describe("How much moves"),
     fps: z.int().min(1).max(60).optional().describe("Frames per second"),
-    ...everyRun,
+    ...runFields,
   }),
   rules: [exactlyOne("image_url", "source_run_id")],
   output: Video,
@@ -41,10 +41,10 @@ export const generateVideo = defineOperation({
       // Shape and length are what the caller gets, so they are always said; the rest is left to the model.
       aspect_ratio: asked.aspect_ratio,
       seed: asked.seed,
-      options: { duration: asked.duration, ...givenOf(asked, given, ["fps", "cfg_scale", "motion_bucket_id"]) },
+      options: { duration: asked.duration, ...pickProvided(asked, given, ["fps", "cfg_scale", "motion_bucket_id"]) },
     },
   ],
-  reply: (run) => ({ ...run, input: run.inputs }),
+  renderResponse: (run) => ({ ...run, input: run.inputs }),
   refusal: ({ message, code, details }) => ({
     message,
     code,

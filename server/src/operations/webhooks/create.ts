@@ -1,6 +1,12 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { NewWebhook, ownSecret, usualEvents, webhookDescription, webhookUrl } from "../../kit/shapes-webhooks.ts";
+import {
+  defaultEventsField,
+  NewWebhook,
+  webhookDescription,
+  webhookSecretField,
+  webhookUrl,
+} from "../../kit/schemas/webhooks.ts";
 
 export const createWebhook = defineOperation({
   name: "webhooks.create",
@@ -8,11 +14,11 @@ export const createWebhook = defineOperation({
   http: { method: "POST", path: "/webhooks", bodies: ["json"], status: 201 },
   input: z.object({
     url: webhookUrl(),
-    events: usualEvents(),
+    events: defaultEventsField(),
     description: webhookDescription().optional(),
-    secret: ownSecret().optional(),
+    secret: webhookSecretField().optional(),
   }),
   output: NewWebhook,
   example: { url: "https://example.com/hooks/gesso", events: ["run.completed", "run.failed"] },
-  answer: (input, ask) => ask.webhooks.create(input),
+  respond: (input, ask) => ask.webhooks.create(input),
 });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { Webhook, webhookId } from "../../kit/shapes-webhooks.ts";
+import { Webhook, webhookId } from "../../kit/schemas/webhooks.ts";
 
 export const deleteWebhook = defineOperation({
   name: "webhooks.delete",
@@ -9,5 +9,5 @@ export const deleteWebhook = defineOperation({
   input: z.object({ webhook_id: webhookId() }),
   output: Webhook,
   example: { webhook_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  answer: (input, ask) => ask.webhooks.delete(input.webhook_id),
+  respond: (input, ask) => ask.webhooks.delete(input.webhook_id),
 });

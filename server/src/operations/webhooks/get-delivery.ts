@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { deliveryId, WebhookDeliveryDetails } from "../../kit/shapes-webhooks.ts";
+import { deliveryId, WebhookDeliveryDetails } from "../../kit/schemas/webhooks.ts";
 
 export const getWebhookDelivery = defineOperation({
   name: "webhooks.deliveries.get",
@@ -9,5 +9,5 @@ export const getWebhookDelivery = defineOperation({
   input: z.object({ delivery_id: deliveryId() }),
   output: WebhookDeliveryDetails,
   example: { delivery_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  answer: (input, ask) => ask.webhooks.delivery(input.delivery_id),
+  respond: (input, ask) => ask.webhooks.delivery(input.delivery_id),
 });

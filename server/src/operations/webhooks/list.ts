@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { perPage } from "../../kit/pages.ts";
-import { WebhookPage } from "../../kit/shapes-webhooks.ts";
+import { paginationFields } from "../../kit/pagination.ts";
+import { WebhookPage } from "../../kit/schemas/webhooks.ts";
 
 export const listWebhooks = defineOperation({
   name: "webhooks.list",
   summary: "The webhooks of the tenant, newest first",
   http: { method: "GET", path: "/webhooks" },
-  input: z.object(perPage),
+  input: z.object(paginationFields),
   output: WebhookPage,
   example: { limit: 20 },
-  answer: (input, ask) => ask.webhooks.list(input),
+  respond: (input, ask) => ask.webhooks.list(input),
 });

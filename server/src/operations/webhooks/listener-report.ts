@@ -1,16 +1,16 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
 import {
-  answered,
-  answerText,
   attemptNumber,
-  duration,
+  deliveryErrorField,
+  durationMsField,
+  eventPositionField,
   listenerId,
-  place,
+  responseStatusField,
+  responseTextField,
   startedAt,
-  wentWrong,
-} from "../../kit/shapes-listeners.ts";
-import { WebhookDelivery } from "../../kit/shapes-webhooks.ts";
+} from "../../kit/schemas/listeners.ts";
+import { WebhookDelivery } from "../../kit/schemas/webhooks.ts";
 
 export const webhookListenerReport = defineOperation({
   name: "webhooks.listeners.report",
@@ -18,18 +18,18 @@ export const webhookListenerReport = defineOperation({
   http: { method: "POST", path: "/webhooks/listeners/:listener_id/report", bodies: ["json"] },
   input: z.object({
     listener_id: listenerId(),
-    place: place(),
+    place: eventPositionField(),
     attempt: attemptNumber(),
     started_at: startedAt(),
-    duration_ms: duration(),
-    status: answered(),
-    error: wentWrong().default(null),
-    response: answerText().default(null),
+    duration_ms: durationMsField(),
+    status: responseStatusField(),
+    error: deliveryErrorField().default(null),
+    response: responseTextField().default(null),
   }),
   output: WebhookDelivery,
   example: {
     ...{ listener_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", place: "00000000a1b2-00000000c3d4", attempt: 1 },
     ...{ started_at: "2026-11-14T10:00:00Z", duration_ms: 12, status: 204 },
   },
-  answer: ({ listener_id, ...report }, ask) => ask.webhooks.listeners.report(listener_id, report),
+  respond: ({ listener_id, ...report }, ask) => ask.webhooks.listeners.report(listener_id, report),
 });

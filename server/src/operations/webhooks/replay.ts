@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { since, until, WebhookReplay, webhookId } from "../../kit/shapes-webhooks.ts";
+import { replayFromField, replayToField, WebhookReplay, webhookId } from "../../kit/schemas/webhooks.ts";
 
 export const replayWebhook = defineOperation({
   name: "webhooks.replay",
@@ -8,11 +8,11 @@ export const replayWebhook = defineOperation({
   http: { method: "POST", path: "/webhooks/:webhook_id/replay", bodies: ["json"], status: 202 },
   input: z.object({
     webhook_id: webhookId(),
-    from: since(),
-    to: until().optional(),
+    from: replayFromField(),
+    to: replayToField().optional(),
     only_failed: z.boolean().default(true).describe("Leave alone what has arrived"),
   }),
   output: WebhookReplay,
   example: { webhook_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", from: "2026-11-14T10:00:00Z" },
-  answer: ({ webhook_id, ...wish }, ask) => ask.webhooks.replay(webhook_id, wish),
+  respond: ({ webhook_id, ...wish }, ask) => ask.webhooks.replay(webhook_id, wish),
 });

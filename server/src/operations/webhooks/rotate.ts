@@ -1,13 +1,17 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
-import { NewWebhook, overlap, ownSecret, webhookId } from "../../kit/shapes-webhooks.ts";
+import { NewWebhook, overlapSecondsField, webhookId, webhookSecretField } from "../../kit/schemas/webhooks.ts";
 
 export const rotateWebhook = defineOperation({
   name: "webhooks.rotate",
   summary: "Give a webhook a new secret; for a while messages are signed with both",
   http: { method: "POST", path: "/webhooks/:webhook_id/rotate", bodies: ["json"], status: 201 },
-  input: z.object({ webhook_id: webhookId(), secret: ownSecret().optional(), overlap_seconds: overlap() }),
+  input: z.object({
+    webhook_id: webhookId(),
+    secret: webhookSecretField().optional(),
+    overlap_seconds: overlapSecondsField(),
+  }),
   output: NewWebhook,
   example: { webhook_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", overlap_seconds: 86400 },
-  answer: ({ webhook_id, ...rotation }, ask) => ask.webhooks.rotate(webhook_id, rotation),
+  respond: ({ webhook_id, ...rotation }, ask) => ask.webhooks.rotate(webhook_id, rotation),
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { everyRun } from "../../kit/fields.ts";
+import { runFields } from "../../kit/fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
-import { WEBHOOK_EVENTS, WebhookDelivery, webhookId } from "../../kit/shapes-webhooks.ts";
+import { WEBHOOK_EVENTS, WebhookDelivery, webhookId } from "../../kit/schemas/webhooks.ts";
 
 export const testWebhook = defineOperation({
   name: "webhooks.test",
@@ -14,9 +14,9 @@ export const testWebhook = defineOperation({
       .enum(["webhook.test", ...WEBHOOK_EVENTS])
       .default("webhook.test")
       .describe("What it looks like; an event of a run tells of one that there never was"),
-    metadata: everyRun.metadata.describe("What such a run would have as its metadata"),
+    metadata: runFields.metadata.describe("What such a run would have as its metadata"),
   }),
   output: WebhookDelivery,
   example: { webhook_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", type: "webhook.test" },
-  answer: ({ webhook_id, ...wish }, ask) => ask.webhooks.test(webhook_id, wish),
+  respond: ({ webhook_id, ...wish }, ask) => ask.webhooks.test(webhook_id, wish),
 });

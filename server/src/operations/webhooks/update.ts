@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
 import { atLeastOneChange } from "../../kit/rules.ts";
-import { Webhook, webhookDescription, webhookEvents, webhookId, webhookUrl } from "../../kit/shapes-webhooks.ts";
+import { Webhook, webhookDescription, webhookEvents, webhookId, webhookUrl } from "../../kit/schemas/webhooks.ts";
 
 export const updateWebhook = defineOperation({
   name: "webhooks.update",
@@ -17,5 +17,5 @@ export const updateWebhook = defineOperation({
   rules: [atLeastOneChange("url", "events", "description", "enabled")],
   output: Webhook,
   example: { webhook_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", enabled: true },
-  answer: ({ webhook_id, ...change }, ask) => ask.webhooks.update(webhook_id, change),
+  respond: ({ webhook_id, ...change }, ask) => ask.webhooks.update(webhook_id, change),
 });

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { NODES } from "../../../test/vendors/comfyui/nodes.ts";
-import { strangersIn } from "../../../test/vendors/comfyui/validate.ts";
-import { failureOf } from "../http.ts";
-import { filesOf, fill, type Graph, graphNamed, graphNames, modelsIn, renamed } from "./graph.ts";
-import { offers } from "./offers.ts";
+import { BUILT_IN_NODES } from "../../../test/fake-vendors/comfyui/nodes.ts";
+import { listUnknownNodes } from "../../../test/fake-vendors/comfyui/validate.ts";
+import { readProviderFailure } from "../call-provider.ts";
+import { type ComfyuiGraph, filesOf, fillGraph, graphNames, loadGraph, modelsIn, withFileNames } from "./graph.ts";
+import { comfyuiOffers } from "./offers.ts";
 
 const GIVEN = { prompt: "a bicycle", seed: 7, image: "gesso/x.png", save_as: "gesso/y" };
 const LORAS = { lora: "a.safetensors", lora_high: "h.safetensors", lora_low: "l.safetensors" };
@@ -17,14 +17,14 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const own = (name: string, content: unknown) =>
   writeFileSync(join(folder, `${name}.json`), typeof content === "string" ? content : JSON.stringify(content));
 
-const inputsIn = ({ nodes }: Graph) =>
+const inputsIn = ({ nodes }: ComfyuiGraph) =>
   Object.entries(nodes).flatMap(([id, { inputs }]) =>
     Object.entries(inputs).map(([name, value]) => ({ id, name, value })),
   );
 
 describe.each(graphNames)("the graph %s", (name) => {
   it("declares every slot that it uses, and uses every slot that it declares", async () => {
-    const graph = await graphNamed(name);
+    const graph = await loadGraph(name);
     const used = inputsIn(graph).flatMap(({ value }) =>
       typeof value === "string" && value.startsWith("$") ? [value.slice(1)] : [],
     );
@@ -34,48 +34,48 @@ describe.each(graphNames)("the graph %s", (name) => {
   });
 
   it("links nodes that are there, of classes that a plain server has, to one that saves", async () => {
-    const graph = await graphNamed(name);
+    const graph = await loadGraph(name);
     const links = [
       ...inputsIn(graph).map(({ value }) => value),
       ...Object.values(graph.nodes).map(({ else: instead }) => instead),
     ];
     for (const link of links) if (Array.isArray(link)) expect(graph.nodes).toHaveProperty([link[0]]);
     const classes = Object.values(graph.nodes).map(({ class_type }) => class_type);
-    for (const each of classes) expect(NODES, each).toHaveProperty([each]);
-    expect(classes.filter((each) => NODES[each]?.saves)).toHaveLength(1);
+    for (const each of classes) expect(BUILT_IN_NODES, each).toHaveProperty([each]);
+    expect(classes.filter((each) => BUILT_IN_NODES[each]?.saves)).toHaveLength(1);
   });
 
   it("has defaults of the type that they are declared as, and a folder for every file", async () => {
-    const graph = await graphNamed(name);
-    const filled = fill(graph, { ...GIVEN, ...LORAS });
-    expect(strangersIn(filled)).toEqual([]);
+    const graph = await loadGraph(name);
+    const filled = fillGraph(graph, { ...GIVEN, ...LORAS });
+    expect(listUnknownNodes(filled)).toEqual([]);
     for (const { type, folder: kept } of Object.values(graph.slots)) if (type === "file") expect(kept).toBeTruthy();
   });
 });
 
 it("has a graph for every offer", () => {
-  expect(graphNames.sort()).toEqual([...new Set(offers.map(({ as }) => as))].sort());
+  expect(graphNames.sort()).toEqual([...new Set(comfyuiOffers.map(({ as }) => as))].sort());
 });
 
 describe("filling", () => {
   it("leaves out a node whose slot is empty, and links the others past it", async () => {
-    const graph = await graphNamed("flux-dev-lora");
-    const plain = fill(graph, GIVEN);
+    const graph = await loadGraph("flux-dev-lora");
+    const plain = fillGraph(graph, GIVEN);
     expect(plain).not.toHaveProperty("lora");
     expect(plain.sample!.inputs.model).toEqual(["unet", 0]);
-    const with_lora = fill(graph, { ...GIVEN, lora: "mine.safetensors", lora_strength: 0.4 });
+    const with_lora = fillGraph(graph, { ...GIVEN, lora: "mine.safetensors", lora_strength: 0.4 });
     expect(with_lora.sample!.inputs.model).toEqual(["lora", 0]);
     expect(with_lora.lora!.inputs).toMatchObject({ lora_name: "mine.safetensors", strength_model: 0.4 });
   });
 
   it("leaves out an input that has nothing to be linked to", async () => {
-    const graph = await graphNamed("qwen-image-edit");
-    expect(fill(graph, { ...GIVEN, image: undefined }).positive!.inputs).not.toHaveProperty("image");
-    expect(fill(graph, GIVEN).positive!.inputs.image).toEqual(["picture", 0]);
+    const graph = await loadGraph("qwen-image-edit");
+    expect(fillGraph(graph, { ...GIVEN, image: undefined }).positive!.inputs).not.toHaveProperty("image");
+    expect(fillGraph(graph, GIVEN).positive!.inputs.image).toEqual(["picture", 0]);
   });
 
   it("never reads a slot out of a value that a caller gave", async () => {
-    const filled = fill(await graphNamed("flux-dev"), { ...GIVEN, prompt: "$seed" });
+    const filled = fillGraph(await loadGraph("flux-dev"), { ...GIVEN, prompt: "$seed" });
     expect(filled.words!.inputs.text).toBe("$seed");
   });
 
@@ -84,38 +84,38 @@ describe("filling", () => {
     ["width", Number.POSITIVE_INFINITY],
     ["lora", "../secret.safetensors"],
   ])("refuses %s of %s", async (slot, value) => {
-    const graph = await graphNamed("flux-dev-lora");
-    expect(() => fill(graph, { ...GIVEN, [slot]: value })).toThrow("refused the parameters");
+    const graph = await loadGraph("flux-dev-lora");
+    expect(() => fillGraph(graph, { ...GIVEN, [slot]: value })).toThrow("refused the parameters");
   });
 
   it("says which slot nobody filled", async () => {
-    const graph = await graphNamed("wan-image-2.2");
-    expect(() => fill(graph, { ...GIVEN, lora_high: "h.safetensors" })).toThrow(
+    const graph = await loadGraph("wan-image-2.2");
+    expect(() => fillGraph(graph, { ...GIVEN, lora_high: "h.safetensors" })).toThrow(
       expect.objectContaining({ details: { reason: "missing_value", field: "$lora_low" } }),
     );
   });
 });
 
 it("tells the files that a job needs, and which of them are models", async () => {
-  const graph = await graphNamed("wan-image-2.1");
+  const graph = await loadGraph("wan-image-2.1");
   expect(filesOf(graph, { lora: "mine.safetensors" })).toContainEqual({ folder: "loras", file: "mine.safetensors" });
   expect(filesOf(graph, {})).toHaveLength(3);
-  expect(modelsIn(fill(graph, { ...GIVEN, ...LORAS }))).toEqual(["wan2.1_t2v_14B_fp8_e4m3fn.safetensors"]);
+  expect(modelsIn(fillGraph(graph, { ...GIVEN, ...LORAS }))).toEqual(["wan2.1_t2v_14B_fp8_e4m3fn.safetensors"]);
 });
 
 describe("the operator", () => {
   it("may have base models under other names", async () => {
-    const graph = renamed(await graphNamed("flux-dev"), { "flux1-dev.safetensors": "flux/dev-fp8.safetensors" });
-    expect(fill(graph, GIVEN).unet!.inputs.unet_name).toBe("flux/dev-fp8.safetensors");
+    const graph = withFileNames(await loadGraph("flux-dev"), { "flux1-dev.safetensors": "flux/dev-fp8.safetensors" });
+    expect(fillGraph(graph, GIVEN).unet!.inputs.unet_name).toBe("flux/dev-fp8.safetensors");
   });
 
   it("may replace a graph, and add others", async () => {
-    const graph = await graphNamed("wan-image-2.1");
+    const graph = await loadGraph("wan-image-2.1");
     own("flux-dev", { ...graph, says: "mine" });
     own("another", { ...graph, says: "another" });
-    expect((await graphNamed("flux-dev", folder)).says).toBe("mine");
-    expect((await graphNamed("another", folder)).says).toBe("another");
-    expect((await graphNamed("qwen-image-edit", folder)).says).toContain("Qwen");
+    expect((await loadGraph("flux-dev", folder)).says).toBe("mine");
+    expect((await loadGraph("another", folder)).says).toBe("another");
+    expect((await loadGraph("qwen-image-edit", folder)).says).toContain("Qwen");
   });
 
   it.each([
@@ -124,13 +124,13 @@ describe("the operator", () => {
     ["with-more", { says: "x", slots: {}, nodes: {}, script: "y" }],
   ])("is told that %s is no graph", async (name, content) => {
     own(name, content);
-    const thrown = await graphNamed(name, folder).catch((reason) => reason);
-    expect([thrown.code, failureOf(thrown).kind]).toEqual(["model_unavailable", "refused"]);
+    const thrown = await loadGraph(name, folder).catch((reason) => reason);
+    expect([thrown.code, readProviderFailure(thrown).kind]).toEqual(["model_unavailable", "refused"]);
   });
 
   it("cannot be led out of the folder by a name", async () => {
     own("outside", {});
-    const thrown = await graphNamed("../outside", join(folder, "inner")).catch((reason) => reason);
+    const thrown = await loadGraph("../outside", join(folder, "inner")).catch((reason) => reason);
     expect(thrown.code).toBe("model_unavailable");
   });
 });

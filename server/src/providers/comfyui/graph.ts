@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { refusedInput, unavailable } from "../http.ts";
+import { inputRejected, modelUnavailable } from "../call-provider.ts";
 import fluxDev from "./graphs/flux-dev.json" with { type: "json" };
 import fluxDevImage from "./graphs/flux-dev-image.json" with { type: "json" };
 import qwenImageEdit from "./graphs/qwen-image-edit.json" with { type: "json" };
@@ -29,12 +29,12 @@ const Node = z.strictObject({
   only_with: z.string().optional(),
   else: Link.optional(),
 });
-export const Graph = z.strictObject({
+export const ComfyuiGraph = z.strictObject({
   says: z.string(),
   slots: z.record(z.string(), Slot),
   nodes: z.record(z.string(), Node),
 });
-export type Graph = z.output<typeof Graph>;
+export type ComfyuiGraph = z.output<typeof ComfyuiGraph>;
 type Link = z.output<typeof Link>;
 
 export type SlotValues = Record<string, string | number | undefined>;
@@ -57,30 +57,30 @@ export const graphNames = Object.keys(OURS);
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 /** The operator's own graph of this name, or ours. Read anew each time, so that a change needs no restart. */
-export async function graphNamed(name: string, folder?: string): Promise<Graph> {
-  if (!NAME.test(name)) throw unavailable(`no graph can have the name ${name}`);
+export async function loadGraph(name: string, folder?: string): Promise<ComfyuiGraph> {
+  if (!NAME.test(name)) throw modelUnavailable(`no graph can have the name ${name}`);
   const own = folder === undefined ? undefined : await readOwn(join(folder, `${name}.json`));
   const found = own ?? OURS[name];
-  if (found === undefined) throw unavailable(`there is no graph ${name}`);
-  const parsed = Graph.safeParse(found);
-  if (!parsed.success) throw unavailable(`the graph ${name} is not one: ${z.prettifyError(parsed.error)}`);
+  if (found === undefined) throw modelUnavailable(`there is no graph ${name}`);
+  const parsed = ComfyuiGraph.safeParse(found);
+  if (!parsed.success) throw modelUnavailable(`the graph ${name} is not one: ${z.prettifyError(parsed.error)}`);
   return parsed.data;
 }
 
 async function readOwn(path: string): Promise<unknown> {
   const text = await readFile(path, "utf8").catch((thrown: NodeJS.ErrnoException) => {
     if (thrown.code === "ENOENT") return undefined;
-    throw unavailable(thrown);
+    throw modelUnavailable(thrown);
   });
   try {
     return text === undefined ? undefined : JSON.parse(text);
   } catch (thrown) {
-    throw unavailable(`${path} is not JSON: ${thrown}`);
+    throw modelUnavailable(`${path} is not JSON: ${thrown}`);
   }
 }
 
 /** The same graph with files under the names that the operator's servers have them. */
-export const renamed = (graph: Graph, names: Record<string, string>): Graph => ({
+export const withFileNames = (graph: ComfyuiGraph, names: Record<string, string>): ComfyuiGraph => ({
   ...graph,
   slots: Object.fromEntries(
     Object.entries(graph.slots).map(([name, slot]) => {
@@ -98,18 +98,18 @@ const SUITS: Record<z.output<typeof Slot>["type"], (value: unknown) => boolean> 
   file: (value) => typeof value === "string" && !value.split(/[\\/]/).includes(".."),
 };
 
-function settled({ slots }: Graph, given: SlotValues): Map<string, z.output<typeof Value>> {
+function settled({ slots }: ComfyuiGraph, given: SlotValues): Map<string, z.output<typeof Value>> {
   const values = new Map<string, z.output<typeof Value>>();
   for (const [name, { type, default: usual }] of Object.entries(slots)) {
     const value = given[name] ?? usual;
     if (value === undefined) continue;
-    if (!SUITS[type](value)) throw refusedInput(`${name} is no ${type}`, { reason: "unsuitable_value", field: name });
+    if (!SUITS[type](value)) throw inputRejected(`${name} is no ${type}`, { reason: "unsuitable_value", field: name });
     values.set(name, value);
   }
   return values;
 }
 
-export function fill(graph: Graph, given: SlotValues): ApiGraph {
+export function fillGraph(graph: ComfyuiGraph, given: SlotValues): ApiGraph {
   const values = settled(graph, given);
   const isKept = (id: string) => {
     const needed = graph.nodes[id]?.only_with;
@@ -124,7 +124,7 @@ export function fill(graph: Graph, given: SlotValues): ApiGraph {
     if (Array.isArray(input)) return follow(input);
     if (typeof input !== "string" || !input.startsWith("$")) return input;
     const value = values.get(input.slice(1));
-    if (value === undefined) throw refusedInput(`nothing fills ${input}`, { reason: "missing_value", field: input });
+    if (value === undefined) throw inputRejected(`nothing fills ${input}`, { reason: "missing_value", field: input });
     return value;
   };
   const kept = Object.entries(graph.nodes).filter(([id]) => isKept(id));
@@ -140,7 +140,7 @@ export function fill(graph: Graph, given: SlotValues): ApiGraph {
 }
 
 /** The files that a job needs on the server that does it, by folder. LoRAs are among them where the job brings one. */
-export function filesOf({ slots }: Graph, given: SlotValues): { folder: string; file: string }[] {
+export function filesOf({ slots }: ComfyuiGraph, given: SlotValues): { folder: string; file: string }[] {
   return Object.entries(slots).flatMap(([name, { type, folder, default: usual }]) => {
     const file = given[name] ?? usual;
     return type === "file" && folder !== undefined && typeof file === "string" ? [{ folder, file }] : [];

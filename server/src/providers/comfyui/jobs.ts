@@ -1,8 +1,8 @@
 // How a job stands on one server, and how it is stopped there. Servers of today answer by the id; older ones are asked for
 // their queue and then for their history, in this order: a job leaves the one and enters the other at the same moment.
 import { z } from "zod";
-import { failureOf } from "../http.ts";
-import { ask, type ComfyuiContext, Queue } from "./pool.ts";
+import { readProviderFailure } from "../call-provider.ts";
+import { type ComfyuiContext, ComfyuiQueue, callComfyui } from "./pool.ts";
 
 const File = z.object({ filename: z.string(), subfolder: z.string().default(""), type: z.string() });
 export type File = z.output<typeof File>;
@@ -28,33 +28,41 @@ const Done = z.object({
 });
 const History = z.record(z.string(), Done);
 
-export type Standing =
+export type ComfyuiJobState =
   | { state: "running" }
   | { state: "done"; files: File[] }
   | { state: "failed"; error: ExecutionError }
   | { state: "canceled" };
 
 /** Nothing where the server answers and does not know the job; a server that does not answer is thrown. */
-export async function look(context: ComfyuiContext, server: string, id: string): Promise<Standing | undefined> {
+export async function readJobState(
+  context: ComfyuiContext,
+  server: string,
+  id: string,
+): Promise<ComfyuiJobState | undefined> {
   try {
-    return standingOf(await ask(context, server, { path: `/api/jobs/${id}`, reply: Job }));
+    return standingOf(await callComfyui(context, server, { path: `/api/jobs/${id}`, reply: Job }));
   } catch (thrown) {
-    const { status, cause } = failureOf(thrown);
+    const { status, cause } = readProviderFailure(thrown);
     if (status !== 404) throw thrown;
-    return String(cause).includes("Job not found") ? undefined : lookBack(context, server, id);
+    return String(cause).includes("Job not found") ? undefined : readLegacyJobState(context, server, id);
   }
 }
 
-function standingOf({ status, outputs, execution_error }: z.output<typeof Job>): Standing {
+function standingOf({ status, outputs, execution_error }: z.output<typeof Job>): ComfyuiJobState {
   if (status === "completed") return { state: "done", files: filesOf(outputs ?? {}) };
   if (status === "failed") return { state: "failed", error: execution_error ?? {} };
   return { state: status === "cancelled" ? "canceled" : "running" };
 }
 
-async function lookBack(context: ComfyuiContext, server: string, id: string): Promise<Standing | undefined> {
+async function readLegacyJobState(
+  context: ComfyuiContext,
+  server: string,
+  id: string,
+): Promise<ComfyuiJobState | undefined> {
   const queued = await placeOf(context, server, id);
   if (queued) return { state: "running" };
-  const done = (await ask(context, server, { path: `/history/${id}`, reply: History }))[id];
+  const done = (await callComfyui(context, server, { path: `/history/${id}`, reply: History }))[id];
   if (!done) return undefined;
   if (done.status?.status_str !== "error") return { state: "done", files: filesOf(done.outputs) };
   const said = (event: string) => done.status?.messages.find(([name]) => name === event)?.[1];
@@ -63,7 +71,7 @@ async function lookBack(context: ComfyuiContext, server: string, id: string): Pr
 }
 
 async function placeOf(context: ComfyuiContext, server: string, id: string) {
-  const { queue_running, queue_pending } = await ask(context, server, { path: "/queue", reply: Queue });
+  const { queue_running, queue_pending } = await callComfyui(context, server, { path: "/queue", reply: ComfyuiQueue });
   if (queue_running.some((entry) => entry[1] === id)) return "running";
   return queue_pending.some((entry) => entry[1] === id) ? "pending" : undefined;
 }
@@ -78,19 +86,20 @@ const filesOf = (outputs: z.output<typeof Outputs>): File[] =>
     ),
   );
 
-export async function stop(context: ComfyuiContext, server: string, id: string): Promise<void> {
+export async function cancelJob(context: ComfyuiContext, server: string, id: string): Promise<void> {
   try {
-    await ask(context, server, { method: "POST", path: `/api/jobs/${id}/cancel`, reply: z.unknown() });
+    await callComfyui(context, server, { method: "POST", path: `/api/jobs/${id}/cancel`, reply: z.unknown() });
   } catch (thrown) {
-    if (![404, 405].includes(failureOf(thrown).status ?? 0)) throw thrown;
+    if (![404, 405].includes(readProviderFailure(thrown).status ?? 0)) throw thrown;
     await stopByQueue(context, server, id);
   }
 }
 
 async function stopByQueue(context: ComfyuiContext, server: string, id: string): Promise<void> {
   const place = await placeOf(context, server, id);
-  if (place === "pending") await ask(context, server, { path: "/queue", body: { delete: [id] }, reply: z.unknown() });
+  if (place === "pending")
+    await callComfyui(context, server, { path: "/queue", body: { delete: [id] }, reply: z.unknown() });
   // The oldest servers interrupt whatever runs, so they are told only while it is ours.
   if (place === "running")
-    await ask(context, server, { path: "/interrupt", body: { prompt_id: id }, reply: z.unknown() });
+    await callComfyui(context, server, { path: "/interrupt", body: { prompt_id: id }, reply: z.unknown() });
 }

@@ -31,7 +31,7 @@ const flux = (as: string, { hasImages, hasLora }: { hasImages: boolean; hasLora:
     when: (job) => (job.images?.length ?? 0) > 0 === hasImages && isOwnModel(job) === hasLora,
   });
 
-export const offers: Offer[] = [
+export const comfyuiOffers: Offer[] = [
   flux("flux-dev", { hasImages: false, hasLora: false }),
   flux("flux-dev-lora", { hasImages: false, hasLora: true }),
   flux("flux-dev-image", { hasImages: true, hasLora: false }),

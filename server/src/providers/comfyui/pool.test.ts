@@ -5,52 +5,56 @@ import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   type ComfyuiOptions,
-  type ComfyuiStandIn,
+  type FakeComfyui,
   poolEnv,
-  startComfyui,
-  startPool,
-} from "../../../test/vendors/comfyui.ts";
-import { contextFor } from "../../../test/vendors/context.ts";
-import { jobFor } from "../../../test/vendors/jobs.ts";
+  startFakeComfyui,
+  startFakePool,
+} from "../../../test/fake-vendors/comfyui.ts";
+import { createFakeProviderContext } from "../../../test/fake-vendors/provider-context.ts";
+import { createSampleJob } from "../../../test/fake-vendors/sample-jobs.ts";
 import type { Job } from "../../kit/operation.ts";
+import { readProviderFailure } from "../call-provider.ts";
 import { comfyui } from "../comfyui.ts";
-import { failureOf } from "../http.ts";
-import type { Asset, Context, Ticket } from "../provider.ts";
+import type { Asset, ProviderContext, Ticket } from "../provider.ts";
 
-let boxes: ComfyuiStandIn[] = [];
+let boxes: FakeComfyui[] = [];
 const start = async (...options: ComfyuiOptions[]) => {
   await Promise.all(boxes.map((box) => box.close()));
-  boxes = await Promise.all(options.map(startComfyui));
+  boxes = await Promise.all(options.map(startFakeComfyui));
 };
 beforeEach(async () => {
-  boxes = await startPool(3);
+  boxes = await startFakePool(3);
 });
 afterEach(() => Promise.all(boxes.map((box) => box.close())));
 
 let number = 0;
-type More = Partial<Context<unknown>> & { settings?: Record<string, string> };
+type More = Partial<ProviderContext<unknown>> & { settings?: Record<string, string> };
 const at = ({ settings, ...rest }: More = {}) =>
-  contextFor({ ...poolEnv(boxes), ...settings }, comfyui, { key: `pool.0.${++number}`, ...rest });
+  createFakeProviderContext({ ...poolEnv(boxes), ...settings }, comfyui, { key: `pool.0.${++number}`, ...rest });
 const submit = async (as: string, context = at(), overrides: Partial<Job<Asset>> = {}): Promise<Ticket> => {
   const offer = comfyui.offers.find((each) => each.as === as)!;
-  const progress = await comfyui.submit(jobFor(offer, { width: 64, height: 64, ...overrides }), offer, context);
+  const progress = await comfyui.submit(
+    createSampleJob(offer, { width: 64, height: 64, ...overrides }),
+    offer,
+    context,
+  );
   return (progress as { ticket: Ticket }).ticket;
 };
 const kindOf = (work: Promise<unknown>) =>
   work.then(
     () => "none",
-    (thrown) => failureOf(thrown).kind,
+    (thrown) => readProviderFailure(thrown).kind,
   );
 const serverOf = ({ server }: Ticket) => boxes.findIndex(({ url }) => url === server);
 const jobsOn = () => boxes.map(({ ledger }) => ledger.length);
-async function ended(ticket: Ticket, context: Context<unknown>) {
+async function ended(ticket: Ticket, context: ProviderContext<unknown>) {
   for (const end = Date.now() + 5000; Date.now() < end; await new Promise((wake) => setTimeout(wake, 15))) {
-    const progress = await comfyui.check(ticket, context);
+    const progress = await comfyui.poll(ticket, context);
     if (progress.state === "done") return progress;
   }
   throw new Error("the job did not end");
 }
-const busy = (switches: ComfyuiStandIn["switches"]) => Object.assign(switches, { workMs: 60_000 });
+const busy = (switches: FakeComfyui["switches"]) => Object.assign(switches, { workMs: 60_000 });
 
 describe("a job goes", () => {
   it("to whoever has the least to do", async () => {
@@ -91,10 +95,10 @@ describe("a job goes", () => {
   });
 
   it("past servers that do not answer", async () => {
-    await boxes[0]!.shut();
-    await boxes[2]!.shut();
+    await boxes[0]!.stopListening();
+    await boxes[2]!.stopListening();
     for (let n = 0; n < 3; n++) expect(serverOf(await submit("flux-dev"))).toBe(1);
-    await boxes[1]!.shut();
+    await boxes[1]!.stopListening();
     expect(await kindOf(submit("flux-dev"))).toBe("unsent");
   });
 
@@ -135,9 +139,9 @@ describe("a job whose answer was lost", () => {
   it("is not known to be absent while a server is silent", async () => {
     const context = at();
     expect(await comfyui.find!(context)).toBeUndefined();
-    await boxes[1]!.shut();
+    await boxes[1]!.stopListening();
     expect(await kindOf(comfyui.find!(context))).toBe("unsent");
-    await boxes[1]!.open();
+    await boxes[1]!.startListening();
     expect(await comfyui.find!(context)).toBeUndefined();
   });
 
@@ -146,7 +150,7 @@ describe("a job whose answer was lost", () => {
     const context = at();
     await kindOf(submit("flux-dev", context));
     const taker = boxes.findIndex(({ ledger }) => ledger.length > 0);
-    await boxes[(taker + 1) % 3]!.shut();
+    await boxes[(taker + 1) % 3]!.stopListening();
     expect(serverOf((await comfyui.find!(context))!)).toBe(taker);
   });
 });
@@ -155,27 +159,27 @@ describe("a job whose server", () => {
   it("is silent is asked about again, and only after a while counts as lost", async () => {
     const ticket = await submit("flux-dev");
     const box = boxes[serverOf(ticket)]!;
-    await box.shut();
-    expect(await kindOf(comfyui.check(ticket, at()))).toBe("unsent");
-    expect(await kindOf(comfyui.check(ticket, at({ silentSeconds: 20 })))).toBe("unsent");
-    expect(await kindOf(comfyui.check(ticket, at({ silentSeconds: 21 })))).toBe("gone");
-    await box.open();
-    expect((await ended(ticket, at({ silentSeconds: 15 }))).outputs).toHaveLength(1);
+    await box.stopListening();
+    expect(await kindOf(comfyui.poll(ticket, at()))).toBe("unsent");
+    expect(await kindOf(comfyui.poll(ticket, at({ unreachableSeconds: 20 })))).toBe("unsent");
+    expect(await kindOf(comfyui.poll(ticket, at({ unreachableSeconds: 21 })))).toBe("gone");
+    await box.startListening();
+    expect((await ended(ticket, at({ unreachableSeconds: 15 }))).outputs).toHaveLength(1);
   });
 
   it("was restarted is lost, for the server forgot it and no other knows it", async () => {
     const ticket = await submit("flux-dev");
     await ended(ticket, at());
     boxes[serverOf(ticket)]!.forget();
-    expect(await kindOf(comfyui.check(ticket, at()))).toBe("gone");
+    expect(await kindOf(comfyui.poll(ticket, at()))).toBe("gone");
   });
 
   it("was restarted is not given up while another server cannot be asked", async () => {
     const ticket = await submit("flux-dev");
     boxes[serverOf(ticket)]!.forget();
-    await boxes[(serverOf(ticket) + 1) % 3]!.shut();
-    expect(await kindOf(comfyui.check(ticket, at()))).toBe("unsent");
-    expect(await kindOf(comfyui.check(ticket, at({ silentSeconds: 30 })))).toBe("gone");
+    await boxes[(serverOf(ticket) + 1) % 3]!.stopListening();
+    expect(await kindOf(comfyui.poll(ticket, at()))).toBe("unsent");
+    expect(await kindOf(comfyui.poll(ticket, at({ unreachableSeconds: 30 })))).toBe("gone");
   });
 
   it("has another address now is found there", async () => {
@@ -197,7 +201,7 @@ describe("a job whose server", () => {
       sent.push(new URL(url).origin);
       return send(url, request);
     };
-    expect(await kindOf(comfyui.check(ticket, context))).toBe("gone");
+    expect(await kindOf(comfyui.poll(ticket, context))).toBe("gone");
     await comfyui.cancel!(ticket, context);
     expect(new Set(sent)).toEqual(new Set([left.url]));
   });
@@ -206,8 +210,8 @@ describe("a job whose server", () => {
     const ticket = await submit("flux-dev", at({ key: "run.0.1" }));
     const dead = serverOf(ticket);
     boxes[dead]!.forget();
-    await boxes[dead]!.shut();
-    expect(await kindOf(comfyui.check(ticket, at({ silentSeconds: 21 })))).toBe("gone");
+    await boxes[dead]!.stopListening();
+    expect(await kindOf(comfyui.poll(ticket, at({ unreachableSeconds: 21 })))).toBe("gone");
     const anew = await submit("flux-dev", at({ key: "run.0.2" }));
     expect(serverOf(anew)).not.toBe(dead);
     await ended(anew, at());
@@ -225,12 +229,12 @@ it("examines all servers, and misses only what none of them can do", async () =>
     { lacks: ["ae.safetensors", "wan2.2_vae.safetensors"] },
     { lacks: ["wan2.2_vae.safetensors"] },
   );
-  await boxes[2]!.shut();
-  const { says, missing } = await comfyui.examine!(comfyui.offers, at());
+  await boxes[2]!.stopListening();
+  const { says, missing } = await comfyui.probe!(comfyui.offers, at());
   expect(missing).toEqual(["flux-dev", "flux-dev-lora", "flux-dev-image", "flux-dev-image-lora"]);
   expect(says).toContain("2 of 3 servers answer");
-  for (const box of boxes) await box.shut();
-  expect(await kindOf(comfyui.examine!(comfyui.offers, at()))).toBe("unsent");
+  for (const box of boxes) await box.stopListening();
+  expect(await kindOf(comfyui.probe!(comfyui.offers, at()))).toBe("unsent");
 });
 
 it("is on with one address or several, and off with none or with something else", () => {

@@ -1,8 +1,8 @@
 // The operator's servers: how one of them is asked, and which of them gets a job. What a server says about itself is
 // asked anew for each job, with calls that start nothing; a server that does not answer soon is left out.
 import { z } from "zod";
-import { call, failure } from "../http.ts";
-import type { Context } from "../provider.ts";
+import { callProvider, providerFault } from "../call-provider.ts";
+import type { ProviderContext } from "../provider.ts";
 import { modelsIn } from "./graph.ts";
 
 const ADDRESS = "https?://[^,\\s]+";
@@ -20,7 +20,7 @@ export const Env = z.object({
   COMFYUI_GRAPHS: z.string().optional().describe("Folder with graphs of your own; one with a name of ours replaces it"),
 });
 export type ComfyuiEnv = z.output<typeof Env>;
-export type ComfyuiContext = Context<ComfyuiEnv>;
+export type ComfyuiContext = ProviderContext<ComfyuiEnv>;
 
 /** Every job is sent in this name, so that one line to a server carries the news of all of ours. */
 export const CLIENT_ID = "gesso";
@@ -29,7 +29,7 @@ export const serversOf = ({ COMFYUI_URLS }: Pick<ComfyuiEnv, "COMFYUI_URLS">): s
   ...new Set(COMFYUI_URLS.split(",").map((url) => url.trim().replace(/\/+$/, ""))),
 ];
 
-export const otherNames = ({ COMFYUI_FILES = "" }: ComfyuiEnv): Record<string, string> =>
+export const fileNameOverrides = ({ COMFYUI_FILES = "" }: ComfyuiEnv): Record<string, string> =>
   Object.fromEntries(
     COMFYUI_FILES.split(",")
       .map((pair) => pair.split("=").map((name) => name.trim()))
@@ -39,11 +39,11 @@ export const otherNames = ({ COMFYUI_FILES = "" }: ComfyuiEnv): Record<string, s
 export const credentials = ({ COMFYUI_TOKEN }: ComfyuiEnv): Record<string, string> =>
   COMFYUI_TOKEN ? { authorization: `Bearer ${COMFYUI_TOKEN}` } : {};
 
-type Question<Reply> = Omit<Parameters<typeof call<Reply>>[1], "origin" | "url" | "headers"> & { path: string };
+type Question<Reply> = Omit<Parameters<typeof callProvider<Reply>>[1], "origin" | "url" | "headers"> & { path: string };
 
 /** Free unless the question says otherwise: only one of all requests starts work. */
-export const ask = <Reply>(context: ComfyuiContext, server: string, { path, ...question }: Question<Reply>) =>
-  call(context, {
+export const callComfyui = <Reply>(context: ComfyuiContext, server: string, { path, ...question }: Question<Reply>) =>
+  callProvider(context, {
     origin: server,
     url: `${server}${path}`,
     headers: credentials(context.env),
@@ -53,10 +53,10 @@ export const ask = <Reply>(context: ComfyuiContext, server: string, { path, ...q
 
 /** Number, id and graph come first in an entry. */
 const Entry = z.tuple([z.number(), z.string(), z.unknown()], z.unknown());
-export const Queue = z.object({ queue_running: z.array(Entry), queue_pending: z.array(Entry) });
+export const ComfyuiQueue = z.object({ queue_running: z.array(Entry), queue_pending: z.array(Entry) });
 const LastDone = z.record(z.string(), z.object({ prompt: Entry }));
 
-export type Needs = { models: string[]; files: { folder: string; file: string }[] };
+export type ServerRequirements = { models: string[]; files: { folder: string; file: string }[] };
 type Standing = { server: string; waiting: number; isWarm: boolean; hasFiles: boolean };
 
 /** How long a server may think about a question. One that is slower would be slow with the job too. */
@@ -66,7 +66,11 @@ const SURVEY_SECONDS = 3;
  * The server with the shortest queue. Loading a model takes about as long as a job, so a server whose last job used other
  * models counts as one job busier. Among equals the key decides: many jobs at once do not all go to the same.
  */
-export async function chooseServer(context: ComfyuiContext, needs: Needs, tieBreak: (server: string) => string) {
+export async function chooseServer(
+  context: ComfyuiContext,
+  needs: ServerRequirements,
+  tieBreak: (server: string) => string,
+) {
   const servers = serversOf(context.env);
   if (servers.length === 1) return servers[0]!;
   const answers = await Promise.allSettled(servers.map((server) => soon(survey(context, server, needs))));
@@ -81,10 +85,14 @@ export async function chooseServer(context: ComfyuiContext, needs: Needs, tieBre
   return best!.server;
 }
 
-async function survey(context: ComfyuiContext, server: string, { models, files }: Needs): Promise<Standing> {
+async function survey(
+  context: ComfyuiContext,
+  server: string,
+  { models, files }: ServerRequirements,
+): Promise<Standing> {
   const folders = [...new Set(files.map(({ folder }) => folder))];
   const [{ queue_running, queue_pending }, ...lists] = await Promise.all([
-    ask(context, server, { path: "/queue", reply: Queue }),
+    callComfyui(context, server, { path: "/queue", reply: ComfyuiQueue }),
     ...folders.map((folder) => filesIn(context, server, folder)),
   ]);
   const ahead = [...queue_running, ...queue_pending.sort(([a], [b]) => a - b)];
@@ -98,20 +106,21 @@ async function survey(context: ComfyuiContext, server: string, { models, files }
 }
 
 async function lastDone(context: ComfyuiContext, server: string): Promise<unknown> {
-  const done = await ask(context, server, { path: "/history?max_items=1", reply: LastDone });
+  const done = await callComfyui(context, server, { path: "/history?max_items=1", reply: LastDone });
   return Object.values(done).at(-1)?.prompt[2];
 }
 
 /** What lies in one of the server's folders of models; nothing where it does not know this folder. */
 async function filesIn(context: ComfyuiContext, server: string, folder: string): Promise<string[] | undefined> {
   const path = `/models/${encodeURIComponent(folder)}`;
-  return ask(context, server, { path, reply: z.array(z.string()) }).catch(() => undefined);
+  return callComfyui(context, server, { path, reply: z.array(z.string()) }).catch(() => undefined);
 }
 
 async function soon<T>(answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const tooLate = () => reject(failure("provider_error", { kind: "unsent", cause: "a server did not answer soon" }));
+    const tooLate = () =>
+      reject(providerFault("provider_error", { kind: "unsent", cause: "a server did not answer soon" }));
     timer = setTimeout(tooLate, SURVEY_SECONDS * 1000);
   });
   return Promise.race([answer, late]).finally(() => clearTimeout(timer));

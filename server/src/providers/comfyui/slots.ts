@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import sharp from "sharp";
 import type { Job } from "../../kit/operation.ts";
-import { refusedInput } from "../http.ts";
+import { inputRejected } from "../call-provider.ts";
 import type { Asset } from "../provider.ts";
 import type { SlotValues } from "./graph.ts";
 
@@ -29,7 +29,7 @@ const FILE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 function fileOf(name: unknown): string | undefined {
   if (name === undefined || name === null) return undefined;
   if (typeof name !== "string" || !FILE.test(name))
-    throw refusedInput("no name of a LoRA", { reason: "lora_not_found" });
+    throw inputRejected("no name of a LoRA", { reason: "lora_not_found" });
   return name.endsWith(".safetensors") ? name : `${name}.safetensors`;
 }
 

@@ -1,16 +1,16 @@
 // The lines to the servers: what is heard of a job, in which order, and when listening ends by itself.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type ComfyuiStandIn, poolEnv, startPool } from "../../../test/vendors/comfyui.ts";
-import { contextFor } from "../../../test/vendors/context.ts";
-import { jobFor } from "../../../test/vendors/jobs.ts";
+import { type FakeComfyui, poolEnv, startFakePool } from "../../../test/fake-vendors/comfyui.ts";
+import { createFakeProviderContext } from "../../../test/fake-vendors/provider-context.ts";
+import { createSampleJob } from "../../../test/fake-vendors/sample-jobs.ts";
 import { comfyui } from "../comfyui.ts";
-import type { News, Ticket } from "../provider.ts";
+import type { JobNotification, Ticket } from "../provider.ts";
 
-let boxes: ComfyuiStandIn[];
-let heard: News[] = [];
+let boxes: FakeComfyui[];
+let heard: JobNotification[] = [];
 let line: AbortController;
 beforeEach(async () => {
-  boxes = await startPool(2);
+  boxes = await startFakePool(2);
   heard = [];
   line = new AbortController();
 });
@@ -31,8 +31,8 @@ const lines = () => boxes.reduce((sum, box) => sum + box.lines(), 0);
 let number = 0;
 const submit = async (as: string, more = {}): Promise<Ticket> => {
   const offer = comfyui.offers.find((each) => each.as === as)!;
-  const context = contextFor(settings(more), comfyui, { key: `watch.0.${++number}` });
-  const progress = await comfyui.submit(jobFor(offer, { width: 64, height: 64 }), offer, context);
+  const context = createFakeProviderContext(settings(more), comfyui, { key: `watch.0.${++number}` });
+  const progress = await comfyui.submit(createSampleJob(offer, { width: 64, height: 64 }), offer, context);
   return (progress as { ticket: Ticket }).ticket;
 };
 const about = ({ prompt_id }: Ticket) => heard.filter(({ value }) => value === prompt_id);
@@ -45,7 +45,7 @@ describe("what is heard", () => {
     for (const box of boxes) box.switches.workMs = 800;
     const ticket = await submit("flux-dev");
     await until(() => isEnded(ticket));
-    const done = await comfyui.check(ticket, contextFor(settings(), comfyui));
+    const done = await comfyui.poll(ticket, createFakeProviderContext(settings(), comfyui));
     expect(done.state).toBe("done");
     const progress = about(ticket).flatMap((news) => news.progress ?? []);
     expect(progress.length).toBeGreaterThan(1);
@@ -93,7 +93,7 @@ describe("what is heard", () => {
 
   it("needs the token where the servers ask for one", async () => {
     await Promise.all(boxes.map((box) => box.close()));
-    boxes = await startPool(2, { token: "secret" });
+    boxes = await startFakePool(2, { token: "secret" });
     void watch({ COMFYUI_TOKEN: "secret" });
     await until(() => lines() === 2);
     const ticket = await submit("flux-dev", { COMFYUI_TOKEN: "secret" });
@@ -119,16 +119,16 @@ describe("listening ends", () => {
   it("when a line breaks, and can be begun again", async () => {
     const watching = watch();
     await until(() => lines() === 2);
-    await boxes[1]!.shut();
+    await boxes[1]!.stopListening();
     await watching;
     await until(() => boxes[0]!.lines() === 0);
-    await boxes[1]!.open();
+    await boxes[1]!.startListening();
     void watch();
     await until(() => lines() === 2);
   });
 
   it("a while after a server could not be reached; until then the others are heard", async () => {
-    await boxes[1]!.shut();
+    await boxes[1]!.stopListening();
     const began = Date.now();
     const watching = watch();
     await until(() => boxes[0]!.lines() === 1);

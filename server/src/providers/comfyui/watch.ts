@@ -1,6 +1,6 @@
 // Listens to the servers' own news, over one line to each. It tells how far a job is, and when it is worth looking: a
 // server says that nothing runs any more only after the job's results can be read.
-import type { News } from "../provider.ts";
+import type { JobNotification } from "../provider.ts";
 import { CLIENT_ID, type ComfyuiEnv, credentials, serversOf } from "./pool.ts";
 
 /** How much of a job lies before and behind these nodes of our graphs, because most of the time is spent in them. */
@@ -15,7 +15,11 @@ const USUAL_SHARE: [number, number] = [0, 0.9];
 const PATIENCE_MS = 5000;
 
 /** Ends when the signal does, when a line breaks, or a little after one could not be opened. */
-export async function watch(env: ComfyuiEnv, hear: (news: News) => void, signal: AbortSignal): Promise<void> {
+export async function watchServers(
+  env: ComfyuiEnv,
+  hear: (news: JobNotification) => void,
+  signal: AbortSignal,
+): Promise<void> {
   const over = new AbortController();
   const ended = AbortSignal.any([signal, over.signal]);
   if (ended.aborted) return;
@@ -41,7 +45,7 @@ export async function watch(env: ComfyuiEnv, hear: (news: News) => void, signal:
 /** Node's WebSocket takes headers; the types of browsers do not know that. */
 type WithHeaders = new (url: string, options: { headers: Record<string, string> }) => WebSocket;
 
-function listen(server: string, env: ComfyuiEnv, hear: (news: News) => void): WebSocket {
+function listen(server: string, env: ComfyuiEnv, hear: (news: JobNotification) => void): WebSocket {
   const url = `${server.replace(/^http/, "ws")}/ws?clientId=${CLIENT_ID}`;
   const socket = new (WebSocket as unknown as WithHeaders)(url, { headers: credentials(env) });
   // One job runs at a time, so one memory is enough to say nothing twice.
@@ -58,7 +62,7 @@ function listen(server: string, env: ComfyuiEnv, hear: (news: News) => void): We
 
 type Message = { type?: unknown; data?: Record<string, unknown> };
 
-function newsIn(text: string): News | undefined {
+function newsIn(text: string): JobNotification | undefined {
   const { type, data } = parsed(text);
   if (typeof data?.prompt_id !== "string") return undefined;
   const about = { name: "prompt_id", value: data.prompt_id };
@@ -70,7 +74,11 @@ function newsIn(text: string): News | undefined {
   return id === undefined ? undefined : withProgress(about, id, state!);
 }
 
-function withProgress(about: News, node: string, { value, max }: Record<string, unknown>): News | undefined {
+function withProgress(
+  about: JobNotification,
+  node: string,
+  { value, max }: Record<string, unknown>,
+): JobNotification | undefined {
   const done = Number(value) / Number(max);
   if (!(done >= 0 && done <= 1)) return undefined;
   const [from, to] = SHARES[node] ?? USUAL_SHARE;

@@ -1,9 +1,9 @@
 // fal's endpoints for pictures of one character, and for pictures that a prompt calls by tags.
 import type { Job } from "../../kit/operation.ts";
 import type { Asset, Offer } from "../provider.ts";
-import { drawing, option, row, withoutPictures, withPictures } from "./fields.ts";
+import { deferredImage, deferredImages, deferredInvertedMask } from "./deferred-values.ts";
+import { commonFields, falOffer, hasImages, hasNoImages, option } from "./fields.ts";
 import { NANO_RATIOS } from "./generate-offers.ts";
-import { blackMask, picture, pictures } from "./late.ts";
 
 const PRESETS: Record<string, string> = {
   "1:1": "square_hd",
@@ -38,7 +38,7 @@ const drawn = (job: Job<Asset>) => ({
   expand_prompt: MAGIC[String(option(job, "magic_prompt_option"))],
 });
 const styled = (job: Job<Asset>) => ({ style: upper(option(job, "style_type")), image_size: characterSize(job) });
-const known = (job: Job<Asset>) => ({ reference_image_urls: pictures(job.images?.slice(0, 1)) });
+const known = (job: Job<Asset>) => ({ reference_image_urls: deferredImages(job.images?.slice(0, 1)) });
 
 const TUNING = ["rendering_speed", "magic_prompt_option"];
 const STYLE = ["style_type", "resolution"];
@@ -46,7 +46,7 @@ const CHARACTER = { task: "image.character", model: "character-default", prefere
 const SAME = { ...CHARACTER, equivalence: "ideogram-character" } as const;
 
 const characters = [
-  row({
+  falOffer({
     ...SAME,
     as: "fal-ai/ideogram/character",
     limits: { count: 8, images: 1, mask: false },
@@ -54,15 +54,15 @@ const characters = [
     when: ({ images = [] }) => images.length === 1,
     body: (job) => ({ ...drawn(job), ...styled(job), ...known(job) }),
   }),
-  row({
+  falOffer({
     ...SAME,
     as: "fal-ai/ideogram/character/remix",
     limits: { count: 8, images: 2, mask: false },
     takes: [...TUNING, ...STYLE],
     when: ({ images = [], mask }) => images.length === 2 && mask === undefined,
-    body: (job) => ({ ...drawn(job), ...styled(job), ...known(job), image_url: picture(job.images?.[1]) }),
+    body: (job) => ({ ...drawn(job), ...styled(job), ...known(job), image_url: deferredImage(job.images?.[1]) }),
   }),
-  row({
+  falOffer({
     ...SAME,
     as: "fal-ai/ideogram/character/edit",
     limits: { count: 8, images: 2, mask: true },
@@ -71,16 +71,16 @@ const characters = [
     body: (job) => ({
       ...drawn(job),
       ...known(job),
-      image_url: picture(job.images?.[1]),
-      mask_url: blackMask(job.mask),
+      image_url: deferredImage(job.images?.[1]),
+      mask_url: deferredInvertedMask(job.mask),
     }),
   }),
-  row({
+  falOffer({
     ...CHARACTER,
     as: "fal-ai/ideogram/v3",
     limits: { count: 8, mask: false },
     takes: [...TUNING, ...STYLE],
-    when: withoutPictures,
+    when: hasNoImages,
     body: (job) => {
       const { style, image_size } = styled(job);
       // Without a character there is no style by the name of fiction.
@@ -101,7 +101,7 @@ function untagged(job: Job<Asset>): string {
 }
 
 const referenced = (job: Job<Asset>) => ({
-  ...drawing(job),
+  ...commonFields(job),
   prompt: untagged(job),
   aspect_ratio: job.aspect_ratio,
   resolution: RESOLUTIONS[String(option(job, "resolution"))],
@@ -109,20 +109,20 @@ const referenced = (job: Job<Asset>) => ({
 const REFERENCE = { task: "image.reference", model: "reference-default", preference: 60, price: 0.08 } as const;
 
 const references = [
-  row({
+  falOffer({
     ...REFERENCE,
     as: "fal-ai/nano-banana-2/edit",
     limits: { ratios: NANO_RATIOS, count: 4, images: 14, mask: false },
     takes: ["tags", "resolution"],
-    when: withPictures,
-    body: (job) => ({ ...referenced(job), image_urls: pictures(job.images) }),
+    when: hasImages,
+    body: (job) => ({ ...referenced(job), image_urls: deferredImages(job.images) }),
   }),
-  row({
+  falOffer({
     ...REFERENCE,
     as: "fal-ai/nano-banana-2",
     limits: { ratios: NANO_RATIOS, count: 4, mask: false },
     takes: ["resolution"],
-    when: withoutPictures,
+    when: hasNoImages,
     body: referenced,
   }),
 ];

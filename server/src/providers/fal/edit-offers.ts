@@ -1,9 +1,16 @@
 // fal's endpoints that change pictures: edits in words, within masks, removals, new frames.
 import type { Job } from "../../kit/operation.ts";
 import type { Asset, Offer } from "../provider.ts";
-import { drawing, maskedFirst, option, row } from "./fields.ts";
-import { GPT_SIZES, gptImage, KONTEXT_RATIOS, kontext, NANO_RATIOS, nanoBanana } from "./generate-offers.ts";
-import { clearMask, picture, pictures } from "./late.ts";
+import { deferredImage, deferredImages, deferredTransparentMask } from "./deferred-values.ts";
+import { commonFields, falOffer, maskedFirst, option } from "./fields.ts";
+import {
+  FAL_KONTEXT_RATIOS,
+  falGptImageBody,
+  falKontextBody,
+  falNanoBananaBody,
+  GPT_SIZES,
+  NANO_RATIOS,
+} from "./generate-offers.ts";
 
 const edit = "image.edit";
 const isMasked: Offer["when"] = ({ mask }) => mask !== undefined;
@@ -14,10 +21,10 @@ const kontextEdit = (model: string) =>
     task: edit,
     model,
     as: "fal-ai/flux-pro/kontext/max",
-    limits: { ratios: KONTEXT_RATIOS, count: 4, images: 1, mask: false },
+    limits: { ratios: FAL_KONTEXT_RATIOS, count: 4, images: 1, mask: false },
     takes: ["guidance"],
     when: isUnmasked,
-    body: (job: Job<Asset>) => ({ ...kontext(job), image_url: picture(job.images?.[0]) }),
+    body: (job: Job<Asset>) => ({ ...falKontextBody(job), image_url: deferredImage(job.images?.[0]) }),
   }) as const;
 
 const nanoEdit = (model: string) =>
@@ -35,8 +42,8 @@ const nanoEdit = (model: string) =>
 const MASK_WORDS = "The last image is a mask: change only what is white in it, and leave all else as it is.";
 
 const edits = [
-  row({ ...kontextEdit("flux-kontext-max"), preference: 60, equivalence: "flux-kontext-max" }),
-  row({
+  falOffer({ ...kontextEdit("flux-kontext-max"), preference: 60, equivalence: "flux-kontext-max" }),
+  falOffer({
     task: edit,
     model: "vendora",
     as: "fal-ai/gpt-image-1.5/edit",
@@ -46,26 +53,26 @@ const edits = [
     limits: { sizes: GPT_SIZES, count: 4, mask: true },
     takes: [],
     body: (job) => ({
-      ...gptImage(job),
-      image_urls: pictures(maskedFirst(job)),
-      ...(job.mask && { mask_image_url: clearMask(job.mask) }),
+      ...falGptImageBody(job),
+      image_urls: deferredImages(maskedFirst(job)),
+      ...(job.mask && { mask_image_url: deferredTransparentMask(job.mask) }),
     }),
   }),
-  row({
+  falOffer({
     ...nanoEdit("nanobanana"),
     limits: { ratios: NANO_RATIOS, count: 4, images: 14, mask: false },
-    body: (job) => ({ ...nanoBanana(job), image_urls: pictures(job.images) }),
+    body: (job) => ({ ...falNanoBananaBody(job), image_urls: deferredImages(job.images) }),
   }),
-  row({
+  falOffer({
     ...nanoEdit("gemini-2.5"),
     limits: { ratios: NANO_RATIOS, count: 4, images: 13, mask: true },
     body: (job) => ({
-      ...nanoBanana(job),
+      ...falNanoBananaBody(job),
       ...(job.mask && { prompt: `${job.prompt}\n${MASK_WORDS}` }),
-      image_urls: pictures([...maskedFirst(job), ...(job.mask ? [job.mask] : [])]),
+      image_urls: deferredImages([...maskedFirst(job), ...(job.mask ? [job.mask] : [])]),
     }),
   }),
-  row({
+  falOffer({
     task: edit,
     model: "edit-default",
     as: "fal-ai/flux-pro/v1/fill",
@@ -74,9 +81,13 @@ const edits = [
     limits: { count: 4, images: 1, mask: true },
     takes: [],
     when: isMasked,
-    body: (job) => ({ ...drawing(job), image_url: picture(job.images?.[0]), mask_url: picture(job.mask) }),
+    body: (job) => ({
+      ...commonFields(job),
+      image_url: deferredImage(job.images?.[0]),
+      mask_url: deferredImage(job.mask),
+    }),
   }),
-  row({ ...kontextEdit("edit-default"), preference: 50 }),
+  falOffer({ ...kontextEdit("edit-default"), preference: 50 }),
 ];
 
 const REMOVE = { task: "image.remove", model: "remove-default", equivalence: "object-removal" } as const;
@@ -89,7 +100,7 @@ const removedWords = (job: Job<Asset>) =>
     .join(", ");
 
 const removals = [
-  row({
+  falOffer({
     ...REMOVE,
     as: "fal-ai/object-removal",
     preference: 40,
@@ -97,12 +108,12 @@ const removals = [
     takes: ["remove_shadow", "multiple"],
     when: isUnmasked,
     body: (job) => ({
-      image_url: picture(job.images?.[0]),
+      image_url: deferredImage(job.images?.[0]),
       prompt: removedWords(job),
       ...(option(job, "remove_shadow") === true && { mask_expansion: WITH_SHADOW }),
     }),
   }),
-  row({
+  falOffer({
     ...REMOVE,
     as: "fal-ai/flux-pro/v1/erase",
     preference: 40,
@@ -111,16 +122,16 @@ const removals = [
     limits: { count: 1, images: 1, mask: true },
     takes: [],
     when: isMasked,
-    body: (job) => ({ image_url: picture(job.images?.[0]), mask_url: picture(job.mask) }),
+    body: (job) => ({ image_url: deferredImage(job.images?.[0]), mask_url: deferredImage(job.mask) }),
   }),
-  row({
+  falOffer({
     ...REMOVE,
     as: "fal-ai/bria/eraser",
     preference: 50,
     limits: { count: 1, images: 1, mask: true },
     takes: [],
     when: isMasked,
-    body: (job) => ({ image_url: picture(job.images?.[0]), mask_url: picture(job.mask) }),
+    body: (job) => ({ image_url: deferredImage(job.images?.[0]), mask_url: deferredImage(job.mask) }),
   }),
 ];
 
@@ -129,7 +140,7 @@ const frames = [
   ["photon-1", "fal-ai/luma-photon/reframe"],
   ["photon-flash-1", "fal-ai/luma-photon/flash/reframe"],
 ].map(([model = "", as = ""]) =>
-  row({
+  falOffer({
     task: "image.reframe",
     model,
     as,
@@ -138,7 +149,7 @@ const frames = [
     limits: { ratios: ["1:1", "16:9", "9:16", "4:3", "3:4", "21:9", "9:21"], count: 1, images: 1, mask: false },
     takes: FRAME_TAKES,
     body: (job) => ({
-      image_url: picture(job.images?.[0]),
+      image_url: deferredImage(job.images?.[0]),
       aspect_ratio: job.aspect_ratio,
       prompt: job.prompt,
       ...Object.fromEntries(FRAME_TAKES.map((name) => [name, option(job, name)])),

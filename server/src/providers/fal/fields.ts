@@ -2,20 +2,20 @@
 // endpoints call alike.
 import sharp from "sharp";
 import type { Job } from "../../kit/operation.ts";
-import type { Json } from "../../kit/shapes.ts";
+import type { JsonObject } from "../../kit/schemas/run.ts";
 import type { Asset, Offer } from "../provider.ts";
-import { lora, type Picture } from "./late.ts";
+import { lora, type SendableImage } from "./deferred-values.ts";
 
-type Row = Omit<Offer, "recovery" | "price"> & { price?: number; body(job: Job<Asset>): Json };
+type Row = Omit<Offer, "recovery" | "price"> & { price?: number; body(job: Job<Asset>): JsonObject };
 
 /** fal has no key of ours and no list to look in: a submission that was lost is known only by its callback. */
-export const row = (offer: Row): Offer => ({ recovery: "none", price: null, ...offer });
+export const falOffer = (offer: Row): Offer => ({ recovery: "none", price: null, ...offer });
 
 type Asked = Parameters<NonNullable<Offer["when"]>>[0];
 const pictureCount = ({ images = [] }: Asked) => images.length;
 
-export const withPictures = (job: Asked) => pictureCount(job) > 0;
-export const withoutPictures = (job: Asked) => pictureCount(job) === 0;
+export const hasImages = (job: Asked) => pictureCount(job) > 0;
+export const hasNoImages = (job: Asked) => pictureCount(job) === 0;
 export const hasOption =
   (name: string) =>
   ({ options = {} }: Asked) =>
@@ -24,7 +24,7 @@ export const hasOption =
 export const option = ({ options = {} }: Job<Asset>, name: string): unknown => options[name];
 
 /** Nearly all endpoints know these by the same names. JPEG is what most would answer with. */
-export const drawing = ({ prompt, count, seed }: Job<Asset>) => ({
+export const commonFields = ({ prompt, count, seed }: Job<Asset>) => ({
   prompt,
   num_images: count,
   seed,
@@ -37,7 +37,7 @@ export const loras = (name: unknown, scale: unknown) =>
   name === undefined ? undefined : [{ path: lora(name), scale }];
 
 /** For endpoints that give the result the size of the picture: it is brought to the size that was asked for. */
-export function inSize(asset: Asset | undefined, { width, height }: Job<Asset>): Picture | undefined {
+export function resizeToJob(asset: Asset | undefined, { width, height }: Job<Asset>): SendableImage | undefined {
   if (!asset || !width || !height) return asset;
   const bytes = async () =>
     sharp(await asset.bytes())

@@ -1,14 +1,24 @@
 // fal's endpoints behind the models of image generation.
 import type { Job } from "../../kit/operation.ts";
 import type { Asset, Offer } from "../provider.ts";
-import { drawing, hasOption, imageSize, inSize, loras, option, row, withoutPictures, withPictures } from "./fields.ts";
-import { lora, picture, pictures } from "./late.ts";
+import { deferredImage, deferredImages, lora } from "./deferred-values.ts";
+import {
+  commonFields,
+  falOffer,
+  hasImages,
+  hasNoImages,
+  hasOption,
+  imageSize,
+  loras,
+  option,
+  resizeToJob,
+} from "./fields.ts";
 
 const task = "image.generate";
 
 /** The model works on squares of sixteen pixels. */
 const SIDES = { step: 16 } as const;
-export const KONTEXT_RATIOS = ["21:9", "16:9", "4:3", "3:2", "1:1", "2:3", "3:4", "9:16", "9:21"];
+export const FAL_KONTEXT_RATIOS = ["21:9", "16:9", "4:3", "3:2", "1:1", "2:3", "3:4", "9:16", "9:21"];
 export const GPT_SIZES = ["1024x1024", "1536x1024", "1024x1536"];
 export const NANO_RATIOS = [
   ...["21:9", "16:9", "3:2", "4:3", "5:4", "1:1", "4:5", "3:4", "2:3", "9:16", "4:1", "1:4", "8:1", "1:8"],
@@ -20,7 +30,7 @@ const isPlain: Offer["when"] = (job) => !hasModel(job);
 
 const FLUX_TAKES = ["guidance", "steps"];
 const flux = (job: Job<Asset>) => ({
-  ...drawing(job),
+  ...commonFields(job),
   guidance_scale: option(job, "guidance"),
   num_inference_steps: option(job, "steps"),
 });
@@ -36,46 +46,46 @@ const FLUX = { task, model: "flux-dev", preference: 40, equivalence: "flux-dev",
 const LORA_TAKES = [...FLUX_TAKES, "model_id", "strength_model", "model_weight"];
 
 const fluxOffers = [
-  row({
+  falOffer({
     ...FLUX,
     as: "fal-ai/flux/dev",
     price: 0.025,
     limits: { sides: SIDES, count: 4, mask: false },
     latency: "quick",
     takes: FLUX_TAKES,
-    when: (job) => withoutPictures(job) && isPlain(job),
+    when: (job) => hasNoImages(job) && isPlain(job),
     body: (job) => ({ ...flux(job), image_size: imageSize(job) }),
   }),
-  row({
+  falOffer({
     ...FLUX,
     as: "fal-ai/flux/dev/image-to-image",
     limits: { sides: SIDES, count: 4, images: 1, mask: false },
     latency: "quick",
     takes: FLUX_TAKES,
-    when: (job) => withPictures(job) && isPlain(job),
-    body: (job) => ({ ...flux(job), image_url: picture(inSize(job.images?.[0], job)) }),
+    when: (job) => hasImages(job) && isPlain(job),
+    body: (job) => ({ ...flux(job), image_url: deferredImage(resizeToJob(job.images?.[0], job)) }),
   }),
-  row({
+  falOffer({
     ...FLUX,
     as: "fal-ai/flux-lora",
     price: 0.035,
     limits: { sides: SIDES, count: 4, mask: false },
     takes: LORA_TAKES,
-    when: (job) => withoutPictures(job) && hasModel(job),
+    when: (job) => hasNoImages(job) && hasModel(job),
     body: fluxLora,
   }),
-  row({
+  falOffer({
     ...FLUX,
     as: "fal-ai/flux-lora/image-to-image",
     limits: { sides: SIDES, count: 4, images: 1, mask: false },
     takes: LORA_TAKES,
-    when: (job) => withPictures(job) && hasModel(job),
-    body: (job) => ({ ...fluxLora(job), image_url: picture(job.images?.[0]) }),
+    when: (job) => hasImages(job) && hasModel(job),
+    body: (job) => ({ ...fluxLora(job), image_url: deferredImage(job.images?.[0]) }),
   }),
 ];
 
-export const kontext = (job: Job<Asset>) => ({
-  ...drawing(job),
+export const falKontextBody = (job: Job<Asset>) => ({
+  ...commonFields(job),
   aspect_ratio: job.aspect_ratio,
   guidance_scale: option(job, "guidance"),
 });
@@ -83,36 +93,36 @@ const KONTEXT_TAKES = ["guidance"];
 const KONTEXT = { task, model: "flux-kontext-max", preference: 60, equivalence: "flux-kontext-max" } as const;
 
 const kontextOffers = [
-  row({
+  falOffer({
     ...KONTEXT,
     as: "fal-ai/flux-pro/kontext/max/text-to-image",
-    limits: { ratios: KONTEXT_RATIOS, count: 4, mask: false },
+    limits: { ratios: FAL_KONTEXT_RATIOS, count: 4, mask: false },
     takes: KONTEXT_TAKES,
-    when: withoutPictures,
-    body: kontext,
+    when: hasNoImages,
+    body: falKontextBody,
   }),
-  row({
+  falOffer({
     ...KONTEXT,
     as: "fal-ai/flux-pro/kontext/max",
-    limits: { ratios: KONTEXT_RATIOS, count: 4, images: 1, mask: false },
+    limits: { ratios: FAL_KONTEXT_RATIOS, count: 4, images: 1, mask: false },
     takes: KONTEXT_TAKES,
-    when: withPictures,
-    body: (job) => ({ ...kontext(job), image_url: picture(job.images?.[0]) }),
+    when: hasImages,
+    body: (job) => ({ ...falKontextBody(job), image_url: deferredImage(job.images?.[0]) }),
   }),
-  row({
+  falOffer({
     task,
     model: "flux-kontext-multi",
     as: "fal-ai/flux-pro/kontext/max/multi",
     preference: 40,
     equivalence: "flux-kontext-multi",
-    limits: { ratios: KONTEXT_RATIOS, count: 4, images: 4, mask: false },
+    limits: { ratios: FAL_KONTEXT_RATIOS, count: 4, images: 4, mask: false },
     takes: KONTEXT_TAKES,
-    when: withPictures,
-    body: (job) => ({ ...kontext(job), image_urls: pictures(job.images) }),
+    when: hasImages,
+    body: (job) => ({ ...falKontextBody(job), image_urls: deferredImages(job.images) }),
   }),
 ];
 
-export const gptImage = (job: Job<Asset>) => ({
+export const falGptImageBody = (job: Job<Asset>) => ({
   prompt: job.prompt,
   num_images: job.count,
   image_size: job.width && job.height ? `${job.width}x${job.height}` : undefined,
@@ -122,52 +132,52 @@ export const gptImage = (job: Job<Asset>) => ({
 const GPT = { task, model: "vendora", preference: 50, equivalence: "gpt-image", price: 0.133 } as const;
 
 const gptOffers = [
-  row({
+  falOffer({
     ...GPT,
     as: "fal-ai/gpt-image-1.5",
     limits: { sizes: GPT_SIZES, count: 4, mask: false },
     takes: [],
-    when: withoutPictures,
-    body: gptImage,
+    when: hasNoImages,
+    body: falGptImageBody,
   }),
-  row({
+  falOffer({
     ...GPT,
     as: "fal-ai/gpt-image-1.5/edit",
     limits: { sizes: GPT_SIZES, count: 4, mask: false },
     takes: [],
-    when: withPictures,
-    body: (job) => ({ ...gptImage(job), image_urls: pictures(job.images) }),
+    when: hasImages,
+    body: (job) => ({ ...falGptImageBody(job), image_urls: deferredImages(job.images) }),
   }),
 ];
 
-export const nanoBanana = (job: Job<Asset>) => ({ ...drawing(job), aspect_ratio: job.aspect_ratio });
+export const falNanoBananaBody = (job: Job<Asset>) => ({ ...commonFields(job), aspect_ratio: job.aspect_ratio });
 const NANO = { task, preference: 50, equivalence: "nano-banana", price: 0.08, takes: [] } as const;
 
 const nanoOffers = ["nanobanana", "gemini-2.5", "vendorb-imagen4"].flatMap((model) => [
-  row({
+  falOffer({
     ...NANO,
     model,
     as: "fal-ai/nano-banana-2",
     limits: { ratios: NANO_RATIOS, count: 4, mask: false },
-    when: withoutPictures,
-    body: nanoBanana,
+    when: hasNoImages,
+    body: falNanoBananaBody,
   }),
-  row({
+  falOffer({
     ...NANO,
     model,
     as: "fal-ai/nano-banana-2/edit",
     limits: { ratios: NANO_RATIOS, count: 4, images: 14, mask: false },
-    when: withPictures,
+    when: hasImages,
     body: (job) => ({
-      ...nanoBanana(job),
+      ...falNanoBananaBody(job),
       // What this model calls a reference is one for style.
       ...(model === "vendorb-imagen4" && { prompt: `${job.prompt}\nIn the style of the reference image.` }),
-      image_urls: pictures(job.images),
+      image_urls: deferredImages(job.images),
     }),
   }),
 ]);
 
-const imagenOffer = row({
+const imagenOffer = falOffer({
   task,
   model: "vendorb-imagen4",
   as: "fal-ai/imagen4/preview",
@@ -175,8 +185,8 @@ const imagenOffer = row({
   lifecycle: { state: "deprecated", successor: "fal-ai/nano-banana-2" },
   limits: { ratios: IMAGEN_RATIOS, count: 4, mask: false },
   takes: [],
-  when: withoutPictures,
-  body: nanoBanana,
+  when: hasNoImages,
+  body: falNanoBananaBody,
 });
 
 const sampling = (job: Job<Asset>) => ({
@@ -186,7 +196,7 @@ const sampling = (job: Job<Asset>) => ({
 });
 const SAMPLING_TAKES = ["cfg_scale", "guidance", "steps"];
 
-const wanOffer = row({
+const wanOffer = falOffer({
   task,
   model: "wan-image-2.2",
   as: "fal-ai/wan/v2.2-a14b/text-to-image/lora",
@@ -210,7 +220,7 @@ const wanOffer = row({
 
 const QWEN = { task, model: "qwen-image-edit", preference: 50, equivalence: "qwen-image-edit" } as const;
 const qwen = (job: Job<Asset>) => ({
-  ...drawing(job),
+  ...commonFields(job),
   ...sampling(job),
   image_size: imageSize(job),
   loras: loras(option(job, "lora_1"), option(job, "strength_model")),
@@ -218,22 +228,22 @@ const qwen = (job: Job<Asset>) => ({
 const QWEN_TAKES = [...SAMPLING_TAKES, "lora_1", "strength_model"];
 
 const qwenOffers = [
-  row({
+  falOffer({
     ...QWEN,
     as: "fal-ai/qwen-image-edit-lora",
     limits: { sides: SIDES, count: 4, images: 1, mask: false },
     takes: QWEN_TAKES,
-    when: withPictures,
-    body: (job) => ({ ...qwen(job), image_url: picture(job.images?.[0]) }),
+    when: hasImages,
+    body: (job) => ({ ...qwen(job), image_url: deferredImage(job.images?.[0]) }),
   }),
-  row({
+  falOffer({
     ...QWEN,
     as: "fal-ai/qwen-image",
     price: 0.02,
     per: "megapixel",
     limits: { sides: SIDES, count: 4, mask: false },
     takes: QWEN_TAKES,
-    when: withoutPictures,
+    when: hasNoImages,
     body: qwen,
   }),
 ];

@@ -1,14 +1,14 @@
 // What reaches fal of a job: its own field names and values, only what was asked for, and masks as each endpoint means them.
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
-import { bytesOf, offerOf, useRig } from "../../../test/vendors/fal/rig.ts";
-import { maskOf, pictureOf } from "../../../test/vendors/jobs.ts";
-import { repaint } from "../../../test/vendors/pictures.ts";
+import { bytesOf, findFalOffer, useFalHarness } from "../../../test/fake-vendors/fal/harness.ts";
+import { repaintMasked } from "../../../test/fake-vendors/result-files.ts";
+import { createImageAsset, createMaskAsset } from "../../../test/fake-vendors/sample-jobs.ts";
 import type { Job } from "../../kit/operation.ts";
 import { fal } from "../fal.ts";
 import type { Asset } from "../provider.ts";
 
-const { vendor, submit, submitTo, finish } = useRig();
+const { vendor, submit, submitTo, finish } = useFalHarness();
 
 /** What reached fal, without the pictures. */
 const asked = () => {
@@ -155,8 +155,8 @@ describe("a job in fal's words", () => {
   });
 
   it("calls tagged pictures by their place", async () => {
-    const offer = offerOf("fal-ai/nano-banana-2/edit", "image.reference");
-    const images = [pictureOf("a"), pictureOf("b")];
+    const offer = findFalOffer("fal-ai/nano-banana-2/edit", "image.reference");
+    const images = [createImageAsset("a"), createImageAsset("b")];
     const job = { prompt: "@hero meets @hero_2", images, options: { tags: ["hero", "hero_2"], resolution: "1080p" } };
     await submitTo(offer, job);
     expect(asked()).toMatchObject({ prompt: "hero (image 1) meets hero_2 (image 2)", resolution: "2K" });
@@ -164,7 +164,7 @@ describe("a job in fal's words", () => {
 
   it("shows a mask to a model that has no field for one", async () => {
     const offer = fal.offers.find(({ task, model }) => task === "image.edit" && model === "gemini-2.5")!;
-    await submitTo(offer, { mask: maskOf() });
+    await submitTo(offer, { mask: createMaskAsset() });
     expect(vendor().ledger[0]!.request.image_urls).toHaveLength(2);
     expect(asked().prompt).toContain("The last image is a mask");
   });
@@ -193,19 +193,19 @@ describe("a mask", () => {
     "fal-ai/gpt-image-1.5/edit",
   ])("changes what is white on our side, with %s", async (as) => {
     const offer = fal.offers.find((each) => each.as === as && each.limits?.mask !== false)!;
-    const mask = maskOf();
+    const mask = createMaskAsset();
     const isCharacter = offer.task === "image.character";
-    const images = [pictureOf("one"), pictureOf("two")].slice(0, isCharacter ? 2 : 1);
+    const images = [createImageAsset("one"), createImageAsset("two")].slice(0, isCharacter ? 2 : 1);
     const ticket = await submitTo(offer, { images, mask, ...(isCharacter && { mask_over: 1 }) });
     const { outputs } = await finish(ticket);
     const words = `${vendor().ledger[0]!.request.prompt ?? as} 0 0`;
     const over = images.at(-1)!;
-    const wanted = await repaint(await over.bytes(), await mask.bytes(), "white", words);
+    const wanted = await repaintMasked(await over.bytes(), await mask.bytes(), "white", words);
     expect((await bytesOf(outputs[0])).equals(wanted)).toBe(true);
   });
 
   it("is white as well as clear where fal does not say which of the two it looks at", async () => {
-    await submitTo(offerOf("fal-ai/gpt-image-1.5/edit", "image.edit"), { mask: maskOf() });
+    await submitTo(findFalOffer("fal-ai/gpt-image-1.5/edit", "image.edit"), { mask: createMaskAsset() });
     const [, sent = ""] = String(vendor().ledger[0]!.request.mask_image_url).split(",");
     const { data, info } = await sharp(Buffer.from(sent, "base64")).raw().toBuffer({ resolveWithObject: true });
     const pixel = (x: number, y: number) => [...data.subarray((y * info.width + x) * 4, (y * info.width + x) * 4 + 4)];

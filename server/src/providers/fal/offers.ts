@@ -1,20 +1,20 @@
 // What fal offers, a row for each of its endpoints that we use. Where two rows do the same task with the same model, `when`
 // says which of them a job belongs to. Field names differ from endpoint to endpoint, so each row names its own.
 import type { Job } from "../../kit/operation.ts";
+import { buildInstruction } from "../language-tasks.ts";
 import type { Asset, Offer } from "../provider.ts";
-import { orderFor } from "../words.ts";
 import { characterOffers } from "./character-offers.ts";
+import { deferredImage, setting } from "./deferred-values.ts";
 import { editOffers } from "./edit-offers.ts";
-import { option, row } from "./fields.ts";
+import { falOffer, option } from "./fields.ts";
 import { generateOffers } from "./generate-offers.ts";
-import { picture, setting } from "./late.ts";
 
 const wantsSeveral = (options: Job["options"]) => options?.multiple === true;
 const MOST_MASKS = 10;
 const SEGMENT = { task: "image.segment", model: "segment-default", equivalence: "text-segmentation" } as const;
 
 const lookOffers = [
-  row({
+  falOffer({
     ...SEGMENT,
     as: "fal-ai/sam-3/image",
     preference: 40,
@@ -23,7 +23,7 @@ const lookOffers = [
     takes: ["multiple"],
     // It looks for a wheel where it is not told what to look for, and cuts out where it is not told to answer masks.
     body: (job) => ({
-      image_url: picture(job.images?.[0]),
+      image_url: deferredImage(job.images?.[0]),
       prompt: job.prompt ?? "",
       apply_mask: false,
       include_scores: true,
@@ -32,7 +32,7 @@ const lookOffers = [
       ...(wantsSeveral(job.options) && { return_multiple_masks: true, max_masks: job.count ?? MOST_MASKS }),
     }),
   }),
-  row({
+  falOffer({
     ...SEGMENT,
     as: "fal-ai/evf-sam",
     preference: 50,
@@ -40,9 +40,9 @@ const lookOffers = [
     limits: { count: 1, images: 1, mask: false },
     takes: ["multiple"],
     when: ({ options }) => !wantsSeveral(options),
-    body: (job) => ({ image_url: picture(job.images?.[0]), prompt: job.prompt ?? "", mask_only: true }),
+    body: (job) => ({ image_url: deferredImage(job.images?.[0]), prompt: job.prompt ?? "", mask_only: true }),
   }),
-  row({
+  falOffer({
     task: "image.remove-background",
     model: "remove-background-default",
     as: "fal-ai/birefnet/v2",
@@ -51,9 +51,9 @@ const lookOffers = [
     equivalence: "remove-background",
     limits: { count: 1, images: 1, mask: false },
     takes: [],
-    body: (job) => ({ image_url: picture(job.images?.[0]), model: "General Use (Heavy)", output_format: "png" }),
+    body: (job) => ({ image_url: deferredImage(job.images?.[0]), model: "General Use (Heavy)", output_format: "png" }),
   }),
-  row({
+  falOffer({
     task: "image.upscale",
     model: "upscale-default",
     as: "fal-ai/esrgan",
@@ -61,12 +61,12 @@ const lookOffers = [
     latency: "quick",
     limits: { count: 1, images: 1, mask: false },
     takes: ["factor"],
-    body: (job) => ({ image_url: picture(job.images?.[0]), scale: option(job, "factor"), output_format: "png" }),
+    body: (job) => ({ image_url: deferredImage(job.images?.[0]), scale: option(job, "factor"), output_format: "png" }),
   }),
 ];
 
 const wordOffers = [
-  row({
+  falOffer({
     task: "image.describe",
     model: "describe-default",
     as: "fal-ai/moondream3-preview/caption",
@@ -76,9 +76,9 @@ const wordOffers = [
     equivalence: "describe",
     limits: { images: 1, mask: false },
     takes: ["detail"],
-    body: (job) => ({ image_url: picture(job.images?.[0]), length: option(job, "detail") }),
+    body: (job) => ({ image_url: deferredImage(job.images?.[0]), length: option(job, "detail") }),
   }),
-  row({
+  falOffer({
     task: "prompt.enhance",
     model: "enhance-default",
     as: "openrouter/router",
@@ -90,7 +90,7 @@ const wordOffers = [
     body: (job) => ({
       model: setting("FAL_TEXT_MODEL"),
       prompt: job.prompt,
-      system_prompt: orderFor(job).instruction,
+      system_prompt: buildInstruction(job).instruction,
     }),
   }),
 ];
@@ -109,7 +109,7 @@ function framesOf(job: Job<Asset>) {
   return { frames_per_second, num_frames: within(FRAMES, Math.round(seconds * frames_per_second) + 1) };
 }
 
-const videoOffer = row({
+const videoOffer = falOffer({
   task: "video.generate",
   model: "video-default",
   as: "fal-ai/wan/v2.2-5b/image-to-video",
@@ -119,7 +119,7 @@ const videoOffer = row({
   limits: { ratios: ["16:9", "9:16", "1:1"], duration: { least: 1, most: 10 }, count: 1, images: 1, mask: false },
   takes: ["duration", "fps", "cfg_scale"],
   body: (job) => ({
-    image_url: picture(job.images?.[0]),
+    image_url: deferredImage(job.images?.[0]),
     prompt: job.prompt ?? "",
     negative_prompt: job.negative_prompt,
     aspect_ratio: job.aspect_ratio,
@@ -129,7 +129,7 @@ const videoOffer = row({
   }),
 });
 
-export const offers: Offer[] = [
+export const falOffers: Offer[] = [
   ...generateOffers,
   ...editOffers,
   ...characterOffers,

@@ -1,11 +1,11 @@
 // What fal's answers about a job mean: its own words for running, done, failed, refused and lost.
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { faultOf, useRig } from "../../../test/vendors/fal/rig.ts";
+import { catchFault, useFalHarness } from "../../../test/fake-vendors/fal/harness.ts";
 import { fal } from "../fal.ts";
-import type { Context, Send } from "../provider.ts";
+import type { ProviderContext, SendRequest } from "../provider.ts";
 
-const { vendor, contextOf, submit, finish } = useRig();
+const { vendor, contextOf, submit, finish } = useFalHarness();
 
 describe("what became of a job", () => {
   const ticket = { id: "1", as: "fal-ai/flux/dev", task: "image.generate" };
@@ -14,7 +14,7 @@ describe("what became of a job", () => {
     vendor().switches.outcome = "never";
     const ticket = await submit("fal-ai/flux/dev");
     await pause(30);
-    expect(await fal.check(ticket, contextOf())).toEqual({ state: "running", ticket, progress: 0.2 });
+    expect(await fal.poll(ticket, contextOf())).toEqual({ state: "running", ticket, progress: 0.2 });
   });
 
   it.each([
@@ -23,7 +23,7 @@ describe("what became of a job", () => {
   ])("is not known while it is number %i in the queue", async (queue_position, progress) => {
     const text = JSON.stringify({ status: "IN_QUEUE", queue_position });
     const context = contextOf({ send: async () => ({ status: 202, header: () => undefined, text }) });
-    expect(await fal.check(ticket, context)).toEqual({ state: "running", ticket, progress });
+    expect(await fal.poll(ticket, context)).toEqual({ state: "running", ticket, progress });
   });
 
   it.each([
@@ -31,13 +31,13 @@ describe("what became of a job", () => {
     ["fal-ai/gpt-image-1.5", "by its own status"],
   ])("is a refusal, which %s says %s", async (as) => {
     const ticket = await submit(as, { prompt: "something forbidden" });
-    expect(await faultOf(finish(ticket))).toMatchObject({ code: "content_refused", kind: "refused" });
+    expect(await catchFault(finish(ticket))).toMatchObject({ code: "content_refused", kind: "refused" });
   });
 
   it("is only what was shown, where some of several pictures were flagged", async () => {
     const ticket = await submit("fal-ai/flux/dev", { count: 2 });
     const plain = contextOf();
-    const send: Send = async (url, request) => {
+    const send: SendRequest = async (url, request) => {
       const answer = await plain.send(url, request);
       return {
         ...answer,
@@ -50,12 +50,12 @@ describe("what became of a job", () => {
   it("is a failure that fal tells of although the job is COMPLETED", async () => {
     vendor().switches.outcome = "failed";
     const ticket = await submit("fal-ai/flux/dev");
-    expect(await faultOf(finish(ticket))).toMatchObject({ code: "provider_error", kind: "failed" });
+    expect(await catchFault(finish(ticket))).toMatchObject({ code: "provider_error", kind: "failed" });
   });
 
   it("is that nothing was found", async () => {
     const ticket = await submit("fal-ai/sam-3/image", { prompt: "a unicorn" });
-    const fault = await faultOf(finish(ticket));
+    const fault = await catchFault(finish(ticket));
     expect(fault).toEqual({ code: "provider_rejected_input", kind: "refused", details: { reason: "nothing_found" } });
   });
 
@@ -84,16 +84,16 @@ describe("what became of a job", () => {
   it("cannot be told once fal has forgotten the job", async () => {
     const ticket = await submit("fal-ai/flux/dev");
     vendor().forget();
-    expect(await faultOf(fal.check(ticket, contextOf()))).toMatchObject({ code: "provider_error", kind: "failed" });
+    expect(await catchFault(fal.poll(ticket, contextOf()))).toMatchObject({ code: "provider_error", kind: "failed" });
   });
 
   it("is not told by a question that failed", async () => {
     const text = JSON.stringify({ detail: [{ loc: [], msg: "", type: "internal_server_error" }] });
     const context = contextOf({ send: async () => ({ status: 500, header: () => undefined, text }) });
-    expect(await faultOf(fal.check(ticket, context))).toMatchObject({ code: "provider_error", kind: "doubt" });
+    expect(await catchFault(fal.poll(ticket, context))).toMatchObject({ code: "provider_error", kind: "doubt" });
   });
 
-  const answering = (status: number, body: unknown): Context<unknown> => {
+  const answering = (status: number, body: unknown): ProviderContext<unknown> => {
     const completed = { status: 200, header: () => undefined, text: JSON.stringify({ status: "COMPLETED" }) };
     const result = { status, header: () => undefined, text: typeof body === "string" ? body : JSON.stringify(body) };
     return contextOf({ send: async (url) => (url.endsWith("/status") ? completed : result) });
@@ -123,6 +123,6 @@ describe("what became of a job", () => {
     [200, { output: null, error: "no credits" }, "provider_error", "failed"],
     [200, "{", "provider_error", "doubt"],
   ])("when the result is %i %j is %s, %s", async (status, body, code, kind) => {
-    expect(await faultOf(fal.check(ticket, answering(status, body)))).toMatchObject({ code, kind });
+    expect(await catchFault(fal.poll(ticket, answering(status, body)))).toMatchObject({ code, kind });
   });
 });

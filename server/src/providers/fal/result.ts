@@ -3,12 +3,12 @@
 import { z } from "zod";
 import type { Fault } from "../../faults.ts";
 import type { Task } from "../../kit/operation.ts";
-import { cameToNothing, failure, moderated, refusedInput } from "../http.ts";
-import type { Done, Output, Ticket } from "../provider.ts";
-import { readWords } from "../words.ts";
+import { contentRefused, inputRejected, jobFailed, providerFault } from "../call-provider.ts";
+import { parseLanguageResult } from "../language-tasks.ts";
+import type { JobDone, ProviderOutput, Ticket } from "../provider.ts";
 
 const File = z.object({ url: z.url(), width: z.number().nullish(), height: z.number().nullish() });
-export const Result = z.object({
+export const FalResult = z.object({
   images: z.array(File).nullish(),
   image: File.nullish(),
   video: File.nullish(),
@@ -20,7 +20,7 @@ export const Result = z.object({
   error: z.string().nullish(),
   has_nsfw_concepts: z.array(z.boolean()).nullish(),
 });
-type Result = z.output<typeof Result>;
+type Result = z.output<typeof FalResult>;
 
 const Complaint = z.object({ type: z.string().default("") });
 const Failed = z.object({
@@ -37,26 +37,26 @@ const NEVER_RAN = /^(runner_\w+|startup_timeout)$/;
 const IN_BETWEEN = [502, 503, 504];
 
 /** What the body of a refusal says about the job, where it is fal's own. */
-export function fateOf(status: number, body: string): Fault | undefined {
+export function classifyResultStatus(status: number, body: string): Fault | undefined {
   const said = readFailed(body);
   if (!said || [401, 402, 403, 429].includes(status)) return undefined;
   const { detail, error_type = "" } = said;
   const cause = body.slice(0, 500);
-  if (typeof detail !== "string") return aboutInput(body) ?? cameToNothing(cause);
-  if (NEVER_RAN.test(error_type)) return failure("provider_error", { kind: "gone", cause });
+  if (typeof detail !== "string") return classifyInputError(body) ?? jobFailed(cause);
+  if (NEVER_RAN.test(error_type)) return providerFault("provider_error", { kind: "gone", cause });
   if (!error_type && IN_BETWEEN.includes(status)) return undefined;
   const isAsked = !error_type && (status === 400 || status === 422) && !/cancel/i.test(detail);
-  return isAsked ? refusedInput(cause) : cameToNothing(cause);
+  return isAsked ? inputRejected(cause) : jobFailed(cause);
 }
 
 /** A complaint about what was asked, in a form that only fal's models use. */
-export function aboutInput(body: string): Fault | undefined {
+export function classifyInputError(body: string): Fault | undefined {
   const detail = readFailed(body)?.detail;
   if (!Array.isArray(detail)) return undefined;
   const types = detail.map(({ type }) => type);
   const cause = body.slice(0, 500);
-  if (types.includes("content_policy_violation")) return moderated(cause);
-  return types.some((type) => MODEL_FAILED.test(type)) ? undefined : refusedInput(cause);
+  if (types.includes("content_policy_violation")) return contentRefused(cause);
+  return types.some((type) => MODEL_FAILED.test(type)) ? undefined : inputRejected(cause);
 }
 
 function readFailed(body: string) {
@@ -67,32 +67,32 @@ function readFailed(body: string) {
   }
 }
 
-export async function doneOf(result: Result, ticket: Ticket): Promise<Done> {
+export async function toJobDone(result: Result, ticket: Ticket): Promise<JobDone> {
   const task = ticket.task as Task;
-  if (result.error) throw cameToNothing(result.error);
+  if (result.error) throw jobFailed(result.error);
   if (task === "image.describe" || task === "prompt.enhance") return words(result, ticket);
   const outputs = task === "image.segment" ? masksOf(result, ticket) : filesOf(result);
-  if (outputs.length === 0) throw cameToNothing("a result without files");
+  if (outputs.length === 0) throw jobFailed("a result without files");
   return { state: "done", outputs };
 }
 
-async function words({ output }: Result, ticket: Ticket): Promise<Done> {
-  const data = await readWords({ task: ticket.task as Task, model: "" }, output ?? "");
-  if (!data) throw cameToNothing("a result without words");
+async function words({ output }: Result, ticket: Ticket): Promise<JobDone> {
+  const data = await parseLanguageResult({ task: ticket.task as Task, model: "" }, output ?? "");
+  if (!data) throw jobFailed("a result without words");
   const size = ticket.width && { width: Number(ticket.width), height: Number(ticket.height) };
   return { state: "done", outputs: [], data: { ...data, ...size } };
 }
 
-function filesOf({ images, image, video, has_nsfw_concepts }: Result): Output[] {
+function filesOf({ images, image, video, has_nsfw_concepts }: Result): ProviderOutput[] {
   const files = images ?? [image ?? video ?? []].flat();
   const shown = files.filter((_, index) => has_nsfw_concepts?.[index] !== true);
-  if (shown.length === 0 && files.length > 0) throw moderated("has_nsfw_concepts");
+  if (shown.length === 0 && files.length > 0) throw contentRefused("has_nsfw_concepts");
   return shown.map(({ url }) => ({ url }));
 }
 
-function masksOf({ masks, image, scores, boxes }: Result, ticket: Ticket): Output[] {
+function masksOf({ masks, image, scores, boxes }: Result, ticket: Ticket): ProviderOutput[] {
   const found = masks ?? (image ? [image] : []);
-  if (found.length === 0) throw refusedInput("no mask", { reason: "nothing_found" });
+  if (found.length === 0) throw inputRejected("no mask", { reason: "nothing_found" });
   return found.map(({ url, width, height }, index) => {
     const size = { width: width ?? Number(ticket.width), height: height ?? Number(ticket.height) };
     const score = scores?.[index];
@@ -101,7 +101,7 @@ function masksOf({ masks, image, scores, boxes }: Result, ticket: Ticket): Outpu
   });
 }
 
-function boxOf(parts: number[] | undefined, size: { width: number; height: number }): Output["box"] {
+function boxOf(parts: number[] | undefined, size: { width: number; height: number }): ProviderOutput["box"] {
   const [middleX, middleY, across, down] = parts ?? [];
   if (middleX === undefined || middleY === undefined || across === undefined || down === undefined) return undefined;
   const [left, top] = [(middleX - across / 2) * size.width, (middleY - down / 2) * size.height];

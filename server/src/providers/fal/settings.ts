@@ -21,8 +21,8 @@ export const Env = z.object({
 });
 export type FalEnv = z.output<typeof Env>;
 
-export const authorized = (env: FalEnv) => ({ authorization: `Key ${env.FAL_KEY}` });
+export const authorizationHeader = (env: FalEnv) => ({ authorization: `Key ${env.FAL_KEY}` });
 
 /** Every address of an answer is on one of these, or below one of fal's own domains. */
-export const bases = (env: FalEnv) =>
+export const baseOrigins = (env: FalEnv) =>
   [env.FAL_QUEUE_URL, env.FAL_REST_URL, env.FAL_API_URL].map((url) => new URL(url).origin);

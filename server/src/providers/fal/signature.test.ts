@@ -2,14 +2,14 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { contextFor } from "../../../test/vendors/context.ts";
-import { fal as kit } from "../../../test/vendors/fal.ts";
-import { jobFor } from "../../../test/vendors/jobs.ts";
-import type { StandIn } from "../../../test/vendors/stand-in.ts";
+import type { FakeVendor } from "../../../test/fake-vendors/fake-vendor.ts";
+import { fakeFal as kit } from "../../../test/fake-vendors/fal.ts";
+import { createFakeProviderContext } from "../../../test/fake-vendors/provider-context.ts";
+import { createSampleJob } from "../../../test/fake-vendors/sample-jobs.ts";
 import { fal } from "../fal.ts";
-import type { CallbackRequest, Context } from "../provider.ts";
+import type { CallbackRequest, ProviderContext } from "../provider.ts";
 
-let vendor: StandIn;
+let vendor: FakeVendor;
 const heard: (CallbackRequest & { path: string })[] = [];
 const listener = createServer((request, response) => {
   const chunks: Buffer[] = [];
@@ -32,13 +32,14 @@ afterAll(async () => {
   await new Promise((resolve) => listener.close(resolve));
 });
 
-const contextOf = (overrides: Partial<Context<unknown>> = {}) => contextFor(kit.env(vendor), fal, overrides);
+const contextOf = (overrides: Partial<ProviderContext<unknown>> = {}) =>
+  createFakeProviderContext(kit.env(vendor), fal, overrides);
 
 /** A job whose end fal tells us, and the ticket that the submission itself got. */
 async function calledBack(as = "fal-ai/sam-3/image", path = "/callbacks/fal/run/0/1/signature") {
   heard.length = 0;
   const offer = fal.offers.find((each) => each.as === as)!;
-  const sent = await fal.submit(jobFor(offer), offer, contextOf({ callbackUrl: `${listenerUrl()}${path}` }));
+  const sent = await fal.submit(createSampleJob(offer), offer, contextOf({ callbackUrl: `${listenerUrl()}${path}` }));
   while (heard.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   return { request: heard[0]!, ticket: (sent as { ticket: Record<string, string> }).ticket };
 }
@@ -55,7 +56,7 @@ describe("a callback", () => {
     async (as) => {
       const { request, ticket } = await calledBack(as);
       expect(request.path).toBe("/callbacks/fal/run/0/1/signature");
-      expect(await fal.callback!(request, contextOf())).toEqual({ ticket, ended: true });
+      expect(await fal.parseCallback!(request, contextOf())).toEqual({ ticket, ended: true });
     },
   );
 
@@ -65,11 +66,11 @@ describe("a callback", () => {
     vendor.switches.drop = { times: 1, when: "after" };
     const offer = fal.offers.find((each) => each.as === "fal-ai/sam-3/image")!;
     const context = contextOf({ callbackUrl: `${listenerUrl()}/callbacks` });
-    await expect(fal.submit(jobFor(offer), offer, context)).rejects.toMatchObject({ code: "provider_error" });
+    await expect(fal.submit(createSampleJob(offer), offer, context)).rejects.toMatchObject({ code: "provider_error" });
     while (heard.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    const word = await fal.callback!(heard[0]!, contextOf());
+    const word = await fal.parseCallback!(heard[0]!, contextOf());
     expect(word!.ticket).toMatchObject({ id: vendor.ledger[0]!.id, as: offer.as, width: "64", height: "64" });
-    expect(await fal.check(word!.ticket, contextOf())).toMatchObject({ state: "done", outputs: [{ score: 0.9 }] });
+    expect(await fal.poll(word!.ticket, contextOf())).toMatchObject({ state: "done", outputs: [{ score: 0.9 }] });
     expect(vendor.ledger).toHaveLength(1);
   });
 
@@ -77,24 +78,24 @@ describe("a callback", () => {
     vendor.switches.callbacks = "forged";
     const { request } = await calledBack();
     vendor.switches.callbacks = "once";
-    expect(await fal.callback!(request, contextOf())).toBeUndefined();
+    expect(await fal.parseCallback!(request, contextOf())).toBeUndefined();
   });
 
   it("is not believed where a word of it was changed", async () => {
     const { request } = await calledBack();
     const other = request.body.replace('"status":"OK"', '"status":"ERROR"');
     expect(other).not.toBe(request.body);
-    expect(await fal.callback!({ ...request, body: other }, contextOf())).toBeUndefined();
-    expect(await fal.callback!(changed(request, "user-id", "somebody"), contextOf())).toBeUndefined();
+    expect(await fal.parseCallback!({ ...request, body: other }, contextOf())).toBeUndefined();
+    expect(await fal.parseCallback!(changed(request, "user-id", "somebody"), contextOf())).toBeUndefined();
   });
 
   it.each([-301, 301])("is not believed %i seconds from when it was signed", async (seconds) => {
     const { request, ticket } = await calledBack();
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + seconds * 1000 });
     try {
-      expect(await fal.callback!(request, contextOf())).toBeUndefined();
+      expect(await fal.parseCallback!(request, contextOf())).toBeUndefined();
       vi.setSystemTime(Date.now() - seconds * 1000);
-      expect(await fal.callback!(request, contextOf())).toEqual({ ticket, ended: true });
+      expect(await fal.parseCallback!(request, contextOf())).toEqual({ ticket, ended: true });
     } finally {
       vi.useRealTimers();
     }
@@ -103,19 +104,19 @@ describe("a callback", () => {
   it("is not believed with another time on it", async () => {
     const { request } = await calledBack();
     const time = Number(request.headers.get("x-fal-webhook-timestamp"));
-    expect(await fal.callback!(changed(request, "timestamp", String(time + 1)), contextOf())).toBeUndefined();
-    expect(await fal.callback!(changed(request, "timestamp", "soon"), contextOf())).toBeUndefined();
+    expect(await fal.parseCallback!(changed(request, "timestamp", String(time + 1)), contextOf())).toBeUndefined();
+    expect(await fal.parseCallback!(changed(request, "timestamp", "soon"), contextOf())).toBeUndefined();
   });
 
   it("says nothing about another job, however it is addressed", async () => {
     const first = await calledBack();
     const second = await calledBack("fal-ai/flux/dev", "/callbacks/fal/run/0/2/other");
     const replayed = { ...first.request, query: second.request.query! };
-    expect((await fal.callback!(replayed, contextOf()))!.ticket.id).toBe(first.ticket.id);
+    expect((await fal.parseCallback!(replayed, contextOf()))!.ticket.id).toBe(first.ticket.id);
     const renamed = first.request.body.replaceAll(first.ticket.id!, second.ticket.id!);
-    expect(await fal.callback!({ ...first.request, body: renamed }, contextOf())).toBeUndefined();
+    expect(await fal.parseCallback!({ ...first.request, body: renamed }, contextOf())).toBeUndefined();
     const swapped = changed(first.request, "request-id", second.ticket.id!);
-    expect(await fal.callback!(swapped, contextOf())).toBeUndefined();
+    expect(await fal.parseCallback!(swapped, contextOf())).toBeUndefined();
   });
 
   it.each([
@@ -125,24 +126,24 @@ describe("a callback", () => {
     ["another host", "as=https://evil.example&task=image.generate"],
   ])("whose address says %s is not followed", async (_, query) => {
     const { request } = await calledBack();
-    expect(await fal.callback!({ ...request, query: new URLSearchParams(query) }, contextOf())).toBeUndefined();
+    expect(await fal.parseCallback!({ ...request, query: new URLSearchParams(query) }, contextOf())).toBeUndefined();
   });
 
   it("without a signature is nobody's", async () => {
     const { request } = await calledBack();
-    expect(await fal.callback!({ ...request, headers: new Headers() }, contextOf())).toBeUndefined();
+    expect(await fal.parseCallback!({ ...request, headers: new Headers() }, contextOf())).toBeUndefined();
   });
 
   it("costs one look at fal's keys a day", async () => {
     const { request } = await calledBack();
     const plain = contextOf();
     let looks = 0;
-    const send: Context<unknown>["send"] = (url, options) => {
+    const send: ProviderContext<unknown>["send"] = (url, options) => {
       looks += url.includes("jwks") ? 1 : 0;
       return plain.send(url, options);
     };
-    await fal.callback!(request, { ...plain, send });
-    await fal.callback!(request, { ...plain, send });
+    await fal.parseCallback!(request, { ...plain, send });
+    await fal.parseCallback!(request, { ...plain, send });
     expect(looks).toBe(0);
   });
 });

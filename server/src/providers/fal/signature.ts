@@ -1,8 +1,8 @@
 // Proves that a callback is fal's own: it signs with a key that it shows to everybody, and says when.
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject, verify } from "node:crypto";
 import { z } from "zod";
-import { call } from "../http.ts";
-import type { Context } from "../provider.ts";
+import { callProvider } from "../call-provider.ts";
+import type { ProviderContext } from "../provider.ts";
 import type { FalEnv } from "./settings.ts";
 
 const TOLERANCE_SECONDS = 300;
@@ -19,7 +19,7 @@ const known = new Map<string, Known>();
 /** The id of the job that the callback is about, or nothing where it is not fal's. */
 export async function signedRequestId(
   { headers, body }: { headers: Headers; body: string },
-  context: Context<FalEnv>,
+  context: ProviderContext<FalEnv>,
 ): Promise<string | undefined> {
   const [requestId, userId, time, signature] = ["request-id", "user-id", "timestamp", "signature"].map((name) =>
     headers.get(`x-fal-webhook-${name}`),
@@ -37,11 +37,16 @@ export async function signedRequestId(
   return second !== first && isSigned(second.keys) ? requestId : undefined;
 }
 
-async function shownKeys(context: Context<FalEnv>, mostMs: number): Promise<Known> {
+async function shownKeys(context: ProviderContext<FalEnv>, mostMs: number): Promise<Known> {
   const origin = context.env.FAL_REST_URL;
   const before = known.get(origin);
   if (before && Date.now() - before.at < mostMs) return before;
-  const { keys } = await call(context, { origin, url: `${origin}/.well-known/jwks.json`, isFree: true, reply: Keys });
+  const { keys } = await callProvider(context, {
+    origin,
+    url: `${origin}/.well-known/jwks.json`,
+    isFree: true,
+    reply: Keys,
+  });
   const now = { keys: keys.filter(({ kty }) => kty === "OKP").map(publicKey), at: Date.now() };
   known.set(origin, now);
   return now;

@@ -43,7 +43,7 @@ const { equivalence: _, ...byTags } = picture("image.reference", "reference-defa
   takes: ["tags", "resolution"],
 });
 
-export const offers: Offer[] = [
+export const geminiOffers: Offer[] = [
   picture("image.generate", "nanobanana"),
   picture("image.generate", "gemini-2.5"),
   picture("image.generate", "vendorb-imagen4"),

@@ -1,13 +1,20 @@
 import sharp from "sharp";
 import { expect, it } from "vitest";
-import { bytesOf, decode, greyMask, jobOf, letters, picture } from "../../../test/golden/pictures.ts";
+import {
+  createJob,
+  decodeImage,
+  imageFromLetters,
+  lettersFromImage,
+  maskFromGreyValues,
+  outputBytes,
+} from "../../../test/support/ascii-images.ts";
 import { local } from "../local.ts";
-import type { Context, Done } from "../provider.ts";
+import type { JobDone, ProviderContext } from "../provider.ts";
 
 const offer = local.offers.find(({ task }) => task === "image.blend")!;
 const blended = async (original: Uint8Array, edited: Uint8Array, mask: Uint8Array) => {
-  const job = jobOf("image.blend", { images: [original, edited], mask });
-  return bytesOf((await local.submit(job, offer, {} as Context<unknown>)) as Done)[0]!;
+  const job = createJob("image.blend", { images: [original, edited], mask });
+  return outputBytes((await local.submit(job, offer, {} as ProviderContext<unknown>)) as JobDone)[0]!;
 };
 
 const noise = (width: number, height: number, channels: 3 | 4, seed: number) =>
@@ -16,14 +23,15 @@ const noise = (width: number, height: number, channels: 3 | 4, seed: number) =>
   );
 
 it("changes what is white and keeps what is black", async () => {
-  const mask = await greyMask([
+  const mask = await maskFromGreyValues([
     [0, 255],
     [255, 0],
   ]);
-  expect(await letters(await blended(await picture(["RR", "RR"]), await picture(["BB", "BB"]), mask))).toEqual([
-    "RB",
-    "BR",
-  ]);
+  expect(
+    await lettersFromImage(
+      await blended(await imageFromLetters(["RR", "RR"]), await imageFromLetters(["BB", "BB"]), mask),
+    ),
+  ).toEqual(["RB", "BR"]);
 });
 
 it("leaves every pixel outside the mask exactly as the original was, alpha and hidden colours included", async () => {
@@ -42,7 +50,7 @@ it("leaves every pixel outside the mask exactly as the original was, alpha and h
     .toColourspace("b-w")
     .png()
     .toBuffer();
-  const { data } = await decode(await blended(original, edited, mask));
+  const { data } = await decodeImage(await blended(original, edited, mask));
   const black = [...grey.keys()].filter((pixel) => grey[pixel] === 0);
   expect(black.length).toBeGreaterThan(1000);
   const same = black.every((pixel) =>
@@ -56,24 +64,26 @@ it("keeps the pixels of a JPEG as they decode, outside the mask", async () => {
   const original = await sharp(noise(width, height, 3, 5), { raw: { width, height, channels: 3 } })
     .jpeg()
     .toBuffer();
-  const mask = await greyMask(
+  const mask = await maskFromGreyValues(
     [
       [0, 255],
       [0, 0],
     ],
     32,
   );
-  const { data } = await decode(await blended(original, await picture(["BB", "BB"], 32), mask));
-  const before = await decode(original);
+  const { data } = await decodeImage(await blended(original, await imageFromLetters(["BB", "BB"], 32), mask));
+  const before = await decodeImage(original);
   expect(data.subarray(64 * 32 * 4).equals(before.data.subarray(64 * 32 * 4))).toBe(true);
 });
 
 it("mixes in proportion where the mask is grey", async () => {
-  const mask = await greyMask([
+  const mask = await maskFromGreyValues([
     [51, 204],
     [0, 255],
   ]);
-  const { at } = await decode(await blended(await picture(["RR", "RR"]), await picture(["BB", "BB"]), mask));
+  const { at } = await decodeImage(
+    await blended(await imageFromLetters(["RR", "RR"]), await imageFromLetters(["BB", "BB"]), mask),
+  );
   expect([at(4, 4), at(12, 4)]).toEqual([
     [204, 0, 51, 255],
     [51, 0, 204, 255],
@@ -81,40 +91,46 @@ it("mixes in proportion where the mask is grey", async () => {
 });
 
 it("takes over transparency inside the mask, and lets no hidden colour bleed into a soft edge", async () => {
-  const mask = await greyMask([
+  const mask = await maskFromGreyValues([
     [255, 128],
     [0, 0],
   ]);
-  const { at } = await decode(await blended(await picture(["RR", "RR"]), await picture(["hh", "hh"]), mask));
+  const { at } = await decodeImage(
+    await blended(await imageFromLetters(["RR", "RR"]), await imageFromLetters(["hh", "hh"]), mask),
+  );
   expect([at(4, 4)[3], at(12, 4), at(4, 12)]).toEqual([0, [255, 0, 0, 127], [255, 0, 0, 255]]);
 });
 
 it("lays every edited picture over the original by itself, in order", async () => {
-  const mask = await greyMask([
+  const mask = await maskFromGreyValues([
     [0, 255],
     [0, 255],
   ]);
-  const [red, blue, green] = [await picture(["RR", "RR"]), await picture(["BB", "BB"]), await picture(["GG", "GG"])];
-  const job = jobOf("image.blend", { images: [red, blue, green], mask });
-  const made = bytesOf((await local.submit(job, offer, {} as Context<unknown>)) as Done);
-  expect(await Promise.all(made.map((bytes) => letters(bytes)))).toEqual([
+  const [red, blue, green] = [
+    await imageFromLetters(["RR", "RR"]),
+    await imageFromLetters(["BB", "BB"]),
+    await imageFromLetters(["GG", "GG"]),
+  ];
+  const job = createJob("image.blend", { images: [red, blue, green], mask });
+  const made = outputBytes((await local.submit(job, offer, {} as ProviderContext<unknown>)) as JobDone);
+  expect(await Promise.all(made.map((bytes) => lettersFromImage(bytes)))).toEqual([
     ["RB", "RB"],
     ["RG", "RG"],
   ]);
 });
 
 it("fits an edited picture of another size to the original", async () => {
-  const mask = await greyMask([
+  const mask = await maskFromGreyValues([
     [0, 255],
     [0, 255],
   ]);
-  const result = await blended(await picture(["RR", "RR"]), await picture(["GG", "GG"], 32), mask);
-  expect(await letters(result)).toEqual(["RG", "RG"]);
+  const result = await blended(await imageFromLetters(["RR", "RR"]), await imageFromLetters(["GG", "GG"], 32), mask);
+  expect(await lettersFromImage(result)).toEqual(["RG", "RG"]);
   expect(await sharp(result).metadata()).toMatchObject({ width: 16, height: 16, hasAlpha: false, format: "png" });
 });
 
 it("says of a mask of another shape only the two sizes", async () => {
-  const [red, mask] = [await picture(["RR", "RR"]), await greyMask([[255, 0]])];
+  const [red, mask] = [await imageFromLetters(["RR", "RR"]), await maskFromGreyValues([[255, 0]])];
   const thrown = await blended(red, red, mask).catch((error) => error);
   expect(thrown.body().details).toEqual({
     retryable: false,

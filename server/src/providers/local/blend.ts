@@ -1,22 +1,23 @@
 // Lays edited pictures over their original through a mask. Where the mask is black the original comes out untouched,
 // value by value; where it is grey the two are mixed in proportion.
-import { withPixels } from "./budget.ts";
-import { type LocalTask, refuse } from "./local-task.ts";
-import { inBands, type Pixels, readPixels, sizeOf, writePixels } from "./pixels.ts";
-import { readMaskFor } from "./shape.ts";
+
+import { type LocalTask, rejectInput } from "./local-task.ts";
+import { readMaskFor } from "./mask-for-image.ts";
+import { withPixelBudget } from "./pixel-budget.ts";
+import { forEachBand, type Pixels, readImageSize, readPixels, writePixels } from "./pixels.ts";
 
 /** The original comes first; every picture after it is laid over it by itself, and makes a result of its own. */
 export const blend: LocalTask = async ({ images: [original, ...edited], mask }) => {
-  if (!original || edited.length === 0) throw refuse("images");
-  if (!mask) throw refuse("mask");
-  const size = await sizeOf(original);
-  return withPixels(size.width * size.height * 3, async () => {
+  if (!original || edited.length === 0) throw rejectInput("images");
+  if (!mask) throw rejectInput("mask");
+  const size = await readImageSize(original);
+  return withPixelBudget(size.width * size.height * 3, async () => {
     const marked = await readMaskFor(mask, size);
     const outputs = [];
     // One after the other: many results need no more memory than one.
     for (const each of edited) {
       const [below, above] = [await readPixels(original), await readPixels(each, size)];
-      await mix(below, above, marked);
+      await blendPixels(below, above, marked);
       const bytes = await writePixels({ ...below, isOpaque: below.isOpaque && above.isOpaque }, "png");
       outputs.push({ bytes, media_type: "image/png" });
     }
@@ -25,8 +26,8 @@ export const blend: LocalTask = async ({ images: [original, ...edited], mask }) 
 };
 
 /** Changes the lower picture in place. */
-export const mix = (below: Pixels, above: Pixels, mask: Uint8Array): Promise<void> =>
-  inBands(below, (fromRow, toRow) => {
+export const blendPixels = (below: Pixels, above: Pixels, mask: Uint8Array): Promise<void> =>
+  forEachBand(below, (fromRow, toRow) => {
     for (let pixel = fromRow * below.width; pixel < toRow * below.width; pixel++) {
       const share = mask[pixel]!;
       if (share > 0) mixPixel(below.data, above.data, { at: pixel * 4, share: share / 255 });

@@ -1,35 +1,46 @@
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
-import { bytesOf, decode, jobOf, letters, picture } from "../../../test/golden/pictures.ts";
-import type { Json } from "../../kit/shapes.ts";
+import {
+  createJob,
+  decodeImage,
+  imageFromLetters,
+  lettersFromImage,
+  outputBytes,
+} from "../../../test/support/ascii-images.ts";
+import type { JsonObject } from "../../kit/schemas/run.ts";
 import { local } from "../local.ts";
-import type { Context, Done } from "../provider.ts";
+import type { JobDone, ProviderContext } from "../provider.ts";
 
-const context = {} as Context<unknown>;
+const context = {} as ProviderContext<unknown>;
 
-const combined = async (images: Uint8Array[], options: Json = {}) => {
-  const done = await local.submit(jobOf("image.combine", { images, options }), local.offers[0]!, context);
-  return bytesOf(done as Done)[0]!;
+const combined = async (images: Uint8Array[], options: JsonObject = {}) => {
+  const done = await local.submit(createJob("image.combine", { images, options }), local.offers[0]!, context);
+  return outputBytes(done as JobDone)[0]!;
 };
 
-const red = await picture(["RR", "RR"]);
-const tall = await picture(["G", "G", "G", "G"]);
-const wide = await picture(["BBBB", "BBBB"]);
+const red = await imageFromLetters(["RR", "RR"]);
+const tall = await imageFromLetters(["G", "G", "G", "G"]);
+const wide = await imageFromLetters(["BBBB", "BBBB"]);
 
 describe("side by side", () => {
   it("keeps natural sizes, from left to right, centred in height", async () => {
-    expect(await letters(await combined([red, tall, wide]))).toEqual(["..G....", "RRGBBBB", "RRGBBBB", "..G...."]);
+    expect(await lettersFromImage(await combined([red, tall, wide]))).toEqual([
+      "..G....",
+      "RRGBBBB",
+      "RRGBBBB",
+      "..G....",
+    ]);
   });
 
   it("leaves the gap between pictures and none around them", async () => {
-    expect(await letters(await combined([red, red], { gap: 8 }))).toEqual(["RR.RR", "RR.RR"]);
+    expect(await lettersFromImage(await combined([red, red], { gap: 8 }))).toEqual(["RR.RR", "RR.RR"]);
   });
 
   it("puts the odd pixel at the bottom", async () => {
     const high = await sharp({ create: { width: 16, height: 17, channels: 3, background: "#0000ff" } })
       .png()
       .toBuffer();
-    const { at, height } = await decode(await combined([red, high]));
+    const { at, height } = await decodeImage(await combined([red, high]));
     expect(height).toBe(17);
     expect([at(0, 0), at(0, 15), at(0, 16)]).toEqual([
       [255, 0, 0, 255],
@@ -39,20 +50,25 @@ describe("side by side", () => {
   });
 
   it("copies half transparent pixels value by value", async () => {
-    const glass = await picture(["or", "br"]);
-    expect(await letters(await combined([glass, red]))).toEqual(["orRR", "brRR"]);
+    const glass = await imageFromLetters(["or", "br"]);
+    expect(await lettersFromImage(await combined([glass, red]))).toEqual(["orRR", "brRR"]);
   });
 });
 
 describe("the other modes", () => {
   it("stacks from top to bottom, centred in width", async () => {
-    expect(await letters(await combined([red, wide], { mode: "stacked" }))).toEqual([".RR.", ".RR.", "BBBB", "BBBB"]);
+    expect(await lettersFromImage(await combined([red, wide], { mode: "stacked" }))).toEqual([
+      ".RR.",
+      ".RR.",
+      "BBBB",
+      "BBBB",
+    ]);
   });
 
   it("fills a grid row by row; columns and rows are as large as their largest picture", async () => {
-    const high = await picture(["GG", "GG", "GG", "GG"]);
+    const high = await imageFromLetters(["GG", "GG", "GG", "GG"]);
     const grid = await combined([red, high, wide, red, red], { mode: "grid", gap: 8, background: "#ffffff" });
-    expect(await letters(grid)).toEqual([
+    expect(await lettersFromImage(grid)).toEqual([
       "WWWGGWWWWW",
       "RRWGGWBBBB",
       "RRWGGWBBBB",
@@ -64,11 +80,11 @@ describe("the other modes", () => {
   });
 
   it("lays pictures upon each other around one centre, the first at the bottom", async () => {
-    expect(await letters(await combined([wide, red], { mode: "overlay" }))).toEqual(["BRRB", "BRRB"]);
+    expect(await lettersFromImage(await combined([wide, red], { mode: "overlay" }))).toEqual(["BRRB", "BRRB"]);
   });
 
   it("mixes the upper pictures in by their opacity", async () => {
-    const { at } = await decode(await combined([wide, red], { mode: "overlay", opacity: 0.25 }));
+    const { at } = await decodeImage(await combined([wide, red], { mode: "overlay", opacity: 0.25 }));
     expect([at(0, 0), at(16, 8)]).toEqual([
       [0, 0, 255, 255],
       [64, 0, 191, 255],
@@ -77,26 +93,28 @@ describe("the other modes", () => {
 
   it("leaves the lowest picture as it is when nothing of the upper ones shows", async () => {
     const overlaid = await combined([wide, red], { mode: "overlay", opacity: 0 });
-    expect(await letters(overlaid)).toEqual(["BBBB", "BBBB"]);
+    expect(await lettersFromImage(overlaid)).toEqual(["BBBB", "BBBB"]);
   });
 
   it("mixes alpha upon alpha as glass upon glass", async () => {
-    const overlaid = await combined([await picture(["rr", "rr"]), await picture(["bb", "bb"])], { mode: "overlay" });
+    const overlaid = await combined([await imageFromLetters(["rr", "rr"]), await imageFromLetters(["bb", "bb"])], {
+      mode: "overlay",
+    });
     // 128 over 128: alpha 1 - (127/255)², two thirds of what is seen is the upper colour.
-    expect((await decode(overlaid)).at(4, 4)).toEqual([85, 0, 170, 192]);
+    expect((await decodeImage(overlaid)).at(4, 4)).toEqual([85, 0, 170, 192]);
   });
 });
 
 describe("background and format", () => {
   it("is transparent unless told, and a colour where one is given", async () => {
     const [plain, green] = [await combined([red, tall]), await combined([red, tall], { background: "#00FF00" })];
-    expect([(await letters(plain))[0], (await letters(green))[0]]).toEqual(["..G", "GGG"]);
+    expect([(await lettersFromImage(plain))[0], (await lettersFromImage(green))[0]]).toEqual(["..G", "GGG"]);
     expect((await sharp(green).metadata()).hasAlpha).toBe(false);
   });
 
   it("shows the background through glass", async () => {
-    const glass = await picture(["rr", "rr"]);
-    const { at } = await decode(await combined([glass, red], { background: "#ffffff" }));
+    const glass = await imageFromLetters(["rr", "rr"]);
+    const { at } = await decodeImage(await combined([glass, red], { background: "#ffffff" }));
     expect(at(0, 0)).toEqual([255, 127, 127, 255]);
   });
 
@@ -108,13 +126,13 @@ describe("background and format", () => {
   it("makes a JPEG on white, since that cannot be transparent", async () => {
     const jpeg = await combined([red, tall], { output_format: "jpeg", background: "transparent" });
     expect((await sharp(jpeg).metadata()).format).toBe("jpeg");
-    expect((await decode(jpeg)).at(2, 2)).toEqual([255, 255, 255, 255]);
+    expect((await decodeImage(jpeg)).at(2, 2)).toEqual([255, 255, 255, 255]);
   });
 
   it("makes a WebP that keeps its transparency", async () => {
     const webp = await combined([red, tall], { output_format: "webp" });
     expect((await sharp(webp).metadata()).format).toBe("webp");
-    expect((await decode(webp)).at(2, 2)[3]).toBe(0);
+    expect((await decodeImage(webp)).at(2, 2)[3]).toBe(0);
   });
 });
 
@@ -124,7 +142,7 @@ it("takes greyscale, palette, sixteen bits and JPEG as well as anything else", a
   const palette = await plain.clone().png({ palette: true }).toBuffer();
   const deep = await plain.clone().toColourspace("rgb16").png().toBuffer();
   const jpeg = await plain.clone().jpeg().toBuffer();
-  const { at } = await decode(await combined([grey, palette, deep, jpeg]));
+  const { at } = await decodeImage(await combined([grey, palette, deep, jpeg]));
   for (const x of [8, 24, 40, 56]) expect(at(x, 8)).toEqual([128, 128, 128, 255]);
 });
 
@@ -132,7 +150,7 @@ it("makes the whole smaller where it would be longer than a picture may be", asy
   const long = await sharp({ create: { width: 9000, height: 200, channels: 3, background: "#ff0000" } })
     .png()
     .toBuffer();
-  const { width, height, at } = await decode(await combined([long, long], { gap: 512 }));
+  const { width, height, at } = await decodeImage(await combined([long, long], { gap: 512 }));
   expect(width).toBeLessThanOrEqual(16_384);
   expect(width).toBeGreaterThan(16_300);
   expect(height).toBe(Math.floor((200 * 16_384) / 18_512));

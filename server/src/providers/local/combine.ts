@@ -1,10 +1,10 @@
 // Several pictures in one, drawn by us: side by side, stacked, in a grid, or one upon the other.
 import { z } from "zod";
-import { withPixels } from "./budget.ts";
-import { layOut } from "./layout.ts";
-import { type LocalTask, refuse } from "./local-task.ts";
+import { computeLayout } from "./combine-layout.ts";
+import { type LocalTask, rejectInput } from "./local-task.ts";
 import { paint } from "./paint.ts";
-import { type Pixels, readPixels, type Size, shortestSide, sizeOf, writePixels } from "./pixels.ts";
+import { withPixelBudget } from "./pixel-budget.ts";
+import { type ImageSize, MIN_IMAGE_SIDE, type Pixels, readImageSize, readPixels, writePixels } from "./pixels.ts";
 
 const Options = z.object({
   mode: z.enum(["side-by-side", "stacked", "grid", "overlay"]).default("side-by-side"),
@@ -18,14 +18,14 @@ const Options = z.object({
 });
 
 export const combine: LocalTask = async ({ images, options }) => {
-  if (images.length < 2 || images.length > 10) throw refuse("images");
+  if (images.length < 2 || images.length > 10) throw rejectInput("images");
   const { mode, gap, background, opacity, output_format } = Options.parse(options);
-  const sizes = await Promise.all(images.map(sizeOf));
-  const layout = layOut(mode, sizes, gap);
-  if (Math.min(layout.width, layout.height) < shortestSide) throw refuse("too_thin");
+  const sizes = await Promise.all(images.map(readImageSize));
+  const layout = computeLayout(mode, sizes, gap);
+  if (Math.min(layout.width, layout.height) < MIN_IMAGE_SIDE) throw rejectInput("too_thin");
 
   const largest = Math.max(...layout.places.map(({ width, height }) => width * height));
-  return withPixels(layout.width * layout.height + largest, async () => {
+  return withPixelBudget(layout.width * layout.height + largest, async () => {
     const canvas = blank(layout, colourOf(background, output_format));
     let covered = 0;
     // One after the other: only one source is decoded at any time.
@@ -52,7 +52,7 @@ const colourOf = (background: string | undefined, format: string): Colour => {
   return [value >> 16, (value >> 8) & 255, value & 255, 255];
 };
 
-const blank = ({ width, height }: Size, colour: Colour): Pixels => ({
+const blank = ({ width, height }: ImageSize, colour: Colour): Pixels => ({
   width,
   height,
   data: colour[3] === 0 ? Buffer.alloc(width * height * 4) : Buffer.alloc(width * height * 4, Buffer.from(colour)),

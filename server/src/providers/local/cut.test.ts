@@ -1,18 +1,30 @@
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
-import { bytesOf, decode, greyMask, greys, jobOf, letters, picture } from "../../../test/golden/pictures.ts";
-import type { Json } from "../../kit/shapes.ts";
+import {
+  createJob,
+  decodeImage,
+  greyValuesFromImage,
+  imageFromLetters,
+  lettersFromImage,
+  maskFromGreyValues,
+  outputBytes,
+} from "../../../test/support/ascii-images.ts";
+import type { JsonObject } from "../../kit/schemas/run.ts";
 import { local } from "../local.ts";
-import type { Context, Done } from "../provider.ts";
+import type { JobDone, ProviderContext } from "../provider.ts";
 
 const offer = local.offers.find(({ task }) => task === "image.cut")!;
-const cut = async (image: Uint8Array, masks: Uint8Array[], options: Json = {}) =>
-  (await local.submit(jobOf("image.cut", { images: [image], masks, options }), offer, {} as Context<unknown>)) as Done;
-const cutOut = async (image: Uint8Array, mask: Uint8Array, options: Json = {}) =>
-  bytesOf(await cut(image, [mask], options))[0]!;
+const cut = async (image: Uint8Array, masks: Uint8Array[], options: JsonObject = {}) =>
+  (await local.submit(
+    createJob("image.cut", { images: [image], masks, options }),
+    offer,
+    {} as ProviderContext<unknown>,
+  )) as JobDone;
+const cutOut = async (image: Uint8Array, mask: Uint8Array, options: JsonObject = {}) =>
+  outputBytes(await cut(image, [mask], options))[0]!;
 
-const flag = await picture(["RGB", "RGB"]);
-const middle = await greyMask([
+const flag = await imageFromLetters(["RGB", "RGB"]);
+const middle = await maskFromGreyValues([
   [0, 255, 0],
   [0, 255, 0],
 ]);
@@ -20,20 +32,22 @@ const middle = await greyMask([
 describe("extract", () => {
   it("keeps the frame and what the mask marks; the rest is nothing at all", async () => {
     const layer = await cutOut(flag, middle);
-    expect(await letters(layer)).toEqual([".G.", ".G."]);
+    expect(await lettersFromImage(layer)).toEqual([".G.", ".G."]);
     expect(await sharp(layer).metadata()).toMatchObject({ format: "png", width: 24, height: 16, hasAlpha: true });
   });
 
   it("calls it content as well", async () => {
-    expect(await letters(await cutOut(flag, middle, { mode: "content" }))).toEqual([".G.", ".G."]);
+    expect(await lettersFromImage(await cutOut(flag, middle, { mode: "content" }))).toEqual([".G.", ".G."]);
   });
 
   it("keeps everything but the marked part when inverted", async () => {
-    expect(await letters(await cutOut(flag, middle, { invert: true }))).toEqual(["R.B", "R.B"]);
+    expect(await lettersFromImage(await cutOut(flag, middle, { invert: true }))).toEqual(["R.B", "R.B"]);
   });
 
   it("makes a soft edge where the mask is grey, with the colour of the picture", async () => {
-    const { at } = await decode(await cutOut(flag, await greyMask([[1, 128, 254]].concat([[1, 128, 254]]))));
+    const { at } = await decodeImage(
+      await cutOut(flag, await maskFromGreyValues([[1, 128, 254]].concat([[1, 128, 254]]))),
+    );
     expect([at(4, 4), at(12, 4), at(20, 4)]).toEqual([
       [255, 0, 0, 1],
       [0, 255, 0, 128],
@@ -42,12 +56,12 @@ describe("extract", () => {
   });
 
   it("makes a layer for each mask, in order, each with the box of what it shows", async () => {
-    const corner = await greyMask([
+    const corner = await maskFromGreyValues([
       [0, 0, 0],
       [0, 0, 255],
     ]);
     const done = await cut(flag, [middle, corner]);
-    expect(await Promise.all(bytesOf(done).map((bytes) => letters(bytes)))).toEqual([
+    expect(await Promise.all(outputBytes(done).map((bytes) => lettersFromImage(bytes)))).toEqual([
       [".G.", ".G."],
       ["...", "..B"],
     ]);
@@ -58,7 +72,7 @@ describe("extract", () => {
   });
 
   it("tells no box where the mask is empty, and does not count faint noise as something", async () => {
-    const done = await cut(flag, [await greyMask([[3, 0, 3]].concat([[0, 7, 0]]))]);
+    const done = await cut(flag, [await maskFromGreyValues([[3, 0, 3]].concat([[0, 7, 0]]))]);
     expect(done.outputs[0]!.box).toBeUndefined();
   });
 });
@@ -67,8 +81,10 @@ describe("alpha of the picture", () => {
   const glass = "orh";
 
   it("is kept and multiplied by the mask", async () => {
-    const source = await picture([glass, glass]);
-    const { at } = await decode(await cutOut(source, await greyMask([[255, 128, 255]].concat([[255, 128, 255]]))));
+    const source = await imageFromLetters([glass, glass]);
+    const { at } = await decodeImage(
+      await cutOut(source, await maskFromGreyValues([[255, 128, 255]].concat([[255, 128, 255]]))),
+    );
     expect([at(4, 4), at(12, 4), at(20, 4)]).toEqual([
       [12, 34, 56, 77],
       [255, 0, 0, 64],
@@ -77,9 +93,9 @@ describe("alpha of the picture", () => {
   });
 
   it("is left aside when it is not to be preserved: the mask alone decides", async () => {
-    const source = await picture([glass, glass]);
-    const { at } = await decode(
-      await cutOut(source, await greyMask([[255, 128, 255]].concat([[0, 0, 0]])), { preserve_alpha: false }),
+    const source = await imageFromLetters([glass, glass]);
+    const { at } = await decodeImage(
+      await cutOut(source, await maskFromGreyValues([[255, 128, 255]].concat([[0, 0, 0]])), { preserve_alpha: false }),
     );
     expect([at(4, 4), at(12, 4), at(20, 4), at(4, 12)]).toEqual([
       [12, 34, 56, 255],
@@ -92,7 +108,7 @@ describe("alpha of the picture", () => {
 
 describe("mask", () => {
   it("is given back in black and white in the size of the picture, with its box", async () => {
-    const small = await greyMask(
+    const small = await maskFromGreyValues(
       [
         [127, 255, 128],
         [127, 255, 128],
@@ -100,8 +116,8 @@ describe("mask", () => {
       4,
     );
     const done = await cut(flag, [small], { mode: "mask" });
-    const bytes = bytesOf(done)[0]!;
-    expect(await greys(bytes)).toEqual([
+    const bytes = outputBytes(done)[0]!;
+    expect(await greyValuesFromImage(bytes)).toEqual([
       [0, 255, 255],
       [0, 255, 255],
     ]);
@@ -110,15 +126,17 @@ describe("mask", () => {
   });
 
   it("is the exact rest of itself when inverted", async () => {
-    const soft = await greyMask([[127, 128, 255]].concat([[0, 9, 200]]));
-    expect(await greys(await cutOut(flag, soft, { mode: "mask" }))).toEqual([[0, 255, 255]].concat([[0, 0, 255]]));
-    expect(await greys(await cutOut(flag, soft, { mode: "mask", invert: true }))).toEqual(
+    const soft = await maskFromGreyValues([[127, 128, 255]].concat([[0, 9, 200]]));
+    expect(await greyValuesFromImage(await cutOut(flag, soft, { mode: "mask" }))).toEqual(
+      [[0, 255, 255]].concat([[0, 0, 255]]),
+    );
+    expect(await greyValuesFromImage(await cutOut(flag, soft, { mode: "mask", invert: true }))).toEqual(
       [[255, 0, 0]].concat([[255, 255, 0]]),
     );
   });
 
   it("is turned around when inverted", async () => {
-    expect(await greys(await cutOut(flag, middle, { mode: "mask", invert: true }))).toEqual([
+    expect(await greyValuesFromImage(await cutOut(flag, middle, { mode: "mask", invert: true }))).toEqual([
       [255, 0, 255],
       [255, 0, 255],
     ]);
@@ -126,18 +144,18 @@ describe("mask", () => {
 });
 
 it("takes a mask of another size and the same shape, and keeps its edges hard", async () => {
-  const large = await greyMask(
+  const large = await maskFromGreyValues(
     [
       [0, 255, 0],
       [0, 255, 0],
     ],
     64,
   );
-  expect(await letters(await cutOut(flag, large))).toEqual([".G.", ".G."]);
+  expect(await lettersFromImage(await cutOut(flag, large))).toEqual([".G.", ".G."]);
 });
 
 it("refuses a mask of another shape", async () => {
-  await expect(cutOut(flag, await greyMask([[255, 0]]))).rejects.toMatchObject({
+  await expect(cutOut(flag, await maskFromGreyValues([[255, 0]]))).rejects.toMatchObject({
     code: "mask_mismatch",
     cause: { kind: "refused" },
     details: { mask: { width: 16, height: 8 }, image: { width: 24, height: 16 } },

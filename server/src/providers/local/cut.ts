@@ -1,10 +1,19 @@
 // Cuts a picture by masks, a layer for each. Layers keep the frame of the picture, so that they lie upon it as they were;
 // what a mask leaves out is transparent and holds no colour.
 import { z } from "zod";
-import { withPixels } from "./budget.ts";
-import { type Inputs, type LocalTask, refuse } from "./local-task.ts";
-import { type Box, inBands, type Pixels, readPixels, type Size, sizeOf, writeGrey, writePixels } from "./pixels.ts";
-import { readMaskFor } from "./shape.ts";
+import { type LocalTask, type LocalTaskInputs, rejectInput } from "./local-task.ts";
+import { readMaskFor } from "./mask-for-image.ts";
+import { withPixelBudget } from "./pixel-budget.ts";
+import {
+  type Box,
+  forEachBand,
+  type ImageSize,
+  type Pixels,
+  readImageSize,
+  readPixels,
+  writeGrey,
+  writePixels,
+} from "./pixels.ts";
 
 const Options = z.object({
   mode: z.enum(["extract", "content", "mask"]).default("extract"),
@@ -18,19 +27,19 @@ const faint = 8;
 const half = 128;
 
 export const cut: LocalTask = async ({ images: [image], masks, mask, options }) => {
-  if (!image) throw refuse("images");
+  if (!image) throw rejectInput("images");
   const { mode, invert, preserve_alpha } = Options.parse(options);
-  const size = await sizeOf(image);
-  return withPixels(size.width * size.height * (mode === "mask" ? 1 : 3), async () => {
+  const size = await readImageSize(image);
+  return withPixelBudget(size.width * size.height * (mode === "mask" ? 1 : 3), async () => {
     const source = mode === "mask" ? undefined : await readPixels(image);
     const outputs = [];
     // One after the other: a picture of many objects needs no more memory than a picture of one.
     for (const each of wanted({ masks, mask })) {
       const marked = await readMaskFor(each, size);
-      if (mode === "mask") await harden(marked, size);
-      if (invert) await turnAround(marked, size);
-      const box = await boxOf(marked, size);
-      const layer = source && (await layerOf(source, marked, preserve_alpha));
+      if (mode === "mask") await thresholdMask(marked, size);
+      if (invert) await invertMaskValues(marked, size);
+      const box = await boundingBox(marked, size);
+      const layer = source && (await cutLayer(source, marked, preserve_alpha));
       const bytes = layer ? await writePixels(layer, "png") : await writeGrey(marked, size);
       outputs.push({ bytes, media_type: "image/png", ...(box && { box }) });
     }
@@ -38,27 +47,27 @@ export const cut: LocalTask = async ({ images: [image], masks, mask, options }) 
   });
 };
 
-const wanted = ({ masks, mask }: Pick<Inputs, "masks" | "mask">): Uint8Array[] => {
+const wanted = ({ masks, mask }: Pick<LocalTaskInputs, "masks" | "mask">): Uint8Array[] => {
   if (masks.length > 0) return masks;
-  if (!mask) throw refuse("masks");
+  if (!mask) throw rejectInput("masks");
   return [mask];
 };
 
 /** A mask that is handed out is black and white: before it is turned around, so that the two are each other's rest. */
-const harden = (marked: Uint8Array, size: Size) =>
-  inBands(size, (fromRow, toRow) => {
+const thresholdMask = (marked: Uint8Array, size: ImageSize) =>
+  forEachBand(size, (fromRow, toRow) => {
     for (let at = fromRow * size.width; at < toRow * size.width; at++) marked[at] = marked[at]! < half ? 0 : 255;
   });
 
-const turnAround = (marked: Uint8Array, size: Size) =>
-  inBands(size, (fromRow, toRow) => {
+const invertMaskValues = (marked: Uint8Array, size: ImageSize) =>
+  forEachBand(size, (fromRow, toRow) => {
     for (let at = fromRow * size.width; at < toRow * size.width; at++) marked[at] = 255 - marked[at]!;
   });
 
 /** Where in the frame a mask has anything. */
-export async function boxOf(marked: Uint8Array, size: Size): Promise<Box | undefined> {
+export async function boundingBox(marked: Uint8Array, size: ImageSize): Promise<Box | undefined> {
   let [left, top, right, bottom] = [size.width, size.height, -1, -1];
-  await inBands(size, (fromRow, toRow) => {
+  await forEachBand(size, (fromRow, toRow) => {
     for (let row = fromRow; row < toRow; row++) {
       for (let column = 0, at = row * size.width; column < size.width; column++, at++) {
         if (marked[at]! < faint) continue;
@@ -73,10 +82,10 @@ export async function boxOf(marked: Uint8Array, size: Size): Promise<Box | undef
 }
 
 /** What the mask marks of a picture, and nothing else. */
-export async function layerOf(source: Pixels, marked: Uint8Array, isAlphaKept: boolean): Promise<Pixels> {
+export async function cutLayer(source: Pixels, marked: Uint8Array, isAlphaKept: boolean): Promise<Pixels> {
   const { width, height, data } = source;
   const layer = new Uint8Array(data.length);
-  await inBands(source, (fromRow, toRow) => {
+  await forEachBand(source, (fromRow, toRow) => {
     for (let pixel = fromRow * width; pixel < toRow * width; pixel++) {
       const share = marked[pixel]!;
       const at = pixel * 4;

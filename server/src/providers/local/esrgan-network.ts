@@ -2,7 +2,7 @@
 // five kinds of layer that it consists of are known here; anything else is refused rather than guessed.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Node, onnxFile, type Weights } from "./onnx-file.ts";
+import { encodeOnnx, type OnnxNode, type OnnxWeights } from "./onnx-file.ts";
 
 type Layer = {
   class_name: string;
@@ -19,7 +19,7 @@ export function readEsrgan(folder: string): Uint8Array {
   const published = JSON.parse(readFileSync(join(folder, "model.json"), "utf8")) as Published;
   const { layers, input_layers, output_layers } = published.modelTopology.model_config.config;
   const weights = readWeights(folder, published);
-  return onnxFile({
+  return encodeOnnx({
     input: input_layers[0]![0],
     output: output_layers[0]![0],
     channels: 3,
@@ -28,7 +28,7 @@ export function readEsrgan(folder: string): Uint8Array {
   });
 }
 
-function toNode({ class_name, name, config, inbound_nodes }: Layer): Node {
+function toNode({ class_name, name, config, inbound_nodes }: Layer): OnnxNode {
   const inputs = (inbound_nodes[0] ?? []).map(([from]) => from);
   if (class_name === "Conv2D") {
     const [height = 1, width = 1] = config.kernel_size ?? [];
@@ -50,13 +50,13 @@ function toNode({ class_name, name, config, inbound_nodes }: Layer): Node {
   throw new Error(`a layer of the kind ${class_name} is not known`);
 }
 
-const scalesOf = ({ name, config }: Layer): Weights => ({
+const scalesOf = ({ name, config }: Layer): OnnxWeights => ({
   name: `${name}/scales`,
   shape: [4],
   data: Float32Array.from([1, 1, ...(config.size ?? [])]),
 });
 
-function readWeights(folder: string, { weightsManifest }: Published): Weights[] {
+function readWeights(folder: string, { weightsManifest }: Published): OnnxWeights[] {
   const file = Buffer.concat(
     weightsManifest.flatMap(({ paths }) => paths.map((path) => readFileSync(join(folder, path)))),
   );
@@ -72,7 +72,11 @@ function readWeights(folder: string, { weightsManifest }: Published): Weights[] 
 }
 
 /** Published as height, width, from, to; wanted as to, from, height, width. */
-function planeByPlane(name: string, [height = 0, width = 0, from = 0, to = 0]: number[], data: Float32Array): Weights {
+function planeByPlane(
+  name: string,
+  [height = 0, width = 0, from = 0, to = 0]: number[],
+  data: Float32Array,
+): OnnxWeights {
   const turned = new Float32Array(data.length);
   const area = height * width;
   for (let place = 0; place < area; place++) {

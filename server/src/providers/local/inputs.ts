@@ -1,9 +1,9 @@
 // Reads what a job works on. Files as they are stored are small beside their pixels, so all of them may be in hand.
 import type { Job } from "../../kit/operation.ts";
 import type { Asset } from "../provider.ts";
-import type { Inputs } from "./local-task.ts";
+import type { LocalTaskInputs } from "./local-task.ts";
 
-export const readInputs = async (job: Job<Asset>): Promise<Inputs> => {
+export const readInputs = async (job: Job<Asset>): Promise<LocalTaskInputs> => {
   const [images, masks, mask] = await Promise.all([
     readAll(job.images),
     readAll(job.masks),

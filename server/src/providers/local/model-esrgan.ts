@@ -4,10 +4,18 @@ import { join } from "node:path";
 import sharp from "sharp";
 import { z } from "zod";
 import { readEsrgan } from "./esrgan-network.ts";
-import { refuse } from "./local-task.ts";
-import { type Runtime, requireFrom, SESSION, type Session } from "./model-packages.ts";
+import { rejectInput } from "./local-task.ts";
+import { type Runtime, requireFromFolder, SESSION_OPTIONS, type Session } from "./model-packages.ts";
 import type { OpenModel } from "./model-process.ts";
-import { type Box, longestSide, mostPixels, type Pixels, readPixels, type Size, writePixels } from "./pixels.ts";
+import {
+  type Box,
+  type ImageSize,
+  MAX_IMAGE_PIXELS,
+  MAX_IMAGE_SIDE,
+  type Pixels,
+  readPixels,
+  writePixels,
+} from "./pixels.ts";
 
 const Options = z.object({ factor: z.union([z.literal(2), z.literal(4)]).default(2) });
 
@@ -18,23 +26,24 @@ const around = 12;
 const mostSourcePixels = 1_100_000;
 
 export async function openEsrgan(folder: string): Promise<OpenModel> {
-  const runtime = requireFrom<Runtime>(folder, "onnxruntime-node");
+  const runtime = requireFromFolder<Runtime>(folder, "onnxruntime-node");
   const sessions = new Map<number, Promise<Session>>();
   const sessionFor = (factor: number): Promise<Session> => {
     const network = join(folder, "node_modules/@upscalerjs/esrgan-slim/models", `x${factor}`);
-    const known = sessions.get(factor) ?? runtime.InferenceSession.create(readEsrgan(network), SESSION);
+    const known = sessions.get(factor) ?? runtime.InferenceSession.create(readEsrgan(network), SESSION_OPTIONS);
     sessions.set(factor, known);
     return known;
   };
 
   return async ({ image, options }) => {
     const { success, data } = Options.safeParse(options);
-    if (!success) throw refuse("options");
+    if (!success) throw rejectInput("options");
     const { factor } = data;
     const source = await readPixels(image);
     const size = { width: source.width * factor, height: source.height * factor };
-    const isTooLarge = size.width * size.height > mostPixels || Math.max(size.width, size.height) > longestSide;
-    if (isTooLarge || source.width * source.height > mostSourcePixels) throw refuse("image_too_large");
+    const isTooLarge =
+      size.width * size.height > MAX_IMAGE_PIXELS || Math.max(size.width, size.height) > MAX_IMAGE_SIDE;
+    if (isTooLarge || source.width * source.height > mostSourcePixels) throw rejectInput("image_too_large");
     const session = await sessionFor(factor);
     const large = await enlarged(source, size);
     for (const part of tilesOf(source)) {
@@ -47,7 +56,7 @@ export async function openEsrgan(folder: string): Promise<OpenModel> {
 }
 
 /** Alpha is enlarged the plain way; the network knows only colours. */
-async function enlarged(source: Pixels, size: Size): Promise<Pixels> {
+async function enlarged(source: Pixels, size: ImageSize): Promise<Pixels> {
   const { width, height } = source;
   if (source.isOpaque) return { ...size, data: Buffer.alloc(size.width * size.height * 4, 255), isOpaque: true };
   const image = sharp(source.data, { raw: { width, height, channels: 4 } }).resize({ ...size, fit: "fill" });
@@ -57,7 +66,7 @@ async function enlarged(source: Pixels, size: Size): Promise<Pixels> {
 /** What a tile is to draw, and what it sees for that. */
 type Tile = Box & { inner: Box };
 
-function* tilesOf({ width, height }: Size): Generator<Tile> {
+function* tilesOf({ width, height }: ImageSize): Generator<Tile> {
   for (let y = 0; y < height; y += tile) {
     for (let x = 0; x < width; x += tile) {
       const inner = { x, y, width: Math.min(tile, width - x), height: Math.min(tile, height - y) };

@@ -1,8 +1,8 @@
 // ISNet finds what a picture is of: a network of 1024 × 1024 inputs that answers how much of each pixel is foreground.
 import { join } from "node:path";
 import sharp from "sharp";
-import { layerOf } from "./cut.ts";
-import { type Runtime, requireFrom, SESSION } from "./model-packages.ts";
+import { cutLayer } from "./cut.ts";
+import { type Runtime, requireFromFolder, SESSION_OPTIONS } from "./model-packages.ts";
 import type { OpenModel } from "./model-process.ts";
 import { readPixels, writePixels } from "./pixels.ts";
 
@@ -10,15 +10,15 @@ const side = 1024;
 const count = side * side;
 
 export async function openIsnet(folder: string): Promise<OpenModel> {
-  const runtime = requireFrom<Runtime>(folder, "onnxruntime-node");
-  const session = await runtime.InferenceSession.create(join(folder, "isnet.onnx"), SESSION);
+  const runtime = requireFromFolder<Runtime>(folder, "onnxruntime-node");
+  const session = await runtime.InferenceSession.create(join(folder, "isnet.onnx"), SESSION_OPTIONS);
 
   return async ({ image }) => {
     const input = new runtime.Tensor("float32", await toInput(image), [1, 3, side, side]);
     const answer = await session.run({ [session.inputNames[0]!]: input });
     const source = await readPixels(image);
     const mask = await toMask(answer[session.outputNames[0]!]!.data, source);
-    return writePixels(await layerOf(source, mask, true), "png");
+    return writePixels(await cutLayer(source, mask, true), "png");
   };
 }
 

@@ -6,26 +6,27 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** Counted up when an older installation will no longer do. */
-export const INSTALLATION = 1;
+export const MODELS_INSTALLATION_VERSION = 1;
 
-const HOUSE = fileURLToPath(new URL("../../../../", import.meta.url));
+const PROJECT_ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
 
 /** One place for all who work in this house, whatever folder they were started in. */
-export const modelsFolder = (given: string | undefined): string => resolve(given ?? join(HOUSE, ".gesso", "models"));
+export const modelsFolder = (given: string | undefined): string =>
+  resolve(given ?? join(PROJECT_ROOT, ".gesso", "models"));
 
 /** The list is written last, so it is there only when everything else is. */
-export const areInstalled = (folder: string): boolean => {
+export const areModelsInstalled = (folder: string): boolean => {
   const list = join(folder, "models.json");
   if (!existsSync(list)) return false;
   try {
-    return JSON.parse(readFileSync(list, "utf8")).installation === INSTALLATION;
+    return JSON.parse(readFileSync(list, "utf8")).installation === MODELS_INSTALLATION_VERSION;
   } catch {
     return false;
   }
 };
 
 /** A package of that folder. The caller says what it uses of it. */
-export const requireFrom = <Face>(folder: string, name: string): Face =>
+export const requireFromFolder = <Face>(folder: string, name: string): Face =>
   createRequire(join(folder, "package.json"))(name) as Face;
 
 /** What we use of onnxruntime-node. */
@@ -44,7 +45,7 @@ export type Runtime = {
  * Two threads, and they sleep while they wait: spinning halves the speed of a machine that has other work. Without the
  * arena memory is given back after each picture.
  */
-export const SESSION = {
+export const SESSION_OPTIONS = {
   intraOpNumThreads: 2,
   enableCpuMemArena: false,
   extra: { session: { intra_op: { allow_spinning: "0" } } },

@@ -1,10 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, it } from "vitest";
-import type { Json } from "../../kit/shapes.ts";
-import { failureOf } from "../http.ts";
+import type { JsonObject } from "../../kit/schemas/run.ts";
+import { readProviderFailure } from "../call-provider.ts";
 import { createModelProcess } from "./model-process.ts";
 
-const program = fileURLToPath(new URL("../../../test/golden/model-stub.ts", import.meta.url));
+const program = fileURLToPath(new URL("../../../test/stubs/model-worker-stub.ts", import.meta.url));
 const usual = { heapMegabytes: 64, mostMegabytes: 300, waitSeconds: 5, idleSeconds: 60 };
 const image = Buffer.from("a picture");
 
@@ -16,11 +16,11 @@ afterEach(() => {
 function start({ seconds = 10, ...limits }: Partial<typeof usual> & { seconds?: number } = {}) {
   const model = createModelProcess("isnet", { program, folder: "/models", limits: { ...usual, ...limits } });
   started.push(model);
-  const ask = (options: Json = {}) => model.perform({ image, mask: undefined, options }, seconds);
-  const failing = (options: Json) =>
+  const ask = (options: JsonObject = {}) => model.perform({ image, mask: undefined, options }, seconds);
+  const failing = (options: JsonObject) =>
     ask(options).then(
       () => expect.fail("it should have failed"),
-      (thrown) => ({ code: thrown.code, details: thrown.details, ...failureOf(thrown) }),
+      (thrown) => ({ code: thrown.code, details: thrown.details, ...readProviderFailure(thrown) }),
     );
   return { ...model, ask, failing };
 }

@@ -4,11 +4,11 @@ import { type ChildProcess, fork } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { FaultCode, FaultDetails } from "../../faults.ts";
-import type { Json } from "../../kit/shapes.ts";
-import { failure } from "../http.ts";
+import type { JsonObject } from "../../kit/schemas/run.ts";
+import { providerFault } from "../call-provider.ts";
 
 export type ModelName = "isnet" | "telea" | "esrgan";
-export type ModelRequest = { image: Uint8Array; mask: Uint8Array | undefined; options: Json };
+export type ModelRequest = { image: Uint8Array; mask: Uint8Array | undefined; options: JsonObject };
 /** `refused` is a word about the input for the caller; `failed` is for our logs. */
 export type ModelReply = { bytes: Uint8Array } | { refused: FaultCode; details: FaultDetails } | { failed: string };
 /** A model that is loaded: a picture in, a picture out. */
@@ -24,13 +24,13 @@ export type ModelLimits = {
   idleSeconds: number;
 };
 
-const PROGRAM = fileURLToPath(new URL("./model-program.ts", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("./model-worker.ts", import.meta.url));
 const watchMilliseconds = 250;
 const saidCharacters = 2000;
 
-type Place = { program?: string; folder: string; limits: ModelLimits };
+type ModelProcessOptions = { program?: string; folder: string; limits: ModelLimits };
 
-export function createModelProcess(name: ModelName, { program = PROGRAM, folder, limits }: Place) {
+export function createModelProcess(name: ModelName, { program = PROGRAM, folder, limits }: ModelProcessOptions) {
   let child: ChildProcess | undefined;
   let said = "";
   let last: Promise<unknown> = Promise.resolve();
@@ -107,23 +107,27 @@ async function turn(before: Promise<unknown>, seconds: number): Promise<void> {
   const first = await Promise.race([before, tooLong]);
   clearTimeout(timer);
   if (first === "too long") {
-    throw failure("provider_error", { kind: "busy", retryAfterSeconds: seconds, cause: "another job is at it" });
+    throw providerFault("provider_error", { kind: "busy", retryAfterSeconds: seconds, cause: "another job is at it" });
   }
 }
 
-type Asked = { seconds: number; limits: ModelLimits; end(): void; words(): string };
+type ModelCall = { seconds: number; limits: ModelLimits; end(): void; words(): string };
 
-function ask(child: ChildProcess, request: ModelRequest, { seconds, limits, end, words }: Asked): Promise<Uint8Array> {
+function ask(
+  child: ChildProcess,
+  request: ModelRequest,
+  { seconds, limits, end, words }: ModelCall,
+): Promise<Uint8Array> {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
-  const fail = (cause: string) => reject(failure("provider_error", { kind: "failed", cause }));
+  const fail = (cause: string) => reject(providerFault("provider_error", { kind: "failed", cause }));
   const onReply = (reply: ModelReply) => {
     if ("bytes" in reply) resolve(reply.bytes);
-    else if ("refused" in reply) reject(failure(reply.refused, { kind: "refused" }, reply.details));
+    else if ("refused" in reply) reject(providerFault(reply.refused, { kind: "refused" }, reply.details));
     else fail(reply.failed);
   };
   const onExit = (code: number | null, by: string | null) => fail(`ended with ${by ?? code}: ${words()}`);
   const timer = setTimeout(() => {
-    reject(failure("provider_timeout", { kind: "failed", cause: "the model took too long" }));
+    reject(providerFault("provider_timeout", { kind: "failed", cause: "the model took too long" }));
     end();
   }, seconds * 1000);
   const watch = setInterval(() => {

@@ -1,12 +1,12 @@
 // Takes away what a mask marks and grows the surroundings into the hole (Telea's method, by OpenCV). Pixels outside the
 // mask are not touched.
-import { mix } from "./blend.ts";
-import { boxOf } from "./cut.ts";
-import { refuse } from "./local-task.ts";
-import { requireFrom } from "./model-packages.ts";
+import { blendPixels } from "./blend.ts";
+import { boundingBox } from "./cut.ts";
+import { rejectInput } from "./local-task.ts";
+import { readMaskFor } from "./mask-for-image.ts";
+import { requireFromFolder } from "./model-packages.ts";
 import type { OpenModel } from "./model-process.ts";
 import { type Box, type Pixels, readPixels, writePixels } from "./pixels.ts";
-import { readMaskFor } from "./shape.ts";
 
 /** What we use of OpenCV. */
 type Matrix = { data: Uint8Array; delete(): void };
@@ -25,19 +25,21 @@ const margin = 48;
 const mostHolePixels = 4_000_000;
 
 export async function openTelea(folder: string): Promise<OpenModel> {
-  const openCv = await loaded(requireFrom<OpenCv & { onRuntimeInitialized?(): void }>(folder, "@techstark/opencv-js"));
+  const openCv = await loaded(
+    requireFromFolder<OpenCv & { onRuntimeInitialized?(): void }>(folder, "@techstark/opencv-js"),
+  );
 
   return async ({ image, mask }) => {
-    if (!mask) throw refuse("mask");
+    if (!mask) throw rejectInput("mask");
     const source = await readPixels(image);
     const marked = await readMaskFor(mask, source);
-    const hole = await boxOf(marked, source);
+    const hole = await boundingBox(marked, source);
     if (!hole) return writePixels(source, "png");
     const part = grown(hole, source);
-    if (part.width * part.height > mostHolePixels) throw refuse("hole_too_large");
+    if (part.width * part.height > mostHolePixels) throw rejectInput("hole_too_large");
     const filled = { ...source, data: source.data.slice() };
     fill(openCv, { filled, marked, part });
-    await mix(source, filled, marked);
+    await blendPixels(source, filled, marked);
     return writePixels(source, "png");
   };
 }

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { asset, picture } from "../../../test/golden/pictures.ts";
+import { assetFromBytes, imageFromLetters } from "../../../test/support/ascii-images.ts";
 import { providers } from "../all.ts";
-import { failureOf } from "../http.ts";
-import type { Context } from "../provider.ts";
-import { INSTALLATION } from "./model-packages.ts";
+import { readProviderFailure } from "../call-provider.ts";
+import type { ProviderContext } from "../provider.ts";
+import { MODELS_INSTALLATION_VERSION } from "./model-packages.ts";
 import { localModels } from "./models.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gesso-models-test-"));
@@ -20,9 +20,9 @@ it("is off where nothing is installed", () => {
 });
 
 it("is on where an installation ended, and off where it is broken or of another time", () => {
-  list(JSON.stringify({ installation: INSTALLATION }));
+  list(JSON.stringify({ installation: MODELS_INSTALLATION_VERSION }));
   expect(isOn(folder)).toBe(true);
-  list(JSON.stringify({ installation: INSTALLATION - 1 }));
+  list(JSON.stringify({ installation: MODELS_INSTALLATION_VERSION - 1 }));
   expect(isOn(folder)).toBe(false);
   list("{");
   expect(isOn(folder)).toBe(false);
@@ -43,12 +43,15 @@ it("offers only what a processor really does, for nothing, and as often as neede
 });
 
 it("fails the job alone when an installation is not what it says", async () => {
-  const image = asset(await picture(["RR", "RR"]));
-  const context = { env: { LOCAL_MODELS_DIR: folder }, timeoutSeconds: 10 } as Context<unknown>;
+  const image = assetFromBytes(await imageFromLetters(["RR", "RR"]));
+  const context = { env: { LOCAL_MODELS_DIR: folder }, timeoutSeconds: 10 } as ProviderContext<unknown>;
   for (const offer of localModels.offers) {
     const job = { task: offer.task, model: offer.model, images: [image], mask: image };
     const thrown = await localModels.submit(job, offer, context).catch((error) => error);
     expect(thrown).toMatchObject({ code: "provider_error" });
-    expect(failureOf(thrown)).toMatchObject({ kind: "failed", cause: expect.stringContaining("Cannot find module") });
+    expect(readProviderFailure(thrown)).toMatchObject({
+      kind: "failed",
+      cause: expect.stringContaining("Cannot find module"),
+    });
   }
 });

@@ -5,8 +5,8 @@ import { Fault } from "../../faults.ts";
 import type { Task } from "../../kit/operation.ts";
 import { defineProvider, type Offer } from "../provider.ts";
 import { readInputs } from "./inputs.ts";
-import { refuse } from "./local-task.ts";
-import { areInstalled, modelsFolder } from "./model-packages.ts";
+import { rejectInput } from "./local-task.ts";
+import { areModelsInstalled, modelsFolder } from "./model-packages.ts";
 import { createModelProcess, type ModelLimits, type ModelName } from "./model-process.ts";
 
 const Env = z
@@ -16,7 +16,7 @@ const Env = z
       .optional()
       .describe("Where `npm run models` puts the local models; .gesso/models in the house unless set"),
   })
-  .refine((env) => areInstalled(modelsFolder(env.LOCAL_MODELS_DIR)), "the local models are not installed");
+  .refine((env) => areModelsInstalled(modelsFolder(env.LOCAL_MODELS_DIR)), "the local models are not installed");
 
 type LocalOffer = Offer & { as: ModelName };
 
@@ -62,13 +62,13 @@ export const localModels = defineProvider<z.output<typeof Env>>({
   async submit(job, offer, context) {
     const { images, mask, options } = await readInputs(job);
     const [image] = images;
-    if (!image) throw refuse("images");
+    if (!image) throw rejectInput("images");
     const model = processOf(offer.as as ModelName, modelsFolder(context.env.LOCAL_MODELS_DIR));
     const bytes = await model.perform({ image, mask, options }, context.timeoutSeconds);
     return { state: "done", outputs: [{ bytes, media_type: "image/png" }] };
   },
 
-  async check() {
+  async poll() {
     throw new Fault("internal_error", {}, { cause: "work done at once is never waited for" });
   },
 });

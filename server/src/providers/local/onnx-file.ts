@@ -1,7 +1,7 @@
 // Writes a network down as an ONNX file (protocol buffers), as much of the format as a plain convolutional network needs.
 // It lets one runtime run networks that were published for another.
 
-export type Node = {
+export type OnnxNode = {
   op: string;
   inputs: string[];
   output: string;
@@ -9,8 +9,8 @@ export type Node = {
   text?: Record<string, string>;
   int?: Record<string, number>;
 };
-export type Weights = { name: string; shape: number[]; data: Float32Array };
-export type Graph = { input: string; output: string; channels: number; nodes: Node[]; weights: Weights[] };
+export type OnnxWeights = { name: string; shape: number[]; data: Float32Array };
+export type OnnxGraph = { input: string; output: string; channels: number; nodes: OnnxNode[]; weights: OnnxWeights[] };
 
 const FLOAT = 1;
 const OPERATORS_OF = 13;
@@ -20,18 +20,18 @@ const KIND = { int: 2, text: 3, ints: 7 };
 
 type Field = Buffer;
 
-export const onnxFile = ({ input, output, channels, nodes, weights }: Graph): Uint8Array => {
+export const encodeOnnx = ({ input, output, channels, nodes, weights }: OnnxGraph): Uint8Array => {
   const graph = [
     ...nodes.map((node) => part(1, nodeOf(node))),
     text(2, "network"),
     ...weights.map((each) => part(5, weightsOf(each))),
-    part(11, picture(input, channels)),
-    part(12, picture(output, 3)),
+    part(11, imageTensor(input, channels)),
+    part(12, imageTensor(output, 3)),
   ];
   return Buffer.concat([number(1, FILE_VERSION), part(7, graph), part(8, [text(1, ""), number(2, OPERATORS_OF)])]);
 };
 
-const nodeOf = ({ op, inputs, output, ints = {}, text: texts = {}, int = {} }: Node): Field[] => [
+const nodeOf = ({ op, inputs, output, ints = {}, text: texts = {}, int = {} }: OnnxNode): Field[] => [
   ...inputs.map((name) => text(1, name)),
   text(2, output),
   text(4, op),
@@ -42,7 +42,7 @@ const nodeOf = ({ op, inputs, output, ints = {}, text: texts = {}, int = {} }: N
   ...Object.entries(texts).map(([name, value]) => part(5, [text(1, name), text(4, value), number(20, KIND.text)])),
 ];
 
-const weightsOf = ({ name, shape, data }: Weights): Field[] => [
+const weightsOf = ({ name, shape, data }: OnnxWeights): Field[] => [
   ...shape.map((length) => number(1, length)),
   number(2, FLOAT),
   text(8, name),
@@ -50,7 +50,7 @@ const weightsOf = ({ name, shape, data }: Weights): Field[] => [
 ];
 
 /** One picture of any size, plane by plane. */
-const picture = (name: string, channels: number): Field[] => {
+const imageTensor = (name: string, channels: number): Field[] => {
   const size = [number(1, 1), number(1, channels), text(2, `${name}_height`), text(2, `${name}_width`)];
   const shape = size.map((length) => part(1, [length]));
   return [text(1, name), part(2, [part(1, [number(1, FLOAT), part(2, shape)])])];

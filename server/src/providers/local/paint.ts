@@ -1,11 +1,11 @@
 // Puts one picture upon another. Where nothing shows through, pixels are copied and not computed.
-import { inBands, type Pixels } from "./pixels.ts";
+import { forEachBand, type Pixels } from "./pixels.ts";
 
-type Place = { left: number; top: number; opacity: number };
+type PaintPlacement = { left: number; top: number; opacity: number };
 
-export const paint = async (canvas: Pixels, image: Pixels, { left, top, opacity }: Place): Promise<void> => {
+export const paint = async (canvas: Pixels, image: Pixels, { left, top, opacity }: PaintPlacement): Promise<void> => {
   const isCopy = image.isOpaque && opacity === 1;
-  await inBands(image, (fromRow, toRow) => {
+  await forEachBand(image, (fromRow, toRow) => {
     for (let row = fromRow; row < toRow; row++) {
       const from = row * image.width * 4;
       const to = ((top + row) * canvas.width + left) * 4;

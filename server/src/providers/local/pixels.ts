@@ -3,31 +3,31 @@
 import { setImmediate } from "node:timers/promises";
 import sharp, { type SharpOptions } from "sharp";
 
-export type Size = { width: number; height: number };
-export type Box = Size & { x: number; y: number };
+export type ImageSize = { width: number; height: number };
+export type Box = ImageSize & { x: number; y: number };
 /** `isOpaque` is known from the file: no pixel of it can be seen through. */
-export type Pixels = Size & { data: Uint8Array; isOpaque: boolean };
-export type Format = "png" | "jpeg" | "webp";
+export type Pixels = ImageSize & { data: Uint8Array; isOpaque: boolean };
+export type ImageFormat = "png" | "jpeg" | "webp";
 
-export const mostPixels = 50_000_000;
-export const longestSide = 16_384;
-export const shortestSide = 16;
+export const MAX_IMAGE_PIXELS = 50_000_000;
+export const MAX_IMAGE_SIDE = 16_384;
+export const MIN_IMAGE_SIDE = 16;
 
 const decodeSeconds = 20;
 /** About a millisecond or two of work, so that nobody else waits for long. */
 const bandPixels = 500_000;
 
-const reading: SharpOptions = { failOn: "truncated", limitInputPixels: mostPixels, sequentialRead: true };
+const reading: SharpOptions = { failOn: "truncated", limitInputPixels: MAX_IMAGE_PIXELS, sequentialRead: true };
 
 const open = (bytes: Uint8Array) => sharp(bytes, reading).timeout({ seconds: decodeSeconds });
 
-export const sizeOf = async (bytes: Uint8Array): Promise<Size> => {
+export const readImageSize = async (bytes: Uint8Array): Promise<ImageSize> => {
   const { width, height } = await sharp(bytes, reading).metadata();
   return { width, height };
 };
 
 /** The picture in its own size, or stretched to the given one. */
-export const readPixels = async (bytes: Uint8Array, size?: Size): Promise<Pixels> => {
+export const readPixels = async (bytes: Uint8Array, size?: ImageSize): Promise<Pixels> => {
   const own = await sharp(bytes, reading).metadata();
   const image = open(bytes).toColourspace("srgb");
   if (size && isOther(own, size)) image.resize({ ...size, fit: "fill" });
@@ -36,7 +36,7 @@ export const readPixels = async (bytes: Uint8Array, size?: Size): Promise<Pixels
 };
 
 /** A mask as one byte a pixel. What can be seen through counts as black. */
-export const readGrey = async (bytes: Uint8Array, size: Size): Promise<Uint8Array> => {
+export const readGrey = async (bytes: Uint8Array, size: ImageSize): Promise<Uint8Array> => {
   const own = await sharp(bytes, reading).metadata();
   const image = open(bytes).flatten({ background: "#000000" }).greyscale().toColourspace("b-w");
   // Nearest neighbour: a hard edge stays hard, and black stays wholly black.
@@ -44,7 +44,7 @@ export const readGrey = async (bytes: Uint8Array, size: Size): Promise<Uint8Arra
   return image.raw({ depth: "uchar" }).toBuffer();
 };
 
-export const writePixels = ({ data, width, height, isOpaque }: Pixels, format: Format): Promise<Uint8Array> => {
+export const writePixels = ({ data, width, height, isOpaque }: Pixels, format: ImageFormat): Promise<Uint8Array> => {
   const image = sharp(data, { raw: { width, height, channels: 4 } });
   if (isOpaque) image.removeAlpha();
   if (format === "jpeg") return image.jpeg({ quality: 95, chromaSubsampling: "4:4:4" }).toBuffer();
@@ -52,14 +52,14 @@ export const writePixels = ({ data, width, height, isOpaque }: Pixels, format: F
   return image.png().toBuffer();
 };
 
-export const writeGrey = (data: Uint8Array, { width, height }: Size): Promise<Uint8Array> =>
+export const writeGrey = (data: Uint8Array, { width, height }: ImageSize): Promise<Uint8Array> =>
   sharp(data, { raw: { width, height, channels: 1 } })
     .toColourspace("b-w")
     .png()
     .toBuffer();
 
 /** Walks the rows in bands and lets others have their turn in between: fifty megapixels at once would stop the house. */
-export const inBands = async (size: Size, work: (fromRow: number, toRow: number) => void): Promise<void> => {
+export const forEachBand = async (size: ImageSize, work: (fromRow: number, toRow: number) => void): Promise<void> => {
   const rows = Math.max(1, Math.floor(bandPixels / size.width));
   for (let row = 0; row < size.height; row += rows) {
     if (row > 0) await setImmediate();
@@ -67,4 +67,4 @@ export const inBands = async (size: Size, work: (fromRow: number, toRow: number)
   }
 };
 
-const isOther = (own: Size, size: Size) => own.width !== size.width || own.height !== size.height;
+const isOther = (own: ImageSize, size: ImageSize) => own.width !== size.width || own.height !== size.height;

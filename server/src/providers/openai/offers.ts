@@ -37,7 +37,7 @@ const words = (task: Task, equivalence: string, takes: string[]): Offer => ({
 const vendora = (task: Task, preference: number) => ({ task, model: "vendora", preference, equivalence: "gpt-image" });
 const NEWEST = "gpt-image-2.5-flare";
 const BEFORE = "gpt-image-1.5";
-export const offers: Offer[] = [
+export const openaiOffers: Offer[] = [
   pictures(NEWEST, ANY_SIZE, vendora("image.generate", 40)),
   pictures(BEFORE, THREE_SIZES, vendora("image.generate", 60)),
   pictures(NEWEST, ANY_SIZE, vendora("image.edit", 40)),

@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { offers } from "./offers.ts";
-import { sizeAlike, sizeWithin } from "./size.ts";
+import { openaiOffers } from "./offers.ts";
+import { nearestSizeTo, sizeWithin } from "./size.ts";
 
-const [anySize, threeSizes] = [offers[0]!, offers[1]!];
+const [anySize, threeSizes] = [openaiOffers[0]!, openaiOffers[1]!];
 
 it("a picture under a mask keeps its shape, to a hundredth", () => {
   const side = fc.integer({ min: 16, max: 4000 });
   const shaped = fc.tuple(side, side).filter(([width, height]) => width <= height * 3 && height <= width * 3);
   fc.assert(
     fc.property(shaped, ([width, height]) => {
-      const [across = 0, down = 0] = sizeAlike({ width, height }, anySize)!.split("x").map(Number);
+      const [across = 0, down = 0] = nearestSizeTo({ width, height }, anySize)!.split("x").map(Number);
       expect(Math.abs((across / down) * (height / width) - 1)).toBeLessThan(0.01);
       expect(across * down).toBeGreaterThanOrEqual(655_360);
     }),
@@ -18,11 +18,11 @@ it("a picture under a mask keeps its shape, to a hundredth", () => {
 });
 
 it("a picture that is already right is left alone", () => {
-  expect(sizeAlike({ width: 1600, height: 912 }, anySize)).toBe("1600x912");
+  expect(nearestSizeTo({ width: 1600, height: 912 }, anySize)).toBe("1600x912");
 });
 
 it("a model with three sizes gets the nearest of them", () => {
-  expect(sizeAlike({ width: 300, height: 200 }, threeSizes)).toBe("1536x1024");
+  expect(nearestSizeTo({ width: 300, height: 200 }, threeSizes)).toBe("1536x1024");
   expect(sizeWithin({ aspect_ratio: "9:16" }, threeSizes)).toBe("1024x1536");
 });
 

@@ -1,20 +1,20 @@
 // Sizes as OpenAI wants them named. With a mask the shape of the picture must be kept, or what is unmarked could not be
 // laid over the result again.
-import { fit } from "../fit.ts";
+import { adjustParameters } from "../adjust-parameters.ts";
 import type { Offer } from "../provider.ts";
 
 type Size = { width: number; height: number };
 type Shape = { width?: number | undefined; height?: number | undefined; aspect_ratio?: string | undefined };
 
 const within = ({ width, height, aspect_ratio }: Shape, offer: Offer) =>
-  fit({ task: offer.task, model: offer.model, width, height, aspect_ratio }, offer).job;
+  adjustParameters({ task: offer.task, model: offer.model, width, height, aspect_ratio }, offer).job;
 
 const named = ({ width, height }: Shape) => (width && height ? `${width}x${height}` : undefined);
 
 export const sizeWithin = (asked: Shape, offer: Offer): string | undefined => named(within(asked, offer));
 
 /** Sides come in steps, so a picture rarely fits: of all sizes about as large as is usual, the one that bends it least. */
-export function sizeAlike(picture: Size, offer: Offer): string | undefined {
+export function nearestSizeTo(picture: Size, offer: Offer): string | undefined {
   const shape = picture.width / picture.height;
   const bend = ({ width = 1, height = 1 }: Shape) => Math.abs(Math.log(width / height / shape));
   const tries = [picture, ...USUAL_LENGTHS.map((length) => scaled(picture, length))];

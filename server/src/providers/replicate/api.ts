@@ -1,7 +1,7 @@
 // Replicate's API as far as all calls share it: where it is, who we are to it, and what a prediction looks like.
 import { z } from "zod";
-import { call, cameToNothing } from "../http.ts";
-import type { Context } from "../provider.ts";
+import { callProvider, jobFailed } from "../call-provider.ts";
+import type { ProviderContext } from "../provider.ts";
 
 export const Env = z.object({
   REPLICATE_API_TOKEN: z.string().min(1).describe("API token of Replicate; it is off where this is not set"),
@@ -12,7 +12,7 @@ export const Env = z.object({
     .describe("What it signs callbacks with (whsec_...); asked of Replicate itself where this is not set"),
 });
 export type ReplicateEnv = z.output<typeof Env>;
-export type ReplicateContext = Context<ReplicateEnv>;
+export type ReplicateContext = ProviderContext<ReplicateEnv>;
 
 /** `webhook` is left out of some answers, which says nothing; null says that there is none. */
 export const Prediction = z.object({
@@ -27,23 +27,24 @@ export const Prediction = z.object({
 });
 export type Prediction = z.output<typeof Prediction>;
 
-export const api = ({ REPLICATE_BASE_URL: url, REPLICATE_API_TOKEN: token }: ReplicateEnv) => ({
+export const replicateApi = ({ REPLICATE_BASE_URL: url, REPLICATE_API_TOKEN: token }: ReplicateEnv) => ({
   origin: url,
   headers: { authorization: `Bearer ${token}` },
 });
 
-export const at = ({ env }: ReplicateContext, path: string) => `${env.REPLICATE_BASE_URL.replace(/\/+$/, "")}${path}`;
+export const replicateUrl = ({ env }: ReplicateContext, path: string) =>
+  `${env.REPLICATE_BASE_URL.replace(/\/+$/, "")}${path}`;
 
-export const read = (id: string, context: ReplicateContext) =>
-  call(context, {
-    ...api(context.env),
-    url: at(context, `/predictions/${encodeURIComponent(id)}`),
+export const readPrediction = (id: string, context: ReplicateContext) =>
+  callProvider(context, {
+    ...replicateApi(context.env),
+    url: replicateUrl(context, `/predictions/${encodeURIComponent(id)}`),
     reply: Prediction,
-    sort: (status, body) => (status === 404 ? cameToNothing(body) : undefined),
+    sort: (status, body) => (status === 404 ? jobFailed(body) : undefined),
   });
 
 /** The address to call back. It takes none but https, unless it is itself somewhere in the neighbourhood. */
-export function webhookOf({ callbackUrl, env }: ReplicateContext): string | undefined {
+export function callbackUrlFor({ callbackUrl, env }: ReplicateContext): string | undefined {
   const isTaken = callbackUrl?.startsWith("https:") || env.REPLICATE_BASE_URL.startsWith("http:");
   return isTaken ? callbackUrl : undefined;
 }

@@ -1,16 +1,16 @@
 // A lost submission against the stand-in: it is found, it is certainly not there, or nobody can know.
 import { v7 } from "uuid";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { contextFor } from "../../../test/vendors/context.ts";
-import { jobFor } from "../../../test/vendors/jobs.ts";
-import { replicate as kit, startReplicate } from "../../../test/vendors/replicate.ts";
-import type { StandIn } from "../../../test/vendors/stand-in.ts";
+import type { FakeVendor } from "../../../test/fake-vendors/fake-vendor.ts";
+import { createFakeProviderContext } from "../../../test/fake-vendors/provider-context.ts";
+import { fakeReplicate as kit, startFakeReplicate } from "../../../test/fake-vendors/replicate.ts";
+import { createSampleJob } from "../../../test/fake-vendors/sample-jobs.ts";
 import type { Fault } from "../../faults.ts";
-import { failureOf } from "../http.ts";
-import type { Context } from "../provider.ts";
+import { readProviderFailure } from "../call-provider.ts";
+import type { ProviderContext } from "../provider.ts";
 import { replicate } from "../replicate.ts";
 
-let standIn: StandIn;
+let standIn: FakeVendor;
 beforeAll(async () => {
   standIn = await kit.start();
 });
@@ -18,19 +18,20 @@ afterAll(() => standIn.close());
 beforeEach(() => Object.assign(standIn.switches, { callbacks: "none", drop: undefined }));
 
 const CALLBACK = "http://127.0.0.1:9/callbacks/replicate/01990c3e-2f00-7000-8000-6f0c1a2b3c4d/0/1/proof";
-const context = (more: Partial<Context<unknown>> = {}) => contextFor(kit.env(standIn), replicate, more);
+const context = (more: Partial<ProviderContext<unknown>> = {}) =>
+  createFakeProviderContext(kit.env(standIn), replicate, more);
 const offer = replicate.offers.find(({ as }) => as === "google/imagen-4")!;
-const submit = (callbackUrl: string) => replicate.submit(jobFor(offer), offer, context({ callbackUrl }));
+const submit = (callbackUrl: string) => replicate.submit(createSampleJob(offer), offer, context({ callbackUrl }));
 const thrownBy = async (work: Promise<unknown>) => {
   const thrown = await work.then(
     () => undefined,
     (fault: Fault) => fault,
   );
-  return { code: thrown?.code, kind: thrown && failureOf(thrown).kind };
+  return { code: thrown?.code, kind: thrown && readProviderFailure(thrown).kind };
 };
 
 describe("a submission whose answer was lost", () => {
-  const doubtful = (more: Partial<Context<unknown>> = {}) =>
+  const doubtful = (more: Partial<ProviderContext<unknown>> = {}) =>
     context({ key: `${v7()}.0.1`, callbackUrl: CALLBACK, ...more });
 
   it("is found by the address that it calls back, also after our host was renamed", async () => {
@@ -51,7 +52,7 @@ describe("a submission whose answer was lost", () => {
     const { id } = standIn.ledger.at(-1)!;
     for (let other = 0; other < 101; other++) await submit(`${CALLBACK}/${other}`);
     expect(await replicate.find!(doubtful())).toEqual({ id });
-    standIn.ledger.find((job) => job.id === id)!.takenAt -= 3_600_000;
+    standIn.ledger.find((job) => job.id === id)!.acceptedAt -= 3_600_000;
     expect(await replicate.find!(doubtful())).toBeUndefined();
   });
 
@@ -69,7 +70,7 @@ describe("a submission whose answer was lost", () => {
   it("is not looked for on another host, wherever a list may point", async () => {
     const page = { results: [], next: "https://elsewhere.example.com/v1/predictions?cursor=1" };
     const asked: string[] = [];
-    const send: Context<unknown>["send"] = async (url) => {
+    const send: ProviderContext<unknown>["send"] = async (url) => {
       asked.push(url);
       return { status: 200, header: () => undefined, text: JSON.stringify(page) };
     };
@@ -81,9 +82,10 @@ describe("a submission whose answer was lost", () => {
 describe("where the list does not show addresses", () => {
   const another = CALLBACK.replace("/0/1/", "/0/2/");
   const at = async (shows: "alone" | "never") => {
-    const shy = await startReplicate(shows);
-    const there = (callbackUrl: string) => contextFor(kit.env(shy), replicate, { key: `${v7()}.0.1`, callbackUrl });
-    await replicate.submit(jobFor(offer), offer, there(CALLBACK));
+    const shy = await startFakeReplicate(shows);
+    const there = (callbackUrl: string) =>
+      createFakeProviderContext(kit.env(shy), replicate, { key: `${v7()}.0.1`, callbackUrl });
+    await replicate.submit(createSampleJob(offer), offer, there(CALLBACK));
     return { shy, there };
   };
 

@@ -1,9 +1,17 @@
 // Finds a prediction whose submission was lost, by the address that it was told to call back. What cannot be known is said
 // to be unknown: a wrong "it is not there" would be paid for twice.
 import { z } from "zod";
-import { call, failure } from "../http.ts";
+import { callProvider, providerFault } from "../call-provider.ts";
 import type { Ticket } from "../provider.ts";
-import { api, at, isSamePath, Prediction, type ReplicateContext, read, webhookOf } from "./api.ts";
+import {
+  callbackUrlFor,
+  isSamePath,
+  Prediction,
+  type ReplicateContext,
+  readPrediction,
+  replicateApi,
+  replicateUrl,
+} from "./api.ts";
 
 const Page = z.object({ results: z.array(Prediction), next: z.url().nullish() });
 
@@ -12,10 +20,10 @@ const MOST_READ = 20;
 /** Its clock and ours need not agree. */
 const CLOCK_MARGIN_MS = 10 * 60 * 1000;
 
-const unknowable = (cause: string) => failure("provider_outcome_unknown", { kind: "doubt", cause });
+const unknowable = (cause: string) => providerFault("provider_outcome_unknown", { kind: "doubt", cause });
 
 export async function findPrediction(context: ReplicateContext): Promise<Ticket | undefined> {
-  if (!webhookOf(context)) throw unknowable("sent without an address, it cannot be told from others");
+  if (!callbackUrlFor(context)) throw unknowable("sent without an address, it cannot be told from others");
   const isOurs = ({ webhook }: Prediction) => Boolean(webhook) && isSamePath(webhook!, context.callbackUrl);
   const recent = await predictionsSince(bornAt(context.key), context);
   const listed = recent.find(isOurs);
@@ -25,7 +33,7 @@ export async function findPrediction(context: ReplicateContext): Promise<Ticket 
   const candidates = recent.filter(({ source }) => source !== "web");
   if (candidates.length === 0 || candidates.some(showsAddress)) return undefined;
   if (candidates.length > MOST_READ) throw unknowable("too many predictions that do not show their address");
-  const whole = await Promise.all(candidates.map(({ id }) => read(id, context)));
+  const whole = await Promise.all(candidates.map(({ id }) => readPrediction(id, context)));
   const seen = whole.find(isOurs);
   if (seen) return { id: seen.id };
   if (!whole.some(showsAddress)) throw unknowable("predictions do not show their address");
@@ -37,9 +45,13 @@ const showsAddress = ({ webhook }: Prediction) => webhook !== undefined;
 /** All since then, or none: a list that was not read to its end proves nothing. */
 async function predictionsSince(since: Date, context: ReplicateContext): Promise<Prediction[]> {
   const found: Prediction[] = [];
-  let url: string | null | undefined = at(context, `/predictions?created_after=${since.toISOString()}`);
+  let url: string | null | undefined = replicateUrl(context, `/predictions?created_after=${since.toISOString()}`);
   for (let page = 0; url && page < MOST_PAGES; page++) {
-    const { results, next }: z.output<typeof Page> = await call(context, { ...api(context.env), url, reply: Page });
+    const { results, next }: z.output<typeof Page> = await callProvider(context, {
+      ...replicateApi(context.env),
+      url,
+      reply: Page,
+    });
     found.push(...results);
     url = next;
   }

@@ -1,25 +1,25 @@
 // How a job becomes the input of one of Replicate's models, a function each. Fields are the models' own.
 import type { Job } from "../../kit/operation.ts";
-import type { Json } from "../../kit/shapes.ts";
-import { invertMask } from "../mask.ts";
+import type { JsonObject } from "../../kit/schemas/run.ts";
+import { invertMask } from "../mask-formats.ts";
 import type { Asset } from "../provider.ts";
-import type { Picture } from "./pictures.ts";
+import type { ReplicateImage } from "./image-transfer.ts";
 
 const QUARTER_MEGAPIXEL = 512 * 512;
 const MOST_GUIDANCE = 10;
 const MOST_STEPS = 50;
 
 const most = (value: unknown, limit: number) => (typeof value === "number" ? Math.min(value, limit) : undefined);
-export const chosen = (options: Json = {}, names: readonly string[]): Json =>
+export const pickOptions = (options: JsonObject = {}, names: readonly string[]): JsonObject =>
   Object.fromEntries(names.map((name) => [name, options[name]]));
 
 /** This model means by black what we mean by white. */
-const inverted = (mask: Asset): Picture => ({
+const inverted = (mask: Asset): ReplicateImage => ({
   media_type: "image/png",
   bytes: async () => invertMask(await mask.bytes()),
 });
 
-export const fluxDev = ({ prompt, images, options, ...job }: Job<Asset>): Json => ({
+export const fluxDev = ({ prompt, images, options, ...job }: Job<Asset>): JsonObject => ({
   prompt,
   image: images?.[0],
   // A picture made from a picture has its shape.
@@ -34,7 +34,7 @@ export const fluxDev = ({ prompt, images, options, ...job }: Job<Asset>): Json =
   output_format: "png",
 });
 
-export const kontext = ({ prompt, images, aspect_ratio, seed }: Job<Asset>): Json => ({
+export const replicateKontextInput = ({ prompt, images, aspect_ratio, seed }: Job<Asset>): JsonObject => ({
   prompt,
   input_image: images?.[0],
   aspect_ratio,
@@ -42,13 +42,13 @@ export const kontext = ({ prompt, images, aspect_ratio, seed }: Job<Asset>): Jso
   output_format: "png",
 });
 
-export const kontextMulti = ({ images: [first, second] = [], ...job }: Job<Asset>): Json => ({
-  ...kontext(job),
+export const kontextMulti = ({ images: [first, second] = [], ...job }: Job<Asset>): JsonObject => ({
+  ...replicateKontextInput(job),
   input_image_1: first,
   input_image_2: second,
 });
 
-export const gptImage = ({ prompt, images, aspect_ratio, count }: Job<Asset>): Json => ({
+export const replicateGptImageInput = ({ prompt, images, aspect_ratio, count }: Job<Asset>): JsonObject => ({
   prompt,
   input_images: images,
   aspect_ratio,
@@ -56,14 +56,14 @@ export const gptImage = ({ prompt, images, aspect_ratio, count }: Job<Asset>): J
   output_format: "png",
 });
 
-export const nanoBanana = ({ prompt, images, aspect_ratio }: Job<Asset>): Json => ({
+export const replicateNanoBananaInput = ({ prompt, images, aspect_ratio }: Job<Asset>): JsonObject => ({
   prompt,
   image_input: images,
   aspect_ratio,
   output_format: "png",
 });
 
-export const qwenEdit = ({ prompt, images, aspect_ratio, seed }: Job<Asset>): Json => ({
+export const qwenEdit = ({ prompt, images, aspect_ratio, seed }: Job<Asset>): JsonObject => ({
   prompt,
   image: images,
   aspect_ratio,
@@ -72,7 +72,7 @@ export const qwenEdit = ({ prompt, images, aspect_ratio, seed }: Job<Asset>): Js
   output_format: "png",
 });
 
-export const character = ({ prompt, images: [reference, image] = [], mask, seed, ...job }: Job<Asset>): Json => ({
+export const character = ({ prompt, images: [reference, image] = [], mask, seed, ...job }: Job<Asset>): JsonObject => ({
   prompt,
   character_reference_image: reference,
   image,
@@ -80,5 +80,5 @@ export const character = ({ prompt, images: [reference, image] = [], mask, seed,
   aspect_ratio: job.aspect_ratio,
   // It counts to half of what we do.
   seed: seed === undefined ? undefined : seed % 2 ** 31,
-  ...chosen(job.options, ["rendering_speed", "style_type", "magic_prompt_option"]),
+  ...pickOptions(job.options, ["rendering_speed", "style_type", "magic_prompt_option"]),
 });

@@ -1,8 +1,17 @@
 // What of Replicate's models we use, and for what. Names, fields and shapes are those of the models' own pages; prices are
 // shown there and not told by the API.
-import { KONTEXT_RATIOS } from "../../models.ts";
+import { FLUX_KONTEXT_ASPECT_RATIOS } from "../../models.ts";
 import type { Offer } from "../provider.ts";
-import { character, chosen, fluxDev, gptImage, kontext, kontextMulti, nanoBanana, qwenEdit } from "./inputs.ts";
+import {
+  character,
+  fluxDev,
+  kontextMulti,
+  pickOptions,
+  qwenEdit,
+  replicateGptImageInput,
+  replicateKontextInput,
+  replicateNanoBananaInput,
+} from "./inputs.ts";
 
 const FLUX_RATIOS = ["1:1", "16:9", "21:9", "3:2", "2:3", "4:5", "5:4", "3:4", "4:3", "9:16", "9:21"];
 const BANANA_RATIOS = [
@@ -31,7 +40,7 @@ const banana = (task: Offer["task"], model: string): Offer =>
     equivalence: "nano-banana",
     limits: { ratios: BANANA_RATIOS, images: 14, count: 1, mask: false },
     takes: [],
-    body: nanoBanana,
+    body: replicateNanoBananaInput,
   });
 
 const gpt = (task: Offer["task"]): Offer =>
@@ -43,15 +52,15 @@ const gpt = (task: Offer["task"]): Offer =>
     limits: { ratios: ["1:1", "3:2", "2:3"], images: 16, count: 10, mask: false },
     latency: "slow",
     takes: [],
-    body: gptImage,
+    body: replicateGptImageInput,
   });
 
 const kontextMax = (face: Pick<Offer, "task" | "model"> & Partial<Offer>): Offer =>
   offer({
     as: "black-forest-labs/flux-kontext-max",
-    limits: { ratios: KONTEXT_RATIOS, images: 1, count: 1, mask: false },
+    limits: { ratios: FLUX_KONTEXT_ASPECT_RATIOS, images: 1, count: 1, mask: false },
     takes: [],
-    body: kontext,
+    body: replicateKontextInput,
     ...face,
   });
 
@@ -68,11 +77,11 @@ const reframe = (model: string): Offer =>
       aspect_ratio,
       prompt,
       model,
-      ...chosen(options, PLACING),
+      ...pickOptions(options, PLACING),
     }),
   });
 
-export const offers: Offer[] = [
+export const replicateOffers: Offer[] = [
   offer({
     task: "image.generate",
     model: "flux-dev",
@@ -97,7 +106,7 @@ export const offers: Offer[] = [
     model: "flux-kontext-multi",
     as: "flux-kontext-apps/multi-image-kontext-max",
     equivalence: "flux-kontext-multi",
-    limits: { ratios: KONTEXT_RATIOS, images: 2, count: 1 },
+    limits: { ratios: FLUX_KONTEXT_ASPECT_RATIOS, images: 2, count: 1 },
     takes: [],
     when: ({ images }) => images?.length === 2,
     body: kontextMulti,

@@ -1,14 +1,14 @@
 // What is believed of a callback: only what Replicate signed, in time, for this very attempt.
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { contextFor } from "../../../test/vendors/context.ts";
-import { jobFor } from "../../../test/vendors/jobs.ts";
-import { replicate as kit } from "../../../test/vendors/replicate.ts";
-import type { StandIn } from "../../../test/vendors/stand-in.ts";
-import type { Context } from "../provider.ts";
+import type { FakeVendor } from "../../../test/fake-vendors/fake-vendor.ts";
+import { createFakeProviderContext } from "../../../test/fake-vendors/provider-context.ts";
+import { fakeReplicate as kit } from "../../../test/fake-vendors/replicate.ts";
+import { createSampleJob } from "../../../test/fake-vendors/sample-jobs.ts";
+import type { ProviderContext } from "../provider.ts";
 import { replicate } from "../replicate.ts";
 
-let standIn: StandIn;
+let standIn: FakeVendor;
 beforeAll(async () => {
   standIn = await kit.start();
 });
@@ -17,7 +17,7 @@ afterAll(() => standIn.close());
 const CALLBACK = "http://127.0.0.1:9/callbacks/replicate/01990c3e-2f00-7000-8000-6f0c1a2b3c4d/0/1/proof";
 it("asks for a callback only at an address that the vendor takes", async () => {
   const sent: string[] = [];
-  const send: Context<unknown>["send"] = async (_, { body }) => {
+  const send: ProviderContext<unknown>["send"] = async (_, { body }) => {
     sent.push(String(body));
     return { status: 201, header: () => undefined, text: JSON.stringify({ id: "p", status: "starting" }) };
   };
@@ -28,7 +28,11 @@ it("asks for a callback only at an address that the vendor takes", async () => {
     "https://gesso.example.com/callbacks/x",
     undefined,
   ]) {
-    await replicate.submit(jobFor(offer), offer, contextFor(env, replicate, { callbackUrl, send }));
+    await replicate.submit(
+      createSampleJob(offer),
+      offer,
+      createFakeProviderContext(env, replicate, { callbackUrl, send }),
+    );
   }
   const webhooks = sent
     .map((body) => JSON.parse(body))
@@ -57,7 +61,7 @@ describe("a callback", () => {
   };
   const hear = (request: { headers: Headers; body: string }, callbackUrl = CALLBACK, env = {}) => {
     const settings = { ...kit.env(standIn), REPLICATE_WEBHOOK_SECRET: SECRET, ...env };
-    return replicate.callback!(request, contextFor(settings, replicate, { callbackUrl }));
+    return replicate.parseCallback!(request, createFakeProviderContext(settings, replicate, { callbackUrl }));
   };
 
   it("is believed under the vendor's signature, and names the same ticket as a submission", async () => {
@@ -89,16 +93,16 @@ describe("a callback", () => {
 
   it("is held against the vendor's own secret where none is set, and that is asked for once", async () => {
     let asked = 0;
-    const base = contextFor(kit.env(standIn), replicate, { callbackUrl: CALLBACK });
-    const send: Context<unknown>["send"] = (url, request) => {
+    const base = createFakeProviderContext(kit.env(standIn), replicate, { callbackUrl: CALLBACK });
+    const send: ProviderContext<unknown>["send"] = (url, request) => {
       asked += 1;
       return base.send(url, request);
     };
     const theirs = `whsec_${Buffer.from("a secret of the stand-in").toString("base64")}`;
     const request = signed(JSON.stringify(told), theirs);
-    expect(await replicate.callback!(request, { ...base, send })).toMatchObject({ ended: true });
-    expect(await replicate.callback!(request, { ...base, send })).toMatchObject({ ended: true });
-    expect(await replicate.callback!(signed(JSON.stringify(told)), { ...base, send })).toBeUndefined();
+    expect(await replicate.parseCallback!(request, { ...base, send })).toMatchObject({ ended: true });
+    expect(await replicate.parseCallback!(request, { ...base, send })).toMatchObject({ ended: true });
+    expect(await replicate.parseCallback!(signed(JSON.stringify(told)), { ...base, send })).toBeUndefined();
     expect(asked).toBe(1);
   });
 });

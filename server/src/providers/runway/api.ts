@@ -1,19 +1,19 @@
 // Runway's API as far as all calls share it: where it is, who we are to it, and the version that must be named each time.
 import { z } from "zod";
-import type { Context } from "../provider.ts";
+import type { ProviderContext } from "../provider.ts";
 
 export const Env = z.object({
   RUNWAY_API_KEY: z.string().min(1).describe("API secret of Runway; it is off where this is not set"),
   RUNWAY_BASE_URL: z.url().default("https://api.dev.runwayml.com").describe("Where its API listens"),
 });
 export type RunwayEnv = z.output<typeof Env>;
-export type RunwayContext = Context<RunwayEnv>;
+export type RunwayContext = ProviderContext<RunwayEnv>;
 
 const VERSION = "2024-11-06";
 
-export const api = ({ RUNWAY_BASE_URL, RUNWAY_API_KEY }: RunwayEnv) => ({
+export const runwayApi = ({ RUNWAY_BASE_URL, RUNWAY_API_KEY }: RunwayEnv) => ({
   origin: RUNWAY_BASE_URL,
   headers: { authorization: `Bearer ${RUNWAY_API_KEY}`, "x-runway-version": VERSION },
 });
 
-export const at = ({ env }: RunwayContext, path: string) => `${env.RUNWAY_BASE_URL.replace(/\/+$/, "")}${path}`;
+export const runwayUrl = ({ env }: RunwayContext, path: string) => `${env.RUNWAY_BASE_URL.replace(/\/+$/, "")}${path}`;

@@ -38,7 +38,8 @@ const SECONDS = [2, 3, 4, 5, 6, 7, 8, 9, 10];
 const MOST_PROMPT = 1000;
 const WIDE = "16:9";
 
-export const routeOf = ({ task }: Offer) => (task === "video.generate" ? "/v1/image_to_video" : "/v1/text_to_image");
+export const endpointPath = ({ task }: Offer) =>
+  task === "video.generate" ? "/v1/image_to_video" : "/v1/text_to_image";
 
 const videoShape = ({ aspect_ratio = WIDE, options }: Job<Asset>) => ({
   ratio: VIDEO_SIZES[aspect_ratio] ?? VIDEO_SIZES[WIDE],
@@ -79,7 +80,7 @@ const gpt = (task: Offer["task"]): Offer =>
     }),
   });
 
-export const offers: Offer[] = [
+export const runwayOffers: Offer[] = [
   offer({
     task: "image.reference",
     model: "reference-default",

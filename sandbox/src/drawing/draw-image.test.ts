@@ -1,0 +1,56 @@
+// Pictures of all compositions and sizes, and that they answer their prompts.
+import sharp from "sharp";
+import { expect, test } from "vitest";
+import { drawImage } from "./draw-image.ts";
+import { parseScenePrompt } from "./scene-prompt.ts";
+import { type SceneName, scenes } from "./scenes.ts";
+
+const order = { prompt: "a hill", model: "m", width: 128, height: 128, seed: 1, index: 0 };
+
+test.each([
+  [16, 16],
+  [16, 2048],
+  [2048, 16],
+  [100, 97],
+  [512, 512],
+])("a picture can be %i by %i", async (width, height) => {
+  const picture = await drawImage({ ...order, prompt: "a cat by the sea in the snow", width, height });
+  expect(await sharp(picture).metadata()).toMatchObject({ format: "png", width, height, channels: 3 });
+});
+
+test.each(Object.keys(scenes) as SceneName[])(
+  "the composition %s can be drawn and is not a single colour",
+  async (name) => {
+    const words: Partial<Record<SceneName, string>> = { mountains: "mountain", shapes: "geometric", ribbons: "silk" };
+    const prompt = words[name] ?? name;
+    expect(parseScenePrompt(prompt).scene).toBe(name);
+    const { channels } = await sharp(await drawImage({ ...order, prompt })).stats();
+    expect(Math.max(...channels.map((channel) => channel.stdev))).toBeGreaterThan(5);
+  },
+);
+
+test("a colour in the prompt tints the picture", async () => {
+  const meanOf = async (prompt: string) => {
+    const { channels } = await sharp(await drawImage({ ...order, prompt })).stats();
+    return channels.map((channel) => channel.mean) as [number, number, number];
+  };
+  const [red, , blueInRed] = await meanOf("a red mountain at noon");
+  const [redInBlue, , blue] = await meanOf("a blue mountain at noon");
+  expect(red).toBeGreaterThan(blueInRed);
+  expect(blue).toBeGreaterThan(redInBlue);
+});
+
+test("a prompt with markup and strange characters does no harm", async () => {
+  const picture = await drawImage({ ...order, prompt: `<svg>"&'</svg> 日本 \u0000 ${"long ".repeat(500)}` });
+  expect((await sharp(picture).metadata()).width).toBe(128);
+});
+
+test("the brief finds scene, hour, weather, colours and figures", () => {
+  expect(parseScenePrompt("A red fox and two cats in a snowy forest at night")).toEqual({
+    colours: ["#d63a3a"],
+    scene: "forest",
+    hour: "snow",
+    weather: "snow",
+    figures: ["fox", "cat"],
+  });
+});

@@ -1,0 +1,34 @@
+// Words are set legibly whatever they are.
+import { expect, test } from "vitest";
+import { glyphOf } from "./glyphs.ts";
+import { drawText, toDrawableText, widthOf, wrap } from "./stroke-text.ts";
+
+test("every printable character has a glyph of its own", () => {
+  const unknown = glyphOf("日");
+  for (let code = 32; code < 127; code += 1) expect(glyphOf(String.fromCharCode(code))).not.toBe(unknown);
+});
+
+test("words are broken between words, and what is left over becomes an ellipsis", () => {
+  const room = widthOf("the quick brown", 14);
+  expect(wrap("the quick brown fox", 14, room, 4)).toEqual(["the quick brown", "fox"]);
+  const [first, last] = wrap("the quick brown fox jumps over the lazy dog", 14, room, 2);
+  expect(first).toBe("the quick brown");
+  expect(last).toMatch(/\.\.\.$/);
+  expect(widthOf(last!, 14)).toBeLessThanOrEqual(room);
+});
+
+test("a word longer than a line is broken anywhere", () => {
+  expect(wrap("aaaaaaaaaa", 14, widthOf("aaaa", 14), 4)).toEqual(["aaaa", "aaaa", "aa"]);
+});
+
+test("nothing is no line", () => {
+  expect(wrap("", 14, 100, 4)).toEqual([]);
+});
+
+test("accents and printers' marks are made plain", () => {
+  expect(toDrawableText("  Crème “brûlée” –\n…  ")).toBe('Creme "brulee" - ...');
+});
+
+test("letters are strokes, not text", () => {
+  expect(drawText("Hi", 0, 0, 14)).toMatch(/^<g transform=.*<path .*<path .*<\/g>$/);
+});

@@ -1,0 +1,65 @@
+// Draws outputs when they are first asked for, a few at a time, and keeps the latest in memory: equal requests are
+// drawn once.
+import { createHash } from "node:crypto";
+import type { InputFiles } from "./inputs.ts";
+import type { Job } from "./job.ts";
+import { createSemaphore } from "./semaphore.ts";
+import { findTask } from "./tasks/index.ts";
+
+const MAX_CACHED_BYTES = 96 * 1024 * 1024;
+const atOnce = 2;
+
+export type OutputCache = { draw(job: Job, index: number): Promise<Buffer> };
+
+const cacheKeyOf = ({ id, request, seed }: Job, index: number): string => {
+  const { task, model, prompt, negative_prompt, width, height, aspect_ratio, images, mask, options } = request;
+  const asked = [task, model, prompt, negative_prompt, width, height, aspect_ratio, images, mask, options, seed, index];
+  // Behind one address there may be another picture the next time; only bytes that came with a request are the same.
+  if ([...images, mask].some((image) => image && "url" in image)) asked.push(id);
+  return createHash("sha256").update(JSON.stringify(asked)).digest("base64");
+};
+
+export const createOutputCache = (inputs: InputFiles): OutputCache => {
+  const kept = new Map<string, Buffer>();
+  const underway = new Map<string, Promise<Buffer>>();
+  const withSlot = createSemaphore(atOnce);
+  let bytes = 0;
+
+  const keep = (name: string, picture: Buffer): void => {
+    kept.set(name, picture);
+    bytes += picture.length;
+    // A Map remembers the order of insertion, and a picture is put in again when it is used: the first is the oldest.
+    for (const [oldest, old] of kept) {
+      if (bytes <= MAX_CACHED_BYTES) break;
+      kept.delete(oldest);
+      bytes -= old.length;
+    }
+  };
+
+  const drawNew = async (name: string, job: Job, index: number): Promise<Buffer> => {
+    const { request, seed } = job;
+    const file = inputs.outputPathFor(job);
+    const task = findTask(request.task);
+    if (!task) throw new Error(`no task ${request.task}`);
+    const picture = await withSlot(() =>
+      task.renderOutput({ request, seed, index, file, inputs: () => inputs.read(job) }),
+    );
+    keep(name, picture);
+    return picture;
+  };
+
+  return {
+    draw: async (job, index) => {
+      const name = cacheKeyOf(job, index);
+      const ready = kept.get(name);
+      if (ready) {
+        kept.delete(name);
+        kept.set(name, ready);
+        return ready;
+      }
+      const begun = underway.get(name) ?? drawNew(name, job, index).finally(() => underway.delete(name));
+      underway.set(name, begun);
+      return begun;
+    },
+  };
+};

@@ -1,0 +1,20 @@
+// A counting semaphore with a FIFO queue: limits how many expensive tasks run at the same time.
+
+export type Semaphore = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+export const createSemaphore = (atOnce: number): Semaphore => {
+  const queue: (() => void)[] = [];
+  let busy = 0;
+  return async (work) => {
+    if (busy >= atOnce) await new Promise<void>((resolve) => queue.push(resolve));
+    else busy += 1;
+    try {
+      return await work();
+    } finally {
+      // The place is handed on, so that nobody can slip in between.
+      const following = queue.shift();
+      if (following) following();
+      else busy -= 1;
+    }
+  };
+};

@@ -1,0 +1,107 @@
+// Project rules that no linter checks: forbidden code by folder, generic file names, file length. Prints file length
+// statistics at the end.
+import { basename, dirname } from "node:path";
+import { listSourceFiles, type SourceFile } from "./source-files.ts";
+
+const MAX_FILE_LINES = 400;
+const MAX_MEDIAN_LINES = 90;
+const MAX_P90_LINES = 250;
+const FORBIDDEN_NAMES = /^(utils?|helpers?|common|shared|misc|base|manager|service|handler2|types)$/;
+const SUFFIXES = /-(utils?|helpers?|common|shared|misc|base|manager|types)$/;
+
+/** `within` chooses the files; `code` is what may not stand in them, in comments only where it says so. */
+type CodeRule = { says: string; appliesTo(file: SourceFile): boolean; code: RegExp; inComments?: true };
+
+const isServer = ({ path, isTest }: SourceFile) => path.startsWith("server/src/") && !isTest;
+const below =
+  (...folders: string[]) =>
+  (file: SourceFile) =>
+    folders.some((folder) => file.path.startsWith(folder));
+const OPERATIONS = below("server/src/operations/");
+
+const RULES: CodeRule[] = [
+  {
+    says: "rules between fields are data, so that the contract can carry them; no refine in operations",
+    appliesTo: OPERATIONS,
+    code: /\.(super)?[rR]efine\(/,
+  },
+  {
+    says: "plans are deterministic: no clock and no randomness in operations",
+    appliesTo: (file) => OPERATIONS(file) && !file.isTest,
+    code: /\bDate\.now\(|\bnew Date\(|\bMath\.random\(|\brandomUUID\(|\bperformance\./,
+  },
+  {
+    says: "only config.ts reads the environment",
+    appliesTo: (file) =>
+      !file.isTest &&
+      !below("dev/", "cli/", "examples/", "scripts/", "server/src/config.ts", "sandbox/src/main.ts")(file),
+    code: /\bprocess\.env\b/,
+  },
+  {
+    says: "URLs are fetched only by outbound/url-fetcher.ts or through OutboundHttp",
+    appliesTo: (file) => isServer(file) && !below("server/src/outbound/url-fetcher.ts", "server/src/compose.ts")(file),
+    code: /(?<![.\w])fetch\(/,
+  },
+  {
+    says: "SQL stands in db/ only",
+    appliesTo: (file) => isServer(file) && !below("server/src/db/")(file),
+    code: /["`]\s*(select\s|insert\s+into\s|update\s+\w+\s+set\s|delete\s+from\s|with\s+\w+\s+as\s*\(|listen\s+\w+["`])/,
+  },
+  {
+    says: "an open end is an issue, not a comment",
+    appliesTo: () => true,
+    code: /\b(TO(?:DO)|FIX(?:ME))\b/,
+    inComments: true,
+  },
+  {
+    says: "no skipped and no focused tests",
+    appliesTo: ({ isTest }) => isTest,
+    code: /\b(it|test|describe)\.(skip|only|todo|fails)\b/,
+  },
+];
+
+const findRuleViolations = (file: SourceFile): string[] =>
+  RULES.filter((rule) => rule.appliesTo(file)).flatMap((rule) =>
+    (rule.inComments ? file.text : withoutComments(file.text))
+      .split("\n")
+      .flatMap((line, index) => (rule.code.test(line) ? [`${file.path}:${index + 1}: ${rule.says}`] : [])),
+  );
+
+/** Comments become empty lines, so that line numbers stay. Good enough for the code that we write. */
+const withoutComments = (text: string) =>
+  text.replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, "")).replace(/(^|\s)\/\/.*$/gm, "$1");
+
+function findNameViolations({ path }: SourceFile): string[] {
+  const stem = basename(path).replace(/(\.test|\.contract)?\.(ts|js)$/, "");
+  const folders = dirname(path).split("/");
+  const bad = [stem, ...folders].filter((name) => FORBIDDEN_NAMES.test(name) || SUFFIXES.test(name));
+  return bad.map((name) => `${path}: ${name} is too generic a name`);
+}
+
+function findFileViolations(file: SourceFile): string[] {
+  const isSource = file.path.split("/")[1] === "src" && !file.isTest && !OPERATIONS(file);
+  const opening = file.text.replace(/^#!.*\n/, "");
+  return [
+    ...(file.lines > MAX_FILE_LINES ? [`${file.path}: ${file.lines} lines, at most ${MAX_FILE_LINES}`] : []),
+    ...(isSource && !/^\/[/*]/.test(opening) ? [`${file.path}: has no header comment`] : []),
+  ];
+}
+
+const files = listSourceFiles(["server", "sandbox", "dev", "cli", "sdk", "examples", "scripts", "docs"]);
+const lengths = files
+  .filter(({ isTest }) => !isTest)
+  .map(({ lines }) => lines)
+  .sort((a, b) => a - b);
+const at = (share: number) => lengths[Math.floor(lengths.length * share)] ?? 0;
+
+const broken = files.flatMap((file) => [
+  ...findRuleViolations(file),
+  ...findNameViolations(file),
+  ...findFileViolations(file),
+]);
+if (at(0.5) > MAX_MEDIAN_LINES) broken.push(`the median file has ${at(0.5)} lines, at most ${MAX_MEDIAN_LINES}`);
+if (at(0.9) > MAX_P90_LINES) broken.push(`one file in ten has more than ${at(0.9)} lines, at most ${MAX_P90_LINES}`);
+
+const sizes = `${lengths.length} files, lines: median ${at(0.5)}, p90 ${at(0.9)}, longest ${lengths.at(-1)}`;
+console.log([...broken, sizes].join("\n"));
+process.exit(broken.length > 0 ? 1 : 0);

@@ -1,0 +1,120 @@
+// What the client knows of an operation at run time, in the words of `sdk/src/fields.ts`: only what a client can use.
+// It stands inside of the function that makes a group, so that a group that nobody asks for costs nothing.
+import type { ClientOperation, Schema } from "./client-operations.ts";
+
+const text = (value: unknown) => JSON.stringify(value);
+const call = (word: string, ...values: unknown[]) => `${word}(${values.map(text).join(", ")})`;
+const isName = (field: string) => /^[A-Za-z_$][\w$]*$/.test(field);
+
+export function generateOperation(verb: ClientOperation): string {
+  const { json, form, operation } = verb;
+  const [both, jsonRules, formRules] = rulesOf(verb);
+  const presets = jsonRules
+    .flatMap((rule) => rule.required ?? [])
+    .flatMap((field) => {
+      const preset = verb.input.properties?.[field]?.default;
+      return preset === undefined ? [] : [[field, preset]];
+    });
+  const bodies = [json && "json", form && "form"].filter(Boolean).join(" ");
+  const { properties = {}, required = [] } = verb.input;
+  const lines = {
+    name: text(verb.name),
+    method: verb.method === "POST" ? "" : text(verb.method),
+    path: text(verb.path),
+    bodies: bodies && text(bodies),
+    takesIdempotencyKey: operation.parameters?.some(({ name }) => name === "Idempotency-Key") ? "true" : "",
+    returnsBytes: operation.responses["200"]?.content?.["image/png"] ? "true" : "",
+    isSyncByDefault: properties.sync?.default === true ? "true" : "",
+    sets: verb.sets ? text(verb.sets) : "",
+    defaults: presets.length > 0 ? text(Object.fromEntries(presets)) : "",
+    required: required.length > 0 ? text(required) : "",
+    fields: printFields(properties, verb.commonRunFields),
+    rules: printRules(both),
+    jsonRules: printRules(jsonRules),
+    formRules: printRules(formRules),
+  };
+  const told = Object.entries(lines).filter(([, value]) => value !== "");
+  return `{\n${told.map(([name, value]) => `  ${name}: ${value},`).join("\n")}\n}`;
+}
+
+/** The declaration that the operations of a group refer to as `run`. */
+export function generateRunFields(operations: ClientOperation[]): string {
+  const verb = operations.find(({ commonRunFields: ofRun }) => ofRun.length > 0);
+  if (!verb) return "";
+  const fields = Object.entries(verb.input.properties ?? {}).filter(([field]) => verb.commonRunFields.includes(field));
+  return `const run = ${printFields(Object.fromEntries(fields))};\n`;
+}
+
+function printFields(properties: Record<string, Schema>, ofRun: string[] = []): string {
+  const own = Object.entries(properties).filter(([field]) => !ofRun.includes(field));
+  const parts = own.map(([field, schema]) => `${isName(field) ? field : text(field)}: ${generateField(schema)}`);
+  return `{ ${[...parts, ...(ofRun.length > 0 ? ["...run"] : [])].join(", ")} }`;
+}
+
+/** Words and defaults are left out; times and addresses are left to the server. */
+function generateField(schema: Schema): string {
+  if (schema.format === "binary") return "file";
+  if (schema["x-widget"] === "image") return schema["x-inline"] ? "imageInput" : "imageUrl";
+  const plain = printPlain(schema);
+  return schema["x-body"] ? `{ ...${plain}, form: true }` : plain;
+}
+
+function printPlain(schema: Schema): string {
+  const { type, enum: known, minLength = 0, maxLength, format, minItems = 0, maxItems, items, properties } = schema;
+  if (schema.anyOf) return `{ anyOf: [${schema.anyOf.map(generateField).join(", ")}] }`;
+  if (schema.const !== undefined) return text({ type, const: schema.const });
+  if (known) return type === "string" ? call("enumOf", ...known) : text({ type, enum: known });
+  if (format === "uuid" || type === "boolean") return format ?? String(type);
+  if (type === "integer" || type === "number") return bounded(type, schema);
+  if (type === "array") return `arrayOf(${generateField(items ?? {})}, ${minItems}, ${maxItems ?? "Infinity"})`;
+  if (type === "object" && properties) {
+    return `{ type: "object", required: ${text(schema.required ?? [])}, properties: ${printFields(properties)} }`;
+  }
+  if (type === "object") return "object";
+  if (type !== "string") return text({ type });
+  // The length of a secret is counted in bytes, which only the server does.
+  if (schema.writeOnly) return "text()";
+  const pattern = format ? undefined : schema.pattern;
+  if (pattern && minLength === 0 && maxLength === undefined) return call("matching", pattern);
+  if (pattern) return `text(${minLength}, ${maxLength ?? "Infinity"}, ${text(pattern)})`;
+  return maxLength === undefined && minLength === 0 ? "text()" : `text(${minLength}, ${maxLength ?? "Infinity"})`;
+}
+
+const bounded = (type: string, { minimum, maximum }: Schema) =>
+  `${type}(${minimum ?? "-Infinity"}, ${maximum ?? "Infinity"})`;
+
+type Rule = Schema & {
+  oneOf?: Schema[];
+  if?: Schema;
+  then?: Rule;
+  dependentRequired?: Record<string, string[]>;
+};
+
+/** The rules of both bodies, and what only one of them asks. */
+function rulesOf({ json, form }: ClientOperation): [Rule[], Rule[], Rule[]] {
+  const of = (schema: Schema | undefined) =>
+    ((schema?.allOf ?? []) as Rule[]).filter((rule) => Object.keys(rule).length > 0);
+  if (!json || !form) return [of(json ?? form), [], []];
+  const isIn = (rule: Rule, rules: Rule[]) => rules.some((other) => text(other) === text(rule));
+  return [
+    of(json).filter((rule) => isIn(rule, of(form))),
+    of(json).filter((rule) => !isIn(rule, of(form))),
+    of(form).filter((rule) => !isIn(rule, of(json))),
+  ];
+}
+
+const printRules = (rules: Rule[]) => (rules.length > 0 ? `[${rules.map(generateRule).join(", ")}]` : "");
+
+function generateRule(rule: Rule): string {
+  const { then, dependentRequired, properties, required } = rule;
+  const firsts = (choices: Schema[]) => choices.map((choice) => choice.required?.[0]);
+  if (rule.if && then) {
+    const [[field, only] = ["", {} as Schema]] = Object.entries(rule.if.properties ?? {});
+    return `ifEquals(${text(field)}, ${text(only.const)}, ${generateRule(then)})`;
+  }
+  if (rule.anyOf) return call("anyRequired", ...firsts(rule.anyOf));
+  if (rule.oneOf) return call("exactlyOneRequired", ...firsts(rule.oneOf));
+  if (dependentRequired) return call("allOrNone", ...Object.keys(dependentRequired));
+  if (required) return call("allRequired", ...required);
+  return text({ properties });
+}

@@ -1,0 +1,79 @@
+// Schemas of the contract as types that people can read, with the contract's own words as comments.
+import { type Contract, refName, type Schema, typeName } from "./client-operations.ts";
+
+const isName = (field: string) => /^[A-Za-z_$][\w$]*$/.test(field);
+const indent = (text: string) => text.replaceAll("\n", "\n  ");
+
+/** `open`: what the server answers may grow, so an unknown word is no surprise. */
+type Direction = "sent" | "answered";
+
+function typeOf(schema: Schema, side: Direction): string {
+  const ref = refName(schema);
+  if (ref) return ref;
+  if (side === "sent" && schema["x-widget"] === "image") return "ImageSource";
+  if (side === "sent" && schema.format === "binary") return "FileSource | string";
+  const words = schema.enum ?? (schema.const === undefined ? undefined : [schema.const]);
+  if (words) {
+    const known = words.map((word) => JSON.stringify(word)).join(" | ");
+    return side === "answered" && schema.enum ? `${known} | (string & {})` : known;
+  }
+  if (schema.anyOf) return [...new Set(schema.anyOf.map((each) => typeOf(each, side)))].join(" | ");
+  if (Array.isArray(schema.type)) return schema.type.map((type) => typeOf({ ...schema, type }, side)).join(" | ");
+  if (schema.type === "array") {
+    const items = typeOf(schema.items ?? {}, side);
+    return items.includes("|") || items.includes("{") ? `Array<${items}>` : `${items}[]`;
+  }
+  if (schema.properties && Object.keys(schema.properties).length > 0) return objectType(schema, side);
+  return PLAIN[schema.type ?? ""] ?? "unknown";
+}
+
+const PLAIN: Record<string, string> = {
+  integer: "number",
+  number: "number",
+  string: "string",
+  boolean: "boolean",
+  null: "null",
+  object: "Record<string, unknown>",
+};
+
+export function objectType({ properties = {}, required = [] }: Schema, side: Direction): string {
+  const lines = Object.entries(properties).map(([field, schema]) => {
+    const isRequired = required.includes(field);
+    const name = isName(field) ? field : JSON.stringify(field);
+    return `${comment(schema)}${name}${isRequired ? "" : "?"}: ${indent(typeOf(schema, side))};`;
+  });
+  return lines.length > 0 ? `{\n  ${lines.map(indent).join("\n  ")}\n}` : "{}";
+}
+
+function comment(schema: Schema): string {
+  const says = [
+    schema.description ?? schema.anyOf?.map((each) => each.description).find(Boolean),
+    bounds(schema),
+    schema.default === undefined ? undefined : `Default ${JSON.stringify(schema.default)}`,
+  ].filter(Boolean);
+  const tags = schema.deprecated ? " @deprecated" : "";
+  return says.length > 0 || tags ? `/** ${says.join(". ").replaceAll("*/", "*\\/")}${tags} */\n` : "";
+}
+
+function bounds({ minimum, maximum }: Schema): string | undefined {
+  const isSaid = (bound: number | undefined) => bound !== undefined && Math.abs(bound) < Number.MAX_SAFE_INTEGER;
+  return isSaid(minimum) && isSaid(maximum) ? `${minimum} to ${maximum}` : undefined;
+}
+
+/** The answers, the run first in the others where they hold it whole. */
+export function generateResponseTypes({ components }: Contract): string {
+  const { schemas } = components;
+  const run = schemas.Run?.properties ?? {};
+  const same = (schema: Schema, field: string) =>
+    JSON.stringify(schema.properties?.[field]) === JSON.stringify(run[field]);
+  return Object.entries(schemas)
+    .map(([name, schema]) => {
+      const holdsRun = name !== "Run" && Object.keys(run).every((field) => same(schema, field));
+      const rest = Object.entries(schema.properties ?? {}).filter(([field]) => !holdsRun || !(field in run));
+      const own = { ...schema, properties: Object.fromEntries(rest) };
+      const body = rest.length > 0 || !holdsRun ? objectType(own, "answered") : "";
+      const says = schema.description ?? `API response: ${name}`;
+      return `/** ${says} */\nexport type ${typeName(name)} = ${[holdsRun ? "Run" : "", body].filter(Boolean).join(" & ")};`;
+    })
+    .join("\n\n");
+}

@@ -1,0 +1,231 @@
+// The client, printed from the contract alone: a file for each group of operations, so that one can be had without the
+// others, and a file that puts them together.
+
+import { collectFieldGroups, generateFieldGroups, generateInputTypes, hasOwnForm } from "./client-inputs.ts";
+import { generateOperation, generateRunFields } from "./client-metadata.ts";
+import {
+  type ClientOperation,
+  type Contract,
+  listClientOperations,
+  refName,
+  toPascalCase,
+  typeName,
+} from "./client-operations.ts";
+import { generateResponseTypes, objectType } from "./client-responses.ts";
+import { GENERATED_NOTICE } from "./markdown.ts";
+
+const FOLDER = "sdk/src/generated";
+const HEAD = `// ${GENERATED_NOTICE}\n`;
+
+export function generateClient(contract: object): Record<string, string> {
+  const verbs = listClientOperations(contract as Contract);
+  const groups = Map.groupBy(verbs, ({ name }) => (name.includes(".") ? name.split(".")[0]! : "videos"));
+  const shared = collectFieldGroups(verbs);
+  const shapes = [...Object.keys(shared), ...Object.keys((contract as Contract).components.schemas).map(typeName)];
+  const files = [...groups].map(([group, own]) => {
+    const inputs = own.map((verb) => generateInputTypes(verb, own, shared)).filter(Boolean);
+    return [`${FOLDER}/${group}.ts`, generateGroup(group, own, { inputs, shapes })];
+  });
+  return {
+    ...Object.fromEntries(files),
+    [`${FOLDER}/shapes.ts`]: `${HEAD}// What many operations take, and what the server answers.\nimport type { ImageSource } from "../sources.ts";\n\n${generateFieldGroups(verbs)}\n\n${generateResponseTypes(contract as Contract)}\n`,
+    [`${FOLDER}/client.ts`]: generateClientFile([...groups.keys()]),
+    "sdk/api.md": generateMethodList(verbs),
+  };
+}
+
+/** Verbs as a tree: a node may be a verb and a group at once. */
+type Node = { verb?: ClientOperation; alias?: string; children: Map<string, Node> };
+
+function treeOf(operations: ClientOperation[]): Node {
+  const root: Node = { children: new Map() };
+  const place = (name: string) => {
+    let node = root;
+    for (const word of name.split(".").slice(name.includes(".") ? 1 : 0)) {
+      const next = node.children.get(word) ?? { children: new Map() };
+      node.children.set(word, next);
+      node = next;
+    }
+    return node;
+  };
+  for (const verb of operations) {
+    place(verb.name).verb = verb;
+    for (const alias of verb.sets ? [] : (verb.operation["x-aliases"] ?? []))
+      Object.assign(place(alias), { verb, alias });
+  }
+  return root;
+}
+
+const isRun = (verb: ClientOperation) => verb.operation["x-run-type"] !== undefined;
+const isBinary = (verb: ClientOperation) => verb.operation.responses["200"]?.content?.["image/png"] !== undefined;
+const isList = (verb: ClientOperation) => verb.method === "GET" && /Page$/.test(refName(verb.responseSchema) ?? "");
+const isStream = (verb: ClientOperation) =>
+  Object.keys(verb.operation.responses["200"]?.content ?? {})[0] === "text/event-stream";
+const holdsRun = (verb: ClientOperation) => verb.method === "GET" && refName(verb.responseSchema) === "Run";
+const answerOf = (verb: ClientOperation) => refName(verb.responseSchema) ?? objectType(verb.responseSchema, "answered");
+const ownInput = ({ input, inPath }: ClientOperation) =>
+  Object.keys(input.properties ?? {}).filter((field) => !inPath.includes(field));
+const isOptional = (verb: ClientOperation) =>
+  !(verb.input.required ?? []).some((field) => !verb.inPath.includes(field));
+
+function signature(verb: ClientOperation): string {
+  const type = toPascalCase(verb.name);
+  if (isRun(verb)) {
+    const kind = (input: string) =>
+      isBinary(verb) ? `PictureOperation<${input}>` : `RunOperation<${input}, ${answerOf(verb)}>`;
+    if (!verb.json || !verb.form) return kind(`${type}Input`);
+    const form = hasOwnForm(verb) ? [`${type}Form`] : [];
+    return isBinary(verb)
+      ? `PictureFormOperation<${[`${type}Input`, ...form].join(", ")}>`
+      : `RunFormOperation<${[`${type}Input`, answerOf(verb), ...form].join(", ")}>`;
+  }
+  const answer = isStream(verb)
+    ? "EventStream"
+    : isList(verb)
+      ? `ListCall<${answerOf(verb)}>`
+      : holdsRun(verb)
+        ? `RunCall<${answerOf(verb)}>`
+        : `Call<${answerOf(verb)}>`;
+  const id = verb.inPath.length > 0 ? [`${verb.inPath[0]}: string`] : [];
+  const input = ownInput(verb).length > 0 ? [`input${isOptional(verb) ? "?" : ""}: ${type}Input`] : [];
+  return `(${[...id, ...input, "options?: CallOptions"].join(", ")}) => ${answer}`;
+}
+
+function doc(verb: ClientOperation, alias?: string): string {
+  const rules = verb.operation["x-rules"] ?? [];
+  const lines = [
+    `${verb.summary}.`,
+    ...(alias ? [`The same as \`${verb.name}\`.`] : []),
+    ...rules.map((rule) => `- ${rule}`),
+    isStream(verb)
+      ? `@example for await (const event of client.${verb.name}(${exampleOf(verb)})) console.log(event.type)`
+      : `@example await client.${alias ?? verb.name}(${exampleOf(verb)})`,
+  ];
+  return `/**\n${lines.map((line) => ` * ${line.replaceAll("*/", "*\\/")}`).join("\n")}\n */\n`;
+}
+
+function exampleOf(verb: ClientOperation): string {
+  const id = verb.inPath.length > 0 ? ['"01990c3e-2f00-7000-8000-6f0c1a2b3c4d"'] : [];
+  const given = Object.entries(verb.example ?? {}).filter(([field]) => !verb.inPath.includes(field));
+  const file = !verb.example && verb.form ? ['{ file: "desk.png" }'] : [];
+  const input =
+    given.length > 0 ? [`{ ${given.map(([field, value]) => `${field}: ${JSON.stringify(value)}`).join(", ")} }`] : file;
+  return [...id, ...input].join(", ");
+}
+
+const indent = (text: string) => text.replaceAll("\n", "\n  ");
+
+function typeTree(node: Node): string {
+  const lines = [...node.children].map(([word, child]) => {
+    const own = child.verb ? signature(child.verb) : "";
+    const inner = child.children.size > 0 ? typeTree(child) : "";
+    const type = [own.includes("=>") && inner ? `(${own})` : own, inner].filter(Boolean).join(" & ");
+    return indent(`${child.verb ? doc(child.verb, child.alias) : ""}${word}: ${type};`);
+  });
+  return `{\n  ${lines.join("\n  ")}\n}`;
+}
+
+function callExpression(verb: ClientOperation): string {
+  const operation = generateOperation(verb);
+  if (isRun(verb)) return `${verb.json && verb.form ? "callJsonOrForm" : "callRun"}(connection, ${operation})`;
+  const kind = isStream(verb) ? "callStream" : isList(verb) ? "callList" : holdsRun(verb) ? "callRun" : "call";
+  const made = `${kind}(connection, ${operation})`;
+  if (verb.inPath.length === 0) return made;
+  return `${ownInput(verb).length > 0 ? "withIdAndInput" : "withIdArgument"}(${made}, "${verb.inPath[0]}")`;
+}
+
+function valueTree(node: Node): string {
+  const lines = [...node.children].map(([word, child]) => {
+    const own = child.verb ? (isAliased(child.verb) ? last(child.verb.name) : callExpression(child.verb)) : "";
+    const inner = child.children.size > 0 ? valueTree(child) : "";
+    return indent(`${word}: ${own && inner ? `Object.assign(${own}, ${inner})` : own || inner},`);
+  });
+  return `{\n  ${lines.join("\n  ")}\n}`;
+}
+
+/** One function under several names. */
+const isAliased = (verb: ClientOperation) => !verb.sets && verb.operation["x-aliases"] !== undefined;
+const last = (name: string) => name.split(".").at(-1)!;
+
+function generateGroup(
+  group: string,
+  operations: ClientOperation[],
+  { inputs, shapes }: { inputs: string[]; shapes: string[] },
+): string {
+  const tree = treeOf(operations);
+  const type = toPascalCase(group);
+  const constants = operations.filter(isAliased).map((verb) => `const ${last(verb.name)} = ${callExpression(verb)};\n`);
+  const made = indent(
+    `\n${[generateRunFields(operations), ...constants].join("")}return ${valueTree(tree)} as unknown as ${type};`,
+  );
+  const types = [
+    ...inputs,
+    `/** The operations \`${group === "videos" ? "generateVideo" : `${group}.*`}\`. */\nexport type ${type} = ${typeTree(tree)};`,
+  ].join("\n\n");
+  const says = `/**\n * The operations of this group on a connection of their own.\n * @example const ${group} = ${group}Of(connect({ baseUrl, apiKey }))\n */`;
+  const values = `${says}\nexport function ${group}Of(connection: Connection): ${type} {${made}\n}`;
+  const imports = importsFor(types.replace(/\/\*\*[\s\S]*?\*\//g, ""), made, shapes);
+  return `${HEAD}${imports}\n${types}\n\n${values}\n`;
+}
+
+const CALL_FUNCTIONS = ["withIdArgument", "withIdAndInput", "call", "callJsonOrForm", "callList", "callRun"];
+const STREAMS = ["callStream", "type EventStream"];
+const CALLS = `Call ListCall PictureFormOperation PictureOperation RunCall RunFormOperation RunOperation`.split(" ");
+const SCHEMA_BUILDERS =
+  `allOrNone allRequired anyRequired arrayOf boolean enumOf exactlyOneRequired file ifEquals imageInput imageUrl integer matching number object text uuid`.split(
+    " ",
+  );
+
+function importsFor(types: string, values: string, shapes: string[]): string {
+  const inTypes = (names: string[]) => names.filter((name) => new RegExp(`\\b${name}\\b`).test(types));
+  const inValues = (names: string[]) => names.filter((name) => new RegExp(`[:([,] ?${name}[(, )\\]]`).test(values));
+  const line = (what: string, names: string[], from: string) =>
+    names.length > 0 ? `import ${what}{ ${names.join(", ")} } from "${from}";\n` : "";
+  const makers = CALL_FUNCTIONS.filter((name) => new RegExp(`\\b${name}\\(`).test(values));
+  return [
+    line("", [...makers, ...inTypes(CALLS).map((name) => `type ${name}`)], "../call.ts"),
+    line("type ", ["Connection"], "../connection.ts"),
+    line("", /\bcallStream\(/.test(values) ? STREAMS : [], "../event-streams.ts"),
+    line("", inValues(SCHEMA_BUILDERS), "../schema-builders.ts"),
+    line("type ", inTypes(["CallOptions"]), "../settings.ts"),
+    line("type ", inTypes(["FileSource", "ImageSource"]), "../sources.ts"),
+    line("type ", inTypes(shapes).sort(), "./shapes.ts"),
+  ].join("");
+}
+
+function generateClientFile(groups: string[]): string {
+  const lists = groups.filter((group) => group !== "videos");
+  const imports = groups.map((group) => `import { type ${toPascalCase(group)}, ${group}Of } from "./${group}.ts";`);
+  const exports = groups.map(
+    (group) => `export type * from "./${group}.ts";\nexport { ${group}Of } from "./${group}.ts";`,
+  );
+  return `${HEAD}import type { Connection } from "../connection.ts";
+${imports.join("\n")}
+
+${exports.join("\n")}
+export type * from "./shapes.ts";
+
+/** Every operation, under its name in the interface. */
+export type Operations = {
+  ${lists.map((group) => `${group}: ${toPascalCase(group)};`).join("\n  ")}
+} & Videos;
+
+/** All groups on one connection. */
+export const operationsOf = (connection: Connection): Operations => ({
+  ${lists.map((group) => `${group}: ${group}Of(connection),`).join("\n  ")}
+  ...videosOf(connection),
+});
+`;
+}
+
+function generateMethodList(operations: ClientOperation[]): string {
+  const lines = operations.flatMap((verb) => {
+    const names = [verb.name, ...(verb.sets ? [] : (verb.operation["x-aliases"] ?? []))];
+    const both = isRun(verb) && verb.json && verb.form ? ", `.json`, `.formData`" : "";
+    const answer = isBinary(verb) ? "Media" : isStream(verb) ? "EventStream" : answerOf(verb).split("\n")[0];
+    return names.map(
+      (name) => `| \`client.${name}\`${both} | \`${verb.method} ${verb.path}\` | \`${answer}\` | ${verb.summary} |`,
+    );
+  });
+  return `<!-- ${GENERATED_NOTICE} -->\n\n# Client methods\n\nAwait a call to get its response. Calls that create runs also have \`.wait()\`.\n\n| Call | Request | Answer | What it does |\n|---|---|---|---|\n${lines.join("\n")}\n`;
+}

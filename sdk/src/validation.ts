@@ -1,0 +1,168 @@
+// Checks a request before it is sent, against the rules that the contract carries as data: what must be there, of which
+// kind, within which bounds, and what fields ask of each other. The words are those of the server.
+import type { FieldError } from "./errors.ts";
+
+/** The part of JSON Schema that the contract uses. `is` tells where pictures go. */
+export type Schema = {
+  type?: string | readonly string[];
+  enum?: readonly unknown[];
+  const?: unknown;
+  format?: string;
+  pattern?: string;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  items?: Schema;
+  anyOf?: readonly Schema[];
+  oneOf?: readonly Schema[];
+  properties?: Readonly<Record<string, Schema>>;
+  required?: readonly string[];
+  dependentRequired?: Readonly<Record<string, readonly string[]>>;
+  if?: Schema;
+  then?: Schema;
+  allOf?: readonly Schema[];
+  /** `file`: bytes only. `image`: an address. `inline`: an address, base64 or a run id. */
+  is?: "file" | "image" | "inline";
+  /** Only in the form variant. */
+  form?: true;
+};
+
+type Fields = Record<string, unknown>;
+
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+const isGiven = (value: unknown) => value !== undefined && value !== null;
+
+/** Every misfit of an input, one a field. */
+export function validateInput(schema: Schema, input: Fields, rules: readonly Schema[] = []): FieldError[] {
+  const own = rules.filter((rule) => !isItemCountRule(schema, rule));
+  const found = [...checkObject(schema, input, ""), ...own.flatMap((rule) => checkFieldRule(rule, input))];
+  return found.filter((each, index) => found.findIndex(({ path }) => path === each.path) === index);
+}
+
+/** How many entries several lists have together is more than a schema can say; the server counts them. */
+const isItemCountRule = ({ properties = {} }: Schema, { then, anyOf = then?.anyOf }: Schema): boolean =>
+  anyOf?.every(({ required = [] }) => properties[required[0] ?? ""]?.type === "array") ?? false;
+
+function checkObject({ required = [], properties = {} }: Schema, input: Fields, path: string): FieldError[] {
+  const absent = required.filter((field) => input[field] === undefined);
+  return [
+    ...absent.map((field) => fieldError(`${path}/${field}`, "required", "This field is required.")),
+    ...Object.entries(properties).flatMap(([field, own]) =>
+      input[field] === undefined ? [] : checkValue(own, input[field], `${path}/${field}`),
+    ),
+  ];
+}
+
+const fieldError = (path: string, code: string, message: string): FieldError => ({ path, code, message });
+
+function checkValue(schema: Schema, given: unknown, path: string): FieldError[] {
+  if (schema.is && typeof given !== "string") return [];
+  if (schema.anyOf) {
+    const tries = schema.anyOf.map((each) => checkValue(each, given, path));
+    return tries.some((each) => each.length === 0) ? [] : (tries[0] ?? []);
+  }
+  const types = [schema.type ?? []].flat();
+  if (types.length > 0 && !types.some((type) => isOfType(type, given))) {
+    return [fieldError(path, "invalid_type", `Expected ${types.join(" or ")}, received ${nameOf(given)}.`)];
+  }
+  const allowed = schema.enum ?? (schema.const === undefined ? undefined : [schema.const]);
+  if (allowed && !allowed.includes(given)) {
+    return [fieldError(path, "unknown_value", `Must be one of ${allowed.join(", ")}.`)];
+  }
+  if (typeof given === "number") return checkNumber(schema, given, path);
+  if (typeof given === "string") return checkText(schema, given, path);
+  if (Array.isArray(given)) return checkArray(schema, given, path);
+  return schema.properties && given !== null ? checkObject(schema, given as Fields, path) : [];
+}
+
+function isOfType(type: string, given: unknown): boolean {
+  if (type === "array") return Array.isArray(given);
+  if (type === "null") return given === null;
+  if (type === "integer") return Number.isInteger(given);
+  if (type === "number") return typeof given === "number" && Number.isFinite(given);
+  if (type === "object") return typeof given === "object" && given !== null && !Array.isArray(given);
+  return typeof given === type;
+}
+
+const nameOf = (given: unknown) => (given === null ? "null" : Array.isArray(given) ? "array" : typeof given);
+
+function checkNumber({ minimum, maximum }: Schema, given: number, path: string): FieldError[] {
+  const isBelow = minimum !== undefined && given < minimum;
+  const isAbove = maximum !== undefined && given > maximum;
+  return isBelow || isAbove ? [fieldError(path, "out_of_range", `Must be ${formatRange(minimum, maximum)}.`)] : [];
+}
+
+function formatRange(least: number | undefined, most: number | undefined): string {
+  if (least === undefined) return `at most ${most}`;
+  return most === undefined ? `at least ${least}` : `between ${least} and ${most}`;
+}
+
+function checkText(schema: Schema, given: string, path: string): FieldError[] {
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, format, pattern } = schema;
+  if (given.length < minLength) return [fieldError(path, "out_of_range", `At least ${minLength} characters.`)];
+  if (given.length > maxLength && [...given].length > maxLength) {
+    return [fieldError(path, "too_long", `At most ${maxLength} characters.`)];
+  }
+  if (format === "uuid") return UUID.test(given) ? [] : [fieldError(path, "invalid_uuid", "Must be a UUID.")];
+  if (pattern && !new RegExp(pattern).test(given)) {
+    return [fieldError(path, "unknown_value", `Must match ${pattern}.`)];
+  }
+  return [];
+}
+
+function checkArray(schema: Schema, given: unknown[], path: string): FieldError[] {
+  const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items } = schema;
+  if (given.length < minItems) return [fieldError(path, "too_few_items", `At least ${minItems} entries.`)];
+  if (given.length > maxItems) return [fieldError(path, "too_many_items", `At most ${maxItems} entries.`)];
+  return items ? given.flatMap((each, index) => checkValue(items, each, `${path}/${index}`)) : [];
+}
+
+/** Fields whose absence has a word of its own; all others are plainly `required`. */
+const MISSING_FIELD_CODES: Readonly<Record<string, string>> = {
+  aspect_ratio: "aspect_ratio_required",
+  model_id: "model_id_required",
+  lora_low_name: "lora_pair_required",
+  lora_high_name: "lora_pair_required",
+};
+
+/** A rule between fields; `condition` is the sentence's end when it holds only sometimes. */
+function checkFieldRule(rule: Schema, input: Fields, condition = ""): FieldError[] {
+  if (rule.if && rule.then) {
+    const [[field, only] = ["", {}]] = Object.entries(rule.if.properties ?? {});
+    return input[field] === only.const ? checkFieldRule(rule.then, input, ` when ${field} is ${only.const}`) : [];
+  }
+  const choices = (rule.oneOf ?? rule.anyOf)?.map((each) => each.required?.[0] ?? "");
+  if (choices) return checkChoice(choices, input, rule.oneOf ? "exactly" : "at least");
+  const { required = [], dependentRequired = {}, properties } = rule;
+  const together = `Give ${Object.keys(dependentRequired).join(" and ")} together or not at all.`;
+  const absent = (fields: readonly string[], says: (field: string) => string) =>
+    missingFields(fields, input).map((field) =>
+      fieldError(`/${field}`, MISSING_FIELD_CODES[field] ?? "required", says(field)),
+    );
+  return [
+    ...absent(required, (field) => (condition ? `${field} is required${condition}.` : "This field is required.")),
+    ...Object.entries(dependentRequired).flatMap(([field, others]) =>
+      isGiven(input[field]) ? absent(others, () => together) : [],
+    ),
+    ...(properties ? checkObject({ properties: chosenByCaller(properties) }, input, "") : []).map((each) => ({
+      ...each,
+      message: each.message.replace(/\.$/, `${condition}.`),
+    })),
+  ];
+}
+
+/** A value that the service sets itself is refused by the service, as a parameter that it cannot honour. */
+const chosenByCaller = (properties: Readonly<Record<string, Schema>>) =>
+  Object.fromEntries(Object.entries(properties).filter(([, own]) => own.const === undefined));
+
+const missingFields = (fields: readonly string[], input: Fields) => fields.filter((field) => !isGiven(input[field]));
+
+function checkChoice(fields: string[], input: Fields, howMany: "exactly" | "at least"): FieldError[] {
+  const count = fields.length - missingFields(fields, input).length;
+  if (howMany === "exactly" ? count === 1 : count > 0) return [];
+  const code = howMany === "exactly" ? "exactly_one_of" : "at_least_one_of";
+  return [fieldError(`/${fields[0]}`, code, `Give ${howMany} one of ${fields.join(", ")}.`)];
+}

@@ -1,0 +1,211 @@
+// Waits for a run to end: by its event stream; without it, by long polling with `Prefer: wait`; if the server ignores that
+// header, by polling every second. An unknown status counts as ended once finished_at is set.
+import { type ConnectionInternals, GET_RUN, type PendingRequest } from "./connection.ts";
+import { GessoError, RunCanceledError, RunFailedError, TimeoutError } from "./errors.ts";
+import { followEvents } from "./event-streams.ts";
+import type { Run } from "./generated/shapes.ts";
+import { type Media, mediaFromUrl } from "./media.ts";
+import type { Operation } from "./operation.ts";
+import { sleep } from "./retry.ts";
+import { abortedError, sendRequest } from "./send-request.ts";
+
+/** How to wait for a run. */
+export type WaitOptions = {
+  /** Told how the run stands whenever it has changed, and when it has ended. */
+  onProgress?: (run: Run) => void;
+  /** Stops waiting, and cancels the run unless `cancelOnAbort` is false. */
+  signal?: AbortSignal;
+  /** Milliseconds to wait in all; 600,000. The run goes on after that. */
+  timeout?: number;
+  /** Whether `signal` also cancels the run. True: nobody is waiting for it any more. */
+  cancelOnAbort?: boolean;
+};
+
+/** A run that has completed, with its files at hand. They are not part of its JSON. */
+export type FinishedRun = Run & {
+  readonly image: Media | null;
+  readonly images: Media[];
+  readonly video: Media | null;
+};
+
+const WAIT_MS = 600_000;
+const LONG_POLL_SECONDS = 25;
+const PROGRESS_POLL_SECONDS = 2;
+const POLL_MS = 1_000;
+/** An open stream says so at once. */
+const FIRST_EVENT_TIMEOUT_MS = 5_000;
+/** An open run that is answered quicker than this was not waited for. */
+const MIN_LONG_POLL_MS = 500;
+/** A server that restarts is away longer than a single call would put up with. */
+const POLL_RETRIES = 6;
+
+type RunWait = {
+  line: ConnectionInternals;
+  exchange: PendingRequest;
+  options: WaitOptions;
+  stop: AbortSignal;
+  seen: { run?: Run; runId?: string };
+};
+
+export function waitForRun(
+  internals: ConnectionInternals,
+  exchange: PendingRequest,
+  options: WaitOptions = {},
+): Promise<FinishedRun> {
+  const { signal, timeout = WAIT_MS, cancelOnAbort = true } = options;
+  const stop = new AbortController();
+  const waiter: RunWait = { line: internals, exchange, options, stop: stop.signal, seen: {} };
+  if (signal?.aborted) exchange.cancelBeforeSend(signal);
+  exchange.requestRun();
+  return new Promise((resolve, reject) => {
+    const end = (settle: () => void) => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+      stop.abort();
+      settle();
+    };
+    const onAbort = () => {
+      end(() => reject(abortedError(signal!, exchange.idempotencyKey, waiter.seen.runId)));
+      // The call may still be on its way: as soon as it tells its run, that is canceled.
+      if (cancelOnAbort) cancel(waiter).catch(() => {});
+    };
+    const timer = setTimeout(() => {
+      const { runId } = waiter.seen;
+      const says = `The run ${runId ?? ""} did not end within ${timeout} ms; it continues`;
+      end(() => reject(new TimeoutError(says, { runId, idempotencyKey: exchange.idempotencyKey })));
+    }, timeout);
+    if (signal?.aborted) return onAbort();
+    signal?.addEventListener("abort", onAbort, { once: true });
+    waitUntilEnded(waiter).then(
+      (run) => end(() => resolve(run)),
+      (thrown) => end(() => reject(thrown)),
+    );
+  });
+}
+
+async function waitUntilEnded(waiter: RunWait): Promise<FinishedRun> {
+  const { line, options, seen, stop } = waiter;
+  const begun = await resolveRunId(waiter);
+  seen.runId = begun.runId;
+  let run = begun.run;
+  let hasWarned = run !== undefined || !(await waitByEvents(waiter, begun.runId));
+  const seconds = options.onProgress ? PROGRESS_POLL_SECONDS : LONG_POLL_SECONDS;
+  while (!run || !isEnded(run)) {
+    const askedAt = Date.now();
+    run = await pollRun(waiter, begun.runId, seconds);
+    seen.run = run;
+    options.onProgress?.(run);
+    if (!isEnded(run) && Date.now() - askedAt < MIN_LONG_POLL_MS) {
+      if (!hasWarned) line.settings.log.warn("gesso: the server ignores Prefer: wait; polling every second");
+      hasWarned = true;
+      await sleep(POLL_MS, stop);
+    }
+    if (stop.aborted) throw abortedError(stop);
+  }
+  return toFinishedRun(line, run);
+}
+
+const EVENTS: Operation = { ...GET_RUN, name: "runs.events", path: `${GET_RUN.path}/events` };
+
+/** Returns when the run has ended; false when its events do not come through, and nobody knows. */
+async function waitByEvents({ line: internals, exchange, options, stop }: RunWait, run_id: string): Promise<boolean> {
+  const { settings } = internals;
+  const own = { ...internals, baseUrl: exchange.baseUrl };
+  let run: Run | undefined;
+  try {
+    const asked = {
+      operation: EVENTS,
+      input: { run_id },
+      options: { signal: stop },
+      patienceMs: FIRST_EVENT_TIMEOUT_MS,
+    };
+    for await (const { data } of followEvents(own, asked)) {
+      if (!options.onProgress || isEnded(data as Run)) continue;
+      run ??= await pollRun({ line: internals, exchange, options, stop, seen: {} }, run_id, 0);
+      options.onProgress({ ...run, ...data } as Run);
+    }
+    return true;
+  } catch (thrown) {
+    if (stop.aborted) throw thrown;
+    settings.log.warn(`gesso: event stream unavailable (${(thrown as Error).message}); polling instead`);
+    return false;
+  }
+}
+
+type RunIdFields = { run_id?: string; runId?: string; data?: { run_id?: string } };
+
+/** Which run the call made, from wherever the answer tells it. */
+async function resolveRunId({ exchange }: RunWait): Promise<{ runId: string; run?: Run }> {
+  let response: Response;
+  try {
+    response = (await exchange.response()).clone();
+  } catch (thrown) {
+    if (GessoError.isInstance(thrown) && thrown.runId) return { runId: thrown.runId };
+    throw thrown;
+  }
+  const told = response.headers.get("x-run-id") ?? undefined;
+  const isJson = response.headers.get("content-type")?.includes("json");
+  if (told && !isJson) return { runId: told };
+  // A page of another origin may not be shown our headers: the same key finds the run again.
+  const body = (await (isJson ? response : await exchange.resend()).json()) as RunIdFields;
+  const runId = body.run_id ?? body.runId ?? body.data?.run_id ?? told;
+  if (!runId) throw new GessoError("The answer names no run", { idempotencyKey: exchange.idempotencyKey });
+  const isRun = "outputs" in body && isEnded(body as Run);
+  return isRun ? { runId, run: body as Run } : { runId };
+}
+
+const request = ({ line: internals, exchange }: RunWait, path: string) => ({
+  url: exchange.baseUrl + GET_RUN.path.replace("{run_id}", path),
+  body: async () => ({ headers: {} }),
+  maxRetries: Math.max(POLL_RETRIES, internals.settings.maxRetries),
+});
+
+async function pollRun(waiter: RunWait, runId: string, seconds: number): Promise<Run> {
+  const { settings, credential } = waiter.line;
+  const response = await sendRequest(settings, credential, {
+    ...request(waiter, runId),
+    method: "GET",
+    headers: { accept: "application/json", prefer: `wait=${seconds}` },
+    timeoutMs: (seconds + 30) * 1000,
+    signal: waiter.stop,
+  });
+  return (await response.json()) as Run;
+}
+
+async function cancel(waiter: RunWait): Promise<void> {
+  const { settings, credential } = waiter.line;
+  const runId = waiter.seen.runId ?? (await resolveRunId(waiter)).runId;
+  const headers = { accept: "application/json" };
+  await sendRequest(settings, credential, {
+    ...request(waiter, `${runId}/cancel`),
+    method: "POST",
+    headers,
+    timeoutMs: 30_000,
+  });
+}
+
+const OPEN = ["queued", "pending", "processing"];
+const ENDED = ["completed", "failed", "canceled"];
+
+/** A state of a newer server is open until the run says when it finished. */
+const isEnded = ({ status, finished_at }: Run): boolean =>
+  ENDED.includes(status) || (!OPEN.includes(status) && Boolean(finished_at));
+
+function toFinishedRun(internals: ConnectionInternals, run: Run): FinishedRun {
+  const facts = { run, runId: run.run_id, code: run.error?.code, details: run.error?.details };
+  if (run.status === "canceled") throw new RunCanceledError(`The run ${run.run_id} was canceled`, facts);
+  if (run.status === "failed" || run.error) {
+    throw new RunFailedError(`The run ${run.run_id} failed: ${run.error?.message ?? run.status}`, facts);
+  }
+  return attachMedia(internals, run);
+}
+
+function attachMedia(internals: ConnectionInternals, run: Run): FinishedRun {
+  const at = (url: string | null) => (url ? mediaFromUrl(internals, url, run.run_id) : null);
+  const hidden = {
+    image: { get: () => at(run.image_url) },
+    images: { get: () => run.image_urls.map((url) => at(url)) },
+    video: { get: () => at(run.video_url) },
+  };
+  return Object.defineProperties(run, hidden) as FinishedRun;
+}

@@ -1,0 +1,377 @@
+// The client against a whole Gesso: what people will do with it, and what must not happen when lines are cut.
+import { createReadStream, readFileSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { readSandboxLedger } from "../../server/test/support/api-caller.ts";
+import { startTestEnvironment, type TestEnvironment } from "../../server/test/support/test-environment.ts";
+import {
+  AbortedError,
+  AuthError,
+  type Client,
+  ConflictError,
+  createClient,
+  fromPath,
+  type ImageSource,
+  NotFoundError,
+  RunFailedError,
+  TimeoutError,
+  ValidationError,
+} from "../src/index.ts";
+import { startDisconnectingProxy, startProxy } from "./local-server.ts";
+
+const SMALL = { width: 64, height: 64 };
+let environment: TestEnvironment;
+let client: Client;
+let png: Buffer;
+let folder: string;
+
+beforeAll(async () => {
+  [environment, folder] = await Promise.all([startTestEnvironment(), mkdtemp(join(tmpdir(), "gesso-sdk-"))]);
+  client = createClient({ baseUrl: environment.url, apiKey: environment.key });
+  png = await sharp({ create: { width: 48, height: 32, channels: 3, background: "#c33" } })
+    .png()
+    .toBuffer();
+  writeFileSync(join(folder, "red.png"), png);
+});
+
+afterAll(async () => {
+  await environment?.stop();
+  if (folder) await rm(folder, { recursive: true, force: true });
+}, 60_000);
+
+const ended = async (runId: string) => client.runs.get(runId).wait({ timeout: 20_000 });
+
+describe("calls and runs", () => {
+  it("gives the documented shape at once, and the finished run to those who wait", async () => {
+    const call = client.images.generate({ prompt: "a red bicycle", ...SMALL });
+    const run = await call;
+    expect(run).toMatchObject({
+      status: expect.stringMatching(/queued|processing/),
+      image_url: null,
+      data: { run_id: run.run_id },
+    });
+    expect(Object.keys(run)).not.toContain("_request_id");
+    const steps: number[] = [];
+    const done = await call.wait({ onProgress: ({ progress }) => steps.push(progress) });
+    expect(done).toMatchObject({ run_id: run.run_id, status: "completed" });
+    await done.image!.saveTo(join(folder, "bike.png"));
+    expect((await sharp(readFileSync(join(folder, "bike.png"))).metadata()).width).toBe(64);
+    expect(steps.at(-1)).toBe(1);
+    expect(JSON.stringify(done)).not.toContain('"image":');
+  });
+
+  it("answers bytes where the interface does, and the run with sync: false or .wait()", async () => {
+    const { data } = await client.images.upload({ file: png });
+    const media = await client.images.removeBackground({ run_id: data.run_id });
+    expect((await sharp(await media.bytes()).metadata()).format).toBe("png");
+    expect(await ended(media.runId!)).toMatchObject({ parent_run_id: data.run_id });
+    const open = await client.images.removeBackground({ run_id: data.run_id, sync: false });
+    expect(open.run_type).toBe("background-removal");
+    const segmented = await client.images.segmentImage.formData({ image: png, prompt: "red" }).wait();
+    expect(segmented.status).toBe("completed");
+  });
+
+  it("sets isMask for a mask, and shows the whole response to those who ask", async () => {
+    const { data, response, requestId } = await client.images
+      .uploadMask({ file: new Blob([new Uint8Array(png)]) })
+      .withResponse();
+    expect(response.status).toBe(201);
+    expect(requestId).toBe(response.headers.get("x-request-id"));
+    expect((await client.runs.get(data.data.run_id)).run_type).toBe("mask-upload");
+    expect((await client.edit.getLayers(data.data.run_id).asResponse()).status).toBe(200);
+  });
+
+  it("edits, combines and removes under the names of the interface", async () => {
+    const { data } = await client.images.upload({ file: fromPath(join(folder, "red.png")) });
+    const edit = await client.images.edit.fluxKontext.json({
+      original_run_id: data.run_id,
+      prompt: "snow",
+      model: "flux-kontext-max",
+    });
+    expect(edit.parent_run_id).toBe(data.run_id);
+    const plain = await client.images.edit.fluxKontext({ original_run_id: data.run_id, prompt: "snow" }).wait();
+    expect(plain.status).toBe("completed");
+    const form = await client.images.edit.fluxKontext.formData({ original_run_id: data.run_id, prompt: "snow" }).wait();
+    expect(form.status).toBe("completed");
+    const combined = await client.images
+      .combine({ images: [png, { run_id: data.run_id }, data.image_url], gap: 4 })
+      .wait();
+    expect((await sharp(await combined.image!.bytes()).metadata()).width).toBe(48 * 3 + 8);
+    const tree = await client.runs.tree(data.run_id);
+    expect(tree.nodes.length).toBeGreaterThan(3);
+  });
+
+  it("keeps prompts", async () => {
+    const made = await client.prompts.create({ name: "harbour", text: "a harbour at dawn" });
+    await client.prompts.update(made.id, { text: "a harbour at night" });
+    expect((await client.prompts.get(made.id)).text).toBe("a harbour at night");
+    expect((await client.prompts.get(made.id, { version: 1 })).text).toBe("a harbour at dawn");
+    expect((await client.prompts.list().toArray({ limit: 5 })).map(({ id }) => id)).toContain(made.id);
+    await client.prompts.delete(made.id);
+    await expect(client.prompts.get(made.id)).rejects.toThrow(NotFoundError);
+  });
+
+  it("[SDK-19] yields null for 204, and the run to those who wait", async () => {
+    const call = client.images.generate({ prompt: "quiet", ...SMALL }, { minimal: true });
+    expect(await call).toBeNull();
+    expect(await call.wait()).toMatchObject({ status: "completed" });
+  });
+});
+
+describe("lines that are cut", () => {
+  it("[SDK-2] makes one run and one job of a call whose answer is lost twice", async () => {
+    let cuts = 0;
+    const proxy = await startProxy(environment.url, ({ method }) => method === "POST" && cuts++ % 3 < 2);
+    const own = createClient({ baseUrl: proxy.url, apiKey: environment.key, maxRetries: 2 });
+    for (const prompt of ["cut one", "cut two", "cut three"]) {
+      const { data, response } = await own.images.generate({ prompt, ...SMALL, sync: true }).withResponse();
+      expect(response.headers.get("idempotent-replayed")).toBe("true");
+      expect(data.status).toBe("completed");
+      const rows = await environment.query("select run_id from runs where inputs->>'prompt' = $1", [prompt]);
+      expect(rows.map(({ run_id }) => run_id)).toEqual([data.run_id]);
+      const jobs = (await readSandboxLedger(environment)).filter(({ request }) => request.prompt === prompt);
+      expect(jobs).toHaveLength(1);
+    }
+    await proxy.close();
+  }, 60_000);
+
+  it("[SDK-2] makes 200 runs and 200 paid jobs of 200 calls that each lose their first answer", async () => {
+    const lost = new Set<string>();
+    const proxy = await startProxy(environment.url, ({ method, headers }) => {
+      const key = String(headers["idempotency-key"]);
+      if (method !== "POST" || lost.has(key)) return false;
+      // Half of them before the first byte, half of them in the middle of the answer.
+      return lost.add(key).size % 2 === 0 ? "within" : true;
+    });
+    const own = createClient({ baseUrl: proxy.url, apiKey: environment.key });
+    const prompts = Array.from({ length: 200 }, (_, index) => `two hundred ${index}`);
+    const found: string[] = [];
+    const worker = async () => {
+      for (let prompt = prompts.shift(); prompt; prompt = prompts.shift()) {
+        found.push((await own.images.generate({ prompt, ...SMALL })).run_id);
+      }
+    };
+    await Promise.all(Array.from({ length: 20 }, worker));
+    await proxy.close();
+    const rows = await environment.query<{ count: string }>(
+      "select count(*) from runs where inputs->>'prompt' like 'two hundred %'",
+    );
+    expect(lost.size).toBe(200);
+    expect(Number(rows[0]!.count)).toBe(200);
+    expect(new Set(found).size).toBe(200);
+    for (const runId of found) await ended(runId);
+    const paid = (await readSandboxLedger(environment)).filter(({ request }) =>
+      /^two hundred /.test(String(request.prompt)),
+    );
+    expect(paid).toHaveLength(200);
+    expect(new Set(paid.map(({ request }) => request.prompt)).size).toBe(200);
+  }, 180_000);
+});
+
+describe("waiting", () => {
+  it("[SDK-6] stops at once when aborted, and the run is canceled, unless told otherwise", async () => {
+    const stop = new AbortController();
+    const call = client.images.generate({ prompt: "slow [sandbox:delay=10]", ...SMALL });
+    const { run_id } = await call;
+    const waiting = call.wait({ signal: stop.signal });
+    let abortedAt = 0;
+    setTimeout(() => {
+      abortedAt = performance.now();
+      stop.abort();
+    }, 1000);
+    const error = await waiting.catch((thrown) => thrown);
+    const rejectedAt = performance.now();
+    expect(rejectedAt - abortedAt).toBeLessThan(100);
+    expect(AbortedError.isInstance(error) && error.runId).toBe(run_id);
+    let status = "";
+    while (status !== "canceled" && performance.now() - rejectedAt < 2000)
+      status = (await client.runs.get(run_id)).status;
+    expect(status).toBe("canceled");
+
+    const other = client.images.generate({ prompt: "slow [sandbox:delay=2]", ...SMALL });
+    const kept = other.wait({ signal: AbortSignal.timeout(500), cancelOnAbort: false });
+    await expect(kept).rejects.toThrow(AbortedError);
+    expect(await other.wait()).toMatchObject({ status: "completed" });
+  }, 30_000);
+
+  it("[SDK-7] goes on asking where a proxy holds events back and takes the waiting away, and warns once", async () => {
+    const asked: string[] = [];
+    const proxy = await startProxy(
+      environment.url,
+      ({ url = "" }) => void asked.push(url) as unknown as false,
+      (headers) => void delete headers.prefer,
+    );
+    const warnings: string[] = [];
+    const logger = { ...console, warn: (line: string) => warnings.push(line) };
+    const own = createClient({ baseUrl: proxy.url, apiKey: environment.key, logger });
+    const done = await own.images.generate({ prompt: "asked [sandbox:delay=7]", ...SMALL }).wait();
+    await proxy.close();
+    expect(done.status).toBe("completed");
+    expect(warnings).toHaveLength(1);
+    expect(asked.filter((url) => url.endsWith(done.run_id)).length).toBeGreaterThan(1);
+  }, 30_000);
+
+  it("[SDK-7] goes on with a stream of events that is cut, and tells each of them once", async () => {
+    const cutter = await startDisconnectingProxy(environment.url, 200);
+    const own = createClient({ baseUrl: cutter.url, apiKey: environment.key });
+    const { run_id } = await client.images.generate({ prompt: "told [sandbox:delay=4]", ...SMALL });
+    const read = async (from: Client, after?: string) => {
+      const events = [];
+      for await (const event of from.runs.events(run_id, after ? { after } : {})) events.push(event);
+      return events;
+    };
+    const heard = await read(own);
+    expect(cutter.cuts()).toBeGreaterThan(2);
+    const whole = await read(client);
+    expect(heard).toEqual(whole);
+    expect(heard.map(({ type }) => type)).toEqual([
+      ...["run.queued", "run.processing", ...Array(heard.length - 3).fill("run.progress"), "run.completed"],
+    ]);
+    expect(await read(client, whole[1]!.id)).toEqual(whole.slice(2));
+    expect(await read(client, whole.at(-1)!.id)).toEqual([]);
+    await cutter.close();
+  }, 30_000);
+
+  it("tells of all runs until the caller leaves, and not at all of what does not exist", async () => {
+    const stop = new AbortController();
+    const seen: string[] = [];
+    const listening = (async () => {
+      for await (const { data } of client.events.stream({ types: ["run.completed"] }, { signal: stop.signal })) {
+        seen.push(String(data.run_id));
+        if (seen.length === 2) stop.abort();
+      }
+    })();
+    const left = expect(listening).rejects.toThrow(AbortedError);
+    const runs = [1, 2].map(() => client.images.generate({ prompt: "seen [sandbox:delay=1]", ...SMALL }).wait());
+    const ids = (await Promise.all(runs)).map(({ run_id }) => run_id);
+    await left;
+    expect(seen).toEqual(expect.arrayContaining(ids));
+    const nothing = client.runs.events("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")[Symbol.asyncIterator]();
+    await expect(nothing.next()).rejects.toThrow(NotFoundError);
+  }, 30_000);
+
+  it("tells of a run that failed, and of one that takes too long", async () => {
+    const failing = client.images.generate({ prompt: "no [sandbox:fail]", ...SMALL }).wait();
+    const error = await failing.catch((thrown) => thrown);
+    expect(RunFailedError.isInstance(error)).toBe(true);
+    expect(error).toMatchObject({ code: "provider_error", run: { status: "failed" } });
+    const late = client.images.generate({ prompt: "late [sandbox:never]", ...SMALL }).wait({ timeout: 700 });
+    const timedOut: TimeoutError = await late.catch((thrown) => thrown);
+    expect(timedOut).toBeInstanceOf(TimeoutError);
+    await client.runs.cancel(timedOut.runId!);
+  }, 30_000);
+});
+
+describe("pictures from anywhere", () => {
+  it("[SDK-8] takes eight kinds of sources", async () => {
+    const { data } = await client.images.upload({ file: png });
+    const sources: Record<string, ImageSource> = {
+      buffer: png,
+      stream: createReadStream(join(folder, "red.png")),
+      blob: new Blob([new Uint8Array(png)]),
+      file: new File([new Uint8Array(png)], "red.png"),
+      response: await fetch(data.image_url),
+      base64: `data:image/png;base64,${png.toString("base64")}`,
+      url: data.image_url,
+      run: { run_id: data.run_id },
+    };
+    for (const [kind, image_url] of Object.entries(sources)) {
+      const told = await client.images.describe({ image_url, sync: true });
+      expect([kind, told.status, told.width]).toEqual([kind, "completed", 48]);
+    }
+    for (const reference_image_url of [png, { run_id: data.run_id }, fromPath(join(folder, "red.png"))]) {
+      const made = client.images.generate({ prompt: "in its colours", ...SMALL, reference_image_url });
+      expect((await made.wait()).status).toBe("completed");
+    }
+    const tagged = client.images.reference({ prompt: "@hero walks", images: [{ image_reference: png, tag: "hero" }] });
+    expect((await tagged.wait()).status).toBe("completed");
+    const seen: number[] = [];
+    await client.images.upload({ file: png }, { onUpload: ({ sentBytes }) => seen.push(sentBytes) });
+    expect(seen.at(-1)).toBe(png.length);
+  }, 60_000);
+});
+
+describe("errors", () => {
+  it("[SDK-9] has a class for each family, with code, request and, across copies, isInstance", async () => {
+    const lax = createClient({ baseUrl: environment.url, apiKey: environment.key, validate: false });
+    const stranger = createClient({ baseUrl: environment.url, apiKey: "gsk_nobody" });
+    const { run_id } = await client.images.generate({ prompt: "done", ...SMALL }).wait();
+    const key = { idempotencyKey: `twice-${run_id}` };
+    await client.images.generate({ prompt: "first", ...SMALL }, key);
+    const cases: [Promise<unknown>, typeof AuthError][] = [
+      [stranger.runs.list(), AuthError],
+      [client.runs.get("01990c3e-2f00-7000-8000-6f0c1a2b3c4d"), NotFoundError],
+      [lax.images.generate({ prompt: "wide", width: 9 }), ValidationError],
+      [lax.images.upload({ file: Buffer.from("no picture") }), ValidationError],
+      [client.runs.cancel(run_id), ConflictError],
+      [client.images.generate({ prompt: "second", ...SMALL }, key), ConflictError],
+    ];
+    for (const [call, family] of cases) {
+      const error = (await call.catch((thrown) => thrown)) as AuthError;
+      expect(error).toBeInstanceOf(family);
+      expect(family.isInstance(error)).toBe(true);
+      expect(error.requestId).toBeTruthy();
+      expect(error.message).toContain(`code: ${error.code}`);
+      const [file, anchor] = error.docUrl!.split("#");
+      expect(readFileSync(new URL(`../../${file}`, import.meta.url), "utf8")).toContain(`<a id="${anchor}"></a>`);
+      expect(anchor).toBe(error.code);
+    }
+    vi.resetModules();
+    const copy = await import("../src/errors.ts");
+    const foreign = new copy.AuthError("elsewhere");
+    expect(foreign instanceof AuthError).toBe(false);
+    expect(AuthError.isInstance(foreign)).toBe(true);
+    expect(NotFoundError.isInstance(foreign)).toBe(false);
+  }, 30_000);
+
+  it("[SDK-10] refuses what the rules refuse, before sending, in the words of the server", async () => {
+    const lax = createClient({ baseUrl: environment.url, apiKey: environment.key, validate: false });
+    const wan = {
+      prompt: "two loras",
+      model_type: "wan-image-2.2",
+      model_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d",
+      ...SMALL,
+    } as const;
+    for (const own of [client, lax]) {
+      const error: ValidationError = await own.images.generate(wan).catch((thrown) => thrown);
+      expect(error).toBeInstanceOf(ValidationError);
+      expect(error.forField("lora_low_name")[0]?.message).toMatch(/required when model_type is wan-image-2.2/);
+      for (const input of [{}, { image_url: environment.url, source_run_id: wan.model_id }]) {
+        const video: ValidationError = await own.generateVideo(input).catch((thrown) => thrown);
+        expect(video.forField("image_url")[0]).toMatchObject({
+          code: "exactly_one_of",
+          message: "Give exactly one of image_url, source_run_id.",
+        });
+      }
+    }
+    const wide: ValidationError = await client.images.generate({ prompt: "x", width: 4000 }).catch((thrown) => thrown);
+    expect(wide.message).toContain("width: Must be between 64 and 2048.");
+  });
+});
+
+describe("lists", () => {
+  it("[SDK-11] goes through 250 runs in three requests, while new ones come", async () => {
+    const tiny = await sharp({ create: { width: 16, height: 16, channels: 3, background: "#fff" } })
+      .png()
+      .toBuffer();
+    const { data } = await client.images.upload({ file: tiny });
+    const parent_id = data.run_id;
+    const upload = () => client.images.uploadMask({ file: tiny, parent_id });
+    for (let done = 0; done < 250; done += 25) await Promise.all(Array.from({ length: 25 }, upload));
+    let requests = 0;
+    const counting: typeof fetch = (input, init) => {
+      requests += 1;
+      return fetch(input, init);
+    };
+    const own = createClient({ baseUrl: environment.url, apiKey: environment.key, fetch: counting });
+    const ids: string[] = [];
+    for await (const run of own.runs.list({ parent_run_id: parent_id, limit: 100 })) {
+      if (ids.length % 60 === 0) await upload();
+      ids.push(run.run_id);
+    }
+    expect([requests, ids.length, new Set(ids).size]).toEqual([3, 250, 250]);
+  }, 90_000);
+});

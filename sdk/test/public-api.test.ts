@@ -1,0 +1,109 @@
+// Every name of the interface is there, typed as the interface says; and what worked with the first version still does.
+import { readFileSync } from "node:fs";
+import { describe, expect, expectTypeOf, it } from "vitest";
+import { generateClient } from "../../scripts/generate/client.ts";
+import { type Contract, listClientOperations } from "../../scripts/generate/client-operations.ts";
+import Client, {
+  type BackgroundRemoved,
+  type Call,
+  type CharacterGeneration,
+  createClient,
+  type Description,
+  type Generation,
+  type ListCall,
+  type Media,
+  type Run,
+  type RunCall,
+  type RunPage,
+  type Upload,
+  type Video,
+} from "../src/index.ts";
+import { findBreakingChanges, type Surface, surfaceOf } from "./contract-surface.ts";
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+const contract = JSON.parse(read("api/openapi.json")) as Contract;
+const client = createClient();
+
+/** The tables of the interface document. */
+const PLAIN = `images.generate images.upload images.uploadMask images.combine images.genRemove images.generativeRemove
+  images.backgroundRemove images.extract images.describe edit.maskImage edit.getLayers generateVideo prompts.enhance
+  prompts.list prompts.get prompts.update prompts.delete runs.get runs.list runs.cancel runs.delete runs.tree
+  runs.estimate`.split(/\s+/);
+const TWO_BODIES = `images.segmentImage images.removeBackground images.edit.vendora images.edit.fluxKontext
+  images.edit.nanobanana images.edit.gemini25 images.combine.nanobanana images.combine.gemini25 images.character
+  images.reference images.reframe images.combine images.describe edit.maskImage`.split(/\s+/);
+
+const find = (name: string) => name.split(".").reduce<any>((place, word) => place?.[word], client);
+
+describe("[SDK-5] names", () => {
+  it("are all there, also those of the contract", () => {
+    const missing = [
+      ...PLAIN,
+      ...TWO_BODIES.flatMap((name) => [name, `${name}.json`, `${name}.formData`]),
+      ...listClientOperations(contract).flatMap(({ name, operation }) => [name, ...(operation["x-aliases"] ?? [])]),
+    ].filter((name) => typeof find(name) !== "function");
+    expect(missing).toEqual([]);
+    expect(client.images.genRemove).toBe(client.images.generativeRemove);
+    for (const gone of ["uploadImage", "generateImageRun", "describe", "enhancePrompt"])
+      expect(gone in client).toBe(false);
+  });
+
+  it("have the types of the interface", () => {
+    const { images, edit, runs } = client;
+    const uuid = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
+    expectTypeOf(() => images.generate({ prompt: "x" })).returns.toEqualTypeOf<RunCall<Generation>>();
+    expectTypeOf(() => images.generate({ prompt: "x" }, { minimal: true })).returns.toEqualTypeOf<RunCall<null>>();
+    expectTypeOf(() => images.upload({ file: "x.png" })).returns.toEqualTypeOf<Call<Upload>>();
+    expectTypeOf(() =>
+      images.edit.fluxKontext.json({ original_run_id: uuid, prompt: "x", model: "flux-kontext-max" }),
+    ).returns.toEqualTypeOf<RunCall<Run>>();
+    expectTypeOf(() => images.edit.fluxKontext.formData({ original_run_id: uuid, prompt: "x" })).returns.toEqualTypeOf<
+      RunCall<Run>
+    >();
+    expectTypeOf(() => images.combine({ images: ["a", "b"] })).returns.toEqualTypeOf<RunCall<Generation>>();
+    expectTypeOf(() => images.combine.gemini25.json({ prompt: "x" })).returns.toEqualTypeOf<RunCall<Generation>>();
+    expectTypeOf(() => images.removeBackground.formData({ image: new Blob() })).returns.toEqualTypeOf<RunCall<Media>>();
+    expectTypeOf(() => images.removeBackground.json({ run_id: uuid, sync: false })).returns.toEqualTypeOf<
+      RunCall<Run>
+    >();
+    expectTypeOf(() => images.backgroundRemove({ run_id: uuid })).returns.toEqualTypeOf<RunCall<BackgroundRemoved>>();
+    expectTypeOf(() => images.character({ prompt: "x" })).returns.toEqualTypeOf<RunCall<CharacterGeneration>>();
+    expectTypeOf(() => images.describe({ run_id: uuid })).returns.toEqualTypeOf<RunCall<Description>>();
+    expectTypeOf(() => edit.maskImage({ original_image_url: "a", mask_image_url: "b" })).returns.toEqualTypeOf<
+      RunCall<Media>
+    >();
+    expectTypeOf(() => client.generateVideo({ image_url: "a" })).returns.toEqualTypeOf<RunCall<Video>>();
+    expectTypeOf(() => runs.list()).returns.toEqualTypeOf<ListCall<RunPage>>();
+    expectTypeOf<Run["status"]>().toExtend<string>();
+    // @ts-expect-error: the JSON form asks for the model
+    void (() => images.edit.fluxKontext.json({ original_run_id: uuid, prompt: "x" }));
+    // @ts-expect-error: a prompt is required
+    void (() => images.generate({ width: 64 }));
+    // @ts-expect-error: there is no such field
+    void (() => images.generate({ prompt: "x", widht: 64 }));
+  });
+
+  it("can be had with new, and without", () => {
+    expect(Object.keys(new Client())).toEqual(Object.keys(createClient()));
+  });
+});
+
+it("[SDK-17] the client and its list of calls are what the contract prints", () => {
+  const { "x-printed": _, ...own } = contract as Contract & { "x-printed": string };
+  for (const [path, text] of Object.entries(generateClient(own))) expect(read(path), path).toBe(text);
+});
+
+it("[SDK-20] nothing that worked with the first version is broken", () => {
+  const before = JSON.parse(read("sdk/test/contract-0.1.0.json")) as Surface;
+  expect(findBreakingChanges(before, surfaceOf(contract))).toEqual([]);
+  const narrower = structuredClone(before);
+  narrower["images.generate"]!.required.push("width");
+  delete narrower["images.generate"]!.fields.seed;
+  (narrower["images.generate"]!.fields.model_type as string[]).shift();
+  narrower["images.generate"]!.fields.prompt = ["a red bicycle"];
+  narrower["images.generate"]!.fields.width = "string";
+  delete narrower["images.generate"]!.answer["outputs[].url"];
+  narrower["runs.get"]!.answer.progress = "string";
+  delete narrower.generateVideo;
+  expect(findBreakingChanges(before, narrower)).toHaveLength(8);
+});

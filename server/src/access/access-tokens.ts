@@ -1,0 +1,70 @@
+// Access tokens of our own: short-lived, and never worth more than the key that minted them. They are signed with a secret
+// that only this service has and only this service needs, so HMAC does; a token dies with its key.
+import { type JWTPayload, SignJWT } from "jose";
+import type { Caller } from "../db/runs/runs.ts";
+import { Fault } from "../faults.ts";
+import type { TokenRequest } from "../kit/access-services.ts";
+import type { Token } from "../kit/schemas/access.ts";
+import type { ApiKeyLookup } from "./api-key-lookup.ts";
+import { intersectScopes, missingScopes } from "./scopes.ts";
+import { verifyToken } from "./verify-token.ts";
+
+export const OWN_ISSUER = "urn:gesso";
+const AUDIENCE = "urn:gesso:api";
+const ALGORITHM = "HS256";
+const KIND = "at+jwt";
+
+export type AccessTokens = {
+  issue(caller: Caller, wish: TokenRequest, tokenId: string): Promise<Token>;
+  authenticate(token: string, origin: string | null): Promise<Caller>;
+};
+
+type Claims = JWTPayload & { key_id?: unknown; scope?: unknown; origin?: unknown; max_spend?: unknown };
+export type AccessTokensDependencies = { secret: Uint8Array; keys: ApiKeyLookup; clock: () => number };
+
+export function createAccessTokens({ secret, keys, clock }: AccessTokensDependencies): AccessTokens {
+  const rules = {
+    ...{ issuer: OWN_ISSUER, audience: AUDIENCE, algorithms: [ALGORITHM], types: [KIND], keys: secret },
+    // Gesso issued and verifies these tokens itself, so a clock tolerance of 5 s is enough (60 s for other issuers).
+    skewSeconds: 5,
+    required: ["sub", "jti", "key_id", "scope"],
+  };
+  return {
+    async issue(caller, wish, token_id) {
+      const { key_id } = caller;
+      if (caller.token || key_id === null) throw new Fault("permission_denied", { reason: "token" });
+      const scopes = wish.scopes ?? caller.scopes.filter((scope) => !scope.startsWith("tenants:"));
+      const required = missingScopes(caller.scopes, scopes);
+      if (required.length > 0) throw new Fault("insufficient_scope", { required });
+      const now = Math.floor(clock() / 1000);
+      const ends = Math.floor((caller.expires_at?.getTime() ?? Number.POSITIVE_INFINITY) / 1000);
+      const exp = Math.min(now + wish.expires_in, ends);
+      const { origin, max_spend } = wish;
+      const access_token = await new SignJWT({ key_id, scope: scopes.join(" "), origin, max_spend })
+        .setProtectedHeader({ alg: ALGORITHM, typ: KIND })
+        .setIssuer(OWN_ISSUER)
+        .setAudience(AUDIENCE)
+        .setSubject(caller.user_id)
+        .setJti(token_id)
+        .setIssuedAt(now)
+        .setExpirationTime(exp)
+        .sign(secret);
+      return { access_token, token_type: "Bearer", expires_in: exp - now, scope: scopes.join(" ") };
+    },
+
+    async authenticate(token, origin) {
+      const claims: Claims = await verifyToken(token, rules, clock);
+      if (claims.origin !== undefined && claims.origin !== origin)
+        throw new Fault("invalid_token", { reason: "origin" });
+      const key = await keys.find({ key_id: String(claims.key_id) });
+      if (!key) throw new Fault("invalid_token");
+      const max_spend = typeof claims.max_spend === "number" ? claims.max_spend : null;
+      return {
+        ...key,
+        scopes: intersectScopes(key.scopes, String(claims.scope).split(" ")),
+        expires_at: new Date(claims.exp! * 1000),
+        token: { token_id: String(claims.jti), max_spend },
+      };
+    },
+  };
+}

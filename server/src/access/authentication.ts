@@ -1,0 +1,62 @@
+// Authentication. The syntax of a credential is checked before any lookup, so malformed ones cost no database query.
+import { z } from "zod";
+import type { Caller } from "../db/runs/runs.ts";
+import { Fault } from "../faults.ts";
+import { type AccessTokens, OWN_ISSUER } from "./access-tokens.ts";
+import { hashApiKey, hasValidApiKeySyntax } from "./api-key.ts";
+import type { ApiKeyLookup } from "./api-key-lookup.ts";
+import { type Issuers, IssuersEnv } from "./issuers.ts";
+import { looksLikeJwt, parseUnverifiedToken } from "./token-syntax.ts";
+
+export const AccessEnv = z.object({
+  GESSO_DEV_KEY: z
+    .string()
+    .refine(hasValidApiKeySyntax, "is no API key: gsk_, 40 random characters and a checksum; npx gesso dev makes one")
+    .optional()
+    .describe("An API key with every right, for a development installation"),
+  ...IssuersEnv.shape,
+});
+
+export type Authenticator = { authenticate(headers: Headers, url: string): Promise<Caller> };
+type CredentialSources = { keys: ApiKeyLookup; minted: AccessTokens; issuers: Issuers };
+
+export function createAuthenticator({ keys, minted, issuers }: CredentialSources): Authenticator {
+  const ofToken = async (token: string, origin: string | null) => {
+    const { issuer } = parseUnverifiedToken(token);
+    const caller = issuer === OWN_ISSUER ? minted.authenticate(token, origin) : issuers.authenticate(issuer, token);
+    if (!caller) throw new Fault("invalid_token");
+    return caller;
+  };
+  return {
+    async authenticate(headers, url) {
+      rejectCredentialsInUrl(url);
+      const { bearer, apiKey } = readCredential(headers);
+      if (bearer && looksLikeJwt(bearer)) return ofToken(bearer, headers.get("origin"));
+      const key = bearer ?? apiKey!;
+      const caller = hasValidApiKeySyntax(key) ? await keys.find({ digest: hashApiKey(key) }) : undefined;
+      if (!caller) throw new Fault("invalid_api_key");
+      return caller;
+    },
+  };
+}
+
+/** Addresses end up in logs and histories. */
+function rejectCredentialsInUrl(url: string): void {
+  const at = url.indexOf("?");
+  if (at < 0) return;
+  const asked = new URLSearchParams(url.slice(at));
+  const found = ["api_key", "apikey", "access_token", "token", "key"].filter((name) => asked.has(name));
+  if (found.length === 0) return;
+  const message = "Credentials are not allowed in the URL. Send them in the Authorization header.";
+  throw new Fault("validation_error", {
+    errors: found.map((name) => ({ path: `/${name}`, code: "unknown_field", message })),
+  });
+}
+
+function readCredential(headers: Headers): { bearer?: string | undefined; apiKey?: string | undefined } {
+  const bearer = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
+  const apiKey = headers.get("x-api-key") ?? undefined;
+  if (bearer && apiKey && bearer !== apiKey) throw new Fault("ambiguous_credentials");
+  if (!bearer && !apiKey) throw new Fault(headers.has("authorization") ? "invalid_api_key" : "authentication_required");
+  return { bearer, apiKey };
+}

@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { generateApiKey, hashApiKey } from "./api-key.ts";
+import { createApiKeyLookup } from "./api-key-lookup.ts";
+import { bootstrapFirstKey } from "./bootstrap-first-key.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startTestDatabase();
+}, 60_000);
+afterAll(() => database?.stop());
+
+const holderOf = (key: string) => createApiKeyLookup(database.db).find({ digest: hashApiKey(key) });
+
+it("makes one key at the first start, however many processes start, and none later", async () => {
+  const made = await Promise.all(Array.from({ length: 5 }, () => bootstrapFirstKey(database.db, {})));
+  const keys = made.filter((key) => key !== undefined);
+  expect(keys).toHaveLength(1);
+  expect(await holderOf(keys[0]!)).toMatchObject({ role: "owner", scopes: ["*", "tenants:*"] });
+  expect(await bootstrapFirstKey(database.db, {})).toBeUndefined();
+});
+
+it("lets in the key of the settings for as long as it stands there, and no other that stood there before", async () => {
+  const [first, second] = [generateApiKey(), generateApiKey()];
+  expect(await bootstrapFirstKey(database.db, { GESSO_DEV_KEY: first })).toBeUndefined();
+  expect(await holderOf(first)).toMatchObject({ user_id: "owner", scopes: ["*", "tenants:*"] });
+  await bootstrapFirstKey(database.db, { GESSO_DEV_KEY: second });
+  expect([await holderOf(first), (await holderOf(second))?.user_id]).toEqual([undefined, "owner"]);
+  await bootstrapFirstKey(database.db, {});
+  expect(await holderOf(second)).toBeUndefined();
+});

@@ -1,0 +1,239 @@
+// The operator's file over providers that are written down here: what is offered in the end, and in which order.
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { defineProvider, type Offer, type Provider } from "../providers/provider.ts";
+import { applyCatalogue } from "./apply-catalogue.ts";
+import { parseCatalogue } from "./parse-catalogue.ts";
+
+const TODAY = "2030-06-15";
+
+const offer = (model: string, as: string, more: Partial<Offer> = {}): Offer => ({
+  ...{ task: "image.generate", model, as, recovery: "none", price: 0.04 },
+  ...more,
+});
+const vendor = (id: string, offers: Offer[], more: Partial<Provider> = {}): Provider => ({
+  ...defineProvider({
+    ...{ id, offers, env: z.object({}), resultOrigins: () => [] },
+    submit: () => Promise.reject(new Error("a catalogue sends nothing")),
+    poll: () => Promise.reject(new Error("a catalogue asks nothing")),
+  }),
+  ...more,
+});
+
+const fal = vendor(
+  "fal",
+  [
+    offer("flux-dev", "fal-ai/flux/dev", { equivalence: "flux", limits: { count: 4, sides: { most: 1536 } } }),
+    offer("flux-dev", "fal-ai/flux-lora", { when: (job) => job.options?.model_id !== undefined, preference: 40 }),
+    offer("vendora", "fal-ai/gpt-image"),
+    offer("vendora", "fal-ai/gpt-image/edit", { task: "image.edit" }),
+  ],
+  { rateLimit: { concurrent: 10, perMinute: 100 } },
+);
+const bfl = vendor("bfl", [offer("flux-dev", "flux-dev", { equivalence: "flux", price_version: "3" })]);
+const openai = vendor("openai", [
+  offer("vendora", "gpt-image-2", { per: "call" }),
+  offer("vendora", "gpt-image-2", { task: "image.edit" }),
+]);
+const local = vendor("local", [offer("flux-dev", "built-in", { recovery: "free", price: 0 })], { preference: 10 });
+const registry = [local, fal, bfl, openai];
+
+function apply(text: string, providers = registry) {
+  const { file, complaints, formatProblems: tell } = parseCatalogue(text, "gesso.yaml");
+  const applied = applyCatalogue(providers, file, TODAY);
+  expect(tell([...complaints, ...applied.complaints])).toEqual([]);
+  return applied.providers;
+}
+const offersOf = (providers: Provider[], model: string, task = "image.generate") =>
+  providers
+    .flatMap((provider) =>
+      provider.offers.map((each) => ({ provider: provider.id, place: placeOf(provider, each), each })),
+    )
+    .filter(({ each }) => each.model === model && each.task === task && each.lifecycle?.state !== "retired")
+    .sort((a, b) => a.place - b.place)
+    .map(({ provider, each }) => ({ ...each, provider }));
+const placeOf = (provider: Provider, each: Offer) => each.preference ?? provider.preference ?? 50;
+const namesOf = (...parameters: Parameters<typeof offersOf>) =>
+  offersOf(...parameters).map(({ provider, as }) => `${provider} ${as}`);
+
+describe("without a file", () => {
+  it.each(["", "# nothing yet\n", "providers:\nmodels:\n", "models:\n  flux-dev:\n"])("%j changes nothing", (text) => {
+    expect(apply(text)).toEqual(registry);
+  });
+});
+
+describe("a provider", () => {
+  it.each(["off", "false", "{ enabled: off }", "{ enabled: false }"])("is gone where the file says %s", (word) => {
+    expect(apply(`providers:\n  fal: ${word}`).map(({ id }) => id)).toEqual(["local", "bfl", "openai"]);
+  });
+
+  it("stays where the file says on", () => {
+    expect(apply("providers:\n  fal: on")).toEqual(registry);
+  });
+
+  it("keeps what the file does not name of its pace, and loses a bound that is null", () => {
+    const paceOf = (text: string) => apply(`providers:\n  fal: ${text}`).find(({ id }) => id === "fal")!.rateLimit;
+    expect(paceOf("{ concurrent: 2 }")).toEqual({ concurrent: 2, perMinute: 100 });
+    expect(paceOf("{ per_minute: null }")).toEqual({ concurrent: 10 });
+    expect(paceOf("{ concurrent: 3, per_minute: 7 }")).toEqual({ concurrent: 3, perMinute: 7 });
+  });
+
+  it("stands where its preference says with all that it offers", () => {
+    expect(namesOf(apply("providers:\n  fal: { preference: 60 }"), "flux-dev")).toEqual([
+      ...["local built-in", "bfl flux-dev", "fal fal-ai/flux/dev", "fal fal-ai/flux-lora"],
+    ]);
+  });
+});
+
+describe("the lines of a model", () => {
+  it("are the order in which its offers are asked; those without a line follow as before", () => {
+    expect(namesOf(apply("models:\n  flux-dev: [bfl, fal]"), "flux-dev")).toEqual([
+      ...["bfl flux-dev", "fal fal-ai/flux-lora", "fal fal-ai/flux/dev", "local built-in"],
+    ]);
+    expect(namesOf(apply("models:\n  flux-dev: [bfl]"), "flux-dev")).toEqual([
+      ...["bfl flux-dev", "local built-in", "fal fal-ai/flux-lora", "fal fal-ai/flux/dev"],
+    ]);
+  });
+
+  it("hold for every task of the model, or for the one that a line names", () => {
+    const both = apply("models:\n  vendora: [openai, fal]");
+    expect(namesOf(both, "vendora")).toEqual(["openai gpt-image-2", "fal fal-ai/gpt-image"]);
+    expect(namesOf(both, "vendora", "image.edit")).toEqual(["openai gpt-image-2", "fal fal-ai/gpt-image/edit"]);
+    const one = apply("models:\n  vendora:\n    - { provider: openai, task: image.edit }");
+    expect(namesOf(one, "vendora")).toEqual(["fal fal-ai/gpt-image", "openai gpt-image-2"]);
+    expect(namesOf(one, "vendora", "image.edit")).toEqual(["openai gpt-image-2", "fal fal-ai/gpt-image/edit"]);
+  });
+
+  it("switch single offers off", () => {
+    const text = "models:\n  flux-dev:\n    - { provider: fal, offer: fal-ai/flux-lora, enabled: off }\n    - bfl";
+    expect(namesOf(apply(text), "flux-dev")).toEqual(["bfl flux-dev", "local built-in", "fal fal-ai/flux/dev"]);
+  });
+
+  it("leave what they change or switch off to be found by runs that have it already", () => {
+    const text =
+      "models:\n  flux-dev:\n    - { provider: fal, offer: fal-ai/flux-lora, enabled: off }\n    - { provider: bfl, as: new }";
+    const found = apply(text).flatMap(({ offers }) => offers.filter(({ lifecycle }) => lifecycle?.state === "retired"));
+    expect(found.map(({ as }) => as)).toEqual(["fal-ai/flux-lora", "flux-dev"]);
+  });
+
+  it("leave every other model as it was", () => {
+    const openaiThen = apply("models:\n  flux-dev: [bfl]").find(({ id }) => id === "openai");
+    expect(openaiThen).toEqual(openai);
+  });
+});
+
+describe("a line", () => {
+  const first = (settings: string, model = "flux-dev") =>
+    offersOf(apply(`models:\n  ${model}:\n    - { ${settings} }`), model)[0]!;
+
+  it("sets a price, and says that the operator did", () => {
+    expect(first("provider: bfl, price: 0.5, per: megapixel")).toMatchObject({
+      ...{ as: "flux-dev", price: 0.5, per: "megapixel", price_version: "operator", equivalence: "flux" },
+    });
+    expect(first("provider: bfl, price: 0.5, price_version: spring")).toMatchObject({ price_version: "spring" });
+    expect(first("provider: bfl, price: unknown").price).toBeNull();
+    expect(first("provider: bfl, price: 0").price).toBe(0);
+  });
+
+  it("binds another upstream name, whose price and end are not those of the old one", () => {
+    const old = offer("flux-dev", "old", { lifecycle: { state: "retired", since: "2029-01-01" }, equivalence: "flux" });
+    const [bound] = offersOf(
+      apply("models:\n  flux-dev: [{ provider: v, as: new }]", [vendor("v", [old])]),
+      "flux-dev",
+    );
+    expect(bound).toMatchObject({ as: "new", price: null, equivalence: "flux", recovery: "none" });
+    expect(bound!.lifecycle).toBeUndefined();
+    expect(first("provider: bfl, as: flux-2, price: 0.1")).toMatchObject({ as: "flux-2", price: 0.1 });
+  });
+
+  it("binds one name for all tasks where they share one", () => {
+    const rebound = apply("models:\n  vendora: [{ provider: openai, as: gpt-image-3 }]");
+    expect(namesOf(rebound, "vendora")[0]).toBe("openai gpt-image-3");
+    expect(namesOf(rebound, "vendora", "image.edit")[0]).toBe("openai gpt-image-3");
+  });
+
+  it("changes the limits that it names and takes away those that are null", () => {
+    const limits =
+      "{ count: null, ratios: ['1:1'], sides: { least: 64, most_pixels: 1000000, most_ratio: 2.5 }, mask: off }";
+    expect(first(`provider: fal, offer: fal-ai/flux/dev, limits: ${limits}`).limits).toEqual({
+      ...{
+        count: undefined,
+        ratios: ["1:1"],
+        sides: { least: 64, mostPixels: 1_000_000, mostRatio: 2.5 },
+        mask: false,
+      },
+    });
+    expect(first("provider: fal, offer: fal-ai/flux/dev, limits: { prompt: 500 }").limits).toEqual({
+      ...{ count: 4, sides: { most: 1536 }, prompt: 500 },
+    });
+  });
+
+  it("sets what happens in doubt, and who may stand in", () => {
+    expect(first("provider: bfl, on_unknown: resubmit").on_unknown).toBe("resubmit");
+    expect(first("provider: bfl, equivalence: mine").equivalence).toBe("mine");
+    expect(first("provider: bfl, equivalence: null").equivalence).toBeUndefined();
+  });
+});
+
+describe("like", () => {
+  it("adds an offer that is made as another, and stands in for nobody", () => {
+    const bound = apply("models:\n  vendorc: [{ provider: fal, like: fal-ai/flux/dev, as: fal-ai/new, price: 0.02 }]");
+    expect(offersOf(bound, "vendorc")).toMatchObject([
+      { provider: "fal", as: "fal-ai/new", price: 0.02, recovery: "none", limits: { count: 4 } },
+    ]);
+    expect(offersOf(bound, "vendorc")[0]!.equivalence).toBeUndefined();
+    expect(offersOf(bound, "flux-dev")).toEqual(offersOf(registry, "flux-dev"));
+  });
+
+  it("adds what the model can be asked for: a model that only generates gets no edit", () => {
+    const bound = apply("models:\n  vendorc: [{ provider: openai, like: vendora, as: gpt-image-2 }]");
+    expect(offersOf(bound, "vendorc")).toMatchObject([{ as: "gpt-image-2", price: 0.04, per: "call" }]);
+    expect(offersOf(bound, "vendorc", "image.edit")).toEqual([]);
+  });
+
+  it("is done as the other is: the adapter hears the name of the model that it knows", async () => {
+    const heard: string[] = [];
+    const adapter = vendor("v", [offer("flux-dev", "flux"), offer("vendora", "gpt")], {
+      async submit(job, { model, as }) {
+        heard.push(`${job.model} ${model} ${as}`);
+        return { state: "done", outputs: [] };
+      },
+    });
+    const [v] = apply("models:\n  vendorc: [{ provider: v, like: flux-dev, as: new }]", [adapter]);
+    for (const each of v!.offers) await v!.submit({ task: each.task, model: each.model }, each, {} as never);
+    expect(heard.sort()).toEqual(["flux-dev flux-dev flux", "flux-dev flux-dev new", "vendora vendora gpt"]);
+  });
+
+  it("stands in the order of the lines", () => {
+    const text = "models:\n  flux-dev:\n    - { provider: openai, like: vendora, as: gpt-image-2 }\n    - bfl";
+    expect(namesOf(apply(text), "flux-dev").slice(0, 2)).toEqual(["openai gpt-image-2", "bfl flux-dev"]);
+  });
+});
+
+describe("lifecycle", () => {
+  const names = (lifecycle: Offer["lifecycle"]) =>
+    namesOf(apply("", [vendor("v", [offer("flux-dev", "x", { lifecycle })])]), "flux-dev");
+
+  it("takes away what is retired, from its day on", () => {
+    expect(names({ state: "retired" })).toEqual([]);
+    expect(names({ state: "retired", since: "2030-06-15" })).toEqual([]);
+    expect(names({ state: "retired", since: "2030-06-16" })).toEqual(["v x"]);
+    expect(names({ state: "deprecated", since: "2020-01-01" })).toEqual(["v x"]);
+  });
+
+  it("is told as it is today: retired later is deprecated now, deprecated later is active now", () => {
+    const stateOf = (lifecycle: Offer["lifecycle"]) =>
+      offersOf(apply("", [vendor("v", [offer("flux-dev", "x", { lifecycle })])]), "flux-dev")[0]!.lifecycle!.state;
+    expect(stateOf({ state: "retired", since: "2031-01-01" })).toBe("deprecated");
+    expect(stateOf({ state: "deprecated", since: "2031-01-01" })).toBe("active");
+    expect(stateOf({ state: "deprecated" })).toBe("deprecated");
+  });
+
+  it("can be set by the operator, either way", () => {
+    const end = (word: string) => `models:\n  flux-dev: [{ provider: bfl, lifecycle: ${word} }]`;
+    expect(namesOf(apply(end("retired")), "flux-dev")).not.toContain("bfl flux-dev");
+    expect(namesOf(apply(end("{ state: retired, since: 2030-06-16 }")), "flux-dev")).toContain("bfl flux-dev");
+    const dead = vendor("bfl", [offer("flux-dev", "flux-dev", { lifecycle: { state: "retired" } })]);
+    expect(namesOf(apply(end("active"), [dead]), "flux-dev")).toEqual(["bfl flux-dev"]);
+  });
+});

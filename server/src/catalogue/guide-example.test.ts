@@ -1,0 +1,37 @@
+// The file that the guide shows is a file that works, with the providers that there are.
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { providers } from "../providers/all.ts";
+import { applyCatalogue } from "./apply-catalogue.ts";
+import { parseCatalogue } from "./parse-catalogue.ts";
+
+const GUIDE = new URL("../../../docs/guide/catalogue.md", import.meta.url);
+const example = /^```yaml\n([\s\S]*?)^```$/m.exec(readFileSync(GUIDE, "utf8"))![1]!;
+
+it("is taken without a complaint, and does what its comments say", () => {
+  const { file, complaints, formatProblems: tell } = parseCatalogue(example, "gesso.yaml");
+  const applied = applyCatalogue(providers, file, "2026-11-15");
+  expect(tell([...complaints, ...applied.complaints])).toEqual([]);
+
+  const named = (id: string) => applied.providers.find((provider) => provider.id === id);
+  expect(named("sandbox")).toBeUndefined();
+  expect(named("fal")!.rateLimit).toEqual({ concurrent: 8, perMinute: 120 });
+  const flux = applied.providers
+    .flatMap(({ id, offers }) => offers.map((offer) => ({ id, ...offer })))
+    .filter(({ task, model }) => task === "image.generate" && model === "flux-dev")
+    .filter(({ lifecycle }) => lifecycle?.state !== "retired")
+    .sort((a, b) => a.preference! - b.preference!);
+  expect(flux.slice(0, 2)).toMatchObject([{ id: "bfl" }, { id: "fal", price: 0.02, per: "megapixel" }]);
+  expect(flux.map(({ as }) => as)).not.toContain("fal-ai/flux-lora");
+  expect(named("openai")!.offers.filter(({ as }) => as === "gpt-image-2.6-flare")).toHaveLength(2);
+  expect(named("replicate")!.offers.find(({ model }) => model === "vendorc")).toMatchObject({ price: null });
+  expect(named("runway")!.offers.find(({ as }) => as === "gen4_turbo")).toMatchObject({
+    ...{ on_unknown: "resubmit", limits: { durations: [5, 10], prompt: undefined } },
+  });
+});
+
+it("names every word that a line may have", () => {
+  const guide = readFileSync(GUIDE, "utf8");
+  const words = ["provider", "task", "offer", "like", "enabled", "as", "price", "per", "price_version", "limits"];
+  for (const word of [...words, "lifecycle", "equivalence", "on_unknown"]) expect(guide).toContain(`\`${word}\``);
+});

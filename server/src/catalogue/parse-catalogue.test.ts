@@ -1,0 +1,222 @@
+// Wrong files, and what an operator is told about them: the place, what is wrong, and what would be right.
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { defineProvider, type Offer } from "../providers/provider.ts";
+import { applyCatalogue } from "./apply-catalogue.ts";
+import { parseCatalogue } from "./parse-catalogue.ts";
+
+const offer = (model: string, as: string, more: Partial<Offer> = {}): Offer => ({
+  ...{ task: "image.generate", model, as, recovery: "none", price: 0.04 },
+  ...more,
+});
+const vendor = (id: string, offers: Offer[]) =>
+  defineProvider({
+    ...{ id, offers, env: z.object({}), resultOrigins: () => [] },
+    submit: () => Promise.reject(new Error("a catalogue sends nothing")),
+    poll: () => Promise.reject(new Error("a catalogue asks nothing")),
+  });
+const registry = [
+  vendor("local", [offer("flux-dev", "built-in", { recovery: "free" })]),
+  vendor("fal", [offer("flux-dev", "fal-ai/flux/dev"), offer("flux-dev", "fal-ai/flux-lora")]),
+  vendor("openai", [offer("vendora", "gpt-image-2"), offer("vendora", "gpt-image-2", { task: "image.edit" })]),
+];
+
+function complaintsOf(text: string): string[] {
+  const { file, complaints, formatProblems: tell } = parseCatalogue(text, "gesso.yaml");
+  return tell([...complaints, ...applyCatalogue(registry, file, "2030-06-15").complaints]);
+}
+const models = (...lines: string[]) => `models:\n  flux-dev:\n${lines.map((line) => `    - ${line}\n`).join("")}`;
+
+const WRONG: [what: string, text: string, complaint: string][] = [
+  [
+    "text that is no YAML",
+    "providers:\n  fal: {",
+    "2:9 Flow map in block collection must be sufficiently indented and end with a }",
+  ],
+  ["one key twice", "providers:\n  fal: on\n  fal: off", "3:3 Map keys must be unique"],
+  ["a list at the top", "- fal", "1:1 the file is a mapping of providers and models"],
+  ["an unknown part", "provider:\n  fal: on", "1:1 unknown setting provider; did you mean providers?"],
+  ["an unknown part far from any", "\n\nhosts: 3", "3:1 unknown setting hosts; there are providers, models"],
+  ["a list of providers", "providers:\n  - fal", "2:3 providers is a mapping of providers"],
+  ["an unknown provider", "providers:\n  fall: off", "2:3 unknown provider fall; did you mean fal?"],
+  ["a provider far from any", "providers:\n  acme: off", "2:3 unknown provider acme; there are local, fal, openai"],
+  ["a switch that is none", "providers:\n  fal: maybe", "2:8 enabled is on or off"],
+  [
+    "an unknown setting",
+    "providers:\n  fal:\n    concurent: 3",
+    "3:5 unknown setting concurent; did you mean concurrent?",
+  ],
+  [
+    "no jobs at once",
+    "providers:\n  fal: { concurrent: 0 }",
+    "2:22 concurrent is how many jobs may be under way at once: a whole number, or null for no limit",
+  ],
+  [
+    "a number in quotes",
+    'providers:\n  fal: { per_minute: "60" }',
+    "2:22 per_minute is how many jobs may be sent in a minute: a whole number, or null for no limit",
+  ],
+  ["an unknown model", "models:\n  flux-def: [fal]", "2:3 unknown model flux-def; did you mean flux-dev?"],
+  [
+    "a model without a list",
+    "models:\n  flux-dev: fal",
+    "2:13 a model has a list of providers, a line for each, the preferred first",
+  ],
+  ["a number as a line", models("7"), "3:7 a line is the name of a provider, or a mapping that begins with provider"],
+  ["a line without a provider", models("price: 3"), "3:7 a line names its provider"],
+  ["an unknown provider in a line", models("fall"), "3:7 unknown provider fall; did you mean fal?"],
+  [
+    "an unknown provider in a mapping",
+    models("provider: opeani"),
+    "3:17 unknown provider opeani; did you mean openai?",
+  ],
+  [
+    "an unknown word in a line",
+    models("provider: local\n      pirce: 1"),
+    "4:7 unknown setting pirce; did you mean price?",
+  ],
+  [
+    "a price in words",
+    models("provider: local\n      price: cheap"),
+    "4:14 price is a number of US dollars, 0 or more, or unknown",
+  ],
+  [
+    "a price below nothing",
+    models("provider: local\n      price: -1"),
+    "4:14 price is a number of US dollars, 0 or more, or unknown",
+  ],
+  [
+    "a basis that there is not",
+    models("provider: local\n      price: 1\n      per: pixel"),
+    "5:12 per is image, megapixel, second or call",
+  ],
+  [
+    "a basis without a price",
+    models("provider: local\n      per: call"),
+    "4:12 per says what a price is for; say price too",
+  ],
+  [
+    "an unknown limit",
+    models("provider: local\n      limits: { sizs: [1x1] }"),
+    "4:17 unknown setting sizs; did you mean sizes?",
+  ],
+  [
+    "an unknown bound of sides",
+    models("provider: local\n      limits:\n        sides: { max: 3 }"),
+    "5:18 unknown setting max; there are least, most, step, least_pixels, most_pixels, most_ratio",
+  ],
+  [
+    "a size that is none",
+    models("provider: local\n      limits: { sizes: [large] }"),
+    "4:25 sizes is a list of sizes such as [1024x1024, 1536x1024]",
+  ],
+  [
+    "a range that ends before it begins",
+    models("provider: local\n      limits: { duration: { least: 5, most: 2 } }"),
+    "4:27 duration is { least, most } in seconds, the lesser first",
+  ],
+  [
+    "a state that there is not",
+    models("provider: local\n      lifecycle: dead"),
+    "4:18 lifecycle is active, deprecated or retired, or a mapping of state, since and successor",
+  ],
+  [
+    "a day that is none",
+    models("provider: local\n      lifecycle: { state: retired, since: soon }"),
+    "4:43 since is a day such as 2026-12-31",
+  ],
+  [
+    "a word for doubt that there is not",
+    models("provider: local\n      on_unknown: retry"),
+    "4:19 on_unknown is fail or resubmit",
+  ],
+  [
+    "a provider that has nothing for the model",
+    models("openai"),
+    "3:7 openai does not offer flux-dev; to add it, say as, and like with one of vendora",
+  ],
+  [
+    "a task that the model is not offered for",
+    "models:\n  vendora:\n    - { provider: openai, task: image.edti }",
+    "3:33 openai does not offer image.edti with vendora; did you mean image.edit?",
+  ],
+  [
+    "an offer that there is not",
+    models("{ provider: fal, offer: fal-ai/flux-laro }"),
+    "3:31 fal has no offer fal-ai/flux-laro for flux-dev; did you mean fal-ai/flux-lora?",
+  ],
+  [
+    "a name that could be for two offers",
+    models("{ provider: fal, as: fal-ai/new }"),
+    "3:28 as is for which of fal's offers? Say offer: fal-ai/flux/dev or fal-ai/flux-lora",
+  ],
+  [
+    "another name for what is built in",
+    models("{ provider: local, as: other }"),
+    "3:30 built-in is built in and has no other name",
+  ],
+  [
+    "two lines for one offer",
+    models("fal", "{ provider: fal, offer: fal-ai/flux-lora }"),
+    "4:7 fal's fal-ai/flux-lora for flux-dev has a line already",
+  ],
+  [
+    "two offers with one name",
+    models("{ provider: fal, offer: fal-ai/flux-lora, as: fal-ai/flux/dev }"),
+    "3:53 fal has two offers of flux-dev with the name fal-ai/flux/dev",
+  ],
+  [
+    "like without a name",
+    models("{ provider: openai, like: vendora }"),
+    "3:33 like needs as: openai's own name for the model",
+  ],
+  [
+    "like something that is not there",
+    models("{ provider: openai, like: vendorz, as: x }"),
+    "3:33 openai offers nothing like vendorz; did you mean vendora?",
+  ],
+  [
+    "like beside offer",
+    models("{ provider: openai, like: vendora, offer: gpt-image-2, as: x }"),
+    "3:33 like makes a new offer and offer names an old one; say only one of them",
+  ],
+  [
+    "like two things at once",
+    "models:\n  vendorc:\n    - { provider: fal, like: flux-dev, as: x }",
+    "3:30 like flux-dev may mean fal-ai/flux/dev or fal-ai/flux-lora; say which of them",
+  ],
+  [
+    "like something for a task that is not asked",
+    models("{ provider: openai, like: vendora, task: image.edit, as: x }"),
+    "3:33 nothing that openai does like vendora is ever asked of flux-dev",
+  ],
+];
+
+it.each(WRONG)("%s", (_, text, complaint) => {
+  expect(complaintsOf(text)).toEqual([`gesso.yaml:${complaint}`]);
+});
+
+it("tells everything that is wrong at once, each at its own place", () => {
+  const text = `
+providers:
+  fall: off
+  fal: { concurrent: many, per_hour: 3 }
+models:
+  flux-dev:
+    - acme
+    - { provider: fal, price: free, per: pixel }
+    - { provider: openai, like: flux-dev, as: y }
+`;
+  expect(complaintsOf(text).map((complaint) => complaint.split(" ")[0])).toEqual([
+    ...["gesso.yaml:3:3", "gesso.yaml:4:22", "gesso.yaml:4:28"],
+    ...["gesso.yaml:7:7", "gesso.yaml:8:31", "gesso.yaml:8:42", "gesso.yaml:9:33"],
+  ]);
+});
+
+it("finds its way through anchors", () => {
+  const text = "models:\n  flux-dev:\n    - &mine { provider: fal, pirce: 1 }\n  vendora:\n    - *mine";
+  expect(complaintsOf(text)).toEqual([
+    ...["gesso.yaml:3:30 unknown setting pirce; did you mean price?"],
+    ...["gesso.yaml:3:30 unknown setting pirce; did you mean price?"],
+  ]);
+});

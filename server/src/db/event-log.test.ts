@@ -1,0 +1,223 @@
+// The log under many writers at once: whoever reads on from where it was sees each event once, whenever it was committed.
+import pg from "pg";
+import { v7 } from "uuid";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import type { Database } from "./connect.ts";
+import {
+  dropEventPartitions,
+  type EventRow,
+  findRunsOfEvents,
+  formatPosition,
+  isPositionAfter,
+  LOG_START,
+  type LogPosition,
+  listEventsAfter,
+  listLatestEventsOfOpenRuns,
+  listRunEvents,
+  listTenantEvents,
+  parsePosition,
+  readLogHead,
+  repairEventClock,
+} from "./event-log.ts";
+import { endRun, recordProgress, startClaimedRun } from "./runs/open-runs.ts";
+import { insertRun, type NewRun } from "./runs/runs.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startTestDatabase();
+}, 60_000);
+afterAll(() => database?.stop());
+
+const INSERT = "insert into events (run_id, event_id, tenant_id, type) values ($1, $2, $3, 'run.progress')";
+const TENANT = v7();
+
+const newRun = (run_id: string): NewRun => ({
+  ...{ run_id, tenant_id: TENANT, user_id: "u", operation: "images.generate", run_type: "image-generation" },
+  ...{ inputs: {}, plan: [], metadata: {}, warnings: [], root_run_id: run_id, depth: 1, lane: "x" },
+  ...{ deadlineSeconds: 60, event_id: v7() },
+});
+
+/** The database as one connection sees it, so that a transaction can be held open. */
+const through = (client: pg.Client): Database => ({
+  ...database.db,
+  query: async (name, text, values) => (await client.query({ name, text, values: values ?? [] })).rows,
+});
+
+async function writer(url: string) {
+  const client = new pg.Client({ connectionString: url, options: "-c role=gesso_system" });
+  await client.connect();
+  return client;
+}
+
+/** Reads on until it has seen `count` events after `from`, in steps of a few. */
+async function readOn(from: LogPosition, count: number): Promise<EventRow[]> {
+  const seen: EventRow[] = [];
+  let position = from;
+  const until = Date.now() + 20_000;
+  while (seen.length < count && Date.now() < until) {
+    const next = await listEventsAfter(database.db, position, 7);
+    seen.push(...next);
+    position = next.at(-1) ?? position;
+  }
+  return seen;
+}
+
+describe("the order of the log", () => {
+  it("shows a reader every event once while transactions commit in any order", async () => {
+    const from = await readLogHead(database.db);
+    const written: string[] = [];
+    const write = async (worker: number) => {
+      const client = await writer(database.url);
+      for (let n = 0; n < 60; n++) {
+        await client.query("begin");
+        for (let each = 0; each <= n % 3; each++) {
+          const id = v7();
+          await client.query(INSERT, [v7(), id, TENANT]);
+          if (n % 10 !== 9) written.push(id);
+        }
+        await new Promise((resolve) => setTimeout(resolve, (worker * 7 + n * 13) % 25));
+        await client.query(n % 10 === 9 ? "rollback" : "commit");
+      }
+      await client.end();
+    };
+    const writing = Promise.all([0, 1, 2, 3, 4, 5].map(write));
+    const expected = 6 * [...Array(60).keys()].filter((n) => n % 10 !== 9).reduce((sum, n) => sum + 1 + (n % 3), 0);
+    const seen = await readOn(from, expected);
+    await writing;
+    seen.push(...(await listEventsAfter(database.db, seen.at(-1)!, 100)));
+    expect(seen.map(({ event_id }) => event_id).sort()).toEqual(written.sort());
+    expect(seen.every((event, index) => index === 0 || isPositionAfter(event, seen[index - 1]!))).toBe(true);
+  }, 60_000);
+
+  it("holds back what is committed while an older transaction is under way, and loses neither", async () => {
+    const from = await readLogHead(database.db);
+    const [slow, fast] = [await writer(database.url), await writer(database.url)];
+    const [first, second] = [v7(), v7()];
+    await slow.query("begin");
+    await slow.query(INSERT, [v7(), first, TENANT]);
+    await fast.query(INSERT, [v7(), second, TENANT]);
+    expect(await listEventsAfter(database.db, from, 10)).toEqual([]);
+    await slow.query("commit");
+    const seen = await listEventsAfter(database.db, from, 10);
+    expect(seen.map(({ event_id }) => event_id)).toEqual([first, second]);
+    await Promise.all([slow.end(), fast.end()]);
+  });
+
+  it("tells a change that waited for another one's after it, though its transaction is the older one", async () => {
+    const runId = v7();
+    const claim = { run_id: runId, tenant_id: TENANT, epoch: 0 };
+    await insertRun(database.db, newRun(runId));
+    await startClaimedRun(database.db, claim, v7());
+    const [older, newer] = [await writer(database.url), await writer(database.url)];
+    await older.query("begin");
+    await older.query("select pg_current_xact_id()");
+    await newer.query("begin");
+    await recordProgress(through(newer), runId, 0.5, v7());
+    const ending = endRun(
+      through(older),
+      claim,
+      { status: "failed", error: { message: "x", code: "x" } as never },
+      v7(),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await newer.query("commit");
+    expect(await ending).toBe(true);
+    await older.query("commit");
+    const types = (await listRunEvents(database.db, TENANT, runId)).map(({ type }) => type);
+    expect(types).toEqual(["run.queued", "run.processing", "run.progress", "run.failed"]);
+    await Promise.all([older.end(), newer.end()]);
+  });
+
+  it("shows how open runs stand, each by its last event", async () => {
+    const [tenant, first, second] = [v7(), v7(), v7()];
+    for (const run of [first, second]) await insertRun(database.db, { ...newRun(run), tenant_id: tenant });
+    await startClaimedRun(database.db, { run_id: first, tenant_id: tenant, epoch: 0 }, v7());
+    const at = { ...(await readLogHead(database.db)), limit: 10 };
+    await recordProgress(database.db, first, 0.5, v7());
+    const standing = await listLatestEventsOfOpenRuns(database.db.forTenant(tenant), tenant, at);
+    expect(standing.map(({ run_id, type }) => [run_id, type])).toEqual([
+      [second, "run.queued"],
+      [first, "run.processing"],
+    ]);
+    expect([...(await findRunsOfEvents(database.db, standing)).keys()].sort()).toEqual([first, second].sort());
+  });
+
+  it("gives a tenant its own events only, and a run its own", async () => {
+    const from = await readLogHead(database.db);
+    const [mine, theirs, run] = [v7(), v7(), v7()];
+    await database.db.query("test.event", INSERT, [run, v7(), mine]);
+    await database.db.query("test.event", INSERT, [v7(), v7(), mine]);
+    await database.db.query("test.event", INSERT, [run, v7(), theirs]);
+    expect(await listTenantEvents(database.db.forTenant(mine), mine, { ...from, limit: 9 })).toHaveLength(2);
+    expect(await listTenantEvents(database.db.forTenant(theirs), mine, { ...from, limit: 9 })).toEqual([]);
+    const [event, ...rest] = await listRunEvents(database.db.forTenant(mine), mine, run);
+    expect([event!.run_id, event!.tenant_id, event!.is_final, rest]).toEqual([run, mine, true, []]);
+    expect(await listRunEvents(database.db.forTenant(theirs), mine, run)).toEqual([]);
+  });
+
+  it("goes on above what a database brought from another cluster", async () => {
+    const foreign = v7();
+    await database.db.query("test.event", INSERT, [foreign, foreign, TENANT]);
+    await database.owner.query("test.lift", "update events set xact = 1000000000 where event_id = $1", [foreign]);
+    const before = await readLogHead(database.db);
+    expect(before.xact).toBeLessThan(1_000_000_000);
+    await repairEventClock(database.db);
+    const [brought] = (await listEventsAfter(database.db, before, 10)).slice(-1);
+    expect(brought!.event_id).toBe(foreign);
+    const next = v7();
+    await database.db.query("test.event", INSERT, [v7(), next, TENANT]);
+    expect((await listEventsAfter(database.db, brought!, 10)).map(({ event_id }) => event_id)).toEqual([next]);
+    const head = await readLogHead(database.db);
+    await repairEventClock(database.db);
+    expect((await readLogHead(database.db)).xact - head.xact).toBeLessThan(10);
+  });
+});
+
+describe("the name of a place", () => {
+  it("is read as it was printed, and sorts as the log does", () => {
+    const places = [LOG_START, { xact: 15, seq: 9 }, { xact: 16, seq: 1 }, { xact: 2 ** 40, seq: 10 }];
+    const names = places.map(formatPosition);
+    expect(names.map(parsePosition)).toEqual(places);
+    expect([...names].reverse().sort()).toEqual(names);
+    for (const wrong of ["", "12", "0-0", `${names[1]} `, names[1]!.toUpperCase(), `${names[1]}\n`]) {
+      expect(parsePosition(wrong)).toBeUndefined();
+    }
+  });
+});
+
+describe("the keeping of events", () => {
+  const dayOf = (days: number) => new Date(Date.now() - days * 86_400_000);
+  const idAt = (moment: Date) => v7({ msecs: moment.getTime() });
+  const partitions = async () =>
+    (
+      await database.owner.query<{ name: string }>(
+        "test.days",
+        "select inhrelid::regclass::text as name from pg_inherits where inhparent = 'events'::regclass order by 1",
+      )
+    ).map(({ name }) => name);
+  const nameOf = (moment: Date) => `events_${moment.toISOString().slice(0, 10).replaceAll("-", "")}`;
+
+  it("drops whole days after their time, but none that a run is still open in", async () => {
+    for (const days of [40, 35, 31, 30])
+      await database.owner.query("test.make", "select make_partitions($1::date, 1)", [dayOf(days)]);
+    const [old, open, kept] = [dayOf(40), dayOf(35), dayOf(30)];
+    for (const moment of [old, open, kept]) await database.db.query("test.event", INSERT, [idAt(moment), v7(), TENANT]);
+    await database.db.query(
+      "test.open",
+      "insert into open_runs (run_id, tenant_id, lane, deadline_at) values ($1, $2, 'x', now())",
+      [idAt(open), TENANT],
+    );
+    expect(await dropEventPartitions(database.db, 30)).toBe(2);
+    const left = await partitions();
+    expect(left).not.toContain(nameOf(old));
+    expect(left).toEqual(expect.arrayContaining([nameOf(open), nameOf(kept), nameOf(new Date())]));
+    await database.db.query("test.close", "delete from open_runs where tenant_id = $1", [TENANT]);
+    expect(await dropEventPartitions(database.db, 30)).toBe(1);
+    expect(await partitions()).not.toContain(nameOf(open));
+  });
+
+  it("is not in the hands of those who answer callers", async () => {
+    await expect(dropEventPartitions(database.db.forTenant(TENANT), 30)).rejects.toThrow("permission denied");
+  });
+});

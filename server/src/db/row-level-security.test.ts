@@ -1,0 +1,173 @@
+// The second wall, by itself: what the database shows to whom, whatever a statement asks for.
+import pg from "pg";
+import { v7 } from "uuid";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { connectDatabase } from "./connect.ts";
+import { migrate } from "./migrate.ts";
+
+let database: TestDatabase;
+const TENANTS = [v7(), v7()] as const;
+const EACH = 50;
+
+beforeAll(async () => {
+  database = await startTestDatabase();
+  for (const tenant of TENANTS) {
+    await database.db.query("test.tenant", "insert into tenants (tenant_id, name) values ($1, 'x')", [tenant]);
+    for (let n = 0; n < EACH; n++) {
+      await database.db.query(
+        "test.prompt",
+        "insert into prompts (tenant_id, prompt_id, name, text, folded_name, folded_text) values ($1, $2, 'x', 'x', 'x', 'x')",
+        [tenant, v7()],
+      );
+    }
+  }
+}, 60_000);
+afterAll(() => database?.stop());
+
+type Table = {
+  name: string;
+  is_forced: boolean;
+  policies: string[];
+  app: boolean;
+  system: boolean;
+  is_partition: boolean;
+};
+const tables = () =>
+  database.owner.query<Table>(
+    "test.tables",
+    `select relname::text as name, relforcerowsecurity and relrowsecurity as is_forced, relispartition as is_partition,
+       array(select polname::text from pg_policy where polrelid = pg_class.oid order by polname) as policies,
+       has_any_column_privilege('gesso_app', pg_class.oid, 'select, insert, update') as app,
+       has_any_column_privilege('gesso_system', pg_class.oid, 'select, insert, update') as system
+     from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and exists (
+       select from pg_attribute where attrelid = pg_class.oid and attname = 'tenant_id' and not attisdropped)`,
+  );
+
+describe("every table that has a tenant", () => {
+  it("is behind the wall, for its owner too, and its partitions are reached through it only", async () => {
+    const all = await tables();
+    const whole = all.filter((table) => !table.is_partition);
+    expect(whole.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["runs", "assets", "prompts", "api_keys", "audit"]),
+    );
+    expect(whole.filter(({ is_forced, policies }) => !is_forced || !policies.includes("own"))).toEqual([]);
+    expect(all.filter((table) => table.is_partition).length).toBeGreaterThan(20);
+    expect(all.filter((table) => table.is_partition && (table.app || table.system))).toEqual([]);
+  });
+
+  it("shows nothing to a statement without a tenant, nor with one that does not exist", async () => {
+    const client = new pg.Client({ connectionString: database.url, options: "-c role=gesso_app" });
+    await client.connect();
+    try {
+      for (const tenant of ["", v7()]) {
+        await client.query("select set_config('app.tenant', $1, false)", [tenant]);
+        for (const { name, is_partition } of await tables()) {
+          if (is_partition || name === "lora_names") continue;
+          expect([name, (await client.query(`select from ${name}`)).rowCount]).toEqual([name, 0]);
+        }
+      }
+    } finally {
+      await client.end();
+    }
+  });
+
+  it("takes no row of another tenant, and changes and deletes none", async () => {
+    const [mine, theirs] = TENANTS;
+    const db = database.db.forTenant(mine);
+    const insert =
+      "insert into prompts (tenant_id, prompt_id, name, text, folded_name, folded_text) values ($1, $2, '', '', '', '')";
+    await expect(db.query("test.foreign", insert, [theirs, v7()])).rejects.toThrow("row-level security");
+    expect(
+      await db.query("test.change", "update prompts set name = 'y' where tenant_id = $1 returning 1", [theirs]),
+    ).toEqual([]);
+    expect(await db.query("test.gone", "delete from prompts where tenant_id = $1 returning 1", [theirs])).toEqual([]);
+    await expect(
+      db.query("test.move", "update prompts set tenant_id = $1 where tenant_id = $2", [theirs, mine]),
+    ).rejects.toThrow("row-level security");
+  });
+});
+
+describe("the roles", () => {
+  it("own nothing and pass no wall, and leave the log as it is", async () => {
+    const roles = await database.owner.query(
+      "test.roles",
+      `select rolname, rolsuper or rolbypassrls or rolcreaterole or rolcanlogin as may,
+         exists (select from pg_class where relowner = pg_roles.oid) as owns
+       from pg_roles where rolname in ('gesso_app', 'gesso_system') order by rolname`,
+    );
+    expect(roles).toEqual([
+      { rolname: "gesso_app", may: false, owns: false },
+      { rolname: "gesso_system", may: false, owns: false },
+    ]);
+    for (const db of [database.db, database.db.forTenant(TENANTS[0])]) {
+      await expect(db.query("test.rewrite", "update audit set subject = 'x'")).rejects.toThrow("permission denied");
+      await expect(db.query("test.erase", "delete from audit")).rejects.toThrow("permission denied");
+    }
+  });
+});
+
+describe("a statement in the name of a tenant", () => {
+  it("sees that tenant alone, with two of them interleaved on five connections, and leaves nothing behind", async () => {
+    const db = connectDatabase({ DATABASE_URL: database.url, DATABASE_POOL: 5 });
+    try {
+      const asked = Array.from({ length: 1000 }, async (_, n) => {
+        if (n % 10 === 9) {
+          const [row] = await db.query<{ role: string; tenant: string | null }>(
+            "test.left",
+            "select current_user::text as role, current_setting('app.tenant', true) as tenant",
+          );
+          return [row!.role === "gesso_system" && !row!.tenant, true];
+        }
+        const tenant = TENANTS[n % 2]!;
+        const rows = await db
+          .forTenant(tenant)
+          .query<{ tenant_id: string }>("test.all", "select tenant_id from prompts");
+        return [rows.every((row) => row.tenant_id === tenant), rows.length === EACH];
+      });
+      expect((await Promise.all(asked)).filter(([isOwn, isWhole]) => !isOwn || !isWhole)).toEqual([]);
+    } finally {
+      await db.close();
+    }
+  });
+
+  it("fails as itself and not as its neighbour: the connection goes on as before", async () => {
+    const db = connectDatabase({ DATABASE_URL: database.url, DATABASE_POOL: 2 });
+    try {
+      for (let n = 0; n < 20; n++) {
+        await expect(db.forTenant(TENANTS[0]).query("test.wrong", "select 1 / $1::int as one", [0])).rejects.toThrow(
+          "division",
+        );
+        await expect(db.forTenant("no uuid").query("test.odd", "select * from prompts")).rejects.toThrow("uuid");
+        expect(await db.forTenant(TENANTS[1]).query("test.right", "select $1::int as one", [n])).toEqual([{ one: n }]);
+      }
+    } finally {
+      await db.close();
+    }
+  });
+});
+
+describe("an owner who is no superuser", () => {
+  it("migrates, and lets in another who may do nothing but work", async () => {
+    await database.owner.query("test.dba", "create role dba login createrole password 'dba'");
+    await database.owner.query("test.worker", "create role worker login password 'worker'");
+    await database.owner.query("test.admin", "grant gesso_app, gesso_system to dba with admin option");
+    await database.owner.query("test.database", "create database other owner dba");
+    const urlOf = (user: string) => {
+      const url = new URL(database.url);
+      [url.username, url.password, url.pathname] = [user, user, "/other"];
+      return url.href;
+    };
+    await migrate(urlOf("dba"), urlOf("worker"));
+    const db = connectDatabase({ DATABASE_URL: urlOf("worker"), DATABASE_POOL: 2 });
+    try {
+      await db.query("test.tenant", "insert into tenants (tenant_id, name) values ($1, 'x')", [TENANTS[0]]);
+      expect(await db.query("test.days", "select make_partitions('2030-01-01', 2)")).toHaveLength(1);
+      expect(await db.forTenant(TENANTS[0]).query("test.own", "select tenant_id from tenants")).toHaveLength(1);
+      expect(await db.forTenant(TENANTS[1]).query("test.own", "select tenant_id from tenants")).toHaveLength(0);
+      await expect(db.query("test.drop", "drop table runs")).rejects.toThrow("must be owner");
+    } finally {
+      await db.close();
+    }
+  });
+});

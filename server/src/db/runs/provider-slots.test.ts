@@ -1,0 +1,81 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
+import { connectDatabase } from "../connect.ts";
+import { claimProviderSlot, takeRateLimitToken } from "./provider-slots.ts";
+
+let database: TestDatabase;
+let second: ReturnType<typeof connectDatabase>;
+beforeAll(async () => {
+  database = await startTestDatabase();
+  second = connectDatabase({ DATABASE_URL: database.url, DATABASE_POOL: 8 });
+});
+afterAll(async () => {
+  await second.close();
+  await database.stop();
+});
+
+const openRun = async () => {
+  const claim = { run_id: randomUUID(), tenant_id: randomUUID(), epoch: 0 };
+  await database.db.query(
+    "test.open",
+    "insert into open_runs (run_id, tenant_id, deadline_at) values ($1, $2, now() + interval '1 hour')",
+    [claim.run_id, claim.tenant_id],
+  );
+  return claim;
+};
+
+describe("places at a provider", () => {
+  it("are never more than there are, however many processes ask at once", async () => {
+    const runs = await Promise.all(Array.from({ length: 40 }, openRun));
+    const got = await Promise.all(runs.map((run, n) => claimProviderSlot(n % 2 ? database.db : second, "few", run, 7)));
+    expect(got.filter(Boolean)).toHaveLength(7);
+  });
+
+  it("are kept by who has one, and free again when its run has ended", async () => {
+    const [first, other] = [await openRun(), await openRun()];
+    expect(await claimProviderSlot(database.db, "one", first, 1)).toBe(true);
+    expect(await claimProviderSlot(database.db, "one", first, 1)).toBe(true);
+    expect(await claimProviderSlot(database.db, "one", other, 1)).toBe(false);
+    await database.db.query("test.end", "delete from open_runs where run_id = $1", [first.run_id]);
+    expect(await claimProviderSlot(database.db, "one", other, 1)).toBe(true);
+  });
+
+  it("go to one of the first who wait, and not to who has just come", async () => {
+    const [holder, ...waiting] = await Promise.all(Array.from({ length: 6 }, openRun));
+    expect(await claimProviderSlot(database.db, "ordered", holder!, 1)).toBe(true);
+    for (const each of waiting) expect(await claimProviderSlot(database.db, "ordered", each, 1)).toBe(false);
+    await database.db.query("test.end", "delete from open_runs where run_id = $1", [holder!.run_id]);
+    expect(await claimProviderSlot(database.db, "ordered", await openRun(), 1)).toBe(false);
+    expect(await claimProviderSlot(database.db, "ordered", waiting[3]!, 1)).toBe(false);
+    expect(await claimProviderSlot(database.db, "ordered", waiting[0]!, 1)).toBe(true);
+  });
+
+  it("are not kept for those who have not asked for a while", async () => {
+    const [holder, ...lost] = await Promise.all(Array.from({ length: 6 }, openRun));
+    expect(await claimProviderSlot(database.db, "forgetful", holder!, 1)).toBe(true);
+    for (const each of lost) expect(await claimProviderSlot(database.db, "forgetful", each, 1)).toBe(false);
+    await database.db.query("test.end", "delete from open_runs where run_id = $1", [holder!.run_id]);
+    const aged = "update open_runs set gate_asked_at = gate_asked_at - interval '5 seconds' where gate = 'forgetful'";
+    await database.db.query("test.aged", aged);
+    expect(await claimProviderSlot(database.db, "forgetful", await openRun(), 1)).toBe(true);
+  });
+});
+
+describe("turns at a provider", () => {
+  it("come as often as allowed, counted over all processes", async () => {
+    const beginning = Date.now();
+    let taken = 0;
+    const asker = async (db: typeof second) => {
+      while (Date.now() - beginning < 2000) {
+        const seconds = await takeRateLimitToken(db, "paced", 600);
+        if (seconds === 0) taken++;
+        else await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+      }
+    };
+    await Promise.all([asker(database.db), asker(second), asker(database.db), asker(second)]);
+    // A tenth of a minute's worth at once, then ten a second.
+    expect(taken).toBeGreaterThanOrEqual(60 + 18);
+    expect(taken).toBeLessThanOrEqual(60 + 22);
+  });
+});

@@ -1,0 +1,78 @@
+// Whether the parts that the server stands on are there: each is really tried, and none is waited for long.
+import type { z } from "zod";
+import { connectDatabase, type DatabaseEnv } from "../db/connect.ts";
+import { createStorage, type StorageEnv } from "../storage/create-storage.ts";
+import type { TimedSendRequest } from "./check-provider.ts";
+import type { DoctorCheck } from "./report.ts";
+
+export type DependencySettings = z.output<typeof DatabaseEnv> &
+  StorageEnv & { RESTATE_INGRESS_URL: string; RESTATE_ADMIN_URL: string };
+
+const SECONDS = 5;
+
+export const checkDependencies = (settings: DependencySettings, line: TimedSendRequest): Promise<DoctorCheck[]> =>
+  Promise.all([
+    runDependencyCheck("postgresql", { message: "answers", fix: "start it, or correct DATABASE_URL" }, () =>
+      askDatabase(settings),
+    ),
+    runDependencyCheck(
+      "restate",
+      { message: "answers", fix: "start it, or correct RESTATE_INGRESS_URL and RESTATE_ADMIN_URL" },
+      () => askEngine(settings, line),
+    ),
+    runDependencyCheck("storage", { message: "write and read work", fix: `correct ${storageSettings(settings)}` }, () =>
+      createStorage(settings).checkReady(),
+    ),
+  ]);
+
+const storageSettings = ({ STORAGE }: DependencySettings) => (STORAGE === "disk" ? "STORAGE_DIR" : "the S3_ settings");
+
+type CheckTexts = { message: string; fix: string };
+
+async function runDependencyCheck(
+  name: string,
+  { message, fix }: CheckTexts,
+  work: () => Promise<void>,
+): Promise<DoctorCheck> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no response within ${SECONDS} s`)), SECONDS * 1000);
+  });
+  try {
+    await Promise.race([work(), late]);
+    return { name, status: "pass", message };
+  } catch (thrown) {
+    return { name, status: "fail", message: `failed: ${rootCauseMessage(thrown)}`, fix };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The innermost word about it: what stands around is ours and says only that something failed. */
+export function rootCauseMessage(thrown: unknown): string {
+  const { cause, code, message } = thrown as { cause?: unknown; code?: unknown; message?: string };
+  if (cause instanceof Error) return rootCauseMessage(cause);
+  if (typeof cause === "string") return cause;
+  return String(message || code || "no reason was given").split("\n")[0]!;
+}
+
+async function askDatabase(settings: DependencySettings): Promise<void> {
+  // Before the first start there are no roles to take.
+  const database = connectDatabase(settings, null);
+  try {
+    await database.ping();
+  } finally {
+    await database.close();
+  }
+}
+
+async function askEngine(settings: DependencySettings, line: TimedSendRequest): Promise<void> {
+  const urls = [
+    ...settings.RESTATE_INGRESS_URL.split(",").map((url) => `${url}/restate/health`),
+    `${settings.RESTATE_ADMIN_URL}/health`,
+  ];
+  for (const url of urls) {
+    const { status } = await line(url, { method: "GET", headers: {}, timeoutSeconds: SECONDS });
+    if (status >= 300) throw new Error(`${new URL(url).origin} answered ${status}`);
+  }
+}

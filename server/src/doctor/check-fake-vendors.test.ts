@@ -1,0 +1,44 @@
+// The doctor at every vendor that there is a stand-in for: all in order, models that are gone, a wrong key, nobody there.
+import { afterAll, describe, expect, it } from "vitest";
+import { fakeVendors } from "../../test/fake-vendors/all.ts";
+import { createProviderHttpClient } from "../outbound/provider-http-client.ts";
+import { providers } from "../providers/all.ts";
+import { checkProvider } from "./check-provider.ts";
+
+const sender = createProviderHttpClient();
+afterAll(() => sender.close());
+
+/** Those that can be asked, for nothing, which models they have. */
+const TELL_MODELS = ["bfl", "fal", "gemini", "openai", "replicate", "runway"];
+const isKey = (name: string) => /_(KEY|TOKEN|SECRET)$/.test(name);
+
+describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit) => {
+  const provider = providers.find((each) => each.id === id)!;
+  const examine = (env: Record<string, string>) =>
+    checkProvider({ provider, env: provider.env.parse(env) }, sender.send);
+
+  it("is examined without being asked for a job", async () => {
+    const standIn = await kit.start();
+    try {
+      const env = kit.env(standIn);
+      const well = await examine(env);
+      expect(well).toMatchObject({ status: "pass", key: "works", missing: [] });
+      expect(well.known + well.unasked).toBe(new Set(provider.offers.map(({ as }) => as)).size);
+
+      const wrong = Object.entries(env).map(([name, value]) => [name, isKey(name) ? "wrong" : value]);
+      if (Object.keys(env).some(isKey)) {
+        expect(await examine(Object.fromEntries(wrong))).toMatchObject({ status: "fail", key: "refused" });
+      }
+      if (TELL_MODELS.includes(id)) {
+        const { as } = provider.offers[0]!;
+        standIn.switches.retired = [as];
+        expect(await examine(env)).toMatchObject({ status: "fail", missing: [{ as }] });
+      }
+      await standIn.stopListening();
+      expect(await examine(env)).toMatchObject({ status: "fail", key: "unknown" });
+      expect(standIn.ledger).toEqual([]);
+    } finally {
+      await standIn.close();
+    }
+  });
+});

@@ -1,0 +1,24 @@
+// Checks the ledger's invariants. Violations are never repaired automatically, so they must be reported.
+import type { z } from "zod";
+import { connectDatabase, type DatabaseEnv } from "../db/connect.ts";
+import { findLedgerViolations } from "../db/money/ledger.ts";
+import { rootCauseMessage } from "./check-dependencies.ts";
+import type { DoctorCheck } from "./report.ts";
+
+const FIX = "do not edit the tables. Back up the database and see `Ledger` in the budgets guide";
+
+export async function checkLedger(settings: z.output<typeof DatabaseEnv>): Promise<DoctorCheck> {
+  const name = "books";
+  const database = connectDatabase(settings);
+  try {
+    const broken = (await findLedgerViolations(database)).filter((each) => each.broken > 0);
+    if (broken.length === 0) return { name, status: "pass", message: "all ledger invariants hold" };
+    const message = broken.map((each) => `${each.broken} violations: ${each.promise}`).join("; ");
+    return { name, status: "fail", message, fix: FIX };
+  } catch (thrown) {
+    // Before the first start there are none, and very large ones take longer than a statement may.
+    return { name, status: "skip", message: `ledger not readable: ${rootCauseMessage(thrown)}` };
+  } finally {
+    await database.close();
+  }
+}

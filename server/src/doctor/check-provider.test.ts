@@ -1,0 +1,102 @@
+// Providers that answer on a real socket: what the doctor makes of their answers.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createProviderHttpClient } from "../outbound/provider-http-client.ts";
+import { callProvider } from "../providers/call-provider.ts";
+import { defineProvider, type Offer } from "../providers/provider.ts";
+import { checkDisabledProvider, checkProvider } from "./check-provider.ts";
+
+let server: Server;
+let url = "";
+const sender = createProviderHttpClient();
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const { pathname } = new URL(request.url!, "http://x");
+    if (pathname === "/hang") return;
+    if (/^\/\d+$/.test(pathname)) response.writeHead(Number(pathname.slice(1))).end("{}");
+    else if (pathname === "/page") response.end("<html>");
+    else response.end(JSON.stringify({ says: "hello\u001b[2J", models: ["a"] }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  await sender.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+const offer = (model: string, as: string): Offer => ({
+  ...{ task: "image.generate", model, as, recovery: "none", price: 0 },
+});
+const vendor = (path: string, at = url) =>
+  defineProvider<{ ACME_KEY: string }>({
+    id: "acme",
+    env: z.object({ ACME_KEY: z.string() }),
+    offers: [offer("flux-dev", "a"), offer("vendora", "b"), offer("nanobanana", "b"), offer("gemini-2.5", "c")],
+    resultOrigins: () => [],
+    submit: () => Promise.reject(new Error("the doctor sends no jobs")),
+    poll: () => Promise.reject(new Error("the doctor has no jobs")),
+    async probe(asked, context) {
+      const reply = z.object({ says: z.string(), models: z.array(z.string()) });
+      const { says, models } = await callProvider(context, { origin: at, url: `${at}${path}`, reply, isFree: true });
+      const names = asked.map(({ as }) => as);
+      return { says, missing: names.filter((as) => as !== "c" && !models.includes(as)), unasked: ["c"] };
+    },
+  });
+const examine = (path: string, at?: string) =>
+  checkProvider({ provider: vendor(path, at), env: { ACME_KEY: "secret" } }, sender.send);
+
+describe("a provider that answers", () => {
+  it("has its upstream names counted, each once, and those that are gone told with our models", async () => {
+    expect(await examine("/")).toMatchObject({
+      ...{ name: "acme", status: "fail", key: "works", known: 1, unasked: 1 },
+      missing: [{ as: "b", models: ["vendora", "nanobanana"] }],
+      fix: "bind other names in gesso.yaml, or switch these offers off",
+    });
+  });
+
+  it("cannot make the terminal do anything by its words", async () => {
+    expect((await examine("/")).message).toBe("hello [2J");
+  });
+});
+
+describe("a provider that does not work", () => {
+  it.each([
+    ["/401", "refused", "answered 401", "check ACME_KEY"],
+    ["/403", "refused", "answered 403", "check ACME_KEY"],
+    ["/402", "works", "answered 402: no credit is left", "pay the provider"],
+    ["/500", "unknown", "answered 500", "try again later"],
+    ["/page", "unknown", "gave an answer that cannot be read", "check its address"],
+  ])("%s is told as key %s, %s", async (path, key, message, fix) => {
+    expect(await examine(path)).toMatchObject({ status: "fail", key, message, fix });
+  });
+
+  it("is told by the reason where nobody is there", async () => {
+    expect(await examine("/", "http://127.0.0.1:1")).toMatchObject({
+      ...{ status: "fail", key: "unknown", message: "cannot be reached (ECONNREFUSED)" },
+    });
+  });
+});
+
+describe("a provider that is not asked", () => {
+  it("is taken at its word where it has no free question", async () => {
+    const { probe: _, ...silent } = vendor("/");
+    expect(await checkProvider({ provider: silent, env: {} }, sender.send)).toMatchObject({
+      ...{ status: "pass", key: "unasked", unasked: 3 },
+    });
+  });
+
+  it("is no failure where it is off, and one where it is half on", () => {
+    const provider = vendor("/");
+    expect(checkDisabledProvider({ provider, says: "set ACME_KEY", isBroken: false })).toMatchObject({
+      ...{ status: "skip", key: "off", message: "set ACME_KEY" },
+    });
+    expect(checkDisabledProvider({ provider, says: "set ACME_KEY", isBroken: true })).toMatchObject({
+      ...{ status: "fail", fix: "set ACME_KEY" },
+    });
+  });
+});

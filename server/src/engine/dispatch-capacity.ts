@@ -1,0 +1,71 @@
+// How many runs the dispatcher may start now. Only runs that a worker executes count. Runs that wait for their provider are
+// free; runs that wait for a provider slot limit only their own lane. Dispatched runs that do not start soon shrink the
+// dispatch window (back-pressure).
+import { countLaneLoad, type LaneLoad, type QueueKey } from "../db/runs/queue.ts";
+import type { Services } from "../runs/services.ts";
+import { createDispatchWindow } from "./dispatch-window.ts";
+
+/** A count is good for so long; what was handed over since is added to it. */
+const FRESH_MS = 15;
+const STALE_MS = 250;
+/** Runs that may stand before the gate of a provider that takes no more; others stay where they can be reordered. */
+const MAX_WAITING_FOR_SLOT = 8;
+
+export type DispatchCapacity = {
+  setWorkers(count: number): void;
+  /** How many runs may start. */
+  freeSlots(): Promise<number>;
+  /** How many of them in this lane. */
+  laneCapacity(lane: string): number;
+  recordDispatched(taken: QueueKey[]): void;
+};
+
+export function createDispatchCapacity(services: Services): DispatchCapacity {
+  const window = createDispatchWindow();
+  let workers = 1;
+  let loadByLane = new Map<string, LaneLoad>();
+  let countedAt = Number.NEGATIVE_INFINITY;
+  let dispatchedSinceCount: QueueKey[] = [];
+
+  const count = async () => {
+    const rows = await countLaneLoad(services.db);
+    loadByLane = new Map(rows.map((each) => [each.lane, each]));
+    countedAt = performance.now();
+    dispatchedSinceCount = [];
+    window.recordStartDelay(1000 * Math.max(0, ...rows.map(({ slowest }) => slowest)), countedAt);
+  };
+  const sum = (field: "working" | "unbegun") =>
+    [...loadByLane.values()].reduce((total, each) => total + each[field], 0);
+  const free = () => {
+    const unbegun = sum("unbegun") + dispatchedSinceCount.length;
+    const slots = workers * services.slots - sum("working") - dispatchedSinceCount.length;
+    // Runs resumed by provider results may fill every slot. A few new runs still start, so that one tenant's burst of results
+    // does not block the others.
+    return Math.min(Math.max(slots, workers - unbegun), window.size(workers) - unbegun);
+  };
+
+  return {
+    setWorkers(count) {
+      workers = Math.max(1, count);
+    },
+    async freeSlots() {
+      const age = performance.now() - countedAt;
+      const isTight = free() <= workers || [...loadByLane.values()].some(({ gated }) => gated > 0);
+      if (age > STALE_MS || (isTight && age > FRESH_MS)) await count();
+      return Math.max(0, free());
+    },
+    laneCapacity(lane) {
+      const { working = 0, gated = 0 } = loadByLane.get(lane) ?? {};
+      const pace = services.providers.find(({ provider }) => provider.id === lane)?.provider.rateLimit;
+      if (!pace) return gated >= MAX_WAITING_FOR_SLOT ? 0 : Number.POSITIVE_INFINITY;
+      return prefetchLimit(pace) - working - gated - dispatchedSinceCount.filter((each) => each.lane === lane).length;
+    },
+    recordDispatched(taken) {
+      dispatchedSinceCount.push(...taken);
+    },
+  };
+}
+
+/** Enough to take every place that becomes free at once, and little more. */
+const prefetchLimit = ({ concurrent = 0, perMinute = 0 }: { concurrent?: number; perMinute?: number }) =>
+  Math.max(MAX_WAITING_FOR_SLOT, Math.ceil(concurrent / 2), Math.ceil(perMinute / 30));

@@ -1,0 +1,107 @@
+// The rounds of the one dispatcher that leads: look who waits, pick whose turn it is as far as there is capacity, take
+// their runs, hand them over.
+import type { RunClaim } from "../db/runs/open-runs.ts";
+import {
+  claimQueuedRuns,
+  listQueues,
+  listTenantWeights,
+  type QueueKey,
+  returnToQueue,
+  saveStartRates,
+} from "../db/runs/queue.ts";
+import type { Services } from "../runs/services.ts";
+import { createDispatchCapacity } from "./dispatch-capacity.ts";
+import type { EngineClient } from "./engine-client.ts";
+import { createFairQueue } from "./fair-queue.ts";
+
+const BATCH = 200;
+/** Who waits is told. It is also looked up, because words may be late or lost; but looking never takes much of the time. */
+const MIN_SCAN_INTERVAL_MS = 75;
+const SCAN_INTERVAL_FACTOR = 20;
+
+export type DispatchRounds = {
+  /** Somebody was told to wait: `tenant/lane`, or anything else where it is not known who. */
+  onRunQueued(payload: string): void;
+  /** `full`: something waits and may not start yet. */
+  runRound(): Promise<"nothing" | "full" | "more">;
+  refresh(workers: number): Promise<void>;
+};
+
+export function createDispatchRounds(services: Services, ingress: EngineClient): DispatchRounds {
+  const queue = createFairQueue();
+  const capacity = createDispatchCapacity(services);
+  const startsByTenant = new Map<string, number>();
+  let queuedDuringClaim: QueueKey[] = [];
+  let nextScanAt = Number.NEGATIVE_INFINITY;
+  let ratesSavedAt = performance.now();
+
+  const scanQueues = async () => {
+    const beginning = performance.now();
+    for (const each of await listQueues(services.db)) queue.add(each);
+    const end = performance.now();
+    nextScanAt = end + Math.max(MIN_SCAN_INTERVAL_MS, Math.min(1000, (end - beginning) * SCAN_INTERVAL_FACTOR));
+  };
+
+  const claimRuns = async (asked: ReturnType<typeof queue.pickNext>) => {
+    queuedDuringClaim = [];
+    // Nothing may be charged for what could not be asked.
+    const taken = await claimQueuedRuns(services.db, asked).catch((thrown) => {
+      queue.settle(asked, []);
+      nextScanAt = Number.NEGATIVE_INFINITY;
+      throw thrown;
+    });
+    queue.settle(asked, taken);
+    // What was put into a queue after it was found empty is still there.
+    for (const each of queuedDuringClaim) queue.add(each);
+    capacity.recordDispatched(taken);
+    for (const { tenant_id } of taken) startsByTenant.set(tenant_id, (startsByTenant.get(tenant_id) ?? 0) + 1);
+    return taken;
+  };
+
+  const startRuns = async (batch: RunClaim[]) => {
+    const results = await Promise.allSettled(batch.map((claim) => ingress.startRun(claim)));
+    const failed = batch.filter((_, index) => results[index]!.status === "rejected");
+    if (failed.length === 0) return;
+    services.log.warn({ runs: failed.length }, "starting runs in the engine failed; runs returned to the queue");
+    await returnToQueue(services.db, failed);
+  };
+
+  return {
+    onRunQueued(payload) {
+      const [tenant_id = "", lane] = payload.split("/");
+      if (lane === undefined) nextScanAt = Number.NEGATIVE_INFINITY;
+      else {
+        queue.add({ tenant_id, lane });
+        queuedDuringClaim.push({ tenant_id, lane });
+      }
+    },
+    async runRound() {
+      // Both at once: a round that takes long is a round that somebody waits for.
+      const [free] = await Promise.all([
+        capacity.freeSlots(),
+        performance.now() > nextScanAt ? scanQueues() : undefined,
+      ]);
+      if (queue.isEmpty()) return "nothing";
+      const picks = queue.pickNext(Math.min(BATCH, free), capacity.laneCapacity);
+      if (picks.length === 0) return "full";
+      const taken = await claimRuns(picks);
+      if (taken.length > 0) {
+        services.crashPoint("taken_from_queue");
+        void startRuns(taken).catch((thrown) =>
+          services.log.warn({ err: thrown }, "returning runs to the queue failed"),
+        );
+      }
+      return "more";
+    },
+    /** Also tells how fast each queue moves, for those who ask when their turn will come. */
+    async refresh(workers) {
+      capacity.setWorkers(workers);
+      queue.setWeights(await listTenantWeights(services.db));
+      const seconds = (performance.now() - ratesSavedAt) / 1000;
+      const startRates = new Map(queue.tenants().map((id) => [id, (startsByTenant.get(id) ?? 0) / seconds]));
+      ratesSavedAt = performance.now();
+      startsByTenant.clear();
+      if (startRates.size > 0) await saveStartRates(services.db, startRates);
+    },
+  };
+}

@@ -1,0 +1,97 @@
+// How the house talks to the engine: start a run under a name, wake one, leave a mark. Everything said here may be said
+// twice, so a node that does not answer is simply passed over for the next.
+import { Agent, request } from "undici";
+import { z } from "zod";
+import type { RunClaim } from "../db/runs/open-runs.ts";
+import type { DeliveryClaim } from "../db/webhooks/delivery-queue.ts";
+import { Fault } from "../faults.ts";
+import type { WakeupReason } from "../runs/services.ts";
+
+export const EngineEnv = z.object({
+  RESTATE_INGRESS_URL: z
+    .string()
+    .default("http://127.0.0.1:8080")
+    .describe("Where the engine takes calls; several addresses of one cluster are separated by commas"),
+  RESTATE_ADMIN_URL: z.string().default("http://127.0.0.1:9070").describe("Where the engine is administered"),
+  WORKER_HOST: z.string().default("127.0.0.1").describe("Address that the worker listens on"),
+  WORKER_PORT: z.coerce.number().int().default(7789).describe("Port that the worker listens on"),
+  WORKER_URL: z.url().default("http://127.0.0.1:7789").describe("Where the engine reaches the workers"),
+});
+
+export type EngineClient = {
+  startRun(claim: RunClaim): Promise<void>;
+  startDelivery(claim: DeliveryClaim): Promise<void>;
+  resolveWakeup(wakeId: string, reason: WakeupReason): Promise<void>;
+  /** Undefined: the engine does not even know our services. */
+  readIncarnation(): Promise<string | null | undefined>;
+  writeIncarnation(mark: string): Promise<void>;
+  close(): Promise<void>;
+};
+
+export function createEngineClient(urls: string[]): EngineClient {
+  const dispatcher = new Agent({ connections: 128, pipelining: 1, connectTimeout: 1000, headersTimeout: 5000 });
+  let nextNode = 0;
+
+  const post = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
+    let cause: unknown;
+    for (let turn = 0; turn < urls.length; turn++) {
+      const url = urls[(nextNode + turn) % urls.length]!;
+      try {
+        const response = await request(`${url}${path}`, {
+          method: "POST",
+          dispatcher,
+          headers: { "content-type": "application/json", ...headers },
+          body: JSON.stringify(body),
+        });
+        const text = await response.body.text();
+        if (response.statusCode < 500) return { status: response.statusCode, text };
+        cause = `${response.statusCode} ${text.slice(0, 200)}`;
+      } catch (thrown) {
+        cause = thrown;
+      }
+      // This node is away: the others are asked first from now on.
+      nextNode = (nextNode + turn + 1) % urls.length;
+    }
+    throw new Fault("dependency_unavailable", {}, { cause });
+  };
+
+  const postOrThrow = async (path: string, body: unknown, headers?: Record<string, string>) => {
+    const { status, text } = await post(path, body, headers);
+    if (status >= 400) throw new Fault("dependency_unavailable", {}, { cause: `${status} ${text.slice(0, 200)}` });
+    return text;
+  };
+
+  return {
+    startRun: async (claim) => {
+      await postOrThrow("/Run/run/send", claim, { "idempotency-key": `${claim.run_id}#${claim.epoch}` });
+    },
+    startDelivery: async (claim) => {
+      await postOrThrow("/Webhook/deliver/send", claim, { "idempotency-key": `${claim.delivery_id}#${claim.round}` });
+    },
+    resolveWakeup: async (wakeId, reason) => {
+      await postOrThrow(`/restate/awakeables/${wakeId}/resolve`, reason);
+    },
+    async readIncarnation() {
+      const { status, text } = await post("/EngineMark/mark/read", undefined);
+      if (status === 404) return undefined;
+      if (status >= 400) throw new Fault("dependency_unavailable", {}, { cause: text });
+      return JSON.parse(text) as string | null;
+    },
+    writeIncarnation: async (mark) => {
+      await postOrThrow("/EngineMark/mark/write", mark);
+    },
+    close: () => dispatcher.close(),
+  };
+}
+
+/** Tells the engine where our services are. Telling it again is fine. */
+export async function registerDeployment(adminUrl: string, workerUrl: string): Promise<void> {
+  const response = await request(`${adminUrl}/deployments`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ uri: workerUrl, force: true }),
+    headersTimeout: 10_000,
+  });
+  const text = await response.body.text();
+  if (response.statusCode >= 300) throw new Fault("dependency_unavailable", {}, { cause: text.slice(0, 500) });
+}

@@ -1,0 +1,72 @@
+// When new work is turned away: only where a queue stands, and first those who bring the most.
+import { describe, expect, it } from "vitest";
+import { Fault } from "../faults.ts";
+import { createLoadShedder } from "./load-shedding.ts";
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const codeOf = (work: () => unknown) => {
+  try {
+    work();
+    return "let in";
+  } catch (thrown) {
+    return (thrown as Fault).code;
+  }
+};
+
+describe("pressure", () => {
+  it("is none while waits are short, and none for a wait that is over soon", async () => {
+    let waitMs = 0;
+    const pressure = createLoadShedder(100, () => waitMs);
+    expect(pressure.isOverloaded()).toBe(false);
+    waitMs = 5000;
+    await pause(300);
+    waitMs = 0;
+    await pause(1000);
+    expect(pressure.isOverloaded()).toBe(false);
+  });
+
+  it("turns a tenant away that has its share, lets another in, and is over when the queue is", async () => {
+    let waitMs = 0;
+    const pressure = createLoadShedder(100, () => waitMs);
+    const leave = Array.from({ length: 40 }, () => pressure.begin("loud"));
+    waitMs = 500;
+    await pause(1300);
+    expect(pressure.isOverloaded()).toBe(true);
+    expect(codeOf(() => pressure.begin("loud"))).toBe("service_overloaded");
+    expect(codeOf(() => pressure.begin("quiet"))).toBe("let in");
+    for (const each of leave.slice(0, 39)) each();
+    expect(codeOf(() => pressure.begin("loud"))).toBe("let in");
+    waitMs = 0;
+    await pause(200);
+    expect(pressure.isOverloaded()).toBe(false);
+  });
+
+  it("counts a request that is over once, however often that is said", () => {
+    const pressure = createLoadShedder(100, () => 0);
+    const leave = pressure.begin("a");
+    leave();
+    leave();
+    expect(codeOf(() => pressure.begin("a"))).toBe("let in");
+  });
+
+  it("tells when to come back", async () => {
+    const pressure = createLoadShedder(1, () => 1000);
+    await pause(1300);
+    for (let n = 0; n < 16; n++) pressure.begin("a");
+    const thrown = (() => {
+      try {
+        pressure.begin("a");
+      } catch (caught) {
+        return caught;
+      }
+    })();
+    expect(thrown).toBeInstanceOf(Fault);
+    expect((thrown as Fault).details.retry_after).toBeGreaterThanOrEqual(1);
+  });
+
+  it("can be switched off", async () => {
+    const pressure = createLoadShedder(0, () => 10_000);
+    await pause(1300);
+    expect(pressure.isOverloaded()).toBe(false);
+  });
+});

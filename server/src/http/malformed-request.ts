@@ -1,0 +1,34 @@
+// Requests that the web framework never sees, because they are not HTTP, too large or too slow: they too get the one body
+// that every error has.
+import { randomUUID } from "node:crypto";
+import type { Duplex } from "node:stream";
+import { Fault } from "../faults.ts";
+
+const STATUS_TEXT: Record<number, string> = { 400: "Bad Request", 408: "Request Timeout", 431: "Headers Too Large" };
+const CLOSE_TIMEOUT_MS = 1000;
+const NOT_HTTP = { path: "", code: "invalid_type", message: "Malformed HTTP request." };
+
+function faultOfParserError(code: string | undefined): Fault {
+  if (code === "HPE_HEADER_OVERFLOW") return new Fault("headers_too_large");
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return new Fault("request_timeout");
+  return new Fault("validation_error", { errors: [NOT_HTTP] });
+}
+
+export function respondToMalformedRequest(thrown: NodeJS.ErrnoException, socket: Duplex): void {
+  if (thrown.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  const fault = faultOfParserError(thrown.code);
+  const requestId = `req_${randomUUID().replaceAll("-", "")}`;
+  const { details, ...plain } = fault.body();
+  const body = JSON.stringify({ ...plain, details: { request_id: requestId, ...details } });
+  const lines = [
+    `HTTP/1.1 ${fault.status} ${STATUS_TEXT[fault.status]}`,
+    "Content-Type: application/json",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
+    ...(fault.retryable ? ["Retry-After: 1"] : []),
+    "Connection: close",
+  ];
+  socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`);
+  // The socket is destroyed after one second: a half-closed connection would otherwise stay open.
+  setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS).unref();
+}

@@ -1,0 +1,171 @@
+import { createServer } from "node:net";
+import { getPriority } from "node:os";
+import { fileURLToPath } from "node:url";
+import sharp from "sharp";
+import { afterAll, describe, expect, test } from "vitest";
+import { createDecoderPool, type DecoderPoolOptions } from "./decoder-pool.ts";
+import { decoderSandboxProfiles } from "./decoder-sandbox.ts";
+import { createImageDecoder } from "./image-decoder.ts";
+
+const STUB = fileURLToPath(new URL("../../test/stubs/decoder-worker-stub.ts", import.meta.url));
+const opened: { close(): void }[] = [];
+const open = (options: Partial<DecoderPoolOptions> = {}) => {
+  const decoders = createDecoderPool({ count: 1, megabytes: 1024, seconds: 20, ...options });
+  opened.push(decoders);
+  return decoders;
+};
+const openStub = (options: Partial<DecoderPoolOptions> & { stub?: object } = {}) =>
+  open({ profiles: decoderSandboxProfiles({ megabytes: 256, program: STUB, ...options.stub }), ...options });
+afterAll(() => {
+  for (const decoders of opened) decoders.close();
+});
+
+const ask = (says: Record<string, unknown>, bytes = new Uint8Array()) => ({ says, bytes });
+const picture = await sharp({ create: { width: 64, height: 48, channels: 3, background: "teal" } })
+  .png()
+  .toBuffer();
+
+describe("a decoder that was broken into", () => {
+  const stub = openStub({ seconds: 5 });
+
+  test("reaches no machine, not even this one, where the house may take networks away", async () => {
+    const connections: unknown[] = [];
+    const server = createServer((socket) => connections.push(socket));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as { port: number };
+    expect((await open().walls())?.hasNetwork).toBe(false);
+    const { says } = await stub.perform(ask({ work: "call", port }));
+    expect(says.outcome).toMatch(/^E/);
+    expect(connections).toEqual([]);
+    server.close();
+  });
+
+  test("finds no keys in its environment, and is nobody", async () => {
+    const { says } = await stub.perform(ask({ work: "look" }));
+    const { PWD: _, SHLVL: __, OLDPWD: ___, ...env } = says.env as Record<string, string>;
+    expect(Object.keys(env).filter((name) => name !== "_")).toEqual(["PATH"]);
+    expect(says.cwd).toBe("/");
+    expect(says.uid).not.toBe(0);
+  });
+
+  test("may take only so much memory", async () => {
+    expect((await stub.perform(ask({ work: "eat", bytes: 64 * 2 ** 20 }))).says.eaten).toBe(64 * 2 ** 20);
+    await expect(stub.perform(ask({ work: "eat", bytes: 2 ** 30 }))).rejects.toMatchObject({
+      code: "image_undecodable",
+    });
+  });
+
+  test("that dies costs its picture alone: the next one is looked at by another", async () => {
+    await expect(stub.perform(ask({ work: "die" }))).rejects.toMatchObject({ code: "image_undecodable" });
+    expect((await stub.perform(ask({ work: "pid" }))).says.pid).toBeGreaterThan(0);
+  });
+
+  test("that hangs is killed in time", async () => {
+    const before = performance.now();
+    const { pid } = (await stub.perform(ask({ work: "pid" }))).says;
+    const refusal = { code: "image_undecodable", details: { reason: "took too long" } };
+    await expect(stub.perform(ask({ work: "hang" }))).rejects.toMatchObject(refusal);
+    expect(performance.now() - before).toBeLessThan(8000);
+    await expect.poll(() => isAlive(pid as number)).toBe(false);
+  });
+
+  test("that answers with anything but a frame is not heard", async () => {
+    await expect(stub.perform(ask({ work: "babble" }))).rejects.toMatchObject({ code: "image_undecodable" });
+  });
+
+  test("that hands back another picture than was asked for is not believed", async () => {
+    const gate = createImageDecoder(openStub());
+    const turned = await sharp(picture).withMetadata({ orientation: 6 }).png().toBuffer();
+    await expect(gate.normalize(turned)).rejects.toMatchObject({ code: "image_undecodable" });
+  });
+});
+
+const isAlive = (pid: number) => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+test("a process that was killed for no fault of the picture's is replaced, and nobody notices", async () => {
+  const decoders = open();
+  const gate = createImageDecoder(decoders);
+  await gate.normalize(picture);
+  const [pid] = decoders.pids();
+  process.kill(pid!, "SIGKILL");
+  expect(await gate.normalize(picture)).toMatchObject({ width: 64, height: 48 });
+  expect(decoders.pids()).not.toContain(pid);
+});
+
+test("a picture that needs more memory than there is for it is refused, and the next one is not", async () => {
+  const gate = createImageDecoder(open({ megabytes: 64 }));
+  const create = { width: 8000, height: 6000, channels: 4 as const, background: "#12345678" };
+  const large = await sharp({ create }).png({ progressive: true, compressionLevel: 1 }).toBuffer();
+  await expect(gate.normalize(large)).rejects.toMatchObject({ code: "image_undecodable" });
+  expect(await gate.normalize(picture)).toMatchObject({ width: 64 });
+});
+
+test("weaker walls are taken where the strong ones cannot be built, and that is said", async () => {
+  const said: object[] = [];
+  const log = {
+    info: (fields: object) => said.push({ ...fields, level: "info" }),
+    warn: (fields: object) => said.push(fields),
+  };
+  const missing = { name: "strong", command: "/nonexistent/unshare", arguments: [] };
+  const refused = { name: "refused", command: "sh", arguments: ["-c", "exit 1"] };
+  const bare = decoderSandboxProfiles({ megabytes: 64 }).at(-1)!;
+  const gate = createImageDecoder(open({ profiles: [missing, refused, bare], log }));
+  expect(await gate.normalize(picture)).toMatchObject({ width: 64 });
+  expect(said).toEqual([expect.objectContaining({ cell: "bare", hasNetwork: true, memoryBytes: null })]);
+});
+
+test("without any decoder a picture is nobody's fault", async () => {
+  const gate = createImageDecoder(open({ profiles: [] }));
+  await expect(gate.normalize(picture)).rejects.toMatchObject({ code: "dependency_unavailable" });
+});
+
+test("what waits is bounded: the rest is told to come back", async () => {
+  const decoders = openStub({ seconds: 2 });
+  const large = Buffer.alloc(400 * 2 ** 20);
+  const both = [decoders.perform(ask({ work: "hang" }, large)), decoders.perform(ask({ work: "hang" }, large))];
+  await expect(decoders.perform(ask({ work: "pid" }, large))).rejects.toMatchObject({ code: "service_overloaded" });
+  for (const each of both) await expect(each).rejects.toMatchObject({ code: "image_undecodable" });
+  expect((await decoders.perform(ask({ work: "pid" }))).says.pid).toBeGreaterThan(0);
+});
+
+test("only so many work at once", async () => {
+  const decoders = open({ count: 2 });
+  const gate = createImageDecoder(decoders);
+  await Promise.all(Array.from({ length: 12 }, () => gate.normalize(picture)));
+  expect(decoders.pids()).toHaveLength(2);
+});
+
+test("they give way to whoever answers callers", async () => {
+  const decoders = open({ count: 2 });
+  const gate = createImageDecoder(decoders);
+  await Promise.all(Array.from({ length: 4 }, () => gate.normalize(picture)));
+  expect(decoders.pids().map((pid) => getPriority(pid) - getPriority())).toEqual([10, 10]);
+});
+
+test("the library that decodes is one without the holes that are known", async () => {
+  const walls = await open().walls();
+  const [major = 0, minor = 0] = walls!.libraries.split(".").map(Number);
+  expect(major * 1000 + minor).toBeGreaterThanOrEqual(8018);
+});
+
+test("nobody else's rights are asked for when we are not root", () => {
+  const words = decoderSandboxProfiles({ megabytes: 1, isRoot: false }).map(({ name, command, arguments: rest }) => [
+    name,
+    command,
+    ...rest,
+  ]);
+  expect(words.map(([name, command]) => [name, command])).toEqual([
+    ["offline", "unshare"],
+    ["powerless", "setpriv"],
+    ["bounded", "sh"],
+    ["bare", process.execPath],
+  ]);
+  expect(words[0]).toContain("--user");
+  for (const each of words) expect(each.join(" ")).not.toMatch(/--reuid|--bounding-set/);
+});

@@ -1,0 +1,74 @@
+// Masks, made one of a kind at the door: a PNG of eight bits of grey, white is what changes, black is kept, grey is in
+// between. Whatever a caller's tool writes, nobody further in has to guess which way round a mask is.
+import sharp, { type Metadata, type SharpOptions } from "sharp";
+import { MAX_IMAGE_PIXELS } from "./decode.ts";
+import { undecodableImage } from "./image-structure.ts";
+
+/** Nearly black and nearly white count as such: lossy formats and soft edges leave both a little off. */
+const BLACK_WHITE_TOLERANCE = 32;
+/** How many of the visible pixels may be neither before the picture is no drawing in black and white. */
+const MAX_GREY_SHARE = 0.1;
+
+const reading: SharpOptions = { failOn: "truncated", limitInputPixels: MAX_IMAGE_PIXELS, sequentialRead: true };
+
+type Size = { width: number; height: number };
+
+/** The very same bytes where they are such a mask already. */
+export async function normalizeMask(bytes: Uint8Array): Promise<Uint8Array> {
+  try {
+    const about = await sharp(bytes, reading).metadata();
+    if (isMask(about)) return bytes;
+    return await writeGrey(about.hasAlpha ? await maskFromAlpha(bytes) : await readGrey(bytes), about);
+  } catch (cause) {
+    throw undecodableImage("pixels", cause);
+  }
+}
+
+const isMask = ({ format, space, depth, hasAlpha, isPalette }: Metadata) =>
+  format === "png" && space === "b-w" && depth === "uchar" && !hasAlpha && !isPalette;
+
+const readGrey = (bytes: Uint8Array): Promise<Uint8Array> =>
+  sharp(bytes, reading).toColourspace("b-w").raw({ depth: "uchar" }).toBuffer();
+
+const writeGrey = (data: Uint8Array, { width, height }: Size): Promise<Uint8Array> =>
+  sharp(data, { raw: { width, height, channels: 1 } })
+    .toColourspace("b-w")
+    .png()
+    .toBuffer();
+
+/** White marks on nothing are marks; anything else that is seen stays, and the holes in it change. */
+async function maskFromAlpha(bytes: Uint8Array): Promise<Uint8Array> {
+  const image = sharp(bytes, reading);
+  const data = await image.toColourspace("srgb").ensureAlpha().raw({ depth: "uchar" }).toBuffer();
+  const isByAlpha = isMarkedByAlpha(data);
+  const mask = new Uint8Array(data.length / 4);
+  for (let pixel = 0; pixel < mask.length; pixel++) {
+    const alpha = data[pixel * 4 + 3]!;
+    mask[pixel] = isByAlpha ? 255 - alpha : Math.round((greyAt(data, pixel * 4) * alpha) / 255);
+  }
+  return mask;
+}
+
+/** Rec. 709; what was grey stays exactly what it was. */
+const greyAt = (data: Uint8Array, at: number): number =>
+  Math.round((2126 * data[at]! + 7152 * data[at + 1]! + 722 * data[at + 2]!) / 10_000);
+
+/**
+ * Many tools mark the part to change by a hole. A mask with holes is read that way where its colours cannot be the marks:
+ * when all pixels are alike, even the hidden ones, or when what is seen is no drawing in white.
+ */
+function isMarkedByAlpha(data: Uint8Array): boolean {
+  const first = greyAt(data, 0);
+  let [visible, white, black, hasHole, isEven] = [0, 0, 0, false, true];
+  for (let at = 0; at < data.length; at += 4) {
+    const [grey, alpha] = [greyAt(data, at), data[at + 3]!];
+    if (alpha < 255) hasHole = true;
+    if (grey !== first) isEven = false;
+    if (alpha < 128) continue;
+    visible++;
+    if (grey >= 255 - BLACK_WHITE_TOLERANCE) white++;
+    else if (grey <= BLACK_WHITE_TOLERANCE) black++;
+  }
+  const isDrawnInWhite = white > 0 && visible - white - black <= visible * MAX_GREY_SHARE;
+  return hasHole && (isEven || !isDrawnInWhite);
+}

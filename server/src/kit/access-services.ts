@@ -1,0 +1,63 @@
+// What operations on tenants, people, keys and tokens may ask of the house, always in the name of one caller.
+import type {
+  AccessLimits,
+  ApiKey,
+  ApiKeyPage,
+  AuditPage,
+  Member,
+  MemberPage,
+  NewApiKey,
+  NewTenant,
+  Tenant,
+  TenantPage,
+  Token,
+} from "./schemas/access.ts";
+
+export type PageRequest = { limit: number; cursor?: string | undefined };
+
+export type ApiKeyDraft = {
+  name: string;
+  scopes: string[];
+  expires_at?: string | null | undefined;
+  limits: AccessLimits;
+  user_id?: string | undefined;
+};
+type KeyStore = {
+  create(draft: ApiKeyDraft): Promise<NewApiKey>;
+  list(page: PageRequest): Promise<ApiKeyPage>;
+  get(keyId: string): Promise<ApiKey>;
+  update(keyId: string, change: Partial<Omit<ApiKeyDraft, "user_id">>): Promise<ApiKey>;
+  rotate(keyId: string, overlapSeconds: number): Promise<NewApiKey>;
+  revoke(keyId: string): Promise<ApiKey>;
+};
+
+export type TokenRequest = {
+  expires_in: number;
+  scopes?: string[] | undefined;
+  origin?: string | undefined;
+  max_spend?: number | undefined;
+};
+
+export type TenantDraft = { name: string; weight: number; limits: AccessLimits; retention_days: number | null };
+export type MemberDraft = { user_id: string; name?: string | null | undefined; email?: string | null | undefined };
+type TenantStore = {
+  create(draft: TenantDraft, owner: MemberDraft): Promise<NewTenant>;
+  list(page: PageRequest): Promise<TenantPage>;
+  get(tenantId: string): Promise<Tenant>;
+  update(tenantId: string, change: Partial<TenantDraft & { suspended: boolean }>): Promise<Tenant>;
+};
+
+type MemberStore = {
+  list(page: PageRequest): Promise<MemberPage>;
+  add(person: MemberDraft & Pick<Member, "role">): Promise<Member>;
+  update(userId: string, change: Partial<Pick<Member, "role" | "name" | "email">>): Promise<Member>;
+  remove(userId: string): Promise<Member>;
+};
+
+export type AccessServices = {
+  keys: KeyStore;
+  issueToken(wish: TokenRequest): Promise<Token>;
+  tenants: TenantStore;
+  members: MemberStore;
+  audit(page: PageRequest): Promise<AuditPage>;
+};

@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createFilePart } from "./files.ts";
+import {
+  decodeInlineImage,
+  findInlineImages,
+  firstSource,
+  imageField,
+  parseSource,
+  storedAssetReference,
+} from "./image-fields.ts";
+import { defineOperation } from "./operation.ts";
+import { parseInput } from "./parse.ts";
+
+const RUN = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
+const URL = "https://example.com/a.png";
+const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, ...Array(64).fill(0)]).toString("base64");
+const file = createFilePart({ path: "/a", filename: "a.png", size_bytes: 1, sha256: "" });
+
+const operation = defineOperation({
+  name: "tests.picture",
+  summary: "A picture",
+  http: { method: "POST", path: "/picture", bodies: ["json"] },
+  input: z.object({ image: imageField("The image") }),
+  output: z.unknown(),
+  example: {},
+  respond: async () => ({}),
+});
+const wordFor = (image: unknown) => {
+  try {
+    parseInput(operation, { image });
+  } catch (thrown) {
+    return (thrown as { details: { errors: { code: string }[] } }).details.errors.map(({ code }) => code).join();
+  }
+  return "taken";
+};
+
+describe("a picture in an input", () => {
+  it.each([
+    ["an address", URL],
+    ["a run", RUN],
+    ["data", `data:image/png;base64,${PNG}`],
+    ["raw base64", PNG],
+    ["a file of a form", file],
+    ["an address of 2,048 characters", URL.padEnd(2048, "x")],
+  ])("may be %s", (_, value) => expect(wordFor(value)).toBe("taken"));
+
+  it.each<[string, unknown, string]>([
+    ["words", "my picture", "ambiguous_reference"],
+    ["another scheme", "ftp://example.com/a.png", "ambiguous_reference"],
+    ["another kind of data", "data:image/gif;base64,R0lGODlh", "ambiguous_reference"],
+    ["base64 of text", Buffer.from("just some text").toString("base64"), "ambiguous_reference"],
+    ["a name of ours", storedAssetReference(RUN), "ambiguous_reference"],
+    ["an address that is too long", URL.padEnd(2049, "x"), "too_long"],
+    ["a number", 7, "invalid_type"],
+    ["what only looks like a file", { ...file }, "invalid_type"],
+    ["nothing", undefined, "required"],
+  ])("may not be %s", (_, value, word) => expect(wordFor(value)).toBe(word));
+});
+
+describe("the source of a job", () => {
+  it("is an asset, a run or an address", () => {
+    expect([storedAssetReference(RUN), RUN, URL].map(parseSource)).toEqual([
+      { asset: RUN },
+      { run: RUN },
+      { url: URL },
+    ]);
+  });
+
+  it("is of several the file, then the address, then the run", () => {
+    expect(firstSource(RUN, URL, storedAssetReference(RUN))).toEqual({ asset: RUN });
+    expect(firstSource(undefined, RUN, URL)).toEqual({ url: URL });
+    expect(firstSource(RUN, undefined)).toEqual({ run: RUN });
+    expect(firstSource(undefined, null)).toBeUndefined();
+  });
+});
+
+describe("what came with the request", () => {
+  it("is found wherever pictures stand, and nowhere in words or notes", () => {
+    const found = findInlineImages({
+      images: [{ image_reference: PNG }, URL],
+      mask: file,
+      prompt: PNG,
+      metadata: { a: PNG },
+    });
+    expect(found.map(({ path }) => path.join("/"))).toEqual(["images/0/image_reference", "mask"]);
+    expect(decodeInlineImage(found[0]!.value)?.subarray(1, 4).toString()).toBe("PNG");
+  });
+
+  it("is not looked for in the depths of a body that is nothing but brackets", () => {
+    const deep = JSON.parse(`${"[".repeat(200_000)}${"]".repeat(200_000)}`);
+    expect(findInlineImages({ images: deep })).toEqual([]);
+  });
+});

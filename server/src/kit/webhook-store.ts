@@ -1,0 +1,43 @@
+// What operations on webhooks may ask of the house, always in the name of one caller.
+import type { PageRequest } from "./access-services.ts";
+import type { ListenerStore } from "./listener-store.ts";
+import type { JsonObject } from "./schemas/run.ts";
+import type {
+  NewWebhook,
+  Webhook,
+  WebhookDelivery,
+  WebhookDeliveryDetails,
+  WebhookDeliveryPage,
+  WebhookEventType,
+  WebhookPage,
+  WebhookReplay,
+  WebhookSecret,
+} from "./schemas/webhooks.ts";
+
+export type WebhookDraft = { url: string; events: WebhookEventType[]; description?: string | null | undefined };
+export type SecretRotation = { secret?: string | undefined; overlap_seconds: number };
+export type DeliveryListRequest = PageRequest & {
+  webhook_id?: string | undefined;
+  run_id?: string | undefined;
+  status?: string | undefined;
+};
+/** A message that tells of nothing, and what it looks like. */
+export type TestMessageRequest = { type: string; metadata?: JsonObject | undefined };
+export type ReplayRequest = { from: string; to?: string | undefined; only_failed: boolean };
+
+export type WebhookStore = {
+  create(draft: WebhookDraft & { secret?: string | undefined }): Promise<NewWebhook>;
+  list(page: PageRequest): Promise<WebhookPage>;
+  get(webhookId: string): Promise<Webhook>;
+  update(webhookId: string, change: Partial<WebhookDraft & { enabled: boolean }>): Promise<Webhook>;
+  delete(webhookId: string): Promise<Webhook>;
+  rotate(webhookId: string, rotation: SecretRotation): Promise<NewWebhook>;
+  /** The secret of the tenant itself, for runs that bring none. */
+  rotateTenantSecret(rotation: SecretRotation): Promise<WebhookSecret>;
+  test(webhookId: string, wish: TestMessageRequest): Promise<WebhookDelivery>;
+  replay(webhookId: string, wish: ReplayRequest): Promise<WebhookReplay>;
+  deliveries(wish: DeliveryListRequest): Promise<WebhookDeliveryPage>;
+  delivery(deliveryId: string): Promise<WebhookDeliveryDetails>;
+  redeliver(deliveryId: string): Promise<WebhookDelivery>;
+  listeners: ListenerStore;
+};

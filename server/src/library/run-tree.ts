@@ -1,0 +1,80 @@
+// The tree of a run as a complete graph: both ends of every edge are among its nodes. Deleted runs are tombstones; they are
+// shown only while a run that still exists descends from them or references them.
+import { findRunTree, type RunTreeRow } from "../db/runs/run-tree.ts";
+import type { RunEdge, RunNode, RunTree } from "../kit/schemas/library.ts";
+import { liveStatus } from "../runs/render-run.ts";
+import type { Services } from "../runs/services.ts";
+
+type RunTreeRef = { tenant_id: string; root_run_id: string };
+
+export async function buildRunTree(
+  services: Pick<Services, "db" | "assetUrl">,
+  { tenant_id, root_run_id }: RunTreeRef,
+): Promise<RunTree> {
+  const rows = await findRunTree(services.db, tenant_id, root_run_id);
+  const shown = omitDetachedTombstones(rows, root_run_id);
+  return {
+    root_run_id,
+    nodes: shown.map((row) => renderTreeNode(services, row)),
+    edges: buildTreeEdges(shown, root_run_id),
+  };
+}
+
+/** A stone stays while a run that is still there descends from it or refers to it. */
+function omitDetachedTombstones(rows: RunTreeRow[], rootRunId: string): RunTreeRow[] {
+  const byId = new Map(rows.map((row) => [row.run_id, row]));
+  const kept = new Set<string>();
+  const keepWithAncestors = (runId: string | null) => {
+    for (let id = runId; id !== null && !kept.has(id); id = byId.get(id)?.parent_run_id ?? null) kept.add(id);
+  };
+  for (const row of rows) {
+    if (row.is_deleted || row.root_run_id !== rootRunId) continue;
+    keepWithAncestors(row.run_id);
+    for (const source of row.sources) {
+      // The ancestors of a run in another tree are that tree's affair.
+      if (byId.get(source)?.root_run_id === rootRunId) keepWithAncestors(source);
+      else kept.add(source);
+    }
+  }
+  return rows.filter((row) => kept.has(row.run_id));
+}
+
+function buildTreeEdges(rows: RunTreeRow[], rootRunId: string): RunEdge[] {
+  const ids = new Set(rows.map((row) => row.run_id));
+  const own = rows.filter((row) => row.root_run_id === rootRunId);
+  return own.flatMap((row) => {
+    const edge = (to: string, kind: RunEdge["kind"]): RunEdge[] =>
+      ids.has(to) ? [{ from: row.run_id, to, kind, role: edgeRole(row, to) }] : [];
+    return [
+      ...(row.parent_run_id ? edge(row.parent_run_id, "parent") : []),
+      // What a deleted run was made of went with what it held.
+      ...(row.is_deleted ? [] : row.sources.flatMap((source) => edge(source, "reference"))),
+    ];
+  });
+}
+
+/** Callers may write ids in capitals, and a plan keeps what they wrote. */
+function edgeRole(row: RunTreeRow, runId: string): RunEdge["role"] {
+  const includesRun = (ids: string[]) => ids.some((id) => id.toLowerCase() === runId);
+  if (includesRun(row.used)) return "source";
+  return includesRun(row.masks) ? "mask" : "link";
+}
+
+function renderTreeNode(services: Pick<Services, "assetUrl">, row: RunTreeRow): RunNode {
+  const url = (kind: string) => {
+    const file = row.is_deleted ? undefined : row.outputs.find(({ media_type }) => media_type.startsWith(kind));
+    return file ? services.assetUrl(file.asset_id, file.media_type) : null;
+  };
+  return {
+    run_id: row.run_id,
+    run_type: row.run_type,
+    status: row.status,
+    live_status: liveStatus(row),
+    image_url: url("image/"),
+    video_url: url("video/"),
+    parent_run_id: row.parent_run_id,
+    model: row.model,
+    created_at: row.created_at.toISOString(),
+    deleted: row.is_deleted,
+  };
+}

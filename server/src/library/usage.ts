@@ -1,0 +1,58 @@
+// What a caller's tenant has used, and how much of its budgets is left.
+import { type BudgetRow, listBudgets, TENANT_BUDGET_HOLDER } from "../db/money/budgets.ts";
+import { sumUsage } from "../db/money/usage.ts";
+import type { Caller } from "../db/runs/runs.ts";
+import { Fault } from "../faults.ts";
+import type { Usage, UsageFilter } from "../kit/schemas/usage.ts";
+import type { Services } from "../runs/services.ts";
+
+const DEFAULT_DAYS = 30;
+const MAX_DAYS = 366;
+const MAX_ROWS = 10_000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+export async function reportUsage({ db }: Pick<Services, "db">, caller: Caller, filter: UsageFilter): Promise<Usage> {
+  const { from, to } = resolveDateRange(filter);
+  const token_id = caller.token?.token_id;
+  const [data, totals, budgets] = await Promise.all([
+    sumUsage(db, caller.tenant_id, { from, to, by: filter.by, limit: MAX_ROWS + 1 }),
+    sumUsage(db, caller.tenant_id, { from, to, by: [], limit: 1 }),
+    listBudgets(db, caller.tenant_id, { key_id: caller.key_id, token_id }),
+  ]);
+  if (data.length > MAX_ROWS)
+    throw rangeFault("/by", `More than ${MAX_ROWS} rows. Request fewer days or fewer group-by fields.`);
+  return {
+    currency: "USD",
+    from,
+    to,
+    data,
+    total: totals[0]!,
+    budgets: budgets.map((row) => renderBudget(row, caller)),
+  };
+}
+
+function resolveDateRange({ from, to }: UsageFilter): { from: string; to: string } {
+  const last = to ?? toIsoDate(Date.now());
+  const first = from ?? toIsoDate(Date.parse(last) - (DEFAULT_DAYS - 1) * DAY_MS);
+  const days = (Date.parse(last) - Date.parse(first)) / DAY_MS + 1;
+  if (days < 1) throw rangeFault("/to", "The last day is before the first.");
+  if (days > MAX_DAYS) throw rangeFault("/from", `At most ${MAX_DAYS} days.`);
+  return { from: first, to: last };
+}
+
+const toIsoDate = (milliseconds: number) => new Date(milliseconds).toISOString().slice(0, 10);
+
+const rangeFault = (path: string, message: string) =>
+  new Fault("validation_error", { errors: [{ path, code: "out_of_range", message }] });
+
+function renderBudget(row: BudgetRow, { key_id }: Caller): Usage["budgets"][number] {
+  const spending = (limit: number | null, used: number) =>
+    limit === null ? null : { limit: limit / 1e6, used: used / 1e6 };
+  return {
+    of: row.holder_id === TENANT_BUDGET_HOLDER ? "tenant" : row.holder_id === key_id ? "key" : "token",
+    balance: row.is_prepaid ? row.available / 1e6 : null,
+    day: spending(row.day_limit, row.day_used),
+    month: spending(row.month_limit, row.month_used),
+    total: spending(row.total_limit, row.total_used),
+  };
+}

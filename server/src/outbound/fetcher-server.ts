@@ -1,0 +1,117 @@
+// HTTP server of the separate fetcher process (--role fetcher). It fetches URLs for clients with the token and streams the bytes back.
+// It has no access to the database, storage or provider keys.
+import { createHash, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { pipeline } from "node:stream/promises";
+import { z } from "zod";
+import { Fault } from "../faults.ts";
+import type { StreamingUrlFetcher } from "./url-fetcher.ts";
+
+const MAX_CONCURRENT_FETCHES = 256;
+const MOST_ORDER_BYTES = 64 * 1024;
+const ORDER_MS = 10_000;
+
+/** What is asked of the fetcher: `FetchOptions` in the words of the wire, within bounds of the fetcher's own. */
+const Order = z.strictObject({
+  url: z.string(),
+  max_bytes: z
+    .int()
+    .min(1)
+    .max(256 * 1024 * 1024),
+  timeout_seconds: z.number().positive().max(120),
+  allow_origins: z.array(z.url()).max(64).optional(),
+  within: z.array(z.string()).max(256).optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+});
+export type FetchRequest = z.output<typeof Order>;
+
+/** How it ended is told after the last byte, because a fault may well come in the middle. */
+export const OUTCOME_TRAILER = "x-verdict";
+export const OUTCOME_COMPLETE = "complete";
+
+type FetcherServerOptions = { fetcher: StreamingUrlFetcher; token: string };
+
+export const createFetcherServer = ({ fetcher, token }: FetcherServerOptions): Server => {
+  let underWay = 0;
+  const isKnown = createTokenCheck(token);
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (request.url === "/livez") return refuse(response, 200);
+    if (!isKnown(request.headers.authorization)) return refuse(response, 401);
+    if (request.method !== "POST" || request.url !== "/fetch") return refuse(response, 404);
+    if (underWay >= MAX_CONCURRENT_FETCHES) return refuse(response, 503);
+    underWay += 1;
+    try {
+      await answer(fetcher, request, response);
+    } finally {
+      underWay -= 1;
+    }
+  };
+  const server = createServer((request, response) => {
+    // Whoever asked went away, or never said it all: there is nobody to tell.
+    serve(request, response).catch(() => response.destroy());
+  });
+  server.requestTimeout = ORDER_MS;
+  server.headersTimeout = ORDER_MS;
+  return server;
+};
+
+const createTokenCheck = (token: string) => {
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  const expected = digest(`Bearer ${token}`);
+  return (given = ""): boolean => timingSafeEqual(digest(given), expected);
+};
+
+const refuse = (response: ServerResponse, status: number): void => {
+  response.writeHead(status, { connection: "close" }).end();
+};
+
+const answer = async (
+  fetcher: StreamingUrlFetcher,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
+  const order = await readFetchRequest(request);
+  if (!order) return refuse(response, 400);
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  try {
+    const { media_type, bytes } = await fetcher.open(order.url, { ...optionsOf(order), signal: gone.signal });
+    response.writeHead(200, {
+      "content-type": "application/octet-stream",
+      "x-media-type": media_type,
+      trailer: OUTCOME_TRAILER,
+    });
+    response.flushHeaders();
+    await pipeline(bytes, response, { end: false });
+    response.addTrailers({ [OUTCOME_TRAILER]: OUTCOME_COMPLETE });
+  } catch (thrown) {
+    if (!(thrown instanceof Fault)) throw thrown;
+    const verdict = JSON.stringify({ code: thrown.code, details: thrown.details });
+    if (response.headersSent) response.addTrailers({ [OUTCOME_TRAILER]: verdict });
+    else response.writeHead(422, { "content-type": "application/json" }).write(verdict);
+  }
+  response.end();
+};
+
+const readFetchRequest = async (request: IncomingMessage): Promise<FetchRequest | undefined> => {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength;
+    if (size > MOST_ORDER_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  try {
+    return Order.safeParse(JSON.parse(Buffer.concat(chunks).toString())).data;
+  } catch {
+    return undefined;
+  }
+};
+
+const optionsOf = ({ max_bytes, timeout_seconds, allow_origins, within, headers }: FetchRequest) => ({
+  maxBytes: max_bytes,
+  timeoutSeconds: timeout_seconds,
+  ...(allow_origins && { allowOrigins: allow_origins }),
+  ...(within && { within }),
+  ...(headers && { headers }),
+});

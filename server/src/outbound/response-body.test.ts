@@ -1,0 +1,190 @@
+import type { RequestListener, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { gzipSync } from "node:zlib";
+import { afterAll, describe, expect, test } from "vitest";
+import { useExternalServers } from "../../test/ssrf/external-servers.ts";
+import { DEFAULT_MINIMUM_DOWNLOAD_RATE, openResponseBody, type UndiciResponse } from "./response-body.ts";
+import { createUrlFetcher, DEFAULT_FETCH_TIMEOUTS } from "./url-fetcher.ts";
+
+const limits = { maxBytes: 100_000, timeoutSeconds: 5 };
+const { serve } = useExternalServers();
+const fetcher = createUrlFetcher();
+afterAll(() => fetcher.close());
+
+describe("source_too_large", () => {
+  const refusal = { code: "source_too_large", details: { max_bytes: 100_000 } };
+
+  test("by what the answer declares, before its body is read", async () => {
+    const origin = await serve((_, response) => response.writeHead(200, { "content-length": "100001" }).flushHeaders());
+    await expect(fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] })).rejects.toMatchObject(refusal);
+  });
+
+  test("by what really comes, cut soon after the limit", async () => {
+    let sent = 0;
+    const origin = await serve((_, response) => {
+      const more = () => {
+        while (!response.destroyed && sent < 50_000_000 && response.write(Buffer.alloc(16_384))) sent += 16_384;
+      };
+      response.on("drain", more);
+      more();
+    });
+    await expect(fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] })).rejects.toMatchObject(refusal);
+    expect(sent).toBeLessThan(25_000_000);
+  });
+
+  test("but not exactly at the limit", async () => {
+    const origin = await serve((_, response) => response.end(Buffer.alloc(100_000)));
+    expect((await fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] })).bytes.byteLength).toBe(100_000);
+  });
+});
+
+describe("source_fetch_failed", () => {
+  const fails = async (origin: string, details: object, timeoutSeconds = 5) => {
+    const fetched = fetcher.fetchBytes(origin, { ...limits, timeoutSeconds, allowOrigins: [origin] });
+    await expect(fetched).rejects.toMatchObject({ code: "source_fetch_failed", details });
+  };
+
+  test.each([204, 206, 304, 404, 500])("when the answer is %i", async (status) => {
+    await fails(await serve((_, response) => response.writeHead(status).end()), { reason: "status", status });
+  });
+
+  test("when the answer is packed although we asked for plain bytes", async () => {
+    const packed = gzipSync(Buffer.alloc(1_000));
+    const origin = await serve((_, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(packed));
+    await fails(origin, { reason: "encoding" });
+  });
+
+  test("when the body comes more slowly than it must, also in silence", async () => {
+    const hasty = createUrlFetcher({ pace: { graceMs: 100, bytesPerSecond: 1_000 } });
+    const drip = (bytes: number) => (_: unknown, response: ServerResponse) => {
+      const timer = setInterval(() => response.write(Buffer.alloc(bytes)), 20);
+      setTimeout(() => response.end(), 600);
+      response.on("close", () => clearInterval(timer));
+      response.flushHeaders();
+    };
+    for (const bytes of [0, 10]) {
+      const origin = await serve(drip(bytes));
+      const fetched = hasty.fetchBytes(origin, { ...limits, allowOrigins: [origin] });
+      await expect(fetched).rejects.toMatchObject({ code: "source_fetch_failed", details: { reason: "too_slow" } });
+    }
+    const steady = await serve(drip(100));
+    expect((await hasty.fetchBytes(steady, { ...limits, allowOrigins: [steady] })).bytes.byteLength).toBeGreaterThan(
+      500,
+    );
+    await hasty.close();
+  });
+
+  test("when the body is slow, but not before the time that every answer has to get going", async () => {
+    const patient = createUrlFetcher({ pace: { graceMs: 1_000, bytesPerSecond: 1_000_000 } });
+    const origin = await serve((_, response) => {
+      response.flushHeaders();
+      setTimeout(() => response.end("pixels"), 300);
+    });
+    expect((await patient.fetchBytes(origin, { ...limits, allowOrigins: [origin] })).bytes.byteLength).toBe(6);
+    await patient.close();
+  });
+
+  test("when a page comes, or nothing at all", async () => {
+    for (const type of ["text/html; charset=utf-8", "application/xhtml+xml"]) {
+      const origin = await serve((_, response) => response.setHeader("content-type", type).end("<h1>Log in</h1>"));
+      await fails(origin, { reason: "page" });
+    }
+    await fails(await serve((_, response) => response.end()), { reason: "empty" });
+  });
+});
+
+describe("what is left of an answer", () => {
+  /** Begins an answer that never ends, and tells when the other side hung up. */
+  const endless = (status: number, headers: Record<string, string> = {}) => {
+    const hungUp = Promise.withResolvers<void>();
+    const listener: RequestListener = (_, response) => {
+      response.writeHead(status, headers).write("a beginning");
+      response.on("close", () => hungUp.resolve());
+    };
+    return { listener, hungUp: hungUp.promise };
+  };
+
+  test.each([
+    [404, {}],
+    [200, { "content-encoding": "gzip" }],
+    [200, { "content-type": "text/html" }],
+    [200, { "content-length": "100001" }],
+  ])("is not read where it is of no use: %i %j", async (status, headers) => {
+    const { listener, hungUp } = endless(status, headers as unknown as Record<string, string>);
+    const origin = await serve(listener);
+    await expect(fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] })).rejects.toThrow();
+    await hungUp;
+  });
+
+  test("is not read where nobody wants more of it", async () => {
+    const { listener, hungUp } = endless(200);
+    const origin = await serve(listener);
+    const { bytes } = await fetcher.open(origin, { ...limits, allowOrigins: [origin] });
+    for await (const _chunk of bytes) break;
+    await hungUp;
+  });
+
+  test("is given up when whoever asked says so", async () => {
+    const { listener, hungUp } = endless(200);
+    const origin = await serve(listener);
+    const leaving = new AbortController();
+    const { bytes } = await fetcher.open(origin, { ...limits, allowOrigins: [origin], signal: leaving.signal });
+    leaving.abort();
+    const rest = async () => {
+      for await (const _chunk of bytes);
+    };
+    await expect(rest()).rejects.toMatchObject({ code: "source_fetch_failed", details: { reason: "connection" } });
+    await hungUp;
+  });
+
+  test("leaves no clock running", async () => {
+    const origin = await serve((_, response) => response.end("pixels"));
+    const clocks = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    await fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] });
+    const before = clocks();
+    for (let round = 0; round < 5; round++) await fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] });
+    expect(clocks() - before).toBeLessThan(5);
+  });
+});
+
+test.each([
+  ["image/PNG; charset=utf-8", "image/png"],
+  ["image/webp ;q=1", "image/webp"],
+  ["", "application/octet-stream"],
+  [undefined, "application/octet-stream"],
+])("the type of an answer is its first words, in small letters: %s", async (given, media_type) => {
+  const headers = given === undefined ? {} : { "content-type": given };
+  const origin = await serve((_, response) => response.writeHead(200, headers).end("pixels"));
+  const fetched = await fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] });
+  expect(fetched.media_type).toBe(media_type);
+});
+
+describe("an answer by itself, whoever else holds its connection", () => {
+  const answer = (statusCode: number) => {
+    const body = Readable.from([Buffer.from("pix"), Buffer.from("els")]);
+    return { body, response: { statusCode, headers: {}, body } as unknown as UndiciResponse };
+  };
+
+  test("is closed when it is refused", () => {
+    const { body, response } = answer(404);
+    expect(() => openResponseBody(response, 100, DEFAULT_MINIMUM_DOWNLOAD_RATE)).toThrow();
+    expect(body.destroyed).toBe(true);
+  });
+
+  test("is closed when it is too large, and its clock is stopped", async () => {
+    const { body, response } = answer(200);
+    const clocks = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    const before = clocks();
+    const read = async () => {
+      for await (const _chunk of openResponseBody(response, 4, DEFAULT_MINIMUM_DOWNLOAD_RATE).bytes)
+        expect(clocks()).toBe(before + 1);
+    };
+    await expect(read()).rejects.toMatchObject({ code: "source_too_large" });
+    expect([body.destroyed, clocks()]).toEqual([true, before]);
+  });
+});
+
+test("the bounds that hold unless a test says otherwise", () => {
+  expect(DEFAULT_FETCH_TIMEOUTS).toEqual({ connectMs: 5_000, silenceMs: 10_000 });
+  expect(DEFAULT_MINIMUM_DOWNLOAD_RATE).toEqual({ graceMs: 5_000, bytesPerSecond: 10_000 });
+});

@@ -1,0 +1,77 @@
+// Reads what a stranger answers: a whole file in plain bytes, never more than was asked for and never slower than it must
+// be. Whatever is wrong with it ends the connection too.
+import type { Dispatcher } from "undici";
+import { Fault } from "../faults.ts";
+
+/** How slow an answer may be: after `graceMs` it must have brought this many bytes for each second that it took. */
+export type MinimumDownloadRate = { graceMs: number; bytesPerSecond: number };
+export const DEFAULT_MINIMUM_DOWNLOAD_RATE: MinimumDownloadRate = { graceMs: 5_000, bytesPerSecond: 10_000 };
+const LOOKS_PER_GRACE = 10;
+
+/** A page instead of a file: it explains why there is none, or asks for a password. */
+const PAGES = ["text/html", "application/xhtml+xml"];
+
+export type OpenedDownload = { media_type: string; bytes: AsyncIterable<Uint8Array> };
+export type UndiciResponse = Dispatcher.ResponseData;
+
+type Reason =
+  | ("timeout" | "too_slow" | "name" | "connection" | "tls")
+  | ("status" | "encoding" | "page" | "empty" | "too_many_redirects");
+
+export const fetchFailed = (reason: Reason, more: Record<string, unknown> = {}, cause?: unknown): Fault =>
+  new Fault("source_fetch_failed", { reason, ...more }, { cause });
+
+export const sourceTooLarge = (maxBytes: number): Fault => new Fault("source_too_large", { max_bytes: maxBytes });
+
+export const readHeader = ({ headers }: UndiciResponse, name: string): string | undefined => {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+};
+
+export const openResponseBody = (
+  response: UndiciResponse,
+  maxBytes: number,
+  pace: MinimumDownloadRate,
+): OpenedDownload => {
+  const type = readHeader(response, "content-type")?.replace(/;.*/, "").trim().toLowerCase();
+  const fault = faultOf(response, type, maxBytes);
+  if (!fault)
+    return { media_type: type || "application/octet-stream", bytes: limitBody(response.body, maxBytes, pace) };
+  discard(response.body);
+  throw fault;
+};
+
+/** What can be told before the first byte of the body. */
+const faultOf = (response: UndiciResponse, type: string | undefined, maxBytes: number): Fault | undefined => {
+  const { statusCode: status } = response;
+  if (status !== 200) return fetchFailed("status", { status });
+  if ((readHeader(response, "content-encoding") ?? "identity") !== "identity") return fetchFailed("encoding");
+  if (PAGES.includes(String(type))) return fetchFailed("page");
+  return Number(readHeader(response, "content-length") ?? 0) > maxBytes ? sourceTooLarge(maxBytes) : undefined;
+};
+
+type Body = UndiciResponse["body"];
+
+async function* limitBody(body: Body, maxBytes: number, pace: MinimumDownloadRate): AsyncGenerator<Uint8Array> {
+  const beginning = performance.now();
+  let size = 0;
+  const watch = setInterval(() => {
+    const milliseconds = performance.now() - beginning;
+    const least = milliseconds < pace.graceMs ? 0 : (milliseconds / 1000) * pace.bytesPerSecond;
+    if (size < least) body.destroy(fetchFailed("too_slow"));
+  }, pace.graceMs / LOOKS_PER_GRACE);
+  try {
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      size += chunk.byteLength;
+      if (size > maxBytes) throw sourceTooLarge(maxBytes);
+      yield chunk;
+    }
+    if (size === 0) throw fetchFailed("empty");
+  } finally {
+    clearInterval(watch);
+    discard(body);
+  }
+}
+
+/** What is left of an answer is of no use, and neither is its connection. */
+const discard = (body: Body): void => void body.on("error", () => undefined).destroy();

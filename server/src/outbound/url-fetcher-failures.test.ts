@@ -1,0 +1,187 @@
+import type { RequestListener } from "node:http";
+import { createServer as createSecureServer, type Server as SecureServer } from "node:https";
+import { type AddressInfo, createServer as createSocketServer, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import tls from "node:tls";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { createAuthority } from "../../test/ssrf/certificates.ts";
+import { useExternalServers } from "../../test/ssrf/external-servers.ts";
+import type { DnsResolver } from "./dns-resolver.ts";
+import { createUrlFetcher } from "./url-fetcher.ts";
+
+const limits = { maxBytes: 100_000, timeoutSeconds: 5 };
+const { serve, stopLast: leave, requestedPaths: asked } = useExternalServers();
+
+const fetcher = createUrlFetcher();
+afterAll(() => fetcher.close());
+
+describe("source_fetch_failed", () => {
+  const fails = async (origin: string, details: object, timeoutSeconds = 5) => {
+    const fetched = fetcher.fetchBytes(origin, { ...limits, timeoutSeconds, allowOrigins: [origin] });
+    await expect(fetched).rejects.toMatchObject({ code: "source_fetch_failed", details });
+  };
+
+  test("when no answer comes in time", async () => {
+    await fails(await serve(() => undefined), { reason: "timeout" }, 0.2);
+  });
+
+  test("when the body does not end in time, however steadily it drips", async () => {
+    const origin = await serve((_, response) => {
+      const drip = setInterval(() => response.write("."), 20);
+      response.on("close", () => clearInterval(drip));
+    });
+    await fails(origin, { reason: "timeout" }, 0.3);
+  });
+
+  test.each([
+    ["the name is still being looked up", () => new Promise<never>(() => {})],
+    ["nobody accepts the connection", async () => [{ address: "240.0.0.1", family: 4 }]],
+  ])("in time, although %s", async (_, resolve) => {
+    const stuck = createUrlFetcher({ resolve, allowRanges: ["240.0.0.0/4"] });
+    const beginning = performance.now();
+    await expect(
+      stuck.fetchBytes("http://pictures.example.com/", { ...limits, timeoutSeconds: 0.2 }),
+    ).rejects.toMatchObject({ code: "source_fetch_failed" });
+    expect(performance.now() - beginning).toBeLessThan(1_500);
+  });
+
+  test("when a redirect does not end, however small", async () => {
+    const origin = await serve((_, response) => {
+      response.writeHead(302, { location: "/next" });
+      const drip = setInterval(() => response.write("."), 20);
+      response.on("close", () => clearInterval(drip));
+    });
+    await fails(origin, { reason: "timeout" }, 0.3);
+    expect(asked).toHaveLength(1);
+  });
+
+  test.each(["before it answers", "in the middle of its answer"])(
+    "when the other side falls silent %s",
+    async (when) => {
+      const hasty = createUrlFetcher({ wait: { connectMs: 1_000, silenceMs: 500 } });
+      const origin = await serve((_, response) => {
+        if (when !== "before it answers") response.write("half");
+      });
+      const beginning = performance.now();
+      const fetched = hasty.fetchBytes(origin, { ...limits, allowOrigins: [origin] });
+      await expect(fetched).rejects.toMatchObject({ code: "source_fetch_failed", details: { reason: "timeout" } });
+      expect(performance.now() - beginning).toBeLessThan(4_000);
+      await hasty.close();
+    },
+  );
+
+  test("when the connection breaks before the promised end", async () => {
+    const origin = await serve((_, response) => {
+      response.writeHead(200, { "content-length": "1000" }).write("half");
+      setTimeout(() => response.destroy(), 20);
+    });
+    await fails(origin, { reason: "connection" });
+  });
+
+  test("when nobody listens", async () => {
+    const origin = await serve(() => undefined);
+    await leave();
+    await fails(origin, { reason: "connection" });
+  });
+
+  test("when the other side does not speak HTTP", async () => {
+    const strange = createSocketServer((socket: Socket) => socket.on("error", () => undefined).end("220 mail\r\n"));
+    await new Promise<void>((done) => strange.listen(0, "127.0.0.1", done));
+    await fails(`http://127.0.0.1:${(strange.address() as AddressInfo).port}`, { reason: "connection" });
+    strange.close();
+  });
+
+  test("when whoever asked does not wait any more, before the answer or in the middle of it", async () => {
+    const silent = await serve(() => undefined);
+    const half = await serve((_, response) => void response.write("half"));
+    const leaving = new AbortController();
+    const options = { ...limits, allowOrigins: [silent, half], signal: leaving.signal };
+    const beginning = performance.now();
+    // Whoever waits is not waited for longer than was said.
+    const late = fetcher.open(silent, { ...options, timeoutSeconds: 0.1 });
+    await expect(late).rejects.toMatchObject({ details: { reason: "timeout" } });
+    const begun = await fetcher.open(half, options);
+    const body = (async () => {
+      for await (const _chunk of begun.bytes) leaving.abort();
+    })();
+    await expect(fetcher.open(silent, options)).rejects.toMatchObject({ code: "source_fetch_failed" });
+    await expect(body).rejects.toMatchObject({ code: "source_fetch_failed" });
+    expect(performance.now() - beginning).toBeLessThan(3_000);
+  });
+
+  test("is said once: a fetch that was refused has no second failure when its time is over", async () => {
+    const lost: unknown[] = [];
+    const note = (reason: unknown) => void lost.push(reason);
+    process.on("unhandledRejection", note);
+    const refused = fetcher.fetchBytes("http://10.0.0.1/", { ...limits, timeoutSeconds: 0.05 });
+    await expect(refused).rejects.toMatchObject({ code: "url_not_allowed" });
+    await sleep(200);
+    process.off("unhandledRejection", note);
+    expect(lost).toEqual([]);
+  });
+
+  test("when the name does not exist", async () => {
+    const lost = createUrlFetcher({
+      resolve: () => Promise.reject(Object.assign(new Error("no address"), { code: "ENOTFOUND" })),
+    });
+    const fetched = lost.fetchBytes("http://nowhere.example.com/", limits);
+    await expect(fetched).rejects.toMatchObject({
+      ...{ code: "source_fetch_failed", details: { reason: "name" } },
+      cause: { code: "ENOTFOUND" },
+    });
+    await lost.close();
+  });
+});
+
+describe("with TLS", () => {
+  const authority = createAuthority();
+  const usual = tls.getCACertificates("default");
+  const servers: SecureServer[] = [];
+  const resolve: DnsResolver = async () => [{ address: "127.0.0.1", family: 4 }];
+  beforeAll(() => tls.setDefaultCACertificates([authority.cert]));
+  afterAll(() => tls.setDefaultCACertificates(usual));
+  afterEach(() => {
+    for (const server of servers.splice(0)) server.close().closeAllConnections();
+  });
+  const serveSecurely = async (host: string, listener: RequestListener): Promise<URL> => {
+    const server = createSecureServer({ ...authority.issue(host), ALPNProtocols: ["h2", "http/1.1"] }, listener);
+    servers.push(server);
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    return new URL(`https://${host}:${(server.address() as AddressInfo).port}`);
+  };
+  const open = (...urls: URL[]) =>
+    createUrlFetcher({ resolve, allowRanges: ["127.0.0.1"], ports: urls.map(({ port }) => Number(port)) });
+
+  test("a redirect stays with TLS, or is not followed", async () => {
+    const there = await serveSecurely("b.example.com", (_, response) => response.end("arrived"));
+    const here = await serveSecurely("a.example.com", (request, response) => {
+      const location = request.url === "/up" ? there.href : there.href.replace("https:", "http:");
+      response.writeHead(302, { location }).end();
+    });
+    const outside = open(here, there);
+    expect((await outside.fetchBytes(`${here.origin}/up`, limits)).bytes.byteLength).toBe(7);
+    await expect(outside.fetchBytes(`${here.origin}/down`, limits)).rejects.toMatchObject({
+      ...{ code: "url_not_allowed", details: { reason: "downgrade" } },
+    });
+    await outside.close();
+  });
+
+  test("a certificate that is somebody else's is a failure of its own", async () => {
+    const url = await serveSecurely("a.example.com", (_, response) => response.end("pixels"));
+    const outside = open(url);
+    await expect(outside.fetchBytes(url.href.replace("a.example", "b.example"), limits)).rejects.toMatchObject({
+      ...{ code: "source_fetch_failed", details: { reason: "tls" } },
+    });
+    await outside.close();
+  });
+
+  test("an allowed origin is spoken to as plainly as any other", async () => {
+    let version = "";
+    const url = await serveSecurely("localhost", (request, response) => {
+      version = request.httpVersion;
+      response.end("pixels");
+    });
+    await fetcher.fetchBytes(url.href, { ...limits, allowOrigins: [url.origin] });
+    expect(version).toBe("1.1");
+  });
+});

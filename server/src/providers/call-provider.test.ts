@@ -1,0 +1,112 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createProviderHttpClient, type ProviderHttpClient } from "../outbound/provider-http-client.ts";
+import { callProvider, readProviderFailure } from "./call-provider.ts";
+import type { ProviderContext } from "./provider.ts";
+
+let server: Server;
+let origin: string;
+let sender: ProviderHttpClient;
+const heard: { url: string; authorization: string | undefined }[] = [];
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    heard.push({ url: request.url!, authorization: request.headers.authorization });
+    const [, word, value] = request.url!.split("/");
+    if (word === "reset") return void request.socket.resetAndDestroy();
+    if (word === "hang") return;
+    if (word === "garbage") return void response.writeHead(200).end("<html>");
+    if (word === "busy") response.setHeader("retry-after", "7");
+    if (word === "form") return void request.pipe(response.writeHead(200));
+    const status = word === "ok" ? 200 : Number(value);
+    response.writeHead(status, { "content-type": "application/json" }).end('{"id":"j1"}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  sender = createProviderHttpClient();
+});
+afterAll(async () => {
+  await sender.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+const context: ProviderContext<unknown> = {
+  env: {},
+  key: "k",
+  send: (url, request) => sender.send(url, { ...request, timeoutSeconds: 1 }),
+  timeoutSeconds: 1,
+  isPublicUrlReachable: false,
+  unreachableSeconds: 0,
+};
+
+const ask = (path: string, at = origin) => {
+  const headers = { authorization: "Bearer secret" };
+  return callProvider(context, { origin, url: `${at}${path}`, headers, body: {}, reply: z.object({ id: z.string() }) });
+};
+const kindOf = (path: string, at?: string) =>
+  ask(path, at).then(
+    () => "none",
+    (thrown) => readProviderFailure(thrown).kind,
+  );
+
+describe("a provider's failure", () => {
+  it("is nothing when the answer can be read", async () => {
+    expect(await ask("/ok")).toEqual({ id: "j1" });
+  });
+
+  it("is busy, with the time that was told", async () => {
+    expect(readProviderFailure(await ask("/busy/429").catch((thrown) => thrown))).toMatchObject({
+      kind: "busy",
+      retryAfterSeconds: 7,
+    });
+    expect(await kindOf("/busy/503")).toBe("busy");
+  });
+
+  it.each([400, 401, 403, 404, 409, 413, 422])("is a refusal for status %i", async (status) => {
+    expect(await kindOf(`/status/${status}`)).toBe("refused");
+  });
+
+  it.each([500, 502, 503, 504])("is doubt for status %i: something may have been started", async (status) => {
+    expect(await kindOf(`/status/${status}`)).toBe("doubt");
+  });
+
+  it("is doubt when the line is cut, nothing comes, or the answer cannot be read", async () => {
+    expect(await kindOf("/reset")).toBe("doubt");
+    expect(await kindOf("/hang")).toBe("doubt");
+    expect(await kindOf("/garbage")).toBe("doubt");
+  });
+
+  it("is no doubt where nothing was at stake", async () => {
+    const asked = callProvider(context, { origin, url: `${origin}/reset`, isFree: true, reply: z.any() });
+    expect(readProviderFailure(await asked.catch((thrown) => thrown)).kind).toBe("unsent");
+  });
+
+  it("is nothing for a form, which travels as it is", async () => {
+    const body = new FormData();
+    body.set("prompt", "a tree");
+    body.append("image[]", new File(["bytes"], "a.png", { type: "image/png" }));
+    const { text } = await sender.send(`${origin}/form`, { method: "POST", headers: {}, body, timeoutSeconds: 1 });
+    expect(text).toContain('name="image[]"; filename="a.png"');
+  });
+
+  it("is unsent when nobody listens", async () => {
+    const closed = createServer();
+    await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
+    const { port } = closed.address() as AddressInfo;
+    await new Promise((resolve) => closed.close(resolve));
+    const away = `http://127.0.0.1:${port}`;
+    const failed = await callProvider(context, { origin: away, url: `${away}/x`, body: {}, reply: z.any() }).catch(
+      (thrown) => thrown,
+    );
+    expect(readProviderFailure(failed).kind).toBe("unsent");
+  });
+
+  it("never carries credentials to another origin, whatever an answer pointed to", async () => {
+    const before = heard.length;
+    expect(await kindOf("/ok", origin.replace("127.0.0.1", "localhost"))).toBe("refused");
+    expect(heard).toHaveLength(before);
+  });
+});

@@ -1,0 +1,124 @@
+// Calls a provider and classifies its failures. A request that was sent and not answered has an unknown outcome and is never resubmitted
+// blindly.
+import type { z } from "zod";
+import { Fault, type FaultCode } from "../faults.ts";
+import type { ProviderContext } from "./provider.ts";
+
+/**
+ * `busy`: not accepted, retry later. `refused`: not accepted, permanent. `unsent`: the request never left this host.
+ * `failed`: the provider reported a failure. `doubt`: sent, outcome unknown. `gone`: the provider lost the job and will never
+ * finish it, so it may be resubmitted.
+ */
+export type ProviderFailureKind = "busy" | "refused" | "unsent" | "failed" | "doubt" | "gone";
+export type ProviderFailure = {
+  kind: ProviderFailureKind;
+  status?: number;
+  retryAfterSeconds?: number;
+  cause?: unknown;
+};
+
+export const providerFault = (code: FaultCode, cause: ProviderFailure, details = {}) =>
+  new Fault(code, details, { cause });
+
+export const readProviderFailure = (thrown: unknown): ProviderFailure =>
+  thrown instanceof Fault && (thrown.cause as ProviderFailure | undefined)?.kind
+    ? (thrown.cause as ProviderFailure)
+    : { kind: "doubt", cause: thrown };
+
+type ProviderRequest<Reply> = {
+  method?: "GET" | "POST" | "PUT" | "DELETE";
+  /** The only origin that credentials may travel to: addresses that came out of an answer are held against it. */
+  origin: string;
+  url: string;
+  headers?: Record<string, string>;
+  /** Sent as JSON, except for a form or bytes, which are sent as they are. */
+  body?: unknown;
+  /** What the answer must look like. Loose: only what we read. */
+  reply: z.ZodType<Reply>;
+  /** A request that starts nothing and costs nothing (an upload, a question): its loss is no doubt, it never left. */
+  isFree?: boolean;
+  /** Statuses that this provider uses for a word of its own, before the general sorting. */
+  sort?: (status: number, body: string) => Fault | undefined;
+};
+
+/** The provider took offence at what was asked for. Never tried elsewhere. */
+export const contentRefused = (cause: unknown, details = {}) =>
+  providerFault("content_refused", { kind: "refused", cause }, { by: "provider", ...details });
+/** The job was taken and came to nothing. */
+export const jobFailed = (cause: unknown) => providerFault("provider_error", { kind: "failed", cause });
+/** The request itself is at fault, whoever is asked. */
+export const inputRejected = (cause: unknown, details = {}) =>
+  providerFault("provider_rejected_input", { kind: "refused", cause }, details);
+/** Not this provider, not with this key or model: somebody else may be asked. */
+export const modelUnavailable = (cause: unknown, status?: number) =>
+  providerFault("model_unavailable", { kind: "refused", cause, ...(status && { status }) });
+export const providerBusy = (cause: unknown, retryAfterSeconds?: number) =>
+  providerFault("provider_error", { kind: "busy", cause, ...(retryAfterSeconds && { retryAfterSeconds }) });
+
+const NOT_SENT_ERRORS = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|EHOSTUNREACH|ENETUNREACH/;
+
+export async function callProvider<Reply>(
+  context: ProviderContext<unknown>,
+  request: ProviderRequest<Reply>,
+): Promise<Reply> {
+  if (new URL(request.url).origin !== new URL(request.origin).origin) {
+    throw providerFault("provider_error", { kind: "refused", cause: "an answer pointed to another origin" });
+  }
+  try {
+    const { status, header, text: body } = await send(context, request);
+    if (status >= 200 && status < 300) return read(request.reply, body, status);
+    throw request.sort?.(status, body) ?? classifyStatus(status, header, body);
+  } catch (thrown) {
+    const { kind, ...cause } = readProviderFailure(thrown);
+    if (request.isFree && kind === "doubt") throw providerFault("provider_error", { ...cause, kind: "unsent" });
+    throw thrown;
+  }
+}
+
+async function send(context: ProviderContext<unknown>, request: ProviderRequest<unknown>) {
+  const { body } = request;
+  const isRaw = body === undefined || body instanceof FormData || body instanceof Uint8Array;
+  try {
+    return await context.send(request.url, {
+      method: request.method ?? (body === undefined ? "GET" : "POST"),
+      headers: {
+        accept: "application/json",
+        ...(!isRaw && { "content-type": "application/json" }),
+        ...request.headers,
+      },
+      body: isRaw ? (body as FormData | Uint8Array | undefined) : JSON.stringify(body),
+    });
+  } catch (thrown) {
+    const { code, cause } = thrown as { code?: string; cause?: { code?: string } };
+    const kind = NOT_SENT_ERRORS.test(code ?? cause?.code ?? "") ? "unsent" : "doubt";
+    throw providerFault("provider_error", { kind, cause: thrown });
+  }
+}
+
+function read<Reply>(reply: z.ZodType<Reply>, body: string, status: number): Reply {
+  try {
+    return reply.parse(body === "" ? undefined : JSON.parse(body));
+  } catch (thrown) {
+    // A 2xx that we cannot read may well have started something.
+    throw providerFault("provider_error", { kind: "doubt", status, cause: thrown });
+  }
+}
+
+function classifyStatus(status: number, header: (name: string) => string | undefined, body: string): Fault {
+  const cause = body.slice(0, 500);
+  const retryAfterSeconds = Number(header("retry-after")) || undefined;
+  // A 503 that does not say when to come back may come from something in between, with the job already taken behind it.
+  if (status === 429 || (status === 503 && retryAfterSeconds !== undefined)) {
+    return providerFault("provider_error", {
+      kind: "busy",
+      status,
+      cause,
+      ...(retryAfterSeconds && { retryAfterSeconds }),
+    });
+  }
+  // Our key, our credit or our model's name: the caller's request is not at fault.
+  if ([401, 402, 403, 404].includes(status)) return modelUnavailable(cause, status);
+  if (status >= 400 && status < 500)
+    return providerFault("provider_rejected_input", { kind: "refused", status, cause });
+  return providerFault("provider_error", { kind: "doubt", status, cause });
+}

@@ -1,0 +1,62 @@
+// What a ComfyUI server finds wrong, sorted by whose business it is: the caller's, the operator's, or nobody's. The words
+// that callers read are ours; what the server said goes to the log.
+import { z } from "zod";
+import type { Fault } from "../../faults.ts";
+import { contentRefused, inputRejected, jobFailed, modelUnavailable } from "../call-provider.ts";
+import type { ExecutionError } from "./jobs.ts";
+
+const Problem = z.object({
+  type: z.string(),
+  extra_info: z.object({ input_name: z.string().optional(), received_value: z.unknown() }).partial().nullish(),
+});
+const Refusal = z.object({
+  error: z.object({ type: z.string() }),
+  node_errors: z
+    .record(z.string(), z.object({ class_type: z.string().optional(), errors: z.array(Problem) }))
+    .catch({}),
+});
+
+/** Inputs that hold files of the operator: a server without one is not the caller's fault. */
+const BASE_FILES = /^(unet|clip|vae|ckpt|model|style_model|control_net)_name\d?$/;
+
+/** For `POST /prompt`: a graph that was not taken. */
+export function classifyRejection(status: number, body: string): Fault | undefined {
+  if (status === 404 || status === 405) return modelUnavailable("no ComfyUI answers at this address", status);
+  if (status !== 400) return undefined;
+  const refusal = Refusal.safeParse(parsed(body)).data;
+  if (!refusal) return undefined;
+  const cause = body.slice(0, 500);
+  if (refusal.error.type === "missing_node_type") return modelUnavailable(cause);
+  const problems = Object.values(refusal.node_errors).flatMap(({ class_type, errors }) =>
+    errors.map(({ type, extra_info }) => ({ class_type, type, ...extra_info })),
+  );
+  const unlisted = problems.filter(({ type }) => type === "value_not_in_list");
+  if (unlisted.some(({ input_name = "" }) => BASE_FILES.test(input_name))) return modelUnavailable(cause);
+  const lora = unlisted.find(({ input_name }) => input_name === "lora_name");
+  if (lora) {
+    const name = String(lora.received_value ?? "").replace(/\.safetensors$/, "");
+    return inputRejected(cause, { reason: "lora_not_found", lora: name });
+  }
+  if (unlisted.some(({ input_name }) => input_name === "sampler_name" || input_name === "scheduler"))
+    return inputRejected(cause, { reason: "scheduler_not_known" });
+  if (problems.some(({ class_type }) => class_type === "LoadImage"))
+    return inputRejected(cause, { reason: "image_unreadable" });
+  return inputRejected(cause);
+}
+
+/** For a job that was taken and broke. ComfyUI has no moderation; a node of the operator's that checks says it like this. */
+export function classifyExecutionError(error: ExecutionError): Fault {
+  const { node_type, exception_type, exception_message } = error;
+  const cause = `${node_type}: ${exception_type}: ${exception_message}`.slice(0, 500);
+  if (/\bnsfw\b|content policy|safety check/i.test(exception_message ?? "")) return contentRefused(cause);
+  if (node_type === "LoadImage") return inputRejected(cause, { reason: "image_unreadable" });
+  return jobFailed(cause);
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,84 @@
+// Looks each server over with questions that cost nothing: whether it answers, which nodes it has, and whether the files
+// that our graphs name lie on it. A graph that no server could do is missing.
+import { z } from "zod";
+import type { Offer, ProviderProbe } from "../provider.ts";
+import { type ComfyuiGraph, loadGraph, withFileNames } from "./graph.ts";
+import { type ComfyuiContext, callComfyui, fileNameOverrides, serversOf } from "./pool.ts";
+
+const Stats = z.object({ system: z.object({ comfyui_version: z.string().default("?") }) });
+const Inputs = z.record(z.string(), z.array(z.unknown()).min(1)).optional();
+const Info = z.record(z.string(), z.object({ input: z.object({ required: Inputs, optional: Inputs }) }));
+type NodeInfo = z.output<typeof Info>[string];
+
+type Seen = { server: string; version: string; lacks: Map<string, string[]> };
+
+export async function probeServers(offers: Offer[], context: ComfyuiContext): Promise<ProviderProbe> {
+  const names = [...new Set(offers.map(({ as }) => as))];
+  const graphs = new Map(await Promise.all(names.map(async (name) => [name, await readable(name, context)] as const)));
+  const servers = serversOf(context.env);
+  const answers = await Promise.allSettled(servers.map((server) => lookOver(context, server, graphs)));
+  const seen = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
+  const silent = answers.find((answer) => answer.status === "rejected");
+  if (seen.length === 0) throw silent!.reason;
+  return { says: inWords(servers, seen), missing: names.filter((name) => seen.every(({ lacks }) => lacks.has(name))) };
+}
+
+/** Words instead of a graph where the operator's own file is no graph. */
+const readable = async (name: string, { env }: ComfyuiContext): Promise<ComfyuiGraph | string> =>
+  loadGraph(name, env.COMFYUI_GRAPHS).then(
+    (graph) => withFileNames(graph, fileNameOverrides(env)),
+    (thrown) => String(thrown.cause?.cause ?? thrown),
+  );
+
+async function lookOver(
+  context: ComfyuiContext,
+  server: string,
+  graphs: Map<string, ComfyuiGraph | string>,
+): Promise<Seen> {
+  const stats = await callComfyui(context, server, { path: "/system_stats", reply: Stats });
+  const classes = new Set(
+    [...graphs.values()].flatMap((graph) =>
+      typeof graph === "string" ? [] : Object.values(graph.nodes).map(({ class_type }) => class_type),
+    ),
+  );
+  const known = new Map<string, NodeInfo>();
+  for (const name of classes) {
+    const info = await callComfyui(context, server, { path: `/object_info/${encodeURIComponent(name)}`, reply: Info });
+    if (info[name]) known.set(name, info[name]);
+  }
+  const lacks = new Map<string, string[]>();
+  for (const [name, graph] of graphs) {
+    const lacking = typeof graph === "string" ? [graph] : lackingFor(graph, known);
+    if (lacking.length > 0) lacks.set(name, lacking);
+  }
+  return { server, version: stats.system.comfyui_version, lacks };
+}
+
+function lackingFor({ nodes, slots }: ComfyuiGraph, known: Map<string, NodeInfo>): string[] {
+  const lacking = Object.values(nodes).flatMap(({ class_type, inputs }) => {
+    const info = known.get(class_type);
+    if (!info) return [`the node ${class_type}`];
+    return Object.entries(inputs).flatMap(([input, value]) => {
+      const slot = typeof value === "string" && value.startsWith("$") ? slots[value.slice(1)] : undefined;
+      const choices = choicesOf(info.input.required?.[input] ?? info.input.optional?.[input]);
+      const isThere = slot?.type !== "file" || slot.default === undefined || choices?.includes(slot.default);
+      return isThere ? [] : [String(slot?.default)];
+    });
+  });
+  return [...new Set(lacking)];
+}
+
+/** The values that a node takes: older servers list them in place of the type, newer ones beside it. */
+function choicesOf([type, about]: unknown[] = []): unknown[] | undefined {
+  if (Array.isArray(type)) return type;
+  return (about as { options?: unknown[] } | undefined)?.options;
+}
+
+const inWords = (servers: string[], seen: Seen[]): string =>
+  [
+    `${seen.length} of ${servers.length} servers answer`,
+    ...seen.flatMap(({ server, version, lacks }) => [
+      `${server} is ComfyUI ${version}`,
+      ...[...lacks].map(([name, what]) => `${server} lacks ${what.join(" and ")} for ${name}`),
+    ]),
+  ].join("; ");

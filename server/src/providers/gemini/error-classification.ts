@@ -1,0 +1,51 @@
+// How Google says no. One status covers a minute's patience and a day's quota, so the small print decides.
+import { z } from "zod";
+import type { Fault } from "../../faults.ts";
+import { modelUnavailable, providerBusy } from "../call-provider.ts";
+
+const Detail = z.object({
+  reason: z.string().nullish(),
+  retryDelay: z.string().nullish(),
+  violations: z.array(z.object({ quotaId: z.string().nullish(), quotaValue: z.string().nullish() })).nullish(),
+});
+const Complaint = z.object({
+  error: z.object({
+    status: z.string().nullish(),
+    message: z.string().nullish(),
+    details: z.array(Detail).nullish().catch(null),
+  }),
+});
+
+const SPENT = /credits? (is|are|has been|have been) (depleted|exhausted|used up)|spend(ing)? (cap|limit)/i;
+
+export function classifyGeminiError(status: number, body: string): Fault | undefined {
+  const error = complaintOf(body);
+  if (!error) return undefined;
+  const details = error.details ?? [];
+  const cause = body.slice(0, 500);
+  const seconds = Number.parseFloat(details.find(({ retryDelay }) => retryDelay)?.retryDelay ?? "") || undefined;
+  if (status === 429) {
+    const quotas = details.flatMap(({ violations }) => violations ?? []);
+    // A quota of the day, or one that is nothing at all: waiting a little does not help.
+    const isSpent = quotas.some(({ quotaId, quotaValue }) => /PerDay/.test(quotaId ?? "") || quotaValue === "0");
+    return isSpent || SPENT.test(error.message ?? "") ? modelUnavailable(cause, status) : providerBusy(cause, seconds);
+  }
+  // In Google's own words it is a refusal; without them it may come from something in between.
+  if (status === 503 && error.status === "UNAVAILABLE") return providerBusy(cause, seconds);
+  const isKey =
+    details.some(({ reason }) => /^API_KEY_/.test(reason ?? "")) ||
+    /API key (not valid|expired)/i.test(error.message ?? "");
+  // FAILED_PRECONDITION: the account may not be used from here, or is not paid for.
+  return status === 400 && (isKey || error.status === "FAILED_PRECONDITION")
+    ? modelUnavailable(cause, status)
+    : undefined;
+}
+
+function complaintOf(body: string): z.output<typeof Complaint>["error"] | undefined {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    return Complaint.parse(Array.isArray(parsed) ? parsed[0] : parsed).error;
+  } catch {
+    return undefined;
+  }
+}

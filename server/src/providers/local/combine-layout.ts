@@ -1,0 +1,61 @@
+// Where each picture stands in a combination. Pictures keep their natural sizes and are centred across the direction they
+// follow each other in; only where the whole would be larger than any picture may be is everything made smaller.
+import { type ImageSize, MAX_IMAGE_PIXELS, MAX_IMAGE_SIDE } from "./pixels.ts";
+
+export type CombineMode = "side-by-side" | "stacked" | "grid" | "overlay";
+type Placement = ImageSize & { left: number; top: number };
+type Layout = ImageSize & { places: Placement[] };
+
+export const computeLayout = (mode: CombineMode, sizes: ImageSize[], gap: number): Layout => {
+  const natural = LAYOUTS[mode](sizes, gap);
+  const scale = Math.min(
+    1,
+    MAX_IMAGE_SIDE / natural.width,
+    MAX_IMAGE_SIDE / natural.height,
+    Math.sqrt(MAX_IMAGE_PIXELS / (natural.width * natural.height)),
+  );
+  if (scale === 1) return natural;
+  // Rounding down on every picture keeps the sum within what is allowed.
+  const smaller = (length: number) => Math.max(1, Math.floor(length * scale));
+  const scaled = sizes.map(({ width, height }) => ({ width: smaller(width), height: smaller(height) }));
+  return LAYOUTS[mode](scaled, Math.floor(gap * scale));
+};
+
+/** As many columns as rows, or one more. A column is as wide as its widest picture, a row as high as its highest. */
+const grid = (sizes: ImageSize[], gap: number, columns = Math.ceil(Math.sqrt(sizes.length))): Layout => {
+  const rows = Math.ceil(sizes.length / columns);
+  const inCell = (row: number, column: number) => sizes[row * columns + column];
+  const widths = range(columns).map((column) => largest(range(rows).map((row) => inCell(row, column)?.width)));
+  const heights = range(rows).map((row) => largest(range(columns).map((column) => inCell(row, column)?.height)));
+  const places = sizes.map((size, index) => {
+    const [row, column] = [Math.floor(index / columns), index % columns];
+    return {
+      ...size,
+      left: begin(widths, column, gap) + centre(widths[column]!, size.width),
+      top: begin(heights, row, gap) + centre(heights[row]!, size.height),
+    };
+  });
+  return { width: begin(widths, columns, gap) - gap, height: begin(heights, rows, gap) - gap, places };
+};
+
+/** One upon the other, the first at the bottom, all around the same centre. */
+const overlay = (sizes: ImageSize[]): Layout => {
+  const width = largest(sizes.map((size) => size.width));
+  const height = largest(sizes.map((size) => size.height));
+  const places = sizes.map((size) => ({ ...size, left: centre(width, size.width), top: centre(height, size.height) }));
+  return { width, height, places };
+};
+
+const LAYOUTS: Record<CombineMode, (sizes: ImageSize[], gap: number) => Layout> = {
+  "side-by-side": (sizes, gap) => grid(sizes, gap, sizes.length),
+  stacked: (sizes, gap) => grid(sizes, gap, 1),
+  grid,
+  overlay,
+};
+
+const range = (length: number) => Array.from({ length }, (_, index) => index);
+const largest = (lengths: (number | undefined)[]) => Math.max(...lengths.map((length) => length ?? 0));
+/** Where an odd pixel is left over, it goes to the right or to the bottom. */
+const centre = (room: number, length: number) => Math.floor((room - length) / 2);
+const begin = (lengths: number[], index: number, gap: number) =>
+  lengths.slice(0, index).reduce((sum, length) => sum + length + gap, 0);

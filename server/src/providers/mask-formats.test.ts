@@ -1,0 +1,30 @@
+import sharp from "sharp";
+import { expect, it } from "vitest";
+import { alphaMask, invertMask } from "./mask-formats.ts";
+
+/** From black to white, a pixel each. */
+const greys = (values: number[]) =>
+  sharp(Buffer.from(values), { raw: { width: values.length, height: 1, channels: 1 } })
+    .toColourspace("b-w")
+    .png()
+    .toBuffer();
+
+it("a mask can be turned round", async () => {
+  const turned = await sharp(await invertMask(await greys([0, 100, 255])))
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  expect([...turned.data].filter((_, index) => index % turned.info.channels === 0)).toEqual([255, 155, 0]);
+});
+
+it("a mask can be seen through where something changes, and nowhere only half", async () => {
+  const mask = await alphaMask(await greys([0, 100, 200, 255]), { width: 4, height: 1 });
+  const { data, info } = await sharp(mask).raw().toBuffer({ resolveWithObject: true });
+  expect(info.channels).toBe(4);
+  expect([...data].filter((_, index) => index % 4 === 3)).toEqual([255, 255, 0, 0]);
+});
+
+it("a mask takes the size of the picture, with hard edges", async () => {
+  const mask = await alphaMask(await greys([0, 255]), { width: 6, height: 2 });
+  const { data } = await sharp(mask).raw().toBuffer({ resolveWithObject: true });
+  expect([...data].filter((_, index) => index % 4 === 3)).toEqual([255, 255, 255, 0, 0, 0, 255, 255, 255, 0, 0, 0]);
+});

@@ -1,0 +1,35 @@
+// On our side of the door white is what changes in a mask. This is for adapters of vendors that mean otherwise.
+import sharp from "sharp";
+
+export const invertMask = (mask: Uint8Array): Promise<Uint8Array> =>
+  sharp(mask).negate().toColourspace("b-w").png().toBuffer();
+
+/** What changes can be seen through, all else cannot; in the size of the picture that it lies over. */
+export async function alphaMask(mask: Uint8Array, size: { width: number; height: number }): Promise<Uint8Array> {
+  const { width, height } = size;
+  // Nearest neighbour and a threshold: vendors look for pixels that are wholly transparent.
+  const opaque = await sharp(mask)
+    .resize({ width, height, fit: "fill", kernel: "nearest" })
+    .toColourspace("b-w")
+    .threshold(128)
+    .negate()
+    .extractChannel(0)
+    .raw()
+    .toBuffer();
+  return sharp({ create: { width, height, channels: 3, background: "#000000" } })
+    .joinChannel(opaque, { raw: { width, height, channels: 1 } })
+    .png()
+    .toBuffer();
+}
+
+/** What changes is white and can be seen through as well, for vendors that do not say which of the two they look at. */
+export async function whiteTransparentMask(mask: Uint8Array): Promise<Uint8Array> {
+  const marks = sharp(mask).toColourspace("b-w").threshold(128).extractChannel(0).raw();
+  const { data, info } = await marks.toBuffer({ resolveWithObject: true });
+  const pixels = Buffer.alloc(data.length * 4);
+  for (const [at, mark] of data.entries()) pixels.set([mark, mark, mark, 255 - mark], at * 4);
+  const { width, height } = info;
+  return sharp(pixels, { raw: { width, height, channels: 4 } })
+    .png()
+    .toBuffer();
+}

@@ -1,0 +1,50 @@
+// Pictures on their way to Replicate: as bytes within the input where they are small, and as an address where they are not.
+import { z } from "zod";
+import type { JsonObject } from "../../kit/schemas/run.ts";
+import { callProvider } from "../call-provider.ts";
+import type { Asset } from "../provider.ts";
+import { type ReplicateContext, replicateApi, replicateUrl } from "./api.ts";
+
+/** One of ours, or one that was made from it. */
+export type ReplicateImage = Pick<Asset, "media_type" | "bytes"> & { url?: Asset["url"] };
+
+const File = z.object({ urls: z.object({ get: z.url() }) });
+
+/** For all pictures of a request together: a callback brings the whole input back. */
+const INLINE_BYTES = 256 * 1024;
+
+const isPicture = (value: unknown): value is ReplicateImage =>
+  typeof value === "object" && value !== null && typeof (value as ReplicateImage).bytes === "function";
+
+/** The input with something that a model can read in place of every picture. */
+export async function embedImages(input: JsonObject, context: ReplicateContext): Promise<JsonObject> {
+  const count = Object.values(input).flat().filter(isPicture).length;
+  const carry = (value: unknown) => (isPicture(value) ? carried(value, INLINE_BYTES / count, context) : value);
+  const entries = Object.entries(input).map(async ([name, value]) => [
+    name,
+    Array.isArray(value) ? await Promise.all(value.map(carry)) : await carry(value),
+  ]);
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+async function carried(picture: ReplicateImage, inlineBytes: number, context: ReplicateContext): Promise<string> {
+  const bytes = await picture.bytes();
+  if (bytes.length <= inlineBytes) {
+    return `data:${picture.media_type};base64,${Buffer.from(bytes).toString("base64")}`;
+  }
+  return context.isPublicUrlReachable && picture.url ? picture.url() : upload(picture.media_type, bytes, context);
+}
+
+async function upload(mediaType: string, bytes: Uint8Array, context: ReplicateContext): Promise<string> {
+  const form = new FormData();
+  form.append("content", new Blob([new Uint8Array(bytes)], { type: mediaType }), "picture");
+  const url = replicateUrl(context, "/files");
+  const { urls } = await callProvider(context, {
+    ...replicateApi(context.env),
+    url,
+    body: form,
+    reply: File,
+    isFree: true,
+  });
+  return urls.get;
+}

@@ -1,0 +1,80 @@
+// Prices by what they are for: a picture, its megapixels, a second of video, a call.
+import { describe, expect, it } from "vitest";
+import type { Job } from "../kit/operation.ts";
+import type { Offer, PriceBasis } from "../providers/provider.ts";
+import { calculateDeliveredQuantity, calculateRequestedQuantity, sumCosts } from "./billable-quantity.ts";
+
+const offer = (per: PriceBasis | undefined, more: Partial<Offer> = {}): Offer => ({
+  ...{ task: "image.generate", model: "flux-dev", as: "flux", recovery: "none", price: 0.1 },
+  ...(per && { per }),
+  ...more,
+});
+const job = (more: Partial<Job> = {}): Job => ({ task: "image.generate", model: "flux-dev", ...more });
+const large = { width: 2000, height: 1000 };
+const small = { width: 100, height: 100 };
+
+describe("what is asked for", () => {
+  it.each<[string, Offer, Job, number | null]>([
+    ["a picture, where nothing is said", offer(undefined), job(), 1],
+    ["as many pictures as are wanted", offer("image"), job({ count: 3 }), 3],
+    ["exact megapixels", offer("megapixel"), job({ ...large, count: 2 }), 4],
+    ["at least a megapixel for each picture", offer("megapixel"), job({ ...small, count: 2 }), 2],
+    ["about a megapixel where nobody says a size", offer("megapixel"), job({ count: 2 }), 2],
+    ["seconds, for each video", offer("second"), job({ options: { duration: 2.5 }, count: 2 }), 5],
+    ["seconds that nobody can know before", offer("second"), job(), null],
+    ["one call, however many pictures it makes", offer("call"), job({ count: 4 }), 1],
+    ["a call for as many as one call can make", offer("call", { limits: { count: 3 } }), job({ count: 4 }), 2],
+  ])("is %s", (_, of, asked, quantity) => {
+    expect(calculateRequestedQuantity(of, asked)).toBe(quantity);
+  });
+
+  it("is what the model really makes, not what was wished for", () => {
+    const videoOffer = offer("second", { limits: { durations: [5, 10] } });
+    expect(calculateRequestedQuantity(videoOffer, job({ options: { duration: 3 } }))).toBe(5);
+    const sized = offer("megapixel", { limits: { sizes: ["2000x2000"] } });
+    expect(calculateRequestedQuantity(sized, job({ width: 512, height: 512 }))).toBe(4);
+  });
+});
+
+describe("what was made", () => {
+  it.each<[string, Offer, Job, object[], number | null]>([
+    ["the pictures that came, fewer than were asked for", offer("image"), job({ count: 3 }), [small, small], 2],
+    ["one, where the result is no file", offer("image"), job(), [], 1],
+    ["the megapixels of every picture", offer("megapixel"), job({ count: 2 }), [large, small], 3],
+    ["the seconds of the film itself", offer("second"), job({ options: { duration: 3 } }), [{ duration: 5.2 }], 5.2],
+    [
+      "the seconds that were asked for, where the film does not tell",
+      offer("second"),
+      job({ options: { duration: 3 } }),
+      [small],
+      3,
+    ],
+    ["seconds that nobody knows", offer("second"), job(), [small], null],
+    ["one call", offer("call"), job(), [small, small], 1],
+    ["one call without a file", offer("call"), job(), [], 1],
+  ])("is %s", (_, of, asked, files, quantity) => {
+    expect(calculateDeliveredQuantity(of, asked, files)).toBe(quantity);
+  });
+});
+
+describe("a sum", () => {
+  it("has no dust of binary fractions", () => {
+    expect(
+      sumCosts([
+        { quantity: 3, price: 0.1 },
+        { quantity: 1, price: 0.2 },
+      ]),
+    ).toBe(0.5);
+  });
+
+  it("is unknown as soon as one price or one quantity is, and nothing where nothing was done", () => {
+    expect(
+      sumCosts([
+        { quantity: 1, price: 0.1 },
+        { quantity: 1, price: null },
+      ]),
+    ).toBeNull();
+    expect(sumCosts([{ quantity: null, price: 0 }])).toBeNull();
+    expect(sumCosts([])).toBe(0);
+  });
+});

@@ -1,0 +1,72 @@
+// An event as callers see it: the run in short, as it stood then. It comes out the same whenever it is told, because it is
+// made of what the event holds and of what never changes about its run.
+import type { EventRow, EventRunRow } from "../db/event-log.ts";
+import type { Event, RunInShort } from "../kit/schemas/events.ts";
+import type { JsonObject, RunStatus } from "../kit/schemas/run.ts";
+import { liveStatus, renderAsset } from "./render-run.ts";
+import type { Services } from "./services.ts";
+
+const STATUS_BY_EVENT_TYPE: Record<string, RunStatus> = {
+  "run.queued": "queued",
+  "run.processing": "processing",
+  "run.progress": "processing",
+  "run.completed": "completed",
+  "run.failed": "failed",
+  "run.canceled": "canceled",
+};
+/** Where a run stands when it begins, before a provider has said anything. */
+const STARTED_PROGRESS = 0.01;
+
+export function renderEvent(
+  services: Pick<Services, "assetUrl">,
+  event: EventRow,
+  run: EventRunRow | undefined,
+): Event {
+  const status = STATUS_BY_EVENT_TYPE[event.type];
+  return {
+    event_id: `evt_${event.event_id}`,
+    type: event.type,
+    timestamp: event.created_at.toISOString(),
+    data: status && run ? renderRunSummary(services, { event, run, status }) : (event.data as Event["data"]),
+  };
+}
+
+function renderRunSummary(
+  services: Pick<Services, "assetUrl">,
+  { event, run, status }: { event: EventRow; run: EventRunRow; status: RunStatus },
+): RunInShort {
+  const outputs = event.terminal ? (run.result?.outputs ?? []).map((asset) => renderAsset(services, asset)) : [];
+  const urlOf = (kind: string) => outputs.find(({ media_type }) => media_type.startsWith(kind))?.url ?? null;
+  return {
+    run_id: run.run_id,
+    status,
+    live_status: liveStatus({ run_type: run.run_type, status }),
+    run_type: run.run_type,
+    parent_run_id: run.parent_run_id,
+    progress: eventProgress(event, run),
+    image_url: urlOf("image/"),
+    video_url: urlOf("video/"),
+    outputs,
+    error: event.terminal ? run.error : null,
+    warnings: run.warnings,
+    metadata: run.metadata,
+    created_at: run.created_at.toISOString(),
+    updated_at: event.created_at.toISOString(),
+    expires_at: event.terminal ? (run.expires_at?.toISOString() ?? null) : null,
+  };
+}
+
+function eventProgress({ type, terminal, data }: EventRow, run: EventRunRow): number {
+  if (terminal) return Math.round(run.progress * 1000) / 1000;
+  const reportedProgress = (data as JsonObject).progress;
+  if (typeof reportedProgress === "number") return Math.round(reportedProgress * 1000) / 1000;
+  return type === "run.queued" ? 0 : STARTED_PROGRESS;
+}
+
+/** The end of a run whose events are no longer kept, as if it were told now. */
+export const buildEndEvent = (
+  run: EventRunRow & { tenant_id: string; status: RunStatus; finished_at: Date | null },
+): EventRow => ({
+  ...{ xact: 0, seq: 0, event_id: run.run_id, run_id: run.run_id, tenant_id: run.tenant_id },
+  ...{ type: `run.${run.status}`, data: {}, terminal: true, created_at: run.finished_at ?? run.created_at },
+});

@@ -1,0 +1,70 @@
+// A run as callers see it: the names of the interface, addresses made anew at each read, nothing private.
+import type { AttemptHistoryRow } from "../db/runs/attempts.ts";
+import type { RunRow, StoredAsset } from "../db/runs/runs.ts";
+import type { RunResult } from "../kit/operation.ts";
+import type { Attempt, Run } from "../kit/schemas/run.ts";
+import type { Services } from "./services.ts";
+
+const UPLOAD_RUN_TYPES = ["upload", "mask-upload"];
+
+type Dependencies = Pick<Services, "assetUrl">;
+
+export const renderAsset = (services: Dependencies, asset: StoredAsset) => ({
+  ...asset,
+  url: services.assetUrl(asset.asset_id, asset.media_type),
+});
+
+/** What a run made beyond the Run shape, for operations that answer in a shape of their own. */
+export function renderRunResult(services: Dependencies, row: RunRow): RunResult {
+  const jobs = row.result?.jobs ?? (row.result ? [row.result.outputs] : []);
+  return {
+    jobs: jobs.map((files) => files.map((file) => renderAsset(services, file))),
+    data: row.result?.data ?? null,
+  };
+}
+
+export const liveStatus = ({ run_type, status }: Pick<RunRow, "run_type" | "status">): Run["live_status"] =>
+  UPLOAD_RUN_TYPES.includes(run_type) ? null : status === "queued" ? "pending" : status;
+
+export function renderRun(services: Dependencies, row: RunRow): Run {
+  const outputs = (row.result?.outputs ?? []).map((asset) => renderAsset(services, asset));
+  const urls = (kind: string) => outputs.filter((each) => each.media_type.startsWith(kind)).map((each) => each.url);
+  const images = urls("image/");
+  return {
+    run_id: row.run_id,
+    user_id: row.user_id,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    image_url: images[0] ?? null,
+    image_urls: images,
+    video_url: urls("video/")[0] ?? null,
+    outputs,
+    result: row.result?.data ?? null,
+    inputs: row.inputs,
+    live_status: liveStatus(row),
+    status: row.status,
+    progress: Math.round(row.progress * 1000) / 1000,
+    phase: row.phase,
+    queue_position: null,
+    run_type: row.run_type,
+    parent_run_id: row.parent_run_id,
+    model: row.model,
+    provider: row.provider,
+    cost: row.cost,
+    warnings: row.warnings,
+    metadata: row.metadata,
+    error: row.error,
+    started_at: row.started_at?.toISOString() ?? null,
+    finished_at: row.finished_at?.toISOString() ?? null,
+    expires_at: row.expires_at?.toISOString() ?? null,
+  };
+}
+
+export const renderAttempt = ({ fault, created_at, finished_at, ...attempt }: AttemptHistoryRow): Attempt => ({
+  ...attempt,
+  error: fault,
+  created_at: created_at.toISOString(),
+  finished_at: finished_at?.toISOString() ?? null,
+});
+
+export const isRunOpen = (run: { status: string }) => run.status === "queued" || run.status === "processing";

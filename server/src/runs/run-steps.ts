@@ -1,0 +1,19 @@
+// The hands of a run, bound to one house.
+
+import { cancelAtProvider, collectResult, registerWakeup } from "./collect-result.ts";
+import type { RunSteps } from "./execute.ts";
+import { finishRun } from "./finish.ts";
+import { planRequests } from "./plan-requests.ts";
+import { resolveSources } from "./resolve-sources.ts";
+import type { Services } from "./services.ts";
+import { submit } from "./submit.ts";
+
+export const runSteps = (services: Services): RunSteps => ({
+  begin: (claim) => planRequests(services, claim),
+  resolveSources: (claim, _n, job, made) => resolveSources(services, claim, job, made),
+  submit: (claim, request, attempt) => submit(services, claim, request, attempt),
+  collectResult: (claim, request, attempt) => collectResult(services, claim, request, attempt),
+  arm: (claim, request, wakeup) => registerWakeup(services, claim, request, wakeup),
+  cancelAtProvider: (claim, request) => cancelAtProvider(services, claim, request),
+  finishRun: (claim, end) => finishRun(services, claim, end),
+});

@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { defineProvider, type Offer } from "../providers/provider.ts";
+import { listFailoverOffers, resolveOffer, selectOffer } from "./select-offer.ts";
+
+const offer = (as: string, more: Partial<Offer> = {}): Offer => ({
+  task: "image.generate",
+  model: "flux-dev",
+  as,
+  recovery: "none",
+  price: null,
+  ...more,
+});
+const provider = (id: string, offers: Offer[], preference?: number) => ({
+  env: {},
+  provider: defineProvider({
+    id,
+    ...(preference !== undefined && { preference }),
+    env: z.object({}),
+    offers,
+    resultOrigins: () => [],
+    submit: () => Promise.reject(new Error("never asked")),
+    poll: () => Promise.reject(new Error("never asked")),
+  }),
+});
+const job = { task: "image.generate" as const, model: "flux-dev", prompt: "a tree" };
+
+describe("the first choice", () => {
+  it("is the lowest preference, an offer's own before its provider's", () => {
+    const providers = [provider("a", [offer("x")], 30), provider("b", [offer("y", { preference: 10 })], 90)];
+    expect(selectOffer({ providers }, job)).toEqual({ provider: "b", as: "y" });
+  });
+
+  it("is nobody who is retired, and somebody deprecated only where there is no other", () => {
+    const old = offer("old", { lifecycle: { state: "deprecated" } });
+    const gone = offer("gone", { preference: 0, lifecycle: { state: "retired" } });
+    expect(selectOffer({ providers: [provider("a", [gone, old, offer("new")])] }, job).as).toBe("new");
+    expect(selectOffer({ providers: [provider("a", [gone, old])] }, job).as).toBe("old");
+    expect(() => selectOffer({ providers: [provider("a", [gone])] }, job)).toThrow(
+      expect.objectContaining({ code: "model_unavailable" }),
+    );
+  });
+
+  it("can take what is asked, or is not chosen", () => {
+    const short = offer("short", { preference: 1, limits: { prompt: 3 } });
+    expect(selectOffer({ providers: [provider("a", [short, offer("long")])] }, job).as).toBe("long");
+  });
+});
+
+describe("on request", () => {
+  const dear = offer("dear", { preference: 1, price: 0.05, latency: "quick", equivalence: "flux" });
+  const cheap = offer("cheap", { price: 0.01, per: "megapixel", latency: "slow", equivalence: "flux" });
+  const secret = offer("secret", { latency: "usual", equivalence: "flux" });
+  const other = offer("free", { preference: 99, price: 0, latency: "quick" });
+  const providers = [provider("a", [dear, cheap, secret, other])];
+
+  it("is the cheapest of those equal to the preferred; an unknown price is not cheap, and a rough substitute no equal", () => {
+    expect(selectOffer({ providers }, { ...job, routing: "cheapest" }).as).toBe("cheap");
+    const large = { ...job, routing: "cheapest" as const, width: 4000, height: 4000 };
+    expect(selectOffer({ providers }, large).as).toBe("dear");
+  });
+
+  it("is the fastest of those", () => {
+    expect(selectOffer({ providers }, { ...job, routing: "fastest" }).as).toBe("dear");
+    expect(selectOffer({ providers }, { ...job, routing: "preferred" }).as).toBe("dear");
+  });
+});
+
+describe("who may stand in", () => {
+  const first = offer("first", { preference: 1, equivalence: "flux" });
+  const second = offer("second", { preference: 2, equivalence: "flux", limits: { count: 1 } });
+  const third = offer("third", { preference: 3, equivalence: "flux" });
+  const alone = offer("alone", { preference: 4 });
+  const services = { providers: [provider("a", [first, alone]), provider("b", [second, third])] };
+  const failoverNames = (as: string, asked = job) =>
+    listFailoverOffers(services, { provider: as === "alone" || as === "first" ? "a" : "b", as }, asked).map(
+      ({ offer: { as } }) => as,
+    );
+
+  it("is whoever is equal, in order, and never who stands alone", () => {
+    expect(failoverNames("first")).toEqual(["second", "third"]);
+    expect(failoverNames("third")).toEqual(["first", "second"]);
+    expect(failoverNames("alone")).toEqual([]);
+  });
+
+  it("is nobody for whom the request is too large", () => {
+    expect(failoverNames("first", { ...job, count: 2 } as typeof job)).toEqual(["third"]);
+  });
+});
+
+it("a choice that has been switched off since is no longer to be had", () => {
+  const providers = [provider("a", [offer("x")])];
+  expect(resolveOffer({ providers }, { provider: "a", as: "x" }, job).offer.as).toBe("x");
+  expect(() => resolveOffer({ providers }, { provider: "a", as: "y" }, job)).toThrow(
+    expect.objectContaining({ code: "model_unavailable" }),
+  );
+});

@@ -1,0 +1,46 @@
+// Signed asset URLs. They are stable and cannot be guessed; nothing is stored for them. They are valid as long as the secret and the
+// asset's row exist.
+import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto";
+
+const extensions = new Map([
+  ["image/png", "png"],
+  ["image/jpeg", "jpg"],
+  ["image/webp", "webp"],
+  ["video/mp4", "mp4"],
+]);
+
+/** 128 bits: no one guesses them, and the address stays short enough to paste. */
+const signatureBytes = 16;
+
+export type AssetUrlSigner = {
+  sign(assetId: string, mediaType: string): string;
+  /** `signatureFile` is the last segment of the address, such as `mUq0….png`. */
+  verify(assetId: string, signatureFile: string): boolean;
+};
+
+export const createAssetUrlSigner = (secret: Uint8Array, publicUrl: string): AssetUrlSigner => {
+  if (secret.byteLength < signatureBytes) throw new Error("The secret that signs asset addresses is too short.");
+  // A key that was made ready once: a large tree is thousands of addresses, and this makes each four times cheaper.
+  const key = createSecretKey(secret);
+  const root = publicUrl.replace(/\/+$/, "");
+  // The extension is signed too, or one asset would have several addresses and caches several copies.
+  const fileOf = (assetId: string, extension: string): string => {
+    const whole = createHmac("sha256", key).update(`asset-url\n${assetId}\n${extension}`).digest();
+    return `${whole.subarray(0, signatureBytes).toString("base64url")}.${extension}`;
+  };
+  return {
+    sign: (assetId, mediaType) => {
+      const extension = extensions.get(mediaType);
+      if (extension === undefined) throw new Error(`No asset has the media type ${mediaType}.`);
+      return `${root}/files/${assetId}/${fileOf(assetId, extension)}`;
+    },
+    verify: (assetId, signatureFile) => {
+      const extension = signatureFile.slice(signatureFile.lastIndexOf(".") + 1);
+      if (![...extensions.values()].includes(extension)) return false;
+      // Compared as text: base64 has spare bits at its end, so several texts would decode to the right signature.
+      const expected = Buffer.from(fileOf(assetId, extension));
+      const given = Buffer.from(signatureFile);
+      return given.byteLength === expected.byteLength && timingSafeEqual(given, expected);
+    },
+  };
+};

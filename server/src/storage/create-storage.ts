@@ -1,0 +1,44 @@
+// Chooses where bytes are kept, from the operator's settings; a choice that lacks something is refused at the start and
+// not at the first image.
+import { z } from "zod";
+import { createDiskStorage } from "./disk-storage.ts";
+import type { ObjectStorage } from "./object-storage.ts";
+import { createS3Storage } from "./s3-storage.ts";
+
+export const STORAGE_ENV = z.object({
+  STORAGE: z
+    .enum(["disk", "s3"])
+    .default("disk")
+    .describe("Where images and videos are kept: a folder, or an S3 bucket."),
+  STORAGE_DIR: z.string().min(1).default(".gesso/storage").describe("The folder, when STORAGE is disk."),
+  S3_ENDPOINT: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe("Address of the S3 server; leave it out for Amazon."),
+  S3_REGION: z
+    .string()
+    .min(1)
+    .default("us-east-1")
+    .describe("Region of the bucket; servers other than Amazon's ignore it."),
+  S3_BUCKET: z.string().min(1).optional().describe("Name of the bucket, when STORAGE is s3."),
+  S3_ACCESS_KEY_ID: z.string().min(1).optional().describe("Who we are to the S3 server."),
+  S3_SECRET_ACCESS_KEY: z.string().min(1).optional().describe("Our secret with the S3 server."),
+  S3_FORCE_PATH_STYLE: z
+    .stringbool()
+    .optional()
+    .describe("Put the bucket in the path and not in the host name. True unless told, when S3_ENDPOINT is given."),
+});
+
+export type StorageEnv = z.infer<typeof STORAGE_ENV>;
+
+/** `ensureBucket` is there when the storage is a bucket: only an explicit call ever makes one. */
+export const createStorage = (env: StorageEnv): ObjectStorage & { ensureBucket?: () => Promise<void> } => {
+  if (env.STORAGE === "disk") return createDiskStorage(env.STORAGE_DIR);
+  const { S3_BUCKET: bucket, S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = env;
+  if (!bucket || !accessKeyId || !secretAccessKey) {
+    throw new Error("STORAGE is s3, which needs S3_BUCKET, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY.");
+  }
+  const forcePathStyle = env.S3_FORCE_PATH_STYLE ?? env.S3_ENDPOINT !== undefined;
+  const { S3_ENDPOINT: endpoint, S3_REGION: region } = env;
+  return createS3Storage({ endpoint, region, bucket, accessKeyId, secretAccessKey, forcePathStyle });
+};

@@ -1,0 +1,193 @@
+// Storage in a folder of this machine. An object is written beside the others, forced to the disk and only then
+// renamed into place: after a crash it is there whole or not at all.
+import { randomUUID } from "node:crypto";
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { Readable } from "node:stream";
+import {
+  assertStorageKey,
+  assertStoragePrefix,
+  type ByteRange,
+  hashStream,
+  type ListedObject,
+  type ObjectStorage,
+  probeReadiness,
+  TEMPORARY_PREFIX,
+  withStorageFault,
+} from "./object-storage.ts";
+
+/** Longer than any upload may last: a younger file may be another process at work in the same folder. */
+const leftoverAgeMilliseconds = 60 * 60 * 1000;
+
+export const createDiskStorage = (dir: string): ObjectStorage => {
+  const root = resolve(dir);
+  const objects = join(root, "objects");
+  const temporary = join(root, TEMPORARY_PREFIX);
+  const pathOf = (key: string) => join(objects, assertStorageKey(key));
+
+  const storage: ObjectStorage = {
+    put: async (key, bytes) => {
+      const path = pathOf(key);
+      await withStorageFault("storage_failed", async () => {
+        // Whoever put it first may not have reached this line yet, and our word must hold on its own.
+        if (await fileAt(path)) return syncPath(dirname(path));
+        await moveIntoPlace(await writeTemporary(temporary, bytes), path);
+      });
+    },
+    putStream: (prefix, stream, { maxBytes }) => {
+      const metered = hashStream(stream, maxBytes);
+      const keep = async () => {
+        assertStorageKey(prefix);
+        const draft = await writeTemporary(temporary, metered.chunks);
+        const { sha256, size_bytes } = metered.result();
+        const key = `${prefix}/${sha256}`;
+        await moveIntoPlace(draft, pathOf(key));
+        return { key, sha256, size_bytes };
+      };
+      return withStorageFault("storage_failed", keep, metered);
+    },
+    get: async (key, range) => {
+      const path = pathOf(key);
+      const found = await withStorageFault("asset_unavailable", () => unlessMissing(open(path, "r")));
+      return found && withStorageFault("asset_unavailable", () => streamOf(found, range));
+    },
+    bytes: async (key) => {
+      const path = pathOf(key);
+      return withStorageFault("asset_unavailable", () => unlessMissing(readFile(path)));
+    },
+    head: async (key) => {
+      const path = pathOf(key);
+      const found = await withStorageFault("asset_unavailable", () => fileAt(path));
+      return found && { size_bytes: found.size_bytes };
+    },
+    delete: async (keys) => {
+      const paths = keys.map(pathOf);
+      await withStorageFault("storage_failed", async () => {
+        for (const path of paths) await remove(path, objects);
+      });
+    },
+    list: (prefix) => listBelow(objects, assertStoragePrefix(prefix)),
+    deleteUnfinished: (before) => withStorageFault("storage_failed", () => deleteOldTemporaryFiles(temporary, before)),
+    checkReady: () =>
+      probeReadiness(
+        storage,
+        async () => void (await deleteOldTemporaryFiles(temporary, new Date(Date.now() - leftoverAgeMilliseconds))),
+      ),
+  };
+  return storage;
+};
+
+/** Answers undefined for what is not there, also where the way to it leads through a file or ends at a folder. */
+const unlessMissing = async <T>(reading: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await reading;
+  } catch (thrown) {
+    if (["ENOENT", "ENOTDIR", "EISDIR"].includes(codeOf(thrown))) return undefined;
+    throw thrown;
+  }
+};
+
+const codeOf = (thrown: unknown): string => String((thrown as NodeJS.ErrnoException | undefined)?.code);
+
+const fileAt = async (path: string): Promise<{ size_bytes: number; modified_at: Date } | undefined> => {
+  const found = await unlessMissing(stat(path));
+  return found?.isFile() ? { size_bytes: found.size, modified_at: found.mtime } : undefined;
+};
+
+const streamOf = async (file: FileHandle, range: ByteRange | undefined) => {
+  const isFile = await file.stat().then((found) => found.isFile());
+  if (isFile) return Readable.toWeb(file.createReadStream(range ?? {})) as ReadableStream<Uint8Array>;
+  await file.close();
+  return undefined;
+};
+
+const writeTemporary = async (folder: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<string> => {
+  await mkdir(folder, { recursive: true });
+  const draft = join(folder, randomUUID());
+  const file = await open(draft, "wx");
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } catch (thrown) {
+    await file.close();
+    await rm(draft, { force: true });
+    throw thrown;
+  }
+  await file.close();
+  return draft;
+};
+
+/** Renames replace atomically, and two racing puts of one key carry the same bytes: readers see no difference. */
+const moveIntoPlace = async (draft: string, path: string): Promise<void> => {
+  try {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await makeFolder(dirname(path));
+        await rename(draft, path);
+        break;
+      } catch (thrown) {
+        // A delete may have removed a folder, empty for a moment, while we made the next one in it or moved there.
+        if (codeOf(thrown) !== "ENOENT" || attempt === 20) throw thrown;
+      }
+    }
+  } catch (thrown) {
+    await rm(draft, { force: true });
+    throw thrown;
+  }
+  await syncPath(dirname(path));
+};
+
+/** A name is durable only when the folder that holds it was forced to the disk too; that goes for new folders as well. */
+const makeFolder = async (folder: string): Promise<void> => {
+  const first = await mkdir(folder, { recursive: true });
+  if (first === undefined) return;
+  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncPath(dirname(made));
+};
+
+const syncPath = async (path: string): Promise<void> => {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+};
+
+/** Takes the folders that become empty with it, or every run would leave one behind for ever. */
+const remove = async (path: string, objects: string): Promise<void> => {
+  await unlessMissing(unlink(path));
+  for (let folder = dirname(path); folder.length > objects.length; folder = dirname(folder)) {
+    const isGone = await rmdir(folder).then(
+      () => true,
+      (thrown) => codeOf(thrown) === "ENOENT",
+    );
+    if (!isGone) return;
+  }
+};
+
+async function* listBelow(objects: string, prefix: string): AsyncGenerator<ListedObject> {
+  const below = async function* (folder: string): AsyncGenerator<ListedObject> {
+    const entries = (await unlessMissing(readdir(join(objects, folder), { withFileTypes: true }))) ?? [];
+    for (const entry of entries) {
+      const key = folder === "" ? entry.name : `${folder}/${entry.name}`;
+      if (!key.startsWith(prefix)) continue;
+      if (entry.isDirectory()) yield* below(key);
+      const found = await fileAt(join(objects, key));
+      if (found) yield { key, ...found };
+    }
+  };
+  // From the deepest folder that the prefix names, so that one run is not looked for among all tenants.
+  yield* below(prefix.slice(0, Math.max(prefix.lastIndexOf("/"), 0)));
+}
+
+const deleteOldTemporaryFiles = async (folder: string, before: Date): Promise<number> => {
+  let count = 0;
+  for (const name of (await unlessMissing(readdir(folder))) ?? []) {
+    const path = join(folder, name);
+    const found = await fileAt(path);
+    if (!found || found.modified_at >= before) continue;
+    await rm(path, { force: true });
+    count++;
+  }
+  return count;
+};

@@ -1,0 +1,162 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  CreateMultipartUploadCommand,
+  GetBucketLifecycleConfigurationCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  UploadPartCommand,
+} from "@aws-sdk/client-s3";
+import { freePort } from "@gesso/dev/components";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { S3_TEST_CREDENTIALS, type S3Server, startS3Server } from "../../test/support/s3-server.ts";
+import { createDiskStorage } from "./disk-storage.ts";
+import { storageContract } from "./object-storage.contract.ts";
+import type { ObjectStorage } from "./object-storage.ts";
+import { createS3Bucket } from "./s3-client.ts";
+import { createS3Storage } from "./s3-storage.ts";
+
+let folder = "";
+let server: S3Server & { stop?: () => Promise<void> };
+const bucket = `gesso-${randomUUID().slice(0, 8)}`;
+const s3Options = () => ({ ...server, region: "us-east-1", bucket, forcePathStyle: true });
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "gesso-storage-"));
+  const running = process.env.TEST_S3_ENDPOINT;
+  server = running
+    ? { endpoint: running, ...S3_TEST_CREDENTIALS }
+    : await startS3Server(join(folder, "rgw"), await freePort());
+  await createS3Storage(s3Options()).ensureBucket();
+}, 120_000);
+
+afterAll(async () => {
+  await server?.stop?.();
+  await rm(folder, { recursive: true, force: true });
+}, 30_000);
+
+const opened = new Map<string, ObjectStorage>();
+const once = (name: string, open: () => ObjectStorage) => () => {
+  const storage = opened.get(name) ?? open();
+  opened.set(name, storage);
+  return storage;
+};
+const disk = once("disk", () => createDiskStorage(join(folder, "disk")));
+const s3 = once("s3", () => createS3Storage(s3Options()));
+
+storageContract("storage on disk", disk);
+storageContract("storage in a bucket", s3);
+
+describe("storage on disk", () => {
+  test("leaves no draft behind, whether a put went well or not", async () => {
+    await disk().put(`t/${randomUUID()}/x`, randomBytes(10), "image/png");
+    await disk()
+      .putStream(`t/${randomUUID()}`, [randomBytes(10)] as never, { mediaType: "image/png", maxBytes: 5 })
+      .catch(() => undefined);
+    expect(await readdir(join(folder, "disk", "tmp"))).toEqual([]);
+  });
+
+  test("leaves no empty folder behind after the last object is deleted", async () => {
+    const storage = createDiskStorage(join(folder, "tidy"));
+    await storage.put("t/a/r/b/c", randomBytes(10), "image/png");
+    await storage.put("t/a/r/d/e", randomBytes(10), "image/png");
+    await storage.delete(["t/a/r/b/c"]);
+    expect(await readdir(join(folder, "tidy", "objects", "t", "a", "r"))).toEqual(["d"]);
+    await storage.delete(["t/a/r/d/e"]);
+    expect(await readdir(join(folder, "tidy", "objects"))).toEqual([]);
+  });
+
+  test("sweeps old drafts of a crash when asked whether it is ready, and spares those of others at work", async () => {
+    const storage = createDiskStorage(join(folder, "swept"));
+    await storage.checkReady();
+    const drafts = join(folder, "swept", "tmp");
+    await writeFile(join(drafts, "crashed"), "half");
+    await writeFile(join(drafts, "at-work"), "half");
+    const longAgo = new Date(Date.now() - 2 * 60 * 60 * 1000);
+    await utimes(join(drafts, "crashed"), longAgo, longAgo);
+    await storage.checkReady();
+    expect(await readdir(drafts)).toEqual(["at-work"]);
+  });
+
+  test("is not ready where it cannot write", async () => {
+    await writeFile(join(folder, "a-file"), "");
+    await expect(createDiskStorage(join(folder, "a-file")).checkReady()).rejects.toMatchObject({
+      code: "dependency_unavailable",
+    });
+  });
+});
+
+describe("storage in a bucket", () => {
+  test("leaves no temporary object and no open upload behind", async () => {
+    const { client } = createS3Bucket(s3Options());
+    const uploads = await client.send(new ListMultipartUploadsCommand({ Bucket: bucket }));
+    expect(uploads.Uploads ?? []).toEqual([]);
+    const objects = await client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: "tmp/" }));
+    expect(objects.Contents ?? []).toEqual([]);
+  });
+
+  test("makes a bucket that forgets unfinished uploads, and may be asked to make it again", async () => {
+    await Promise.all([createS3Storage(s3Options()).ensureBucket(), createS3Storage(s3Options()).ensureBucket()]);
+    const { client } = createS3Bucket(s3Options());
+    const found = await client.send(new GetBucketLifecycleConfigurationCommand({ Bucket: bucket }));
+    expect(found.Rules).toMatchObject([{ Status: "Enabled", Expiration: { Days: 1 } }]);
+  });
+
+  test("does not take a missing bucket for a missing object, and never makes one unasked", async () => {
+    const nowhere = createS3Storage({ ...s3Options(), bucket: "gesso-nowhere" });
+    await expect(nowhere.get("t/x")).rejects.toMatchObject({ code: "asset_unavailable" });
+    await expect(nowhere.put("t/x", randomBytes(1), "image/png")).rejects.toMatchObject({ code: "storage_failed" });
+    await expect(nowhere.checkReady()).rejects.toMatchObject({ code: "dependency_unavailable" });
+  });
+
+  test("is not ready with a wrong secret", async () => {
+    const stranger = createS3Storage({ ...s3Options(), secretAccessKey: "wrong" });
+    await expect(stranger.checkReady()).rejects.toMatchObject({ code: "dependency_unavailable" });
+  });
+
+  test("is not ready when nobody listens", async () => {
+    const silent = createS3Storage({ ...s3Options(), endpoint: `http://127.0.0.1:${await freePort()}` });
+    await expect(silent.checkReady()).rejects.toMatchObject({ code: "dependency_unavailable" });
+  });
+});
+
+describe("what was never finished", () => {
+  test("is taken out of a bucket, parts and all, and nothing else is", async () => {
+    const { client } = createS3Bucket(s3Options());
+    const begin = async (Key: string) => {
+      const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket: bucket, Key }));
+      const part = { Bucket: bucket, Key, UploadId, PartNumber: 1, Body: randomBytes(5 * 1024 * 1024) };
+      await client.send(new UploadPartCommand(part));
+    };
+    const [ours, others] = [`tmp/${randomUUID()}`, `elsewhere/${randomUUID()}`];
+    await begin(ours);
+    await begin(others);
+    const left = `tmp/${randomUUID()}`;
+    await client.send(new PutObjectCommand({ Bucket: bucket, Key: left, Body: "half" }));
+    const kept = `t/${randomUUID()}/x`;
+    await s3().put(kept, randomBytes(10), "image/png");
+    const open = async () => {
+      const uploads = await client.send(new ListMultipartUploadsCommand({ Bucket: bucket }));
+      const objects = await client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: "tmp/" }));
+      return [uploads.Uploads ?? [], objects.Contents ?? []].flat().map(({ Key }) => Key);
+    };
+    expect(await s3().deleteUnfinished(new Date(Date.now() - 60_000))).toBe(0);
+    expect(await open()).toEqual(expect.arrayContaining([ours, others, left]));
+    expect(await s3().deleteUnfinished(new Date(Date.now() + 60_000))).toBe(2);
+    expect(await open()).toEqual([others]);
+    expect(await s3().head(kept)).toMatchObject({ size_bytes: 10 });
+  }, 60_000);
+
+  test("is taken out of a folder when it is old enough", async () => {
+    const storage = createDiskStorage(join(folder, "unfinished"));
+    await storage.put("t/a/b", randomBytes(10), "image/png");
+    await writeFile(join(folder, "unfinished", "tmp", "draft"), "half");
+    expect(await storage.deleteUnfinished(new Date(Date.now() - 60_000))).toBe(0);
+    expect(await storage.deleteUnfinished(new Date(Date.now() + 60_000))).toBe(1);
+    expect(await readdir(join(folder, "unfinished", "tmp"))).toEqual([]);
+    expect(await storage.head("t/a/b")).toMatchObject({ size_bytes: 10 });
+  });
+});

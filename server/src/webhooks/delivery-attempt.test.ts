@@ -1,0 +1,261 @@
+// Attempts against real receivers that do everything a receiver can do, on a real database: what is written down, when the
+// next one is due, and how much of a destination is used.
+import { createServer as createSecureServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { v7 } from "uuid";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createAuthority } from "../../test/ssrf/certificates.ts";
+import { startDnsServer } from "../../test/ssrf/dns-server.ts";
+import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import {
+  RECEIVER_HOST,
+  type ScriptedResponse,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from "../../test/webhooks/receiver.ts";
+import { findDelivery, insertMissingDeliveries, listDeliveryAttempts } from "../db/webhooks/deliveries.ts";
+import {
+  type DeliveryClaim,
+  dispatchDeliveries,
+  requeueAllDeliveries,
+  requeueExpiredDeliveries,
+} from "../db/webhooks/delivery-queue.ts";
+import { FetchEnv } from "../outbound/fetch-settings.ts";
+import { createWebhookService } from "./create-webhook-service.ts";
+import { attemptDelivery } from "./delivery-attempt.ts";
+import { deliveryDestination } from "./destination.ts";
+import { WebhookEnv } from "./settings.ts";
+import type { Office } from "./webhook-service.ts";
+import { deliveryLimits } from "./webhook-service.ts";
+
+const TENANT = v7();
+const NAME = "hooks.flips.test";
+let database: TestDatabase;
+let receiver: WebhookReceiver;
+let office: Office;
+let leadsTo = RECEIVER_HOST;
+let names: Awaited<ReturnType<typeof startDnsServer>>;
+let secure: ReturnType<typeof createSecureServer>;
+
+beforeAll(async () => {
+  database = await startTestDatabase();
+  receiver = await startWebhookReceiver();
+  names = await startDnsServer({ [NAME]: () => ({ addresses: [leadsTo] }) });
+  secure = createSecureServer(createAuthority().issue("hooks.example.com"), (_, response) =>
+    response.writeHead(204).end(),
+  );
+  await new Promise<void>((resolve) => secure.listen(0, RECEIVER_HOST, resolve));
+  office = officeWith({});
+}, 60_000);
+afterAll(async () => {
+  await office?.httpClient.close();
+  secure?.close();
+  names?.close();
+  await receiver?.close();
+  await database?.stop();
+});
+beforeEach(async () => {
+  receiver.respondWith(() => 204);
+  receiver.received.length = 0;
+  leadsTo = RECEIVER_HOST;
+  for (const table of ["open_deliveries", "webhook_health", "buckets"])
+    await database.owner.query(`wipe.${table}`, `delete from ${table}`);
+});
+
+const securePort = () => (secure.address() as AddressInfo).port;
+
+function officeWith(env: Record<string, string>): Office {
+  const settings = { WEBHOOK_ALLOW_HTTP: "true", WEBHOOK_TIMEOUT_SECONDS: "1", WEBHOOK_PER_SECOND: "1000", ...env };
+  const fetching = {
+    FETCH_ALLOW_CIDRS: `${RECEIVER_HOST}/32`,
+    FETCH_PORTS: `443,${receiver.port},${securePort()}`,
+    FETCH_DNS_SERVERS: names.server,
+  };
+  const parsed = { ...WebhookEnv.parse(settings), ...FetchEnv.parse(fetching), PUBLIC_URL: "http://127.0.0.1:7788" };
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  return createWebhookService(parsed, { db: database.db, keyFor: () => new Uint8Array(32), assetUrl: () => "", log });
+}
+
+/** A message that waits to be sent, as the fan-out leaves it. */
+async function queued(url: string, count = 1): Promise<string[]> {
+  const about = { tenant_id: TENANT, webhook_id: null, url };
+  const made = Array.from({ length: count }, () => ({
+    ...{
+      ...about,
+      delivery_id: v7(),
+      event_id: v7(),
+      run_id: v7(),
+      type: "run.completed",
+      body: '{"type":"run.completed"}',
+    },
+    ...deliveryDestination(about),
+  }));
+  await insertMissingDeliveries(database.db, made, 1000);
+  return made.map(({ delivery_id }) => delivery_id);
+}
+const taken = (own = office, most = 100) => dispatchDeliveries(database.db, deliveryLimits(own), most);
+
+async function tried(reply: ScriptedResponse, url = `${receiver.url}/hook`) {
+  receiver.respondWith(() => reply);
+  const [id] = await queued(url);
+  const [held] = await taken();
+  const begun = performance.now();
+  const step = await attemptDelivery(office, held!);
+  const ms = performance.now() - begun;
+  const row = await findDelivery(database.db, TENANT, id!);
+  const [noted] = await listDeliveryAttempts(database.db, TENANT, id!);
+  return { step, row: row!, noted: noted!, ms, held: held! };
+}
+
+describe("a receiver that", () => {
+  it.each<[string, ScriptedResponse, object]>([
+    ["takes it", 200, { row: { status: "delivered", attempts: 1 }, noted: { status: 200 } }],
+    ["answers 500", 500, { row: { status: "pending" }, noted: { status: 500 } }],
+    ["answers 404", 404, { row: { status: "pending" }, noted: { status: 404 } }],
+    ["says nothing", "hang", { row: { status: "pending" }, noted: { status: null, error: "timeout" } }],
+    ["hangs up", "reset", { row: { status: "pending" }, noted: { status: null, error: "connection" } }],
+    ["has gone", 410, { row: { status: "disabled" }, noted: { status: 410 } }],
+    ["talks without end", "endless", { row: { status: "delivered" }, noted: { status: 200 } }],
+  ])("%s", async (_, reply, expected) => {
+    const { step, row, noted, ms } = await tried(reply);
+    expect({ row, noted }).toMatchObject(expected);
+    expect(ms).toBeLessThan(4_000);
+    expect((noted.response ?? "").length).toBeLessThanOrEqual(1024);
+    if (row.status !== "pending") expect(step).toEqual({ isDone: true });
+    else expect(step).toEqual({ waitSeconds: expect.closeTo(5.25, 0) });
+  });
+
+  it("sends elsewhere is not followed", async () => {
+    const location = "http://169.254.169.254/latest/";
+    const { row, noted } = await tried({ status: 302, headers: { location } });
+    expect([row.status, noted.status]).toEqual(["pending", 302]);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it("is busy says when to come again", async () => {
+    const { step, row } = await tried({ status: 429, headers: { "retry-after": "120" } });
+    expect(step).toEqual({ waitSeconds: 120 });
+    expect(row.next_attempt_at!.getTime() - Date.now()).toBeGreaterThan(115_000);
+  });
+
+  it("nobody vouches for gets nothing", async () => {
+    const url = `https://${RECEIVER_HOST}:${securePort()}/hook`;
+    expect((await tried(204, url)).noted).toMatchObject({ status: null, error: "tls" });
+  });
+
+  it("says much is remembered by the first kilobyte of it, as text that can be stored", async () => {
+    const { noted } = await tried({ status: 500, body: Buffer.from("<script>\0\ud800 x".repeat(400)) });
+    expect(noted.response).toMatch(/^<script>/);
+    expect(noted.response!.length).toBeLessThanOrEqual(1024);
+    expect(noted.response).not.toContain("\0");
+  });
+});
+
+describe("an address", () => {
+  it("that leads inside since it was given gets no connection, and no second attempt", async () => {
+    const url = `http://${NAME}:${receiver.port}/hook`;
+    expect((await tried(204, url)).row.status).toBe("delivered");
+    const before = receiver.connections();
+    for (const inner of ["127.0.0.1", "10.0.0.8", "169.254.169.254"]) {
+      leadsTo = inner;
+      const { row, noted } = await tried(204, url);
+      expect([inner, row.status, noted.error]).toEqual([inner, "disabled", "webhook_url_not_allowed"]);
+    }
+    expect(receiver.connections()).toBe(before);
+  });
+});
+
+describe("a delivery", () => {
+  it("that is tried again after a crash is the same attempt, and once written down it waits", async () => {
+    receiver.respondWith((_, times) => (times < 3 ? 500 : 204));
+    await queued(`${receiver.url}/crash`);
+    const [held] = await taken();
+    await attemptDelivery(office, held!);
+    // The engine lost the answer of the step and does it again.
+    expect(await attemptDelivery(office, held!)).toEqual({ waitSeconds: expect.closeTo(5.25, 0) });
+    expect(receiver.received).toHaveLength(1);
+    await database.owner.query("due", "update open_deliveries set due_at = now()");
+    await attemptDelivery(office, held!);
+    expect(receiver.received.map(({ headers }) => headers["x-webhook-attempt"])).toEqual(["1", "2"]);
+  });
+
+  it("belongs to its newest round: an older one sends nothing", async () => {
+    await queued(`${receiver.url}/rounds`);
+    const [old] = await taken();
+    expect(await requeueAllDeliveries(database.db)).toBe(1);
+    const [fresh] = await taken();
+    expect(fresh!.round).toBeGreaterThan(old!.round);
+    expect(await attemptDelivery(office, old!)).toEqual({ isDone: true });
+    expect(receiver.received).toHaveLength(0);
+    await attemptDelivery(office, fresh!);
+    expect(receiver.received).toHaveLength(1);
+    await queued(`${receiver.url}/rounds`);
+    await taken();
+    await database.owner.query("silent", "update open_deliveries set alive_until = now() - interval '1 second'");
+    expect(await requeueExpiredDeliveries(database.db, 10)).toBe(1);
+    expect(await taken()).toHaveLength(1);
+  });
+});
+
+describe("a destination", () => {
+  it("is sent so many at a time and no more", async () => {
+    await queued(`${receiver.url}/many`, 50);
+    const own = officeWith({ WEBHOOK_CONCURRENCY: "4" });
+    const held = await taken(own);
+    expect(held).toHaveLength(4);
+    expect(await taken(own)).toHaveLength(0);
+    for (const each of held) await attemptDelivery(own, each);
+    expect(await taken(own)).toHaveLength(4);
+    await own.httpClient.close();
+  });
+
+  it("is left alone after ten failures in a row, tried with one, and back when that arrives", async () => {
+    const own = officeWith({ WEBHOOK_CONCURRENCY: "20", WEBHOOK_BREAKER_SECONDS: "1" });
+    receiver.respondWith(() => 500);
+    await queued(`${receiver.url}/breaks`, 60);
+    const send = async (held: DeliveryClaim[]) => Promise.all(held.map((each) => attemptDelivery(own, each)));
+    await send((await taken(own)).slice(0, 20));
+    expect(receiver.received.length).toBe(20);
+    expect(await taken(own)).toHaveLength(0);
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    const probe = await taken(own);
+    expect(probe).toHaveLength(1);
+    receiver.respondWith(() => 204);
+    await send(probe);
+    expect((await taken(own)).length).toBeGreaterThan(1);
+    await own.httpClient.close();
+  });
+
+  it("of one tenant does not stand in the way of another's, nor a webhook in the way of its neighbour", async () => {
+    receiver.respondWith(() => 500);
+    await queued(`${receiver.url}/dead`, 30);
+    const held = await taken();
+    for (const each of held) await attemptDelivery(office, each);
+    expect(await taken()).toHaveLength(0);
+    const about = { tenant_id: TENANT, webhook_id: v7(), url: `${receiver.url}/dead` };
+    const ids = { delivery_id: v7(), event_id: v7(), run_id: null };
+    await insertMissingDeliveries(
+      database.db,
+      [{ ...about, ...ids, type: "run.failed", body: "{}", ...deliveryDestination(about) }],
+      1000,
+    );
+    expect((await taken()).map(({ delivery_id }) => delivery_id)).toEqual([ids.delivery_id]);
+  });
+
+  it("is sent at most so many a second at one host, whoever sends", async () => {
+    const own = officeWith({ WEBHOOK_PER_SECOND: "20", WEBHOOK_CONCURRENCY: "100" });
+    await queued(`${receiver.url}/fast`, 200);
+    let sent = 0;
+    const begun = performance.now();
+    while (performance.now() - begun < 2_000) {
+      const held = await taken(own);
+      sent += held.length;
+      await Promise.all(held.map((each) => attemptDelivery(own, each)));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    const seconds = (performance.now() - begun) / 1000;
+    expect(sent).toBeLessThanOrEqual(20 + Math.ceil(20 * seconds));
+    expect(sent).toBeGreaterThan(30);
+    await own.httpClient.close();
+  });
+});

@@ -1,0 +1,41 @@
+// Secrets at rest: nothing shows, and only the row that one was sealed for opens it.
+import { randomBytes } from "node:crypto";
+import { v7 } from "uuid";
+import { describe, expect, it } from "vitest";
+import { createSecretCipher } from "./secret-cipher.ts";
+
+const SECRET = "a secret that nobody shall read";
+const name = () => ({ tenant_id: v7(), owner_id: v7(), secret_id: v7() });
+
+describe("the vault", () => {
+  const key = randomBytes(32);
+  const vault = createSecretCipher(key);
+
+  it("gives back what was put in, also to another process with the same key", () => {
+    const sealed = vault.encrypt(name(), SECRET);
+    expect(vault.decrypt(sealed)).toBe(SECRET);
+    expect(createSecretCipher(key).decrypt(sealed)).toBe(SECRET);
+  });
+
+  it("shows nothing of it, and never the same twice", () => {
+    const row = name();
+    const [one, two] = [vault.encrypt(row, SECRET), vault.encrypt(row, SECRET)];
+    expect(one.sealed.equals(two.sealed)).toBe(false);
+    expect(one.sealed.toString("latin1")).not.toContain(SECRET);
+    expect(one.key_id).toBe(two.key_id);
+    expect(key.toString("hex")).not.toContain(one.key_id);
+  });
+
+  it("opens nothing that was moved to another row, changed, or sealed with another key", () => {
+    const sealed = vault.encrypt(name(), SECRET);
+    for (const moved of [{ tenant_id: v7() }, { owner_id: v7() }, { secret_id: v7() }]) {
+      expect(() => vault.decrypt({ ...sealed, ...moved })).toThrow();
+    }
+    for (let byte = 0; byte < sealed.sealed.length; byte++) {
+      const changed = Buffer.from(sealed.sealed);
+      changed[byte]! ^= 1;
+      expect(() => vault.decrypt({ ...sealed, sealed: changed })).toThrow();
+    }
+    expect(() => createSecretCipher(randomBytes(32)).decrypt(sealed)).toThrow();
+  });
+});

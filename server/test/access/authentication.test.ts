@@ -1,0 +1,164 @@
+// The door under attack and under load: what is malformed costs nothing, what is revoked is gone, what is narrow stays so.
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { generateApiKey } from "../../src/access/api-key.ts";
+import { type ApiResponse, createHttpCaller } from "../support/api-caller.ts";
+import { createSeededRandom } from "../support/seeded-random.ts";
+import { createTestTenant, type TestTenant } from "../support/tenants.ts";
+import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
+
+let environment: TestEnvironment;
+let ann: TestTenant;
+beforeAll(async () => {
+  environment = await startTestEnvironment();
+  ann = await createTestTenant(environment, { user_id: "ann" });
+}, 120_000);
+afterAll(() => environment?.stop(), 60_000);
+
+const told = ({ status, body }: ApiResponse) => [status, body.code];
+const status = async (headers: Record<string, string>, path = "/runs?limit=1") =>
+  (await fetch(`${environment.url}/api/v1${path}`, { headers })).status;
+
+const SQL = [
+  "' OR (SELECT pg_sleep(8)) IS NOT NULL --",
+  "';select pg_sleep(8)--",
+  "gsk_' or '1'='1",
+  "\\'; drop table runs",
+];
+
+/** Credentials that are none, of every kind that one can think of; headers carry visible characters only. */
+function malformed(count: number): string[] {
+  const roll = createSeededRandom(7788);
+  const visible = (length: number) => Array.from({ length }, () => String.fromCharCode(33 + roll(94))).join("");
+  const kinds: (() => string)[] = [
+    () => visible(1 + roll(200)),
+    () => `gsk_${visible(46)}`,
+    () => {
+      const key = generateApiKey();
+      const at = 4 + roll(46);
+      return `${key.slice(0, at)}${key[at] === "0" ? "1" : "0"}${key.slice(at + 1)}`;
+    },
+    () => generateApiKey().slice(0, roll(50)) || "x",
+    () => `${generateApiKey()}${visible(1 + roll(5))}`,
+    () => generateApiKey().toUpperCase(),
+    () => generateApiKey().replace("gsk_", "gsk-"),
+    () => SQL[roll(SQL.length)]!,
+    () => "a".repeat(1 + roll(4000)),
+    () => `${visible(10)}.${visible(10).replaceAll(".", "")}`,
+  ];
+  return Array.from({ length: count }, (_, n) => kinds[n % kinds.length]!());
+}
+
+describe("a malformed credential", () => {
+  it("is refused ten thousand times without one question to the database", async () => {
+    await environment.query("alter system set log_statement = 'all'");
+    await environment.query("select pg_reload_conf()");
+    const log = join(dirname(environment.storageDir), "postgres", "postgres.log");
+    const asked = () => [...readFileSync(log, "utf8").matchAll(/execute keys\.(holder|use)/g)].length;
+    await createHttpCaller({ ...environment, key: generateApiKey() }).get("/runs");
+    await expect.poll(asked).toBeGreaterThan(0);
+    const before = asked();
+    const credentials = malformed(10_000);
+    const seen = new Map<number, number>();
+    const started = performance.now();
+    const ask = async (worker: number) => {
+      for (let n = worker; n < credentials.length; n += 20) {
+        const text = credentials[n]!;
+        const answer = await status(n % 2 ? { "x-api-key": text } : { authorization: `Bearer ${text}` });
+        seen.set(answer, (seen.get(answer) ?? 0) + 1);
+      }
+    };
+    await Promise.all(Array.from({ length: 20 }, (_, worker) => ask(worker)));
+    expect([...seen]).toEqual([[401, 10_000]]);
+    expect(asked()).toBe(before);
+    console.log(`10,000 malformed credentials in ${Math.round(performance.now() - started)} ms`);
+    await environment.query("alter system reset log_statement");
+    await environment.query("select pg_reload_conf()");
+  }, 120_000);
+
+  it("that is well-formed and nobody's is refused as quickly as it is said", async () => {
+    const answers = await Promise.all(Array.from({ length: 500 }, () => status({ "x-api-key": generateApiKey() })));
+    expect(new Set(answers)).toEqual(new Set([401]));
+  });
+
+  it("in an address is refused, whatever stands in the headers", async () => {
+    for (const name of ["api_key", "token", "access_token"]) {
+      const answer = await ann.caller.get(`/runs?${name}=${ann.key}`);
+      expect([name, ...told(answer)]).toEqual([name, 400, "validation_error"]);
+      expect(JSON.stringify(answer.body)).not.toContain(ann.key);
+    }
+  });
+
+  it("beside another that differs is refused, token or key", async () => {
+    const token = (await ann.caller.post("/tokens", {})).body.access_token;
+    const both = { authorization: `Bearer ${token}`, "x-api-key": ann.key };
+    expect(await status(both)).toBe(400);
+    expect(await status({ authorization: `Bearer ${ann.key}`, "x-api-key": ann.key })).toBe(200);
+    expect(await status({ "x-api-key": token })).toBe(401);
+  });
+});
+
+describe("a key that another process revokes", () => {
+  it("is refused within five seconds under 200 requests a second, and stays so", async () => {
+    const { key, key_id } = await createTestTenant(environment, { of: ann.tenant_id, user_id: "ann" });
+    const answers: { at: number; status: number }[] = [];
+    const under = new Set<Promise<unknown>>();
+    const started = performance.now();
+    const timer = setInterval(() => {
+      const one = status({ "x-api-key": key }).then((code) => answers.push({ at: performance.now(), status: code }));
+      under.add(one);
+      void one.finally(() => under.delete(one));
+    }, 5);
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    // Straight in the database, so that the process that is asked hears of it from nobody.
+    await environment.query("update api_keys set revoked_at = now() where key_id = $1", [key_id]);
+    const revoked = performance.now();
+    await new Promise((resolve) => setTimeout(resolve, 12_000));
+    clearInterval(timer);
+    await Promise.all(under);
+    const last = Math.max(...answers.filter(({ status: code }) => code === 200).map(({ at }) => at));
+    const rate = answers.length / ((performance.now() - started) / 1000);
+    console.log(
+      `last accepted ${Math.round(last - revoked)} ms after it was revoked, at ${Math.round(rate)} requests a second`,
+    );
+    expect(last - revoked).toBeLessThan(5000);
+    expect(answers.filter(({ at }) => at > revoked + 5000).every(({ status: code }) => code === 401)).toBe(true);
+    expect(answers.some(({ status: code }) => code === 200)).toBe(true);
+  }, 40_000);
+});
+
+describe("scopes and what they let one do with keys", () => {
+  // Another key of the tenant has the scope keys:read; so has the one that is asked for.
+  const [yes, no] = ["may", "insufficient_scope"];
+  const TABLE: Record<string, string[]> = {
+    //              create list get update rotate revoke
+    "*": [yes, yes, yes, yes, yes, yes],
+    "*:read": [no, yes, yes, no, no, no],
+    "keys:*": [yes, yes, yes, yes, yes, yes],
+    "keys:write": [no, no, no, no, no, no],
+    "keys:read": [no, yes, yes, no, no, no],
+    "images:*": [no, no, no, no, no, no],
+    "images:write": [no, no, no, no, no, no],
+    "runs:read": [no, no, no, no, no, no],
+    "tokens:write": [no, no, no, no, no, no],
+    "members:write": [no, no, no, no, no, no],
+    "prompts:*": [no, no, no, no, no, no],
+    "tenants:*": [no, no, no, no, no, no],
+  };
+
+  it.each(Object.entries(TABLE))("%s", async (scope, expected) => {
+    const { caller } = await createTestTenant(environment, { of: ann.tenant_id, user_id: "ann", scopes: [scope] });
+    const target = async () =>
+      (await createTestTenant(environment, { of: ann.tenant_id, user_id: "ann", scopes: ["keys:read"] })).key_id;
+    const answers = [
+      await caller.post("/keys", { name: "x", scopes: ["keys:read"] }),
+      await caller.get("/keys"),
+      await caller.get(`/keys/${await target()}`),
+      await caller.send("PATCH", `/api/v1/keys/${await target()}`, { body: { name: "y" } }),
+      await caller.post(`/keys/${await target()}/rotate`, {}),
+      await caller.delete(`/keys/${await target()}`),
+    ];
+    expect(answers.map((answer) => (answer.status < 300 ? "may" : answer.body.code))).toEqual(expected);
+  });
+});

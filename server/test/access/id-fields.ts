@@ -1,0 +1,166 @@
+// Lists every field of every operation that takes an id, read from the operations' schemas. An id field of unknown kind is
+// an error: a new operation must declare what its ids refer to.
+import { z } from "zod";
+import { createFilePart } from "../../src/kit/files.ts";
+import type { Operation } from "../../src/kit/operation.ts";
+import { parseInput } from "../../src/kit/parse.ts";
+import type { JsonObject } from "../../src/kit/schemas/run.ts";
+import { operations } from "../../src/operations/all.ts";
+
+export type IdKind =
+  | ("run" | "key" | "prompt" | "model" | "member" | "tenant" | "cursor")
+  | ("webhook" | "delivery" | "listener");
+export type IdField = { operation: Operation; path: string[]; kind: IdKind; isFilter: boolean };
+
+/** Ids that are meant to be another's, or are nobody's. */
+const EXEMPT_FIELDS: Record<string, string> = {
+  "members.add user_id": "whom one takes in; people are named anew in every tenant",
+  "models.grants.create tenant_id": "whom it is given to",
+  "models.grants.create user_id": "whom it is given to",
+  "models.grants.delete tenant_id": "whom it is taken from",
+  "models.grants.delete user_id": "whom it is taken from",
+  "tenants.create owner_id": "a new person in a new tenant",
+  "models.create deployment_id": "names of LoRAs are one list for all",
+  "models.update deployment_id": "names of LoRAs are one list for all",
+};
+
+/** What has to be said beside an id for the operation to look at it, where the example does not do. */
+const REQUIRED_WITH_ID: Record<string, JsonObject> = {
+  "images.generate run_ids": { model_type: "flux-kontext-multi", prompt: "both" },
+  "images.generate image_urls": { model_type: "gemini-2.5", prompt: "both" },
+  "images.generate reference_image_url": { model_type: "gemini-2.5", prompt: "x" },
+  "images.generate mask_url": {
+    ...{ model_type: "gemini-2.5", prompt: "x", reference_image_url: "https://example.com/a.png" },
+  },
+  "images.character mask": { prompt: "x", image: "https://example.com/a.png" },
+  "images.generate model_id": { model_type: "wan-image-2.1", prompt: "x", width: 64, height: 64 },
+};
+
+type Schema = JsonObject & {
+  type?: string;
+  format?: string;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  anyOf?: Schema[];
+};
+
+const schemaOf = ({ input }: Operation) =>
+  z.toJSONSchema(input, { io: "input", unrepresentable: "any" }) as unknown as Schema;
+
+function kindOf(operation: Operation, path: string[], schema: Schema): IdKind | undefined {
+  const name = path.filter((part) => part !== "0").at(-1) ?? "";
+  if (name === "cursor") return "cursor";
+  if (schema["x-inline"] === true || /(^|_)(run|parent)_ids?$/.test(name)) return "run";
+  if (name === "id" && operation.name.startsWith("prompts.")) return "prompt";
+  const known: Record<string, IdKind> = {
+    ...{ key_id: "key", model_id: "model", tenant_id: "tenant", user_id: "member" },
+    ...{ webhook_id: "webhook", delivery_id: "delivery", listener_id: "listener" },
+  };
+  return known[name];
+}
+
+const isId = (path: string[], { type, format, ...schema }: Schema) =>
+  type === "string" &&
+  (format === "uuid" ||
+    schema["x-inline"] === true ||
+    path.at(-1) === "cursor" ||
+    /(^|_)ids?$/.test(path.at(-1) ?? ""));
+
+type SchemaField = { path: string[]; schema: Schema };
+
+function findSchemaFields(schema: Schema, isOne: typeof isId, path: string[] = []): SchemaField[] {
+  const below = [
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, each]) =>
+      findSchemaFields(each, isOne, [...path, name]),
+    ),
+    ...(schema.items ? findSchemaFields(schema.items, isOne, [...path, "0"]) : []),
+    ...(schema.anyOf ?? []).flatMap((each) => findSchemaFields(each, isOne, path)),
+  ];
+  return isOne(path, schema) ? [{ path, schema }, ...below] : below;
+}
+
+export const baseOperations: Operation[] = operations.filter(({ variantOf }) => variantOf === undefined);
+
+export function listIdFields(operation: Operation): IdField[] {
+  return findSchemaFields(schemaOf(operation), isId).flatMap(({ path, schema }) => {
+    const place = `${operation.name} ${path.filter((part) => part !== "0").join(".")}`;
+    if (EXEMPT_FIELDS[place]) return [];
+    const kind = kindOf(operation, path, schema);
+    if (!kind) throw new Error(`${place}: whose id is it? Say so in kindOf, or in EXEMPT why it does not matter.`);
+    const isFilter = operation.http.method === "GET" && !operation.http.path.includes(`:${path[0]}`);
+    // A stream without end would not tell that there is nothing: whoever names a run there must own it.
+    return [{ operation, path, kind, isFilter: isFilter && kind !== "cursor" && !operation.events }];
+  });
+}
+
+/** Addresses of pictures that are shown to people and that nobody of ours ever asks for. */
+const DISPLAY_ONLY_FIELDS = ["preview_image_url"];
+
+/** Every place where an address of a picture can stand. */
+export const listImageUrlFields = (): IdField[] =>
+  baseOperations.flatMap((operation) =>
+    findSchemaFields(schemaOf(operation), (path, { type, ...schema }) => {
+      const name = path.findLast((part) => part !== "0") ?? "";
+      return type === "string" && schema["x-widget"] === "image" && !DISPLAY_ONLY_FIELDS.includes(name);
+    }).map(({ path }) => ({ operation, path, kind: "run" as const, isFilter: false })),
+  );
+
+/** An input that the operation takes, with this id in this place and as little as possible beside it. */
+export function buildInputWithId({ operation, path }: IdField, id: string): JsonObject {
+  const schema = schemaOf(operation);
+  const place = `${operation.name} ${path[0]}`;
+  const bare = Object.fromEntries(
+    Object.entries(operation.example).filter(([name]) => !isPicture(schema.properties?.[name])),
+  );
+  const candidates = REQUIRED_WITH_ID[place]
+    ? [REQUIRED_WITH_ID[place]]
+    : [bare, operation.example, withImageAndMask(operation)];
+  const fits = candidates
+    .map((base) => put(base, path, { id, schema }))
+    .find((input) => {
+      try {
+        parseInput(operation, { ...filesOf(schema), ...input });
+        return true;
+      } catch {
+        return false;
+      }
+    });
+  if (!fits) throw new Error(`${place}: no input was found that reaches it`);
+  return fits;
+}
+
+/** Two pictures where an operation wants a picture and a mask. */
+const withImageAndMask = ({ example }: Operation): JsonObject => ({
+  ...example,
+  image_url: "https://example.com/a.png",
+});
+
+const isPicture = (schema: Schema | undefined): boolean =>
+  schema !== undefined && (schema["x-widget"] === "image" || (schema.items !== undefined && isPicture(schema.items)));
+
+const filesOf = ({ properties = {} }: Schema): JsonObject =>
+  Object.fromEntries(
+    Object.entries(properties)
+      .filter(([name, { format }]) => format === "binary" && name === "file")
+      .map(([name]) => [
+        name,
+        createFilePart({ path: "/x", filename: "a.png", size_bytes: 1, sha256: "0".repeat(64) }),
+      ]),
+  );
+
+function put(base: unknown, [first, ...rest]: string[], at: { id: string; schema: Schema }): JsonObject {
+  const schema = at.schema.properties?.[first!] ?? at.schema.items ?? {};
+  const inner = { id: at.id, schema };
+  if (first === undefined) return at.id as never;
+  const known = (base as JsonObject | undefined)?.[first];
+  if (rest[0] === "0") {
+    // Lists of pictures want two; all of it is the same.
+    const [given] = (known as unknown[] | undefined) ?? [];
+    const entry =
+      rest.length === 1
+        ? at.id
+        : put(given ?? { tag: "hero" }, rest.slice(1), { id: at.id, schema: schema.items ?? {} });
+    return { ...(base as JsonObject), [first]: Array.from({ length: rest.length === 1 ? 2 : 1 }, () => entry) };
+  }
+  return { ...(base as JsonObject), [first]: rest.length === 0 ? at.id : put(known, rest, inner) };
+}

@@ -1,0 +1,76 @@
+// The whole service under the same load, with a vendor that needs no time; and what a customer feels at an easy pace.
+import { Agent, request } from "undici";
+import type { TestEnvironment } from "../support/test-environment.ts";
+import { measureCpu } from "./cpu.ts";
+import { type Throughput, toThroughput } from "./engine-baseline.ts";
+
+const REQUEST_BODY = JSON.stringify({ prompt: "[sandbox:delay=0] bench", width: 64, height: 64, seed: 1 });
+
+export const createRunPoster = (world: Pick<TestEnvironment, "url" | "key">, connections: number) => {
+  const dispatcher = new Agent({ connections });
+  return async (): Promise<{ run_id: string; status: number }> => {
+    const answer = await request(`${world.url}/api/v1/runs/generate`, {
+      method: "POST",
+      dispatcher,
+      headers: { authorization: `Bearer ${world.key}`, "content-type": "application/json" },
+      body: REQUEST_BODY,
+    });
+    return { ...((await answer.body.json()) as { run_id: string }), status: answer.statusCode };
+  };
+};
+
+export async function measureFullService(world: TestEnvironment, runs: number, atOnce: number): Promise<Throughput> {
+  const post = createRunPoster(world, atOnce);
+  const go = async (count: number) => {
+    let next = 0;
+    const customer = async () => {
+      while (next++ < count) await post();
+    };
+    await Promise.all(Array.from({ length: atOnce }, customer));
+    for (;;) {
+      const [row] = await world.query<{ count: number }>("select count(*)::int from open_runs");
+      if (row!.count === 0) return;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+  await go(300);
+  const start = Date.now();
+  const { cpu } = await measureCpu(world.pids(), () => go(runs));
+  return toThroughput(runs, Date.now() - start, cpu);
+}
+
+export type Latency = { acceptMs: number[]; toVendorMs: number[] };
+
+/** POSTs at a steady pace: how long until the answer, and until the vendor has the job. */
+export async function measureLatency(world: TestEnvironment, perSecond: number, seconds: number): Promise<Latency> {
+  const post = createRunPoster(world, 32);
+  const acceptMs: number[] = [];
+  const sent = new Map<string, number>();
+  const pending: Promise<void>[] = [];
+  for (let index = 0; index < perSecond * seconds; index++) {
+    pending.push(
+      (async () => {
+        const wall = Date.now();
+        const start = performance.now();
+        const { run_id } = await post();
+        acceptMs.push(performance.now() - start);
+        sent.set(run_id, wall);
+      })(),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 1000 / perSecond));
+  }
+  await Promise.all(pending);
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  const response = await fetch(`${world.sandboxUrl}/v1/ledger`, {
+    headers: { authorization: `Bearer ${world.sandboxKey}` },
+  });
+  const { data } = (await response.json()) as { data: { reference: string; accepted_at: string }[] };
+  const toVendorMs = data.flatMap(({ reference, accepted_at }) => {
+    const wall = sent.get(reference.split(".")[0]!);
+    return wall === undefined ? [] : [new Date(accepted_at).getTime() - wall];
+  });
+  return { acceptMs, toVendorMs };
+}
+
+export const percentile = (values: number[], share: number): number =>
+  [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN;

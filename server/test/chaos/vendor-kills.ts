@@ -1,0 +1,194 @@
+// The kill campaign over vendors of every kind: a queue with callbacks, one that can be searched, our own machines, one that
+// answers only when the picture is there, and one that can only be asked. Each vendor's own ledger is the judge.
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { fakeComfyui } from "../fake-vendors/comfyui.ts";
+import type { FakeVendor, FakeVendorDefinition } from "../fake-vendors/fake-vendor.ts";
+import { fakeFal } from "../fake-vendors/fal.ts";
+import { fakeOpenai } from "../fake-vendors/openai.ts";
+import { fakeReplicate } from "../fake-vendors/replicate.ts";
+import { fakeRunway } from "../fake-vendors/runway.ts";
+import type { CampaignReport, CheckResult, Log } from "../support/campaign.ts";
+import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
+import { checkLedgerInvariants } from "./check-charges.ts";
+import { waitUntilAllEnded } from "./run-load.ts";
+
+/** What each vendor is asked for. With these five switched on, each of these goes to that vendor first. */
+const VENDOR_REQUESTS: {
+  kit: FakeVendorDefinition;
+  recovery: "find" | "none";
+  path: string;
+  body: Record<string, unknown>;
+}[] = [
+  { kit: fakeFal, recovery: "none", path: "/runs/generate", body: { model_type: "flux-dev", width: 256, height: 256 } },
+  { kit: fakeReplicate, recovery: "find", path: "/runs/generate", body: { model_type: "flux-kontext-max" } },
+  {
+    kit: fakeComfyui,
+    recovery: "find",
+    path: "/runs/generate",
+    body: { model_type: "qwen-image-edit", width: 256, height: 256 },
+  },
+  { kit: fakeOpenai, recovery: "none", path: "/runs/generate", body: { model_type: "vendora" } },
+  { kit: fakeRunway, recovery: "none", path: "/runs/reference", body: { aspect_ratio: "1:1" } },
+];
+const ENV = {
+  SUBMIT_SECONDS: "8",
+  UNKNOWN_SECONDS: "20",
+  LOOKUP_GRACE_SECONDS: "2",
+  RUN_DEADLINE_SECONDS: "240",
+  PUBLIC_URL_IS_REACHABLE: "true",
+  // Every vendor fails all the time: this campaign tests unknown outcomes, so the circuit breaker stays closed.
+  BREAKER_FAILURES: "100000",
+};
+/** M5: intent written. M6: sent, no answer. M7: answer read, or not waited for any longer. M8: waiting, and what comes after. */
+const CRASH_POINTS_UNDER_TEST = ["intent_written", "answer_read", "given_up", "result_read", "file_stored"] as const;
+/** These lose the first answer, so that there is something to give up. */
+const VENDORS_THAT_LOSE_RESPONSES = [fakeOpenai.id, fakeRunway.id];
+
+type VendorRun = { run_id: string; vendor: string; word: string };
+type VendorCampaign = { world: TestEnvironment; standIns: Map<string, FakeVendor>; posted: VendorRun[] };
+
+export async function vendorKillCampaign(runs: number, log: Log): Promise<CampaignReport> {
+  const fakeVendors = new Map<string, FakeVendor>();
+  for (const { kit: definition } of VENDOR_REQUESTS) fakeVendors.set(definition.id, await definition.start());
+  const env = Object.assign({}, ...VENDOR_REQUESTS.map(({ kit }) => kit.env(fakeVendors.get(kit.id)!)), ENV);
+  const environment = await startTestEnvironment({ roles: "split", env });
+  const campaign: VendorCampaign = { world: environment, standIns: fakeVendors, posted: [] };
+  try {
+    const aimed = await killAtCrashPoints(
+      campaign,
+      Math.ceil(runs / 3 / (CRASH_POINTS_UNDER_TEST.length * VENDOR_REQUESTS.length)),
+      log,
+    );
+    const kills = await killUnderLoad(campaign, runs - campaign.posted.length, log);
+    await waitUntilAllEnded(environment, 150);
+    return {
+      name: `${campaign.posted.length} runs at five vendors, ${aimed} kills at M5 to M8 and ${kills} at random`,
+      results: await checkVendorLedgers(campaign),
+      notes: [],
+    };
+  } finally {
+    await environment.stop();
+    for (const fakeVendor of fakeVendors.values()) await fakeVendor.close();
+  }
+}
+
+async function post({ world, posted }: VendorCampaign, order: (typeof VENDOR_REQUESTS)[number]): Promise<void> {
+  const word = `w${randomUUID().replaceAll("-", "")}`;
+  const key = randomUUID();
+  for (const until = Date.now() + 60_000; ; await pause(200)) {
+    const response = await fetch(`${world.url}/api/v1${order.path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${world.key}`, "content-type": "application/json", "idempotency-key": key },
+      body: JSON.stringify({ prompt: `a picture of ${word}`, ...order.body }),
+      signal: AbortSignal.timeout(10_000),
+    }).catch(() => undefined);
+    if (response && response.status < 300) {
+      const answer = (await response.json()) as { run_id?: string; data?: { run_id: string } };
+      posted.push({ run_id: (answer.run_id ?? answer.data?.run_id)!, vendor: order.kit.id, word });
+      return;
+    }
+    if (response && response.status < 500) throw new Error(`refused: ${await response.text()}`);
+    if (Date.now() > until) throw new Error("the API did not take the run in time");
+  }
+}
+
+/** The worker dies by itself exactly there, with a run of each vendor under way. */
+async function killAtCrashPoints(street: VendorCampaign, rounds: number, log: Log): Promise<number> {
+  let kills = 0;
+  for (const moment of CRASH_POINTS_UNDER_TEST) {
+    for (let round = 0; round < rounds; round++) {
+      // One vendor after the other comes first to the moment, so that each of them is hit.
+      const order = [
+        ...VENDOR_REQUESTS.slice(round % VENDOR_REQUESTS.length),
+        ...VENDOR_REQUESTS.slice(0, round % VENDOR_REQUESTS.length),
+      ];
+      await street.world.kill("worker");
+      await street.world.start("worker", { CRASH_AT: moment });
+      for (const each of order) {
+        const { switches } = street.standIns.get(each.kit.id)!;
+        if (moment === "given_up" && VENDORS_THAT_LOSE_RESPONSES.includes(each.kit.id))
+          switches.drop = { times: 1, when: "after" };
+        await post(street, each);
+      }
+      const died = await Promise.race([
+        street.world.waitForExit("worker").then(() => true),
+        pause(15_000).then(() => false),
+      ]);
+      if (died) kills++;
+      else await street.world.kill("worker");
+      await street.world.start("worker");
+    }
+    log(`died at ${moment}, ${rounds} times`);
+  }
+  return kills;
+}
+
+/** Answers take a while, some lines are cut after the job was taken, and the worker is killed again and again (M6, M8). */
+async function killUnderLoad(street: VendorCampaign, runs: number, log: Log): Promise<number> {
+  let isOver = false;
+  let kills = 0;
+  const killing = (async () => {
+    while (!isOver) {
+      await pause(1200 + Math.random() * 1500);
+      await street.world.killAndRestart("worker");
+      kills++;
+    }
+  })();
+  for (let n = 0; n < runs; n++) {
+    const order = VENDOR_REQUESTS[n % VENDOR_REQUESTS.length]!;
+    const { switches } = street.standIns.get(order.kit.id)!;
+    switches.answerMs = 200 + (n % 3) * 400;
+    switches.workMs = 100 + (n % 4) * 300;
+    if (n % 15 < VENDOR_REQUESTS.length) switches.drop = { times: 1, when: "after" };
+    await post(street, order);
+    await pause(60);
+  }
+  isOver = true;
+  await killing;
+  log(`killed ${kills} times under load`);
+  return kills;
+}
+
+type RunRow = { run_id: string; status: string; code: string | null; cost: unknown; unknowns: number };
+
+async function checkVendorLedgers({ world, standIns, posted }: VendorCampaign): Promise<CheckResult[]> {
+  const rows = await world.query<RunRow>(
+    `select run_id, status, error->>'code' as code, cost,
+       (select count(*)::int from attempts a where a.run_id = runs.run_id and unknown_since is not null) as unknowns
+     from runs where run_id = any($1::uuid[])`,
+    [posted.map(({ run_id }) => run_id)],
+  );
+  const books = new Map(rows.map((row) => [row.run_id, row]));
+  const everyJob = [...standIns.values()].flatMap(({ ledger }) => ledger.map(({ request }) => JSON.stringify(request)));
+  const jobsOf = ({ word }: VendorRun) => everyJob.filter((request) => request.includes(word)).length;
+  const findings: CheckResult[] = [];
+  for (const { kit: definition, recovery } of VENDOR_REQUESTS) {
+    const mine = posted.filter(({ vendor }) => vendor === definition.id);
+    const ended = (status: string) => mine.filter(({ run_id }) => books.get(run_id)?.status === status);
+    const failed = ended("failed").map(({ run_id }) => books.get(run_id)!);
+    const unknown = failed.filter(({ code }) => code === "provider_outcome_unknown");
+    const twice = mine.filter((each) => jobsOf(each) > 1);
+    const unpaid = ended("completed").filter((each) => jobsOf(each) !== 1);
+    const saw = `${mine.length} runs: ${ended("completed").length} completed, ${unknown.length} unknown, ${failed.length - unknown.length} failed otherwise ${JSON.stringify(failed.filter((each) => !unknown.includes(each)).slice(0, 2))}, ${twice.length} twice`;
+    findings.push({
+      promise: `${definition.id}: no run was submitted twice, and every completed one was made by one job`,
+      holds: twice.length === 0 && unpaid.length === 0,
+      saw,
+    });
+    findings.push({
+      promise:
+        recovery === "find"
+          ? `${definition.id}: every run was found again and completed`
+          : `${definition.id}: every run completed or failed with provider_outcome_unknown`,
+      holds: ended("completed").length + (recovery === "find" ? 0 : unknown.length) === mine.length,
+      saw: `${ended("completed").length} and ${unknown.length} of ${mine.length}`,
+    });
+    findings.push({
+      promise: `${definition.id}: unknown outcomes are recorded and not charged`,
+      holds: unknown.every(({ cost, unknowns }) => cost === null && unknowns > 0),
+      saw: `${unknown.length} unknown`,
+    });
+  }
+  return [...findings, ...(await checkLedgerInvariants(world))];
+}

@@ -1,0 +1,192 @@
+// A caller's requests, made by the client: the printed contract tells which operation a method and a path mean, the client
+// has it under that name and gets the input as a program would write it. Nothing is known of an answer but what the client
+// shows. A request that the client has no word for throws, so that no test believes it was made.
+import { readFileSync } from "node:fs";
+import {
+  type CallOptions,
+  type Client,
+  createClient,
+  type FieldError,
+  GessoError,
+  type Media,
+  ValidationError,
+} from "@gesso/client";
+import { type ApiRequestOptions, type ApiResponse, type SendApiRequest, sendOverHttp } from "../support/api-caller.ts";
+import type { TestEnvironment } from "../support/test-environment.ts";
+
+type Fields = Record<string, unknown>;
+type Schema = { type?: string; anyOf?: Schema[]; properties?: Record<string, Schema> };
+type Parameter = { name: string; in: string; schema: Schema };
+type OpenApiOperation = {
+  operationId: string;
+  parameters: Parameter[];
+  requestBody?: { content: Record<string, { schema: Schema }> };
+};
+type Operation = OpenApiOperation & { method: string; place: RegExp };
+type Shown = { data: unknown; response: Response };
+type Method = {
+  (...given: unknown[]): { withResponse(): Promise<Shown> };
+  json?: Method;
+  formData?: Method;
+};
+
+const contract = JSON.parse(readFileSync(new URL("../../../api/openapi.json", import.meta.url), "utf8"));
+const operations = Object.entries<Record<string, OpenApiOperation>>(contract.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(
+    ([method, printed]): Operation => ({
+      ...printed,
+      method: method.toUpperCase(),
+      place: new RegExp(`^${path.replaceAll(".", "\\.").replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`),
+    }),
+  ),
+);
+
+const STREAMS = ["runs.events", "events.stream"];
+
+/** `spoke` is told of each call that the client made. What is no operation goes over HTTP: files, the contract, strange paths. */
+export function sendThroughClient(
+  environment: Pick<TestEnvironment, "url" | "key">,
+  spoke: () => void,
+): SendApiRequest {
+  // A refusal is what a test asks for; it does not want it twice.
+  const settings = { baseUrl: environment.url, apiKey: environment.key, maxRetries: 0 };
+  const client = createClient(settings);
+  const unchecked = createClient({ ...settings, validate: false });
+  const plain = sendOverHttp(environment);
+  return async (method, path, sending = {}) => {
+    const [place = "", query = ""] = path.split("?");
+    const operation = findContractOperation(method, place);
+    // A stream is no answer: the client gives it out event by event, and has tests of its own.
+    if (!operation || STREAMS.includes(operation.operationId)) return plain(method, path, sending);
+    spoke();
+    const input = inputOf(operation, query, sending.body);
+    const name = clientMethodName(operation, input);
+    const given = buildArguments(operation, operation.place.exec(place)?.groups ?? {}, input);
+    const perform = (own: Client) => {
+      const named = methodOf(own, name);
+      const kind = sending.body instanceof FormData ? named.formData : named.json;
+      return toApiResponse((kind ?? named)(...given, optionsOf(sending)).withResponse());
+    };
+    const answer = await perform(client);
+    if (answer.isLocal) expectSaidBy(await perform(unchecked), answer);
+    return answer;
+  };
+}
+
+function findContractOperation(method: string, place: string): Operation | undefined {
+  const fitting = operations.filter((each) => each.method === method && each.place.test(place));
+  // More particular paths first: `runs/estimate` is no run.
+  return fitting.find(({ place: at }) => !at.source.includes("(?<")) ?? fitting[0];
+}
+
+/** What the client refuses before sending, the server refuses too, at the same places and in the same words. */
+function expectSaidBy(server: ApiResponse, local: ApiResponse): void {
+  const words = ({ body }: ApiResponse): string[] =>
+    (body.details?.errors ?? []).map(({ path, code }: FieldError) => `${path} ${code}`);
+  const ofServer = words(server);
+  const strange = words(local).filter((word) => !ofServer.includes(word));
+  if (server.body.code === local.body.code && strange.length === 0) return;
+  throw new Error(`The client refuses ${strange}, and the server says ${server.body.code} ${ofServer}`);
+}
+
+/** In the client a mask has a function of its own, which says that it is one. */
+function clientMethodName({ operationId }: Operation, input: Fields): string {
+  if (operationId !== "images.upload" || input.isMask !== true) return operationId;
+  delete input.isMask;
+  return "images.uploadMask";
+}
+
+function methodOf(client: Client, name: string): Method {
+  const found = name.split(".").reduce<unknown>((at, word) => (at as Fields | undefined)?.[word], client);
+  if (typeof found !== "function") throw new Error(`The client has no ${name}`);
+  return found as Method;
+}
+
+function buildArguments({ operationId, parameters, requestBody }: Operation, ids: Fields, input: Fields): unknown[] {
+  const [id] = Object.values(ids).map((each) => decodeURIComponent(String(each)));
+  if (id === undefined) return [input];
+  const takesInput = requestBody !== undefined || parameters.some((each) => each.in === "query");
+  if (!takesInput && Object.keys(input).length > 0) throw unsupportedByClient(operationId, "more than an id");
+  return takesInput ? [id, input] : [id];
+}
+
+const unsupportedByClient = (name: string, what: string) => new Error(`The client cannot say ${what} to ${name}`);
+
+function inputOf({ operationId, parameters, requestBody }: Operation, query: string, body: unknown): Fields {
+  const { "application/json": json, "multipart/form-data": form } = requestBody?.content ?? {};
+  if (!requestBody) {
+    if (body !== undefined) throw unsupportedByClient(operationId, "a body");
+    const properties = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
+    return typed(operationId, new URLSearchParams(query), properties);
+  }
+  if (body instanceof FormData && form) return typed(operationId, body, form.schema.properties ?? {});
+  const isObject = typeof body === "object" && body !== null && !Array.isArray(body);
+  if (query || !json || !isObject || body instanceof FormData) throw unsupportedByClient(operationId, "this body");
+  return { ...body };
+}
+
+/** Text as the value that a program would give: a number where a number is taken, a list where a list is. */
+function typed(name: string, texts: FormData | URLSearchParams, properties: Record<string, Schema>): Fields {
+  const fields = [...new Set(texts.keys())].map((field) => {
+    const given: unknown[] = texts.getAll(field);
+    const types = [properties[field] ?? {}].flatMap((own) => [own, ...(own.anyOf ?? [])]).map(({ type }) => type);
+    if (given.length > 1 && !types.includes("array")) throw unsupportedByClient(name, `${field} twice`);
+    if (given.length > 1) return [field, given];
+    const [only] = given;
+    if (typeof only !== "string") return [field, types.includes("array") ? [only] : only];
+    return [field, types.some((type) => type !== undefined && type !== "string") ? parsed(only) : only];
+  });
+  return Object.fromEntries(fields);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The headers that the client has words for, in those words. */
+function optionsOf({ headers = {} }: ApiRequestOptions): CallOptions {
+  const { prefer = "", "idempotency-key": key, ...rest } = headers;
+  const wishes = prefer.split(/,\s*/).filter(Boolean);
+  const others = wishes.filter((wish) => !["return=minimal", "handling=strict"].includes(wish));
+  return {
+    ...(wishes.includes("return=minimal") && { minimal: true }),
+    ...(wishes.includes("handling=strict") && { strict: true }),
+    ...(key && { idempotencyKey: key }),
+    headers: { ...rest, ...(others.length > 0 && { prefer }), ...(key === "" && { "idempotency-key": key }) },
+  };
+}
+
+type ClientResponse = ApiResponse & { isLocal?: boolean };
+
+async function toApiResponse(call: Promise<Shown>): Promise<ClientResponse> {
+  try {
+    const { data, response } = await call;
+    const { status, headers } = response;
+    const isJson = headers.get("content-type")?.includes("json") ?? false;
+    const bytes = isJson || data === null ? await response.arrayBuffer() : await (data as Media).arrayBuffer();
+    return { status, headers, body: isJson ? data : "", bytes: Buffer.from(bytes) };
+  } catch (thrown) {
+    return toErrorResponse(thrown);
+  }
+}
+
+function toErrorResponse(error: unknown): ClientResponse {
+  if (!GessoError.isInstance(error)) throw error;
+  const { status, code, details, message, headers = new Headers() } = error;
+  // Refused before anything was sent: there is no status, and what the code means is told by the list of errors.
+  const isLocal = status === undefined && ValidationError.isInstance(error) && code !== undefined;
+  if (status === undefined && !isLocal) throw error;
+  const meant: number = status ?? contract["x-errors"][code!].status;
+  return {
+    status: meant,
+    headers,
+    body: { code, details, message },
+    bytes: Buffer.alloc(0),
+    isClientError: true,
+    isLocal,
+  };
+}

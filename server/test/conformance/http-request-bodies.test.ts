@@ -1,0 +1,274 @@
+// How requests are read, whatever the operation: JSON and forms, unknown fields, and what an image field may hold.
+import sharp from "sharp";
+import { beforeAll, describe, expect } from "vitest";
+import type { ApiResponse } from "../support/api-caller.ts";
+import { it } from "./http-and-client.ts";
+import {
+  asDataUrl,
+  type ContractOperation,
+  fetchContractOperations,
+  fieldErrors,
+  formOf,
+  leftHalfMask,
+  type RunRequest,
+  readRunRef,
+  runRequests,
+  sendRun,
+  statusAndCode,
+  UNKNOWN_ID,
+} from "./run-requests.ts";
+import { drawScene, useSuite } from "./suite.ts";
+
+const suite = useSuite();
+let source: string;
+let requests: RunRequest[];
+let printed: ContractOperation[];
+
+beforeAll(async () => {
+  source = await suite.uploadImage();
+  requests = await runRequests(source);
+  printed = await fetchContractOperations(suite);
+});
+
+const JSON_ONLY = [
+  ...["images.generate", "images.backgroundRemove", "images.genRemove", "images.extract", "generateVideo"],
+  ...["prompts.enhance", "prompts.create", "runs.estimate"],
+];
+const plain = { accept: "application/json" };
+const send = ({ method, path }: ContractOperation, body: unknown, headers = {}) =>
+  suite.caller.send(method, path, { body, headers });
+const inputsOf = async (answer: ApiResponse) =>
+  (await suite.caller.get(`/runs/${readRunRef(answer).run_id}`)).body.inputs;
+const nanobanana = (fields: Record<string, unknown>) =>
+  suite.caller.post("/edits/nanobanana", formOf(suite, { prompt: "x", run_id: source, ...fields }));
+
+describe("bodies", () => {
+  it("[GNL-001] serves JSON and form at one path, and equal requests have equal inputs", async () => {
+    const both = requests.filter(({ bodies }) => bodies.length === 2);
+    expect(both).toHaveLength(12);
+    for (const { name, path, fields } of both) {
+      const all = { ...fields, metadata: { note: [1, { deep: true }] } };
+      const { mask_image_url: _inJson, ...json } = await inputsOf(await suite.caller.post(path, all, plain));
+      const { mask_image_url: _inForm, ...form } = await inputsOf(
+        await suite.caller.post(path, formOf(suite, all), plain),
+      );
+      expect({ name, inputs: form }).toEqual({ name, inputs: json });
+      expect(Object.keys(json).length).toBeGreaterThan(1);
+    }
+    for (const path of ["/edits/segment", "/edits/remove-bg"]) {
+      const said = { run_id: source, ...(path === "/edits/segment" && { prompt: "the red circle" }) };
+      const image = await drawScene();
+      const { image: _file, ...form } = await inputsOf(
+        await suite.caller.post(path, formOf(suite, { ...said, image }), plain),
+      );
+      expect(form).toEqual(await inputsOf(await suite.caller.post(path, said, plain)));
+    }
+  });
+
+  it("[GNL-002] answers 415 to forms where only JSON is taken, and to plain text everywhere", async () => {
+    const taking = printed.filter(({ bodies }) => bodies.length > 0);
+    const onlyJson = taking.filter(({ bodies }) => !bodies.includes("multipart/form-data"));
+    expect(onlyJson.map(({ operationId }) => operationId)).toEqual(expect.arrayContaining(JSON_ONLY));
+    for (const operation of onlyJson) {
+      const answer = await send(operation, formOf(suite, { prompt: "x" }));
+      expect([operation.operationId, ...statusAndCode(answer)]).toEqual([
+        ...[operation.operationId, 415, "unsupported_media_type"],
+      ]);
+    }
+    for (const operation of taking) {
+      const answer = await send(operation, JSON.stringify(operation.example), { "content-type": "text/plain" });
+      expect([operation.operationId, ...statusAndCode(answer)]).toEqual([
+        ...[operation.operationId, 415, "unsupported_media_type"],
+      ]);
+    }
+  });
+
+  it("[GNL-003] refuses an unknown field at the top of a JSON body, on every operation that takes one", async () => {
+    const taking = printed.filter(({ bodies }) => bodies.includes("application/json"));
+    expect(taking.length).toBeGreaterThan(20);
+    for (const operation of taking) {
+      const { id: _inPath, ...example } = operation.example;
+      const answer = await send(operation, { ...example, no_such_field: 1 });
+      expect([operation.operationId, ...statusAndCode(answer), ...fieldErrors(answer)]).toEqual([
+        ...[operation.operationId, 400, "validation_error", "/no_such_field unknown_field"],
+      ]);
+    }
+  });
+
+  it("[GNL-004] refuses an unknown field in a form, on every operation that takes one", async () => {
+    const taking = printed.filter(({ bodies }) => bodies.includes("multipart/form-data"));
+    expect(taking.length).toBeGreaterThan(12);
+    for (const operation of taking) {
+      const answer = await send(operation, formOf(suite, { ...operation.example, no_such_field: "1" }));
+      expect([operation.operationId, ...statusAndCode(answer)]).toEqual([
+        operation.operationId,
+        400,
+        "validation_error",
+      ]);
+      expect(fieldErrors(answer)).toContain("/no_such_field unknown_field");
+    }
+  });
+
+  it("[GNL-005] refuses an unknown field within a nested object", async () => {
+    const images = [{ image_reference: source, tag: "hero", weight: 2 }];
+    const answer = await suite.caller.post("/runs/reference", { prompt: "@hero", images });
+    expect([...statusAndCode(answer), ...fieldErrors(answer)]).toEqual([
+      ...[400, "validation_error", "/images/0/weight unknown_field"],
+    ]);
+  });
+
+  it("[GNL-006] takes any key inside metadata, at any level, and gives them back", async () => {
+    const metadata = {
+      ...{ no_such_field: 1, prompt: "mine", "": null, "a.b/c~d": [1, "two", { 三: [[]] }], constructor: "x" },
+      deep: { deeper: { no_such_field: { toString: false } } },
+    };
+    const { status, body } = await suite.caller.generate({ prompt: "x", width: 64, height: 64, metadata });
+    expect(status).toBe(202);
+    expect((await suite.caller.get(`/runs/${body.run_id}`)).body.metadata).toEqual(metadata);
+    const upload = await suite.caller.post("/upload", formOf(suite, { file: await drawScene(), metadata }));
+    expect(upload.status).toBe(201);
+    expect((await suite.caller.get(`/runs/${upload.body.data.run_id}`)).body.metadata).toEqual(metadata);
+  });
+});
+
+describe("form values", () => {
+  it("[GNL-007] reads true and false as booleans, and nothing else", async () => {
+    for (const isMask of [true, false]) {
+      const { body } = await suite.caller.post(
+        "/upload",
+        suite.form({ file: await drawScene(), isMask: String(isMask) }),
+      );
+      expect((await suite.caller.get(`/runs/${body.data.run_id}`)).body.inputs.isMask).toBe(isMask);
+    }
+    expect((await inputsOf(await nanobanana({ sync: "false" }))).sync).toBe(false);
+    const yes = await nanobanana({ sync: "yes" });
+    expect([...statusAndCode(yes), ...fieldErrors(yes)]).toEqual([400, "validation_error", "/sync invalid_type"]);
+  });
+
+  it("[GNL-008] reads digits as numbers where the schema has a number, and not words", async () => {
+    expect((await inputsOf(await nanobanana({ seed: "3" }))).seed).toBe(3);
+    const words = await nanobanana({ seed: "abc" });
+    expect([...statusAndCode(words), ...fieldErrors(words)]).toEqual([400, "validation_error", "/seed invalid_type"]);
+  });
+
+  it("[GNL-009] reads arrays and objects from JSON text, and refuses broken text", async () => {
+    const image_urls = [suite.imageUrl("a.png"), suite.imageUrl("b.png")];
+    const combine = (fields: Record<string, string>) =>
+      suite.caller.post("/combine/nanobanana", suite.form({ prompt: "both", ...fields }));
+    const texts = { image_urls: JSON.stringify(image_urls), metadata: '{"album": [7]}' };
+    const taken = await combine(texts);
+    expect(await inputsOf(taken)).toMatchObject({ image_urls });
+    expect((await suite.caller.get(`/runs/${readRunRef(taken).run_id}`)).body.metadata).toEqual({ album: [7] });
+
+    const brokenList = await combine({ ...texts, image_urls: '["http' });
+    expect(statusAndCode(brokenList)).toEqual([400, "validation_error"]);
+    expect(fieldErrors(brokenList).some((misfit) => misfit.startsWith("/image_urls "))).toBe(true);
+    const brokenObject = await combine({ ...texts, metadata: '{"album": ' });
+    expect([...statusAndCode(brokenObject), ...fieldErrors(brokenObject)]).toEqual([
+      ...[400, "validation_error", "/metadata invalid_type"],
+    ]);
+  });
+
+  it("[GNL-010] takes a file under the name of any image field as that image", async () => {
+    const [picture, mask, other] = [await drawScene(112, 80), await leftHalfMask(112, 80), await drawScene(72, 56)];
+    const cases: [path: string, fields: Record<string, unknown>, kinds: string[]][] = [
+      [
+        "/edits/vendora",
+        { prompt: "x", image_url: picture, mask_url: mask, reference_image_url: other },
+        ["source 112", "source 72", "mask 112"],
+      ],
+      ["/edits/gemini-2.5", { prompt: "x", image_url: picture, mask_url: mask }, ["source 112", "mask 112"]],
+      [
+        "/edits/nanobanana",
+        { prompt: "x", image_url: picture, reference_image_url: other },
+        ["source 112", "source 72"],
+      ],
+      ["/edits/reframe", { image_url: picture, aspect_ratio: "1:1" }, ["source 112"]],
+      ["/edits/mask", { original_image_url: picture, mask_image_url: mask }, ["source 112", "mask 112"]],
+      ["/images/describe", { image_url: other }, ["source 72"]],
+      ["/combine", { images: [picture, other] }, ["source 112", "source 72"]],
+      ["/combine/nanobanana", { prompt: "x", image_urls: [picture, other] }, ["source 112", "source 72"]],
+      [
+        "/runs/character",
+        { prompt: "x", character_reference_image: other, image: picture, mask },
+        ["source 112", "source 72", "mask 112"],
+      ],
+    ];
+    for (const [path, fields, kinds] of cases) {
+      const answer = await suite.caller.post(path, formOf(suite, { ...fields, sync: true }), plain);
+      const { run_id } = readRunRef(answer);
+      expect([path, (await suite.caller.waitUntilEnded(run_id)).status]).toEqual([path, "completed"]);
+      const { layers } = (await suite.caller.get(`/runs/${run_id}/layers`)).body.data;
+      const given = layers.filter((layer: any) => layer.kind === "source" || layer.kind === "mask");
+      const files = await Promise.all(
+        given.map(async (layer: any) => `${layer.kind} ${await widthOf(layer.image_url)}`),
+      );
+      expect([path, files]).toEqual([path, expect.arrayContaining(kinds)]);
+    }
+  });
+});
+
+const widthOf = async (url: string) =>
+  (await sharp(Buffer.from(await (await fetch(url)).arrayBuffer())).metadata()).width;
+
+describe("image fields", () => {
+  const describeOf = (image_url: string) => suite.caller.post("/images/describe", { image_url, sync: true });
+  const sizeOf = ({ status, body }: ApiResponse) => [status, body.width, body.height];
+
+  it("[GNL-011] read a UUID as a run of one's own, and as nothing where there is none", async () => {
+    expect(sizeOf(await describeOf(await suite.uploadImage(await drawScene(100, 60))))).toEqual([200, 100, 60]);
+    expect(statusAndCode(await describeOf(UNKNOWN_ID))).toEqual([404, "run_not_found"]);
+  });
+
+  it("[GNL-012] read what begins with http:// or https:// as an address that is fetched", async () => {
+    expect(sizeOf(await describeOf(suite.imageUrl()))).toEqual([200, 128, 96]);
+    expect(sizeOf(await describeOf(suite.imageUrl().replace("http:", "HTTP:")))).toEqual([200, 128, 96]);
+    const { body } = await describeOf("https://no-such-host.invalid/picture.png");
+    expect(body).toMatchObject({ status: "failed", error: { code: "source_fetch_failed" } });
+  });
+
+  it.each(["png", "jpeg", "webp"] as const)(
+    "[GNL-013] take data:image/%s;base64, as the image itself",
+    async (type) => {
+      const bytes = await sharp(await drawScene(90, 70))
+        .toFormat(type)
+        .toBuffer();
+      expect(sizeOf(await describeOf(asDataUrl(bytes, type)))).toEqual([200, 90, 70]);
+    },
+  );
+
+  it("[GNL-014] take raw base64 that decodes to an image as the image itself", async () => {
+    for (const type of ["png", "jpeg", "webp"] as const) {
+      const bytes = await sharp(await drawScene(88, 66))
+        .toFormat(type)
+        .toBuffer();
+      expect(sizeOf(await describeOf(bytes.toString("base64")))).toEqual([200, 88, 66]);
+    }
+  });
+
+  it.each([
+    ["plain words", "a picture of mine"],
+    ["another scheme", "ftp://example.com/a.png"],
+    ["data of another kind", "data:image/gif;base64,R0lGODlhAQABAAAAACw="],
+    ["base64 of text", Buffer.from("only words, many of them, and no picture at all").toString("base64")],
+    ["nothing", ""],
+  ])("[GNL-015] refuse %s as ambiguous, at the field's path", async (_, value) => {
+    const single = await describeOf(value);
+    expect([...statusAndCode(single), ...fieldErrors(single)]).toEqual([
+      ...[400, "validation_error", "/image_url ambiguous_reference"],
+    ]);
+    const within = await suite.caller.post("/combine", { images: [source, value] });
+    expect([...statusAndCode(within), ...fieldErrors(within)]).toEqual([
+      ...[400, "validation_error", "/images/1 ambiguous_reference"],
+    ]);
+  });
+});
+
+describe("requests of this suite", () => {
+  it("are taken as they stand, so that what is refused above is refused for its one fault", async () => {
+    for (const request of requests) {
+      const { status } = await sendRun(suite, request);
+      expect([request.name, status < 300]).toEqual([request.name, true]);
+    }
+  });
+});

@@ -1,0 +1,232 @@
+// Keys, tokens and tenants, as far as the checklist speaks of them.
+import { decodeJwt } from "jose";
+import { beforeAll, describe, expect } from "vitest";
+import { createHttpCaller } from "../support/api-caller.ts";
+import { createTestTenant, type TestTenant } from "../support/tenants.ts";
+import { it } from "./http-and-client.ts";
+import {
+  envelopeSuccess,
+  fetchContractOperations,
+  runRequests,
+  sendRun,
+  statusAndCode,
+  UNKNOWN_ID,
+} from "./run-requests.ts";
+import { useSuite } from "./suite.ts";
+
+const suite = useSuite();
+const bearing = (key: string) => createHttpCaller({ url: suite.world.url, key });
+const withoutRequest = ({ status, body }: { status: number; body: any }) =>
+  JSON.stringify([status, body]).replaceAll(body.details?.request_id ?? "-", "");
+let stranger: TestTenant;
+beforeAll(async () => {
+  stranger = await createTestTenant(suite.world, { user_id: "stranger" });
+});
+const picture = async () => Buffer.from(await (await fetch(suite.imageUrl())).arrayBuffer());
+const foreignRun = async (): Promise<string> =>
+  (await stranger.caller.post("/upload", suite.form({ file: await picture() }))).body.data.run_id;
+
+describe("an API key", () => {
+  it("[AUT-006] is told alike whether it is malformed, unknown or revoked", async () => {
+    const { key, key_id } = await createTestTenant(suite.world);
+    await suite.world.query("update api_keys set revoked_at = now() where key_id = $1", [key_id]);
+    const answers = await Promise.all(
+      ["nonsense", `gsk_${"0".repeat(46)}`, key].map((each) => bearing(each).get("/runs")),
+    );
+    for (const answer of answers) expect(statusAndCode(answer)).toEqual([401, "invalid_api_key"]);
+    expect(new Set(answers.map(({ body }) => body.message)).size).toBe(1);
+  });
+
+  it("[AUT-007] [AUT-009] is of one form, and is in the answer of its making only", async () => {
+    const { body, status } = await suite.caller.post("/keys", { name: "a key", scopes: ["runs:read"] });
+    expect([status, body.key]).toEqual([201, expect.stringMatching(/^gsk_[0-9A-Za-z]{46}$/)]);
+    const later = [await suite.caller.get(`/keys/${body.id}`), await suite.caller.get("/keys")];
+    for (const answer of later) {
+      expect(answer.status).toBe(200);
+      expect(JSON.stringify(answer.body)).not.toContain(body.key);
+    }
+  });
+
+  it("[AUT-010] works at once, and no more when it was revoked", async () => {
+    const { body } = await suite.caller.post("/keys", { name: "short", scopes: ["runs:read"] });
+    expect((await bearing(body.key).get("/runs")).status).toBe(200);
+    expect((await suite.caller.delete(`/keys/${body.id}`)).status).toBe(200);
+    expect(statusAndCode(await bearing(body.key).get("/runs"))).toEqual([401, "invalid_api_key"]);
+  });
+});
+
+describe("a minted token", () => {
+  it("[AUT-015] [AUT-021] is a Bearer that works at other operations, with what it was given", async () => {
+    const { body, status } = await suite.caller.post("/tokens", { scopes: ["runs:read"], expires_in: 60 });
+    expect([status, body]).toEqual([
+      201,
+      { access_token: expect.any(String), token_type: "Bearer", expires_in: 60, scope: "runs:read" },
+    ]);
+    expect((await bearing(body.access_token).get("/runs")).status).toBe(200);
+    expect(statusAndCode(await bearing(body.access_token).generate({ prompt: "x" }))).toEqual([
+      403,
+      "insufficient_scope",
+    ]);
+  });
+
+  it("[LIM-052] [LIM-053] works a quarter of an hour, or as long as asked up to a day, and never longer", async () => {
+    const lifeOf = async (wish: object) => {
+      const { body } = await suite.caller.post("/tokens", wish);
+      const { iat = 0, exp = 0 } = decodeJwt(body.access_token);
+      expect(body.expires_in).toBe(exp - iat);
+      return exp - iat;
+    };
+    expect(await lifeOf({})).toBe(900);
+    expect(await lifeOf({ expires_in: 86_400 })).toBe(86_400);
+    expect(statusAndCode(await suite.caller.post("/tokens", { expires_in: 86_401 }))).toEqual([
+      400,
+      "validation_error",
+    ]);
+    const expires_at = new Date(Date.now() + 3600_000);
+    const short = await createTestTenant(suite.world, { expires_at });
+    const { body } = await short.caller.post("/tokens", { expires_in: 86_400 });
+    expect(decodeJwt(body.access_token).exp! * 1000).toBeLessThanOrEqual(expires_at.getTime());
+  });
+
+  it("is good for its origin alone, never for making keys or tokens, and dies with its key", async () => {
+    const made = (await suite.caller.post("/keys", { name: "page", scopes: ["*"] })).body;
+    const mint = async (wish: object) => (await bearing(made.key).post("/tokens", wish)).body.access_token;
+    const [bound, free] = [await mint({ origin: "https://app.example" }), await mint({})];
+    const from = (origin: string) => bearing(bound).get("/runs", { origin });
+    expect((await from("https://app.example")).status).toBe(200);
+    expect(statusAndCode(await from("https://evil.example"))).toEqual([401, "invalid_token"]);
+    expect(statusAndCode(await bearing(bound).get("/runs"))).toEqual([401, "invalid_token"]);
+    expect(statusAndCode(await bearing(free).post("/keys", { name: "x", scopes: ["runs:read"] }))).toEqual([
+      403,
+      "permission_denied",
+    ]);
+    expect(statusAndCode(await bearing(free).post("/tokens", {}))).toEqual([403, "permission_denied"]);
+    expect(statusAndCode(await bearing(made.key).post("/tokens", { scopes: ["tenants:*"] }))).toEqual([
+      403,
+      "insufficient_scope",
+    ]);
+    await suite.caller.delete(`/keys/${made.id}`);
+    expect(statusAndCode(await bearing(free).get("/runs"))).toEqual([401, "invalid_token"]);
+  });
+});
+
+describe("tenants", () => {
+  it("[GNL-043] keys, tokens, usage and tenants are known paths", async () => {
+    for (const [method, path] of [
+      ["GET", "/keys"],
+      ["POST", "/tokens"],
+      ["GET", "/usage"],
+      ["GET", "/tenants"],
+    ]) {
+      const { body } = await createHttpCaller(suite.world).send(
+        method!,
+        `/api/v1${path}`,
+        method === "POST" ? { body: {} } : {},
+      );
+      expect([path, body.code]).toEqual([path, undefined]);
+      const other = await createHttpCaller(suite.world).send("PUT", `/api/v1${path}`);
+      expect([path, other.body.code]).toEqual([path, "method_not_allowed"]);
+    }
+  });
+
+  it("[GNL-035] share an Idempotency-Key within, and never with another", async () => {
+    const header = { "idempotency-key": `shared-${Date.now()}` };
+    const fields = { prompt: "[sandbox:delay=0] a door", width: 64, height: 64 };
+    const [one, two] = [await createTestTenant(suite.world), await createTestTenant(suite.world)];
+    const again = await createTestTenant(suite.world, { of: one.tenant_id });
+    const first = await one.caller.generate(fields, header);
+    const same = await again.caller.generate(fields, header);
+    expect([same.body.run_id, same.headers.get("idempotent-replayed")]).toEqual([first.body.run_id, "true"]);
+    const other = await two.caller.generate(fields, header);
+    expect(other.headers.get("idempotent-replayed")).toBeNull();
+    expect(other.body.run_id).not.toBe(first.body.run_id);
+  });
+
+  it("[RUN-024] list their own runs, newest first, and nobody else's", async () => {
+    const theirs = await foreignRun();
+    const mine = [await suite.uploadImage(), await suite.uploadImage()];
+    const { body, status } = await suite.caller.get("/runs?limit=100");
+    const ids = body.data.map((run: any) => run.run_id);
+    expect([status, ids.slice(0, 2)]).toEqual([200, mine.toReversed()]);
+    expect(ids).not.toContain(theirs);
+    expect(body).toHaveProperty("next_cursor");
+  });
+
+  it("[RUN-028] take no cursor that was changed, made for other filters, or another's", async () => {
+    await Promise.all([foreignRun(), foreignRun(), suite.uploadImage(), suite.uploadImage()]);
+    const theirs = (await stranger.caller.get("/runs?limit=1")).body.next_cursor;
+    const { next_cursor: own } = (await suite.caller.get("/runs?limit=1")).body;
+    const changed = `${own.slice(0, -3)}${own.at(-3) === "A" ? "B" : "A"}${own.slice(-2)}`;
+    for (const wrong of [`cursor=${changed}`, `cursor=${own}&status=failed`, `cursor=${theirs}`]) {
+      expect([wrong, ...statusAndCode(await suite.caller.get(`/runs?limit=1&${wrong}`))]).toEqual([
+        wrong,
+        400,
+        "invalid_cursor",
+      ]);
+    }
+    expect((await suite.caller.get(`/runs?limit=1&cursor=${own}`)).status).toBe(200);
+  });
+
+  it("answer another's run as if there were none, in the same bytes", async () => {
+    const theirs = await foreignRun();
+    const asks = [
+      (id: string) => suite.caller.get(`/runs/${id}`),
+      (id: string) => suite.caller.post(`/runs/${id}/cancel`),
+      (id: string) => suite.caller.delete(`/runs/${id}`),
+      (id: string) => suite.caller.get(`/runs/${id}/layers`),
+      (id: string) => suite.caller.get(`/runs/${id}/tree`),
+    ];
+    for (const ask of asks) {
+      const answer = await ask(theirs);
+      expect(statusAndCode(answer)).toEqual([404, "run_not_found"]);
+      expect(withoutRequest(answer)).toBe(withoutRequest(await ask(UNKNOWN_ID)));
+    }
+    expect((await stranger.caller.get(`/runs/${theirs}`)).status).toBe(200);
+  });
+
+  it("[RUN-039] make no run of another's or an unknown one, in any field that takes one", async () => {
+    const theirs = await foreignRun();
+    const own = await suite.uploadImage();
+    const count = async () => (await suite.world.query("select count(*)::int as n from runs"))[0]!.n;
+    for (const request of await runRequests(own)) {
+      const places = Object.entries(request.fields).filter(([, value]) => JSON.stringify(value).includes(own));
+      for (const [field, value] of places) {
+        for (const id of [theirs, UNKNOWN_ID]) {
+          const before = await count();
+          const wrong = JSON.parse(JSON.stringify(value).replaceAll(own, id));
+          const answer = await sendRun(suite, request, { [field]: wrong });
+          expect([request.name, field, ...statusAndCode(answer)]).toEqual([request.name, field, 404, "run_not_found"]);
+          expect(await count()).toBe(before);
+        }
+      }
+    }
+  }, 60_000);
+
+  it("[UPL-010] keep no picture below another's run", async () => {
+    const theirs = await foreignRun();
+    const count = async () => (await suite.world.query("select count(*)::int as n from assets"))[0]!.n;
+    const before = await count();
+    const file = await picture();
+    for (const parent_id of [theirs, UNKNOWN_ID]) {
+      const answer = await suite.caller.post("/upload", suite.form({ file, parent_id }));
+      expect([...statusAndCode(answer), envelopeSuccess(answer)]).toEqual([404, "run_not_found", false]);
+    }
+    expect(await count()).toBe(before);
+  });
+
+  it("[VID-014] make no video of another's picture", async () => {
+    for (const source_run_id of [await foreignRun(), UNKNOWN_ID]) {
+      const answer = await suite.caller.post("/runs/video", { prompt: "waves", source_run_id });
+      expect(statusAndCode(answer)).toEqual([404, "run_not_found"]);
+      if (!answer.isClientError)
+        expect(answer.body).toMatchObject({ status: "failed", error: { code: "run_not_found" } });
+    }
+  });
+
+  it("let nobody in without a credential, whatever is asked", async () => {
+    for (const { method, path } of await fetchContractOperations(suite)) {
+      const response = await fetch(`${suite.world.url}${path}`, { method });
+      expect([path, response.status]).toEqual([path, 401]);
+    }
+  });
+});

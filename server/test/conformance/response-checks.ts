@@ -1,0 +1,141 @@
+// What the conformance tests look at answers with: words of a refusal, bytes, pixels, the vendor's own book.
+import sharp from "sharp";
+import { expect } from "vitest";
+import type { ApiResponse } from "../support/api-caller.ts";
+import type { Suite } from "./suite.ts";
+
+/** A prompt that the vendor takes and then declines, so that nothing is drawn where only the taking is in question. */
+export const REFUSED_PROMPT = "[sandbox:refuse,delay=0] x";
+/** A prompt with as little waiting as there can be. */
+export const withoutDelay = (words: string) => `[sandbox:delay=0] ${words}`;
+
+export const UNKNOWN_RUN_ID = "01990c3e-2f00-7000-8000-000000000000";
+
+/** A refusal in one line: status, code, and each complaint as "path sub-code". */
+export const describeRefusal = ({ status, body }: ApiResponse): unknown[] => [
+  status,
+  body.code,
+  ...(body.details?.errors ?? []).map((each: any) => `${each.path} ${each.code}`),
+];
+
+/** The fields of the document's Run, each of its kind. */
+export function expectRun(run: any): void {
+  expect(run).toMatchObject({
+    run_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    user_id: expect.any(String),
+    created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+    updated_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+    inputs: expect.any(Object),
+    status: expect.any(String),
+    progress: expect.any(Number),
+    run_type: expect.any(String),
+  });
+  for (const field of ["image_url", "live_status", "parent_run_id"]) {
+    expect(run).toHaveProperty(field);
+    expect(run[field] === null || typeof run[field] === "string").toBe(true);
+  }
+}
+
+/** The Run's fields, and the two that one example of the document reads under `data`. */
+export function expectGeneration(run: any): void {
+  expectRun(run);
+  expect(run.data).toEqual({ run_id: run.run_id, image_url: run.image_url });
+}
+
+export const runIdOf = ({ body }: ApiResponse): string => body.run_id ?? body.data?.run_id ?? body.runId;
+
+/** Sends what the vendor is told to decline: accepted by us, taken by the vendor, and ended without a picture. */
+export async function postRefused(suite: Suite, path: string, body: unknown): Promise<any> {
+  const answer = await suite.caller.post(path, body);
+  expect([answer.status, answer.body.code]).toEqual([202, undefined]);
+  const run = await suite.caller.waitUntilEnded(runIdOf(answer), 25);
+  expect(run.error?.code).toBe("content_refused");
+  return run;
+}
+
+/** Sends and waits for a picture. */
+export async function postAndWait(suite: Suite, path: string, body: unknown): Promise<any> {
+  const answer = await suite.caller.post(path, body);
+  expect([answer.status, answer.body.code]).toEqual([expect.toBeOneOf([200, 202]), undefined]);
+  const run = await suite.caller.waitUntilEnded(runIdOf(answer), 25);
+  expect([run.status, run.error]).toEqual(["completed", null]);
+  return run;
+}
+
+/** For operations that answer the picture itself. */
+export async function postForBytes(suite: Suite, path: string, body: unknown): Promise<ApiResponse> {
+  const answer = await suite.caller.post(path, body);
+  return { ...answer, body: answer.headers.get("content-type")?.includes("json") ? answer.body : null };
+}
+
+export const fetchRun = async (suite: Suite, { headers }: { headers: Headers }): Promise<any> =>
+  (await suite.caller.get(`/runs/${headers.get("x-run-id")}`)).body;
+
+export const download = async (url: string): Promise<Buffer> => Buffer.from(await (await fetch(url)).arrayBuffer());
+
+export type DecodedPixels = { width: number; height: number; channels: number; at(x: number, y: number): number[] };
+
+/** Red, green, blue, alpha of every pixel; `channels` is what the file itself has. */
+export async function decodePixels(bytes: Buffer): Promise<DecodedPixels> {
+  const { channels } = await sharp(bytes).metadata();
+  const image = sharp(bytes).toColourspace("srgb").ensureAlpha().raw();
+  const { data, info } = await image.toBuffer({ resolveWithObject: true });
+  const at = (x: number, y: number) => [...data.subarray((y * info.width + x) * 4, (y * info.width + x) * 4 + 4)];
+  return { width: info.width, height: info.height, channels, at };
+}
+
+/** How many pixels of `area` are not the same in both pictures. */
+export function countDifferentPixels(
+  one: DecodedPixels,
+  other: DecodedPixels,
+  area: (x: number, y: number) => boolean,
+): number {
+  let count = 0;
+  for (let y = 0; y < one.height; y++) {
+    for (let x = 0; x < one.width; x++) {
+      if (area(x, y) && String(one.at(x, y)) !== String(other.at(x, y))) count++;
+    }
+  }
+  return count;
+}
+
+export const listPixels = ({ width, height, at }: DecodedPixels): number[][] =>
+  Array.from({ length: width * height }, (_, n) => at(n % width, Math.floor(n / width)));
+
+export const solidImage = (background: string, width = 64, height = 64): Promise<Buffer> =>
+  sharp({ create: { width, height, channels: 3, background } })
+    .png()
+    .toBuffer();
+
+/** Black on the left, white on the right. */
+export const rightHalfMask = (width = 128, height = 96): Promise<Buffer> => {
+  const data = Buffer.alloc(width * height).map((_, at) => (at % width < width / 2 ? 0 : 255));
+  return sharp(data, { raw: { width, height, channels: 1 } })
+    .toColourspace("b-w")
+    .png()
+    .toBuffer();
+};
+
+export const toDataUrl = (bytes: Buffer) => `data:image/png;base64,${bytes.toString("base64")}`;
+
+export const findNewestRunId = async (suite: Suite): Promise<string | undefined> =>
+  (await suite.caller.get("/runs?limit=1")).body.data[0]?.run_id;
+
+export const callSandbox = (suite: Suite, path: string, init: RequestInit = {}): Promise<Response> =>
+  fetch(`${suite.world.sandboxUrl}${path}`, {
+    ...init,
+    headers: { authorization: `Bearer ${suite.world.sandboxKey}`, "content-type": "application/json" },
+  });
+
+/** How the vendor behaves to every job while `work` is done. */
+export async function withSandboxBehaviour<T>(suite: Suite, behaviour: object, work: () => Promise<T>): Promise<T> {
+  const behave = (body: object) => callSandbox(suite, "/v1/behaviour", { method: "PUT", body: JSON.stringify(body) });
+  expect((await behave(behaviour)).status).toBe(200);
+  return work().finally(() => behave({}));
+}
+
+/** What the vendor was asked in the name of a run. */
+export async function listSandboxRequests(suite: Suite, runId: string): Promise<any[]> {
+  const { data } = (await (await callSandbox(suite, "/v1/ledger")).json()) as { data: any[] };
+  return data.filter((job) => job.reference?.startsWith(runId)).map((job) => job.request);
+}

@@ -1,0 +1,16 @@
+// The measurement of `npm run bench:streams` in small: what must hold on any machine, however busy.
+import { expect, it } from "vitest";
+import { percentile } from "../bench/full-service.ts";
+import { runStreamLoad } from "./stream-load.ts";
+
+it("tells every reader of its run each event once and soon, also those that are cut off and come back", async () => {
+  const { events, resumed, latencyMs, wrong } = await runStreamLoad({
+    clients: 100,
+    perSecond: 50,
+    seconds: 8,
+    disconnects: 30,
+  });
+  expect([events, resumed, wrong]).toEqual([500, 30, []]);
+  expect(latencyMs.length).toBeGreaterThan(400);
+  expect(percentile(latencyMs, 0.5)).toBeLessThan(500);
+}, 90_000);

@@ -1,0 +1,110 @@
+// Rate limits over four API processes that share one limit: ten customers at twice what they may, and one who obeys.
+import { setTimeout as pause } from "node:timers/promises";
+import type { CampaignReport } from "../support/campaign.ts";
+import { createTestTenant } from "../support/tenants.ts";
+import { startTestEnvironment } from "../support/test-environment.ts";
+import { atFixedRate, createLoadSender, type TimedResponse } from "./load-clients.ts";
+
+const PROCESSES = 4;
+const CLIENTS = 10;
+const TOLERANCE = 0.02;
+
+export async function rateLimitCampaign({
+  perMinute,
+  seconds,
+}: {
+  perMinute: number;
+  seconds: number;
+}): Promise<CampaignReport> {
+  const environment = await startTestEnvironment({ roles: "split", apis: PROCESSES, env: { LOG_LEVEL: "error" } });
+  try {
+    const limits = { requests_per_minute: perMinute };
+    const { key } = await createTestTenant(environment, { tenant: { limits } });
+    const clients = Array.from({ length: CLIENTS }, (_, n) =>
+      createLoadSender({ url: environment.urls[n % PROCESSES]!, key }, 16),
+    );
+    const ask = (n: number) => clients[n % CLIENTS]!("GET", "/runs?limit=1");
+
+    const beginning = performance.now();
+    const emptied = await Promise.all(clients.map((_, n) => requestUntilRateLimited(() => ask(n))));
+    // The first is measured as one piece with what came before: the bucket was full when it began.
+    const pressed = await atFixedRate((2 * perMinute) / 60, seconds, pickClient(ask));
+    const elapsed = (performance.now() - beginning) / 1000;
+
+    const all = [...emptied.flat(), ...pressed];
+    const accepted = all.filter(({ status }) => status === 200).length;
+    const allowed = perMinute + (perMinute / 60) * elapsed;
+    const refused = all.filter(({ status }) => status === 429);
+    const obeyed = await followRateLimitHeaders(() => ask(0), Math.min(10, seconds / 2));
+    const questions = await environment.query<{ calls: number }>(
+      "select coalesce(sum(n_tup_upd), 0)::int as calls from pg_stat_user_tables where relname = 'buckets'",
+    );
+    return {
+      name: `${perMinute} requests a minute, ${PROCESSES} API processes, ${CLIENTS} clients at twice that for ${seconds} s`,
+      notes: [
+        `${all.length} requests: ${accepted} answered, ${refused.length} refused; ${questions[0]!.calls} questions to the database for them`,
+      ],
+      results: [
+        {
+          promise: "as many are let in as the limit says, within 2 %",
+          holds: Math.abs(accepted / allowed - 1) <= TOLERANCE,
+          saw: `${accepted} of ${allowed.toFixed(0)}, ${((accepted / allowed - 1) * 100).toFixed(2)} %`,
+        },
+        {
+          promise: "every refusal says when to come back, and never too early",
+          holds: refused.length > 0 && refused.every(hasValidRetryAfter),
+          saw: `${refused.length} refusals`,
+        },
+        {
+          promise: "what is left is told with every answer and is never negative",
+          holds: all.every((answer) => leftOf(answer) >= 0),
+          saw: `least ${Math.min(...all.map(leftOf))}`,
+        },
+        {
+          promise: "a client that obeys what it is told is never refused",
+          holds: obeyed.length > 1 && obeyed.every(({ status }) => status === 200),
+          saw: `${obeyed.length} requests, ${obeyed.filter(({ status }) => status !== 200).length} refused`,
+        },
+      ],
+    };
+  } finally {
+    await environment.stop();
+  }
+}
+
+/** Each request by the next client. */
+function pickClient(ask: (n: number) => Promise<TimedResponse>): () => Promise<TimedResponse> {
+  let next = 0;
+  return () => ask(next++);
+}
+
+async function requestUntilRateLimited(ask: () => Promise<TimedResponse>): Promise<TimedResponse[]> {
+  const answers: TimedResponse[] = [];
+  for (;;) {
+    const answer = await ask();
+    answers.push(answer);
+    if (answer.status !== 200) return answers;
+  }
+}
+
+const readRateLimitHeader = (answer: TimedResponse, name: "r" | "t") =>
+  Number(new RegExp(`"requests";.*?\\b${name}=(-?\\d+)`).exec(String(answer.headers.ratelimit))?.[1] ?? Number.NaN);
+const leftOf = (answer: TimedResponse) => readRateLimitHeader(answer, "r");
+
+const hasValidRetryAfter = (answer: TimedResponse) => {
+  const after = Number(answer.headers["retry-after"]);
+  return answer.body.code === "rate_limited" && Number.isInteger(after) && after >= readRateLimitHeader(answer, "t");
+};
+
+/** Waits whenever it is told that nothing is left. */
+async function followRateLimitHeaders(ask: () => Promise<TimedResponse>, seconds: number): Promise<TimedResponse[]> {
+  await pause(3000);
+  const answers: TimedResponse[] = [];
+  const end = performance.now() + seconds * 1000;
+  while (performance.now() < end) {
+    const answer = await ask();
+    answers.push(answer);
+    if (leftOf(answer) < 1) await pause(readRateLimitHeader(answer, "t") * 1000);
+  }
+  return answers;
+}

@@ -1,0 +1,124 @@
+// The stand-in of Black Forest Labs, asked by a client that others wrote for the real one. That client does not know the
+// moderated answers, nor webhooks; those are asked for by hand.
+import { createBlackForestLabs } from "@ai-sdk/black-forest-labs";
+import sharp from "sharp";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { fakeBfl } from "./bfl.ts";
+import type { FakeVendor } from "./fake-vendor.ts";
+import { createImageAsset, createMaskAsset } from "./sample-jobs.ts";
+
+let fakeVendor: FakeVendor;
+beforeAll(async () => {
+  fakeVendor = await fakeBfl.start();
+});
+afterAll(() => fakeVendor.close());
+beforeEach(() => {
+  Object.assign(fakeVendor.switches, { outcome: "done", refuse: undefined });
+  fakeVendor.forget();
+});
+
+const key = () => fakeBfl.env(fakeVendor).BFL_API_KEY!;
+const client = () =>
+  createBlackForestLabs({
+    apiKey: key(),
+    baseURL: `${fakeVendor.url}/v1`,
+    pollIntervalMillis: 10,
+    pollTimeoutMillis: 2000,
+  });
+
+type Asked = Parameters<ReturnType<ReturnType<typeof client>["image"]>["doGenerate"]>[0];
+const asked = (more: Partial<Asked>): Asked => ({
+  prompt: "a red bicycle",
+  n: 1,
+  size: undefined,
+  aspectRatio: undefined,
+  seed: undefined,
+  files: undefined,
+  mask: undefined,
+  providerOptions: {},
+  ...more,
+});
+const file = async (asset: { bytes(): Promise<Uint8Array> }) => ({
+  type: "file" as const,
+  mediaType: "image/png",
+  data: await asset.bytes(),
+});
+const sizeOf = async (image: unknown) => {
+  const { width, height } = await sharp(image as Uint8Array).metadata();
+  return [width, height];
+};
+
+const post = (model: string, body: unknown, apiKey = key()) =>
+  fetch(`${fakeVendor.url}/v1/${model}`, {
+    method: "POST",
+    headers: { "x-key": apiKey, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+
+describe("a client of others", () => {
+  it("makes a picture in the shape it asks for", async () => {
+    const { images } = await client()
+      .image("flux-kontext-max")
+      .doGenerate(asked({ aspectRatio: "16:9", seed: 7 }));
+    expect(await sizeOf(images[0])).toEqual([96, 54]);
+    expect(fakeVendor.ledger.at(-1)?.request).toEqual({ prompt: "a red bicycle", aspect_ratio: "16:9", seed: 7 });
+  });
+
+  it("edits a picture, which keeps its shape", async () => {
+    const files = [await file(createImageAsset("desk", 80, 40))];
+    const { images } = await client().image("flux-kontext-max").doGenerate(asked({ files }));
+    expect(await sizeOf(images[0])).toEqual([80, 40]);
+  });
+
+  it("paints within the white of a mask", async () => {
+    const files = [await file(createImageAsset("desk"))];
+    const { images } = await client()
+      .image("flux-pro-1.0-fill")
+      .doGenerate(asked({ files, mask: await file(createMaskAsset()) }));
+    const after = await sharp(images[0] as Uint8Array)
+      .removeAlpha()
+      .raw()
+      .toBuffer();
+    const before = await sharp(await createImageAsset("desk").bytes())
+      .removeAlpha()
+      .raw()
+      .toBuffer();
+    const isSame = (x: number, y: number) =>
+      [0, 1, 2].every((part) => after[(y * 64 + x) * 3 + part] === before[(y * 64 + x) * 3 + part]);
+    const all = Array.from({ length: 64 * 64 }, (_, n) => [n % 64, Math.floor(n / 64)] as const);
+    const isMarked = (x: number, y: number) => x >= 16 && x < 48 && y >= 16 && y < 48;
+    expect(all.filter(([x, y]) => isSame(x, y) === isMarked(x, y))).toEqual([]);
+  });
+
+  it("hears of a job that failed", async () => {
+    fakeVendor.switches.outcome = "failed";
+    await expect(client().image("flux-kontext-max").doGenerate(asked({}))).rejects.toThrow("generation failed");
+  });
+
+  it("reads what is wrong with a request", async () => {
+    const wrong = asked({ aspectRatio: "30:9" });
+    await expect(client().image("flux-kontext-max").doGenerate(wrong)).rejects.toThrow(/between 21:9 and 9:21/);
+  });
+});
+
+describe("by hand", () => {
+  it("refuses a wrong key with 403, and unknown fields with 422", async () => {
+    expect((await post("flux-dev", { prompt: "a" }, "wrong")).status).toBe(403);
+    const refused = await post("flux-dev", { prompt: "a", aspect_ratio: "1:1" });
+    expect(refused.status).toBe(422);
+    expect(await refused.json()).toMatchObject({ detail: [{ loc: ["body"] }] });
+  });
+
+  it("tells no polling address to those who want to be called back", async () => {
+    const answer = await post("flux-dev", { prompt: "a", webhook_url: "http://127.0.0.1:9/none" });
+    expect(Object.keys((await answer.json()) as object).sort()).toEqual(
+      ["cost", "id", "input_mp", "output_mp", "status", "webhook_url"].sort(),
+    );
+  });
+
+  it("takes six jobs of Kontext Max at a time", async () => {
+    fakeVendor.switches.outcome = "never";
+    const answers = await Promise.all(Array.from({ length: 7 }, () => post("flux-kontext-max", { prompt: "a" })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 200, 429]);
+  });
+});

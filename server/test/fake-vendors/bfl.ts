@@ -1,0 +1,252 @@
+// Stands in for Black Forest Labs: jobs by model, each read at an address of its own, which is told only to those who do
+// not want to be called back.
+import { randomUUID } from "node:crypto";
+import type { HttpBindings } from "@hono/node-server";
+import { Hono } from "hono";
+import sharp from "sharp";
+import { z } from "zod";
+import {
+  type FakeVendor,
+  type FakeVendorDefinition,
+  type FakeVendorServices,
+  startFakeVendor,
+  type VendorContext,
+  type VendorJob,
+} from "./fake-vendor.ts";
+import { drawTestImage, repaintMasked, sizeOfRatio } from "./result-files.ts";
+
+const KEY = "bfl_stand-in";
+
+const picture = z.base64();
+const everyModel = {
+  seed: z.int().optional(),
+  prompt_upsampling: z.boolean().optional(),
+  safety_tolerance: z.int().min(0).max(6).optional(),
+  output_format: z.enum(["jpeg", "png"]).optional(),
+  webhook_url: z.url().max(2083).optional(),
+  webhook_secret: z.string().optional(),
+};
+const side = z.int().min(256).max(1440).multipleOf(32).optional();
+const ratio = z.string().refine(
+  (words) => {
+    const [across = 0, down = 0] = /^\d+:\d+$/.test(words) ? words.split(":").map(Number) : [];
+    return across / down <= 21 / 9 && across / down >= 9 / 21;
+  },
+  { error: "Aspect ratio must be between 21:9 and 9:21" },
+);
+
+const Kontext = z.strictObject({
+  prompt: z.string(),
+  input_image: picture.optional(),
+  input_image_2: picture.optional(),
+  input_image_3: picture.optional(),
+  input_image_4: picture.optional(),
+  aspect_ratio: ratio.optional(),
+  ...everyModel,
+});
+const MODELS: Record<string, z.ZodObject> = {
+  "flux-dev": z.strictObject({
+    prompt: z.string(),
+    width: side,
+    height: side,
+    steps: z.int().min(1).max(50).optional(),
+    guidance: z.number().min(1.5).max(5).optional(),
+    ...everyModel,
+  }),
+  "flux-kontext-max": Kontext,
+  "flux-kontext-pro": Kontext,
+  "flux-pro-1.0-fill": z.strictObject({
+    image: picture,
+    mask: picture.optional(),
+    prompt: z.string().optional(),
+    steps: z.int().min(15).max(50).optional(),
+    guidance: z.number().min(1.5).max(100).optional(),
+    ...everyModel,
+  }),
+  "flux-tools/erase-v1": z.strictObject({
+    image: picture,
+    mask: picture,
+    dilate_pixels: z.int().min(0).max(25).optional(),
+    ...everyModel,
+  }),
+};
+
+/** How many jobs may be under way: of all models, and of those that have a bound of their own. */
+const AT_ONCE = 24;
+const AT_ONCE_OF: Record<string, number> = { "flux-kontext-max": 6 };
+
+type Asked = {
+  prompt?: string;
+  seed?: number;
+  width?: number;
+  height?: number;
+  aspect_ratio?: string;
+  input_image?: string;
+  image?: string;
+  mask?: string;
+  output_format?: "jpeg" | "png";
+  webhook_url?: string;
+  webhook_secret?: string;
+};
+
+const bytesOf = (base64: string) => Buffer.from(base64, "base64");
+const validationError = (field: string, msg: string) => ({
+  detail: [{ type: "value_error", loc: ["body", field], msg }],
+});
+
+/** What is wrong with the pictures of a request, in the vendor's own words. */
+async function validateImage(asked: Record<string, unknown>): Promise<ReturnType<typeof validationError> | undefined> {
+  const sizes = new Map<string, string>();
+  for (const [field, value] of Object.entries(asked)) {
+    if (!/^(image|mask|input_image)/.test(field)) continue;
+    const seen = await sharp(bytesOf(String(value)))
+      .metadata()
+      .catch(() => undefined);
+    if (!seen) return validationError(field, "Invalid image");
+    sizes.set(field, `${seen.width}x${seen.height}`);
+  }
+  const isAligned = !sizes.has("mask") || sizes.get("mask") === sizes.get("image");
+  return isAligned ? undefined : validationError("mask", "Mask must have the same dimensions as the image");
+}
+
+async function make({ model, id, request }: VendorJob): Promise<{ bytes: Buffer; mediaType: string }> {
+  const asked = request as Asked;
+  const words = `${model} ${asked.prompt} ${asked.seed ?? id}`;
+  if (asked.image && asked.mask) {
+    return {
+      bytes: await repaintMasked(bytesOf(asked.image), bytesOf(asked.mask), "white", words),
+      mediaType: "image/png",
+    };
+  }
+  const format = asked.output_format ?? "jpeg";
+  const source = asked.input_image && !asked.aspect_ratio && (await sharp(bytesOf(asked.input_image)).metadata());
+  const [width, height] = source ? [source.width, source.height] : sizeOfRatio(asked.aspect_ratio ?? "1:1");
+  return {
+    bytes: await drawTestImage(words, asked.width ?? width, asked.height ?? height, format),
+    mediaType: `image/${format}`,
+  };
+}
+
+const isForbidden = ({ request }: VendorJob) => String(request.prompt ?? "").includes("forbidden");
+
+/** What `get_result` and the webhook tell about a job. The file is made once, when it is first asked for. */
+function createReport(services: FakeVendorServices): (job: VendorJob) => Promise<Record<string, unknown>> {
+  const samples = new Map<string, Promise<string>>();
+  const sampleOf = (job: VendorJob) => {
+    const sample =
+      samples.get(job.id) ?? make(job).then(({ bytes, mediaType }) => services.storeFile(bytes, mediaType));
+    samples.set(job.id, sample);
+    return sample;
+  };
+  return async (job) => {
+    const blank = { id: job.id, result: null, progress: null, details: null, preview: null };
+    const reasons = { details: { "Moderation Reasons": ["Derivative Works Filter"] } };
+    if (isForbidden(job)) return { ...blank, status: "Request Moderated", ...reasons };
+    const standing = services.stateOf(job);
+    if (standing === "queued") return { ...blank, status: "Pending" };
+    if (standing === "running") return { ...blank, status: "Pending", progress: 0.5 };
+    if (standing === "moderated") return { ...blank, status: "Content Moderated", ...reasons };
+    if (standing !== "done") return { ...blank, status: "Error", details: { error: "Generation failed" } };
+    const { prompt, seed = 7 } = job.request as Asked;
+    const times = { start_time: job.acceptedAt / 1000, end_time: job.endsAt / 1000 };
+    const duration = (job.endsAt - job.acceptedAt) / 1000;
+    return { ...blank, status: "Ready", result: { sample: await sampleOf(job), prompt, seed, ...times, duration } };
+  };
+}
+
+/** `pollingOrigin` is what the polling addresses begin with, where that is not the stand-in itself. */
+export async function startFakeBfl({ pollingOrigin }: { pollingOrigin?: string } = {}): Promise<FakeVendor> {
+  return startFakeVendor((services) => {
+    const app = new Hono<{ Bindings: HttpBindings }>();
+    const report = createReport(services);
+    const isKnown = (context: VendorContext) => context.req.header("x-key") === KEY;
+
+    app.use("/v1/*", async (context, next) => {
+      if (!isKnown(context)) return context.json({ detail: "Not authenticated" }, 403);
+      return next();
+    });
+    app.get("/openapi.json", (context) => {
+      const live = Object.keys(MODELS).filter((model) => !services.switches.retired.includes(model));
+      return context.json({ openapi: "3.1.0", paths: Object.fromEntries(live.map((model) => [`/v1/${model}`, {}])) });
+    });
+    app.get("/v1/credits", (context) => context.json({ credits: 1234.5 }));
+    app.get("/v1/get_result", async (context) => {
+      const id = context.req.query("id");
+      if (!id) return context.json(validationError("id", "Field required"), 422);
+      const job = services.find(id);
+      return context.json(job ? await report(job) : { id, status: "Task not found", result: null, progress: null });
+    });
+    app.post("/v1/:model{.+}", (context) => acceptRequest(context, { shop: services, report, pollingOrigin }));
+    return app;
+  });
+}
+
+type BflDependencies = {
+  shop: FakeVendorServices;
+  report: ReturnType<typeof createReport>;
+  pollingOrigin: string | undefined;
+};
+
+async function acceptRequest(context: VendorContext, desk: BflDependencies): Promise<Response> {
+  const { shop } = desk;
+  const model = context.req.param("model") ?? "";
+  const schema = MODELS[model];
+  if (!schema || shop.switches.retired.includes(model)) return context.json({ detail: "Not Found" }, 404);
+  const parsed = schema.safeParse(await context.req.json().catch(() => undefined));
+  if (!parsed.success) {
+    shop.recordInvalidRequest(`${model}: ${z.prettifyError(parsed.error)}`);
+    const detail = parsed.error.issues.map(({ path, message, code }) => ({
+      type: code,
+      loc: ["body", ...path],
+      msg: message,
+    }));
+    return context.json({ detail }, 422);
+  }
+  const request = parsed.data as Record<string, unknown>;
+  const wrong = await validateImage(request);
+  if (wrong) {
+    shop.recordInvalidRequest(`${model}: ${JSON.stringify(wrong)}`);
+    return context.json(wrong, 422);
+  }
+  const open = shop.jobs().filter((job) => ["queued", "running"].includes(shop.stateOf(job)));
+  const ofModel = open.filter((job) => job.model === model).length;
+  if (open.length >= AT_ONCE || ofModel >= (AT_ONCE_OF[model] ?? AT_ONCE)) {
+    return context.json({ detail: "Too many active tasks" }, 429);
+  }
+  const id = randomUUID();
+  const pending = shop.acceptJob(context, { id, model, request }, (status) => ({ detail: `Error ${status}` }));
+  // A job is in the books as soon as it is asked for: it calls back even when the answer to the request gets lost.
+  const job = shop.find(id);
+  if (job) scheduleCallback(job, desk);
+  const taken = await pending;
+  return taken instanceof Response ? taken : context.json(renderAcceptedJob(taken, desk));
+}
+
+function scheduleCallback(job: VendorJob, { shop: services, report }: BflDependencies): void {
+  const { webhook_url, webhook_secret } = job.request as Asked;
+  if (!webhook_url) return;
+  services.sendCallback(job, webhook_url, async (standing) => {
+    if (standing === "queued" || standing === "running") return undefined;
+    return {
+      body: JSON.stringify({ ...(await report(job)), timestamp: new Date().toISOString() }),
+      headers: { "content-type": "application/json", ...(webhook_secret && { "x-webhook-secret": webhook_secret }) },
+      forged: { "x-webhook-secret": "somebody-else" },
+    };
+  });
+}
+
+function renderAcceptedJob(
+  job: VendorJob,
+  { shop: services, pollingOrigin }: BflDependencies,
+): Record<string, unknown> {
+  const { webhook_url } = job.request as Asked;
+  const price = { cost: 4, input_mp: 0, output_mp: 1 };
+  if (webhook_url) return { id: job.id, status: "Pending", webhook_url, ...price };
+  return { id: job.id, polling_url: `${pollingOrigin ?? services.url()}/v1/get_result?id=${job.id}`, ...price };
+}
+
+export const fakeBfl: FakeVendorDefinition = {
+  id: "bfl",
+  start: () => startFakeBfl(),
+  env: (fakeVendor) => ({ BFL_API_KEY: KEY, BFL_BASE_URL: fakeVendor.url }),
+};

@@ -1,0 +1,48 @@
+// The lines on which a server tells its news: one socket for each client's name, the newest wins, and what concerns a job is
+// told to its client only.
+import type { IncomingMessage, Server } from "node:http";
+import type { Duplex } from "node:stream";
+import { type WebSocket, WebSocketServer } from "ws";
+
+export function createWebSockets(isAllowed: (authorization: string | undefined) => boolean) {
+  const sockets = new Map<string, WebSocket>();
+  const door = new WebSocketServer({ noServer: true });
+  const heard = new WeakSet<Server>();
+
+  const welcome = (socket: WebSocket, request: IncomingMessage) => {
+    const sid = new URL(request.url!, "http://here").searchParams.get("clientId") || `${Math.random()}`;
+    sockets.set(sid, socket);
+    socket.on("close", () => sockets.get(sid) === socket && sockets.delete(sid));
+    const status = { exec_info: { queue_remaining: 0 } };
+    socket.send(JSON.stringify({ type: "status", data: { status, sid } }));
+  };
+
+  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const isOurs = /^(\/api)?\/ws(\?|$)/.test(request.url ?? "") && isAllowed(request.headers.authorization);
+    if (isOurs) return door.handleUpgrade(request, socket, head, welcome);
+    socket.end("HTTP/1.1 401 Unauthorized\r\n\r\n");
+  };
+
+  return {
+    /** The server behind a request; it is heard from then on. */
+    attach: ({ socket }: IncomingMessage) => {
+      const { server } = socket as unknown as { server: Server };
+      if (heard.has(server)) return;
+      heard.add(server);
+      server.on("upgrade", upgrade);
+    },
+    tell: (type: string, data: Record<string, unknown>, clientId?: string) => {
+      const message = JSON.stringify({ type, data });
+      for (const [sid, socket] of sockets) if (clientId === undefined || clientId === sid) socket.send(message);
+    },
+    /** A picture of work under way, as bytes. */
+    preview: (bytes: Uint8Array) => {
+      for (const socket of sockets.values()) socket.send(Buffer.concat([Buffer.from([0, 0, 0, 1, 0, 0, 0, 2]), bytes]));
+    },
+    cut: () => {
+      for (const socket of sockets.values()) socket.terminate();
+      sockets.clear();
+    },
+    count: () => sockets.size,
+  };
+}

@@ -1,0 +1,258 @@
+// The common part of all fake vendors: an HTTP server with a ledger of accepted jobs, switches for failures, result files
+// and callbacks. Routes and request schemas are in the file of each vendor.
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
+import { type HttpBindings, serve } from "@hono/node-server";
+import { type Context, Hono } from "hono";
+
+/** What may go wrong. All are off at first; a test turns one on by writing to it. */
+export type FaultSwitches = {
+  /** How long an answer to a submission takes. */
+  answerMs: number;
+  /** How long a job takes. */
+  workMs: number;
+  /** The next submissions are answered like this, and nothing is taken. */
+  refuse: { times: number; status: number; headers?: Record<string, string>; body?: unknown } | undefined;
+  /** The next submissions lose their connection, before the job was taken or after. */
+  drop: { times: number; when: "before" | "after" } | undefined;
+  /** The next submissions are never answered; `after`: although the job was taken. */
+  hang: { times: number; when: "before" | "after" } | undefined;
+  /** What becomes of a job that is taken from now on. */
+  outcome: "done" | "failed" | "moderated" | "never";
+  /** What is found at the address of a result. */
+  result: "whole" | "expired" | "wrong-type" | "huge";
+  /** `early`: one that says running comes after one that says ended. `forged`: with a signature of somebody else. */
+  callbacks: "once" | "twice" | "early" | "forged" | "none";
+  /** Models that are no longer known. */
+  retired: string[];
+};
+
+/** A job in the ledger. `request` is what was asked, as the vendor read it. */
+export type VendorJob = {
+  id: string;
+  model: string;
+  request: Record<string, unknown>;
+  acceptedAt: number;
+  endsAt: number;
+  outcome: FaultSwitches["outcome"];
+  canceledAt?: number;
+};
+export type VendorJobState = "queued" | "running" | "done" | "failed" | "moderated" | "canceled";
+
+export type FakeVendor = {
+  url: string;
+  switches: FaultSwitches;
+  /** Every job that was ever taken, in order: what a vendor would send a bill for. */
+  ledger: VendorJob[];
+  /** Requests rejected as malformed. An adapter must never cause one. */
+  complaints: string[];
+  /** All jobs are forgotten, as by a server that keeps them in memory and was restarted; the ledger stays. */
+  forget(): void;
+  /** Nobody listens any more, until `open`. The address stays the same. */
+  stopListening(): Promise<void>;
+  startListening(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type VendorContext = Context<{ Bindings: HttpBindings }>;
+
+/** What a vendor's own routes work with. */
+export type FakeVendorServices = {
+  url(): string;
+  switches: FaultSwitches;
+  /**
+   * Takes a job, or does what the switches say. A `Response` must be answered as it is. `fail` is the vendor's own body for
+   * an error of this status.
+   */
+  acceptJob(
+    context: VendorContext,
+    job: Pick<VendorJob, "model" | "request"> & { id?: string },
+    fail: (status: number) => unknown,
+  ): Promise<VendorJob | Response>;
+  find(id: string): VendorJob | undefined;
+  jobs(): VendorJob[];
+  stateOf(job: VendorJob): VendorJobState;
+  /** Resolves when the job has ended: for vendors that answer only then. */
+  ended(job: VendorJob): Promise<void>;
+  cancel(job: VendorJob): void;
+  /** Keeps bytes under an address of the stand-in and answers it. */
+  storeFile(bytes: Uint8Array, mediaType: string): string;
+  /** Calls back when the job has ended (and before, where `says` has something to say then), as the switches want it. */
+  sendCallback(
+    job: VendorJob,
+    url: string,
+    says: (standing: VendorJobState) => Promise<VendorCallback | undefined>,
+  ): void;
+  recordInvalidRequest(what: string): void;
+};
+export type VendorCallback = { body: string; headers: Record<string, string>; forged?: Record<string, string> };
+
+/** A vendor, to be started by anyone who wants to test against it. */
+export type FakeVendorDefinition = {
+  /** The id of the provider that speaks to it. */
+  id: string;
+  start(): Promise<FakeVendor>;
+  /** Settings that point the provider at the stand-in. */
+  env(fakeVendor: FakeVendor): Record<string, string>;
+};
+
+const NO_FAULTS: FaultSwitches = {
+  answerMs: 0,
+  workMs: 50,
+  refuse: undefined,
+  drop: undefined,
+  hang: undefined,
+  outcome: "done",
+  result: "whole",
+  callbacks: "once",
+  retired: [],
+};
+
+const never = () => new Promise<never>(() => {});
+
+function consumeSwitch<Switch extends { times: number }>(
+  switched: Switch | undefined,
+  fits: (it: Switch) => boolean = () => true,
+) {
+  if (!switched || switched.times <= 0 || !fits(switched)) return undefined;
+  switched.times -= 1;
+  return switched;
+}
+
+/** The socket dies under the request, as when a line is cut. */
+function resetConnection(context: VendorContext): Promise<never> {
+  (context.env.incoming as IncomingMessage).socket.resetAndDestroy();
+  return never();
+}
+
+export async function startFakeVendor(
+  routes: (services: FakeVendorServices) => Hono<{ Bindings: HttpBindings }>,
+): Promise<FakeVendor> {
+  const switches = { ...NO_FAULTS };
+  const ledger: VendorJob[] = [];
+  const complaints: string[] = [];
+  const known = new Map<string, VendorJob>();
+  const files = new Map<string, { bytes: Uint8Array; mediaType: string }>();
+  const stopped = new AbortController();
+  let url = "";
+
+  const shop: FakeVendorServices = {
+    url: () => url,
+    switches,
+    async acceptJob(context, { id = randomUUID(), model, request }, fail) {
+      const refusal = consumeSwitch(switches.refuse);
+      if (refusal) {
+        const body = refusal.body ?? fail(refusal.status);
+        return Response.json(body, { status: refusal.status, headers: refusal.headers ?? {} });
+      }
+      if (consumeSwitch(switches.drop, ({ when }) => when === "before")) return resetConnection(context);
+      if (consumeSwitch(switches.hang, ({ when }) => when === "before")) return never();
+      const now = Date.now();
+      const { outcome, workMs } = switches;
+      const job: VendorJob = { id, model, request, acceptedAt: now, endsAt: now + switches.answerMs + workMs, outcome };
+      ledger.push(job);
+      known.set(id, job);
+      if (consumeSwitch(switches.drop, ({ when }) => when === "after")) return resetConnection(context);
+      if (consumeSwitch(switches.hang, ({ when }) => when === "after")) return never();
+      if (switches.answerMs > 0) await pause(switches.answerMs);
+      return job;
+    },
+    find: (id) => known.get(id),
+    jobs: () => [...known.values()],
+    stateOf: (job) => {
+      if (job.canceledAt !== undefined) return "canceled";
+      const now = Date.now();
+      if (now < job.endsAt || job.outcome === "never") return now < job.acceptedAt + 20 ? "queued" : "running";
+      return job.outcome;
+    },
+    async ended(job) {
+      while (["queued", "running"].includes(shop.stateOf(job)) && !stopped.signal.aborted) {
+        await pause(Math.max(5, Math.min(200, job.endsAt - Date.now())));
+      }
+    },
+    cancel: (job) => {
+      if (["queued", "running"].includes(shop.stateOf(job))) job.canceledAt = Date.now();
+    },
+    storeFile(bytes, mediaType) {
+      const id = randomUUID();
+      files.set(id, { bytes, mediaType });
+      return `${url}/files/${id}`;
+    },
+    sendCallback(job, to, says) {
+      const post = async (standing: VendorJobState) => {
+        const word = await says(standing);
+        if (!word || stopped.signal.aborted) return;
+        const headers = switches.callbacks === "forged" ? { ...word.headers, ...word.forged } : word.headers;
+        const request = { method: "POST", body: word.body, headers, signal: stopped.signal };
+        await fetch(to, request)
+          .then((answer) => answer.body?.cancel())
+          .catch(() => {});
+      };
+      void (async () => {
+        await post("running");
+        await shop.ended(job);
+        const how = switches.callbacks;
+        if (how === "none") return;
+        await post(shop.stateOf(job));
+        if (how === "twice") await post(shop.stateOf(job));
+        if (how === "early") await post("running");
+      })();
+    },
+    recordInvalidRequest: (what) => void complaints.push(what),
+  };
+
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  app.get("/files/:id", (context) => {
+    const file = files.get(context.req.param("id"));
+    if (!file || switches.result === "expired") return context.text("This link has expired.", 403);
+    if (switches.result === "wrong-type") return context.html("<html>Please sign in</html>");
+    if (switches.result === "huge") return new Response(endless(), { headers: { "content-type": file.mediaType } });
+    return new Response(Buffer.from(file.bytes), { headers: { "content-type": file.mediaType } });
+  });
+  app.route("/", routes(shop));
+  app.notFound((context) => {
+    complaints.push(`nothing at ${context.req.method} ${context.req.path}`);
+    return context.json({ error: "not found" }, 404);
+  });
+
+  const listen = (port: number) =>
+    new Promise<ReturnType<typeof serve>>((resolve) => {
+      const server = serve({ fetch: app.fetch, hostname: "127.0.0.1", port }, (address) => {
+        url = `http://127.0.0.1:${address.port}`;
+        resolve(server);
+      });
+    });
+  let server: ReturnType<typeof serve> | undefined = await listen(0);
+  const shut = async () => {
+    const closing = server;
+    server = undefined;
+    if (!closing) return;
+    await new Promise<void>((resolve) => {
+      closing.close(() => resolve());
+      if ("closeAllConnections" in closing) closing.closeAllConnections();
+    });
+  };
+
+  return {
+    url,
+    switches,
+    ledger,
+    complaints,
+    forget: () => known.clear(),
+    stopListening: shut,
+    async startListening() {
+      server ??= await listen(Number(new URL(url).port));
+    },
+    async close() {
+      stopped.abort();
+      await shut();
+    },
+  };
+}
+
+/** A file that does not end before its reader does. */
+const endless = () =>
+  new ReadableStream({
+    pull: (controller) => controller.enqueue(new Uint8Array(1024 * 1024)),
+  });

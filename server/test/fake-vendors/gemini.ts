@@ -1,0 +1,188 @@
+// Google's Gemini API as a stand-in: one request, one picture, and a status of 200 for most ways of making none. It thinks
+// aloud before it answers, and it reads in the prompt which picture is a mask, as a model would.
+import { randomUUID } from "node:crypto";
+import type { HttpBindings } from "@hono/node-server";
+import { Hono } from "hono";
+import sharp from "sharp";
+import { z } from "zod";
+import {
+  type FakeVendorDefinition,
+  type FakeVendorServices,
+  startFakeVendor,
+  type VendorContext,
+  type VendorJob,
+} from "./fake-vendor.ts";
+import { drawTestImage, repaintMasked, sizeOfRatio } from "./result-files.ts";
+import { instanceOfSchema, type JsonSchema } from "./structured-output.ts";
+
+const KEY = "gemini-stand-in";
+const IMAGE_MODELS = ["gemini-nano-banana-2.1", "gemini-3-pro-image"];
+const TEXT_MODELS = ["gemini-3.8-flash", "gemini-3.5-flash-lite"];
+const RATIOS = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9", "1:4", "4:1", "1:8", "8:1"];
+const MOST_BYTES = 20 * 1024 * 1024;
+
+const STATUS: Record<number, string> = {
+  400: "INVALID_ARGUMENT",
+  403: "PERMISSION_DENIED",
+  404: "NOT_FOUND",
+  429: "RESOURCE_EXHAUSTED",
+  500: "INTERNAL",
+  503: "UNAVAILABLE",
+};
+const errorBody = (code: number, message: string, details: unknown[] = []) => ({
+  error: { code, message, status: STATUS[code] ?? "UNKNOWN", ...(details.length > 0 && { details }) },
+});
+const rpc = (type: string, more: object) => ({ "@type": `type.googleapis.com/google.rpc.${type}`, ...more });
+
+/** Its own body for an error of this status; 429 is that of one busy minute. */
+const failing = (status: number) => {
+  const message = `Refused with ${status}.`;
+  if (status !== 429) return errorBody(status, message);
+  const violations = [{ quotaId: "GenerateRequestsPerMinutePerProjectPerModel", quotaValue: "10" }];
+  return errorBody(429, "You exceeded your current quota, please check your plan and billing details.", [
+    rpc("QuotaFailure", { violations }),
+    rpc("RetryInfo", { retryDelay: "7s" }),
+  ]);
+};
+
+const Text = z.strictObject({ text: z.string().min(1) });
+const Picture = z.strictObject({
+  inlineData: z.strictObject({ mimeType: z.enum(["image/png", "image/jpeg", "image/webp"]), data: z.base64() }),
+});
+const Parts = z.array(z.union([Text, Picture])).min(1);
+const Ask = z.strictObject({
+  contents: z.array(z.strictObject({ role: z.enum(["user", "model"]).optional(), parts: Parts })).min(1),
+  systemInstruction: z.strictObject({ role: z.string().optional(), parts: z.array(Text) }).optional(),
+  safetySettings: z.array(z.strictObject({ category: z.string(), threshold: z.string() })).optional(),
+  generationConfig: z
+    .strictObject({
+      responseModalities: z.array(z.enum(["TEXT", "IMAGE"])).optional(),
+      imageConfig: z
+        .strictObject({ aspectRatio: z.enum(RATIOS).optional(), imageSize: z.enum(["1K", "2K", "4K"]).optional() })
+        .optional(),
+      responseMimeType: z.enum(["text/plain", "application/json"]).optional(),
+      responseJsonSchema: z.looseObject({ type: z.string() }).optional(),
+      temperature: z.number().optional(),
+      maxOutputTokens: z.int().optional(),
+    })
+    .default({}),
+});
+type Asked = z.output<typeof Ask>;
+type PromptContent = { said: string; pictures: Buffer[]; mediaTypes: string[] };
+
+async function readPrompt({ contents }: Asked): Promise<PromptContent> {
+  const parts = contents.flatMap((content) => content.parts);
+  const said = parts.flatMap((part) => ("text" in part ? part.text : [])).join(" ");
+  const inline = parts.flatMap((part) => ("inlineData" in part ? part.inlineData : []));
+  const pictures = inline.map(({ data }) => Buffer.from(data, "base64"));
+  const looks = await Promise.all(pictures.map((picture) => sharp(picture).metadata()));
+  return { said, pictures, mediaTypes: looks.map(({ format }) => `image/${format}`) };
+}
+
+/** What is wrong with a request beyond its shape. */
+function validateRequest(
+  model: string,
+  { generationConfig: asked, contents }: Asked,
+  seen: PromptContent,
+): string | undefined {
+  const makesPictures = IMAGE_MODELS.includes(model);
+  if (makesPictures && asked.responseJsonSchema) return "Structured outputs are not supported by this model.";
+  if (!makesPictures && asked.responseModalities?.includes("IMAGE")) return "The model cannot answer with images.";
+  if (asked.responseJsonSchema && asked.responseMimeType !== "application/json") return "A schema needs JSON.";
+  if (seen.pictures.length > 14) return "At most 14 images.";
+  const named = contents.flatMap(({ parts }) => parts.flatMap((part) => ("inlineData" in part ? part.inlineData : [])));
+  const isMisnamed = named.some(({ mimeType }, index) => mimeType !== seen.mediaTypes[index]);
+  return isMisnamed ? "Unable to process input image." : undefined;
+}
+
+/** It does as it is told: `Image 2 is a mask for image 1: white marks …`. */
+const MASK = /image (\d+) is a mask for image (\d+): (white|black) marks what is to change/i;
+
+async function paint({ said, pictures }: PromptContent, { imageConfig }: Asked["generationConfig"]) {
+  const [, mask, over, means] = MASK.exec(said) ?? [];
+  if (mask && over) {
+    const words = said.split("\n\n")[0]!;
+    const data = await repaintMasked(pictures[Number(over) - 1]!, pictures[Number(mask) - 1]!, means as "white", words);
+    return { mimeType: "image/png", data: data.toString("base64") };
+  }
+  const [width, height] = sizeOfRatio(imageConfig?.aspectRatio ?? "1:1", imageConfig?.imageSize === "2K" ? 192 : 96);
+  return { mimeType: "image/jpeg", data: (await drawTestImage(said, width, height, "jpeg")).toString("base64") };
+}
+
+async function answer(services: FakeVendorServices, job: VendorJob, asked: Asked, seen: PromptContent) {
+  const standing = services.stateOf(job);
+  const about = { modelVersion: job.model, responseId: job.id, usageMetadata: { totalTokenCount: 100 } };
+  if (seen.said.includes("forbidden")) return { promptFeedback: { blockReason: "PROHIBITED_CONTENT" }, ...about };
+  const makesPictures = IMAGE_MODELS.includes(job.model);
+  const ends = (finishReason: string, parts?: object[]) => ({
+    candidates: [{ index: 0, finishReason, ...(parts && { content: { role: "model", parts } }) }],
+    ...about,
+  });
+  if (standing === "moderated") return ends(makesPictures ? "IMAGE_SAFETY" : "SAFETY");
+  if (standing === "failed") return ends(makesPictures ? "NO_IMAGE" : "MAX_TOKENS", [{ text: '{"description": "A' }]);
+  const thought = { text: "Let me see.", thought: true };
+  if (!makesPictures) {
+    const schema = asked.generationConfig.responseJsonSchema as JsonSchema | undefined;
+    const words = seen.pictures.length > 0 ? `${seen.pictures.length} pictures ${seen.said}`.trim() : seen.said;
+    return ends("STOP", [thought, { text: schema ? JSON.stringify(instanceOfSchema(schema, words)) : words }]);
+  }
+  const pixels = { mimeType: "image/png", data: (await drawTestImage("a sketch", 16, 16)).toString("base64") };
+  const sketch = { inlineData: pixels, thought: true };
+  if (seen.said.includes("only words")) return ends("STOP", [sketch, { text: "I would rather talk about it." }]);
+  const picture = { inlineData: await paint(seen, asked.generationConfig) };
+  return ends("STOP", [thought, sketch, { text: "Here it is." }, picture]);
+}
+
+function routes(services: FakeVendorServices) {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  app.use("/v1beta/*", async (context, next) => {
+    const key = context.req.header("x-goog-api-key");
+    if (key === KEY) return next();
+    if (!key) return context.json(errorBody(403, "Method doesn't allow unregistered callers."), 403);
+    const info = rpc("ErrorInfo", { reason: "API_KEY_INVALID", domain: "googleapis.com" });
+    return context.json(errorBody(400, "API key not valid. Please pass a valid API key.", [info]), 400);
+  });
+  const known = () => [...IMAGE_MODELS, ...TEXT_MODELS].filter((id) => !services.switches.retired.includes(id));
+  app.get("/v1beta/models", (context) =>
+    context.json({
+      models: known().map((id) => ({ name: `models/${id}`, supportedGenerationMethods: ["generateContent"] })),
+    }),
+  );
+
+  const refuse = (context: VendorContext, message: string) => {
+    services.recordInvalidRequest(message);
+    return context.json(errorBody(400, message), 400);
+  };
+  app.post("/v1beta/models/:call", async (context) => {
+    const [model = "", method] = context.req.param("call").split(":");
+    if (method !== "generateContent" || !known().includes(model)) {
+      return context.json(errorBody(404, `models/${model} is not found for API version v1beta.`), 404);
+    }
+    const body = await context.req.text();
+    if (body.length > MOST_BYTES) return refuse(context, "Request payload size exceeds the limit.");
+    const parsed = Ask.safeParse(JSON.parse(body));
+    if (!parsed.success) {
+      const issue = parsed.error.issues[0]!;
+      const name = issue.code === "unrecognized_keys" ? `Unknown name "${issue.keys[0]}"` : issue.message;
+      return refuse(context, `Invalid JSON payload received. ${name} at '${issue.path.join(".")}'.`);
+    }
+    const asked = parsed.data;
+    const seen = await readPrompt(asked).catch(() => undefined);
+    if (!seen) return refuse(context, "Unable to process input image.");
+    const wrong = validateRequest(model, asked, seen);
+    if (wrong) return refuse(context, wrong);
+    const instruction = asked.systemInstruction?.parts.map(({ text }) => text).join(" ");
+    const request = { said: seen.said, pictures: seen.pictures.length, instruction, ...asked.generationConfig };
+    const job = await services.acceptJob(context, { id: randomUUID(), model, request }, failing);
+    if (job instanceof Response) return job;
+    await services.ended(job);
+    return context.json(await answer(services, job, asked, seen));
+  });
+  return app;
+}
+
+export const fakeGemini: FakeVendorDefinition = {
+  id: "gemini",
+  start: () => startFakeVendor(routes),
+  env: ({ url }) => ({ GEMINI_API_KEY: KEY, GEMINI_BASE_URL: url }),
+};

@@ -1,0 +1,131 @@
+// Registry test: calls every operation and model on every provider that offers it, end to end: HTTP request, run, adapter,
+// fake vendor, stored file. Prints the matrix at the end.
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { canServe } from "../../src/providers/adjust-parameters.ts";
+import { providers } from "../../src/providers/all.ts";
+import { fakeVendors } from "../fake-vendors/all.ts";
+import type { FakeVendor, FakeVendorDefinition } from "../fake-vendors/fake-vendor.ts";
+import { type ApiCaller, createHttpCaller } from "../support/api-caller.ts";
+import { insertDefaultTestModels } from "../support/custom-models.ts";
+import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
+import { listRegistryRequests, type RegistryRequest, scene, sceneMask } from "./registry-requests.ts";
+
+/** Only the vendor that is walked is switched on, so that nobody else can have made what is looked at. */
+const ONLY_THIS_PROVIDER = {
+  SANDBOX_URL: "",
+  PUBLIC_URL_IS_REACHABLE: "true",
+  FAL_LORA_BASE_URL: "https://loras.example/files",
+};
+
+let environment: TestEnvironment;
+let caller: ApiCaller;
+let requests: RegistryRequest[];
+const providersByRequest = new Map<string, Set<string>>();
+
+beforeAll(async () => {
+  environment = await startTestEnvironment({ env: { FETCH_ALLOW_ORIGINS: "" } });
+  caller = createHttpCaller(environment);
+  await insertDefaultTestModels(environment);
+  const upload = async (bytes: Buffer) => {
+    const form = new FormData();
+    form.set("file", new File([new Uint8Array(bytes)], "scene.png", { type: "image/png" }));
+    const { body } = await caller.post("/upload", form);
+    return body.data as { run_id: string; image_url: string };
+  };
+  const mask = await sceneMask();
+  const [picture, maskRun] = [await upload(await scene()), await upload(mask)];
+  requests = listRegistryRequests({
+    run: picture.run_id,
+    url: picture.image_url,
+    mask: `data:image/png;base64,${mask.toString("base64")}`,
+    maskUrl: maskRun.image_url,
+  });
+});
+afterAll(async () => {
+  await environment?.stop();
+  const columns = fakeVendors.map(({ id }) => id);
+  const rows = requests.map(({ name }) => [
+    name,
+    ...columns.map((id) => (providersByRequest.get(name)?.has(id) ? "x" : "·")),
+  ]);
+  const line = ([name = "", ...cells]: string[]) =>
+    name.padEnd(38) + cells.map((cell, n) => cell.padEnd(columns[n]!.length + 2)).join("");
+  console.log([line(["", ...columns]), ...rows.map(line)].join("\n"));
+});
+
+/** A stand-in for the job that this ask leads to; enough for an offer to say whether it would take it. */
+const jobOf = ({ task, model, body }: RegistryRequest) => {
+  const urls = (body.image_urls ?? body.run_ids) as string[] | undefined;
+  const isMasked = body.mask_url !== undefined || body.mask_image_url !== undefined;
+  const images =
+    urls ?? (task === "image.generate" && body.reference_image_url === undefined ? undefined : ["picture"]);
+  const { lora_1, lora_low_name, lora_high_name, model_id } = body;
+  const options = Object.fromEntries(
+    Object.entries({ lora_1, lora_low_name, lora_high_name, model_id }).filter(([, value]) => value),
+  );
+  return {
+    task,
+    model,
+    prompt: body.prompt as string | undefined,
+    ...(task !== "prompt.enhance" && images && { images }),
+    ...(isMasked && { mask: "mask" }),
+    ...(Object.keys(options).length > 0 && { options }),
+  };
+};
+
+describe.each(fakeVendors.map((definition) => [definition.id, definition] as const))(
+  "%s",
+  (id, definition: FakeVendorDefinition) => {
+    let fakeVendor: FakeVendor;
+    beforeAll(async () => {
+      fakeVendor = await definition.start();
+      await environment.kill("api");
+      await environment.start("api", { ...definition.env(fakeVendor), ...ONLY_THIS_PROVIDER });
+    });
+    afterAll(() => fakeVendor?.close());
+
+    it("makes everything that it offers, and every file is ours afterwards", async () => {
+      const { offers } = providers.find((each) => each.id === id)!;
+      const mine = requests.filter((ask) => offers.some((offer) => canServe(offer, jobOf(ask) as never)));
+      expect(mine.length).toBeGreaterThan(0);
+      await Promise.all(
+        mine.map(async (ask) => {
+          const { status, body } = await caller.post(ask.path, ask.body, { accept: "application/json" });
+          expect([ask.name, status, body.code]).toEqual([
+            ask.name,
+            expect.toSatisfy((is: number) => is < 300),
+            undefined,
+          ]);
+          const run = await caller.waitUntilEnded(body.run_id ?? body.data?.run_id ?? body.runId, 40);
+          expect([ask.name, run.status, run.error]).toEqual([ask.name, "completed", null]);
+          expect([ask.name, run.provider]).toEqual([ask.name, id]);
+          expect(run.attempts[0]).toMatchObject({ provider: id, state: "succeeded", request: { method: "POST" } });
+          await checkOutput(ask, run);
+          providersByRequest.set(ask.name, (providersByRequest.get(ask.name) ?? new Set()).add(id));
+        }),
+      );
+      expect(fakeVendor.complaints).toEqual([]);
+    }, 120_000);
+  },
+);
+
+async function checkOutput({ name, expectedOutput: makes }: RegistryRequest, run: any): Promise<void> {
+  if (makes === "words") return void expect([name, Object.keys(run.result ?? {}).length > 0]).toEqual([name, true]);
+  const file = await fetch(run.outputs[0].url);
+  const bytes = Buffer.from(await file.arrayBuffer());
+  expect(run.outputs[0].url.startsWith(environment.url)).toBe(true);
+  if (makes === "video") return void expect(bytes.subarray(4, 8).toString()).toBe("ftyp");
+  const { width, height } = await sharp(bytes).metadata();
+  expect([width, height]).toEqual([run.outputs[0].width, run.outputs[0].height]);
+}
+
+it("everything is served by one vendor, and by two where two have it", () => {
+  const short = requests.filter(({ name, minProviders: by }) => (providersByRequest.get(name)?.size ?? 0) < by);
+  expect(
+    short.map(
+      ({ name, minProviders: by }) =>
+        `${name}: ${[...(providersByRequest.get(name) ?? [])].join(", ") || "nobody"} of ${by}`,
+    ),
+  ).toEqual([]);
+});

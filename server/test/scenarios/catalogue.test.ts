@@ -1,0 +1,77 @@
+// The operator's file in a whole Gesso: what it binds can be asked for, what it switches off cannot, what it prices is
+// what runs cost; and a file that is not right keeps the server from starting.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createHttpCaller } from "../support/api-caller.ts";
+import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
+
+const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+const FILE = `
+providers:
+  sandbox: { concurrent: 2 }
+models:
+  vendorc:
+    - { provider: sandbox, like: flux-dev, as: replay/vendorc, price: 0.5, per: megapixel }
+  flux-dev:
+    - { provider: sandbox, price: 0.03, price_version: ours }
+  nanobanana:
+    - { provider: sandbox, enabled: off }
+`;
+
+const folder = mkdtempSync(join(tmpdir(), "gesso-catalogue-"));
+const file = join(folder, "gesso.yaml");
+let world: TestEnvironment;
+
+beforeAll(async () => {
+  writeFileSync(file, FILE);
+  world = await startTestEnvironment({ env: { GESSO_CONFIG: file } });
+}, 120_000);
+afterAll(async () => {
+  await world?.stop();
+  rmSync(folder, { recursive: true, force: true });
+}, 60_000);
+
+const generate = (input: object) => createHttpCaller(world).generate({ prompt: "a paper boat", sync: true, ...input });
+
+describe("the operator's file", () => {
+  it("binds a model that nobody offered, and prices it by what was made", async () => {
+    const { status, body } = await generate({ model_type: "vendorc", width: 2000, height: 1000 });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ status: "completed", model: "vendorc", provider: "sandbox" });
+    expect(body.outputs[0]).toMatchObject({ width: 2000, height: 1000 });
+    expect(body.cost).toEqual({ amount: 1, currency: "USD" });
+  });
+
+  it("prices what was there, in estimates and in runs alike", async () => {
+    const input = { prompt: "a paper boat", batch_size: 2 };
+    const estimate = await createHttpCaller(world).post("/runs/estimate", { operation: "images.generate", input });
+    expect(estimate.body).toMatchObject({
+      amount: 0.06,
+      basis: [{ what: "image.generate flux-dev, per image", quantity: 2, unit_price: 0.03, price_version: "ours" }],
+    });
+    const { body } = await generate({ batch_size: 2 });
+    expect(body.cost).toEqual({ amount: 0.06, currency: "USD" });
+  });
+
+  it("takes away what it switches off", async () => {
+    const { status, body } = await generate({ model_type: "nanobanana" });
+    expect([status, body.code]).toEqual([503, "model_unavailable"]);
+  });
+
+  it("is refused at the start where it is not right, with the place and what would be right", () => {
+    writeFileSync(join(folder, "wrong.yaml"), `${FILE}  flux-def: [sandbox]\n`);
+    const environment = {
+      ...{ PATH: process.env.PATH, DATABASE_URL: world.databaseUrl, GESSO_SECRET: "x".repeat(32) },
+      GESSO_CONFIG: "wrong.yaml",
+    };
+    const { status, stderr } = spawnSync(process.execPath, [MAIN], { cwd: folder, env: environment, encoding: "utf8" });
+    expect(status).toBe(1);
+    expect(stderr).toBe(
+      "The catalogue is not right:\nwrong.yaml:11:3 unknown model flux-def; did you mean flux-dev?\n",
+    );
+  });
+});

@@ -1,0 +1,326 @@
+// Money in a whole Gesso, as customers and the operator meet it: what is held, refused, charged and told.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { createHttpCaller } from "../support/api-caller.ts";
+import { listLedgerViolations } from "../support/check-ledger.ts";
+import { createTestTenant } from "../support/tenants.ts";
+import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
+
+const catalogue = (price: number) => `
+models:
+  flux-dev: [{ provider: sandbox, price: ${price} }]
+  vendora: [{ provider: sandbox, price: 0.25, per: call }]
+  qwen-image-edit: [{ provider: sandbox, price: 0.011, per: megapixel }]
+  nanobanana: [{ provider: sandbox, price: unknown }]
+`;
+const PRICE = 0.03;
+const ORDER = { prompt: "[sandbox:delay=0] a coin", width: 64, height: 64 };
+
+const folder = mkdtempSync(join(tmpdir(), "gesso-money-"));
+const file = join(folder, "gesso.yaml");
+let environment: TestEnvironment;
+
+beforeAll(async () => {
+  writeFileSync(file, catalogue(PRICE));
+  const env = { GESSO_CONFIG: file, UNKNOWN_SECONDS: "1", SUBMIT_SECONDS: "3" };
+  environment = await startTestEnvironment({ roles: "split", env });
+}, 120_000);
+afterAll(async () => {
+  await environment?.stop();
+  rmSync(folder, { recursive: true, force: true });
+}, 60_000);
+afterEach(async () => {
+  expect(await listLedgerViolations(environment)).toEqual([]);
+});
+
+const operator = () => createHttpCaller(environment);
+const credit = (tenant_id: string, amount: number, headers?: Record<string, string>) =>
+  operator().post(`/tenants/${tenant_id}/credit`, { amount }, headers);
+const prepaid = async (amount: number) => {
+  const tenant = await createTestTenant(environment);
+  expect((await credit(tenant.tenant_id, amount)).status).toBe(200);
+  return tenant;
+};
+const usageOf = async ({ caller }: Awaited<ReturnType<typeof createTestTenant>>, query = "") =>
+  (await caller.get(`/usage${query}`)).body;
+
+/** A busy server may say so; a good client asks again. */
+const insist = async <T extends { status: number }>(ask: () => Promise<T>): Promise<T> => {
+  for (;;) {
+    const answer = await ask();
+    if (answer.status !== 503 && answer.status !== 429) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+};
+const movesOf = (run_id: string) =>
+  environment.query<{ kind: string; amount: string }>(
+    "select kind, amount::text from transfers where cause_id = $1 order by kind",
+    [run_id],
+  );
+
+describe("a balance", () => {
+  it("that runs low is told of once, and once more after the next payment has been used up", async () => {
+    const tenant = await prepaid(5 * PRICE);
+    const page = async (query: string) =>
+      (await tenant.caller.get(`/events${query}`, { accept: "application/json" })).body;
+    const { last_id } = await page("");
+    const told = async () => (await page(`?types=credits.low&after=${last_id}`)).data;
+    const spend = async () => tenant.caller.waitUntilEnded((await tenant.caller.generate(ORDER)).body.run_id);
+    for (let n = 0; n < 4; n++) await spend();
+    await new Promise((resolve) => setTimeout(resolve, 6000));
+    expect(await told()).toEqual([]);
+    await spend();
+    await expect.poll(async () => (await told()).length, { timeout: 15_000 }).toBe(1);
+    const [{ type, data }] = await told();
+    expect({ type, data }).toEqual({ type: "credits.low", data: { balance: 0, low_at: PRICE, currency: "USD" } });
+    await credit(tenant.tenant_id, 2 * PRICE);
+    for (let n = 0; n < 2; n++) await spend();
+    await expect.poll(async () => (await told()).length, { timeout: 15_000 }).toBe(2);
+    await new Promise((resolve) => setTimeout(resolve, 6000));
+    expect(await told()).toHaveLength(2);
+  }, 60_000);
+
+  it("for ten runs lets in exactly ten of a thousand that come at once; the others are answered 402", async () => {
+    const tenant = await prepaid(10 * PRICE);
+    const answers = await Promise.all(Array.from({ length: 1000 }, () => insist(() => tenant.caller.generate(ORDER))));
+    const accepted = answers.filter(({ status }) => status < 300);
+    const refused = answers.filter(({ status, body }) => status === 402 && body.code === "insufficient_credits");
+    expect([accepted.length, refused.length]).toEqual([10, 990]);
+    expect(refused[0]!.body.details).toMatchObject({ limit: "balance", of: "tenant", estimate: PRICE });
+    for (const { body } of accepted) expect((await tenant.caller.waitUntilEnded(body.run_id)).cost.amount).toBe(PRICE);
+    expect(await usageOf(tenant)).toMatchObject({
+      total: { runs: 10, completed: 10, amount: 0.3 },
+      budgets: [{ of: "tenant", balance: 0 }],
+    });
+    const [left] = await environment.query("select count(*)::int as runs from runs where tenant_id = $1", [
+      tenant.tenant_id,
+    ]);
+    expect(left).toEqual({ runs: 10 });
+  }, 120_000);
+
+  it("for one run answers all who ask for it with the same key", async () => {
+    const tenant = await prepaid(PRICE);
+    const ask = () => tenant.caller.generate(ORDER, { "idempotency-key": "one" });
+    const answers = await Promise.all(Array.from({ length: 200 }, () => insist(ask)));
+    expect(new Set(answers.map(({ body }) => body.run_id)).size).toBe(1);
+    expect(answers.every(({ status }) => status < 300)).toBe(true);
+    expect((await tenant.caller.generate(ORDER)).status).toBe(402);
+    await tenant.caller.waitUntilEnded(answers[0]!.body.run_id);
+  }, 60_000);
+
+  it("is moved by the operator, once for each key, and never below nothing", async () => {
+    const { tenant_id, caller } = await prepaid(5);
+    expect((await credit(tenant_id, 20, { "idempotency-key": "june" })).body).toEqual({
+      ...{ tenant_id, currency: "USD", balance: 25, prepaid: true },
+    });
+    const again = await credit(tenant_id, 20, { "idempotency-key": "june" });
+    expect([again.body.balance, again.headers.get("idempotent-replayed")]).toEqual([25, "true"]);
+    expect((await credit(tenant_id, -26)).body).toMatchObject({
+      code: "insufficient_credits",
+      details: { balance: 25 },
+    });
+    expect((await credit(tenant_id, -25)).body.balance).toBe(0);
+    expect((await caller.generate(ORDER)).status).toBe(402);
+    const freed = await operator().post(`/tenants/${tenant_id}/credit`, { amount: 0, prepaid: false });
+    expect(freed.body.prepaid).toBe(false);
+    expect((await caller.generate({ ...ORDER, sync: true })).status).toBe(200);
+    expect((await caller.post(`/tenants/${tenant_id}/credit`, { amount: 1 })).status).toBe(403);
+    expect((await credit("00000000-0000-7000-8000-00000000dead", 1)).body.code).toBe("route_not_found");
+  });
+});
+
+describe("a limit", () => {
+  it("that the operator sets for a tenant holds at once, and so does its end", async () => {
+    const tenant = await createTestTenant(environment);
+    await tenant.caller.generate({ ...ORDER, sync: true });
+    const set = (limits: object) =>
+      operator().send("PATCH", `/api/v1/tenants/${tenant.tenant_id}`, { body: { limits } });
+    expect((await set({ spend_per_day: 0.05, spend_per_month: 10 })).status).toBe(200);
+    const { status, body } = await tenant.caller.generate(ORDER);
+    expect([status, body.code]).toEqual([402, "spend_limit_reached"]);
+    expect(body.details).toMatchObject({ limit: "day", of: "tenant", retryable: false });
+    expect((await usageOf(tenant)).budgets).toEqual([
+      { of: "tenant", balance: null, day: { limit: 0.05, used: 0.03 }, month: { limit: 10, used: 0.03 }, total: null },
+    ]);
+    await set({});
+    expect((await tenant.caller.generate(ORDER)).status).toBe(202);
+  });
+
+  it("of a key is its own, and of a token too", async () => {
+    const tenant = await createTestTenant(environment);
+    const made = await tenant.caller.post("/keys", { name: "k", scopes: ["*"], limits: { spend_per_month: PRICE } });
+    const other = createHttpCaller({ url: environment.url, key: made.body.key });
+    expect((await other.generate({ ...ORDER, sync: true })).status).toBe(200);
+    const over = await other.generate(ORDER);
+    expect([over.status, over.body.details]).toMatchObject([402, { limit: "month", of: "key" }]);
+
+    const token = await tenant.caller.post("/tokens", { max_spend: 2 * PRICE });
+    const bearer = createHttpCaller({ url: environment.url, key: token.body.access_token });
+    for (const _ of [1, 2]) expect((await bearer.generate({ ...ORDER, sync: true })).status).toBe(200);
+    const spent = await bearer.generate(ORDER);
+    expect([spent.status, spent.body.details]).toMatchObject([402, { limit: "total", of: "token" }]);
+    expect((await tenant.caller.generate(ORDER)).status).toBe(202);
+  });
+
+  it("refuses what has no known price, which is let in where there is none", async () => {
+    const unknown = { ...ORDER, model_type: "nanobanana", width: undefined, height: undefined, sync: true };
+    const free = await createTestTenant(environment);
+    expect((await free.caller.generate(unknown)).body).toMatchObject({ status: "completed", cost: null });
+    expect((await free.caller.generate({ ...unknown, max_cost: 5 })).body.details.reason).toBe("price_unknown");
+    const bound = await createTestTenant(environment, { tenant: { limits: { spend_per_day: 100 } } });
+    const { status, body } = await bound.caller.generate(unknown);
+    expect([status, body.details.reason]).toEqual([402, "price_unknown"]);
+    expect((await usageOf(free)).total).toMatchObject({ completed: 1, amount: 0, unpriced: 1 });
+  });
+});
+
+describe("what a run costs", () => {
+  it("is at most max_cost, or the run is refused and nothing is kept of it", async () => {
+    const tenant = await createTestTenant(environment);
+    const over = await tenant.caller.generate({ ...ORDER, batch_size: 2, max_cost: 0.05 });
+    expect([over.status, over.body.details.reason]).toEqual([402, "max_cost"]);
+    expect(over.body.details).toMatchObject({ estimate: 0.06, max_cost: 0.05 });
+    const within = await tenant.caller.generate({ ...ORDER, batch_size: 2, max_cost: 0.06, sync: true });
+    expect(within.body.cost).toEqual({ amount: 0.06, currency: "USD" });
+    expect((await tenant.caller.get("/runs")).body.data).toHaveLength(1);
+  });
+
+  it("is what was estimated, over 200 inputs at random", async () => {
+    const { caller } = await createTestTenant(environment);
+    const pick = <T>(...all: T[]): T => all[Math.floor(Math.random() * all.length)]!;
+    const one = async () => {
+      const input = {
+        prompt: "[sandbox:delay=0] chance",
+        model_type: pick("flux-dev", "vendora", "qwen-image-edit"),
+        batch_size: pick(1, 2, 3, 4),
+        width: 64 * pick(1, 2, 3, 4, 20),
+        height: 64 * pick(1, 2, 3, 16),
+      };
+      const estimate = await insist(() => caller.post("/runs/estimate", { operation: "images.generate", input }));
+      const run = await insist(() => caller.generate({ ...input, sync: true }));
+      const ended = run.body.status === "completed" ? run.body : await caller.waitUntilEnded(run.body.run_id);
+      expect([input, ended.cost]).toEqual([input, { amount: estimate.body.amount, currency: "USD" }]);
+      expect(ended.cost.amount).toBeGreaterThan(0);
+    };
+    for (let round = 0; round < 20; round++) await Promise.all(Array.from({ length: 10 }, one));
+  }, 180_000);
+
+  it("is nothing where it failed; what the vendor may have been paid is booked as waste", async () => {
+    const { caller } = await createTestTenant(environment);
+    const order = (directive: string, model_type: string) =>
+      caller.generate({ ...ORDER, prompt: `[sandbox:${directive}] loss`, model_type });
+    const failed = await caller.waitUntilEnded((await order("fail", "flux-dev")).body.run_id);
+    expect([failed.status, failed.cost]).toEqual(["failed", null]);
+    expect(await movesOf(failed.run_id)).toEqual([
+      ...[
+        { kind: "release", amount: "30000" },
+        { kind: "reserve", amount: "30000" },
+      ],
+    ]);
+    const unknown = await caller.waitUntilEnded((await order("drop,no_callback", "vendora")).body.run_id);
+    expect([unknown.error.code, unknown.cost]).toEqual(["provider_outcome_unknown", null]);
+    expect(await movesOf(unknown.run_id)).toEqual([
+      ...[
+        { kind: "release", amount: "250000" },
+        { kind: "reserve", amount: "250000" },
+        { kind: "waste", amount: "250000" },
+      ],
+    ]);
+  }, 60_000);
+
+  it("is by the price at acceptance, though it changed while the run was queued", async () => {
+    const { caller } = await createTestTenant(environment);
+    await environment.kill("worker");
+    const { body } = await caller.generate(ORDER);
+    writeFileSync(file, catalogue(0.5));
+    await environment.killAndRestart("api");
+    await environment.start("worker");
+    expect((await caller.waitUntilEnded(body.run_id)).cost).toEqual({ amount: PRICE, currency: "USD" });
+    expect((await caller.generate({ ...ORDER, sync: true })).body.cost.amount).toBe(0.5);
+    writeFileSync(file, catalogue(PRICE));
+    await environment.killAndRestart("api");
+    await environment.killAndRestart("worker");
+  }, 90_000);
+});
+
+describe("cancel and completion at the same time", () => {
+  it("end in one of the two, 300 times: charged with a picture, or neither", async () => {
+    const tenant = await prepaid(300 * PRICE);
+    const race = async (n: number) => {
+      const prompt = `[sandbox:delay=${(n % 5) * 0.1}] race ${n}`;
+      const { body } = await insist(() => tenant.caller.generate({ ...ORDER, prompt }));
+      await new Promise((resolve) => setTimeout(resolve, (n % 30) * 40));
+      await insist(() => tenant.caller.post(`/runs/${body.run_id}/cancel`));
+      const run = await tenant.caller.waitUntilEnded(body.run_id);
+      const settled = (await movesOf(run.run_id)).filter(({ kind }) => kind === "settle").map(({ amount }) => amount);
+      const charged = { cost: { amount: PRICE, currency: "USD" }, settled: ["30000"], hasPicture: true };
+      const free = { cost: null, settled: [], hasPicture: false };
+      const saw = { cost: run.cost, settled, hasPicture: run.image_url !== null };
+      expect([run.status, saw]).toEqual([run.status, run.status === "completed" ? charged : free]);
+      return run.status as string;
+    };
+    const ends: string[] = [];
+    for (let n = 0; n < 300; n += 30) {
+      ends.push(...(await Promise.all(Array.from({ length: 30 }, (_, at) => race(n + at)))));
+    }
+    const count = (status: string) => ends.filter((each) => each === status).length;
+    expect(count("completed") + count("canceled")).toBe(300);
+    expect(Math.min(count("completed"), count("canceled"))).toBeGreaterThan(20);
+    const { budgets, total } = await usageOf(tenant);
+    expect(budgets[0].balance).toBeCloseTo(count("canceled") * PRICE, 6);
+    expect(total.amount).toBeCloseTo(count("completed") * PRICE, 6);
+  }, 180_000);
+});
+
+describe("usage", () => {
+  it("is told by day, key, model and operation, as JSON and as a table, and only one's own", async () => {
+    const tenant = await createTestTenant(environment);
+    const other = await createTestTenant(environment, { of: tenant.tenant_id, user_id: "second" });
+    await tenant.caller.generate({ ...ORDER, sync: true });
+    await tenant.caller.generate({ ...ORDER, batch_size: 2, sync: true });
+    await other.caller.generate({ ...ORDER, model_type: "vendora", sync: true });
+    await other.caller.generate({ ...ORDER, prompt: "[sandbox:fail] no", sync: true });
+
+    const day = new Date().toISOString().slice(0, 10);
+    const byModel = await usageOf(tenant, "?by=model,operation");
+    expect(byModel.data).toEqual([
+      {
+        model: "flux-dev",
+        operation: "images.generate",
+        runs: 3,
+        completed: 2,
+        failed: 1,
+        canceled: 0,
+        amount: 0.09,
+        unpriced: 0,
+      },
+      {
+        model: "vendora",
+        operation: "images.generate",
+        runs: 1,
+        completed: 1,
+        failed: 0,
+        canceled: 0,
+        amount: 0.25,
+        unpriced: 0,
+      },
+    ]);
+    expect(byModel.total).toMatchObject({ runs: 4, amount: 0.34 });
+    const byKey = (await usageOf(tenant, "?by=key")).data;
+    expect(Object.fromEntries(byKey.map((row: any) => [row.key_id, row.amount]))).toEqual({
+      ...{ [tenant.key_id]: 0.09, [other.key_id]: 0.25 },
+    });
+    const table = await tenant.caller.get("/usage?by=day,model", { accept: "text/csv" });
+    expect(table.headers.get("content-type")).toContain("text/csv");
+    expect(table.body).toBe(
+      `day,model,runs,completed,failed,canceled,amount,unpriced\r\n${day},flux-dev,3,2,1,0,0.09,0\r\n${day},vendora,1,1,0,0,0.25,0\r\n`,
+    );
+    expect((await usageOf(await createTestTenant(environment))).data).toEqual([]);
+    expect((await usageOf(tenant, "?from=2020-01-01&to=2020-01-31")).total.runs).toBe(0);
+    for (const wrong of ["?by=year", "?from=2030-01-02&to=2030-01-01", "?from=2020-01-01&to=2030-01-01"]) {
+      expect((await tenant.caller.get(`/usage${wrong}`)).body.code).toBe("validation_error");
+    }
+  });
+});

@@ -1,0 +1,48 @@
+import { createClient } from "@gesso/client";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readSandboxLedger } from "../support/api-caller.ts";
+import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
+
+const SMALL = { width: 64, height: 64 };
+let environment: TestEnvironment;
+beforeAll(async () => {
+  environment = await startTestEnvironment({ roles: "split", env: { SUBMIT_SECONDS: "8" } });
+}, 60_000);
+afterAll(() => environment?.stop());
+
+const newClient = () => createClient({ baseUrl: environment.url, apiKey: environment.key });
+
+describe("a deploy", () => {
+  it("finishes the submissions that are under way: none is in doubt, even where nobody could be asked", async () => {
+    const { images } = newClient();
+    const calls = Array.from({ length: 12 }, (_, index) =>
+      images.generate({ prompt: `[sandbox:accept_delay=2] deploy ${index}`, model_type: "vendora", ...SMALL }),
+    );
+    const ids = (await Promise.all(calls)).map((run) => run.run_id);
+    const counted = () =>
+      environment.query("select count(*)::int as count from attempts where run_id = any($1::uuid[])", [ids]);
+    await expect.poll(counted, { timeout: 15_000 }).toEqual([{ count: 12 }]);
+
+    await environment.stopGracefully("worker");
+    await environment.start("worker");
+    const runs = await Promise.all(calls.map((call) => call.wait({ timeout: 60_000 })));
+    expect(runs.map((run) => run.status)).toEqual(ids.map(() => "completed"));
+    const doubts = await environment.query(
+      "select 1 from attempts where run_id = any($1::uuid[]) and (sends > 1 or unknown_since is not null)",
+      [ids],
+    );
+    expect(doubts).toHaveLength(0);
+    expect((await readSandboxLedger(environment)).filter((job) => job.answer_lost)).toHaveLength(0);
+  }, 120_000);
+
+  it("answers whoever waits with the run as it stands", async () => {
+    const call = newClient().images.generate({ prompt: "[sandbox:delay=8] patience", ...SMALL, sync: true });
+    const answered = call.withResponse();
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await environment.stopGracefully("api");
+    const { data, response } = await answered;
+    expect([response.status, ["queued", "processing"].includes(data.status)]).toEqual([202, true]);
+    await environment.start("api");
+    expect((await call.wait({ timeout: 60_000 })).status).toBe("completed");
+  }, 120_000);
+});

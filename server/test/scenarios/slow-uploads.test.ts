@@ -1,0 +1,33 @@
+// Uploads that come a byte at a time are cut off, and nobody else waits for them. `npm run slowloris` is the same with a
+// thousand of them.
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeSlowUploads, measureSlowUploads, p99 } from "../load/slow-uploads.ts";
+import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
+
+const MANY = 150;
+let environment: TestEnvironment;
+/** Where the service may put what it is still reading. */
+const folder = mkdtempSync(join(tmpdir(), "gesso-drafts-"));
+beforeAll(async () => {
+  environment = await startTestEnvironment({ env: { TMPDIR: folder } });
+}, 120_000);
+afterAll(async () => {
+  await environment?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+it("are cut off within 35 seconds and told so, leave nothing behind, and hold up nobody", async () => {
+  const crowd = await measureSlowUploads(environment, MANY, 3000);
+  console.log(describeSlowUploads(crowd));
+  expect(crowd.seconds).toHaveLength(MANY);
+  expect(crowd.seconds.at(-1)).toBeLessThan(35);
+  expect(crowd.responses).toEqual({ "HTTP/1.1 408": MANY });
+  // Twice as long, or still in no time: below that, a busy machine says more than the service does.
+  expect(p99(crowd.healthyDuring)).toBeLessThan(Math.max(2 * p99(crowd.healthyAlone), 500));
+  const drafts = () => readdirSync(folder).filter((name) => name.startsWith("gesso-form-"));
+  await expect.poll(drafts, { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => crowd.leftOpen() < 20, { timeout: 10_000 }).toBe(true);
+}, 90_000);

@@ -1,0 +1,230 @@
+// Pictures from strangers, sent to a running Gesso: every file of the corpus gets its answer, bombs in a crowd disturb
+// nobody, and what is kept is a picture and nothing else.
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { mutateImage } from "../corpora/mutate-image.ts";
+import {
+  c2paManifestStore,
+  createUploadCorpus,
+  METADATA_CANARY,
+  rotatedImage,
+  type UploadCase,
+} from "../corpora/uploads.ts";
+import { type ApiCaller, type ApiResponse, createHttpCaller } from "../support/api-caller.ts";
+import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
+
+let environment: TestEnvironment;
+let caller: ApiCaller;
+let corpus: UploadCase[];
+beforeAll(async () => {
+  [environment, corpus] = await Promise.all([startTestEnvironment(), createUploadCorpus()]);
+  caller = createHttpCaller(environment);
+}, 120_000);
+afterAll(() => environment?.stop());
+
+const send = (bytes: Uint8Array, filename: string): Promise<ApiResponse> => {
+  const form = new FormData();
+  form.append("file", new Blob([new Uint8Array(bytes)], { type: "image/png" }), filename);
+  return caller.post("/upload", form);
+};
+
+const kept = async (answer: ApiResponse): Promise<Buffer> =>
+  Buffer.from(await (await fetch(answer.body.data.image_url)).arrayBuffer());
+
+const stored = (): string[] =>
+  readdirSync(join(environment.storageDir, "objects"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+const books = async () => ({
+  objects: stored().length,
+  ...(
+    await environment.query("select (select count(*) from runs)::int runs, (select count(*) from assets)::int assets")
+  )[0],
+});
+
+describe("the corpus", () => {
+  it("has 48 files in eight groups", () => {
+    const sizes = Object.values(Object.groupBy(corpus, ({ group }) => group)).map((files) => files!.length);
+    expect(sizes).toEqual([8, 7, 4, 8, 6, 5, 6, 4]);
+  });
+
+  it("gets the answer that is written beside each file, and a refusal leaves nothing behind", async () => {
+    const outcomes: Record<string, string> = {};
+    for (const { name, filename, bytes, verdict } of corpus) {
+      const before = await books();
+      const answer = await send(bytes, filename);
+      outcomes[name] = answer.status === 201 ? "kept" : answer.body.code;
+      expect([name, answer.status]).toEqual([
+        name,
+        { kept: 201, unsupported_image_format: 415 }[verdict as "kept"] ?? 422,
+      ]);
+      if (verdict !== "kept") expect([name, await books()]).toEqual([name, before]);
+    }
+    expect(outcomes).toEqual(Object.fromEntries(corpus.map(({ name, verdict }) => [name, verdict])));
+  });
+
+  it("leaves sRGB pictures without metadata, trailing bytes or anything to run", async () => {
+    for (const { name, filename, bytes } of corpus.filter(({ verdict }) => verdict === "kept")) {
+      const file = await kept(await send(bytes, filename));
+      const { space, exif, xmp, iptc, comments } = await sharp(file).metadata();
+      expect([name, exif, xmp, iptc, comments]).toEqual([name, undefined, undefined, undefined, undefined]);
+      expect([name, ["srgb", "rgb16", "b-w"].includes(space!)]).toEqual([name, true]);
+      expect([name, endOf(file)]).toEqual([name, file.length]);
+      for (const word of [METADATA_CANARY, "<script", "PK\x03\x04", "GPSLatitude", "c2pa"]) {
+        expect([name, word, file.includes(Buffer.from(word, "latin1"))]).toEqual([name, word, false]);
+      }
+    }
+  });
+
+  it("is nowhere in storage with what it brought along", async () => {
+    for (const path of stored()) expect([path, readFileSync(path).includes(METADATA_CANARY)]).toEqual([path, false]);
+  });
+
+  it("refuses each bomb in a fifth of a second", async () => {
+    for (const { name, filename, bytes } of corpus.filter(({ group }) => group === "bombs")) {
+      const times: number[] = [];
+      for (let round = 0; round < 5; round++) {
+        const before = performance.now();
+        await send(bytes, filename);
+        times.push(performance.now() - before);
+      }
+      // The best of a few: how busy the machine is with other things is not what is asked here.
+      expect([name, Math.min(...times) < 200]).toEqual([name, true]);
+    }
+  });
+});
+
+/** Where the picture ends by its own word. */
+function endOf(file: Buffer): number {
+  if (file[0] === 0x89) return file.indexOf("IEND") + 8;
+  if (file[0] === 0xff) return file.lastIndexOf(Buffer.from([0xff, 0xd9])) + 2;
+  return file.readUInt32LE(4) + 8;
+}
+
+it("turns all eight orientations upright", async () => {
+  for (let orientation = 1; orientation <= 8; orientation++) {
+    const file = await kept(await send(await rotatedImage(orientation), "photo.jpg"));
+    const { data, info } = await sharp(file).raw().toBuffer({ resolveWithObject: true });
+    const at = (x: number, y: number) =>
+      [...data.subarray((y * info.width + x) * 3, (y * info.width + x) * 3 + 2)].map((v) => v > 128);
+    expect([orientation, info.width, info.height]).toEqual([orientation, 96, 64]);
+    expect([orientation, at(10, 10), at(85, 10), at(10, 55), at(85, 55)]).toEqual([
+      ...[orientation, [true, false], [false, false], [true, true], [false, true]],
+    ]);
+  }
+});
+
+it("keeps what a picture says, signed, about where it comes from: beside it, until the run is deleted", async () => {
+  const signed = corpus.find(({ filename }) => filename === "signed.jpg")!;
+  const runId = (await send(signed.bytes, signed.filename)).body.data.run_id;
+  const [row] = await environment.query<Record<string, string>>(
+    "select e.*, a.run_id as of_run from assets e join assets a on a.asset_id = e.evidence_of where e.run_id = $1 and e.role = 'evidence'",
+    [runId],
+  );
+  expect(row).toMatchObject({ media_type: "application/c2pa", of_run: runId, deleted_at: null });
+  const path = join(environment.storageDir, "objects", row!.storage_key!);
+  expect(readFileSync(path).equals(c2paManifestStore)).toBe(true);
+  const { outputs } = (await caller.get(`/runs/${runId}`)).body;
+  expect(outputs).toHaveLength(1);
+  await caller.delete(`/runs/${runId}`);
+  await expect.poll(() => stored().includes(path), { timeout: 60_000 }).toBe(false);
+});
+
+it("survives fifty bombs at once: no restart, and whoever asks for something cheap hardly notices", async () => {
+  const good = await send(corpus[3]!.bytes, "good.png");
+  const asked = `/runs/${good.body.data.run_id}`;
+  const pid = environment.pids().api!;
+  const bombs = corpus.filter(({ group }) => group === "bombs");
+  const photos = await Promise.all(bombs.map(({ bytes }) => photoOf(bytes.length)));
+  const crowd = async (files: Buffer[], status: string) => {
+    const storm = startStorm(files);
+    await storm.isBlowing;
+    const times = await pacedGets(asked, 4000);
+    const answers = await storm.end();
+    expect(Object.keys(answers)).toEqual([status]);
+    expect(answers[status]).toBeGreaterThan(50);
+    return times;
+  };
+  console.log(`GET p50/p99 alone ${show(await pacedGets(asked, 3000))}`);
+  // Photos, as many and as heavy, are the measure: bombs must not weigh more than they do. What else the machine does in
+  // one moment is no measure at all, so both are looked at again where it seems that they do.
+  const ratios: number[] = [];
+  while (ratios.length < 4 && !ratios.some((ratio) => ratio < 1.5)) {
+    const besidePhotos = await crowd(photos, "201");
+    const besideBombs = await crowd(
+      bombs.map(({ bytes }) => bytes),
+      "422",
+    );
+    ratios.push(at(besideBombs, 0.99) / Math.max(at(besidePhotos, 0.99), 20));
+    const told = `beside 50 photos at once ${show(besidePhotos)}, beside 50 bombs ${show(besideBombs)}`;
+    console.log(`${told}: ${ratios.at(-1)!.toFixed(2)}×`);
+  }
+  expect(Math.min(...ratios)).toBeLessThan(1.5);
+  expect(environment.pids().api).toBe(pid);
+  expect(() => process.kill(pid, 0)).not.toThrow();
+}, 120_000);
+
+/** A photo of about so many bytes: noise cannot be packed. */
+const photoOf = (size: number): Promise<Buffer> => {
+  const side = Math.max(16, Math.round(Math.sqrt(size / 3)));
+  const noise = { type: "gaussian", mean: 128, sigma: 60 } as const;
+  return sharp({ create: { width: side, height: side, channels: 3, background: "#888", noise } })
+    .png()
+    .toBuffer();
+};
+
+/** Somebody else sends, so that what is measured here is the service and not the sender. */
+function startStorm(files: Buffer[]) {
+  const folder = mkdtempSync(join(tmpdir(), "gesso-storm-"));
+  for (const [index, bytes] of files.entries()) writeFileSync(join(folder, `${index}.png`), bytes);
+  const child = fork(STORM, [environment.url, environment.key, folder, "50"], {
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+  return {
+    isBlowing: once(child, "message"),
+    end: async (): Promise<Record<string, number>> => {
+      const last = once(child, "message");
+      child.send("end");
+      const [answers] = await last;
+      rmSync(folder, { recursive: true });
+      return answers;
+    },
+  };
+}
+const STORM = fileURLToPath(new URL("../load/upload-clients.ts", import.meta.url));
+
+const pacedGets = async (path: string, ms: number): Promise<number[]> => {
+  const times: number[] = [];
+  for (const end = performance.now() + ms; performance.now() < end; ) {
+    const before = performance.now();
+    expect((await caller.get(path)).status).toBe(200);
+    times.push(performance.now() - before);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  return times.sort((a, b) => a - b);
+};
+const at = (sorted: number[], share: number) => Math.round(sorted[Math.floor(sorted.length * share)] ?? 0);
+const show = (sorted: number[]) => `${at(sorted, 0.5)}/${at(sorted, 0.99)} ms of ${sorted.length}`;
+
+it("answers damaged pictures with an answer, never with a failure of its own", async () => {
+  const pictures = corpus
+    .filter(({ group }) => ["good", "metadata", "animation"].includes(group))
+    .map(({ bytes }) => bytes);
+  const pid = environment.pids().api!;
+  const statuses = new Map<number, number>();
+  for (let seed = 0; seed < 400; seed += 8) {
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => send(mutateImage(pictures, seed + n), "photo.png")),
+    );
+    for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  }
+  expect([...statuses.keys()].filter((status) => ![201, 415, 422].includes(status))).toEqual([]);
+  expect(environment.pids().api).toBe(pid);
+  expect(() => process.kill(pid, 0)).not.toThrow();
+}, 120_000);

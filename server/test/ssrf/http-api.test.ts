@@ -1,0 +1,228 @@
+// The corpus against the running service: as addresses in image fields, and as what a vendor says its results are. The
+// server notes every connection that it tries; only its own parts may be among them.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import sharp from "sharp";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { buildInputWithId, type IdField, listImageUrlFields } from "../access/id-fields.ts";
+import { type ApiCaller, createHttpCaller } from "../support/api-caller.ts";
+import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
+import { PUBLIC_TEST_IP } from "./attack-servers.ts";
+import { type ConnectionLog, connectionLogEnv, readConnectionLog } from "./connection-log.ts";
+import { casesOfStage, corpus, urlOfCase } from "./corpus.ts";
+import { FETCHER_TEST_TOKEN, type FetcherProcess, startFetcherOrThrow } from "./fetcher-process.ts";
+import {
+  expectedEndpoint,
+  forbiddenServiceConnections,
+  listUnexpected,
+  runCorpus,
+  startTestInternet,
+  type TestInternet,
+} from "./run-corpus.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "gesso-service-"));
+let net: TestInternet;
+let vendor: { url: string; server: Server };
+let environment: TestEnvironment;
+let caller: ApiCaller;
+let attempts: ConnectionLog;
+
+beforeAll(async () => {
+  net = await startTestInternet();
+  vendor = await startVendor();
+  const authority = join(folder, "authority.pem");
+  writeFileSync(authority, net.front.authority.cert);
+  attempts = readConnectionLog(join(folder, "attempts"));
+  environment = await startTestEnvironment({
+    env: {
+      ...connectionLogEnv(join(folder, "attempts")),
+      NODE_EXTRA_CA_CERTS: authority,
+      ...net.settings,
+      SANDBOX_URL: vendor.url,
+      // So many bad results would have the vendor passed over, and then nobody would look at the others.
+      BREAKER_FAILURES: "1000000",
+    },
+  });
+  caller = createHttpCaller(environment);
+}, 120_000);
+afterAll(async () => {
+  await environment?.stop();
+  vendor?.server.close().closeAllConnections();
+  await net?.close();
+  rmSync(folder, { recursive: true });
+}, 60_000);
+beforeEach(() => void attempts.drain());
+
+/** A vendor that says of each job what its prompt tells it to: that the result lies at the address of a case. */
+async function startVendor(): Promise<typeof vendor> {
+  const picture = await sharp({ create: { width: 64, height: 64, channels: 3, background: "#37a" } })
+    .png()
+    .toBuffer();
+  const jobs = new Map<string, string>();
+  const server = createServer(async (request, response) => {
+    if (request.url === "/picture.png") return void response.setHeader("content-type", "image/png").end(picture);
+    let text = "";
+    for await (const chunk of request) text += chunk;
+    const id = request.method === "POST" ? String(jobs.size) : request.url!.split("/").at(-1)!;
+    if (request.method === "POST") jobs.set(id, JSON.parse(text).prompt);
+    const [, index] = /^case (\d+)$/.exec(jobs.get(id) ?? "") ?? [];
+    const url = index === undefined ? `${vendor.url}/picture.png` : urlOfCase(corpus.attack[Number(index)]!, net.front);
+    const outputs = [{ url, media_type: "image/png", width: 64, height: 64 }];
+    const job = { id, status: "succeeded", progress: 100, outputs, error: null, created_at: "", finished_at: "" };
+    response.setHeader("content-type", "application/json").end(JSON.stringify(job));
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
+}
+
+const foreign = () => forbiddenServiceConnections(attempts);
+const count = async (): Promise<number> => Number((await environment.query("select count(*) from runs"))[0]!.count);
+
+/** Asks for something with this address in the place of a picture. */
+async function give({ operation, path }: IdField, url: string) {
+  const { method, path: route } = operation.http;
+  const input = buildInputWithId({ operation, path, kind: "run", isFilter: false }, STANDS_IN);
+  const body = JSON.parse(JSON.stringify(input), (_, value) => (value === STANDS_IN ? url : value));
+  return caller.send(method, `/api/v1${route.replace(/:(\w+)/g, (_, name) => String(body[name]))}`, { body });
+}
+const STANDS_IN = "https://example.com/stands-in.png";
+const nameOf = ({ path }: IdField) => path.filter((part) => part !== "0").join(".");
+
+describe("an image field", () => {
+  test("takes no address that is refused by its looks, whatever it is called: no run is made, nobody is asked", async () => {
+    const before = await count();
+    const asked = net.nameServer.total();
+    const fields = [...new Map(listImageUrlFields().map((place) => [nameOf(place), place])).values()];
+    expect(fields.map(nameOf).sort()).toEqual([
+      ...["character_reference_image", "image", "imageUrl", "image_url", "image_urls", "images"],
+      ...["images.image_reference", "mask", "mask_image_url", "mask_url", "original_image_url", "reference_image_url"],
+      "reference_url",
+    ]);
+    for (const field of fields) {
+      const submit = async (url: string) => {
+        const { status, body } = await give(field, url);
+        return `${nameOf(field)} ${status} ${body.code}`;
+      };
+      const ended = await runCorpus(net, submit, casesOfStage("static"));
+      expect(ended).toHaveLength(167);
+      expect(listUnexpected(ended, / (422 url_not_allowed|400 validation_error)$/)).toEqual([]);
+    }
+    expect(await count()).toBe(before);
+    expect(net.nameServer.total()).toBe(asked);
+    expect(foreign()).toEqual([]);
+  }, 180_000);
+
+  test("of every operation is looked at, with and without a form", async () => {
+    const url = "http://169.254.169.254/latest/meta-data/";
+    const places = listImageUrlFields();
+    expect(places.length).toBeGreaterThan(30);
+    for (const place of places) {
+      const { status, body } = await give(place, url);
+      const told = [place.operation.name, nameOf(place)];
+      expect([...told, status, body.code]).toEqual([...told, 422, "url_not_allowed"]);
+    }
+    const form = new FormData();
+    form.append("image_url", url);
+    expect((await caller.post("/edits/upscale", form)).body.code).toBe("url_not_allowed");
+    expect(foreign()).toEqual([]);
+  });
+
+  test("whose name, redirect or body is an attack makes a run that fails, and nobody inside is asked", async () => {
+    const cases = corpus.attack.filter((each) => each.stage !== "static");
+    const submit = async (image_url: string) => {
+      const { body } = await caller.post("/edits/upscale", { image_url });
+      const { status, error } = await caller.waitUntilEnded(body.run_id ?? body.id, 40);
+      return `${status} ${error?.code}`;
+    };
+    const ended = await runCorpus(net, submit, cases);
+    expect(ended).toHaveLength(40);
+    expect(listUnexpected(ended, /^failed source_(fetch_failed|too_large)$/)).toEqual([]);
+    expect(foreign()).toEqual([]);
+  }, 90_000);
+});
+
+describe("a vendor's result", () => {
+  test("that lies where it must is ours", async () => {
+    const { body } = await caller.generate({ prompt: "a hill", width: 64, height: 64 });
+    expect(await caller.waitUntilEnded(body.run_id)).toMatchObject({ status: "completed" });
+    expect(foreign()).toEqual([]);
+  });
+
+  test("that lies anywhere of the corpus fails the run, and is not fetched", async () => {
+    const submit = async (_url: string, _each: object, index: number) => {
+      const { body } = await caller.generate({ prompt: `case ${index}`, width: 64, height: 64 });
+      const { status, error } = await caller.waitUntilEnded(body.run_id, 60);
+      return `${status} ${error?.code}`;
+    };
+    // What is no address at all makes the vendor's answer one that nobody understands: it never comes to a fetch.
+    const cases = corpus.attack.filter((each) => URL.canParse(urlOfCase(each, net.front)));
+    const ended = await runCorpus(net, submit, cases);
+    expect(ended).toHaveLength(196);
+    expect(listUnexpected(ended, /^failed provider_output_invalid$/)).toEqual([]);
+    expect(foreign()).toEqual([]);
+  }, 120_000);
+});
+
+// Behind all that counts connections: a run that is being canceled may still try.
+describe("a good address", () => {
+  test.each(corpus.allow)("is taken and asked for where it leads: %s", async (image_url) => {
+    const { status, body } = await caller.post("/edits/upscale", { image_url });
+    expect(status).toBe(202);
+    const tried: object[] = [];
+    const seen = () => {
+      tried.push(...attempts.drain());
+      return tried;
+    };
+    await expect.poll(seen, { timeout: 20_000 }).toContainEqual(expectedEndpoint(image_url));
+    await caller.post(`/runs/${body.run_id ?? body.id}/cancel`);
+    await caller.waitUntilEnded(body.run_id ?? body.id, 40);
+  });
+});
+
+describe("with a fetcher of its own", () => {
+  let fetcher: FetcherProcess;
+  const file = join(folder, "fetcher-attempts");
+
+  beforeAll(async () => {
+    fetcher = await startFetcherOrThrow({
+      ...connectionLogEnv(file),
+      ...net.settings,
+      FETCH_ALLOW_ORIGINS: vendor.url,
+    });
+    await environment.stopGracefully("api");
+    const allow = { FETCH_ALLOW_ORIGINS: vendor.url };
+    await environment.start("api", { ...allow, FETCHER_URL: fetcher.url, FETCHER_TOKEN: FETCHER_TEST_TOKEN });
+  }, 90_000);
+  afterAll(() => fetcher?.stop());
+
+  const port = () => Number(new URL(vendor.url).port);
+  const reached = (by: ConnectionLog) => by.drain().filter((attempt) => attempt.port === port()).length;
+
+  test("pictures are fetched by it, and the service itself goes nowhere", async () => {
+    const theirs = readConnectionLog(file);
+    const { body } = await caller.post("/edits/upscale", { image_url: `${net.front.http}/picture` });
+    expect(await caller.waitUntilEnded(body.run_id ?? body.id)).toMatchObject({
+      status: "failed",
+      error: { details: { reason: "unsupported_image_format" } },
+    });
+    expect(theirs.drain().map(({ address }) => address)).toEqual([PUBLIC_TEST_IP]);
+    expect(attempts.drain().filter(({ address }) => address === PUBLIC_TEST_IP)).toEqual([]);
+    const { body: whole } = await caller.post("/edits/upscale", { image_url: `${vendor.url}/picture.png` });
+    expect(await caller.waitUntilEnded(whole.run_id ?? whole.id)).toMatchObject({ status: "completed" });
+    expect(reached(theirs)).toBeGreaterThan(0);
+  });
+
+  test("a run waits for it while it is away", async () => {
+    const listen = new URL(fetcher.url).host;
+    await fetcher.stop();
+    const { body } = await caller.post("/edits/upscale", { image_url: `${vendor.url}/picture.png` });
+    await new Promise((done) => setTimeout(done, 1_000));
+    expect((await caller.get(`/runs/${body.run_id ?? body.id}`)).body.status).not.toBe("failed");
+    const back = { ...net.settings, FETCH_ALLOW_ORIGINS: vendor.url, FETCHER_LISTEN: listen };
+    fetcher = await startFetcherOrThrow(back);
+    expect(await caller.waitUntilEnded(body.run_id ?? body.id, 40)).toMatchObject({ status: "completed" });
+  });
+});

@@ -1,0 +1,21 @@
+// Stands in for a model's program in tests of its process: does what the options say.
+import type { ModelReply, ModelRequest } from "../../src/providers/local/model-process.ts";
+
+const answer = (reply: ModelReply) => process.send?.(reply);
+const heaps: unknown[] = [];
+
+process.on("message", ({ image, options }: ModelRequest) => {
+  if (options.crash) process.abort();
+  if (options.hang) return;
+  if (options.eat) {
+    for (let megabyte = 0; megabyte < Number(options.eat); megabyte++) heaps.push(Buffer.alloc(1024 * 1024, 1));
+    return;
+  }
+  if (options.refuse)
+    return answer({ refused: "provider_rejected_input", details: { reason: String(options.refuse) } });
+  if (options.fail) return answer({ failed: "it did not work" });
+  if (options.tell)
+    return answer({ bytes: Buffer.from(JSON.stringify({ env: process.env, argv: process.argv.slice(2) })) });
+  setTimeout(() => answer({ bytes: image }), Number(options.milliseconds ?? 0));
+});
+process.on("disconnect", () => process.exit());

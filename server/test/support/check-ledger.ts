@@ -1,0 +1,16 @@
+// Whether the books of a running Gesso are in order.
+import { connectDatabase } from "../../src/db/connect.ts";
+import { findLedgerViolations, type LedgerCheck } from "../../src/db/money/ledger.ts";
+
+export async function checkLedgerOf(environment: { databaseUrl: string }): Promise<LedgerCheck[]> {
+  const db = connectDatabase({ DATABASE_URL: environment.databaseUrl, DATABASE_POOL: 2 });
+  try {
+    return await findLedgerViolations(db);
+  } finally {
+    await db.close();
+  }
+}
+
+/** Those promises of the books that do not hold. */
+export const listLedgerViolations = async (environment: { databaseUrl: string }): Promise<LedgerCheck[]> =>
+  (await checkLedgerOf(environment)).filter(({ broken }) => broken > 0);

@@ -1,0 +1,58 @@
+// What an operation makes of an input, without a server: its jobs, or its complaints.
+import type { Fault, ValidationIssue } from "../../src/faults.ts";
+import { createFilePart, isFilePart } from "../../src/kit/files.ts";
+import { storedAssetReference } from "../../src/kit/image-fields.ts";
+import type { BodyKind, Job, Operation } from "../../src/kit/operation.ts";
+import { parseInput } from "../../src/kit/parse.ts";
+import type { JsonObject } from "../../src/kit/schemas/run.ts";
+
+export const RUN_ID = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
+export const PARENT_RUN_ID = "01990c3e-2f00-7000-8000-aaaaaaaaaaaa";
+export const FILE_ASSET_ID = "01990c3e-2f00-7000-8000-ffffffffffff";
+export const URL_A = "https://example.com/a.png";
+export const URL_B = "https://example.com/b.png";
+
+/** A file of a form; in a plan it is the asset of that id. */
+export const createTestFilePart = (assetId = FILE_ASSET_ID) =>
+  createFilePart({ path: "/nowhere", filename: assetId, size_bytes: 1, sha256: "0".repeat(64) });
+
+/** Files are kept before a plan is made, and stand in the input by name. */
+const withStoredFiles = (value: unknown): unknown => {
+  if (isFilePart(value)) return storedAssetReference(value.filename);
+  if (Array.isArray(value)) return value.map(withStoredFiles);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([field, each]) => [field, withStoredFiles(each)]));
+};
+
+export function parseOperationInput(operation: Operation, raw: JsonObject, body: BodyKind = "json") {
+  const parsed = parseInput(operation, raw, body);
+  return { input: withStoredFiles(parsed.input) as JsonObject, given: withStoredFiles(parsed.given) as JsonObject };
+}
+
+export function planOf(operation: Operation, raw: JsonObject, body: BodyKind = "json"): Job[] {
+  const { input, given } = parseOperationInput(operation, raw, body);
+  return operation.plan!(input, given);
+}
+
+export const resolveParent = (operation: Operation, raw: JsonObject, body: BodyKind = "json") =>
+  operation.parent?.(parseOperationInput(operation, raw, body).input);
+
+/** Every warning that the run would carry. */
+export function warningsOf(operation: Operation, raw: JsonObject, body: BodyKind = "json"): string[] {
+  const { input, given } = parseOperationInput(operation, raw, body);
+  return [
+    ...(operation.unusedFields?.(input, given) ?? []),
+    ...(operation.adjustments?.(input, given) ?? []).map(({ field }) => field),
+    ...(operation.notes?.(input, given) ?? []),
+  ];
+}
+
+/** Each complaint as `/path code`. */
+export function listValidationErrors(operation: Operation, raw: JsonObject, body: BodyKind = "json"): string[] {
+  try {
+    parseInput(operation, raw, body);
+  } catch (thrown) {
+    return ((thrown as Fault).details.errors as ValidationIssue[]).map(({ path, code }) => `${path} ${code}`);
+  }
+  return [];
+}

@@ -1,0 +1,61 @@
+// Tenants of a test's own, beside the one that every installation begins with.
+import { v7 } from "uuid";
+import { apiKeyHint, generateApiKey, hashApiKey } from "../../src/access/api-key.ts";
+import type { Caller as Known, Role } from "../../src/db/runs/runs.ts";
+import { type ApiCaller, createHttpCaller } from "./api-caller.ts";
+import type { TestEnvironment } from "./test-environment.ts";
+
+/** A caller as rooms behind the door know one, with everything that a test does not care about. */
+export const createCallerRecord = (about: Partial<Known> = {}): Known => ({
+  tenant_id: "00000000-0000-7000-8000-000000000001",
+  user_id: "owner",
+  key_id: null,
+  role: "owner",
+  scopes: ["*"],
+  limits: {},
+  expires_at: null,
+  tenant: { weight: 1, limits: {} },
+  token: null,
+  ...about,
+});
+
+export type TenantOptions = {
+  role?: Role;
+  scopes?: string[];
+  /** Of the key. */
+  limits?: object;
+  expires_at?: Date;
+  tenant?: { weight?: number; limits?: object };
+  /** Another person or another key in a tenant that is there. */
+  of?: string;
+  user_id?: string;
+};
+
+export type TestTenant = { tenant_id: string; user_id: string; key_id: string; key: string; caller: ApiCaller };
+
+/** A tenant with one person and one key, put straight into the database. */
+export async function createTestTenant(
+  environment: Pick<TestEnvironment, "url" | "query">,
+  options: TenantOptions = {},
+): Promise<TestTenant> {
+  const { of: tenant_id = v7(), user_id = "owner", tenant = {} } = options;
+  const [key_id, key] = [v7(), generateApiKey()];
+  await environment.query(
+    "insert into tenants (tenant_id, name, weight, limits) values ($1, $2, $3, $4) on conflict do nothing",
+    [tenant_id, `test ${tenant_id}`, tenant.weight ?? 1, tenant.limits ?? {}],
+  );
+  await environment.query(
+    `insert into members (tenant_id, user_id, role) values ($1, $2, $3)
+     on conflict (tenant_id, user_id) do update set role = excluded.role`,
+    [tenant_id, user_id, options.role ?? "owner"],
+  );
+  await environment.query(
+    `insert into api_keys (key_id, tenant_id, user_id, name, digest, hint, scopes, limits, expires_at)
+     values ($1, $2, $3, 'test', $4, $5, $6, $7, $8)`,
+    [
+      ...[key_id, tenant_id, user_id, hashApiKey(key), apiKeyHint(key), options.scopes ?? ["*"]],
+      ...[options.limits ?? {}, options.expires_at ?? null],
+    ],
+  );
+  return { tenant_id, user_id, key_id, key, caller: createHttpCaller({ url: environment.url, key }) };
+}

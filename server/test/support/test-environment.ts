@@ -1,0 +1,224 @@
+// Starts a complete Gesso for tests: PostgreSQL, Restate, the sandbox, and server processes of each role. Each process can
+// be killed and restarted on the same port and data.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  freePort,
+  generateApiKey,
+  type ManagedProcess,
+  startPostgres,
+  startRestate,
+  startRestateCluster,
+  startSandbox,
+  startServer,
+} from "@gesso/dev/components";
+import pg from "pg";
+
+export type TestEnvironmentOptions = {
+  /** `split`: API and worker are processes of their own, so that each can be killed alone. */
+  roles?: "all" | "split";
+  /** A second worker that shares the port of the first. */
+  secondWorker?: boolean;
+  /** API processes, each at an address of its own. */
+  apis?: number;
+  env?: Record<string, string>;
+  cluster?: boolean;
+  partitions?: number;
+};
+
+export type ProcessName = "postgres" | "restate" | "api" | "worker" | "worker2";
+
+export type TestEnvironment = {
+  url: string;
+  /** The address of every API process, `url` first. */
+  urls: string[];
+  key: string;
+  databaseUrl: string;
+  sandboxUrl: string;
+  sandboxKey: string;
+  storageDir: string;
+  restateDir: string;
+  adminUrl: string;
+  pids(): Record<string, number>;
+  /** Kills with -9 and starts again; resolves when it answers. */
+  killAndRestart(processName: ProcessName, downMs?: number): Promise<void>;
+  kill(processName: ProcessName): Promise<void>;
+  /** Asks it to stop, as a deploy does. */
+  stopGracefully(processName: ProcessName): Promise<void>;
+  /** `extra` is added to the environment of a server process. */
+  start(processName: ProcessName, extra?: Record<string, string>): Promise<void>;
+  /** Resolves when the process is gone, whoever ended it. */
+  waitForExit(processName: ProcessName): Promise<void>;
+  cluster?: Awaited<ReturnType<typeof startRestateCluster>>;
+  query<R = Record<string, unknown>>(text: string, values?: unknown[]): Promise<R[]>;
+  stop(): Promise<void>;
+};
+
+const SANDBOX_KEY = "sandbox-key-for-tests";
+
+export async function startTestEnvironment(options: TestEnvironmentOptions = {}): Promise<TestEnvironment> {
+  const dir = mkdtempSync(join(tmpdir(), "gesso-world-"));
+  const port = {
+    api: await freePort(),
+    health: await freePort(),
+    health2: await freePort(),
+    worker: await freePort(),
+    postgres: await freePort(),
+    ingress: await freePort(),
+    admin: await freePort(),
+    fabric: await freePort(),
+    sandbox: await freePort(),
+  };
+  const key = generateApiKey();
+  const url = `http://127.0.0.1:${port.api}`;
+  const storageDir = join(dir, "storage");
+  const restateDir = join(dir, "restate");
+  const components = new Map<string, ManagedProcess>();
+
+  const [sandbox, cluster] = await Promise.all([
+    startSandbox({
+      dataDir: join(dir, "sandbox"),
+      port: port.sandbox,
+      key: SANDBOX_KEY,
+      ...(process.env.SANDBOX_ENTRY && { entry: process.env.SANDBOX_ENTRY }),
+    }),
+    options.cluster
+      ? startRestateCluster({
+          dataDir: restateDir,
+          basePort: port.fabric,
+          partitions: options.partitions ?? 6,
+        })
+      : undefined,
+  ]);
+  components.set("sandbox", sandbox);
+  const adminUrl = cluster ? cluster.nodes[0]!.adminUrl : `http://127.0.0.1:${port.admin}`;
+
+  const startPostgresProcess = async () => {
+    components.set(
+      "postgres",
+      await startPostgres({
+        dataDir: join(dir, "postgres"),
+        port: port.postgres,
+        settings: { max_connections: "200" },
+      }),
+    );
+  };
+  const startRestateProcess = async () => {
+    if (cluster) return;
+    const ports = { ingressPort: port.ingress, adminPort: port.admin, fabricPort: port.fabric };
+    components.set(
+      "restate",
+      await startRestate({
+        dataDir: restateDir,
+        ...ports,
+        ...(options.partitions && { partitions: options.partitions }),
+      }),
+    );
+  };
+  await Promise.all([startPostgresProcess(), startRestateProcess()]);
+  const databaseUrl = components.get("postgres")!.url;
+
+  let extra: Record<string, string> = {};
+  const environment = {
+    HOST: "127.0.0.1",
+    PUBLIC_URL: url,
+    DATABASE_URL: databaseUrl,
+    RESTATE_INGRESS_URL: cluster
+      ? cluster.nodes.map((node) => node.ingressUrl).join(",")
+      : `http://127.0.0.1:${port.ingress}`,
+    RESTATE_ADMIN_URL: adminUrl,
+    WORKER_PORT: String(port.worker),
+    WORKER_URL: `http://127.0.0.1:${port.worker}`,
+    GESSO_SECRET: "a secret of tests that is long enough to be one",
+    GESSO_DEV_KEY: key,
+    STORAGE: "disk",
+    STORAGE_DIR: storageDir,
+    SANDBOX_URL: sandbox.url,
+    SANDBOX_KEY,
+    // Whatever models this machine has: tests speak to the sandbox.
+    LOCAL_MODELS_DIR: join(dir, "no-models"),
+    LORA_NAMES: "*",
+    LOG_LEVEL: "info",
+    RESTATE_LOGGING: "ERROR",
+    ...options.env,
+  };
+  const startServerProcess = async (name: string, role: "all" | "api" | "worker", at: number) => {
+    const address = `http://127.0.0.1:${at}`;
+    // A process that died while its neighbours were away comes up only when they are back: try as a supervisor would.
+    for (let tries = 0; ; tries++) {
+      try {
+        components.set(
+          name,
+          await startServer({
+            dataDir: join(dir, name),
+            url: address,
+            role,
+            name,
+            environment: { ...environment, ...extra, PORT: String(at) },
+          }),
+        );
+        return;
+      } catch (thrown) {
+        if (tries >= 20) throw thrown;
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+    }
+  };
+  const starters: Record<ProcessName, () => Promise<void>> = {
+    postgres: startPostgresProcess,
+    restate: startRestateProcess,
+    api: () => startServerProcess("api", options.roles === "split" ? "api" : "all", port.api),
+    worker: () => startServerProcess("worker", "worker", port.health),
+    worker2: () => startServerProcess("worker2", "worker", port.health2),
+  };
+  await starters.api();
+  if (options.roles === "split") await starters.worker();
+  if (options.secondWorker) await starters.worker2();
+  const urls = [url];
+  for (let more = 2; more <= (options.apis ?? 1); more++) {
+    const at = await freePort();
+    await startServerProcess(`api${more}`, "api", at);
+    urls.push(`http://127.0.0.1:${at}`);
+  }
+
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 4 });
+  pool.on("error", () => {});
+  const kill = async (processName: ProcessName) => components.get(processName)?.kill("SIGKILL");
+
+  return {
+    url,
+    urls,
+    key,
+    databaseUrl,
+    sandboxUrl: sandbox.url,
+    sandboxKey: SANDBOX_KEY,
+    storageDir,
+    restateDir,
+    adminUrl,
+    pids: () => Object.fromEntries([...components].map(([name, part]) => [name, part.pid])),
+    kill,
+    stopGracefully: async (processName) => components.get(processName)?.stop(),
+    async start(processName, extraEnvironment = {}) {
+      extra = extraEnvironment;
+      await starters[processName]();
+      extra = {};
+    },
+    waitForExit: async (processName) => void (await components.get(processName)?.exited),
+    async killAndRestart(processName, downMs = 0) {
+      await kill(processName);
+      if (downMs > 0) await new Promise((resolve) => setTimeout(resolve, downMs));
+      await starters[processName]();
+    },
+    ...(cluster && { cluster }),
+    query: async (text, values = []) => (await pool.query(text, values)).rows,
+    async stop() {
+      await pool.end().catch(() => {});
+      const servers = [...components.keys()].filter((name) => /^(api|worker)/.test(name));
+      for (const name of [...servers, "sandbox", "restate", "postgres"]) await components.get(name)?.stop();
+      await cluster?.stop();
+      if (!process.env.KEEP_TEST_ENVIRONMENT) rmSync(dir, { recursive: true, force: true });
+      else console.log(`test environment kept in ${dir}`);
+    },
+  };
+}

@@ -1,0 +1,242 @@
+// Runs with webhooks to receivers that fail, hang, redirect, hang up and recover by script, while the processes that send
+// are killed: every event arrives, each time with the same id and the same bytes, and none before its run has ended.
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { Webhook } from "standardwebhooks";
+import type { CampaignReport, CheckResult, Log } from "../../support/campaign.ts";
+import type { TestEnvironment } from "../../support/test-environment.ts";
+import { startTestEnvironment } from "../../support/test-environment.ts";
+import {
+  type ReceivedMessage,
+  type ScriptedResponse,
+  startWebhookReceiver,
+  type WebhookReceiver,
+  webhookEnv,
+} from "../receiver.ts";
+import { expectAtLeast, expectNone } from "./check-results.ts";
+
+type Size = { runs: number; kills: number; perSecond: number };
+
+const RECEIVERS = 4;
+/** What each message of a script meets before it is taken, attempt by attempt. */
+const RESPONSE_SCRIPTS: ScriptedResponse[][] = [
+  [],
+  [500],
+  ["hang"],
+  [{ status: 302, headers: { location: "http://169.254.169.254/latest/" } }],
+  ["reset"],
+  [503, "reset", 404],
+  [{ status: 429, headers: { "retry-after": "20" } }, 500],
+  ["hang", { status: 301, headers: { location: "http://127.0.0.1/" } }, 500, 502],
+];
+const scriptOf = (path: string) => Number(/\/script\/(\d+)/.exec(path)?.[1] ?? 0);
+
+/** A thousandth of the schedule: what is tried four times has waited some seconds. */
+const ENV = {
+  ...{ WEBHOOK_TIME_SCALE: "0.001", WEBHOOK_TIMEOUT_SECONDS: "1", WEBHOOK_PER_SECOND: "500" },
+  ...{ SUBMIT_SECONDS: "8", UNKNOWN_SECONDS: "25", LOOKUP_GRACE_SECONDS: "2", RUN_DEADLINE_SECONDS: "600" },
+};
+
+type Posted = { run_id: string; secret: string; script: number };
+
+export async function senderKillCampaign(size: Size, log: Log): Promise<CampaignReport> {
+  const receivers = await Promise.all(Array.from({ length: RECEIVERS }, () => startWebhookReceiver()));
+  for (const receiver of receivers)
+    receiver.respondWith(({ path }, times) => RESPONSE_SCRIPTS[scriptOf(path)]![times - 1] ?? 204);
+  const environment = await startTestEnvironment({
+    roles: "split",
+    secondWorker: true,
+    env: { ...ENV, ...webhookEnv(...receivers) },
+  });
+  try {
+    let isPosting = true;
+    const posting = postAll(environment, receivers, size).finally(() => {
+      isPosting = false;
+    });
+    const kills = await killSenders(environment, size.kills, () => isPosting, log);
+    const posted = await posting;
+    log(`${posted.length} runs posted, ${kills} kills; waiting for the rest`);
+    await untilSettled(environment, posted.length, 240);
+    const messages = receivers.flatMap(({ received }) => received);
+    const findings = [
+      ...(await checkDeliveries(environment, posted, messages)),
+      expectAtLeast("the senders were killed as often as planned", size.kills, kills),
+    ];
+    const tries = [...countBy(messages, (each) => String(each.headers["x-webhook-attempt"]))].sort();
+    return {
+      name: `${posted.length} runs, ${messages.length} messages, ${kills} kills of the senders`,
+      results: findings,
+      notes: [`by number of the attempt: ${tries.map(([n, count]) => `${n}: ${count}`).join(", ")}`],
+    };
+  } finally {
+    await environment.stop();
+    await Promise.all(receivers.map((each) => each.close()));
+  }
+}
+
+async function postAll(
+  world: TestEnvironment,
+  receivers: WebhookReceiver[],
+  { runs, perSecond }: Size,
+): Promise<Posted[]> {
+  const posts: Promise<Posted>[] = [];
+  for (let n = 0; n < runs; n++) {
+    const script = n % RESPONSE_SCRIPTS.length;
+    posts.push(postOne(world, `${receivers[n % RECEIVERS]!.url}/script/${script}`, { n, script }));
+    await pause(1000 / perSecond);
+  }
+  return Promise.all(posts);
+}
+
+/** As a good client does: one key, asked again until there is an answer. Every seventh run fails. */
+async function postOne(
+  world: TestEnvironment,
+  webhook_url: string,
+  { n, script }: { n: number; script: number },
+): Promise<Posted> {
+  const secret = `secret of run ${n} ${randomUUID()}`;
+  const prompt = n % 7 === 0 ? `[sandbox:fail] ${n}` : `${n}`;
+  const body = { prompt, width: 64, height: 64, webhook_url, webhook_secret: secret, metadata: { n } };
+  const headers = {
+    authorization: `Bearer ${world.key}`,
+    "content-type": "application/json",
+    "idempotency-key": randomUUID(),
+  };
+  for (let tries = 0; tries < 400; tries++) {
+    const answer = await fetch(`${world.url}/api/v1/runs/generate`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(10_000),
+    }).catch(() => undefined);
+    if (answer && answer.status < 300) return { ...((await answer.json()) as { run_id: string }), secret, script };
+    if (answer && answer.status < 500 && answer.status !== 429)
+      throw new Error(`refused: ${answer.status} ${await answer.text()}`);
+    await pause(150);
+  }
+  throw new Error("the API did not take the run in time");
+}
+
+/** Both workers send; one at a time is killed, sometimes while the other is just coming back. */
+async function killSenders(world: TestEnvironment, wanted: number, isBusy: () => boolean, log: Log): Promise<number> {
+  let kills = 0;
+  while (kills < wanted || isBusy()) {
+    if (kills >= wanted) {
+      await pause(200);
+      continue;
+    }
+    await pause(300 + Math.random() * 1200);
+    const place = kills % 2 === 0 ? "worker" : "worker2";
+    await world.killAndRestart(place, Math.random() < 0.5 ? 0 : Math.random() * 800);
+    kills++;
+    if (kills % 10 === 0) log(`${kills} kills`);
+  }
+  return kills;
+}
+
+async function untilSettled(world: TestEnvironment, wanted: number, seconds: number): Promise<void> {
+  const until = Date.now() + seconds * 1000;
+  for (;;) {
+    const [row] = await world.query<{ done: number; open: number }>(
+      `select (select count(*) from webhook_deliveries where status <> 'pending')::int as done,
+         (select count(*) from open_deliveries)::int + (select count(*) from open_runs)::int as open`,
+    );
+    if ((row!.done >= wanted && row!.open === 0) || Date.now() > until) return;
+    await pause(500);
+  }
+}
+
+type DeliveryRow = {
+  run_id: string;
+  status: string;
+  finished_ms: number;
+  event_id: string;
+  state: string;
+  body: string;
+};
+
+async function checkDeliveries(
+  world: TestEnvironment,
+  posted: Posted[],
+  messages: ReceivedMessage[],
+): Promise<CheckResult[]> {
+  const books = await world.query<DeliveryRow>(
+    `select r.run_id, r.status, extract(epoch from r.finished_at) * 1000 as finished_ms, e.event_id, d.status as state, d.body
+     from runs as r join events as e on e.run_id = r.run_id and e.terminal
+     join webhook_deliveries as d on d.event_id = e.event_id`,
+  );
+  const byRun = Map.groupBy(messages, ({ event }) => String(event.data.run_id));
+  const bookOf = new Map(books.map((book) => [book.run_id, book]));
+  const wrong = (isWrong: (run: Posted, own: ReceivedMessage[], book: DeliveryRow | undefined) => boolean) =>
+    posted
+      .filter((run) => isWrong(run, byRun.get(run.run_id) ?? [], bookOf.get(run.run_id)))
+      .map(({ run_id }) => run_id);
+  const count = posted.length;
+  const doubles = books.length - new Set(books.map(({ run_id }) => run_id)).size;
+  return [
+    expectNone(
+      "every run has ended, with one event and one delivery",
+      wrong((_r, _o, book) => !book),
+      count,
+    ),
+    expectNone("no event was made into two deliveries", doubles > 0 ? [`${doubles} too many`] : [], books.length),
+    expectNone(
+      "every event has arrived at least once",
+      wrong((_r, own) => own.length === 0),
+      count,
+    ),
+    expectNone(
+      "every delivery is known as delivered",
+      wrong((_r, _o, book) => book?.state !== "delivered"),
+      count,
+    ),
+    expectNone(
+      "every attempt had the id of the event",
+      wrong((_r, own, book) => own.some(({ headers }) => headers["webhook-id"] !== `evt_${book?.event_id}`)),
+      count,
+    ),
+    expectNone(
+      "every attempt had the same bytes, as they are kept",
+      wrong((_r, own, book) => own.some(({ bytes }) => bytes.toString() !== book?.body)),
+      count,
+    ),
+    expectNone(
+      "no message came before its run had ended, and all tell how it ended",
+      wrong((_r, own, book) =>
+        own.some(({ at, event }) => at < Math.floor(book?.finished_ms ?? 0) || event.data.status !== book?.status),
+      ),
+      count,
+    ),
+    expectNone(
+      "every attempt was signed with the secret of its run",
+      wrong((run, own) => !own.every((one) => isSigned(one, run))),
+      count,
+    ),
+    expectNone(
+      "every script was played to its end",
+      wrong((run, own) => own.length < RESPONSE_SCRIPTS[run.script]!.length + 1),
+      count,
+    ),
+    expectNone("no message went to a run that nobody posted", unknownRuns(posted, byRun), messages.length),
+  ];
+}
+
+const unknownRuns = (posted: Posted[], byRun: Map<string, unknown>) => {
+  const known = new Set(posted.map(({ run_id }) => run_id));
+  return [...byRun.keys()].filter((run) => !known.has(run));
+};
+
+/** The package holds messages of the last five minutes to be fresh; a campaign lasts longer, so each has its own clock. */
+function isSigned(message: ReceivedMessage, { secret }: Posted): boolean {
+  const receiver = new Webhook(Buffer.from(secret).toString("base64"));
+  const [id, time] = [String(message.headers["webhook-id"]), Number(message.headers["webhook-timestamp"])];
+  const given = String(message.headers["webhook-signature"]).split(" ");
+  const isFresh = Math.abs(message.at / 1000 - time) < 60;
+  return isFresh && given.includes(receiver.sign(id, new Date(time * 1000), message.bytes.toString()));
+}
+
+function countBy<T>(items: T[], of: (item: T) => string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const item of items) counts.set(of(item), (counts.get(of(item)) ?? 0) + 1);
+  return counts;
+}

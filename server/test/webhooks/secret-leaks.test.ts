@@ -1,0 +1,158 @@
+// Secrets of webhooks are nowhere: in no answer, no row, no event, no log and nothing that the engine has written down. All
+// books are read whole, and a book that would show one is proved to be read.
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { drawScene } from "../conformance/suite.ts";
+import { type createHttpCaller, type SendApiRequest, sendOverHttp } from "../support/api-caller.ts";
+import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
+import { startWebhookReceiver, type WebhookReceiver, webhookEnv } from "./receiver.ts";
+
+const canary = (n: number) => `canary-${n}-Qx7vRk2mZ8tLw5`;
+const key = Buffer.from("canary-key-of-32-bytes-Qx7vRk2mZ8").toString("base64");
+/** Given by callers, in every place that takes one. */
+const SECRETS = [canary(1), canary(2), canary(3), canary(4), canary(5), canary(6), `whsec_${key}`];
+/** Says that a book is read: it must be found where it may stand. */
+const MARK = "marked-by-the-canary-test";
+
+let receiver: WebhookReceiver;
+let environment: TestEnvironment;
+const answers: string[] = [];
+const ours: string[] = [];
+
+beforeAll(async () => {
+  receiver = await startWebhookReceiver();
+  environment = await startTestEnvironment({
+    env: { ...webhookEnv(receiver), WEBHOOK_TIME_SCALE: "0.02", LOG_LEVEL: "debug" },
+  });
+}, 120_000);
+afterAll(async () => {
+  await environment?.stop();
+  await receiver?.close();
+}, 60_000);
+
+/** As callers do it, with every answer kept whole. */
+function keeping(): ReturnType<typeof createHttpCaller>["send"] {
+  const send: SendApiRequest = sendOverHttp(environment);
+  return async (method, path, sending) => {
+    const answer = await send(method, `/api/v1${path}`, sending);
+    answers.push(`${[...answer.headers].join("\n")}\n${answer.bytes}`);
+    return answer;
+  };
+}
+
+const forms = (secret: string) => {
+  const bytes = Buffer.from(secret);
+  return [secret, bytes.toString("base64").replace(/=+$/, ""), bytes.toString("hex"), bytes.toString("base64url")];
+};
+const findIn = (text: string, secrets: string[]) =>
+  secrets.filter((secret) => forms(secret).some((form) => text.includes(form)));
+
+async function live(): Promise<string> {
+  const send = keeping();
+  const post = (path: string, body?: unknown, headers?: Record<string, string>) =>
+    send("POST", path, { ...(body !== undefined && { body }), ...(headers && { headers }) });
+  receiver.respondWith((_, times) => (times < 3 ? 500 : 204));
+  const small = { prompt: `${MARK} a boat`, width: 64, height: 64, webhook_url: `${receiver.url}/run` };
+  const twice = { "idempotency-key": "canary-once" };
+  const runs = [
+    (await post("/runs/generate", { ...small, webhook_secret: SECRETS[0], metadata: { note: MARK } }, twice)).body
+      .run_id,
+    (await post("/runs/generate", { ...small, webhook_secret: SECRETS[6] })).body.run_id,
+    (await post("/runs/generate", { ...small, prompt: "[sandbox:fail] x", webhook_secret: SECRETS[1] })).body.run_id,
+  ];
+  await post("/runs/generate", { ...small, webhook_secret: SECRETS[0], metadata: { note: MARK } }, twice);
+  await post("/runs/generate", { ...small, webhook_secret: SECRETS[0], width: 1 });
+  await post("/runs/generate", { ...small, webhook_secret: `${SECRETS[0]}${"x".repeat(300)}` });
+  await post("/runs/generate", { ...small, webhook_url: "https://10.0.0.1/", webhook_secret: SECRETS[0] });
+  await post("/runs/estimate", { operation: "images.generate", input: { ...small, webhook_secret: SECRETS[0] } });
+  const form = new FormData();
+  form.set("file", new Blob([new Uint8Array(await drawScene())], { type: "image/png" }), "a.png");
+  form.set("webhook_url", `${receiver.url}/upload`);
+  form.set("webhook_secret", SECRETS[2]!);
+  runs.push((await post("/upload", form)).body.data.run_id);
+
+  const hook = (await post("/webhooks", { url: `${receiver.url}/hook`, secret: SECRETS[3] })).body;
+  await send("PATCH", `/webhooks/${hook.id}`, { body: { secret: SECRETS[3], enabled: true } });
+  await post(`/webhooks/${hook.id}/rotate`, { secret: SECRETS[4] });
+  await post("/webhooks/secret/rotate", { secret: SECRETS[5] });
+  await post(`/webhooks/${hook.id}/test`, {});
+  const made = [
+    (await post("/webhooks", { url: `${receiver.url}/made` })).body,
+    (await post(`/webhooks/${hook.id}/rotate`, {})).body,
+    (await post("/webhooks/secret/rotate", {})).body,
+  ];
+  // Ours are shown where they are made: those three answers aside, they are as secret as the others.
+  answers.splice(-3);
+  ours.push(...made.map(({ secret }) => secret.slice("whsec_".length)));
+  await post("/runs/generate", { ...small, prompt: "one more" });
+  for (const run of runs) await receiver.got(3, ({ event }) => event.data.run_id === run, 60);
+  const { data } = (await send("GET", "/webhooks/deliveries?limit=100")).body;
+  for (const { id } of data) await send("GET", `/webhooks/deliveries/${id}`);
+  await post(`/webhooks/deliveries/${data[0].id}/redeliver`);
+  const paths = ["/runs", "/webhooks", `/webhooks/${hook.id}`, "/audit", "/usage"];
+  for (const path of [...paths, ...runs.map((run) => `/runs/${run}`), ...runs.map((run) => `/runs/${run}/tree`)]) {
+    await send("GET", path);
+  }
+  for (const run of runs) await send("GET", `/runs/${run}/events`);
+  return runs[0];
+}
+
+/** Every row of every table, as text; what is bytes is read as bytes too. */
+async function readRows(): Promise<string> {
+  const tables = await environment.query<{ name: string }>(
+    "select oid::regclass::text as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace",
+  );
+  const rows = await Promise.all(
+    tables.map(({ name }) => environment.query(`select to_jsonb(t)::text as row from ${name} as t`)),
+  );
+  const text = rows.flat().map(({ row }) => String(row));
+  const bytes = text.flatMap((row) =>
+    [...row.matchAll(/\\\\x([0-9a-f]+)/g)].map(([, hex]) => Buffer.from(hex!, "hex").toString("latin1")),
+  );
+  return [...text, ...bytes].join("\n");
+}
+
+/** What the engine tells of every invocation, with the steps of each, and its files as they lie on the disk. */
+async function readEngine(): Promise<string> {
+  const ask = async (query: string) => {
+    const answer = await fetch(`${environment.adminUrl}/query`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json" },
+      body: JSON.stringify({ query }),
+    });
+    return answer.text();
+  };
+  const told = await Promise.all(
+    ["select * from sys_journal", "select * from sys_invocation", "select * from state"].map(ask),
+  );
+  return `${told.join("\n")}\n${filesIn(environment.restateDir)}`;
+}
+
+const filesIn = (folder: string): string =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
+    .map((path) => readFileSync(path, "latin1"))
+    .join("\n");
+
+it("is in no book: answers, rows, logs, messages, or what the engine keeps", async () => {
+  const runId = await live();
+  const logs = ["api"].map((name) => filesIn(join(dirname(environment.storageDir), name))).join("\n");
+  const messages = receiver.received.map(({ headers, bytes }) => `${JSON.stringify(headers)}\n${bytes}`).join("\n");
+  const books = { answers: answers.join("\n"), rows: await readRows(), engine: await readEngine(), logs, messages };
+  const deliveries = await environment.query<{ delivery_id: string }>(
+    "select delivery_id from webhook_deliveries where run_id = $1",
+    [runId],
+  );
+  // Each book is read, and holds what it may hold.
+  expect(books.answers).toContain(MARK);
+  expect(books.rows).toContain(MARK);
+  expect(books.messages).toContain(MARK);
+  expect(books.engine).toContain(deliveries[0]!.delivery_id);
+  expect(books.engine).toContain("Webhook");
+  expect(books.logs).toContain('"msg":"ready"');
+  expect((await environment.query("select from webhook_secrets")).length).toBeGreaterThanOrEqual(8);
+  const found = Object.entries(books).map(([name, text]) => [name, findIn(text, [...SECRETS, key, ...ours])]);
+  expect(Object.fromEntries(found)).toEqual({ answers: [], rows: [], engine: [], logs: [], messages: [] });
+}, 180_000);
