@@ -11,7 +11,7 @@ const app = express();
 app.post("/gesso", express.raw({ type: "*/*" }), async (request, response) => {
   try {
     const event = await unwrap<{ run_id: string }>(request.body, request.headers, WEBHOOK_SECRET);
-    // The same message may come twice; its id tells.
+    // Deduplicate: a message can arrive twice, with the same ID.
     const id = String(request.headers["webhook-id"]);
     if (!seen.has(id)) console.log(event.type, event.data.run_id);
     seen.add(id);

@@ -12,7 +12,7 @@ app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => d
 app.post("/gesso", async (request, reply) => {
   try {
     const event = await unwrap<{ run_id: string }>(request.body as Buffer, request.headers, WEBHOOK_SECRET);
-    // The same message may come twice; its id tells.
+    // Deduplicate: a message can arrive twice, with the same ID.
     const id = String(request.headers["webhook-id"]);
     if (!seen.has(id)) console.log(event.type, event.data.run_id);
     seen.add(id);

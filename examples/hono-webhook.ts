@@ -11,7 +11,7 @@ const app = new Hono();
 app.post("/gesso", async (context) => {
   try {
     const event = await unwrap<{ run_id: string }>(await context.req.text(), context.req.raw, WEBHOOK_SECRET);
-    // The same message may come twice; its id tells.
+    // Deduplicate: a message can arrive twice, with the same ID.
     const id = context.req.header("webhook-id") ?? "";
     if (!seen.has(id)) console.log(event.type, event.data.run_id);
     seen.add(id);

@@ -7,7 +7,7 @@ export async function POST(request: Request): Promise<Response> {
   const { WEBHOOK_SECRET = "" } = process.env;
   try {
     const event = await unwrap<{ run_id: string }>(await request.text(), request.headers, WEBHOOK_SECRET);
-    // The same message may come twice; its id tells.
+    // Deduplicate: a message can arrive twice, with the same ID.
     const id = request.headers.get("webhook-id") ?? "";
     if (!seen.has(id)) console.log(event.type, event.data.run_id);
     seen.add(id);
