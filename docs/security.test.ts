@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const page = readFileSync(`${ROOT}/docs/guide/security-model.md`, "utf8");
+const page = readFileSync(`${ROOT}/docs/guide/security.md`, "utf8");
 /** The rows of the tables that have promises in them. */
 const rows = [...page.matchAll(/^\| Promise .*\n\|-.*\n((?:\|.*\n)+)/gm)].flatMap(([, body]) =>
   body!.trim().split("\n"),
