@@ -1,4 +1,5 @@
-// Serves the page and the built client, and passes on only what the page may do, with the key that the page never sees.
+// Serves browser-page.html and the built client, and forwards the requests that the page needs to Gesso. It adds the API
+// key, so the key never reaches the browser. In production, authenticate the user first.
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { normalize } from "node:path";
@@ -7,7 +8,7 @@ import { Readable } from "node:stream";
 const [port = "8080"] = process.argv.slice(2);
 const { GESSO_URL = "http://127.0.0.1:7788", GESSO_API_KEY = "" } = process.env;
 const CLIENT = new URL("../sdk/dist/esm/", import.meta.url);
-/** Everything else is refused. */
+/** Requests that the page can make. All others return 403. */
 const ALLOWED = [/^POST \/api\/v1\/runs\/generate$/, /^GET \/api\/v1\/runs\/[\w-]+$/, /^GET \/files\/.+/];
 
 const server = createServer(async (request, response) => {
@@ -23,23 +24,26 @@ const server = createServer(async (request, response) => {
   const path = url.replace(/^\/gesso/, "");
   if (path === url || !ALLOWED.some((allowed) => allowed.test(`${method} ${path}`)))
     return response.writeHead(403).end();
-  const kept = ["content-type", "accept", "prefer", "idempotency-key"];
+  const forwardedHeaders = ["content-type", "accept", "prefer", "idempotency-key"];
   const headers = Object.fromEntries(
-    kept.flatMap((name) => (request.headers[name] ? [[name, String(request.headers[name])]] : [])),
+    forwardedHeaders.flatMap((name) => (request.headers[name] ? [[name, String(request.headers[name])]] : [])),
   );
-  const answer = await fetch(GESSO_URL + path, {
+  const upstream = await fetch(GESSO_URL + path, {
     method,
     headers: { ...headers, authorization: `Bearer ${GESSO_API_KEY}` },
     ...(method === "POST" && { body: Readable.toWeb(request) as ReadableStream, duplex: "half" }),
   } as RequestInit);
-  // Files lie at an address of Gesso's own; in the page they are below ours.
-  const text = Buffer.from(await answer.arrayBuffer());
-  const isJson = answer.headers.get("content-type")?.includes("json");
-  const here = `http://${request.headers.host}/gesso`;
-  const body = isJson ? text.toString().replaceAll(GESSO_URL, here) : text;
-  const shown = ["content-type", "x-run-id", "x-request-id", "retry-after"];
-  const own = shown.flatMap((name) => (answer.headers.get(name) ? [[name, answer.headers.get(name)!]] : []));
-  response.writeHead(answer.status, Object.fromEntries(own)).end(body);
+  // File URLs point to Gesso. The page loads them through this proxy, so rewrite their origin.
+  const bytes = Buffer.from(await upstream.arrayBuffer());
+  const isJson = upstream.headers.get("content-type")?.includes("json");
+  const proxyUrl = `http://${request.headers.host}/gesso`;
+  const body = isJson ? bytes.toString().replaceAll(GESSO_URL, proxyUrl) : bytes;
+  const exposedHeaders = ["content-type", "x-run-id", "x-request-id", "retry-after"];
+  const responseHeaders = exposedHeaders.flatMap((name) => {
+    const value = upstream.headers.get(name);
+    return value ? [[name, value]] : [];
+  });
+  response.writeHead(upstream.status, Object.fromEntries(responseHeaders)).end(body);
 });
 server.listen(Number(port), "127.0.0.1", () =>
   console.log(`http://127.0.0.1:${(server.address() as { port: number }).port}`),

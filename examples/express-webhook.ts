@@ -1,5 +1,5 @@
-// A receiver that believes only what Gesso signed. The body is taken as bytes: parsed and printed again it would no
-// longer fit its signature.
+// Express webhook receiver that verifies the signature of each message. It reads the raw body: parsing and re-serializing
+// would change the bytes and break the signature.
 import { unwrap, WebhookVerificationError } from "@gesso/client/webhooks";
 import express from "express";
 

@@ -1,4 +1,5 @@
-// The same receiver with Fastify, which would parse the body by itself: it is told to leave it as bytes.
+// Fastify webhook receiver that verifies the signature of each message. A custom content type parser keeps the raw body,
+// because Fastify parses JSON by default.
 import { unwrap, WebhookVerificationError } from "@gesso/client/webhooks";
 import { fastify } from "fastify";
 

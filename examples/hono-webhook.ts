@@ -1,4 +1,5 @@
-// The same receiver with Hono, here on Node; the route is the same on workers, Bun and Deno.
+// Hono webhook receiver that verifies the signature of each message. It runs on Node here; the route is the same on
+// workers, Bun and Deno.
 import { unwrap, WebhookVerificationError } from "@gesso/client/webhooks";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";

@@ -1,4 +1,4 @@
-// A route handler as Next.js has them: POST starts a run and answers at once, GET tells how it stands. The key stays here.
+// Next.js route handler. POST creates a run and responds at once; GET returns its status. The API key stays on the server.
 import { createClient, GessoError } from "@gesso/client";
 
 const client = createClient();

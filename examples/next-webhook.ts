@@ -1,4 +1,4 @@
-// The same receiver as a route handler of Next.js: copy it to `app/api/gesso/route.ts`.
+// Webhook receiver as a Next.js route handler. Copy it to `app/api/gesso/route.ts`.
 import { unwrap, WebhookVerificationError } from "@gesso/client/webhooks";
 
 const seen = new Set<string>();

@@ -1,7 +1,7 @@
-// A picture from the command line. Ctrl-C stops waiting and cancels the run.
+// Generates an image from the command line and saves it. Ctrl-C stops waiting and cancels the run.
 import { createClient, RunFailedError } from "@gesso/client";
 
-const [prompt = "a red bicycle by the sea", file = "picture.png"] = process.argv.slice(2);
+const [prompt = "a red boat on the sea", file = "image.png"] = process.argv.slice(2);
 const stop = new AbortController();
 process.once("SIGINT", () => stop.abort());
 
