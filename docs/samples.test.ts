@@ -1,36 +1,69 @@
-// The samples of the guides, run as they stand: each page in a folder of its own, top to bottom, against a whole Gesso.
-// A block that is marked `bash run` is one test; it fails when any of its commands does.
+// Runs every sample of the documentation against a running Gesso and checks every link.
+//
+// Each page is one folder. Its `ts` and `bash` blocks run from top to bottom, with the hidden set-up and assertions that
+// docs/markdown-samples.ts describes. All `ts` blocks are type-checked too.
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type GessoInstance, startGesso } from "@gesso/dev/start";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-
-/** Samples of the client are TypeScript and run by its own tests; models would be downloaded; figures are measured. */
-const PAGES_WITHOUT_SAMPLES = ["capacity-planning.md", "local-models.md", "migrate.md", "typescript-client.md"];
+import { anchorsOf, parsePage, type Sample } from "./markdown-samples.ts";
+import { openSession, type Session, sampleFile } from "./sample-session.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const GUIDE = join(ROOT, "docs", "guide");
-/** Pages of single providers lie in a folder of their own: their samples would need a key. */
-const guides = readdirSync(GUIDE).filter((name) => name.endsWith(".md"));
-const PAGES = ["README.md", ...guides.map((name) => join("docs", "guide", name))];
-const BLOCK = /^```bash run\n([\s\S]*?)^```$/gm;
+const list = (pattern: string) => globSync(pattern, { cwd: ROOT }).sort();
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
-const blocksOf = (page: string) => {
-  const text = readFileSync(join(ROOT, page), "utf8");
-  return [...text.matchAll(BLOCK)].map((match) => {
-    const line = text.slice(0, match.index).split("\n").length;
-    return [`line ${line}`, match[1] ?? ""] as const;
-  });
-};
+const PAGES = ["README.md", ...list("docs/guide/**/*.md"), ...list("{sdk,cli,sandbox}/README.md")];
+const parsed = PAGES.map((path) => ({ path, ...parsePage(read(path)) }));
+const isRunning = ({ skipReason }: Sample) => skipReason === undefined;
 
-const folder = mkdtempSync(join(tmpdir(), "gesso-docs-"));
+const folder = mkdtempSync(join(tmpdir(), "gesso-samples-"));
+const directoryOf = (page: string) => join(folder, page.replaceAll(/\W+/g, "-"));
 let gesso: GessoInstance;
 
+/** What a `ts` block may use without declaring it. */
+const SUPPLIED: Record<string, string> = {
+  assert: 'import assert from "node:assert/strict";',
+  existsSync: 'import { existsSync } from "node:fs";',
+  client: 'import { createClient as createSampleClient } from "@gesso/client"; const client = createSampleClient();',
+};
+
+const declares = (code: string, name: string) =>
+  new RegExp(`^(export )?(const|let|(async )?function|class) ${name}\\b`, "m").test(code) ||
+  new RegExp(`^(import|const|let) [^;=]*[{,]\\s*(\\w+( as|:) )?${name}\\s*[,}]`, "m").test(code) ||
+  new RegExp(`^import ${name}\\b`, "m").test(code);
+
+/** One module per block. The supplied names are on the first line, so that all others keep their numbers. */
+const moduleOf = ({ code }: Sample) => {
+  const supplied = Object.keys(SUPPLIED).filter((name) => !declares(code, name) && code.includes(name));
+  return `${supplied.map((name) => SUPPLIED[name]).join(" ")} export {};${code}\n`;
+};
+
 beforeAll(async () => {
+  symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n');
+  const compilerOptions = { noUnusedLocals: false, noUnusedParameters: false };
+  const project = { extends: join(ROOT, "tsconfig.json"), compilerOptions, include: ["*/line-*.ts"], exclude: [] };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(project));
+  for (const { path, samples } of parsed) {
+    mkdirSync(directoryOf(path));
+    for (const sample of samples.filter(isRunning)) {
+      if (sample.language === "ts") writeFileSync(join(directoryOf(path), sampleFile(sample)), moduleOf(sample));
+    }
+  }
   gesso = await startGesso({ dataDir: folder, ephemeral: true, log: () => {} });
 }, 90_000);
 
@@ -39,36 +72,62 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
-const run = async (script: string, cwd: string) => {
-  const path = `${join(ROOT, "node_modules", ".bin")}:${process.env.PATH}`;
-  const env = { PATH: path, HOME: cwd, GESSO_URL: gesso.url, GESSO_API_KEY: gesso.key };
-  const options = { cwd, env, timeout: 60_000 };
-  return promisify(execFile)("bash", ["-euo", "pipefail", "-c", script], options).catch((thrown) => {
-    throw new Error(`exit ${thrown.code}\n${thrown.stdout}\n${thrown.stderr}`);
+describe.each(parsed.filter(({ samples }) => samples.some(isRunning)))("$path", ({ path, samples }) => {
+  let session: Session;
+  beforeAll(() => {
+    const directory = directoryOf(path);
+    const commands = `${join(ROOT, "node_modules", ".bin")}:${process.env.PATH}`;
+    session = openSession(directory, {
+      PATH: commands,
+      HOME: directory,
+      GESSO_URL: gesso.url,
+      GESSO_API_KEY: gesso.key,
+    });
   });
-};
+  afterAll(() => session?.end());
 
-describe.each(PAGES.filter((page) => blocksOf(page).length > 0))("%s", (page) => {
-  const place = mkdtempSync(join(folder, "page-"));
-  it.each(blocksOf(page))(
-    "the sample at %s works",
-    async (_, script) => {
-      await run(script, place);
-    },
+  it.each(samples.filter(isRunning))(
+    "runs the $language sample at line $line",
+    (sample) => session.run(sample),
     70_000,
   );
 });
 
-it("has samples in every guide but those that say why not", () => {
-  const silent = PAGES.filter((page) => blocksOf(page).length === 0);
-  expect(silent).toEqual(PAGES_WITHOUT_SAMPLES.map((page) => join("docs", "guide", page)));
+it("has samples that fit their types", async () => {
+  const result = await promisify(execFile)(join(ROOT, "node_modules/.bin/tsc"), ["--noEmit", "-p", folder]).catch(
+    (error) => error,
+  );
+  expect(`${result.stdout}${result.stderr}`).toBe("");
+}, 60_000);
+
+it("follows the convention for samples", () => {
+  const problems = parsed.flatMap(({ path, problems }) => problems.map((problem) => `${path}, ${problem}`));
+  expect(problems).toEqual([]);
 });
 
-it("links only to files that are there", () => {
-  const byHand = ["CONTRIBUTING.md", "AGENTS.md", "CHANGELOG.md", ...PAGES];
-  const dead = byHand.flatMap((page) => {
-    const links = readFileSync(join(ROOT, page), "utf8").matchAll(/\]\((?!https?:|#)([^)#]+)/g);
-    return [...links].map((link) => join(page, "..", link[1] ?? "")).filter((path) => !existsSync(join(ROOT, path)));
+it("has a running sample on every page, except on those that state why not", () => {
+  const silent = parsed.filter(({ samples }) => !samples.some(isRunning));
+  expect(silent.filter((page) => !page.withoutSamplesReason).map(({ path }) => path)).toEqual([]);
+  const stale = parsed.filter((page) => page.withoutSamplesReason && page.samples.some(isRunning));
+  expect(stale.map(({ path }) => path)).toEqual([]);
+});
+
+it("links only to files and headings that exist", () => {
+  const pages = [...list("*.md"), ...list("{docs,sdk,cli,sandbox,examples,.github}/**/*.md")].filter(
+    (path) => !path.includes("node_modules/") && !path.includes("/dist/") && !path.includes(".gesso/"),
+  );
+  expect(pages.length).toBeGreaterThan(40);
+  const broken = pages.flatMap((page) => {
+    const text = read(page)
+      .replaceAll(/^```[\s\S]*?^```$/gm, "")
+      .replaceAll(/`[^`\n]*`/g, "");
+    const links = [...text.matchAll(/\]\((?!https?:|mailto:)([^)\s#]*)(?:#([^)\s]+))?\)/g)];
+    return links.flatMap(([link, path, anchor]) => {
+      const target = path ? join(dirname(page), path) : page;
+      if (!existsSync(join(ROOT, target))) return [`${page}: ${link}`];
+      if (!anchor || !target.endsWith(".md")) return [];
+      return anchorsOf(read(target)).has(anchor) ? [] : [`${page}: ${link}`];
+    });
   });
-  expect(dead).toEqual([]);
+  expect(broken).toEqual([]);
 });
