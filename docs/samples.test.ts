@@ -112,6 +112,12 @@ it("has a running sample on every page, except on those that state why not", () 
   expect(stale.map(({ path }) => path)).toEqual([]);
 });
 
+it("lists every page in docs/README.md", () => {
+  const index = read("docs/README.md");
+  const pages = list("docs/{guide,reference}/**/*.md").map((path) => path.slice("docs/".length));
+  expect(pages.filter((path) => !index.includes(`](${path})`))).toEqual([]);
+});
+
 it("links only to files and headings that exist", () => {
   const pages = [...list("*.md"), ...list("{docs,sdk,cli,sandbox,examples,.github}/**/*.md")].filter(
     (path) => !path.includes("node_modules/") && !path.includes("/dist/") && !path.includes(".gesso/"),
