@@ -1,4 +1,4 @@
-// Runs the samples of one page in one folder: the `bash` blocks in one shell, the `ts` blocks as modules in one process.
+// Runs the samples of a page in its folder: the `bash` blocks of a page in one shell, the `ts` blocks as modules.
 import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,8 +7,14 @@ import type { Sample } from "./markdown-samples.ts";
 
 const SAMPLE_SECONDS = 60;
 
+/** One process for the modules of all pages, because loading the client takes longer than most samples. */
 const MODULE_RUNNER = `
-process.on("message", async (url) => {
+process.on("message", async ({ url, directory, environment }) => {
+  if (process.cwd() !== directory) {
+    process.chdir(directory);
+    for (const name of Object.keys(process.env)) delete process.env[name];
+    Object.assign(process.env, environment);
+  }
   const error = await import(url).then(() => undefined, (thrown) => String(thrown?.stack ?? thrown));
   process.send({ error });
 });`;
@@ -16,53 +22,60 @@ process.on("message", async (url) => {
 /** Without assertions, an HTTP error is the only sign that a sample is wrong. */
 const STRICT_CURL = 'curl() { command curl --fail "$@"; }';
 
-export type Session = { run(sample: Sample): Promise<void>; end(): void };
+export type SamplePage = { directory: string; environment: Record<string, string> };
+export type SampleRunner = { run(page: SamplePage, sample: Sample): Promise<void>; endPage(): void; end(): void };
 
-export function openSession(directory: string, environment: Record<string, string>): Session {
-  const started: ChildProcess[] = [];
-  const start = (command: string, parameters: string[]) => {
-    const stdio = ["pipe", "pipe", "pipe", command === "bash" ? "pipe" : "ipc"] as const;
-    // A process group of its own, so that servers which a sample leaves in the background end with the page.
-    const child = spawn(command, parameters, { cwd: directory, env: environment, stdio: [...stdio], detached: true });
-    started.push(child);
-    return child;
-  };
+export function createSampleRunner(): SampleRunner {
   let shell: ChildProcess | undefined;
   let modules: ChildProcess | undefined;
 
-  const runBash = (sample: Sample) => {
+  const runBash = ({ directory, environment }: SamplePage, sample: Sample) => {
     const file = join(directory, sampleFile(sample));
     const curl = sample.hasAssertions ? "unset -f curl" : STRICT_CURL;
     writeFileSync(file, `${sample.code}\n`);
-    shell ??= start("bash", ["-euo", "pipefail"]);
+    shell ??= start("bash", ["-euo", "pipefail"], { cwd: directory, env: environment });
     const child = shell;
-    return settle(child, (resolve) => {
-      child.stdio[3]?.once("data", () => resolve(undefined));
+    return settle(child, (finish) => {
+      child.stdio[3]?.once("data", () => finish());
       child.stdin?.write(`${curl} || true\nsource ${file} </dev/null\necho done >&3\n`);
     });
   };
 
-  const runModule = (sample: Sample) => {
-    modules ??= start(process.execPath, ["--input-type=module", "--eval", MODULE_RUNNER]);
+  const runModule = (page: SamplePage, sample: Sample) => {
+    if (!modules || hasEnded(modules)) modules = start(process.execPath, ["--input-type=module", "-e", MODULE_RUNNER]);
     const child = modules;
-    return settle(child, (resolve) => {
-      child.once("message", ({ error }: { error?: string }) => resolve(error));
-      child.send(pathToFileURL(join(directory, sampleFile(sample))).href);
+    return settle(child, (finish) => {
+      child.once("message", ({ error }: { error?: string }) => finish(error));
+      child.send({ ...page, url: pathToFileURL(join(page.directory, sampleFile(sample))).href });
     });
   };
 
+  const endPage = () => {
+    if (shell) endGroup(shell);
+    shell = undefined;
+  };
   return {
-    run: (sample) => (sample.language === "bash" ? runBash(sample) : runModule(sample)),
+    run: (page, sample) => (sample.language === "bash" ? runBash(page, sample) : runModule(page, sample)),
+    endPage,
     end: () => {
-      for (const { pid } of started) if (pid !== undefined) endGroup(pid);
+      endPage();
+      if (modules) endGroup(modules);
     },
   };
 }
 
 export const sampleFile = ({ language, line }: Sample) => `line-${line}.${language === "ts" ? "ts" : "sh"}`;
 
+/** Starts a process group, so that servers which a sample leaves in the background end with it. */
+function start(command: string, parameters: string[], options: { cwd?: string; env?: Record<string, string> } = {}) {
+  const channel = command === "bash" ? "pipe" : "ipc";
+  return spawn(command, parameters, { ...options, stdio: ["pipe", "pipe", "pipe", channel], detached: true });
+}
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
+
 /** Resolves when the sample has ended well. Rejects with everything that it wrote otherwise. */
-function settle(child: ChildProcess, begin: (resolve: (error?: string) => void) => void): Promise<void> {
+function settle(child: ChildProcess, begin: (finish: (error?: string) => void) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     let output = "";
     const collect = (chunk: unknown) => {
@@ -78,18 +91,22 @@ function settle(child: ChildProcess, begin: (resolve: (error?: string) => void) 
     };
     // The last output can arrive after the exit, and a background process can keep the pipes open for ever.
     const exit = (code: number | null) => setTimeout(() => finish(`exit code ${code}`), 100);
-    const timer = setTimeout(() => finish(`no end after ${SAMPLE_SECONDS} s`), SAMPLE_SECONDS * 1000);
+    const timer = setTimeout(() => {
+      // A result that comes later must not count for the next sample.
+      endGroup(child);
+      finish(`no end after ${SAMPLE_SECONDS} s`);
+    }, SAMPLE_SECONDS * 1000);
     child.stdout?.on("data", collect);
     child.stderr?.on("data", collect);
-    if (child.exitCode !== null) return finish("an earlier sample of this page ended the process");
+    if (hasEnded(child)) return finish("an earlier sample of this page ended the shell");
     child.on("exit", exit);
     begin(finish);
   });
 }
 
-function endGroup(pid: number): void {
+function endGroup({ pid }: ChildProcess): void {
   try {
-    process.kill(-pid, "SIGKILL");
+    if (pid !== undefined) process.kill(-pid, "SIGKILL");
   } catch {
     // The group has ended already.
   }

@@ -20,7 +20,7 @@ import { promisify } from "node:util";
 import { type GessoInstance, startGesso } from "@gesso/dev/start";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { anchorsOf, parsePage, type Sample } from "./markdown-samples.ts";
-import { openSession, type Session, sampleFile } from "./sample-session.ts";
+import { createSampleRunner, sampleFile } from "./sample-session.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const list = (pattern: string) => globSync(pattern, { cwd: ROOT }).sort();
@@ -32,6 +32,7 @@ const isRunning = ({ skipReason }: Sample) => skipReason === undefined;
 
 const folder = mkdtempSync(join(tmpdir(), "gesso-samples-"));
 const directoryOf = (page: string) => join(folder, page.replaceAll(/\W+/g, "-"));
+const runner = createSampleRunner();
 let gesso: GessoInstance;
 
 /** What a `ts` block may use without declaring it. */
@@ -68,27 +69,22 @@ beforeAll(async () => {
 }, 90_000);
 
 afterAll(async () => {
+  runner.end();
   await gesso?.stop();
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
 describe.each(parsed.filter(({ samples }) => samples.some(isRunning)))("$path", ({ path, samples }) => {
-  let session: Session;
-  beforeAll(() => {
-    const directory = directoryOf(path);
-    const commands = `${join(ROOT, "node_modules", ".bin")}:${process.env.PATH}`;
-    session = openSession(directory, {
-      PATH: commands,
-      HOME: directory,
-      GESSO_URL: gesso.url,
-      GESSO_API_KEY: gesso.key,
-    });
-  });
-  afterAll(() => session?.end());
+  const directory = directoryOf(path);
+  const commands = `${join(ROOT, "node_modules", ".bin")}:${process.env.PATH}`;
+  afterAll(runner.endPage);
 
   it.each(samples.filter(isRunning))(
     "runs the $language sample at line $line",
-    (sample) => session.run(sample),
+    (sample) => {
+      const environment = { PATH: commands, HOME: directory, GESSO_URL: gesso.url, GESSO_API_KEY: gesso.key };
+      return runner.run({ directory, environment }, sample);
+    },
     70_000,
   );
 });
