@@ -9,11 +9,12 @@ const SAMPLE_SECONDS = 60;
 
 /** One process for the modules of all pages, because loading the client takes longer than most samples. */
 const MODULE_RUNNER = `
+const { env } = process;
 process.on("message", async ({ url, directory, environment }) => {
   if (process.cwd() !== directory) {
     process.chdir(directory);
-    for (const name of Object.keys(process.env)) delete process.env[name];
-    Object.assign(process.env, environment);
+    for (const name of Object.keys(env)) delete env[name];
+    Object.assign(env, environment);
   }
   const error = await import(url).then(() => undefined, (thrown) => String(thrown?.stack ?? thrown));
   process.send({ error });
