@@ -20,20 +20,20 @@ export async function collectResult(
   house: Services,
   held: RunClaim,
   request: ResolvedRequest,
-  attempt: { try: number },
+  attempt: { attemptNumber: number },
 ): Promise<CollectResult> {
-  const { live } = resolveOffer(house, request.choice, request.job);
-  const row = await findClaimedAttempt(house.db, held, request.n);
+  const { live } = resolveOffer(house, request.offer, request.job);
+  const row = await findClaimedAttempt(house.db, held, request.requestIndex);
   if (!row) return { state: "claim_lost" };
   if (!row.ticket) throw new Fault("internal_error", {}, { cause: "a submitted attempt has no ticket" });
-  const id = { run_id: held.run_id, job: request.n, try: attempt.try };
+  const id = { run_id: held.run_id, job: request.requestIndex, try: attempt.attemptNumber };
   const progress = await checkProviderJob(house, live, id, row);
   if (progress.state === "gone") {
     await failAttempt(house.db, id, { fault: new Fault("provider_error").body(), isFinal: false });
-    return { state: "retry", try: id.try + 1, seconds: 0 };
+    return { state: "retry", attemptNumber: id.try + 1, delaySeconds: 0 };
   }
-  if (progress.state === "running") return { state: "running" };
-  return storeOutputs(house, held, { ...request, try: id.try }, live, progress);
+  if (progress.state === "running") return { state: "running", attemptNumber: id.try };
+  return storeOutputs(house, held, { ...request, attemptNumber: id.try }, live, progress);
 }
 
 /** Asks the provider for the state of the job. A failed request counts as `running`; only an answer of the provider ends the job. */
@@ -66,21 +66,21 @@ export async function registerWakeup(
   house: Services,
   held: RunClaim,
   request: ResolvedRequest,
-  bell: { wakeId: string; seconds: number },
+  wakeup: { wakeupId: string; seconds: number },
 ): Promise<WakeupResult> {
-  const armed = await armWake(house.db, held, { ...bell, doing: "vendor" });
+  const armed = await armWake(house.db, held, { wakeId: wakeup.wakeupId, seconds: wakeup.seconds, doing: "vendor" });
   if (!armed) return { state: "claim_lost" };
   if (armed.canceled) return { state: "canceled" };
   if (armed.remaining <= 0) {
     await cancelAtProvider(house, held, request);
     throw new Fault("provider_timeout");
   }
-  return { state: "armed" };
+  return { state: "registered" };
 }
 
 /** Tells the provider to stop, as well as it can be told: the run ends in any case. */
 export async function cancelAtProvider(house: Services, held: RunClaim, request: ResolvedRequest): Promise<void> {
-  const row = await findLatestAttempt(house.db, held.run_id, request.n);
+  const row = await findLatestAttempt(house.db, held.run_id, request.requestIndex);
   const live = house.providers.find(({ provider }) => provider.id === row?.provider);
   if (!row?.ticket || !live?.provider.cancel) return;
   await live.provider.cancel(row.ticket as Ticket, createProviderContext(house, live, row)).catch((thrown) => {

@@ -21,7 +21,7 @@ const offer = (more: Partial<Offer> = {}): Offer => ({
 const services = (...offers: Offer[]) => ({ providers: [fakeProvider("v", offers)] });
 const job = (more: Partial<Job> = {}): Job => ({ task: "image.generate", model: "flux-dev", ...more });
 const large = { width: 2000, height: 1000 };
-const choice = { provider: "v", as: "flux" };
+const selected = { provider: "v", as: "flux" };
 
 /** The job as it is kept with the run, accepted when the catalogue was so. */
 const accepted = (then: ReturnType<typeof services>, asked: Job): Job => ({
@@ -31,11 +31,11 @@ const accepted = (then: ReturnType<typeof services>, asked: Job): Job => ({
 
 describe("the cost of a run", () => {
   const cut = offer({ task: "image.cut", model: "local", as: "local", price: 0, per: "image" });
-  const made = { job: job(), choice, files: [large] };
+  const made = { job: job(), offer: selected, files: [large] };
 
   it("is the sum of what its jobs made, each at the price of whoever made it, in micro-dollars", () => {
     const both = { providers: [fakeProvider("v", [offer()]), fakeProvider("local", [cut])] };
-    const finished = { job: job({ task: "image.cut", model: "local" }), choice: { provider: "local", as: "local" } };
+    const finished = { job: job({ task: "image.cut", model: "local" }), offer: { provider: "local", as: "local" } };
     expect(calculateRunCost(both, [made, { ...finished, files: [large] }])).toBe(200_000);
   });
 
@@ -47,7 +47,7 @@ describe("the cost of a run", () => {
       { providers: [] },
     ]) {
       expect(calculateRunCost(now, [{ ...made, job: kept }])).toBe(200_000);
-      expect(estimateAttemptCost(now, kept, choice)).toBe(100_000);
+      expect(estimateAttemptCost(now, kept, selected)).toBe(100_000);
     }
   });
 
@@ -55,7 +55,7 @@ describe("the cost of a run", () => {
     const other = offer({ as: "other", price: 0.3, per: "image", preference: 99 });
     const kept = accepted(services(offer(), other), job());
     const at = (as: string) =>
-      calculateRunCost(services(offer()), [{ ...made, job: kept, choice: { provider: "v", as } }]);
+      calculateRunCost(services(offer()), [{ ...made, job: kept, offer: { provider: "v", as } }]);
     expect([at("other"), at("new")]).toEqual([300_000, 200_000]);
   });
 
@@ -63,13 +63,13 @@ describe("the cost of a run", () => {
     const perCall = (count: number) => offer({ per: "call", limits: { count } });
     const kept = accepted(services(perCall(2)), job({ count: 4 }));
     const files = [large, large, large, large];
-    expect(calculateRunCost(services(perCall(4)), [{ job: kept, choice, files }])).toBe(200_000);
+    expect(calculateRunCost(services(perCall(4)), [{ job: kept, offer: selected, files }])).toBe(200_000);
   });
 
   it("is by today's price for a run from before prices were kept, and unknown where there is none", () => {
     expect(calculateRunCost(services(offer()), [made])).toBe(200_000);
     expect(calculateRunCost({ providers: [] }, [made])).toBeNull();
-    expect(calculateRunCost(services(offer()), [{ ...made, choice: { provider: "v", as: "gone" } }])).toBeNull();
+    expect(calculateRunCost(services(offer()), [{ ...made, offer: { provider: "v", as: "gone" } }])).toBeNull();
   });
 
   it("stays unknown where it was unknown at acceptance", () => {

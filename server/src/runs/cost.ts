@@ -48,15 +48,16 @@ function offerAtAcceptedPrice<S>({ providers }: Dependencies, job: Job<S>, choic
   return { ...bare, price, per, limits: { ...offer?.limits, ...(count !== undefined && { count }) } };
 }
 
-type FinishedRequest = { job: Job; choice: SelectedOffer; files: Parameters<typeof calculateDeliveredQuantity>[2] };
+type FinishedRequest = { job: Job; offer: SelectedOffer; files: Parameters<typeof calculateDeliveredQuantity>[2] };
 
 /** What was made, in micro-dollars. */
 export const calculateRunCost = (services: Dependencies, done: FinishedRequest[]): number | null =>
   toMicrodollars(
     sumCosts(
-      done.map(({ job, choice, files }) => {
-        const offer = offerAtAcceptedPrice(services, job, choice);
-        return { price: offer?.price ?? null, quantity: offer ? calculateDeliveredQuantity(offer, job, files) : null };
+      done.map(({ job, offer, files }) => {
+        const priced = offerAtAcceptedPrice(services, job, offer);
+        const quantity = priced ? calculateDeliveredQuantity(priced, job, files) : null;
+        return { price: priced?.price ?? null, quantity };
       }),
     ),
   );

@@ -1,5 +1,5 @@
-// The life of a run, top to bottom. What a step returns is JSON and is journalled: after a crash or a deploy the run goes
-// on from what was decided. Nothing here knows which engine carries it.
+// Executes a run from its plan to its end. The result of every step is JSON and is journalled: after a crash or a deploy the
+// run resumes from the last journalled step. This file does not depend on a particular engine.
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import type { StoredAsset, StoredRunResult } from "../db/runs/runs.ts";
 import { Fault, type PublicFault, toFault } from "../faults.ts";
@@ -9,200 +9,234 @@ import type { AssetRef, SelectedOffer } from "../providers/provider.ts";
 import { toRunFault } from "./run-fault.ts";
 import type { WakeupReason } from "./services.ts";
 
-/** The port to the durable engine. A wakeup (awakeable) can be resolved once from outside; waiting for it returns its reason, or undefined on timeout. */
+/** The port to the durable engine. */
 export type RunEngine = {
   step<T>(name: string, work: () => Promise<T>): Promise<T>;
   createWakeup(): Wakeup;
 };
+/** An awakeable: it can be resolved once from outside. Waiting for it returns its reason, or undefined on timeout. */
 export type Wakeup = { id: string; wait(seconds: number): Promise<WakeupReason | undefined> };
 
 /**
  * The provider requests of a run, in order. A job that asks for more results than its offer returns per request becomes
  * several requests: `jobIndex` is the job in the plan, `requestIndex` the number of the request itself.
  */
-export type RunPlan = { jobs: PlannedRequest[] };
-type PlannedRequest = { n: number; planned: number; job: Job; choice: SelectedOffer; made?: EarlierResult };
-type EarlierResult = { files: StoredAsset[]; data?: JsonObject; choice: SelectedOffer };
-export type ResolvedRequest = { n: number; job: Job<AssetRef>; choice: SelectedOffer };
+export type RunPlan = { requests: PlannedRequest[] };
+export type PlannedRequest = {
+  requestIndex: number;
+  jobIndex: number;
+  job: Job;
+  offer: SelectedOffer;
+  /** Set if an earlier invocation of this run has already stored the result of the request. */
+  earlierResult?: RequestResult;
+};
+type RequestResult = { files: StoredAsset[]; data?: JsonObject; offer: SelectedOffer };
+/** A planned request whose sources are stored assets. */
+export type ResolvedRequest = { requestIndex: number; job: Job<AssetRef>; offer: SelectedOffer };
+/** A request with the offer that produced its files. */
+export type FinishedRequest = { job: Job; offer: SelectedOffer; files: StoredAsset[] };
 
 /**
- * Result of a submission. `running`: the provider has the job; `offer` is set if an earlier attempt was adopted.
- * `retry`: the provider did not accept the job; submit again as `attemptNumber`, with `offer` if another one was selected.
- * `wait`: the outcome is unknown or no slot is free; call submit again as `attemptNumber` after the delay.
+ * The state of the provider job of a request.
+ * `running`: the provider has accepted the job; `offer` is set if an earlier attempt at another offer was adopted.
+ * `produced`: the results are stored.
+ * `retry`: the provider did not accept the job or has lost it; submit again as `attemptNumber`, with `offer` if another one
+ *   was selected.
+ * `wait`: the outcome of the submission is unknown or no provider slot is free; call submit again as `attemptNumber`.
+ * `claim_lost`: the run has ended or a later epoch has claimed it.
+ * `canceled`: the owner of the run asked to cancel it.
  */
-export type SubmitResult =
-  | { state: "running"; try: number; choice?: SelectedOffer }
-  | ProducedState
-  | RetryState
-  | { state: "wait"; try: number; seconds: number }
-  | EndedState;
-type RetryState = { state: "retry"; try: number; seconds: number; choice?: SelectedOffer };
-export type CollectResult = { state: "running" } | ProducedState | RetryState | EndedState;
-export type ProducedState = { state: "produced"; files: StoredAsset[]; data?: JsonObject; warnings: string[] };
-/** `claim_lost`: the run has ended or a later epoch has claimed it. `canceled`: its owner asked to cancel it. */
-type EndedState = { state: "claim_lost" } | { state: "canceled" };
+export type JobState =
+  | { state: "running"; attemptNumber: number; offer?: SelectedOffer }
+  | { state: "produced"; files: StoredAsset[]; data?: JsonObject; warnings: string[] }
+  | { state: "retry"; attemptNumber: number; delaySeconds: number; offer?: SelectedOffer }
+  | { state: "wait"; attemptNumber: number; delaySeconds: number }
+  | { state: "claim_lost" }
+  | { state: "canceled" };
+type JobStateNamed<Name extends JobState["state"]> = Extract<JobState, { state: Name }>;
 
-/** The hands that do the work; each is a file beside this one. */
+export type SubmitResult = JobState;
+export type CollectResult = JobStateNamed<"running" | "produced" | "retry" | "claim_lost" | "canceled">;
+export type ProducedState = JobStateNamed<"produced">;
+export type WakeupResult = { state: "registered" } | JobStateNamed<"claim_lost" | "canceled">;
+
+export type SubmitAttempt = { attemptNumber: number; wakeupId: string };
+
+/** The steps of a run. The engine may execute a step again after a crash, so each of them is idempotent. */
 export type RunSteps = {
-  begin(claim: RunClaim): Promise<RunPlan | null>;
-  resolveSources(claim: RunClaim, n: number, job: Job, made: StoredAsset[][]): Promise<Job<AssetRef>>;
-  submit(claim: RunClaim, work: ResolvedRequest, attempt: { try: number; wakeId: string }): Promise<SubmitResult>;
-  collectResult(claim: RunClaim, work: ResolvedRequest, attempt: { try: number }): Promise<CollectResult>;
-  arm(claim: RunClaim, work: ResolvedRequest, bell: { wakeId: string; seconds: number }): Promise<WakeupResult>;
-  cancelAtProvider(claim: RunClaim, work: ResolvedRequest): Promise<void>;
-  finishRun(claim: RunClaim, end: RunOutcome): Promise<void>;
+  /** Returns null if the claim is lost. */
+  planRequests(claim: RunClaim): Promise<RunPlan | null>;
+  resolveSources(claim: RunClaim, job: Job, filesByJob: StoredAsset[][]): Promise<Job<AssetRef>>;
+  submit(claim: RunClaim, request: ResolvedRequest, attempt: SubmitAttempt): Promise<SubmitResult>;
+  collectResult(claim: RunClaim, request: ResolvedRequest, attempt: { attemptNumber: number }): Promise<CollectResult>;
+  registerWakeup(
+    claim: RunClaim,
+    request: ResolvedRequest,
+    wakeup: { wakeupId: string; seconds: number },
+  ): Promise<WakeupResult>;
+  cancelAtProvider(claim: RunClaim, request: ResolvedRequest): Promise<void>;
+  finishRun(claim: RunClaim, outcome: RunOutcome): Promise<void>;
 };
-export type WakeupResult = { state: "armed" } | EndedState;
+
 export type RunOutcome =
   | { status: "completed"; result: StoredRunResult; finishedRequests: FinishedRequest[]; warnings: string[] }
   | { status: "failed" | "canceled"; error: PublicFault };
 
-/** A job with who did it in the end, and what it made. */
-export type FinishedRequest = { job: Job; choice: SelectedOffer; files: StoredAsset[] };
-
 const FIRST_COLLECT_WAIT_SECONDS = 60;
 const MAX_COLLECT_WAIT_SECONDS = 600;
 
+type RunExecution = { claim: RunClaim; engine: RunEngine; steps: RunSteps };
+
 export async function executeRun(claim: RunClaim, engine: RunEngine, steps: RunSteps): Promise<void> {
-  const end = await runToOutcome(claim, { engine, hands: steps }).catch((thrown) => failedOutcome(toFault(thrown)));
-  if (end) await engine.step("finish", () => steps.finishRun(claim, end));
+  const outcome = await runToOutcome({ claim, engine, steps }).catch((thrown) => failedOutcome(toFault(thrown)));
+  if (outcome) await engine.step("finish", () => steps.finishRun(claim, outcome));
 }
 
 const failedOutcome = (fault: Fault): RunOutcome => ({ status: "failed", error: toRunFault(fault).body() });
 const canceledOutcome = (): RunOutcome => ({ status: "canceled", error: new Fault("canceled_by_user").body() });
 
-type StepContext = { engine: RunEngine; hands: RunSteps };
-
-async function runToOutcome(claim: RunClaim, { engine, hands: steps }: StepContext): Promise<RunOutcome | undefined> {
-  const begun = await engine.step("begin", () => steps.begin(claim));
-  return begun ? runRequests(claim, begun, { engine, hands: steps }) : undefined;
+/** Returns undefined if the claim was lost: another invocation ends the run. */
+async function runToOutcome(execution: RunExecution): Promise<RunOutcome | undefined> {
+  const { claim, engine, steps } = execution;
+  const plan = await engine.step("plan-requests", () => steps.planRequests(claim));
+  return plan ? runRequests(execution, plan) : undefined;
 }
 
-/** Returns undefined if the claim was lost: another invocation ends the run. */
-async function runRequests(
-  claim: RunClaim,
-  begun: RunPlan,
-  { engine, hands: steps }: StepContext,
-): Promise<RunOutcome | undefined> {
+async function runRequests(execution: RunExecution, plan: RunPlan): Promise<RunOutcome | undefined> {
   const filesByJob: StoredAsset[][] = [];
-  const done: FinishedRequest[] = [];
+  const finishedRequests: FinishedRequest[] = [];
   const warnings: string[] = [];
   const resultData: JsonObject[] = [];
-  const addResult = (
-    { planned, job }: PlannedRequest,
-    { files, data, choice }: { files: StoredAsset[]; data?: JsonObject; choice: SelectedOffer },
-  ) => {
-    filesByJob[planned] = [...(filesByJob[planned] ?? []), ...files];
-    done.push({ job, choice, files });
+  const addResult = ({ jobIndex, job }: PlannedRequest, { files, data, offer }: RequestResult) => {
+    filesByJob[jobIndex] = [...(filesByJob[jobIndex] ?? []), ...files];
+    finishedRequests.push({ job, offer, files });
     if (data) resultData.push(data);
   };
-  let resolvedSources: { planned: number; job: Job<AssetRef> } | undefined;
-  for (const part of begun.jobs) {
-    const { n, planned, choice } = part;
-    if (part.made) {
-      addResult(part, part.made);
+
+  let resolvedSources: { jobIndex: number; job: Job<AssetRef> } | undefined;
+  for (const planned of plan.requests) {
+    const { requestIndex, jobIndex, offer, earlierResult } = planned;
+    if (earlierResult) {
+      addResult(planned, earlierResult);
       continue;
     }
-    if (resolvedSources?.planned !== planned)
-      resolvedSources = { planned, job: await resolveJobSources(claim, part, filesByJob, { engine, hands: steps }) };
-    const job = { ...part.job, ...sourcesOf(resolvedSources.job) } as Job<AssetRef>;
-    const result = await runRequest(claim, { n, job, choice }, { engine, hands: steps }).catch((thrown) => {
-      // What has been made and paid for is not thrown away because more of the same could not be had.
-      const before = filesByJob[planned]?.length ?? 0;
-      if (before === 0) throw thrown;
-      warnings.push(`Only ${before} of the results could be produced: ${toFault(thrown).message}`);
+    if (resolvedSources?.jobIndex !== jobIndex)
+      resolvedSources = { jobIndex, job: await resolveJobSources(execution, planned, filesByJob) };
+    const job = { ...planned.job, ...sourcesOf(resolvedSources.job) } as Job<AssetRef>;
+    const result = await runRequest(execution, { requestIndex, job, offer }).catch((thrown) => {
+      // The results of the earlier requests of this job are stored and paid for, so the run keeps them.
+      const producedCount = filesByJob[jobIndex]?.length ?? 0;
+      if (producedCount === 0) throw thrown;
+      warnings.push(`Only ${producedCount} of the results could be produced: ${toFault(thrown).message}`);
     });
     if (!result) continue;
     if (result.state === "claim_lost") return undefined;
     if (result.state === "canceled") return canceledOutcome();
-    addResult(part, result);
+    addResult(planned, result);
     warnings.push(...result.warnings);
   }
+
   const data = resultData.at(-1);
   const result = {
     outputs: filesByJob.at(-1) ?? [],
     ...(filesByJob.length > 1 && { jobs: filesByJob }),
     ...(data && { data }),
   };
-  return { status: "completed", result, finishedRequests: done, warnings };
+  return { status: "completed", result, finishedRequests, warnings };
 }
 
 const sourcesOf = ({ images, mask, masks }: Job<AssetRef>) => ({ images, mask, masks });
 
 async function resolveJobSources(
-  claim: RunClaim,
-  { n, job }: PlannedRequest,
-  made: StoredAsset[][],
-  { engine, hands: steps }: StepContext,
+  { claim, engine, steps }: RunExecution,
+  { requestIndex, job }: PlannedRequest,
+  filesByJob: StoredAsset[][],
 ): Promise<Job<AssetRef>> {
   const hasSources = [job.images, job.mask, job.masks].some((source) => source !== undefined);
   return hasSources
-    ? engine.step(`${n}.resolve-sources`, () => steps.resolveSources(claim, n, job, made))
+    ? engine.step(`${requestIndex}.resolve-sources`, () => steps.resolveSources(claim, job, filesByJob))
     : (job as Job<AssetRef>);
 }
 
-/** Submits until somebody has the job, waits until it is made, and begins anew where a provider has lost it. */
-async function runRequest(
-  claim: RunClaim,
-  asked: ResolvedRequest,
-  { engine, hands: steps }: StepContext,
-): Promise<(ProducedState & { choice: SelectedOffer }) | EndedState> {
-  let work = asked;
-  let attempt = 1;
+type RequestEnd = (ProducedState & { offer: SelectedOffer }) | JobStateNamed<"claim_lost" | "canceled">;
+
+/** Submits a request until a provider accepts it, and waits for the result. Submits again if the provider loses the job. */
+async function runRequest(execution: RunExecution, resolved: ResolvedRequest): Promise<RequestEnd> {
+  const { claim, engine, steps } = execution;
+  let request = resolved;
+  let attemptNumber = 1;
   for (let round = 0; ; round++) {
-    const bell = engine.createWakeup();
-    const sent = await engine.step(`${work.n}.submit.${round}`, () =>
-      steps.submit(claim, work, { try: attempt, wakeId: bell.id }),
+    const wakeup = engine.createWakeup();
+    const submitted = await engine.step(`${request.requestIndex}.submit.${round}`, () =>
+      steps.submit(claim, request, { attemptNumber, wakeupId: wakeup.id }),
     );
-    attempt = "try" in sent ? sent.try : attempt;
-    if ("choice" in sent && sent.choice) work = { ...work, choice: sent.choice };
+    if ("offer" in submitted && submitted.offer) request = { ...request, offer: submitted.offer };
     const jobState =
-      sent.state === "running"
-        ? await waitForResult(claim, work, { bell, try: attempt, round }, { engine, hands: steps })
-        : sent;
-    if (jobState.state === "produced") return { ...jobState, choice: work.choice };
-    if (jobState.state === "claim_lost" || jobState.state === "canceled") return jobState;
-    attempt = jobState.try;
-    // A bell that has rung while the job was awaited cannot be waited for again.
-    const retryWakeup = sent.state === "running" ? engine.createWakeup() : bell;
-    if (jobState.seconds > 0 && (await retryWakeup.wait(jobState.seconds)) === "cancel") return { state: "canceled" };
+      submitted.state === "running"
+        ? await waitForResult(execution, request, { wakeup, attemptNumber: submitted.attemptNumber, round })
+        : submitted;
+    switch (jobState.state) {
+      case "produced":
+        return { ...jobState, offer: request.offer };
+      case "claim_lost":
+      case "canceled":
+        return jobState;
+      case "retry":
+      case "wait": {
+        attemptNumber = jobState.attemptNumber;
+        // While the job was running, its wakeup may have fired. A fired wakeup cannot be awaited again.
+        const retryWakeup = submitted.state === "running" ? engine.createWakeup() : wakeup;
+        const { delaySeconds } = jobState;
+        if (delaySeconds > 0 && (await retryWakeup.wait(delaySeconds)) === "cancel") return { state: "canceled" };
+      }
+    }
   }
 }
 
-type SubmittedRequest = { bell: Wakeup; try: number; round: number };
+type SubmittedRequest = { wakeup: Wakeup; attemptNumber: number; round: number };
 
+/** Waits for the wakeup of a running job and collects the result; both again while the job is still running. */
 async function waitForResult(
-  claim: RunClaim,
-  work: ResolvedRequest,
+  execution: RunExecution,
+  request: ResolvedRequest,
   submitted: SubmittedRequest,
-  { engine, hands: steps }: StepContext,
-): Promise<ProducedState | RetryState | EndedState> {
-  let { bell } = submitted;
-  // Names of steps tell the tries apart: a job may be awaited more than once.
+): Promise<Exclude<CollectResult, { state: "running" }>> {
+  const { claim, engine, steps } = execution;
+  let { wakeup } = submitted;
+  // A request may be submitted more than once, so the step names contain the round of the submission.
   const stepName = (step: string, round: number) =>
-    `${work.n}.${step}.${submitted.round > 0 ? `${submitted.round}.` : ""}${round}`;
+    `${request.requestIndex}.${step}.${submitted.round > 0 ? `${submitted.round}.` : ""}${round}`;
   for (let round = 0; ; round++) {
     const seconds = Math.min(FIRST_COLLECT_WAIT_SECONDS * 2 ** round, MAX_COLLECT_WAIT_SECONDS);
-    const reason = await bell.wait(seconds);
-    if (reason === "cancel") return cancelRequest(claim, work, { engine, hands: steps });
+    const reason = await wakeup.wait(seconds);
+    if (reason === "cancel") return cancelRequest(execution, request);
 
-    const looked = await engine.step(stepName("collect", round), () => steps.collectResult(claim, work, submitted));
-    if (looked.state !== "running") return looked;
+    const collected = await engine.step(stepName("collect", round), () =>
+      steps.collectResult(claim, request, submitted),
+    );
+    if (collected.state !== "running") return collected;
 
-    // The job is still running, so the wakeup came early or timed out: create a new wakeup and store its id in the open_runs row.
-    bell = engine.createWakeup();
-    const registration = { wakeId: bell.id, seconds: seconds * 2 };
-    const armed = await engine.step(stepName("register-wakeup", round), () => steps.arm(claim, work, registration));
-    if (armed.state === "claim_lost") return armed;
-    if (armed.state === "canceled") return cancelRequest(claim, work, { engine, hands: steps });
+    // The wakeup fired early or timed out: register a new one, because a fired wakeup cannot be awaited again.
+    wakeup = engine.createWakeup();
+    const registration = { wakeupId: wakeup.id, seconds: seconds * 2 };
+    const registered = await engine.step(stepName("register-wakeup", round), () =>
+      steps.registerWakeup(claim, request, registration),
+    );
+    switch (registered.state) {
+      case "registered":
+        break;
+      case "claim_lost":
+        return registered;
+      case "canceled":
+        return cancelRequest(execution, request);
+    }
   }
 }
 
 async function cancelRequest(
-  claim: RunClaim,
-  work: ResolvedRequest,
-  { engine, hands: steps }: StepContext,
-): Promise<EndedState> {
-  await engine.step(`${work.n}.cancel`, () => steps.cancelAtProvider(claim, work));
+  { claim, engine, steps }: RunExecution,
+  request: ResolvedRequest,
+): Promise<JobStateNamed<"canceled">> {
+  await engine.step(`${request.requestIndex}.cancel`, () => steps.cancelAtProvider(claim, request));
   return { state: "canceled" };
 }

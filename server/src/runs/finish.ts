@@ -16,7 +16,7 @@ export async function finishRun(services: Services, claim: RunClaim, outcome: Ru
     outcome.status === "completed"
       ? {
           ...outcome,
-          provider: producingProvider(outcome) ?? last!.choice.provider,
+          provider: producingProvider(outcome) ?? last!.offer.provider,
           cost: calculateRunCost(services, outcome.finishedRequests),
           warnings: [...outcome.warnings, ...failoverAdjustments(services, outcome)],
         }
@@ -29,11 +29,11 @@ export async function finishRun(services: Services, claim: RunClaim, outcome: Ru
 
 /** What whoever stood in had to change. What the first choice changes was told when the run was accepted. */
 function failoverAdjustments(services: Services, outcome: CompletedOutcome): string[] {
-  const says = outcome.finishedRequests.flatMap(({ job, choice }) => {
+  const says = outcome.finishedRequests.flatMap(({ job, offer }) => {
     try {
-      return choice.as === selectOffer(services, job).as
+      return offer.as === selectOffer(services, job).as
         ? []
-        : adjustParameters(job, resolveOffer(services, choice, job).offer).changes;
+        : adjustParameters(job, resolveOffer(services, offer, job).offer).changes;
     } catch {
       // Its offers were taken out of the catalogue meanwhile: what has been made is made all the same.
       return [];
@@ -46,4 +46,4 @@ type CompletedOutcome = Extract<RunOutcome, { status: "completed" }>;
 
 /** The run is said to be of the provider that made it, not of our own finishing touch. */
 const producingProvider = (outcome: CompletedOutcome) =>
-  outcome.finishedRequests.find(({ choice }) => choice.provider !== "local")?.choice.provider;
+  outcome.finishedRequests.find(({ offer }) => offer.provider !== "local")?.offer.provider;

@@ -2,7 +2,7 @@
 import { type RunClaim, startClaimedRun } from "../db/runs/open-runs.ts";
 import type { Job } from "../kit/operation.ts";
 import { checkModels } from "./custom-models.ts";
-import type { RunPlan } from "./execute.ts";
+import type { PlannedRequest, RunPlan } from "./execute.ts";
 import { deriveId } from "./ids.ts";
 import { resolveOffer, selectOffer } from "./select-offer.ts";
 import type { Services } from "./services.ts";
@@ -13,16 +13,17 @@ export async function planRequests(services: Services, claim: RunClaim): Promise
   if (!startedRun) return null;
   services.crashPoint("begun");
   await checkModels(services, startedRun);
-  const jobs = startedRun.plan.flatMap((job, planned) =>
-    splitIntoRequests(services, job).map(({ part, choice }, index) => {
-      const n = planned + REQUEST_INDEX_STRIDE * index;
-      const earlierOutput = startedRun.made[n];
-      if (!earlierOutput) return { n, planned, job: part, choice };
-      const { provider, upstream, ...made } = earlierOutput;
-      return { n, planned, job: part, choice, made: { ...made, choice: { provider, as: upstream } } };
+  const requests = startedRun.plan.flatMap((job, jobIndex) =>
+    splitIntoRequests(services, job).map((request, index): PlannedRequest => {
+      const requestIndex = jobIndex + REQUEST_INDEX_STRIDE * index;
+      const earlierOutput = startedRun.made[requestIndex];
+      if (!earlierOutput) return { requestIndex, jobIndex, ...request };
+      const { provider, upstream, ...output } = earlierOutput;
+      const earlierResult = { ...output, offer: { provider, as: upstream } };
+      return { requestIndex, jobIndex, ...request, earlierResult };
     }),
   );
-  return { jobs };
+  return { requests };
 }
 
 /** Index of the second and further requests of a job: above any job index, so that indices never collide. */
@@ -30,17 +31,17 @@ const REQUEST_INDEX_STRIDE = 100;
 
 /** One request makes only so many results; each part has a seed of its own, or all would be the same picture. */
 function splitIntoRequests(services: Services, job: Job) {
-  const choice = selectOffer(services, job);
+  const offer = selectOffer(services, job);
   const count = job.count ?? 1;
-  const maxPerRequest = resolveOffer(services, choice, job).offer.limits?.count ?? count;
-  if (count <= maxPerRequest) return [{ part: job, choice }];
+  const maxPerRequest = resolveOffer(services, offer, job).offer.limits?.count ?? count;
+  if (count <= maxPerRequest) return [{ job, offer }];
   return Array.from({ length: Math.ceil(count / maxPerRequest) }, (_, index) => ({
-    part: {
+    job: {
       ...job,
       count: Math.min(maxPerRequest, count - index * maxPerRequest),
       ...(job.seed !== undefined && { seed: (job.seed + index * maxPerRequest) % SEED_RANGE }),
     },
-    choice,
+    offer,
   }));
 }
 

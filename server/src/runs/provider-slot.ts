@@ -21,20 +21,23 @@ export async function acquireProviderSlot(
   request: ResolvedRequest,
   attemptNumber: number,
 ): Promise<ProviderSlotResult> {
-  const { live, offer } = resolveOffer(services, request.choice, request.job);
-  if (offer.lifecycle?.state === "retired" && !(await isAttemptStarted(services, claim, request.n, attemptNumber))) {
-    const [failoverOffer] = listFailoverOffers(services, request.choice, request.job);
+  const { live, offer } = resolveOffer(services, request.offer, request.job);
+  if (
+    offer.lifecycle?.state === "retired" &&
+    !(await isAttemptStarted(services, claim, request.requestIndex, attemptNumber))
+  ) {
+    const [failoverOffer] = listFailoverOffers(services, request.offer, request.job);
     if (!failoverOffer) throw new Fault("model_unavailable", { model: request.job.model });
     return { elsewhere: toSelectedOffer(failoverOffer) };
   }
-  if (!(await services.circuitBreaker.tryAcquire(request.choice))) {
+  if (!(await services.circuitBreaker.tryAcquire(request.offer))) {
     // An attempt that was already started must be resolved at its own provider, so it does not fail over here.
-    if (await isAttemptStarted(services, claim, request.n, attemptNumber)) return { pass: true };
-    const failoverOffer = listFailoverOffers(services, request.choice, request.job).find(
+    if (await isAttemptStarted(services, claim, request.requestIndex, attemptNumber)) return { pass: true };
+    const failoverOffer = listFailoverOffers(services, request.offer, request.job).find(
       (each) => services.circuitBreaker.openForSeconds(toSelectedOffer(each)) === 0,
     );
     if (failoverOffer) return { elsewhere: toSelectedOffer(failoverOffer) };
-    const seconds = Math.max(services.circuitBreaker.openForSeconds(request.choice), slotRetrySeconds());
+    const seconds = Math.max(services.circuitBreaker.openForSeconds(request.offer), slotRetrySeconds());
     return { waitSeconds: Math.min(seconds, MAX_SLOT_WAIT_SECONDS) };
   }
   const { concurrent, perMinute } = live.provider.rateLimit ?? {};

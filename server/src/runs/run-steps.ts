@@ -9,11 +9,11 @@ import type { Services } from "./services.ts";
 import { submit } from "./submit.ts";
 
 export const runSteps = (services: Services): RunSteps => ({
-  begin: (claim) => planRequests(services, claim),
-  resolveSources: (claim, _n, job, made) => resolveSources(services, claim, job, made),
+  planRequests: (claim) => planRequests(services, claim),
+  resolveSources: (claim, job, filesByJob) => resolveSources(services, claim, job, filesByJob),
   submit: (claim, request, attempt) => submit(services, claim, request, attempt),
   collectResult: (claim, request, attempt) => collectResult(services, claim, request, attempt),
-  arm: (claim, request, wakeup) => registerWakeup(services, claim, request, wakeup),
+  registerWakeup: (claim, request, wakeup) => registerWakeup(services, claim, request, wakeup),
   cancelAtProvider: (claim, request) => cancelAtProvider(services, claim, request),
   finishRun: (claim, end) => finishRun(services, claim, end),
 });

@@ -33,7 +33,7 @@ export async function sendToProvider(
   work: ResolvedRequest,
   id: AttemptRef,
 ): Promise<SubmitResult> {
-  const { live, offer } = resolveOffer(services, work.choice, work.job);
+  const { live, offer } = resolveOffer(services, work.offer, work.job);
   const { context, request: recordedRequest } = recordRequests(createProviderContext(services, live, id, offer));
   const { job } = adjustParameters(await withReadableAssets(services, work.job), offer);
   const submitting = live.provider.submit(job, offer, context).catch((thrown) => ({ thrown }));
@@ -44,7 +44,7 @@ export async function sendToProvider(
   if ("thrown" in response)
     return handleSubmitFailure(services, work, id, { thrown: response.thrown, request: recordedRequest() });
 
-  await services.circuitBreaker.recordSuccess(work.choice);
+  await services.circuitBreaker.recordSuccess(work.offer);
   if (response.state === "running") {
     await saveTicket(
       services.db,
@@ -52,9 +52,9 @@ export async function sendToProvider(
       { ticket: response.ticket, request: recordedRequest() },
       live.provider.pollSeconds ?? FIRST_POLL_SECONDS,
     );
-    return { state: "running", try: id.try };
+    return { state: "running", attemptNumber: id.try };
   }
-  return storeOutputs(services, claim, { ...work, try: id.try, request: recordedRequest() }, live, response);
+  return storeOutputs(services, claim, { ...work, attemptNumber: id.try, request: recordedRequest() }, live, response);
 }
 
 /**
@@ -86,18 +86,18 @@ async function handleSubmitFailure(
   services.log.warn({ run_id: id.run_id, try: id.try, kind, err: fault.cause }, "submission failed");
   const isProviderFailure =
     kind === "doubt" || kind === "busy" || kind === "unsent" || fault.code === "model_unavailable";
-  if (isProviderFailure) await services.circuitBreaker.recordFailure(work.choice);
-  else await services.circuitBreaker.recordSuccess(work.choice);
+  if (isProviderFailure) await services.circuitBreaker.recordFailure(work.offer);
+  else await services.circuitBreaker.recordSuccess(work.offer);
   if (kind === "doubt") {
     await expireAttemptLease(services.db, id, request);
-    return { state: "wait", try: id.try, seconds: 1 };
+    return { state: "wait", attemptNumber: id.try, delaySeconds: 1 };
   }
   // It was certainly not taken, and not for what it shows or asks: somebody else may be asked.
   const failoverOffer = isProviderFailure ? await findFailoverOffer(services, work, id) : undefined;
   const next = decideRetry({ kind, other: failoverOffer, retryAfterSeconds, try: id.try });
   await failAttempt(services.db, id, { fault: fault.body(), request, isFinal: !next });
   if (!next) throw fault;
-  return { state: "retry", try: id.try + 1, ...next };
+  return { state: "retry", attemptNumber: id.try + 1, ...next };
 }
 
 type RetryInput = {
@@ -109,9 +109,9 @@ type RetryInput = {
 
 /** When it is tried again, and with whom. Undefined: it is not. */
 function decideRetry({ kind, other, retryAfterSeconds, try: attempt }: RetryInput) {
-  if (other) return { seconds: 0, choice: other };
-  if (kind === "busy") return { seconds: retryAfterSeconds ?? 2 };
-  if (kind === "unsent" && attempt < MAX_UNSENT_ATTEMPTS) return { seconds: 2 ** attempt };
+  if (other) return { delaySeconds: 0, offer: other };
+  if (kind === "busy") return { delaySeconds: retryAfterSeconds ?? 2 };
+  if (kind === "unsent" && attempt < MAX_UNSENT_ATTEMPTS) return { delaySeconds: 2 ** attempt };
   return undefined;
 }
 
@@ -119,7 +119,7 @@ function decideRetry({ kind, other, retryAfterSeconds, try: attempt }: RetryInpu
 async function handleUnsentFailure(services: Services, id: AttemptRef, fault: Fault): Promise<SubmitResult> {
   services.log.warn({ run_id: id.run_id, try: id.try, err: fault }, "building the submission failed; nothing was sent");
   await failAttempt(services.db, id, { fault: fault.body(), isFinal: false });
-  return { state: "retry", try: id.try + 1, seconds: Math.min(2 ** id.try, MAX_RETRY_DELAY_SECONDS) };
+  return { state: "retry", attemptNumber: id.try + 1, delaySeconds: Math.min(2 ** id.try, MAX_RETRY_DELAY_SECONDS) };
 }
 
 /** Who may stand in: in order, and not asked for this job before. */
@@ -128,7 +128,7 @@ export async function findFailoverOffer(
   work: ResolvedRequest,
   id: AttemptRef,
 ): Promise<SelectedOffer | undefined> {
-  const others = listFailoverOffers(services, work.choice, work.job).map(toSelectedOffer);
+  const others = listFailoverOffers(services, work.offer, work.job).map(toSelectedOffer);
   if (others.length === 0) return undefined;
   const tried = await listAttemptedOffers(services.db, id);
   const isTried = ({ provider, as }: SelectedOffer) =>

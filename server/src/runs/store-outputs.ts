@@ -21,7 +21,7 @@ export type StoredFile = StoredAsset & { storage_key: string };
 export async function storeOutputs(
   services: Services,
   claim: RunClaim,
-  request: ResolvedRequest & { try: number; request?: JsonObject | undefined },
+  request: ResolvedRequest & { attemptNumber: number; request?: JsonObject | undefined },
   live: EnabledProvider,
   { outputs, data }: Pick<JobDone, "outputs" | "data">,
 ): Promise<ProducedState | { state: "claim_lost" }> {
@@ -33,14 +33,14 @@ export async function storeOutputs(
       services.crashPoint("result_read");
       const { name, score, box, duration, fps } = output;
       const file = await storeFile(services, claim, {
-        asset_id: deriveId(claim.run_id, request.n, index),
+        asset_id: deriveId(claim.run_id, request.requestIndex, index),
         role: "result",
         bytes,
       });
       return { ...file, ...omitUndefined({ name, score, box, duration, fps }) };
     }),
   );
-  const id = { run_id: claim.run_id, job: request.n, try: request.try };
+  const id = { run_id: claim.run_id, job: request.requestIndex, try: request.attemptNumber };
   if (!(await saveRequestOutput(services.db, claim, id, { files, data, request: request.request })))
     return { state: "claim_lost" };
   const warnings =

@@ -4,7 +4,7 @@ import { claimAttempt } from "../db/runs/attempts.ts";
 import { armWake, type RunClaim } from "../db/runs/open-runs.ts";
 import { Fault } from "../faults.ts";
 import { estimateAttemptCost } from "./cost.ts";
-import type { ResolvedRequest, SubmitResult } from "./execute.ts";
+import type { ResolvedRequest, SubmitAttempt, SubmitResult } from "./execute.ts";
 import { attemptKey } from "./ids.ts";
 import { acquireProviderSlot } from "./provider-slot.ts";
 import { resolveOffer } from "./select-offer.ts";
@@ -16,14 +16,15 @@ export async function submit(
   services: Services,
   claim: RunClaim,
   request: ResolvedRequest,
-  attempt: { try: number; wakeId: string },
+  attempt: SubmitAttempt,
 ): Promise<SubmitResult> {
-  const slot = await acquireProviderSlot(services, claim, request, attempt.try);
-  if ("elsewhere" in slot) return { state: "retry", try: attempt.try, seconds: 0, choice: slot.elsewhere };
+  const { attemptNumber } = attempt;
+  const slot = await acquireProviderSlot(services, claim, request, attemptNumber);
+  if ("elsewhere" in slot) return { state: "retry", attemptNumber, delaySeconds: 0, offer: slot.elsewhere };
   if ("waitSeconds" in slot) return waitForProviderSlot(services, claim, attempt, slot.waitSeconds);
 
-  const { live, offer } = resolveOffer(services, request.choice, request.job);
-  const attemptRef = { run_id: claim.run_id, job: request.n, try: attempt.try };
+  const { live, offer } = resolveOffer(services, request.offer, request.job);
+  const attemptRef = { run_id: claim.run_id, job: request.requestIndex, try: attemptNumber };
   const claimResult = await claimAttempt(services.db, {
     ...claim,
     ...attemptRef,
@@ -31,8 +32,8 @@ export async function submit(
     provider: live.provider.id,
     model: request.job.model,
     upstream: offer.as,
-    price: estimateAttemptCost(services, request.job, request.choice),
-    wakeId: attempt.wakeId,
+    price: estimateAttemptCost(services, request.job, request.offer),
+    wakeId: attempt.wakeupId,
     leaseSeconds: leaseSeconds(services),
     // Work with recovery `free` runs on our own machine, so it occupies a worker slot while it runs.
     runsLocally: offer.recovery === "free",
@@ -48,12 +49,12 @@ export async function submit(
 async function waitForProviderSlot(
   services: Services,
   claim: RunClaim,
-  attempt: { try: number; wakeId: string },
+  attempt: SubmitAttempt,
   seconds: number,
 ): Promise<SubmitResult> {
-  const armed = await armWake(services.db, claim, { wakeId: attempt.wakeId, seconds, doing: "gate" });
+  const armed = await armWake(services.db, claim, { wakeId: attempt.wakeupId, seconds, doing: "gate" });
   if (!armed) return { state: "claim_lost" };
   if (armed.canceled) return { state: "canceled" };
   if (armed.remaining <= 0) throw new Fault("run_timeout");
-  return { state: "wait", try: attempt.try, seconds };
+  return { state: "wait", attemptNumber: attempt.attemptNumber, delaySeconds: seconds };
 }

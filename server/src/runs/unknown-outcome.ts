@@ -27,19 +27,19 @@ export async function resolveUnknownOutcome(
   claim: RunClaim,
   work: ResolvedRequest,
 ): Promise<SubmitResult> {
-  const latest = await findLatestAttempt(services.db, claim.run_id, work.n);
+  const latest = await findLatestAttempt(services.db, claim.run_id, work.requestIndex);
   if (!latest) throw new Fault("internal_error", {}, { cause: "the claimed attempt does not exist" });
   const attemptNumber = latest.try;
   // Ask the provider that got this attempt; the offer selected for the next attempt may be another one.
-  const originalRequest = { ...work, choice: { provider: latest.provider, as: latest.upstream ?? work.choice.as } };
-  if (latest.ticket) return adoptTicket(services, latest, latest.ticket as Ticket, originalRequest.choice);
+  const originalRequest = { ...work, offer: { provider: latest.provider, as: latest.upstream ?? work.offer.as } };
+  if (latest.ticket) return adoptTicket(services, latest, latest.ticket as Ticket, originalRequest.offer);
   if (latest.is_last) throw new Fault(latest.fault!.code, latest.fault!.details);
   if (latest.state === "failed" || latest.state === "abandoned")
-    return { state: "retry", try: attemptNumber + 1, seconds: 0 };
+    return { state: "retry", attemptNumber: attemptNumber + 1, delaySeconds: 0 };
   if (latest.state === "intent" && latest.lease > 0)
-    return { state: "wait", try: attemptNumber, seconds: latest.lease + 0.5 };
+    return { state: "wait", attemptNumber, delaySeconds: latest.lease + 0.5 };
 
-  const { live, offer } = resolveOffer(services, originalRequest.choice, work.job);
+  const { live, offer } = resolveOffer(services, originalRequest.offer, work.job);
   if (offer.recovery === "replay" || offer.recovery === "free")
     return resendAttempt(services, claim, originalRequest, latest);
   if (offer.recovery === "find") return findJobAtProvider(services, claim, originalRequest, latest);
@@ -50,10 +50,10 @@ async function adoptTicket(
   services: Services,
   { run_id, job, try: attempt }: AttemptRow,
   ticket: Ticket,
-  choice: SelectedOffer,
+  offer: SelectedOffer,
 ): Promise<SubmitResult> {
   await saveTicket(services.db, { run_id, job, try: attempt }, { ticket }, 1);
-  return { state: "running", try: attempt, choice };
+  return { state: "running", attemptNumber: attempt, offer };
 }
 
 async function resendAttempt(
@@ -64,7 +64,9 @@ async function resendAttempt(
 ): Promise<SubmitResult> {
   const id = { run_id: latest.run_id, job: latest.job, try: latest.try };
   const isTakenOver = await takeOverAttempt(services.db, id, claim, leaseSeconds(services));
-  return isTakenOver ? sendToProvider(services, claim, work, id) : { state: "wait", try: latest.try, seconds: 1 };
+  return isTakenOver
+    ? sendToProvider(services, claim, work, id)
+    : { state: "wait", attemptNumber: latest.try, delaySeconds: 1 };
 }
 
 async function findJobAtProvider(
@@ -73,7 +75,7 @@ async function findJobAtProvider(
   work: ResolvedRequest,
   latest: AttemptRow,
 ): Promise<SubmitResult> {
-  const { live, offer } = resolveOffer(services, work.choice, work.job);
+  const { live, offer } = resolveOffer(services, work.offer, work.job);
   const lookup = await live.provider.find!(createProviderContext(services, live, latest)).then(
     (ticket) => ({ ticket }),
     (thrown) => ({ fault: toFault(thrown) }),
@@ -85,19 +87,19 @@ async function findJobAtProvider(
     services.log.warn({ run_id: claim.run_id, err: lookup.fault.cause }, "looking up a job at the provider failed");
     return retryLookup(services, claim, latest);
   }
-  if (lookup.ticket) return adoptTicket(services, latest, lookup.ticket, work.choice);
+  if (lookup.ticket) return adoptTicket(services, latest, lookup.ticket, work.offer);
   const grace = services.limits.lookupGraceSeconds;
   if (latest.unknown_for !== null && latest.unknown_for >= grace)
     return resubmitOrFailOver(services, claim, work, latest);
   await markOutcomeUnknown(services.db, latest);
-  return { state: "wait", try: latest.try, seconds: grace - (latest.unknown_for ?? 0) + 0.2 };
+  return { state: "wait", attemptNumber: latest.try, delaySeconds: grace - (latest.unknown_for ?? 0) + 0.2 };
 }
 
 /** The provider cannot be asked at the moment. It is asked again as long as the run has time. */
 async function retryLookup(services: Services, claim: RunClaim, latest: AttemptRow): Promise<SubmitResult> {
   const remaining = await renewClaim(services.db, claim);
   if (remaining === undefined) return { state: "claim_lost" };
-  if (remaining > 0) return { state: "wait", try: latest.try, seconds: LOOKUP_RETRY_SECONDS };
+  if (remaining > 0) return { state: "wait", attemptNumber: latest.try, delaySeconds: LOOKUP_RETRY_SECONDS };
   await markOutcomeUnknown(services.db, latest);
   throw new Fault("provider_outcome_unknown");
 }
@@ -109,11 +111,11 @@ async function resubmitOrFailOver(
   work: ResolvedRequest,
   latest: AttemptRow,
 ): Promise<SubmitResult> {
-  const isCircuitOpen = services.circuitBreaker.openForSeconds(work.choice) > 0;
+  const isCircuitOpen = services.circuitBreaker.openForSeconds(work.offer) > 0;
   const failoverOffer = isCircuitOpen ? await findFailoverOffer(services, work, latest) : undefined;
   if (!failoverOffer) return resendAttempt(services, claim, work, latest);
   await failAttempt(services.db, latest, { fault: new Fault("provider_error").body(), isFinal: false });
-  return { state: "retry", try: latest.try + 1, seconds: 0, choice: failoverOffer };
+  return { state: "retry", attemptNumber: latest.try + 1, delaySeconds: 0, offer: failoverOffer };
 }
 
 async function waitForCallback(
@@ -126,11 +128,12 @@ async function waitForCallback(
   // A provider that never calls back is not waited for: nothing would ever tell.
   const callbackGraceSeconds = live.provider.parseCallback && callbackUrl ? services.limits.unknownSeconds : 0;
   const left = callbackGraceSeconds - (latest.unknown_for ?? 0);
-  if (left > 0) return { state: "wait", try: latest.try, seconds: Math.min(left + 0.2, CALLBACK_CHECK_SECONDS) };
+  if (left > 0)
+    return { state: "wait", attemptNumber: latest.try, delaySeconds: Math.min(left + 0.2, CALLBACK_CHECK_SECONDS) };
   const fault = new Fault("provider_outcome_unknown");
   const isFinal = offer.on_unknown !== "resubmit";
   await failAttempt(services.db, latest, { fault: fault.body(), isFinal: isFinal });
   services.crashPoint("given_up");
   if (isFinal) throw fault;
-  return { state: "retry", try: latest.try + 1, seconds: 0 };
+  return { state: "retry", attemptNumber: latest.try + 1, delaySeconds: 0 };
 }
