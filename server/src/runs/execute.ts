@@ -39,7 +39,7 @@ export type FinishedRequest = { job: Job; offer: SelectedOffer; files: StoredAss
 /**
  * The state of the provider job of a request.
  * `running`: the provider has accepted the job; `offer` is set if an earlier attempt at another offer was adopted.
- * `produced`: the results are stored.
+ * `produced`: the results are stored; `offer` as for `running`.
  * `retry`: the provider did not accept the job or has lost it; submit again as `attemptNumber`, with `offer` if another one
  *   was selected.
  * `wait`: the outcome of the submission is unknown or no provider slot is free; call submit again as `attemptNumber`.
@@ -48,7 +48,7 @@ export type FinishedRequest = { job: Job; offer: SelectedOffer; files: StoredAss
  */
 export type JobState =
   | { state: "running"; attemptNumber: number; offer?: SelectedOffer }
-  | { state: "produced"; files: StoredAsset[]; data?: JsonObject; warnings: string[] }
+  | { state: "produced"; files: StoredAsset[]; data?: JsonObject; warnings: string[]; offer?: SelectedOffer }
   | { state: "retry"; attemptNumber: number; delaySeconds: number; offer?: SelectedOffer }
   | { state: "wait"; attemptNumber: number; delaySeconds: number }
   | { state: "claim_lost" }
@@ -114,18 +114,22 @@ async function runRequests(execution: RunExecution, plan: RunPlan): Promise<RunO
   };
 
   let resolvedSources: { jobIndex: number; job: Job<AssetRef> } | undefined;
-  for (const planned of plan.requests) {
-    const { requestIndex, jobIndex, offer, earlierResult } = planned;
-    if (earlierResult) {
-      addResult(planned, earlierResult);
-      continue;
-    }
+  const runPlanned = async (planned: PlannedRequest): Promise<RequestEnd> => {
+    const { requestIndex, jobIndex, offer } = planned;
     if (resolvedSources?.jobIndex !== jobIndex)
       resolvedSources = { jobIndex, job: await resolveJobSources(execution, planned, filesByJob) };
     const job = { ...planned.job, ...sourcesOf(resolvedSources.job) } as Job<AssetRef>;
-    const result = await runRequest(execution, { requestIndex, job, offer }).catch((thrown) => {
+    return runRequest(execution, { requestIndex, job, offer });
+  };
+
+  for (const planned of plan.requests) {
+    if (planned.earlierResult) {
+      addResult(planned, planned.earlierResult);
+      continue;
+    }
+    const result = await runPlanned(planned).catch((thrown) => {
       // The results of the earlier requests of this job are stored and paid for, so the run keeps them.
-      const producedCount = filesByJob[jobIndex]?.length ?? 0;
+      const producedCount = filesByJob[planned.jobIndex]?.length ?? 0;
       if (producedCount === 0) throw thrown;
       warnings.push(`Only ${producedCount} of the results could be produced: ${toFault(thrown).message}`);
     });

@@ -1,0 +1,150 @@
+// Executes runs on a simulated engine under random schedules of crashes, wakeups, callbacks, requeues and cancellations. Faults
+// that are planted into copies of execute.ts show that the invariants find them.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { InvariantViolation } from "../../test/simulation/decisions.ts";
+import { runSchedule, type Schedule } from "../../test/simulation/schedule.ts";
+import { executeRun, type RunEngine, type RunOutcome, type RunSteps } from "./execute.ts";
+
+const SEED = 20_260_118;
+const SCHEDULES = 10_000;
+const MAX_SECONDS = 10;
+
+const schedules: fc.Arbitrary<Schedule> = fc.record({
+  jobs: fc.array(
+    fc.record({
+      requestCount: fc.integer({ min: 1, max: 3 }),
+      source: fc.constantFrom("none", "url", "earlier_job"),
+      recovery: fc.constantFrom("replay", "find", "none"),
+    }),
+    { minLength: 1, maxLength: 3 },
+  ),
+  numbers: fc.array(fc.nat(0xffff), { maxLength: 160, size: "max" }),
+});
+
+describe("a run", () => {
+  it(`keeps its invariants in ${SCHEDULES} random schedules (seed ${SEED}) within ${MAX_SECONDS} seconds`, async () => {
+    const counts = new Map<string, number>();
+    const property = fc.asyncProperty(schedules, async (schedule) => {
+      const facts = await runSchedule(executeRun, schedule);
+      for (const [fact, isTrue] of Object.entries(facts)) counts.set(fact, (counts.get(fact) ?? 0) + (isTrue ? 1 : 0));
+    });
+    const startedAt = performance.now();
+    const report = await fc.check(property, { seed: SEED, numRuns: SCHEDULES });
+    const seconds = (performance.now() - startedAt) / 1000;
+    process.stdout.write(`executeRun: ${SCHEDULES} schedules in ${seconds.toFixed(2)} s, seed ${SEED}\n`);
+    expect(report.failed, `${report.errorInstance}\n${fc.defaultReportMessage(report)}`).toBe(false);
+    expect(report.numRuns).toBe(SCHEDULES);
+    expect(seconds).toBeLessThan(MAX_SECONDS);
+    // Schedules that never reach a situation would prove nothing about it.
+    for (const [fact, count] of counts) expect(count, fact).toBeGreaterThan(SCHEDULES / 500);
+  });
+
+  it("completes with an empty result if its plan has no requests", async () => {
+    const outcomes: RunOutcome[] = [];
+    const steps: Partial<RunSteps> = {
+      planRequests: async () => ({ requests: [] }),
+      finishRun: async (_claim, outcome) => void outcomes.push(outcome),
+    };
+    const engine = { step: (_name, work) => work() } as RunEngine;
+    await executeRun({ run_id: "run", tenant_id: "tenant", epoch: 1 }, engine, steps as RunSteps);
+    expect(outcomes).toEqual([{ status: "completed", result: { outputs: [] }, finishedRequests: [], warnings: [] }]);
+  });
+});
+
+/** The `from` text occurs exactly once in execute.ts, or the test of the fault fails. */
+type PlantedFault = { from: string; to: string; foundBy: string };
+
+const PLANTED_FAULTS: Record<string, PlantedFault> = {
+  "a lost cancel": {
+    from: `if (reason === "cancel") return cancelRequest(execution, request);`,
+    to: "",
+    foundBy: "an observed cancellation ends the run as canceled",
+  },
+  "a cancellation that never reaches the provider": {
+    from: "        return cancelRequest(execution, request);",
+    to: "        return registered;",
+    foundBy: "a running job of a canceled run is canceled at the provider",
+  },
+  "a double submit after a crash: every round is a new attempt": {
+    from: "{ attemptNumber, wakeupId: wakeup.id }",
+    to: "{ attemptNumber: round + 1, wakeupId: wakeup.id }",
+    foundBy: "no double submit",
+  },
+  "a finish that is skipped for failed runs": {
+    from: "if (outcome) await",
+    to: `if (outcome && outcome.status !== "failed") await`,
+    foundBy: "a run ends exactly once",
+  },
+  "the result of another job: requests of all jobs are added up": {
+    from: "filesByJob[jobIndex] = [...(filesByJob[jobIndex] ?? []), ...files];",
+    to: "filesByJob[jobIndex] = [...filesByJob.flat(), ...files];",
+    foundBy: "requests and results belong to their job",
+  },
+  "the sources of another job: resolved once for the whole run": {
+    from: "resolvedSources?.jobIndex !== jobIndex",
+    to: "resolvedSources === undefined",
+    foundBy: "requests and results belong to their job",
+  },
+  "a result credited to the offer that was planned": {
+    from: `if ("offer" in submitted && submitted.offer)`,
+    to: `if (submitted.state === "retry" && submitted.offer)`,
+    foundBy: "requests and results belong to their job",
+  },
+  "a wait on a fired wakeup: the wakeup of the running job is used for the delay": {
+    from: `submitted.state === "running" ? engine.createWakeup() : wakeup`,
+    to: "wakeup",
+    foundBy: "no wait on a fired wakeup",
+  },
+  "a wait on a fired wakeup: no new wakeup while the job is running": {
+    from: "    wakeup = engine.createWakeup();\n",
+    to: "",
+    foundBy: "no wait on a fired wakeup",
+  },
+  "a new wakeup that is awaited and not registered": {
+    from: "const registration = { wakeupId: wakeup.id,",
+    to: "const registration = { wakeupId: submitted.wakeup.id,",
+    foundBy: "a run waits on the registered wakeup",
+  },
+  "partial results dropped": {
+    from: "if (producedCount === 0) throw thrown;",
+    to: "throw thrown;",
+    foundBy: "partial results are kept",
+  },
+  "a step whose name changes when it is replayed": {
+    from: `engine.step("finish",`,
+    to: "engine.step(String(Math.random()),",
+    foundBy: "a replay repeats its journal",
+  },
+};
+
+describe("the invariants of a run find", () => {
+  const source = readFileSync(new URL("./execute.ts", import.meta.url), "utf8");
+  let folder = "";
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "gesso-planted-"));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const plant = async ({ from, to }: PlantedFault, name: string): Promise<typeof executeRun> => {
+    expect(source.split(from)).toHaveLength(2);
+    const copy = source
+      .replace(from, () => to)
+      .replaceAll(/from "(\.[^"]+)"/g, (_, path) => `from "${new URL(path, import.meta.url).pathname}"`);
+    const file = join(folder, `${name.replaceAll(/\W+/g, "-")}.ts`);
+    writeFileSync(file, copy);
+    return (await import(/* @vite-ignore */ file)).executeRun;
+  };
+
+  it.each(Object.entries(PLANTED_FAULTS))("%s", async (name, fault) => {
+    const execute = await plant(fault, name);
+    const property = fc.asyncProperty(schedules, async (schedule) => void (await runSchedule(execute, schedule)));
+    const report = await fc.check(property, { seed: SEED, numRuns: SCHEDULES, endOnFailure: true });
+    expect(report.errorInstance).toBeInstanceOf(InvariantViolation);
+    expect((report.errorInstance as InvariantViolation).invariant).toBe(fault.foundBy);
+    process.stdout.write(`${name}: found in schedule ${report.numRuns}\n`);
+  });
+});

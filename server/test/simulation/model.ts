@@ -1,0 +1,117 @@
+// What the simulated steps act on: the open run with its fencing epoch, its attempts with their leases, and a provider that
+// remembers every job it accepted. The rules are those of the SQL statements in db/runs and of the steps in runs.
+import type { RunClaim } from "../../src/db/runs/open-runs.ts";
+import type { StoredAsset } from "../../src/db/runs/runs.ts";
+import type { PublicFault } from "../../src/faults.ts";
+import type { PlannedRequest, ResolvedRequest, RunOutcome } from "../../src/runs/execute.ts";
+import { InvariantViolation } from "./decisions.ts";
+import type { Invocation } from "./engine.ts";
+
+/** `replay`: the provider returns the first job for a repeated key. `find`: it can be asked for the job. `none`: neither. */
+export type Recovery = "replay" | "find" | "none";
+export type SimulatedJob = { requestCount: number; source: "none" | "url" | "earlier_job"; recovery: Recovery };
+
+export type Attempt = {
+  requestIndex: number;
+  attemptNumber: number;
+  provider: string;
+  state: "intent" | "submitted" | "succeeded" | "failed" | "unknown";
+  leaseUntil: number;
+  ticket?: number;
+  finalFault?: PublicFault;
+  unknownSince?: number;
+  isResent?: boolean;
+};
+export type ProviderJob = {
+  ticket: number;
+  key: string;
+  requestIndex: number;
+  provider: string;
+  state: "running" | "done" | "failed" | "lost" | "canceled";
+};
+type OpenRun = {
+  epoch: number;
+  isStarted: boolean;
+  isCancelRequested: boolean;
+  wakeupId: string | undefined;
+  requestIndex: number;
+};
+type Output = { files: StoredAsset[]; data?: { of: number }; provider: string };
+/** `endedBy` is undefined if the run was ended from outside: a cancellation before its start, or the reconciler. */
+type Ending = { outcome: RunOutcome; endedBy: Invocation | undefined };
+
+export const DEADLINE_SECONDS = 150;
+const REQUEST_INDEX_STRIDE = 100;
+export const jobIndexOf = (requestIndex: number) => requestIndex % REQUEST_INDEX_STRIDE;
+export const attemptKeyOf = (requestIndex: number, attemptNumber: number) => `${requestIndex}/${attemptNumber}`;
+
+export type RunModel = ReturnType<typeof createRunModel>;
+
+export function createRunModel(jobs: readonly SimulatedJob[], clock: { now: number }) {
+  const plan = jobs.flatMap((job, jobIndex) =>
+    Array.from({ length: job.requestCount }, (_, index): PlannedRequest => {
+      const requestIndex = jobIndex + REQUEST_INDEX_STRIDE * index;
+      const source = job.source === "earlier_job" && jobIndex > 0 ? { job: jobIndex - 1 } : { url: `u:${jobIndex}` };
+      const images = job.source === "none" ? undefined : [source];
+      return {
+        ...{ requestIndex, jobIndex, offer: { provider: "first", as: "model" } },
+        job: { task: "image.generate", model: "model", prompt: `${requestIndex}`, images } as PlannedRequest["job"],
+      };
+    }),
+  );
+  const attempts = new Map<string, Attempt>();
+  const providerJobs: ProviderJob[] = [];
+  const outputs = new Map<number, Output>();
+  const endings: Ending[] = [];
+  const model = {
+    ...{ jobs, plan, attempts, providerJobs, outputs, endings, clock },
+    openRun: { epoch: 1, isStarted: false, isCancelRequested: false, wakeupId: undefined, requestIndex: -1 } as
+      | OpenRun
+      | undefined,
+    wasCancelRequested: false,
+    canceledTickets: new Set<number>(),
+  };
+
+  const recoveryOf = (requestIndex: number) => jobs[jobIndexOf(requestIndex)]!.recovery;
+  const findLatestAttempt = (requestIndex: number) =>
+    [...attempts.values()].filter((each) => each.requestIndex === requestIndex).at(-1);
+
+  return Object.assign(model, {
+    findLatestAttempt,
+    recoveryOf,
+    /** The open run, if the claim still holds. */
+    findClaimed: (claim: RunClaim) => (model.openRun?.epoch === claim.epoch ? model.openRun : undefined),
+    endRun(outcome: RunOutcome, endedBy: Invocation | undefined) {
+      endings.push({ outcome, endedBy });
+      model.openRun = undefined;
+    },
+    /** The provider accepts a submission. A second job for a request that the provider still has is paid for twice. */
+    acceptJob({ requestIndex, offer }: ResolvedRequest, key: string): ProviderJob {
+      const known = providerJobs.find((each) => each.key === key && each.state !== "lost");
+      if (known && recoveryOf(requestIndex) === "replay") return known;
+      const other = providerJobs.find((each) => each.requestIndex === requestIndex && each.state !== "lost");
+      if (other) throw new InvariantViolation("no double submit", `request ${requestIndex}: ${other.key} and ${key}`);
+      const accepted: ProviderJob = {
+        ...{ ticket: providerJobs.length, key, requestIndex, provider: offer.provider, state: "running" },
+      };
+      providerJobs.push(accepted);
+      return accepted;
+    },
+    /** Not fenced: a ticket must never be lost. */
+    saveTicket(attempt: Attempt, ticket: number) {
+      if (attempt.state !== "intent" && attempt.state !== "unknown" && attempt.state !== "submitted") return;
+      attempt.state = "submitted";
+      attempt.ticket ??= ticket;
+    },
+    /** Returns undefined if the claim is lost. A second call for the same request returns the same output. */
+    saveOutput(claim: RunClaim, attempt: Attempt): Output | undefined {
+      if (model.openRun?.epoch !== claim.epoch) return undefined;
+      const { requestIndex, provider } = attempt;
+      attempt.state = "succeeded";
+      const file = { asset_id: `file of ${requestIndex}` } as StoredAsset;
+      const output = { files: [file], provider, ...(requestIndex % 2 === 1 && { data: { of: requestIndex } }) };
+      outputs.set(requestIndex, output);
+      return output;
+    },
+  });
+}
