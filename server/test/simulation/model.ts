@@ -87,7 +87,7 @@ export function createRunModel(jobs: readonly SimulatedJob[], clock: { now: numb
     },
     /** The provider accepts a submission. A second job for a request that the provider still has is paid for twice. */
     acceptJob({ requestIndex, offer }: ResolvedRequest, key: string): ProviderJob {
-      const known = providerJobs.find((each) => each.key === key && each.state !== "lost");
+      const known = providerJobs.find((each) => each.key === key);
       if (known && recoveryOf(requestIndex) === "replay") return known;
       const other = providerJobs.find((each) => each.requestIndex === requestIndex && each.state !== "lost");
       if (other) throw new InvariantViolation("no double submit", `request ${requestIndex}: ${other.key} and ${key}`);
