@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     include: ["{server,sandbox,dev,cli,docs,sdk,examples}/**/*.test.ts"],
     exclude: ["**/node_modules/**", "**/.gesso/**"],
+    globalSetup: "./server/test/support/shared-postgres.ts",
     pool: "forks",
     maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
     testTimeout: 45_000,

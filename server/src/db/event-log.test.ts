@@ -25,7 +25,7 @@ import { insertRun, type NewRun } from "./runs/runs.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await startTestDatabase();
+  database = await startTestDatabase({ hasOwnServer: true });
 }, 60_000);
 afterAll(() => database?.stop());
 

@@ -10,7 +10,7 @@ import { runSchedule, type Schedule } from "../../test/simulation/schedule.ts";
 import { executeRun, type RunEngine, type RunOutcome, type RunSteps } from "./execute.ts";
 
 const SEED = 20_260_118;
-const SCHEDULES = 10_000;
+const SCHEDULES = 6000;
 const MAX_SECONDS = 10;
 
 const schedules: fc.Arbitrary<Schedule> = fc.record({

@@ -16,7 +16,7 @@ let database: TestDatabase;
 let office: Office;
 
 beforeAll(async () => {
-  database = await startTestDatabase();
+  database = await startTestDatabase({ hasOwnServer: true });
   const settings = { ...WebhookEnv.parse({}), ...FetchEnv.parse({}), PUBLIC_URL: "http://127.0.0.1:7788" };
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   office = createWebhookService(settings, {

@@ -20,7 +20,7 @@ const query = (text: string, values: unknown[] = []) =>
   database.owner.query(`streams.${text}`.slice(0, 60), text, values) as never;
 
 beforeAll(async () => {
-  database = await startTestDatabase();
+  database = await startTestDatabase({ hasOwnServer: true });
   [ann, eve] = [await createTestTenant({ url: "", query }), await createTestTenant({ url: "", query })];
   api = await startTestApi(database, { STORAGE_DIR: storage, STREAM_HEARTBEAT_SECONDS: "0.3" });
 }, 120_000);

@@ -1,34 +1,45 @@
-// A real PostgreSQL with our tables in it, for tests of rooms that need nothing else of Gesso.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { freePort, startPostgres } from "@gesso/dev/components";
+// A migrated database of its own for a test file, in the PostgreSQL that all files of a Vitest run share.
 import { connectDatabase, type Database } from "../../src/db/connect.ts";
-import { migrate } from "../../src/db/migrate.ts";
+import { SHARED_POSTGRES_VARIABLE, startPostgresForTests } from "./shared-postgres.ts";
 
 export type TestDatabase = {
   db: Database;
-  /** Whose the tables are, and whom no wall holds: for what is done by hand. */
+  /** Connects as the owner of the tables, so row-level security does not apply. */
   owner: Database;
   url: string;
   stop(): Promise<void>;
 };
 
-export async function startTestDatabase(): Promise<TestDatabase> {
-  const dir = mkdtempSync(join(tmpdir(), "gesso-database-"));
-  const postgres = await startPostgres({ dataDir: dir, port: await freePort() });
-  await migrate(postgres.url);
-  const db = connectDatabase({ DATABASE_URL: postgres.url, DATABASE_POOL: 8 });
-  const owner = connectDatabase({ DATABASE_URL: postgres.url, DATABASE_POOL: 2 }, null);
+/** `hasOwnServer`: for tests of the event log, whose readers wait for open transactions of all databases of a server. */
+export async function startTestDatabase({ hasOwnServer = false } = {}): Promise<TestDatabase> {
+  const { url, drop } = await (hasOwnServer ? startOwnServer() : createSharedDatabase());
+  const db = connectDatabase({ DATABASE_URL: url, DATABASE_POOL: 8 });
+  const owner = connectDatabase({ DATABASE_URL: url, DATABASE_POOL: 2 }, null);
   return {
     db,
     owner,
-    url: postgres.url,
+    url,
     async stop() {
       await db.close();
       await owner.close();
-      await postgres.stop();
-      rmSync(dir, { recursive: true, force: true });
+      await drop();
     },
   };
+}
+
+async function startOwnServer() {
+  const postgres = await startPostgresForTests();
+  return { url: await postgres.createDatabase(), drop: postgres.stop };
+}
+
+async function createSharedDatabase() {
+  const shared = process.env[SHARED_POSTGRES_VARIABLE]!;
+  const request = async (path: string, method: "POST" | "DELETE") => {
+    const response = await fetch(`${shared}${path}`, { method });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`the shared PostgreSQL: ${text}`);
+    return text;
+  };
+  const url = await request("/", "POST");
+  return { url, drop: () => request(new URL(url).pathname, "DELETE") };
 }
