@@ -10,7 +10,7 @@ import { armWake, type RunClaim } from "../db/runs/open-runs.ts";
 import { Fault, toFault } from "../faults.ts";
 import { readProviderFailure } from "../providers/call-provider.ts";
 import type { JobProgress, Ticket } from "../providers/provider.ts";
-import type { CollectResult, ResolvedRequest, WakeupResult } from "./execute.ts";
+import type { CollectResult, ResolvedRequest, WakeupRequest, WakeupResult } from "./execute.ts";
 import { createProviderContext } from "./provider-context.ts";
 import { resolveOffer } from "./select-offer.ts";
 import type { EnabledProvider, Services } from "./services.ts";
@@ -66,7 +66,7 @@ export async function registerWakeup(
   house: Services,
   held: RunClaim,
   request: ResolvedRequest,
-  wakeup: { wakeupId: string; seconds: number },
+  wakeup: WakeupRequest,
 ): Promise<WakeupResult> {
   const armed = await armWake(house.db, held, { wakeId: wakeup.wakeupId, seconds: wakeup.seconds, doing: "vendor" });
   if (!armed) return { state: "claim_lost" };

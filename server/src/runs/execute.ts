@@ -60,20 +60,17 @@ export type CollectResult = JobStateNamed<"running" | "produced" | "retry" | "cl
 export type ProducedState = JobStateNamed<"produced">;
 export type WakeupResult = { state: "registered" } | JobStateNamed<"claim_lost" | "canceled">;
 
-export type SubmitAttempt = { attemptNumber: number; wakeupId: string };
+export type AttemptStart = { attemptNumber: number; wakeupId: string };
+export type WakeupRequest = { wakeupId: string; seconds: number };
 
 /** The steps of a run. The engine may execute a step again after a crash, so each of them is idempotent. */
 export type RunSteps = {
   /** Returns null if the claim is lost. */
   planRequests(claim: RunClaim): Promise<RunPlan | null>;
   resolveSources(claim: RunClaim, job: Job, filesByJob: StoredAsset[][]): Promise<Job<AssetRef>>;
-  submit(claim: RunClaim, request: ResolvedRequest, attempt: SubmitAttempt): Promise<SubmitResult>;
+  submit(claim: RunClaim, request: ResolvedRequest, attempt: AttemptStart): Promise<SubmitResult>;
   collectResult(claim: RunClaim, request: ResolvedRequest, attempt: { attemptNumber: number }): Promise<CollectResult>;
-  registerWakeup(
-    claim: RunClaim,
-    request: ResolvedRequest,
-    wakeup: { wakeupId: string; seconds: number },
-  ): Promise<WakeupResult>;
+  registerWakeup(claim: RunClaim, request: ResolvedRequest, wakeup: WakeupRequest): Promise<WakeupResult>;
   cancelAtProvider(claim: RunClaim, request: ResolvedRequest): Promise<void>;
   finishRun(claim: RunClaim, outcome: RunOutcome): Promise<void>;
 };

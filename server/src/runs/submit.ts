@@ -4,7 +4,7 @@ import { claimAttempt } from "../db/runs/attempts.ts";
 import { armWake, type RunClaim } from "../db/runs/open-runs.ts";
 import { Fault } from "../faults.ts";
 import { estimateAttemptCost } from "./cost.ts";
-import type { ResolvedRequest, SubmitAttempt, SubmitResult } from "./execute.ts";
+import type { AttemptStart, ResolvedRequest, SubmitResult } from "./execute.ts";
 import { attemptKey } from "./ids.ts";
 import { acquireProviderSlot } from "./provider-slot.ts";
 import { resolveOffer } from "./select-offer.ts";
@@ -16,7 +16,7 @@ export async function submit(
   services: Services,
   claim: RunClaim,
   request: ResolvedRequest,
-  attempt: SubmitAttempt,
+  attempt: AttemptStart,
 ): Promise<SubmitResult> {
   const { attemptNumber } = attempt;
   const slot = await acquireProviderSlot(services, claim, request, attemptNumber);
@@ -49,7 +49,7 @@ export async function submit(
 async function waitForProviderSlot(
   services: Services,
   claim: RunClaim,
-  attempt: SubmitAttempt,
+  attempt: AttemptStart,
   seconds: number,
 ): Promise<SubmitResult> {
   const armed = await armWake(services.db, claim, { wakeId: attempt.wakeupId, seconds, doing: "gate" });

@@ -2,7 +2,7 @@
 // it there, and each answers a repeated call as the real step does.
 import type { StoredAsset } from "../../src/db/runs/runs.ts";
 import { Fault } from "../../src/faults.ts";
-import type { CollectResult, ResolvedRequest, RunSteps, SubmitAttempt, SubmitResult } from "../../src/runs/execute.ts";
+import type { CollectResult, ResolvedRequest, RunSteps, AttemptStart, SubmitResult } from "../../src/runs/execute.ts";
 import { type Decisions, InvariantViolation } from "./decisions.ts";
 import type { Invocation, SimulatedEngine } from "./engine.ts";
 import { type Attempt, attemptKeyOf, DEADLINE_SECONDS, jobIndexOf, type ProviderJob, type RunModel } from "./model.ts";
@@ -40,7 +40,7 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
     return openRun.isCancelRequested ? "canceled" : "held";
   };
 
-  const waitForSlot = ({ attemptNumber, wakeupId }: SubmitAttempt): SubmitResult => {
+  const waitForSlot = ({ attemptNumber, wakeupId }: AttemptStart): SubmitResult => {
     const fenced = fenceAndRegister(wakeupId);
     if (fenced !== "held") return { state: fenced };
     if (clock.now > DEADLINE_SECONDS) throw new Fault("run_timeout");
