@@ -1,4 +1,4 @@
-// Starts everything Gesso needs on this machine in the right order, and stops it in the other one.
+// Starts Gesso and its dependencies on this machine in order, and stops them in reverse order.
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -13,13 +13,13 @@ import { loadState, type SavedState, saveEnvironment, saveState } from "./state.
 
 export type StartOptions = {
   dataDir: string;
-  /** This port or a refusal. Without it: the one of last time, 7788, or the next free one. */
+  /** Port of the API; an error if it is in use. Default: the port used last, 7788, or the next free one. */
   port?: number;
-  /** Everything in a temporary directory that is removed at the end; `dataDir` is not touched. */
+  /** Uses a temporary data directory that is deleted on stop; `dataDir` is not touched. */
   ephemeral?: boolean;
-  /** A PostgreSQL of one's own; then none is started. */
+  /** URL of an existing PostgreSQL. If set, no PostgreSQL is started. */
   databaseUrl?: string;
-  /** Other programs in the place of ours. */
+  /** Stub programs that tests run instead of the server and the sandbox. */
   entries?: { server?: string; sandbox?: string };
   log: (line: string) => void;
 };
@@ -28,8 +28,8 @@ export type GessoInstance = {
   url: string;
   key: string;
   dataDir: string;
-  /** In the order in which they are stopped: the server first, PostgreSQL last. */
-  parts: ManagedProcess[];
+  /** In stop order: the server first, PostgreSQL last. */
+  components: ManagedProcess[];
   restate: RestateProcess;
   databaseUrl: string;
   stop(): Promise<void>;
@@ -39,44 +39,52 @@ export async function startGesso(options: StartOptions): Promise<GessoInstance> 
   const dataDir = options.ephemeral ? temporaryDirectory() : resolve(options.dataDir);
   mkdirSync(dataDir, { recursive: true });
   const lock = acquireLock(dataDir);
-  const parts: ManagedProcess[] = [];
+  const components: ManagedProcess[] = [];
   const stop = async () => {
-    await stopInOrder(parts, options.log);
+    await stopInOrder(components, options.log);
     lock.release();
     if (options.ephemeral) rmSync(dataDir, { recursive: true, force: true });
   };
 
   try {
     const state = loadState(dataDir);
-    const patienceSeconds = lock.wasStale ? 2 : 0;
+    const waitSeconds = lock.wasStale ? 2 : 0;
     const ports = await allocatePorts({
       port: options.port,
       remembered: state.ports,
-      patienceSeconds,
+      waitSeconds,
       log: options.log,
     });
     const { databaseUrl, entries } = options;
     const sandboxEntry = entries?.sandbox;
     const dependencyOptions = { dataDir, ports, sandboxKey: state.sandboxKey, databaseUrl, sandboxEntry };
-    const foundation = await startDependencies(dependencyOptions);
-    parts.push(...foundation.parts);
-    const server = await startServerOnPort({ dataDir, ports, state, foundation }, options);
-    parts.unshift(server);
-    const { restate } = foundation;
-    return { url: server.url, key: state.devKey, dataDir, parts, restate, databaseUrl: foundation.databaseUrl, stop };
+    const dependencies = await startDependencies(dependencyOptions);
+    components.push(...dependencies.components);
+    const server = await startServerOnPort({ dataDir, ports, state, dependencies }, options);
+    components.unshift(server);
+    const { restate } = dependencies;
+    return {
+      url: server.url,
+      key: state.apiKey,
+      dataDir,
+      components,
+      restate,
+      databaseUrl: dependencies.databaseUrl,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-type ServerStartContext = { dataDir: string; ports: PortPlan; state: SavedState; foundation: Dependencies };
+type ServerStartContext = { dataDir: string; ports: PortPlan; state: SavedState; dependencies: Dependencies };
 
-/** Another Gesso that starts at the same moment may have found the same port free: whoever comes second moves on. */
-async function startServerOnPort(around: ServerStartContext, options: StartOptions): Promise<ManagedProcess> {
-  const { dataDir, ports, state } = around;
+/** Retries on the next port if another Gesso, started at the same time, has taken the port in between. */
+async function startServerOnPort(context: ServerStartContext, options: StartOptions): Promise<ManagedProcess> {
+  const { dataDir, ports, state } = context;
   const url = `http://127.0.0.1:${ports.api}`;
-  const environment = serverEnvironment(around, url);
+  const environment = serverEnvironment(context, url);
   saveState(dataDir, { ...state, ports }, url);
   saveEnvironment(dataDir, environment);
   const directory = join(dataDir, "server");
@@ -85,45 +93,45 @@ async function startServerOnPort(around: ServerStartContext, options: StartOptio
       dataDir: directory,
       url,
       environment,
-      key: state.devKey,
+      key: state.apiKey,
       entry: options.entries?.server,
     });
   } catch (error) {
     const api = await freePort(ports.api);
     if (options.port !== undefined || api === ports.api) throw error;
-    options.log(`Port ${ports.api} is in use by another process; using ${api}.`);
-    return startServerOnPort({ ...around, ports: { ...ports, api } }, options);
+    options.log(`Port ${ports.api} is in use by another program; using port ${api}.`);
+    return startServerOnPort({ ...context, ports: { ...ports, api } }, options);
   }
 }
 
 const DEFAULT_CATALOGUE = "gesso.yaml";
 
 function serverEnvironment(
-  { dataDir, ports, state, foundation }: ServerStartContext,
+  { dataDir, ports, state, dependencies }: ServerStartContext,
   url: string,
 ): Record<string, string> {
   return {
     HOST: "127.0.0.1",
     PORT: String(ports.api),
     PUBLIC_URL: url,
-    DATABASE_URL: foundation.databaseUrl,
-    RESTATE_INGRESS_URL: foundation.restate.ingressUrl,
-    RESTATE_ADMIN_URL: foundation.restate.adminUrl,
+    DATABASE_URL: dependencies.databaseUrl,
+    RESTATE_INGRESS_URL: dependencies.restate.ingressUrl,
+    RESTATE_ADMIN_URL: dependencies.restate.adminUrl,
     WORKER_PORT: String(ports.worker),
     WORKER_URL: `http://127.0.0.1:${ports.worker}`,
     STORAGE: "disk",
     STORAGE_DIR: join(dataDir, "storage"),
-    SANDBOX_URL: foundation.sandbox.url,
+    SANDBOX_URL: dependencies.sandbox.url,
     SANDBOX_KEY: state.sandboxKey,
     GESSO_SECRET: state.secret,
-    GESSO_DEV_KEY: state.devKey,
-    // Everything that the interface has is to work in the first minute.
+    GESSO_API_KEY: state.apiKey,
+    // Development accepts every LoRA name, so that all features of the API work without configuration.
     LORA_NAMES: process.env.LORA_NAMES || "*",
     ...catalogueSetting(),
   };
 }
 
-/** The server works in a folder of its own; the operator's file is where a person said, or where gesso was called. */
+/** The server runs in its own directory, so the path of gesso.yaml is resolved against the caller's directory. */
 function catalogueSetting(): Record<string, string> {
   const named = process.env.GESSO_CONFIG;
   return named || existsSync(DEFAULT_CATALOGUE) ? { GESSO_CONFIG: resolve(named || DEFAULT_CATALOGUE) } : {};
@@ -131,7 +139,7 @@ function catalogueSetting(): Record<string, string> {
 
 function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), "gesso-"));
-  // mkdtemp closes it to everybody else, and PostgreSQL may be somebody else.
+  // mkdtemp creates the directory with mode 0700, and PostgreSQL may run as another user.
   chmodSync(directory, 0o755);
   return directory;
 }

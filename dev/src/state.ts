@@ -1,5 +1,4 @@
-// What a data directory remembers between starts: secrets that are made once, and the ports of last time.
-
+// Persists the state of a data directory between starts: generated secrets and the ports used last.
 import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,34 +8,40 @@ import { readText } from "./process-info.ts";
 export type SavedState = {
   secret: string;
   sandboxKey: string;
-  devKey: string;
+  apiKey: string;
   ports: Record<string, number>;
 };
 
-/** Reads what is there and makes what is missing. Nothing that exists is ever made anew. */
+/** Reads the stored state and generates what is missing. Existing secrets are never replaced. */
 export function loadState(dataDir: string): SavedState {
   mkdirSync(dataDir, { recursive: true });
-  // Other users may pass (PostgreSQL does not run as root), but everything secret in it is closed to them.
+  // Other users may traverse the directory (PostgreSQL does not run as root); files with secrets have mode 0600.
   chmodSync(dataDir, 0o755);
   const stored = JSON.parse(readText(join(dataDir, "state.json")) ?? "{}") as Partial<SavedState>;
-  const devKey = /^GESSO_(?:API|DEV)_KEY=(.*)$/m.exec(readText(join(dataDir, "dev.env")) ?? "")?.[1] ?? "";
+  const apiKey = readClientEnvironment(dataDir).GESSO_API_KEY ?? "";
   return {
     secret: stored.secret ?? randomBytes(32).toString("base64url"),
     sandboxKey: stored.sandboxKey ?? randomBytes(24).toString("base64url"),
-    devKey: hasValidApiKeySyntax(devKey) ? devKey : generateApiKey(),
+    apiKey: hasValidApiKeySyntax(apiKey) ? apiKey : generateApiKey(),
     ports: stored.ports ?? {},
   };
 }
 
 export function saveState(dataDir: string, state: SavedState, url: string): void {
-  const { devKey, ...rest } = state;
+  const { apiKey, ...rest } = state;
   writeAtomically(join(dataDir, "state.json"), `${JSON.stringify(rest, null, 2)}\n`);
-  writeAtomically(join(dataDir, "dev.env"), `GESSO_URL=${url}\nGESSO_API_KEY=${devKey}\n`);
-  // The directory often lies in somebody's repository, and its secrets must not be committed.
+  writeAtomically(join(dataDir, "dev.env"), `export GESSO_URL=${url}\nexport GESSO_API_KEY=${apiKey}\n`);
+  // The data directory often lies inside a Git repository, and its secrets must not be committed.
   writeAtomically(join(dataDir, ".gitignore"), "*\n");
 }
 
-/** What the server was last started with, for others who want to look at the same parts. */
+/** The variables in `dev.env`. It is a shell script, so that `source .gesso/dev.env` configures clients and commands. */
+export function readClientEnvironment(dataDir: string): { GESSO_URL?: string; GESSO_API_KEY?: string } {
+  const lines = readText(join(dataDir, "dev.env")) ?? "";
+  return Object.fromEntries([...lines.matchAll(/^(?:export )?(\w+)=(.+)$/gm)].map(([, name, value]) => [name, value]));
+}
+
+/** Saves the settings of the server, so that `gesso doctor` can check the same dependencies. */
 export function saveEnvironment(dataDir: string, environment: Record<string, string>): void {
   writeAtomically(join(dataDir, "environment.json"), `${JSON.stringify(environment, null, 2)}\n`);
 }
@@ -44,7 +49,7 @@ export function saveEnvironment(dataDir: string, environment: Record<string, str
 export const loadEnvironment = (dataDir: string): Record<string, string> =>
   JSON.parse(readText(join(dataDir, "environment.json")) ?? "{}");
 
-/** Whole or not at all: a secret that is half written would lock its owner out of the data. */
+/** Atomic, because a truncated secret would make the stored data unreadable. */
 function writeAtomically(path: string, content: string): void {
   writeFileSync(`${path}.draft`, content, { mode: 0o600 });
   renameSync(`${path}.draft`, path);

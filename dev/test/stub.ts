@@ -1,15 +1,15 @@
-// Stands in for the sandbox vendor or the server where a test is about starting and stopping, not about them: healthy
-// on every path, and with one picture to give away.
+// Stub of the sandbox and of the server for tests of starting and stopping: healthy on every path, and it serves one
+// image.
 import { createServer } from "node:http";
 
 const flag = process.argv.indexOf("--port");
 const port = Number(process.env.PORT ?? process.argv[flag + 1]);
-const isAllowed = (header?: string) => header === `Bearer ${process.env.GESSO_DEV_KEY}`;
+const isAllowed = (header?: string) => header === `Bearer ${process.env.GESSO_API_KEY}`;
 
 createServer((request, response) => {
   if (request.url === "/environment") return response.end(JSON.stringify(process.env));
-  if (request.url === "/picture.png") return response.end("\x89PNG");
+  if (request.url === "/image.png") return response.end("\x89PNG");
   if (!request.url?.startsWith("/api/")) return response.end("ok");
   if (!isAllowed(request.headers.authorization)) return response.writeHead(401).end();
-  response.end(JSON.stringify({ id: "1", image_url: `http://127.0.0.1:${port}/picture.png`, status: "completed" }));
+  response.end(JSON.stringify({ id: "1", image_url: `http://127.0.0.1:${port}/image.png`, status: "completed" }));
 }).listen(port, "127.0.0.1");

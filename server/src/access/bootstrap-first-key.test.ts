@@ -22,9 +22,9 @@ it("makes one key at the first start, however many processes start, and none lat
 
 it("lets in the key of the settings for as long as it stands there, and no other that stood there before", async () => {
   const [first, second] = [generateApiKey(), generateApiKey()];
-  expect(await bootstrapFirstKey(database.db, { GESSO_DEV_KEY: first })).toBeUndefined();
+  expect(await bootstrapFirstKey(database.db, { GESSO_API_KEY: first })).toBeUndefined();
   expect(await holderOf(first)).toMatchObject({ user_id: "owner", scopes: ["*", "tenants:*"] });
-  await bootstrapFirstKey(database.db, { GESSO_DEV_KEY: second });
+  await bootstrapFirstKey(database.db, { GESSO_API_KEY: second });
   expect([await holderOf(first), (await holderOf(second))?.user_id]).toEqual([undefined, "owner"]);
   await bootstrapFirstKey(database.db, {});
   expect(await holderOf(second)).toBeUndefined();

@@ -8,7 +8,7 @@ import { apiKeyHint, generateApiKey, hashApiKey } from "./api-key.ts";
 /** The key that has just been made, if one was. */
 export async function bootstrapFirstKey(
   db: Database,
-  { GESSO_DEV_KEY: given }: { GESSO_DEV_KEY?: string | undefined },
+  { GESSO_API_KEY: given }: { GESSO_API_KEY?: string | undefined },
 ) {
   await upsertDevelopmentKey(
     db,

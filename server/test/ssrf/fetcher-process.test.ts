@@ -62,7 +62,7 @@ describe("its environment", () => {
   });
 
   test.each([
-    ...["DATABASE_URL", "GESSO_SECRET", "GESSO_DEV_KEY", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY", "SANDBOX_KEY"],
+    ...["DATABASE_URL", "GESSO_SECRET", "GESSO_API_KEY", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY", "SANDBOX_KEY"],
     ...["OPENAI_API_KEY", "GEMINI_API_KEY", "FAL_KEY", "REPLICATE_API_TOKEN", "BFL_API_KEY", "COMFYUI_TOKEN"],
   ])("does not hold %s", (name) => {
     const env = { FETCHER_TOKEN: FETCHER_TEST_TOKEN, [name]: "something" };

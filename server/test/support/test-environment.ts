@@ -131,7 +131,7 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
     WORKER_PORT: String(port.worker),
     WORKER_URL: `http://127.0.0.1:${port.worker}`,
     GESSO_SECRET: "a secret of tests that is long enough to be one",
-    GESSO_DEV_KEY: key,
+    GESSO_API_KEY: key,
     STORAGE: "disk",
     STORAGE_DIR: storageDir,
     SANDBOX_URL: sandbox.url,
