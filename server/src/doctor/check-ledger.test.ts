@@ -14,7 +14,7 @@ const look = (url = database.url) => checkLedger({ DATABASE_URL: url, DATABASE_P
 
 describe("the books", () => {
   it("that balance are told so, and money that nobody holds is found", async () => {
-    expect(await look()).toEqual({ name: "books", status: "pass", message: "balance to the last unit" });
+    expect(await look()).toEqual({ name: "ledger", status: "pass", message: "balance to the last unit" });
     await database.owner.query(
       "test.tamper",
       `insert into transfers (cause_id, kind, tenant_id, from_account, to_account, amount)

@@ -8,7 +8,7 @@ import type { DoctorCheck } from "./report.ts";
 const FIX = "do not edit the tables. Back up the database and see `Ledger` in the budgets guide";
 
 export async function checkLedger(settings: z.output<typeof DatabaseEnv>): Promise<DoctorCheck> {
-  const name = "books";
+  const name = "ledger";
   const database = connectDatabase(settings);
   try {
     const broken = (await findLedgerViolations(database)).filter((each) => each.broken > 0);
