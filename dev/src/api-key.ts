@@ -1,4 +1,4 @@
-// Makes API keys of the form that the server accepts: random, and with a checksum that finds typing errors offline.
+// Generates API keys in the server's format: random characters and a checksum that detects typing errors offline.
 import { randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
@@ -19,10 +19,10 @@ export function hasValidApiKeySyntax(key: string): boolean {
 
 function checksum(text: string): string {
   let rest = crc32(text);
-  let written = "";
-  for (let place = 0; place < CHECKSUM_CHARACTERS; place++) {
-    written = DIGITS[rest % DIGITS.length] + written;
+  let digits = "";
+  for (let index = 0; index < CHECKSUM_CHARACTERS; index++) {
+    digits = DIGITS[rest % DIGITS.length] + digits;
     rest = Math.floor(rest / DIGITS.length);
   }
-  return written;
+  return digits;
 }

@@ -1,4 +1,4 @@
-// The face of the package for tests, benches and kill campaigns: each part that Gesso stands on, to start and to kill.
+// Public entry point of the package for tests, benchmarks and chaos campaigns: starts and kills each component.
 export { generateApiKey } from "./api-key.ts";
 export { type SandboxOptions, type ServerOptions, startSandbox, startServer } from "./gesso-processes.ts";
 export type { ManagedProcess } from "./managed-process.ts";

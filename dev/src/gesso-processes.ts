@@ -1,4 +1,4 @@
-// Starts our own programs, the sandbox vendor and the server, as parts: the same Node, their own log, ready when asked.
+// Starts the sandbox and the server as managed processes, with the Node.js of this process and a log file each.
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type ManagedProcess, startProcess } from "./managed-process.ts";
@@ -11,7 +11,7 @@ export type SandboxOptions = { dataDir: string; port: number; key: string; entry
 
 export function startSandbox(options: SandboxOptions): Promise<ManagedProcess> {
   const url = `http://127.0.0.1:${options.port}`;
-  // A key may begin with a dash, which only this form takes for a value.
+  // A key may begin with a dash; only the form `--key=value` accepts such a value.
   const flags = ["--port", String(options.port), "--data", options.dataDir, `--key=${options.key}`];
   return startProcess({
     name: "sandbox",
@@ -25,15 +25,15 @@ export function startSandbox(options: SandboxOptions): Promise<ManagedProcess> {
 }
 
 export type ServerOptions = {
-  /** For the log and as working directory. */
+  /** Working directory and place of the log file. */
   dataDir: string;
-  /** Where it answers; `PORT` in the environment must agree. */
+  /** URL of the server; must match `PORT` in the environment. */
   url: string;
   environment: Record<string, string>;
   role?: "all" | "api" | "worker";
-  /** What to ask until it answers with 2xx. */
+  /** Polled until it responds with 2xx. Default: `/readyz`. */
   readyUrl?: string;
-  /** A key that only this server knows: another that answers at the same address is not taken for it. */
+  /** A key that only this server accepts, so that another server on the same port is not mistaken for it. */
   key?: string;
   name?: string;
   entry?: string;
@@ -46,7 +46,7 @@ export function startServer(options: ServerOptions): Promise<ManagedProcess> {
     url: options.url,
     command: [process.execPath, options.entry ?? SERVER_ENTRY, "--role", options.role ?? "all"],
     log: join(options.dataDir, `${name}.log`),
-    // The rest of our environment goes along, because keys of providers are read from it.
+    // The server inherits this environment: it contains the API keys of providers.
     environment: { ...(process.env as Record<string, string>), ...options.environment },
     directory: options.dataDir,
     probe: async () => (await respondsOk(options.readyUrl ?? `${options.url}/readyz`)) && (await acceptsKey(options)),

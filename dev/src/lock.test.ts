@@ -5,7 +5,7 @@ import { temporaryDirectory } from "../test/scratch.ts";
 import { acquireLock } from "./lock.ts";
 import { isUsageError } from "./usage-error.ts";
 
-function refusalOf(action: () => unknown): Error | undefined {
+function usageErrorOf(action: () => unknown): Error | undefined {
   try {
     action();
   } catch (error) {
@@ -15,21 +15,21 @@ function refusalOf(action: () => unknown): Error | undefined {
   return undefined;
 }
 
-it("refuses a second one and names the pid of the first", () => {
+it("rejects a second process and names the pid of the first", () => {
   const directory = temporaryDirectory();
   const lock = acquireLock(directory);
-  expect(refusalOf(() => acquireLock(directory))?.message).toContain(`pid ${process.pid}`);
+  expect(usageErrorOf(() => acquireLock(directory))?.message).toContain(`pid ${process.pid}`);
   lock.release();
   expect(acquireLock(directory).wasStale).toBe(false);
 });
 
-it("takes over from a process that is gone", () => {
+it("takes over the lock of a process that has exited", () => {
   const directory = temporaryDirectory();
   writeFileSync(`${directory}/gesso.pid`, `${spawnSync("true").pid}\n\n`);
   expect(acquireLock(directory).wasStale).toBe(true);
 });
 
-it.runIf(process.platform === "linux")("takes over when the pid belongs to another process by now", () => {
+it.runIf(process.platform === "linux")("takes over the lock when its pid now belongs to another process", () => {
   const directory = temporaryDirectory();
   writeFileSync(`${directory}/gesso.pid`, `${process.pid}\n12345\n`);
   expect(acquireLock(directory).wasStale).toBe(true);

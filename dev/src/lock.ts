@@ -1,18 +1,18 @@
-// One running Gesso for one data directory: the lock names the process that has it and ends with that process.
+// Locks a data directory for one `gesso` process. The lock file names its process and is stale once that process exits.
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isAlive, readText, startTimeOf } from "./process-info.ts";
 import { usageError } from "./usage-error.ts";
 
 export type DataDirectoryLock = {
-  /** The last holder ended without letting go: its parts may be ending this very moment. */
+  /** The previous holder exited without releasing the lock: its components may still be shutting down. */
   wasStale: boolean;
   release(): void;
 };
 
 export function acquireLock(dataDir: string): DataDirectoryLock {
   const path = pathOf(dataDir);
-  const before = readText(path);
+  const previous = readText(path);
   const pid = findLockHolder(dataDir);
   if (pid !== undefined) {
     throw usageError(
@@ -20,15 +20,15 @@ export function acquireLock(dataDir: string): DataDirectoryLock {
     );
   }
   rmSync(path, { force: true });
-  // "wx" lets only one of two that start at the same moment through.
+  // "wx" fails if the file exists: of two processes that start at the same time, only one gets the lock.
   writeFileSync(path, `${process.pid}\n${startTimeOf(process.pid) ?? ""}\n`, { flag: "wx" });
-  return { wasStale: before !== undefined, release: () => rmSync(path, { force: true }) };
+  return { wasStale: previous !== undefined, release: () => rmSync(path, { force: true }) };
 }
 
-/** The process that has the data directory now, if there is one. */
+/** The pid of the process that holds the lock, or undefined. */
 export function findLockHolder(dataDir: string): number | undefined {
   const [pid = "", startTime = ""] = readText(pathOf(dataDir))?.split("\n") ?? [];
-  // The start time is compared because pids are used again, and a stranger's pid must not lock the data for ever.
+  // Pids are reused. The start time tells whether this pid still belongs to the process that took the lock.
   return isAlive(Number(pid)) && (startTimeOf(Number(pid)) ?? "") === startTime ? Number(pid) : undefined;
 }
 

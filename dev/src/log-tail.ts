@@ -1,7 +1,7 @@
-// Reads the end of a part's log, so that an error can show what the part itself said.
+// Reads the end of a component's log, for error messages.
 import { readFileSync } from "node:fs";
 
-/** The last lines that were written after the byte `from`. */
+/** The last lines written after byte offset `from`. */
 export function logTail(path: string, from = 0, lines = 40): string {
   let text: string;
   try {

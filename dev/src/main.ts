@@ -1,5 +1,5 @@
-// `gesso dev`: starts everything, shows where it is, and ends it in order. Returns the exit code: 0 when it was asked
-// to stop, 1 when something broke, 2 when what was asked for cannot be.
+// `gesso dev`: starts all components, reports where they listen, and stops them in order. Returns the exit code:
+// 0 after a requested stop, 1 after a failure, 2 for invalid options.
 import { once } from "node:events";
 import { logTail } from "./log-tail.ts";
 import type { ManagedProcess } from "./managed-process.ts";
@@ -19,7 +19,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const DUPLICATE_SIGNAL_MS = 1000;
 
 export async function dev(options: DevOptions): Promise<number> {
-  const beginning = performance.now();
+  const startedAt = performance.now();
   const log = (line: string) => process.stderr.write(`${line}\n`);
   const interruption = onInterrupt(log);
   let gesso: GessoInstance;
@@ -31,26 +31,28 @@ export async function dev(options: DevOptions): Promise<number> {
     return isUsageError(error) ? 2 : 1;
   }
 
-  const ready = { gesso, readySeconds: (performance.now() - beginning) / 1000, ephemeral: options.ephemeral ?? false };
+  const ready = { gesso, readySeconds: (performance.now() - startedAt) / 1000, ephemeral: options.ephemeral ?? false };
   if (options.json) process.stdout.write(`${renderReadyJson(ready)}\n`);
   else if (!interruption.aborted) log(renderReady(ready));
 
-  const exited = await Promise.race([waitForAbort(interruption), ...gesso.parts.map(waitForExit)]);
+  const exited = await Promise.race([waitForAbort(interruption), ...gesso.components.map(waitForExit)]);
   if (exited) {
     log(
       `\n  ${exited.name} (pid ${exited.pid}) exited unexpectedly. Last lines of ${exited.log}:\n${logTail(exited.log)}\n`,
     );
   } else {
-    log("\n  stopping");
+    log("\n  Stopping …");
   }
   await gesso.stop();
-  log(options.ephemeral ? "  Stopped. The data directory was deleted." : `  Stopped. Data kept in ${gesso.dataDir}.`);
+  log(
+    options.ephemeral ? "  Stopped. The data directory was deleted." : `  Stopped. The data stays in ${gesso.dataDir}.`,
+  );
   return exited ? 1 : 0;
 }
 
-async function waitForExit(part: ManagedProcess): Promise<ManagedProcess> {
-  await part.exited;
-  return part;
+async function waitForExit(component: ManagedProcess): Promise<ManagedProcess> {
+  await component.exited;
+  return component;
 }
 
 async function waitForAbort(signal: AbortSignal): Promise<undefined> {
@@ -58,17 +60,17 @@ async function waitForAbort(signal: AbortSignal): Promise<undefined> {
 }
 
 /**
- * Aborts at the first signal. A later one ends this process at once, and with it, by their leash, all parts. One that
- * comes right behind the first is the same Ctrl-C: npm passes on what the terminal has already sent to everybody.
+ * Aborts at the first signal. A later signal exits at once; the parent watchdogs then kill all components. A signal
+ * within a second of the first is the same Ctrl-C: the terminal sends it to the process group, and npm forwards it too.
  */
-function onInterrupt(say: (line: string) => void): AbortSignal {
+function onInterrupt(log: (line: string) => void): AbortSignal {
   const controller = new AbortController();
   let first: number | undefined;
   const interrupt = () => {
     first ??= performance.now();
     controller.abort();
     if (performance.now() - first < DUPLICATE_SIGNAL_MS) return;
-    say("  Killed before shutdown finished. Committed data is safe.");
+    log("  Killed before shutdown finished. Committed data is safe.");
     process.exit(130);
   };
   for (const signal of SIGNALS) process.on(signal, interrupt);

@@ -17,37 +17,37 @@ function planFor(script: string): ProcessSpec {
   };
 }
 
-it("is the program itself and not a shell around it, and is gone after kill", async () => {
-  const part = killAfterTest(await startProcess(planFor("exec sleep 60")));
-  expect(isAlive(part.pid)).toBe(true);
-  await part.kill();
-  expect(isAlive(part.pid)).toBe(false);
-  expect(await part.exited).toBeNull();
+it("runs the program itself, without a shell around it, and kill ends it", async () => {
+  const component = killAfterTest(await startProcess(planFor("exec sleep 60")));
+  expect(isAlive(component.pid)).toBe(true);
+  await component.kill();
+  expect(isAlive(component.pid)).toBe(false);
+  expect(await component.exited).toBeNull();
 });
 
-it("shows the last lines of the log when a part ends before it is ready", async () => {
+it("reports the last lines of the log when a process exits before it is ready", async () => {
   const plan = planFor("echo old; echo the disk is on fire >&2; exit 3");
   const start = startProcess({ ...plan, probe: async () => false });
   await expect(start).rejects.toThrow(
-    /thing ended \(code 3\) before it was ready.*thing\.log:\nold\nthe disk is on fire/s,
+    /thing exited \(code 3\) before it was ready.*thing\.log:\nold\nthe disk is on fire/s,
   );
 });
 
-it("kills a part that is not ready in time, and says so", async () => {
+it("kills a process that is not ready before the timeout and reports it", async () => {
   const plan = planFor("echo thinking; exec sleep 60");
   const start = startProcess({ ...plan, probe: async () => false, readySeconds: 0.3 });
   await expect(start).rejects.toThrow(/thing was not ready after 0.3 s.*\nthinking/s);
 });
 
-it("says what is missing when the program does not exist", async () => {
+it("names the program that does not exist", async () => {
   const plan = planFor("");
   const start = startProcess({ ...plan, command: ["/nowhere/to-be-found"], probe: async () => false });
   await expect(start).rejects.toThrow(/nowhere\/to-be-found.*not found/s);
 });
 
-it("stops with the polite signal first", async () => {
-  const part = await startProcess(planFor("trap 'exit 7' TERM; while :; do sleep 0.05; done"));
+it("sends SIGTERM before SIGKILL", async () => {
+  const component = await startProcess(planFor("trap 'exit 7' TERM; while :; do sleep 0.05; done"));
   await new Promise((resolve) => setTimeout(resolve, 200));
-  await part.stop();
-  expect(await part.exited).toBe(7);
+  await component.stop();
+  expect(await component.exited).toBe(7);
 });

@@ -1,5 +1,5 @@
-// A part is a child process that Gesso stands on. It writes to a log file, it is ready when `spawnPart` returns,
-// and it never outlives the process that started it.
+// Runs a component as a child process. It writes to a log file, is ready when `startProcess` returns, and never outlives
+// its parent.
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, fstatSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
@@ -12,11 +12,11 @@ export type ManagedProcess = {
   name: string;
   pid: number;
   url: string;
-  /** Sends the signal (SIGKILL unless told) and resolves when the process is gone. */
+  /** Sends the signal (default: SIGKILL) and resolves when the process has exited. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Asks politely, and after ten seconds no longer politely. */
+  /** Sends the stop signal, and SIGKILL if the process is still running after 10 s. */
   stop(): Promise<void>;
-  /** Resolves with the exit code, or null when a signal ended it. */
+  /** Resolves with the exit code, or null if a signal terminated the process. */
   exited: Promise<number | null>;
   /** Path of the log file. */
   log: string;
@@ -43,7 +43,7 @@ export async function startProcess(spec: ProcessSpec): Promise<ManagedProcess> {
   const log = openSync(spec.log, "a", 0o600);
   const start = fstatSync(log).size;
   const [file, parameters] = withParentWatchdog(spec.command);
-  // Detached: Ctrl-C reaches a whole process group, and would stop the parts in no order.
+  // Detached: Ctrl-C signals the whole process group and would stop all components at once, in no order.
   const child = spawn(file, parameters, {
     cwd: spec.directory,
     env: spec.environment,
@@ -58,17 +58,17 @@ export async function startProcess(spec: ProcessSpec): Promise<ManagedProcess> {
   const seconds = spec.readySeconds ?? 30;
   if (await waitUntil(spec.probe, seconds, isGone)) return managed;
 
-  const what = isGone()
-    ? `ended (code ${await managed.exited}) before it was ready`
+  const reason = isGone()
+    ? `exited (code ${await managed.exited}) before it was ready`
     : `was not ready after ${seconds} s`;
   if (!isGone()) await managed.kill();
-  throw new Error(`${spec.name} ${what}. The last lines of ${spec.log}:\n${logTail(spec.log, start)}`);
+  throw new Error(`${spec.name} ${reason}. Last lines of ${spec.log}:\n${logTail(spec.log, start)}`);
 }
 
 function toManagedProcess(spec: ProcessSpec, child: ChildProcess): ManagedProcess {
   const exited = new Promise<number | null>((resolve) => {
     child.once("exit", (code) => {
-      // Ends the watchdog. Without this line it would kill the process that gets the same pid later.
+      // Ends the watchdog, which would otherwise kill a later process with the same pid.
       child.stdin?.end("gone\n");
       resolve(code);
     });

@@ -11,7 +11,7 @@ import { waitUntil } from "./readiness-probe.ts";
 
 const PARENT = fileURLToPath(new URL("../test/start-postgres.ts", import.meta.url));
 
-it("kills a part within seconds when its parent is killed with -9, and the data opens again", async () => {
+it("kills a component within seconds after kill -9 of its parent, and its data can be opened again", async () => {
   const dataDir = temporaryDirectory();
   const port = await freePort();
   const parent = spawn(process.execPath, [PARENT, dataDir, String(port)], { stdio: ["ignore", "pipe", "inherit"] });

@@ -1,13 +1,14 @@
 // A watchdog that kills a child process when its parent exits, also after SIGKILL.
 
 /**
- * Runs before the part, in the part's own pid. It leaves a watcher behind that reads from the parent's pipe and then
- * becomes the part. A line means "the part is gone, go home"; the end of the pipe means "the parent is gone, kill".
+ * Runs in the component's pid before the component: it forks a watcher that reads from the parent's pipe, then executes
+ * the component. A line on the pipe means that the component exited, so the watcher exits. End of file means that the
+ * parent exited, so the watcher kills the component's process group.
  *
- * Why a shell and a pipe: the kernel closes the pipe even after kill -9, it works on Linux and macOS, the watcher
- * weighs one megabyte, and it is there before the part is. `setpriv --pdeathsig` is Linux only, is cleared when the
- * user changes, and fires when the parent's thread (not its process) ends, which kills parts started from a worker.
- * The watcher is forked twice because PostgreSQL reports children that it does not know.
+ * Why a shell and a pipe: the kernel closes the pipe even after kill -9; it works on Linux and macOS; the watcher takes
+ * one megabyte and runs before the component does. `setpriv --pdeathsig` exists on Linux only, is cleared when the user
+ * changes, and fires when the parent's thread (not its process) exits, which would kill components started from a
+ * worker thread. The watcher is forked twice because PostgreSQL logs children that it does not know.
  */
 const SCRIPT = `
 exec 3<&0 </dev/null
@@ -17,5 +18,5 @@ exec "$@" 3<&-
 
 /** The command line to spawn, detached, with a pipe as standard input. */
 export function withParentWatchdog(command: string[]): [file: string, parameters: string[]] {
-  return ["/bin/sh", ["-c", SCRIPT, "leash", ...command]];
+  return ["/bin/sh", ["-c", SCRIPT, "watchdog", ...command]];
 }

@@ -1,16 +1,16 @@
-// Says who holds a port, where the system lets us know (Linux), so that an error can name the program to stop.
+// Finds the process that listens on a port (Linux only), so that an error message can name it.
 import { basename } from "node:path";
 import { listDirectory, listPids, processName, readLink, readText } from "./process-info.ts";
 
 const LISTENING = "0A";
 
-/** For example "node (pid 1234)"; undefined when it cannot be known. */
+/** For example "node (pid 1234)"; undefined if the system does not tell. */
 export function findPortOwner(port: number): string | undefined {
   const sockets = new Set([...listeners("/proc/net/tcp", port), ...listeners("/proc/net/tcp6", port)]);
   if (sockets.size === 0) return undefined;
   const pid = listPids().find((candidate) => hasSocket(candidate, sockets));
   if (pid === undefined) return undefined;
-  // The file's name before the process's own: Node calls itself "MainThread".
+  // The executable's name is preferred to the process name: Node.js names its process "MainThread".
   const program = readLink(`/proc/${pid}/exe`);
   return `${program ? basename(program) : processName(pid)} (pid ${pid})`;
 }

@@ -13,20 +13,20 @@ async function busyPort(): Promise<number> {
   return port;
 }
 
-const calm = { patienceSeconds: 0, log: () => {} };
+const calm = { waitSeconds: 0, log: () => {} };
 
-it("takes the ports of last time again, and never one port twice", async () => {
+it("reuses the ports of the last start and never allocates a port twice", async () => {
   const first = await allocatePorts({ ...calm, remembered: { api: await freePort() } });
   expect(new Set(Object.values(first)).size).toBe(7);
   expect(await allocatePorts({ ...calm, remembered: first })).toEqual(first);
-  const muddled = await allocatePorts({
+  const conflicting = await allocatePorts({
     ...calm,
     remembered: { api: first.api, worker: first.api, sandbox: first.api },
   });
-  expect(new Set(Object.values(muddled)).size).toBe(7);
+  expect(new Set(Object.values(conflicting)).size).toBe(7);
 });
 
-it("moves on to the next port when nobody asked for this one, and says so", async () => {
+it("uses the next port and logs it when the default port is busy", async () => {
   const api = await busyPort();
   const lines: string[] = [];
   const plan = await allocatePorts({ ...calm, remembered: { api }, log: (line) => lines.push(line) });
@@ -34,7 +34,7 @@ it("moves on to the next port when nobody asked for this one, and says so", asyn
   expect(lines.join()).toContain(`Port ${api} is in use by`);
 });
 
-it("refuses when the port that was asked for is busy", async () => {
+it("fails when the requested port is busy", async () => {
   const port = await busyPort();
   const outcome = await allocatePorts({ ...calm, port, remembered: {} }).catch((error: unknown) => error);
   expect(isUsageError(outcome)).toBe(true);

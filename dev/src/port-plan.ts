@@ -1,4 +1,4 @@
-// Decides on the ports of one start: those of last time where they are free, and never the same one twice.
+// Allocates the ports of one start: the ones used last if they are free, and no port twice.
 import { findPortOwner } from "./port-owner.ts";
 import { freePort } from "./ports.ts";
 import { usageError } from "./usage-error.ts";
@@ -14,35 +14,35 @@ export type PortPlan = {
 };
 
 export type PortOptions = {
-  /** Asked for by name: this one or none. */
+  /** The port given with --port: used as it is, or an error. */
   port?: number;
   remembered: Record<string, number>;
-  /** How long to wait for a port whose last holder is ending. */
-  patienceSeconds: number;
+  /** How long to wait for a port whose previous holder is shutting down. */
+  waitSeconds: number;
   log: (line: string) => void;
 };
 
 const DEFAULT_PORT = 7788;
 const INTERNAL_PORTS = ["worker", "postgres", "ingress", "admin", "fabric", "sandbox"] as const;
 
-export async function allocatePorts(wishes: PortOptions): Promise<PortPlan> {
-  const plan: Record<string, number> = { api: await apiPort(wishes) };
+export async function allocatePorts(options: PortOptions): Promise<PortPlan> {
+  const plan: Record<string, number> = { api: await apiPort(options) };
   for (const name of INTERNAL_PORTS) {
-    let preferred = wishes.remembered[name];
+    let preferred = options.remembered[name];
     do {
-      plan[name] = await freePort(preferred, wishes.patienceSeconds);
+      plan[name] = await freePort(preferred, options.waitSeconds);
       preferred = undefined;
     } while (Object.keys(plan).some((other) => other !== name && plan[other] === plan[name]));
   }
   return plan as PortPlan;
 }
 
-async function apiPort({ port, remembered, patienceSeconds, log }: PortOptions): Promise<number> {
+async function apiPort({ port, remembered, waitSeconds, log }: PortOptions): Promise<number> {
   const wanted = port ?? remembered.api ?? DEFAULT_PORT;
-  const found = await freePort(wanted, patienceSeconds);
+  const found = await freePort(wanted, waitSeconds);
   if (found === wanted) return found;
-  const sentence = `Port ${wanted} is in use by ${findPortOwner(wanted) ?? "another program"}`;
-  if (port !== undefined) throw usageError(`${sentence}. Choose another with --port.`);
-  log(`${sentence}; using ${found}.`);
+  const problem = `Port ${wanted} is in use by ${findPortOwner(wanted) ?? "another program"}`;
+  if (port !== undefined) throw usageError(`${problem}. Choose another port with --port.`);
+  log(`${problem}; using port ${found}.`);
   return found;
 }

@@ -13,25 +13,25 @@ async function occupy(port: number): Promise<Server> {
   return server;
 }
 
-it("gives the preferred port when it is free", async () => {
+it("returns the preferred port when it is free", async () => {
   const port = await freePort();
   expect(await freePort(port)).toBe(port);
 });
 
-it("gives a higher port when the preferred one is busy", async () => {
+it("returns a higher port when the preferred one is busy", async () => {
   const port = await freePort();
   await occupy(port);
   expect(await freePort(port)).toBeGreaterThan(port);
 });
 
-it("waits for the preferred port when it is told to", async () => {
+it("waits up to the given seconds for the preferred port", async () => {
   const port = await freePort();
   const server = await occupy(port);
   setTimeout(() => server.close(), 200);
   expect(await freePort(port, 5)).toBe(port);
 });
 
-it("never promises a port that another process was promised", async () => {
+it("never returns a port that another process has reserved", async () => {
   const program = `import { freePort } from ${JSON.stringify(import.meta.resolve("./ports.ts"))};
     console.log(JSON.stringify(await Promise.all(Array.from({ length: 900 }, () => freePort()))));
     setInterval(() => {}, 1000)`;
@@ -44,13 +44,13 @@ it("never promises a port that another process was promised", async () => {
   expect(new Set(ports).size).toBe(3600);
 });
 
-it("stays out of the range that is lent to outgoing connections", async () => {
+it("stays below the range of ephemeral ports", async () => {
   const ports = await Promise.all(Array.from({ length: 20 }, () => freePort()));
   expect(Math.max(...ports)).toBeLessThan(32_768);
   expect(Math.min(...ports)).toBeGreaterThan(1024);
 });
 
-it.runIf(process.platform === "linux")("names the program that holds a port", async () => {
+it.runIf(process.platform === "linux")("names the program that listens on a port", async () => {
   const port = await freePort();
   expect(findPortOwner(port)).toBeUndefined();
   await occupy(port);

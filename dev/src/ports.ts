@@ -1,11 +1,11 @@
-// Finds ports on the loopback interface that are free now and that nobody is likely to take before they are used.
+// Finds free ports on the loopback interface and reserves them until they are used.
 import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { createServer } from "node:net";
 import { waitUntil } from "./readiness-probe.ts";
 
-// Below the range from which the system lends ports to outgoing connections (Linux 32768, macOS 49152): a part that is
-// killed and started again must find its port free, not lent to some client in between.
+// Below the ephemeral range (Linux from 32768, macOS from 49152): while a killed component restarts, the system must not
+// give its port to an outgoing connection.
 const MIN_PORT = 15_000;
 const MAX_PORT = 32_000;
 
@@ -18,8 +18,8 @@ function isFree(port: number): Promise<boolean> {
 }
 
 /**
- * Between finding a port and listening on it there are seconds, in which another process of ours may find it too. The
- * datagram socket of the same number, which nothing else uses, says that it is promised, until this process ends.
+ * Seconds pass between finding a port and listening on it, and another gesso process may find the same port. A UDP socket
+ * on the same number, which nothing else uses, reserves the port until this process exits.
  */
 function reservePort(port: number): Promise<boolean> {
   return new Promise((resolve) => {
@@ -31,12 +31,12 @@ function reservePort(port: number): Promise<boolean> {
 }
 
 /**
- * The preferred port when it is free, else the next free one above it; any free port when none is preferred.
- * `patienceSeconds` waits that long for the preferred one first, for when its last holder is known to be ending.
+ * Returns the preferred port if it is free, otherwise the next free one above it; without a preference, any free port.
+ * Waits up to `waitSeconds` for the preferred port, because its previous holder may be shutting down.
  */
-export async function freePort(preferred?: number, patienceSeconds = 0): Promise<number> {
+export async function freePort(preferred?: number, waitSeconds = 0): Promise<number> {
   if (preferred === undefined) return findRandomPort();
-  if (await waitUntil(() => isFree(preferred), patienceSeconds)) return preferred;
+  if (await waitUntil(() => isFree(preferred), waitSeconds)) return preferred;
   for (let port = preferred + 1; port <= Math.min(preferred + 200, 65_535); port++) {
     if (await isFree(port)) return port;
   }

@@ -1,14 +1,14 @@
-// PostgreSQL refuses to run as root. This finds the account it runs under instead, and the way for that account to
-// reach the binaries and the data even when they lie below a closed directory such as /root.
+// PostgreSQL refuses to run as root. This module chooses the account it runs under instead, and gives that account access
+// to the binaries and the data even below a directory such as /root that other users may not enter.
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
 export type SystemAccount = { name: string; uid: number; gid: number };
 
-/** How to run a command: as it stands, or with `user` given to spawn. */
+/** A command line, and the `user` to pass to spawn if it must run as another user. */
 export type SpawnCommand = { command: string[]; user?: { uid: number; gid: number } };
 
-/** The account to run as; undefined when we are not root and simply stay who we are. */
+/** The account to run PostgreSQL as; undefined if this process is not root and PostgreSQL can run as the same user. */
 export function chooseAccount(data: string): SystemAccount | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const owner = statSync(data, { throwIfNoEntry: false });
@@ -18,10 +18,10 @@ export function chooseAccount(data: string): SystemAccount | undefined {
     const [, , uid, gid] = accounts.find((line) => line.startsWith(`${name}:`))?.split(":") ?? [];
     if (uid && gid) return { name, uid: Number(uid), gid: Number(gid) };
   }
-  throw new Error('PostgreSQL may not run as root, and there is neither a user "postgres" nor "nobody" to run it as.');
+  throw new Error('PostgreSQL cannot run as root. Create a user "postgres", or run gesso as another user.');
 }
 
-/** The first directory on the way to `path` that the account may not enter. */
+/** The first directory in `path` that the account may not enter. */
 function closedDirectory(path: string, account: SystemAccount): string | undefined {
   const directory = resolve(path);
   const above = dirname(directory) === directory ? undefined : closedDirectory(dirname(directory), account);
@@ -38,16 +38,16 @@ export function commandAs(account: SystemAccount | undefined, paths: string[], c
   const closed = paths.map((path) => closedDirectory(path, account)).find((directory) => directory !== undefined);
   if (!closed) return { command, user: { uid, gid } };
 
-  // `npx gesso dev` as root in a container puts the binaries below /root, where no other user may go. A user that keeps
-  // the one capability of passing directories gets there, and is still not root in PostgreSQL's eyes.
+  // `npx gesso dev` as root in a container installs the binaries below /root, which other users may not enter. With the
+  // capability to traverse directories another user reaches them, and PostgreSQL does not regard that user as root.
   const capability = findTraverseCapability();
   if (capability) {
     const keep = [`--inh-caps=+${capability}`, `--ambient-caps=+${capability}`];
     return { command: ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", ...keep, "--", ...command] };
   }
   throw new Error(
-    `PostgreSQL may not run as root, and ${account.name} may not enter ${closed}. ` +
-      `Open it (chmod o+x ${closed}), choose a data directory elsewhere with --data, or run as another user.`,
+    `PostgreSQL cannot run as root, and ${account.name} may not enter ${closed}. ` +
+      `Run chmod o+x ${closed}, choose another data directory with --data, or run gesso as another user.`,
   );
 }
 

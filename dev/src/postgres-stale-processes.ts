@@ -1,15 +1,15 @@
-// After kill -9 a postmaster leaves its pid file and, for a while, its backends. This clears the way for the next one
-// without ever letting two live side by side on the same data.
+// Cleans up after a postmaster that was killed with -9: it leaves its pid file and, for a while, its backends. Two
+// postmasters never run on the same data.
 import { writeFileSync } from "node:fs";
 import { isAlive, listPids, pidExists, processName, readText, workingDirectoryOf } from "./process-info.ts";
 
-// Greater than any pid that a system hands out.
+// Greater than any pid that the system assigns.
 const UNUSED_PID = "2147483646";
 
 /**
- * PostgreSQL believes a pid file whose pid is taken, even when the pid belongs to some other program by now or to a
- * zombie (in a container both are common). Then the pid, and only the pid, is struck out: the rest of the file names
- * the shared memory, by which PostgreSQL still sees backends that are not gone yet.
+ * PostgreSQL trusts a pid file whose pid exists, even if the pid now belongs to another program or to a zombie (both are
+ * common in containers). Only the pid is replaced: the rest of the file names the shared memory segment, by which
+ * PostgreSQL still detects running backends.
  */
 export function clearStalePid(data: string): void {
   const path = `${data}/postmaster.pid`;
@@ -19,7 +19,7 @@ export function clearStalePid(data: string): void {
   writeFileSync(path, [UNUSED_PID, ...lines.slice(1)].join("\n"));
 }
 
-/** Kills the backends that a dead postmaster left on this data directory. Where there is no /proc it does nothing. */
+/** Kills the backends that a killed postmaster left on this data directory. Does nothing on systems without /proc. */
 export function killOrphanedBackends(data: string): void {
   const postmaster = Number(readText(`${data}/postmaster.pid`)?.split("\n")[0]);
   if (isPostgres(postmaster)) return;
@@ -28,7 +28,7 @@ export function killOrphanedBackends(data: string): void {
   }
 }
 
-/** Where names are not known the answer is yes: better to be told that data is in use than to open it twice. */
+/** True if the process name is unknown: a false "data is in use" error is safer than opening the data twice. */
 function isPostgres(pid: number): boolean {
   return isAlive(pid) && (processName(pid)?.startsWith("postgres") ?? true);
 }

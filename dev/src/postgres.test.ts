@@ -26,22 +26,22 @@ it(
     const port = await freePort();
     const first = await start(dataDir, port);
     const client = await connect(first.url);
-    await client.query("create table notes (words text)");
-    await client.query("insert into notes values ('kept')");
+    await client.query("create table notes (content text)");
+    await client.query("insert into notes values ('committed')");
     await client.query("begin; insert into notes values ('never committed')");
     await first.kill();
 
     const second = await start(dataDir, port);
     expect(second.url).toBe(first.url);
     const again = await connect(second.url);
-    expect((await again.query("select words from notes")).rows).toEqual([{ words: "kept" }]);
+    expect((await again.query("select content from notes")).rows).toEqual([{ content: "committed" }]);
     expect((await again.query("show fsync")).rows).toEqual([{ fsync: "on" }]);
   },
   TIMEOUT,
 );
 
 it(
-  "starts again although a backend of the killed postmaster is busy and does not notice",
+  "restarts although a busy backend of the killed postmaster still runs",
   async () => {
     const dataDir = temporaryDirectory();
     const port = await freePort();
@@ -60,7 +60,7 @@ it(
 );
 
 it(
-  "is not held up by a pid file whose pid belongs to another program by now",
+  "ignores a pid file whose pid now belongs to another program",
   async () => {
     const dataDir = temporaryDirectory();
     const port = await freePort();
@@ -76,7 +76,7 @@ it(
 );
 
 it(
-  "says that the data is in use when it is, and leaves the other one alone",
+  "reports that the data is in use and leaves the running postmaster alone",
   async () => {
     const dataDir = temporaryDirectory();
     const first = await start(dataDir, await freePort());
@@ -87,27 +87,27 @@ it(
 );
 
 it(
-  "asks for a password, keeps it in a file that only its owner reads, and speaks on loopback only",
+  "requires a password, stores it with mode 0600, and listens on loopback only",
   async () => {
     const dataDir = temporaryDirectory();
-    const part = await start(dataDir, await freePort());
+    const component = await start(dataDir, await freePort());
     expect(statSync(`${dataDir}/password`).mode & 0o777).toBe(0o600);
-    const stranger = new URL(part.url);
-    stranger.password = "guess";
-    await expect(connect(stranger.href)).rejects.toThrow(/password authentication failed/);
-    const client = await connect(part.url);
+    const wrongPassword = new URL(component.url);
+    wrongPassword.password = "guess";
+    await expect(connect(wrongPassword.href)).rejects.toThrow(/password authentication failed/);
+    const client = await connect(component.url);
     expect((await client.query("show listen_addresses")).rows).toEqual([{ listen_addresses: "127.0.0.1" }]);
   },
   TIMEOUT,
 );
 
 it.runIf(process.getuid?.() === 0)(
-  "runs for root below a directory that is closed to everybody else",
+  "runs as an unprivileged user below a directory that only root may enter",
   async () => {
     const dataDir = temporaryDirectory();
     chmodSync(dataDir, 0o700);
-    const part = await start(`${dataDir}/deeper`, await freePort());
-    expect(statSync(`/proc/${part.pid}`).uid).not.toBe(0);
+    const component = await start(`${dataDir}/deeper`, await freePort());
+    expect(statSync(`/proc/${component.pid}`).uid).not.toBe(0);
   },
   TIMEOUT,
 );

@@ -1,4 +1,4 @@
-// Starts PostgreSQL 18 as our own child: committed rows survive kill -9 and a new start on the same data and port.
+// Starts PostgreSQL 18 as a child process. Committed rows survive kill -9 and a restart on the same data and port.
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
@@ -9,7 +9,7 @@ import { clearStalePid, killOrphanedBackends } from "./postgres-stale-processes.
 export type PostgresOptions = {
   dataDir: string;
   port: number;
-  /** Made when it is not there. */
+  /** Created if it does not exist. Default: gesso. */
   database?: string;
   /** Server settings, as on the command line: `{ shared_buffers: "256MB" }`. */
   settings?: Record<string, string>;
@@ -17,7 +17,7 @@ export type PostgresOptions = {
 
 const SETTINGS = {
   listen_addresses: "127.0.0.1",
-  // The path of a data directory may be longer than a socket's path can be.
+  // The path of a data directory may exceed the maximum length of a Unix socket path.
   unix_socket_directories: "",
   shared_buffers: "64MB",
   fsync: "on",
@@ -25,7 +25,7 @@ const SETTINGS = {
   log_timezone: "UTC",
 };
 
-// What PostgreSQL says while its killed predecessor is not quite gone.
+// Messages of PostgreSQL while backends of its killed predecessor still run.
 const PREDECESSOR_RUNNING = /pre-existing shared memory block|lock file "postmaster.pid" already exists/;
 const PREDECESSOR_WAIT_SECONDS = 6;
 const ORPHAN_SECONDS = 2;
@@ -44,7 +44,7 @@ export async function startPostgres(options: PostgresOptions): Promise<ManagedPr
     environment: { PATH: process.env.PATH ?? "", LC_ALL: "C" },
     directory: cluster.data,
     probe: () => hasDatabase(url, database),
-    // Fast shutdown. SIGTERM would wait until every client has left by itself.
+    // Fast shutdown. SIGTERM would wait until every client has disconnected.
     stopSignal: "SIGINT",
   };
   return spawnAfterPredecessor(plan, cluster.data);
@@ -59,7 +59,7 @@ async function spawnAfterPredecessor(plan: ProcessSpec, data: string): Promise<M
     } catch (error) {
       const seconds = (performance.now() - start) / 1000;
       if (seconds > PREDECESSOR_WAIT_SECONDS || !PREDECESSOR_RUNNING.test(String(error))) throw error;
-      // A backend in the middle of a long computation does not notice that its postmaster is dead.
+      // A backend inside a long computation does not notice that its postmaster has exited.
       if (seconds > ORPHAN_SECONDS) killOrphanedBackends(data);
       await sleep(100);
     }
@@ -81,7 +81,7 @@ async function hasDatabase(url: string, database: string): Promise<boolean> {
 
 async function query(url: string, text: string): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
-  // An error event without a listener would end our process; the promise below says the same.
+  // An error event without a listener would end this process; the promises below report the same error.
   client.on("error", () => {});
   try {
     await client.connect();

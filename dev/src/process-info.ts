@@ -1,4 +1,4 @@
-// What the system knows about processes. Linux tells all of it; elsewhere the answers are the careful ones.
+// Information about processes, from /proc on Linux. On other systems the results are conservative.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 export function listPids(): number[] {
@@ -7,12 +7,12 @@ export function listPids(): number[] {
     .map(Number);
 }
 
-/** A dead process that nobody has buried (a zombie: usual in containers without an init) does not count as alive. */
+/** A zombie (common in containers without an init process) does not count as alive. */
 export function isAlive(pid: number): boolean {
   return pidExists(pid) && stateOf(pid) !== "Z";
 }
 
-/** Whether the pid is taken at all, which is all that PostgreSQL looks at. */
+/** Whether the pid exists at all, zombies included. PostgreSQL checks only this. */
 export function pidExists(pid: number): boolean {
   try {
     return pid > 0 && process.kill(pid, 0);
@@ -29,7 +29,7 @@ export function workingDirectoryOf(pid: number): string | undefined {
   return readLink(`/proc/${pid}/cwd`);
 }
 
-/** With the pid this names one process for ever, although pids are used again. Undefined where it is not known. */
+/** Together with the pid this identifies a process although pids are reused. Undefined if the system does not tell. */
 export function startTimeOf(pid: number): string | undefined {
   return fieldsOf(pid)[19];
 }
@@ -62,7 +62,7 @@ function stateOf(pid: number): string | undefined {
   return fieldsOf(pid)[0];
 }
 
-/** The fields of /proc/PID/stat from the third on: the second, the name, may itself contain spaces and brackets. */
+/** The fields of /proc/PID/stat from the third on. The second is the name, which may contain spaces and brackets. */
 function fieldsOf(pid: number): string[] {
   const line = readText(`/proc/${pid}/stat`) ?? "";
   return line.slice(line.lastIndexOf(")") + 2).split(" ");

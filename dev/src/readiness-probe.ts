@@ -1,7 +1,7 @@
-// Asks again and again until something is so, and never for ever.
+// Polls a condition until it holds or a timeout passes.
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** True as soon as `probe` is true; false when the time is over or `isOver` says that waiting is pointless. */
+/** True as soon as `probe` returns true; false after `seconds`, or as soon as `isOver` returns true. */
 export async function waitUntil(
   probe: () => Promise<boolean>,
   seconds: number,
@@ -16,7 +16,7 @@ export async function waitUntil(
   return false;
 }
 
-/** Whether a request, a GET unless told, is answered with a 2xx. */
+/** Whether the URL responds with 2xx. Default: a GET request. */
 export async function respondsOk(url: string, request: RequestInit = {}): Promise<boolean> {
   try {
     const response = await fetch(url, { ...request, signal: AbortSignal.timeout(2000) });

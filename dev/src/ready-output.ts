@@ -1,4 +1,4 @@
-// What a person sees when Gesso is ready (standard error), and what a program reads (`--json`, standard output).
+// Renders the message shown when Gesso is ready (standard error) and its JSON form (`--json`, standard output).
 import manifest from "../package.json" with { type: "json" };
 import type { GessoInstance } from "./start.ts";
 
@@ -12,24 +12,29 @@ export function renderReady({ gesso, readySeconds, ephemeral }: ReadyInfo): stri
   gesso ${VERSION}   ready in ${readySeconds.toFixed(1)} s   for development, not for production
 
   API        ${gesso.url}/api/v1
-  API key    ${gesso.key}   (also in ${gesso.dataDir}/dev.env)
+  API key    ${gesso.key}
   Data       ${data}
-  Providers  sandbox (offline) ✓ ready
+  Providers  sandbox (offline, free)
 
-  First image (run in another terminal, writes first.png):
+  In another terminal, set GESSO_URL and GESSO_API_KEY for the CLI, the client and all samples:
+
+  source ${gesso.dataDir}/dev.env
+
+  Generate a first image and save it as first.png:
 
   ${firstImageCommand(gesso)}
 
-  Ctrl-C stops everything.
+  Press Ctrl-C to stop.
 `;
 }
 
-/** Only curl and sed, because a machine without jq is the usual one. */
+/** Uses only curl and sed, because jq is often not installed. */
 export function firstImageCommand({ url, key }: Pick<GessoInstance, "url" | "key">): string {
-  const request = `curl -fsS ${url}/api/v1/runs/generate -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json'`;
-  const body = `-d '{"prompt":"a lighthouse by the sea","sync":true}'`;
-  const address = `sed -n 's/.*"image_url": *"\\([^"]*\\)".*/\\1/p'`;
-  return `${request} ${body} | ${address} | xargs curl -fsS -o first.png`;
+  return `curl -fsS ${url}/api/v1/runs/generate \\
+    -H 'Authorization: Bearer ${key}' \\
+    -H 'Content-Type: application/json' \\
+    -d '{"prompt":"a lighthouse by the sea","sync":true}' |
+    sed -n 's/.*"image_url": *"\\([^"]*\\)".*/\\1/p' | xargs curl -fsS -o first.png`;
 }
 
 export function renderReadyJson({ gesso, readySeconds, ephemeral }: ReadyInfo): string {
@@ -43,6 +48,11 @@ export function renderReadyJson({ gesso, readySeconds, ephemeral }: ReadyInfo): 
     data_dir: gesso.dataDir,
     ephemeral,
     providers: [{ id: "sandbox", offline: true, ready: true }],
-    parts: gesso.parts.map((part) => ({ name: part.name, pid: part.pid, url: part.url, log: part.log })),
+    components: gesso.components.map((component) => ({
+      name: component.name,
+      pid: component.pid,
+      url: component.url,
+      log: component.log,
+    })),
   });
 }

@@ -5,8 +5,8 @@ import { freePort } from "./ports.ts";
 import { waitUntil } from "./readiness-probe.ts";
 import { startRestateCluster } from "./restate-cluster.ts";
 
-/** While a leader is replaced calls may be refused or lost; with an idempotency key they are simply made again. */
-async function addPatiently(ingressUrl: string, amount: number, key: string): Promise<number | undefined> {
+/** During a leader change calls may be refused or lost; the idempotency key makes a retry safe. */
+async function addWithRetry(ingressUrl: string, amount: number, key: string): Promise<number | undefined> {
   let sum: number | undefined;
   await waitUntil(async () => {
     sum = await addToCounter(ingressUrl, amount, key).catch(() => undefined);
@@ -15,7 +15,7 @@ async function addPatiently(ingressUrl: string, amount: number, key: string): Pr
   return sum;
 }
 
-it("works on when one of three nodes is killed, whichever it is, and takes it back", async () => {
+it("keeps working when any one of three nodes is killed, and the node rejoins", async () => {
   const cluster = await startRestateCluster({ dataDir: temporaryDirectory(), basePort: await freePort() });
   onTestFinished(async () => {
     await Promise.all(cluster.nodes.map((node) => node.kill()));
@@ -25,7 +25,7 @@ it("works on when one of three nodes is killed, whichever it is, and takes it ba
   const addThroughAll = async (round: string, without?: number) => {
     for (const [index, node] of cluster.nodes.entries()) {
       if (index === without) continue;
-      expect(await addPatiently(node.ingressUrl, 1, `${round} ${index}`)).toBe(++sum);
+      expect(await addWithRetry(node.ingressUrl, 1, `${round} ${index}`)).toBe(++sum);
     }
   };
 

@@ -1,13 +1,13 @@
-// Several Restate nodes joined as one cluster on this machine, each to be killed and started again on its own.
+// Runs a Restate cluster of several nodes on this machine. Each node can be killed and restarted on its own.
 import { join } from "node:path";
 import { type RestateOptions, type RestateProcess, startRestate } from "./restate.ts";
 
 export type RestateClusterOptions = {
   dataDir: string;
-  /** Ports from here on, three for each node: ingress, admin, fabric. */
+  /** First of the ports to use, three for each node: ingress, admin, fabric. */
   basePort: number;
   nodes?: number;
-  /** On how many nodes a record must lie before it counts. Two of three outlive the loss of any one. */
+  /** Nodes that must store a record before it is committed. Two of three survive the loss of any one node. */
   replication?: number;
   partitions?: number;
   memoryMebibytes?: number;
@@ -15,9 +15,9 @@ export type RestateClusterOptions = {
 };
 
 export type RestateCluster = {
-  /** By index; after `start(index)` the new part stands in the place of the old. */
+  /** By index; `start(index)` replaces the process at that index. */
   nodes: RestateProcess[];
-  /** Starts a node again after it was killed or stopped. */
+  /** Restarts a node that was killed or stopped. */
   start(index: number): Promise<RestateProcess>;
   stop(): Promise<void>;
 };
@@ -37,7 +37,7 @@ export async function startRestateCluster(options: RestateClusterOptions): Promi
     cluster: { addresses, replication, isFounder: index === 0 },
   });
 
-  // All at once: a node that joins waits for the metadata of the others, and after a full stop each waits for a majority.
+  // All nodes start in parallel: a joining node waits for the metadata of the others, and after a full stop for a quorum.
   const starts = await Promise.allSettled(indexes.map((index) => startRestate(nodeOptions(index))));
   const nodes = starts.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
   const failure = starts.find((start) => start.status === "rejected");

@@ -1,4 +1,4 @@
-// The settings of a Restate node on this machine: loopback only, small, quiet, and everything kept on disk.
+// Settings of a Restate node on this machine: loopback only, little memory, few log lines, all state on disk.
 
 export type RestateNode = {
   dataDir: string;
@@ -7,27 +7,27 @@ export type RestateNode = {
   fabricPort: number;
   nodeName: string;
   partitions: number;
-  /** For RocksDB. Under load the process takes about 150 MB more. */
+  /** Memory of RocksDB. Under load the process uses about 150 MB more. */
   memoryMebibytes: number;
   cluster?: RestateMembership;
 };
 
 export type RestateMembership = {
-  /** The fabric addresses of all nodes, this one too. */
+  /** The fabric addresses of all nodes, including this one. */
   addresses: string[];
   replication: number;
-  /** True for exactly one node: the one that founds the cluster when there is none. */
+  /** True for exactly one node: it provisions the cluster on the first start. */
   isFounder: boolean;
 };
 
-/** As environment variables, which Restate reads as `RESTATE_SECTION__KEY`. */
+/** Environment variables in the form `RESTATE_SECTION__KEY`. */
 export function restateSettings(node: RestateNode): Record<string, string> {
   const address = (port: number) => `127.0.0.1:${port}`;
   return {
     RESTATE_BASE_DIR: node.dataDir,
     RESTATE_NODE_NAME: node.nodeName,
     RESTATE_CLUSTER_NAME: "gesso",
-    // Besides TCP it would open unix sockets in the data directory, whose path may be too long for one.
+    // Without this Restate also opens Unix sockets in the data directory, whose path may be too long for a socket.
     RESTATE_LISTEN_MODE: "tcp",
     RESTATE_BIND_ADDRESS: address(node.fabricPort),
     RESTATE_ADVERTISED_ADDRESS: `http://${address(node.fabricPort)}/`,
@@ -41,8 +41,8 @@ export function restateSettings(node: RestateNode): Record<string, string> {
     RESTATE_ADMIN__QUERY_ENGINE__MEMORY_SIZE: "128 MiB",
     RESTATE_SHUTDOWN_TIMEOUT: "8s",
     RESTATE_DISABLE_TELEMETRY: "true",
-    // It asks GitHub for newer versions, which cannot be switched off: without a network that is an error in the log.
-    // And our question whether it is ready is a warning as long as the answer is no.
+    // Restate checks GitHub for newer versions, which cannot be disabled and logs an error when offline. The readiness
+    // query logs a warning until the node is ready.
     RESTATE_LOG_FILTER: "warn,restate=info,restate_admin::query_utils=error,octocrab=off",
     RESTATE_LOG_FORMAT: "compact",
     RESTATE_LOG_DISABLE_ANSI_CODES: "true",
@@ -55,8 +55,8 @@ function membership(cluster: RestateMembership): Record<string, string> {
     RESTATE_AUTO_PROVISION: String(cluster.isFounder),
     RESTATE_DEFAULT_REPLICATION: String(cluster.replication),
     RESTATE_METADATA_CLIENT__ADDRESSES: JSON.stringify(cluster.addresses),
-    // How long a node that came (back) is not trusted yet. Five seconds is right between machines; on loopback it only
-    // keeps a cluster without a leader for that long, and lets the loss of a second node stall it.
+    // How long a node that has (re)joined stays suspect. The default of 5 s suits separate machines; on loopback it only
+    // delays the election of a leader and lets the loss of a second node stall the cluster.
     RESTATE_GOSSIP_SUSPECT_INTERVAL: "500ms",
   };
 }

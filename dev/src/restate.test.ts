@@ -4,7 +4,7 @@ import { killAfterTest, temporaryDirectory } from "../test/scratch.ts";
 import { freePort } from "./ports.ts";
 import { startRestate } from "./restate.ts";
 
-it("keeps its services, state and answers through kill -9 and starts again on the same ports", async () => {
+it("keeps services, state and idempotent results through kill -9 and a restart on the same ports", async () => {
   const options = { dataDir: temporaryDirectory(), ingressPort: await freePort(), adminPort: await freePort() };
   const first = killAfterTest(await startRestate(options));
   await serveCounter(first.adminUrl);

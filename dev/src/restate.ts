@@ -1,5 +1,5 @@
-// Starts a Restate server as our own child, never through its JavaScript shim: kill -9 hits the server itself, and
-// what it has accepted is still there at the next start on the same data and ports.
+// Starts a Restate server as a child process, without its JavaScript wrapper, so that kill -9 hits the server itself.
+// Accepted invocations survive a restart on the same data and ports.
 import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
@@ -16,11 +16,11 @@ export type RestateOptions = {
   adminPort: number;
   fabricPort?: number;
   nodeName?: string;
-  /** Counts at the first start only: a cluster keeps the number it was founded with. */
+  /** Used on the first start only: a cluster keeps its number of partitions. */
   partitions?: number;
   memoryMebibytes?: number;
   cluster?: RestateMembership;
-  /** More or other settings, as `RESTATE_…` variables. */
+  /** Additional settings, as `RESTATE_…` variables; they override the defaults. */
   settings?: Record<string, string>;
 };
 
@@ -38,21 +38,21 @@ export async function startRestate(options: RestateOptions): Promise<RestateProc
     nodeName,
     fabricPort: options.fabricPort ?? (await freePort()),
   });
-  const part = await startProcess({
+  const component = await startProcess({
     name: options.cluster ? `restate ${nodeName}` : "restate",
     url: ingressUrl,
     command: [findBinary(), "--no-logo"],
     log: join(dataDir, `${nodeName}.log`),
-    // Nothing of our own environment: a proxy or a foreign RESTATE_ variable in it would change how the server works.
+    // This environment is not inherited: a proxy or another RESTATE_ variable would change how the server works.
     environment: { PATH: process.env.PATH ?? "", ...settings, ...options.settings },
     directory: dataDir,
     probe: async () => (await respondsOk(`${ingressUrl}/restate/health`)) && (await hasLeaders(adminUrl)),
     readySeconds: 60,
   });
-  return { ...part, ingressUrl, adminUrl };
+  return { ...component, ingressUrl, adminUrl };
 }
 
-/** The health pages are green before any partition has a leader, and calls made then hang for seconds. */
+/** The health endpoints report success before any partition has a leader, and calls made then hang for seconds. */
 async function hasLeaders(adminUrl: string): Promise<boolean> {
   const query = "select count(*) from sys_invocation_status";
   return (

@@ -11,7 +11,7 @@ export type DependencyOptions = {
   dataDir: string;
   ports: PortPlan;
   sandboxKey: string;
-  /** A PostgreSQL of one's own; then none is started. */
+  /** URL of an existing PostgreSQL. If set, no PostgreSQL is started. */
   databaseUrl?: string;
   sandboxEntry?: string;
 };
@@ -20,8 +20,8 @@ export type Dependencies = {
   databaseUrl: string;
   restate: RestateProcess;
   sandbox: ManagedProcess;
-  /** In the order in which they are to be stopped: PostgreSQL last. */
-  parts: ManagedProcess[];
+  /** In stop order: PostgreSQL last. */
+  components: ManagedProcess[];
 };
 
 export async function startDependencies(options: DependencyOptions): Promise<Dependencies> {
@@ -43,19 +43,21 @@ export async function startDependencies(options: DependencyOptions): Promise<Dep
     : startPostgres({ dataDir: join(dataDir, "postgres"), port: ports.postgres });
 
   const outcomes = await Promise.allSettled([sandboxStart, restateStart, postgresStart]);
-  const parts = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" && outcome.value ? [outcome.value] : []));
+  const components = outcomes.flatMap((outcome) =>
+    outcome.status === "fulfilled" && outcome.value ? [outcome.value] : [],
+  );
   const failure = outcomes.find((outcome) => outcome.status === "rejected");
   if (failure) {
-    await stopInOrder(parts);
+    await stopInOrder(components);
     throw failure.reason;
   }
   const databaseUrl = options.databaseUrl ?? (await postgresStart)?.url ?? "";
-  return { databaseUrl, restate: await restateStart, sandbox: await sandboxStart, parts };
+  return { databaseUrl, restate: await restateStart, sandbox: await sandboxStart, components };
 }
 
-export async function stopInOrder(parts: ManagedProcess[], log: (line: string) => void = () => {}): Promise<void> {
-  for (const part of parts) {
-    await part.stop();
-    log(`stopped ${part.name}`);
+export async function stopInOrder(components: ManagedProcess[], log: (line: string) => void = () => {}): Promise<void> {
+  for (const component of components) {
+    await component.stop();
+    log(`Stopped ${component.name}.`);
   }
 }

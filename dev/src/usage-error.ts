@@ -1,6 +1,6 @@
-// Tells "you asked for something that cannot be" (exit code 2, one sentence) from "something broke" (exit code 1).
+// Distinguishes usage errors (exit code 2, one sentence) from failures (exit code 1).
 
-const NAME = "Refusal";
+const NAME = "UsageError";
 
 export function usageError(sentence: string): Error {
   return Object.assign(new Error(sentence), { name: NAME });

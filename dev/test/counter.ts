@@ -1,4 +1,4 @@
-// A small Restate service on loopback: a counter for each key, which shows whether the engine kept what it was given.
+// A Restate service with one counter for each key. Tests use it to check that Restate keeps its state.
 import { once } from "node:events";
 import { createServer } from "node:http2";
 import * as restate from "@restatedev/restate-sdk";
@@ -16,7 +16,7 @@ const counter = restate.object({
   },
 });
 
-/** Serves the counter and makes it known to the engine. */
+/** Serves the counter and registers it with Restate. */
 export async function serveCounter(adminUrl: string): Promise<void> {
   const port = await freePort();
   const endpoint = restate.createEndpointHandler({ services: [counter], logger: () => {} });
@@ -28,10 +28,10 @@ export async function serveCounter(adminUrl: string): Promise<void> {
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ uri: `http://127.0.0.1:${port}` }),
   });
-  if (!response.ok) throw new Error(`Restate did not take the service: ${await response.text()}`);
+  if (!response.ok) throw new Error(`Restate did not register the service: ${await response.text()}`);
 }
 
-/** The idempotency key makes it safe to ask again when an answer is lost. */
+/** The idempotency key makes a retry safe when a response is lost. */
 export async function addToCounter(ingressUrl: string, amount: number, idempotencyKey: string): Promise<number> {
   const response = await fetch(`${ingressUrl}/Counter/one/add`, {
     method: "POST",

@@ -1,4 +1,4 @@
-// `gesso dev --json` with stand-ins for the server and the sandbox, as a process of its own that a test can signal.
+// Runs `gesso dev --json` with stubs for the server and the sandbox, in a process that a test can signal.
 import { fileURLToPath } from "node:url";
 import { dev } from "../src/main.ts";
 

@@ -1,4 +1,4 @@
-// A fresh directory for each test, open to the user that PostgreSQL runs as, and everything started in it ended after.
+// A temporary directory for each test, readable for the user that PostgreSQL runs as, and cleanup of started processes.
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,8 +11,8 @@ export function temporaryDirectory(): string {
   return directory;
 }
 
-/** Called in the reverse order of use, so a part is gone before its directory is removed. */
-export function killAfterTest<Killable extends { kill(): Promise<void> }>(part: Killable): Killable {
-  onTestFinished(() => part.kill());
-  return part;
+/** Cleanup runs in reverse order of registration, so a component is killed before its directory is removed. */
+export function killAfterTest<Killable extends { kill(): Promise<void> }>(component: Killable): Killable {
+  onTestFinished(() => component.kill());
+  return component;
 }

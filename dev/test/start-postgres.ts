@@ -1,6 +1,6 @@
-// A parent to be killed: starts PostgreSQL in the directory and on the port given, and says its pid.
+// A parent process for tests to kill: starts PostgreSQL in the given directory and on the given port, prints its pid.
 import { startPostgres } from "../src/postgres.ts";
 
 const [dataDir = "", port] = process.argv.slice(2);
-const part = await startPostgres({ dataDir, port: Number(port) });
-process.stdout.write(`${part.pid}\n`);
+const component = await startPostgres({ dataDir, port: Number(port) });
+process.stdout.write(`${component.pid}\n`);
