@@ -1,38 +1,40 @@
 #!/usr/bin/env node
-// The door of the command line. It is plain JavaScript that any Node from 18 on can read: on a Node that is too old to
-// run the rest it starts itself again with the Node that is installed beside it.
+// Entry point of the command line, in JavaScript that Node.js 18 and later can parse. On a Node.js that is too old for the
+// rest of the program it relaunches itself with the Node.js installed as a dependency.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const NEEDED = 24;
-const AGAIN = "GESSO_RELAUNCHED";
+const MINIMUM_NODE_MAJOR = 24;
+const RELAUNCHED_VARIABLE = "GESSO_RELAUNCHED";
 
-if (Number(process.versions.node.split(".")[0]) >= NEEDED) {
-  if (process.env[AGAIN]) endWithParent();
+if (Number(process.versions.node.split(".")[0]) >= MINIMUM_NODE_MAJOR) {
+  if (process.env[RELAUNCHED_VARIABLE]) exitWithParent();
   await import("../src/main.ts");
 } else {
-  startAgain();
+  relaunchWithBundledNode();
 }
 
-/** Below a too old Node we are its child. When it is killed, the channel between us closes and we stop in good order. */
-function endWithParent() {
-  delete process.env[AGAIN];
+/** After a relaunch this process is a child of the old Node.js. When the parent is killed, the IPC channel closes. */
+function exitWithParent() {
+  delete process.env[RELAUNCHED_VARIABLE];
   process.on("disconnect", () => process.kill(process.pid, "SIGTERM"));
   process.channel?.unref();
 }
 
-function startAgain() {
-  const node = findNode();
+function relaunchWithBundledNode() {
+  const node = findBundledNode();
   if (!node) {
-    console.error(`gesso needs Node ${NEEDED} or newer, and this is ${process.version}. Install it from nodejs.org.`);
+    console.error(
+      `gesso requires Node.js ${MINIMUM_NODE_MAJOR} or later; this is ${process.version}. Install it from nodejs.org.`,
+    );
     process.exit(1);
   }
   const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
     stdio: ["inherit", "inherit", "inherit", "ipc"],
-    env: { ...process.env, [AGAIN]: "1" },
+    env: { ...process.env, [RELAUNCHED_VARIABLE]: "1" },
   });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("exit", (code, signal) => {
@@ -40,7 +42,7 @@ function startAgain() {
   });
 }
 
-function findNode() {
+function findBundledNode() {
   try {
     const manifest = createRequire(import.meta.url).resolve("node/package.json");
     const node = join(dirname(manifest), "bin", "node");

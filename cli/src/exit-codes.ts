@@ -1,4 +1,4 @@
-// How a command ends: a sentence on standard error and a code that scripts can tell apart.
+// Runs a command and maps errors to a message on standard error and an exit code for scripts.
 import {
   AuthError,
   BudgetError,
@@ -14,10 +14,10 @@ import {
 export const EXIT_CODES = { ok: 0, failed: 1, usage: 2, auth: 3, missing: 4, limit: 5, interrupted: 130 } as const;
 type ExitReason = keyof typeof EXIT_CODES;
 
-const COMMAND_ERROR_NAME = "Refused";
+const COMMAND_ERROR_NAME = "CommandError";
 
-export const commandError = (ending: ExitReason, sentence: string): Error =>
-  Object.assign(new Error(sentence), { name: COMMAND_ERROR_NAME, ending });
+export const commandError = (reason: ExitReason, message: string): Error =>
+  Object.assign(new Error(message), { name: COMMAND_ERROR_NAME, reason });
 
 const EXIT_REASON_BY_ERROR: [{ isInstance(error: unknown): boolean }, ExitReason][] = [
   [AuthError, "auth"],
@@ -28,27 +28,27 @@ const EXIT_REASON_BY_ERROR: [{ isInstance(error: unknown): boolean }, ExitReason
   [ValidationError, "usage"],
 ];
 
-/** Runs the command, and says in a sentence what went wrong; whatever is not foreseen is shown whole. */
-export async function runCommand<Place extends { url: string }>(
+/** Runs the command and reports known errors in one sentence; an unexpected error is thrown with its stack. */
+export async function runCommand<Connection extends { url: string }>(
   name: string,
-  find: () => Place,
-  work: (place: Place) => Promise<number>,
+  resolve: () => Connection,
+  run: (connection: Connection) => Promise<number>,
 ): Promise<number> {
-  const say = (sentence: string) => process.stderr.write(`${name}: ${sentence}\n`);
+  const report = (message: string) => process.stderr.write(`${name}: ${message}\n`);
   let url = "";
   try {
-    const place = find();
-    url = place.url;
-    return await work(place);
+    const connection = resolve();
+    url = connection.url;
+    return await run(connection);
   } catch (thrown) {
     if (thrown instanceof Error && thrown.name === COMMAND_ERROR_NAME) {
-      say(thrown.message);
-      return EXIT_CODES[(thrown as Error & { ending: ExitReason }).ending];
+      report(thrown.message);
+      return EXIT_CODES[(thrown as Error & { reason: ExitReason }).reason];
     }
     if (!GessoError.isInstance(thrown)) throw thrown;
-    say(
+    report(
       ConnectionError.isInstance(thrown)
-        ? `Cannot reach Gesso at ${url}. Check that the server is running.`
+        ? `Cannot reach Gesso at ${url}. Check the URL and that the server is running.`
         : describeError(thrown),
     );
     return EXIT_CODES[EXIT_REASON_BY_ERROR.find(([family]) => family.isInstance(thrown))?.[1] ?? "failed"];

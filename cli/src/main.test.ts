@@ -12,7 +12,7 @@ function gesso(parameters: string[], node = process.execPath) {
   return { status, stdout, stderr };
 }
 
-/** A Node on this machine that is too old to run the program itself, if there is one. */
+/** A Node.js on this machine that is too old to run the program itself, if there is one. */
 const oldNode = (process.env.PATH ?? "")
   .split(delimiter)
   .map((directory) => join(directory, "node"))
@@ -22,16 +22,16 @@ const oldNode = (process.env.PATH ?? "")
     return major >= 18 && major < 24;
   });
 
-it("says its version and nothing else", () => {
+it("prints only its version", () => {
   expect(gesso(["--version"])).toEqual({ status: 0, stdout: `${manifest.version}\n`, stderr: "" });
 });
 
-it.runIf(oldNode)("works on a Node that is too old, with the one that is installed beside it", () => {
+it.runIf(oldNode)("relaunches with the bundled Node.js when the current one is too old", () => {
   expect(gesso(["--version"], oldNode)).toEqual({ status: 0, stdout: `${manifest.version}\n`, stderr: "" });
   expect(gesso(["dve"], oldNode).status).toBe(2);
 });
 
-it("knows its commands and suggests the right one", () => {
+it("lists its commands and suggests the closest one for a typing error", () => {
   expect(gesso(["--help"]).stdout).toContain("dev");
   const { status, stderr } = gesso(["dve"]);
   expect(status).toBe(2);
@@ -39,8 +39,8 @@ it("knows its commands and suggests the right one", () => {
   expect(stderr).toContain("gesso --help");
 });
 
-it("refuses a port that is none", () => {
+it("rejects an invalid port", () => {
   const { status, stderr } = gesso(["dev", "--port", "99999"]);
   expect(status).toBe(2);
-  expect(stderr).toContain("A port is a whole number from 1 to 65535.");
+  expect(stderr).toContain("The port must be an integer from 1 to 65535.");
 });

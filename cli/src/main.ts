@@ -1,11 +1,11 @@
-// The program `gesso`: reads the command line and hands over to one command. A command is a file in commands/.
+// The program `gesso`: parses the command line and runs one command. Each command is a file in commands/.
 import { Command } from "commander";
 import manifest from "../package.json" with { type: "json" };
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { webhooksCommand } from "./commands/webhooks.ts";
 
-// Everywhere else in Unix, and in our own commands, 2 means "you asked for something that cannot be".
+// The Unix convention for usage errors; Commander's default is 1.
 const USAGE = 2;
 
 const program = new Command("gesso")

@@ -1,4 +1,4 @@
-// `gesso dev`: the whole of Gesso on this machine, without Docker, accounts or keys.
+// `gesso dev`: runs Gesso and its dependencies on this machine, without Docker, accounts or provider keys.
 import { dev } from "@gesso/dev/main";
 import { Command, InvalidArgumentError } from "commander";
 

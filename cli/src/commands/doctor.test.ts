@@ -1,4 +1,4 @@
-// `gesso doctor` as people call it: on an empty machine, with a wrong file, and beside a Gesso that runs.
+// Runs `gesso doctor` without any configuration, with an invalid gesso.yaml, and beside a running `gesso dev`.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -30,54 +30,54 @@ async function doctor(cwd: string, parameters: string[] = [], env: Record<string
   const [code] = await once(child, "close");
   return { code, stdout, stderr };
 }
-const reported = async (...parameters: Parameters<typeof doctor>) => {
+const doctorReport = async (...parameters: Parameters<typeof doctor>) => {
   const [cwd, flags = [], env] = parameters;
   const { code, stdout } = await doctor(cwd, [...flags, "--json"], env);
   return { code, report: JSON.parse(stdout) as Report };
 };
-const named = (checks: Check[], name: string) => checks.find((check) => check.name === name);
+const findCheck = (checks: Check[], name: string) => checks.find((check) => check.name === name);
 
-it("finds nothing wrong on a machine where nothing is switched on, and says what would switch it on", async () => {
+it("passes without any configuration and lists the settings that enable each provider", async () => {
   const { code, stdout, stderr } = await doctor(scratch());
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toContain("– sandbox       off         set SANDBOX_URL and SANDBOX_KEY");
-  expect(stdout).toContain("– vendorc                    a line in gesso.yaml");
+  expect(stdout).toContain("– vendorc                             add an entry in gesso.yaml");
   expect(stdout).not.toContain("\u001b");
 });
 
-it("fails with the place in a wrong gesso.yaml of the folder it is called in", async () => {
+it("fails with the line and column of an error in the gesso.yaml of the current directory", async () => {
   const folder = scratch();
   writeFileSync(join(folder, "gesso.yaml"), "providers:\n  sandbax: off\n");
-  const { code, report } = await reported(folder);
+  const { code, report } = await doctorReport(folder);
   expect(code).toBe(1);
   expect(report.ok).toBe(false);
-  expect(named(report.checks, "catalogue")).toMatchObject({
+  expect(findCheck(report.checks, "catalogue")).toMatchObject({
     status: "fail",
     message: expect.stringMatching(/gesso\.yaml:2:3 unknown provider sandbax; did you mean sandbox\?$/),
   });
 });
 
-it("fails where a provider that is switched on does not answer", async () => {
+it("fails when an enabled provider cannot be reached", async () => {
   const env = { SANDBOX_URL: "http://127.0.0.1:1", SANDBOX_KEY: "key" };
   const { code, stdout } = await doctor(scratch(), [], env);
   expect(code).toBe(1);
   expect(stdout).toMatch(/✗ sandbox +unknown +cannot be reached \(ECONNREFUSED\)/);
-  expect(stdout).toContain("1 thing does not work.");
+  expect(stdout).toContain("1 check failed.");
 });
 
-it("looks at the parts of the gesso dev that runs on the data", async () => {
+it("checks the dependencies of the gesso dev that runs on the data directory", async () => {
   const data = join(scratch(), "data");
   const gesso = await startGesso({ dataDir: data, log: () => {} });
   onTestFinished(() => gesso.stop());
-  const { code, report } = await reported(scratch(), ["--data", data]);
+  const { code, report } = await doctorReport(scratch(), ["--data", data]);
   expect(report.checks.map(({ name, status }) => `${name} ${status}`)).toEqual([
-    ...["settings pass", "catalogue skip", "postgresql pass", "restate pass", "storage pass", "books pass"],
+    ...["settings pass", "catalogue skip", "postgresql pass", "restate pass", "storage pass", "ledger pass"],
   ]);
-  expect(named(report.providers, "sandbox")).toMatchObject({ status: "pass", key: "works" });
+  expect(findCheck(report.providers, "sandbox")).toMatchObject({ status: "pass", key: "works" });
   expect(report.unoffered.map(({ model }) => model)).toEqual(["vendorc"]);
   expect(code).toBe(0);
 
   const wrong = await doctor(scratch(), ["--data", data], { FAL_KEY: "", GESSO_CONFIG: "nowhere.yaml" });
   expect(wrong.code).toBe(1);
-  expect(wrong.stdout).toContain("there is no such file");
+  expect(wrong.stdout).toContain("not found");
 }, 90_000);

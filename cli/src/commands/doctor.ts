@@ -1,4 +1,4 @@
-// `gesso doctor`: whether settings, parts, providers and their keys are as they should be.
+// `gesso doctor`: checks settings, dependencies, providers and their keys.
 import { runDoctor } from "@gesso/dev/doctor";
 import { Command } from "commander";
 
@@ -8,7 +8,7 @@ const EXAMPLES = `
 Examples:
   gesso doctor                    check the configuration, dependencies and enabled providers
   FAL_KEY=... gesso doctor        test a provider key before you use it
-  gesso doctor --json             the same for programs
+  gesso doctor --json             print the results as JSON
 
 Doctor sends no paid requests.
 Exit code 1: at least one check failed.`;
@@ -16,7 +16,7 @@ Exit code 1: at least one check failed.`;
 export function doctorCommand(): Command {
   return new Command("doctor")
     .description("Check the configuration, the dependencies and every enabled provider.")
-    .option("--data <directory>", "where gesso dev keeps everything", "./.gesso")
+    .option("--data <directory>", "data directory of gesso dev", "./.gesso")
     .option("--json", "print one JSON object on standard output")
     .addHelpText("after", EXAMPLES)
     .action(async (flags: Flags) => {

@@ -1,9 +1,9 @@
-// `gesso webhooks`: what helps while a receiver of webhooks is being written.
+// `gesso webhooks`: commands for developing a webhook receiver.
 import { Command } from "commander";
 import { listenCommand } from "./webhooks/listen.ts";
 import { triggerCommand } from "./webhooks/trigger.ts";
 
-/** Errors are shown and ended as in `parent`; settings are not passed down by themselves. */
+/** Commander does not pass the error handling of `parent` to subcommands, so it is copied. */
 export function webhooksCommand(parent: Command): Command {
   const command = new Command("webhooks").description("Receive and test webhooks on this machine.");
   command.copyInheritedSettings(parent);

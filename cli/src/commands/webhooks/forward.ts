@@ -17,49 +17,51 @@ const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 10_000;
 const SERVER_RETRY_MS = 1_000;
 
-/** Undefined: there is nothing to tell any more. Otherwise whether it arrived. */
+/** Whether the message was delivered; undefined if the event no longer exists or the command is stopping. */
 export async function forwardEvent(
-  passing: ForwardOptions,
+  options: ForwardOptions,
   place: string,
   onAttempt: (message: WebhookMessage, attempt: Attempt) => void,
 ): Promise<boolean | undefined> {
-  const { client, listenerId, target, retries, signal } = passing;
-  for (let tried = 1; ; tried++) {
+  const { client, listenerId, target, retries, signal } = options;
+  for (let attemptsHere = 1; ; attemptsHere++) {
     const message = await withServerRetry(signal, () => client.webhooks.listeners.message(listenerId, { place }));
     if (!message) return undefined;
     const { attempt } = message;
-    const [started_at, beginning] = [new Date().toISOString(), performance.now()];
-    const answer = await postMessage(target, {
+    const [started_at, startedAtMs] = [new Date().toISOString(), performance.now()];
+    const response = await postMessage(target, {
       body: message.body,
       headers: message.headers as Record<string, string>,
     });
-    const duration_ms = Math.round(performance.now() - beginning);
-    const mayGoAgain = !signal.aborted && tried <= retries && isTransient(answer);
-    const againMs = mayGoAgain ? Math.min(FIRST_WAIT_MS * 2 ** (tried - 1), LONGEST_WAIT_MS) : undefined;
-    onAttempt(message, { attempt, attemptsHere: tried, result: answer, duration_ms, retryInMs: againMs });
+    const duration_ms = Math.round(performance.now() - startedAtMs);
+    const canRetry = !signal.aborted && attemptsHere <= retries && isTransient(response);
+    const retryInMs = canRetry ? Math.min(FIRST_WAIT_MS * 2 ** (attemptsHere - 1), LONGEST_WAIT_MS) : undefined;
+    onAttempt(message, { attempt, attemptsHere, result: response, duration_ms, retryInMs });
     const result =
-      "error" in answer ? { status: null, error: answer.error } : { status: answer.status, response: answer.text };
+      "error" in response
+        ? { status: null, error: response.error }
+        : { status: response.status, response: response.text };
     await withServerRetry(signal, () =>
       client.webhooks.listeners.report(listenerId, { place, attempt, started_at, duration_ms, ...result }),
     );
-    if (againMs === undefined) return "status" in answer && answer.status >= 200 && answer.status < 300;
-    await sleep(againMs, undefined, { signal }).catch(() => {});
+    if (retryInMs === undefined) return "status" in response && response.status >= 200 && response.status < 300;
+    await sleep(retryInMs, undefined, { signal }).catch(() => {});
   }
 }
 
-/** A receiver that is being started again; one that says no means it. */
-const isTransient = (answer: PostResult) => "error" in answer || answer.status === 429 || answer.status >= 500;
+/** A receiver that restarts may succeed later; other 4xx responses are final. */
+const isTransient = (response: PostResult) => "error" in response || response.status === 429 || response.status >= 500;
 
-/** Undefined: it is not there, or we are to stop. A server that does not answer is asked until it does. */
-async function withServerRetry<T>(signal: AbortSignal, ask: () => PromiseLike<T>): Promise<T | undefined> {
+/** Retries while the server is unreachable or overloaded. Undefined on 404, or when the command is stopping. */
+async function withServerRetry<T>(signal: AbortSignal, send: () => PromiseLike<T>): Promise<T | undefined> {
   for (;;) {
     try {
-      return await ask();
+      return await send();
     } catch (thrown) {
       if (NotFoundError.isInstance(thrown)) return undefined;
       const { status = 0 } = GessoError.isInstance(thrown) ? thrown : {};
-      const mayPass = ConnectionError.isInstance(thrown) || status === 429 || status >= 500;
-      if (!mayPass) throw thrown;
+      const isTemporary = ConnectionError.isInstance(thrown) || status === 429 || status >= 500;
+      if (!isTemporary) throw thrown;
       await sleep(SERVER_RETRY_MS, undefined, { signal }).catch(() => {});
       if (signal.aborted) return undefined;
     }

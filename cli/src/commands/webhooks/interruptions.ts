@@ -1,50 +1,49 @@
-// Notices when a listener was away, because this machine slept or Gesso could not be reached, and tells once it has caught up
-// how many events it had missed.
+// Detects that the listener was interrupted, because this machine slept or Gesso was unreachable, and reports the number
+// of missed events once they are forwarded.
 import { formatSeconds, pluralize, printNote } from "./output.ts";
 
 export type InterruptionMonitor = {
   connectionLost(): void;
   connectionRestored(): void;
-  /** A message is being passed on. */
   forwardingStarted(): void;
-  /** It was; it tells of this moment. */
+  /** `happenedAt` is the timestamp of the forwarded event. */
   forwardingEnded(happenedAt: string): void;
   stop(): void;
 };
 
 const TICK_MS = 500;
-/** A timer this late means that the machine was asleep. */
+/** A timer this late means that the machine slept. */
 const SLEEP_THRESHOLD_MS = 4_000;
-/** What was missed comes at once; when nothing has come for so long, that was all. */
+/** Missed events arrive at once after reconnecting; after this much silence all of them have arrived. */
 const CAUGHT_UP_AFTER_MS = 2_500;
 
 export function monitorInterruptions(): InterruptionMonitor {
   let since: number | undefined;
   let until: number | undefined;
   let missed = 0;
-  let passing: "nothing" | "usual" | "late" = "nothing";
+  let forwarding: "idle" | "on_time" | "late" = "idle";
   let lastTick = Date.now();
-  let lastNews = 0;
+  let lastActivity = 0;
 
-  const wake = () => {
+  const resume = () => {
     until ??= Date.now();
-    lastNews = Date.now();
+    lastActivity = Date.now();
   };
-  /** Who wakes may hear of events before its clock tells. */
-  const look = () => {
+  /** Also called before forwarding: after sleep, an event may arrive before the timer fires. */
+  const detectSleep = () => {
     const now = Date.now();
     if (now - lastTick > SLEEP_THRESHOLD_MS) {
       [since, until] = [since ?? lastTick, undefined];
-      wake();
+      resume();
     }
     lastTick = now;
   };
   const timer = setInterval(() => {
-    look();
-    if (since === undefined || until === undefined || passing !== "nothing") return;
-    if (Date.now() - lastNews < CAUGHT_UP_AFTER_MS) return;
-    const caught = missed === 0 ? "no missed events" : `${pluralize(missed, "missed event")} forwarded`;
-    printNote(`Resumed after ${formatSeconds(until - since)}: ${caught}.`);
+    detectSleep();
+    if (since === undefined || until === undefined || forwarding !== "idle") return;
+    if (Date.now() - lastActivity < CAUGHT_UP_AFTER_MS) return;
+    const outcome = missed === 0 ? "no missed events" : `${pluralize(missed, "missed event")} forwarded`;
+    printNote(`Resumed after ${formatSeconds(until - since)}: ${outcome}.`);
     [since, until, missed] = [undefined, undefined, 0];
   }, TICK_MS);
 
@@ -55,16 +54,16 @@ export function monitorInterruptions(): InterruptionMonitor {
       until = undefined;
     },
     connectionRestored() {
-      if (since !== undefined) wake();
+      if (since !== undefined) resume();
     },
     forwardingStarted() {
-      look();
-      passing = since === undefined ? "usual" : "late";
+      detectSleep();
+      forwarding = since === undefined ? "on_time" : "late";
     },
     forwardingEnded(happenedAt) {
-      if (passing === "late" && Date.parse(happenedAt) <= (until ?? Date.now())) missed++;
-      passing = "nothing";
-      lastNews = Date.now();
+      if (forwarding === "late" && Date.parse(happenedAt) <= (until ?? Date.now())) missed++;
+      forwarding = "idle";
+      lastActivity = Date.now();
     },
     stop: () => clearInterval(timer),
   };

@@ -1,63 +1,67 @@
-// Sends a message to a receiver on this side: the bytes and headers as they were made, one connection each, no redirect.
-import { request as requestPlain } from "node:http";
-import { request as requestSecure } from "node:https";
+// Posts a signed message to the local receiver: unchanged body and headers, one connection per message, no redirects.
+import { request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
 import { InvalidArgumentError } from "commander";
 
-/** `error` is a word for the log of deliveries, `says` is for people. */
-export type PostResult = { status: number; text: string } | { error: string; says: string };
+/** `error` is the code stored in the delivery log, `message` is shown on the terminal. */
+export type PostResult = { status: number; text: string } | { error: string; message: string };
 export type SignedMessage = { body: string; headers: Record<string, string> };
 
-const ANSWER_MS = 15_000;
+const RESPONSE_TIMEOUT_MS = 15_000;
 const MAX_RESPONSE_BYTES = 1024;
 
 /** `3000/hook` and `localhost:3000/hook` are enough. */
 export function parseTarget(text: string): URL {
-  const whole = /^\d/.test(text) && !/^\d+\./.test(text) ? `localhost:${text}` : text;
-  const address = /^[a-z]+:\/\//i.test(whole) ? whole : `http://${whole}`;
-  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const authority = /^\d/.test(text) && !/^\d+\./.test(text) ? `localhost:${text}` : text;
+  const href = /^[a-z]+:\/\//i.test(authority) ? authority : `http://${authority}`;
+  const url = URL.canParse(href) ? new URL(href) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new InvalidArgumentError("Must be an http or https URL, for example localhost:3000/hook.");
   }
   return url;
 }
 
-export function postMessage(target: URL, { body, headers }: SignedMessage, timeoutMs = ANSWER_MS): Promise<PostResult> {
-  const request = target.protocol === "https:" ? requestSecure : requestPlain;
+export function postMessage(
+  target: URL,
+  { body, headers }: SignedMessage,
+  timeoutMs = RESPONSE_TIMEOUT_MS,
+): Promise<PostResult> {
+  const send = target.protocol === "https:" ? httpsRequest : httpRequest;
   return new Promise((resolve) => {
-    const sent = request(target, {
+    const request = send(target, {
       method: "POST",
-      // One that was kept may be closed by the other side in the moment that we write to it.
+      // The receiver may close a kept-alive connection at the moment the next message is written to it.
       agent: false,
       headers: { ...headers, "content-length": Buffer.byteLength(body) },
       signal: AbortSignal.timeout(timeoutMs),
     });
-    sent.on("error", (thrown) => resolve(toConnectionError(thrown)));
-    sent.on("response", (response) => {
+    request.on("error", (thrown) => resolve(toConnectionError(thrown)));
+    request.on("response", (response) => {
       const chunks: Buffer[] = [];
       const status = response.statusCode ?? 0;
-      const end = () => resolve({ status, text: textOf(chunks) });
+      const end = () => resolve({ status, text: toText(chunks) });
       let size = 0;
       response.on("data", (chunk: Buffer) => {
         if (size < MAX_RESPONSE_BYTES) chunks.push(chunk);
         size += chunk.length;
       });
       response.on("end", end);
-      // The status was read: whatever becomes of the rest, it counts.
+      // The status has been read, so an error in the body does not matter.
       response.on("error", end);
     });
-    sent.end(body);
+    request.end(body);
   });
 }
 
-/** As far as it is kept, and without what no log takes. */
-const textOf = (chunks: Buffer[]) =>
+/** The first kilobyte, without NUL characters, which PostgreSQL cannot store. */
+const toText = (chunks: Buffer[]) =>
   Buffer.concat(chunks).subarray(0, MAX_RESPONSE_BYTES).toString("utf8").replaceAll("\0", "");
 
 function toConnectionError(thrown: Error): PostResult {
   const code = String((thrown as NodeJS.ErrnoException).code ?? thrown.name);
   if (thrown.name === "AbortError" || thrown.name === "TimeoutError")
-    return { error: "timeout", says: "no response before the timeout" };
-  if (/ENOTFOUND|EAI_/.test(code)) return { error: "name", says: `no such host (${code})` };
-  if (/CERT|TLS|SSL|SIGNATURE/.test(code)) return { error: "tls", says: `invalid TLS certificate (${code})` };
-  return { error: "connection", says: `cannot be reached (${code})` };
+    return { error: "timeout", message: "no response before the timeout" };
+  if (/ENOTFOUND|EAI_/.test(code)) return { error: "name", message: `no such host (${code})` };
+  if (/CERT|TLS|SSL|SIGNATURE/.test(code)) return { error: "tls", message: `invalid TLS certificate (${code})` };
+  return { error: "connection", message: `cannot be reached (${code})` };
 }
