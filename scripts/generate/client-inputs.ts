@@ -11,7 +11,7 @@ const GROUPS: Record<string, Group> = {
     says: "Fields of every operation that creates a run.",
     of: "images.generate",
   },
-  PictureFields: {
+  ImageFields: {
     says: "The same, where the answer waits for the result.",
     of: "images.removeBackground",
   },
@@ -38,7 +38,7 @@ export function generateFieldGroups(operations: ClientOperation[]): string {
   return Object.entries(groups)
     .map(([name, schema]) => {
       const body =
-        name === "PictureFields" ? difference(groups.RunFields!, schema, "RunFields") : objectType(schema, "sent");
+        name === "ImageFields" ? difference(groups.RunFields!, schema, "RunFields") : objectType(schema, "sent");
       return `/** ${GROUPS[name]!.says} */\nexport type ${name} = ${body};`;
     })
     .join("\n\n");

@@ -72,11 +72,11 @@ function signature(verb: ClientOperation): string {
   const type = toPascalCase(verb.name);
   if (isRun(verb)) {
     const kind = (input: string) =>
-      isBinary(verb) ? `PictureOperation<${input}>` : `RunOperation<${input}, ${answerOf(verb)}>`;
+      isBinary(verb) ? `ImageOperation<${input}>` : `RunOperation<${input}, ${answerOf(verb)}>`;
     if (!verb.json || !verb.form) return kind(`${type}Input`);
     const form = hasOwnForm(verb) ? [`${type}Form`] : [];
     return isBinary(verb)
-      ? `PictureFormOperation<${[`${type}Input`, ...form].join(", ")}>`
+      ? `ImageFormOperation<${[`${type}Input`, ...form].join(", ")}>`
       : `RunFormOperation<${[`${type}Input`, answerOf(verb), ...form].join(", ")}>`;
   }
   const answer = isStream(verb)
@@ -170,7 +170,7 @@ function generateGroup(
 
 const CALL_FUNCTIONS = ["withIdArgument", "withIdAndInput", "call", "callJsonOrForm", "callList", "callRun"];
 const STREAMS = ["callStream", "type EventStream"];
-const CALLS = `Call ListCall PictureFormOperation PictureOperation RunCall RunFormOperation RunOperation`.split(" ");
+const CALLS = `Call ImageFormOperation ImageOperation ListCall RunCall RunFormOperation RunOperation`.split(" ");
 const SCHEMA_BUILDERS =
   `allOrNone allRequired anyRequired arrayOf boolean enumOf exactlyOneRequired file ifEquals imageInput imageUrl integer matching number object text uuid`.split(
     " ",

@@ -1,12 +1,12 @@
-// Gesso as a provider of the AI SDK (`ai`): pictures for `generateImage`, films for `experimental_generateVideo`. Its
-// types are told here by their shape, so that nothing has to be installed for it.
+// Gesso as a provider of the AI SDK (`ai`): images for `generateImage`, videos for `experimental_generateVideo`. The types
+// of the AI SDK are declared structurally, so this package does not depend on it.
 import { ValidationError } from "./errors.ts";
 import type { Images } from "./generated/images.ts";
 import type { Videos } from "./generated/videos.ts";
 import type { ImageSource } from "./sources.ts";
 import type { FinishedRun } from "./wait-for-run.ts";
 
-/** A file as the AI SDK hands it over. */
+/** A file in the format of the AI SDK. */
 export type ModelFile = { type: "file"; mediaType: string; data: string | Uint8Array } | { type: "url"; url: string };
 
 type Options = {
@@ -31,7 +31,7 @@ type Warning = { type: "other"; message: string };
 type ResponseMetadata = { timestamp: Date; modelId: string; headers: Record<string, string> | undefined };
 type ModelIdentity = { readonly specificationVersion: "v4"; readonly provider: string; readonly modelId: string };
 
-/** As `ImageModelV4` wants it. */
+/** Implements `ImageModelV4`. */
 export type ImageModel = ModelIdentity & {
   readonly maxImagesPerCall: number;
   /** Called by the AI SDK. */
@@ -40,7 +40,7 @@ export type ImageModel = ModelIdentity & {
 
 type VideoFile = { type: "binary"; data: Uint8Array; mediaType: string };
 
-/** As `Experimental_VideoModelV4` wants it. */
+/** Implements `Experimental_VideoModelV4`. */
 export type VideoModel = ModelIdentity & {
   readonly maxVideosPerCall: number;
   /** Called by the AI SDK. */
@@ -51,14 +51,14 @@ type RequiredClient = { images: Pick<Images, "generate">; generateVideo: Videos[
 type ModelType = NonNullable<Parameters<Images["generate"]>[0]["model_type"]>;
 
 type Models = {
-  /** For `generateImage`; `flux-dev` where nothing is said. */
+  /** For `generateImage`. Default: `flux-dev`. */
   image(modelType?: ModelType): ImageModel;
   /** For `experimental_generateVideo`. */
   video(): VideoModel;
 };
 
 /**
- * Gesso's models for the AI SDK. What it has no name for goes through `providerOptions.gesso`.
+ * Gesso's models for the AI SDK. Pass fields that the AI SDK does not have in `providerOptions.gesso`.
  * @example const { image } = await generateImage({ model: gesso(client).image("flux-dev"), prompt: "a red bicycle" })
  */
 export function gesso(client: RequiredClient): Models {
@@ -112,7 +112,7 @@ const videoModel = (client: RequiredClient): VideoModel => ({
       ...own,
     });
     const run = await client.generateVideo(input).wait(waitOptions(options));
-    if (!run.video) throw new ValidationError(`The run ${run.run_id} produced no video`, { runId: run.run_id });
+    if (!run.video) throw new ValidationError(`Run ${run.run_id} produced no video`, { runId: run.run_id });
     const data = await run.video.bytes();
     return { videos: [{ type: "binary", data, mediaType: "video/mp4" }], ...resultMetadata(run, "video") };
   },

@@ -1,5 +1,5 @@
-// What a call gives back: a promise of the documented answer that can also be asked for the finished run, the bare
-// response, or all pages.
+// The result of a call: a promise of the documented response, with methods for the finished run, the raw response, or all
+// pages.
 import type { Connection, ConnectionInternals, PendingRequest } from "./connection.ts";
 import { GessoError } from "./errors.ts";
 import type { Run } from "./generated/shapes.ts";
@@ -9,24 +9,24 @@ import type { BodyKind } from "./prepare-request.ts";
 import type { CallOptions } from "./settings.ts";
 import { type FinishedRun, type WaitOptions, waitForRun } from "./wait-for-run.ts";
 
-/** Awaited, it is the answer of the interface. */
+/** Resolves to the response of the API. */
 export type Call<T> = Promise<T> & {
-  /** The answer together with status, headers and the id of the request. */
+  /** The parsed response together with the raw response and the request ID. */
   withResponse(): Promise<{ data: T; response: Response; requestId: string | undefined }>;
-  /** The bare response. */
+  /** The raw response. */
   asResponse(): Promise<Response>;
 };
 
-/** Awaited, it is the answer of the interface; `.wait()` is the finished run. */
+/** Resolves to the response of the API; `.wait()` resolves to the finished run. */
 export type RunCall<T> = Call<T> & {
   /**
-   * The run when it has ended. Throws `RunFailedError`, `RunCanceledError`, `TimeoutError`, `AbortedError`.
+   * Waits for the run to end and returns it. Throws `RunFailedError`, `RunCanceledError`, `TimeoutError`, `AbortedError`.
    * @example const run = await client.images.generate({ prompt: "a red bicycle" }).wait()
    */
   wait(options?: WaitOptions): Promise<FinishedRun>;
 };
 
-/** Awaited, it is one page; iterated, every entry of every page. */
+/** Resolves to one page; as an async iterable, yields the entries of all pages. */
 export type ListCall<Page extends { data: unknown[] }> = Call<Page> &
   AsyncIterable<Page["data"][number]> & {
     /** The first `limit` entries. */
@@ -35,33 +35,33 @@ export type ListCall<Page extends { data: unknown[] }> = Call<Page> &
 
 type MinimalCallOptions = CallOptions & { minimal: true };
 
-/** An operation that makes a run. */
+/** An operation that creates a run. */
 export type RunOperation<Input, Output> = {
   (input: Input, options: MinimalCallOptions): RunCall<null>;
   (input: Input, options?: CallOptions): RunCall<Output>;
 };
 
-/** An operation that makes a run and answers its picture; the run itself with `sync: false`. */
-export type PictureOperation<Input> = {
+/** An operation that creates a run and returns its image, or the run itself with `sync: false`. */
+export type ImageOperation<Input> = {
   (input: Input, options: MinimalCallOptions): RunCall<null>;
   (input: Input & { sync: false }, options?: CallOptions): RunCall<Run>;
   (input: Input, options?: CallOptions): RunCall<Media>;
 };
 
-/** An operation that takes JSON and forms. The plain call chooses by what it is given. */
+/** An operation that accepts JSON and forms. The plain call sends a form if the input contains files. */
 export type RunFormOperation<Json, Output, Form = Json> = RunOperation<Json | Form, Output> & {
-  /** With a JSON body; files are uploaded first. */
+  /** Sends JSON; files are uploaded first. */
   json: RunOperation<Json, Output>;
-  /** With a form; files go with it. */
+  /** Sends a form that contains the files. */
   formData: RunOperation<Form, Output>;
 };
 
-/** The same, where the answer is a picture. */
-export type PictureFormOperation<Json, Form = Json> = PictureOperation<Json | Form> & {
-  /** With a JSON body; files are uploaded first. */
-  json: PictureOperation<Json>;
-  /** With a form; files go with it. */
-  formData: PictureOperation<Form>;
+/** An operation that accepts JSON and forms and returns an image. */
+export type ImageFormOperation<Json, Form = Json> = ImageOperation<Json | Form> & {
+  /** Sends JSON; files are uploaded first. */
+  json: ImageOperation<Json>;
+  /** Sends a form that contains the files. */
+  formData: ImageOperation<Form>;
 };
 
 function createCall<T>(exchange: PendingRequest, parse: (response: Response) => Promise<unknown>): Call<T> {
@@ -93,30 +93,30 @@ async function parse(response: Response): Promise<unknown> {
     const value = response.headers.get("x-request-id");
     return typeof body === "object" && body !== null ? Object.defineProperty(body, "_request_id", { value }) : body;
   } catch (cause) {
-    throw new GessoError(`The answer of ${response.status} is not JSON`, { status: response.status, cause });
+    throw new GessoError(`The body of the ${response.status} response is not JSON`, { status: response.status, cause });
   }
 }
 
 type Input = Fields | undefined;
 
-const inside = (connection: Connection) => connection as ConnectionInternals;
+const internalsOf = (connection: Connection) => connection as ConnectionInternals;
 
 export const call =
   (connection: Connection, operation: Operation, kind?: BodyKind) =>
   (input: Input, options: CallOptions = {}): Call<never> =>
-    createCall(inside(connection).startRequest(operation, input ?? {}, options, kind), parse);
+    createCall(internalsOf(connection).startRequest(operation, input ?? {}, options, kind), parse);
 
 export const callRun =
   (connection: Connection, operation: Operation, kind?: BodyKind) =>
   (input: Input, options: CallOptions = {}): RunCall<never> => {
-    const internals = inside(connection);
+    const internals = internalsOf(connection);
     const exchange = internals.startRequest(operation, input ?? {}, options, kind);
     return Object.assign(createCall<never>(exchange, parse), {
       wait: (own?: WaitOptions) => waitForRun(internals, exchange, own),
     });
   };
 
-/** Chooses the body by what it is given, and has the two variants by name. */
+/** Chooses the kind of body by the input; `json` and `formData` select it explicitly. */
 export const callJsonOrForm = (connection: Connection, operation: Operation) =>
   Object.assign(callRun(connection, operation), {
     json: callRun(connection, operation, "json"),
@@ -127,7 +127,7 @@ export const callList =
   (connection: Connection, operation: Operation) =>
   (input: Input = {}, options: CallOptions = {}): ListCall<{ data: never[] }> => {
     type Page = { data: never[]; next_cursor?: string | null };
-    const get = (own: Fields) => createCall<Page>(inside(connection).startRequest(operation, own, options), parse);
+    const get = (own: Fields) => createCall<Page>(internalsOf(connection).startRequest(operation, own, options), parse);
     const first = get(input);
     async function* entries() {
       for (let page = await first; ; ) {
@@ -144,7 +144,7 @@ export const callList =
     return Object.assign(first, { [Symbol.asyncIterator]: entries, toArray });
   };
 
-/** Puts the field of the path first: `runs.get(id)`, `prompts.update(id, changes)`. */
+/** Makes the path parameter the first argument: `runs.get(id)`, `prompts.update(id, changes)`. */
 export const withIdArgument =
   <R>(make: (input: Fields, options?: CallOptions) => R, field: string) =>
   (id: string, options?: CallOptions): R =>

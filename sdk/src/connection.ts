@@ -9,36 +9,36 @@ import { type CallOptions, type ClientOptions, type ResolvedClientOptions, resol
 import type { FileSource } from "./sources.ts";
 
 const RESPONSE_TIMEOUT_MS = 60_000;
-/** A call that waits for its result is answered within 55 seconds; the rest is for slow lines. */
+/** A synchronous call is answered within 55 s; the rest is for slow connections. */
 const SYNC_RESULT_TIMEOUT_MS = 150_000;
 
-/** Address, credential and habits of a client; groups of operations stand on it. Made by {@link connect}. */
+/** Server URL, credential and options, shared by all groups of operations. Created by {@link connect}. */
 export type Connection = { readonly baseUrl: string };
 
-/** A connection as this package sees it. What callers hold shows none of it, so it may change. */
+/** The internal view of a connection. It is not part of the public API. */
 export type ConnectionInternals = Connection & {
   settings: ResolvedClientOptions;
   credential: Credential;
   startRequest(operation: Operation, input: Fields, options: CallOptions, kind?: BodyKind): PendingRequest;
 };
 
-/** One call under way. */
+/** A call that may not have been sent yet. */
 export type PendingRequest = {
   operation: Operation;
   baseUrl: string;
   idempotencyKey: string | undefined;
-  /** The answer; the first who asks starts it, and it starts by itself a moment after the call. */
+  /** The response. The first caller starts the request; it also starts by itself one microtask after the call. */
   response(): Promise<Response>;
-  /** Before it has started: answer with the run instead of a picture, because somebody will wait for it. */
+  /** Before it is sent: requests the run instead of the image, because the caller waits for the run. */
   requestRun(): void;
-  /** Before it has started: never send it. */
+  /** Before it is sent: prevents sending. */
   cancelBeforeSend(reason: AbortSignal): void;
-  /** The same request with the same key, so it lands on the same run; answered with the run. */
+  /** Sends the request again with the same idempotency key; the response is the run. */
   resend(): Promise<Response>;
 };
 
 /**
- * The part of a client that talks. With it, one group of operations can be had without the others:
+ * Creates a connection. Use it to load one group of operations without the others:
  * @example const runs = runsOf(connect({ baseUrl, apiKey }))
  */
 export function connect(options: ClientOptions = {}): Connection {
@@ -55,9 +55,9 @@ export function connect(options: ClientOptions = {}): Connection {
 
 type OperationCall = { operation: Operation; input: Fields; options: CallOptions; kind: BodyKind | undefined };
 
-function createPendingRequest(line: ConnectionInternals, request: OperationCall): PendingRequest {
+function createPendingRequest(internals: ConnectionInternals, request: OperationCall): PendingRequest {
   const { operation, options } = request;
-  const { settings } = line;
+  const { settings } = internals;
   const editServer = options.edit_server_url?.replace(/\/+$/, "") ?? settings.edit_server_url;
   const baseUrl = (operation.name === "edit.maskImage" ? editServer : undefined) ?? settings.baseUrl;
   const idempotencyKey = operation.takesIdempotencyKey
@@ -65,15 +65,15 @@ function createPendingRequest(line: ConnectionInternals, request: OperationCall)
     : undefined;
   const own = { ...request, baseUrl, idempotencyKey };
   let accept = operation.returnsBytes ? "image/*, application/json;q=0.5" : "application/json";
-  let dropped: AbortSignal | undefined;
-  let answer: Promise<Response> | undefined;
+  let canceledBy: AbortSignal | undefined;
+  let response: Promise<Response> | undefined;
   const start = () => {
-    answer ??= dropped
-      ? Promise.reject(new AbortedError("The call was aborted before it was sent", { cause: dropped.reason }))
-      : sendOperation(line, own, accept);
-    return answer;
+    response ??= canceledBy
+      ? Promise.reject(new AbortedError("The call was aborted before it was sent", { cause: canceledBy.reason }))
+      : sendOperation(internals, own, accept);
+    return response;
   };
-  // A moment later, so that a `.wait()` on the same line is heard before anything is sent.
+  // One microtask later, so that a `.wait()` on the same statement takes effect before the request is sent.
   void Promise.resolve()
     .then(start)
     .catch(() => {});
@@ -86,23 +86,23 @@ function createPendingRequest(line: ConnectionInternals, request: OperationCall)
       accept = "application/json";
     },
     cancelBeforeSend: (signal) => {
-      dropped = signal;
+      canceledBy = signal;
     },
-    resend: () => sendOperation(line, { ...own, options: { ...options, minimal: false } }, "application/json"),
+    resend: () => sendOperation(internals, { ...own, options: { ...options, minimal: false } }, "application/json"),
   };
 }
 
 type OutgoingCall = OperationCall & { baseUrl: string; idempotencyKey: string | undefined };
 
-async function sendOperation(line: ConnectionInternals, request: OutgoingCall, accept: string): Promise<Response> {
-  const { settings, credential } = line;
+async function sendOperation(internals: ConnectionInternals, request: OutgoingCall, accept: string): Promise<Response> {
+  const { settings, credential } = internals;
   const { operation, input, options, kind, baseUrl, idempotencyKey } = request;
   settings.log.debug(`gesso: ${operation.name}`, redact(input));
   const { validate } = settings;
   const { onUpload } = options;
   const prepared = await prepareRequest(
     { operation, input, kind, validate, onUpload },
-    createSourceResolver(line, options),
+    createSourceResolver(internals, options),
   );
   const waits = input.sync === true || (operation.isSyncByDefault === true && input.sync !== false);
   const prefer = [options.minimal && "return=minimal", options.strict && "handling=strict"].filter(Boolean).join(", ");
@@ -130,19 +130,19 @@ const UPLOAD: Operation = {
   path: "/api/v1/upload",
   bodies: "form",
   takesIdempotencyKey: true,
-  fields: { file: { is: "file" } },
+  fields: { file: { sourceKind: "file" } },
 };
 export const GET_RUN: Operation = { name: "runs.get", method: "GET", path: "/api/v1/runs/{run_id}", fields: {} };
 
-function createSourceResolver(line: ConnectionInternals, { signal, onUpload }: CallOptions): SourceResolver {
+function createSourceResolver(internals: ConnectionInternals, { signal, onUpload }: CallOptions): SourceResolver {
   const options = { ...(signal && { signal }), ...(onUpload && { onUpload }) };
-  const ask = async <T>(operation: Operation, input: Fields): Promise<T> =>
-    (await (await line.startRequest(operation, input, options).response()).json()) as T;
+  const request = async <T>(operation: Operation, input: Fields): Promise<T> =>
+    (await (await internals.startRequest(operation, input, options).response()).json()) as T;
   return {
     upload: async (file: FileSource) => {
-      const { data } = await ask<{ data: { image_url: string } }>(UPLOAD, { file });
+      const { data } = await request<{ data: { image_url: string } }>(UPLOAD, { file });
       return data.image_url;
     },
-    imageUrlOf: async (run_id) => String((await ask<{ image_url: string }>(GET_RUN, { run_id })).image_url),
+    imageUrlOf: async (run_id) => String((await request<{ image_url: string }>(GET_RUN, { run_id })).image_url),
   };
 }

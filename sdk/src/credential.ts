@@ -1,12 +1,12 @@
-// Who we say we are: an API key as it is, or a token that is asked for once, kept until shortly before it expires, and
-// asked for again when the server no longer takes it.
+// The credential of a client: an API key, or a token from `getToken`. The token is cached until shortly before it expires
+// and requested again when the server rejects it.
 import { AuthError } from "./errors.ts";
 import type { ResolvedClientOptions } from "./settings.ts";
 
 export type Credential = {
   header(): Promise<Record<string, string>>;
-  /** Forgets the token; false when a new one cannot be had. */
-  renew(): boolean;
+  /** Discards the cached token; false if there is no `getToken` to request a new one. */
+  discardToken(): boolean;
 };
 
 const REFRESH_MARGIN_MS = 20_000;
@@ -14,7 +14,7 @@ const REFRESH_MARGIN_MS = 20_000;
 export function createCredential({ apiKey, getToken }: ResolvedClientOptions): Credential {
   if (!getToken) {
     const header: Record<string, string> = apiKey ? { authorization: `Bearer ${apiKey}` } : {};
-    return { header: async () => header, renew: () => false };
+    return { header: async () => header, discardToken: () => false };
   }
   let pendingToken: Promise<{ token: string | null; until: number }> | undefined;
   const fetchToken = async () => {
@@ -30,21 +30,21 @@ export function createCredential({ apiKey, getToken }: ResolvedClientOptions): C
       const known = pendingToken;
       let cachedToken = await known?.catch(() => undefined);
       if (!cachedToken || Date.now() >= cachedToken.until) {
-        // The first who notices asks; calls that start together share the question.
+        // Concurrent calls share one request for a token.
         if (pendingToken === known || !pendingToken) pendingToken = fetchToken();
         cachedToken = await pendingToken;
       }
       const header: Record<string, string> = cachedToken.token ? { authorization: `Bearer ${cachedToken.token}` } : {};
       return header;
     },
-    renew() {
+    discardToken() {
       pendingToken = undefined;
       return true;
     },
   };
 }
 
-/** When a JWT says that it ends; a token that does not say is kept until it is refused. */
+/** The expiry of a JWT; a token without one is cached until the server rejects it. */
 function readTokenExpiry(token: string): number {
   try {
     const claims = (token.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/");

@@ -1,4 +1,4 @@
-// Turns an answer that is an error into the class of its family, with a message that a person can act on.
+// Converts an error response to an error of the matching class, with a message that says what to do.
 import * as errors from "./errors.ts";
 
 type Body = { message?: string; code?: string; details?: Record<string, unknown>; error?: Body };
@@ -13,9 +13,9 @@ export function errorFromResponse({ response, text, idempotencyKey }: ErrorRespo
   const requestId = headers.get("x-request-id") ?? (details?.request_id as string | undefined) ?? undefined;
   const runId = headers.get("x-run-id") ?? undefined;
   const facts = { status, code, details, requestId, runId, idempotencyKey, headers };
-  const says = [message ?? response.statusText, ...formatFieldErrors(details)].filter(Boolean).join(" ");
+  const summary = [message ?? response.statusText, ...formatFieldErrors(details)].filter(Boolean).join(" ");
   return new (errorClassFor(status, code, details))(
-    `${status} ${says}${formatErrorContext({ code, requestId })}`,
+    `${status} ${summary}${formatErrorContext({ code, requestId })}`,
     facts,
   );
 }

@@ -1,10 +1,10 @@
-// What can go wrong, as classes by family. Each carries what support will ask for: code, details, request and run.
-/** One place in a request that is not as it must be. `path` is a JSON pointer such as `/width`. */
+// Error classes of the client. Each error carries the code, the details and the IDs of the request and the run.
+/** A validation error of one field. `path` is a JSON pointer such as `/width`. */
 export type FieldError = { path: string; code: string; message: string };
 
 type PublicErrorField = "status" | "code" | "requestId" | "runId" | "idempotencyKey" | "headers";
 
-/** What is known about a failure. */
+/** Properties of an error. */
 export type ErrorFacts = Partial<Pick<GessoError, PublicErrorField>> & {
   details?: Record<string, unknown> | undefined;
   cause?: unknown;
@@ -14,22 +14,22 @@ const FAMILIES = Symbol.for("gesso.client.families");
 
 type Family = { family: string };
 
-/** Everything that this package throws. */
+/** Superclass of all errors that this package throws. */
 export class GessoError extends Error {
   static readonly family: string = "GessoError";
-  /** HTTP status; absent when no answer came. */
+  /** HTTP status; undefined if there was no response. */
   readonly status: number | undefined;
-  /** A word for programs, from the list of errors. */
+  /** Error code, for example `validation_error`. See docs/reference/errors.md. */
   readonly code: string | undefined;
-  /** What else the server says, such as `errors` by field. */
+  /** Further details from the server, for example `errors` by field. */
   readonly details: Record<string, unknown>;
-  /** `X-Request-Id` of the answer. */
+  /** `X-Request-Id` of the response. */
   readonly requestId: string | undefined;
-  /** The run that the call made, when it is known. */
+  /** ID of the run that the call created, if known. */
   readonly runId: string | undefined;
-  /** Sent with the call: the same key lands on the same run. */
+  /** Idempotency key of the call: a retry with the same key returns the same run. */
   readonly idempotencyKey: string | undefined;
-  /** Of the answer. */
+  /** Headers of the response. */
   readonly headers: Headers | undefined;
 
   constructor(message: string, facts: ErrorFacts = {}) {
@@ -49,7 +49,7 @@ export class GessoError extends Error {
     Object.defineProperty(this, "headers", { value: facts.headers, enumerable: false });
   }
 
-  /** Where the repository tells about the code. */
+  /** Where the error code is documented. */
   get docUrl(): string | undefined {
     return this.code && `docs/reference/errors.md#${this.code}`;
   }
@@ -57,66 +57,66 @@ export class GessoError extends Error {
   /** Like `instanceof`, and also true for an error of another installed copy of this package. */
   static isInstance<T extends GessoError>(this: Family & { prototype: T }, error: unknown): error is T {
     const families = (error as { [FAMILIES]?: string[] } | null | undefined)?.[FAMILIES];
-    // biome-ignore lint/complexity/noThisInStatic: each family asks for its own name
+    // biome-ignore lint/complexity/noThisInStatic: each subclass compares its own family
     return Array.isArray(families) && families.includes(this.family);
   }
 }
 
-/** The request is not as it must be; sending it again changes nothing. Also raised before sending. */
+/** 400, 413, 415, 422: the request is invalid; a retry does not help. Also thrown before sending. */
 export class ValidationError extends GessoError {
   static override readonly family: string = "ValidationError";
-  /** Every misfit, by field. */
+  /** All validation errors. */
   get fieldErrors(): FieldError[] {
     return Array.isArray(this.details.errors) ? (this.details.errors as FieldError[]) : [];
   }
-  /** The misfits of one field: `error.forField("width")`. */
+  /** The validation errors of one field: `error.forField("width")`. */
   forField(name: string): FieldError[] {
     return this.fieldErrors.filter(({ path }) => path === `/${name}` || path.startsWith(`/${name}/`));
   }
 }
 
-/** 401: no credential, or one that is not valid. */
+/** 401: the credential is missing or invalid. */
 export class AuthError extends GessoError {
   static override readonly family: string = "AuthError";
 }
-/** 403: the caller may not do this. */
+/** 403: the credential lacks the required permission. */
 export class PermissionError extends GessoError {
   static override readonly family: string = "PermissionError";
 }
-/** 402: a limit of money would be passed. */
+/** 402: the request would exceed a budget or the credit. */
 export class BudgetError extends GessoError {
   static override readonly family: string = "BudgetError";
 }
-/** 404, 410: there is no such thing, or it is gone. */
+/** 404, 410: the resource does not exist or has been deleted. */
 export class NotFoundError extends GessoError {
   static override readonly family: string = "NotFoundError";
 }
-/** 409: the state does not allow it, or the idempotency key was used for something else. */
+/** 409: the state of the resource does not allow the request, or the idempotency key belongs to another request. */
 export class ConflictError extends GessoError {
   static override readonly family: string = "ConflictError";
 }
-/** 429: too much at once. */
+/** 429: a rate limit or a concurrency limit is exceeded. */
 export class RateLimitError extends GessoError {
   static override readonly family: string = "RateLimitError";
-  /** Seconds, when the server says after how many it may work. */
+  /** Seconds to wait before a retry, from the `Retry-After` header. */
   get retryAfter(): number | undefined {
     const seconds = Number(this.headers?.get("retry-after") ?? Number.NaN);
     return Number.isFinite(seconds) ? seconds : undefined;
   }
 }
-/** 500 and above: it is not the caller's fault. */
+/** 500 and above: the server failed. */
 export class ServerError extends GessoError {
   static override readonly family: string = "ServerError";
 }
-/** No answer came. What was asked may have been done: the same `idempotencyKey` finds out. */
+/** There was no response. The server may have processed the request: a retry with the same `idempotencyKey` is safe. */
 export class ConnectionError extends GessoError {
   static override readonly family: string = "ConnectionError";
 }
-/** No answer in time, or the run did not end in time. The run goes on. */
+/** The response or the end of the run did not arrive before the timeout. The run continues. */
 export class TimeoutError extends ConnectionError {
   static override readonly family: string = "TimeoutError";
 }
-/** The caller's own signal ended the call. */
+/** The call was aborted by the caller's signal. */
 export class AbortedError extends GessoError {
   static override readonly family: string = "AbortedError";
 }
@@ -124,7 +124,7 @@ export class AbortedError extends GessoError {
 /** The run ended without a result. */
 export class RunFailedError<R = unknown> extends GessoError {
   static override readonly family: string = "RunFailedError";
-  /** The run as it ended; absent where the answer was only the error. */
+  /** The failed run; undefined if the response contained only the error. */
   readonly run: R | undefined;
   constructor(message: string, facts: ErrorFacts & { run?: R } = {}) {
     super(message, facts);

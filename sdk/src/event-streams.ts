@@ -1,5 +1,4 @@
-// Streams of events. A stream that is lost is opened again after the last event that came: its reader sees each event once
-// and knows nothing of the loss.
+// Event streams (SSE). A lost stream is reopened after the last received event, so the reader gets each event once.
 import type { Connection, ConnectionInternals } from "./connection.ts";
 import { ConnectionError, GessoError } from "./errors.ts";
 import type { Event } from "./generated/shapes.ts";
@@ -9,19 +8,19 @@ import { backoffMs, isRetryable, sleep } from "./retry.ts";
 import { abortedError, sendRequest } from "./send-request.ts";
 import type { CallOptions } from "./settings.ts";
 
-/** An event of a stream. Give its `id` as `after`, and the stream goes on behind it. */
+/** An event of a stream. Pass its `id` as `after` to continue the stream from there. */
 export type StreamedEvent = Event & { id: string };
 
 /**
- * Events, as they happen. Ends with the run, where it is of one run; otherwise when you leave it or `signal` is aborted.
+ * Live events. The stream of a run ends with the run; others end when you leave the loop or abort `signal`.
  * @example for await (const event of client.runs.events(runId)) console.log(event.type)
  */
 export type EventStream = AsyncIterable<StreamedEvent>;
 
 const CONNECT_TIMEOUT_MS = 30_000;
-/** The server says every 15 seconds that it is there. */
+/** The server sends a heartbeat every 15 s. */
 const IDLE_TIMEOUT_MS = 45_000;
-/** In a row; a server that is away for minutes is waited for, one that never answered is not. */
+/** Consecutive reconnects; zero until the first event, so an unreachable server fails at once. */
 const MAX_RECONNECTS = 20;
 
 type SseMessage = { id?: string; data?: string };
@@ -32,8 +31,8 @@ export const callStream =
     [Symbol.asyncIterator]: () => followEvents(connection as ConnectionInternals, { operation, input, options }),
   });
 
-/** `patienceMs` is for those who have another way: how long the first word may take. */
-type EventStreamRequest = { operation: Operation; input: Fields; options: CallOptions; patienceMs?: number };
+/** `firstEventTimeoutMs`: for callers that fall back to polling if the stream stays silent. */
+type EventStreamRequest = { operation: Operation; input: Fields; options: CallOptions; firstEventTimeoutMs?: number };
 
 export async function* followEvents(
   internals: ConnectionInternals,
@@ -51,7 +50,7 @@ export async function* followEvents(
       for await (const { id, data } of readSseMessages(
         response,
         signal,
-        most > 0 ? IDLE_TIMEOUT_MS : asked.patienceMs,
+        most > 0 ? IDLE_TIMEOUT_MS : asked.firstEventTimeoutMs,
       )) {
         most = MAX_RECONNECTS;
         losses = 0;
@@ -75,9 +74,9 @@ const RUN_END_EVENTS = /^run\.(completed|failed|canceled)$/;
 
 async function openStream(
   { settings, credential, baseUrl }: ConnectionInternals,
-  { operation, input, options, patienceMs, last }: EventStreamRequest & { last: string | undefined },
+  { operation, input, options, firstEventTimeoutMs, last }: EventStreamRequest & { last: string | undefined },
 ): Promise<Response> {
-  const none = () => Promise.reject(new GessoError("A stream takes no files"));
+  const none = () => Promise.reject(new GessoError("Event streams do not accept files"));
   const { validate } = settings;
   const { path, body } = await prepareRequest({ operation, input, validate }, { upload: none, imageUrlOf: none });
   return sendRequest(settings, credential, {
@@ -85,14 +84,14 @@ async function openStream(
     url: baseUrl + path,
     headers: { accept: "text/event-stream", ...(last && { "last-event-id": last }), ...options.headers },
     body,
-    timeoutMs: options.timeout ?? patienceMs ?? CONNECT_TIMEOUT_MS,
-    maxRetries: options.maxRetries ?? (patienceMs ? 0 : settings.maxRetries),
+    timeoutMs: options.timeout ?? firstEventTimeoutMs ?? CONNECT_TIMEOUT_MS,
+    maxRetries: options.maxRetries ?? (firstEventTimeoutMs ? 0 : settings.maxRetries),
     signal: options.signal,
     isStream: true,
   });
 }
 
-/** What a stream says, until it ends, breaks, is silent for too long, or the signal comes. */
+/** Reads messages until the stream ends, breaks, is idle for too long, or the signal aborts. */
 async function* readSseMessages(
   response: Response,
   signal?: AbortSignal,

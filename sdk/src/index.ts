@@ -1,13 +1,13 @@
-// The face of the package: the client, what it throws, and what it speaks of.
+// Public entry point of the package: the client, its errors and its types.
 import { type Connection, connect } from "./connection.ts";
 import { type Operations, operationsOf } from "./generated/client.ts";
 import type { ClientOptions } from "./settings.ts";
 
-/** Every operation of the interface, on one connection. */
+/** All operations of the API on one connection. */
 export type Client = Operations;
 
 /**
- * Makes a client. Everything is optional: `GESSO_URL` and `GESSO_API_KEY` stand in.
+ * Creates a client. All options are optional; the defaults are `GESSO_URL` and `GESSO_API_KEY`.
  * @example const client = createClient({ baseUrl: "http://127.0.0.1:7788", apiKey: "gsk_…" })
  */
 export function createClient(options: ClientOptions = {}): Client {
@@ -15,20 +15,20 @@ export function createClient(options: ClientOptions = {}): Client {
 }
 
 /**
- * The same as {@link createClient}, for those who like `new`.
+ * Same as {@link createClient}, as a constructor.
  * @example const client = new Client()
  */
 export const Client = createClient as unknown as {
-  /** Everything is optional, as for {@link createClient}. */
+  /** All options are optional, as for {@link createClient}. */
   new (options?: ClientOptions): Client;
   (options?: ClientOptions): Client;
 };
 
 export type {
   Call,
+  ImageFormOperation,
+  ImageOperation,
   ListCall,
-  PictureFormOperation,
-  PictureOperation,
   RunCall,
   RunFormOperation,
   RunOperation,

@@ -1,10 +1,10 @@
-// Tells what happens, never a secret: keys, tokens, signing secrets and pictures are left out before anything is said.
+// Logging. Keys, tokens, signing secrets and images are redacted before anything is logged.
 const LEVELS = ["off", "error", "warn", "info", "debug"] as const;
 
-/** How much is told. */
+/** Log level, from silent to verbose. */
 export type LogLevel = (typeof LEVELS)[number];
 
-/** `console`, pino and most others. */
+/** Implemented by `console`, pino and most other loggers. */
 export type Logger = Record<"error" | "warn" | "info" | "debug", (message: string, ...more: unknown[]) => void>;
 
 export function createLevelLogger(logger: Logger, level: LogLevel): Logger {
@@ -20,7 +20,7 @@ export function createLevelLogger(logger: Logger, level: LogLevel): Logger {
 const SECRET = /secret|token|password|authorization|api_?key/i;
 const MAX_TEXT_LENGTH = 200;
 
-/** A value as it may be shown. */
+/** The value without secrets and long texts. */
 export function redact(value: unknown, name = ""): unknown {
   if (SECRET.test(name)) return "[hidden]";
   if (typeof value === "string") return truncateText(value);
@@ -36,6 +36,6 @@ function truncateText(text: string): string {
   return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text;
 }
 
-/** An address without what may be a signature. */
+/** The URL without signatures, tokens and keys. */
 export const redactUrl = (url: string): string =>
   url.replace(/([?&][^=]*(?:sig|token|key)[^=]*=)[^&]*/gi, "$1[hidden]");

@@ -1,22 +1,21 @@
-// Pictures and films as callers get them: from an answer that is the file itself, or from its address when asked for.
-
+// Images and videos as the client returns them: from a response that is the file itself, or fetched from its URL on demand.
 import type { ConnectionInternals } from "./connection.ts";
 import { loadFileSystem } from "./runtime.ts";
 import { sendRequest } from "./send-request.ts";
 
-/** A picture or film. Nothing is fetched before it is asked for. */
+/** An image or video. Its bytes are fetched on first use. */
 export type Media = {
-  /** Where it lies; null when it came as the answer itself. */
+  /** URL of the file; null if the response was the file itself. */
   readonly url: string | null;
-  /** The run that made it. */
+  /** ID of the run that produced the file. */
   readonly runId: string | undefined;
-  /** Its bytes and type. */
+  /** The bytes with their media type. */
   blob(): Promise<Blob>;
-  /** Its bytes. */
+  /** The bytes as an ArrayBuffer. */
   arrayBuffer(): Promise<ArrayBuffer>;
-  /** Its bytes. */
+  /** The bytes as a Uint8Array. */
   bytes(): Promise<Uint8Array>;
-  /** Writes it to a file (Node, Bun, Deno). */
+  /** Writes the bytes to a file (Node.js, Bun, Deno). */
   saveTo(path: string): Promise<void>;
 };
 
@@ -40,7 +39,7 @@ function createMedia(facts: { url: string | null; runId: string | undefined }, l
   };
 }
 
-/** The file that an answer is. */
+/** The file in the body of a response. */
 export async function mediaFromResponse(response: Response): Promise<Media> {
   const bytes = await response.arrayBuffer();
   const type = response.headers.get("content-type") ?? "";
@@ -50,9 +49,9 @@ export async function mediaFromResponse(response: Response): Promise<Media> {
   }));
 }
 
-const NO_CREDENTIAL = { header: async () => ({}), renew: () => false };
+const NO_CREDENTIAL = { header: async () => ({}), discardToken: () => false };
 
-/** The file at an address of ours. The address carries its own permission, so no credential goes with it. */
+/** The file at a signed URL of the server. The signature grants access, so no credential is sent. */
 export function mediaFromUrl({ settings }: ConnectionInternals, url: string, runId: string): Media {
   return createMedia({ url, runId }, async () => {
     const response = await sendRequest({ ...settings, headers: {} }, NO_CREDENTIAL, {

@@ -1,19 +1,19 @@
-// A multipart body. Parts that can be read twice go as FormData; a stream, or a caller who wants to see progress, makes
-// us write the body piece by piece, so that a large file never lies in memory.
+// Creates multipart bodies: FormData if all parts can be read twice. With a stream or a progress callback the body is
+// written chunk by chunk, so that a large file is never held in memory.
 import { canStreamBodies } from "./runtime.ts";
 import type { FormPart } from "./sources.ts";
 
-/** How much of a file has been sent. */
+/** Progress of an upload. */
 export type UploadProgress = {
   sentBytes: number;
-  /** Absent while the size of a stream is not known. */
+  /** Undefined if the size of a stream is unknown. */
   totalBytes?: number;
 };
 
 export type FormBody = {
   body: FormData | ReadableStream<Uint8Array>;
   headers: Record<string, string>;
-  /** A stream that was begun cannot be sent again. */
+  /** A stream that has been read cannot be sent again. */
   isSingleUse: boolean;
 };
 

@@ -1,30 +1,30 @@
-// What the printed client knows of an operation, as data.
+// Metadata of an operation in the generated client.
 import type { Schema } from "./validation.ts";
 
 export type Operation = {
-  /** As in the interface: `images.edit.fluxKontext`. */
+  /** Name in the API, for example `images.edit.fluxKontext`. */
   name: string;
-  /** `POST` where nothing is said. */
+  /** Default: `POST`. */
   method?: "GET" | "PATCH" | "PUT" | "DELETE";
-  /** With `{fields}` that are taken out of the input. */
+  /** With `{field}` placeholders that are filled from the input. */
   path: string;
   fields: Readonly<Record<string, Schema>>;
   required?: readonly string[];
-  /** Between fields, whatever carries them; and those of one kind of body. */
+  /** Rules between fields: for all bodies, for JSON only, and for forms only. */
   rules?: readonly Schema[];
   jsonRules?: readonly Schema[];
   formRules?: readonly Schema[];
-  /** `json`, `form`, or both with a space between them. */
+  /** `json`, `form`, or both separated by a space. */
   bodies?: string;
-  /** Set by the operation itself, such as `isMask`. */
+  /** Fixed values that the operation sets, for example `isMask`. */
   sets?: Readonly<Record<string, unknown>>;
-  /** Filled in where the caller leaves the choice of the body to us. */
+  /** Defaults that apply if the client chooses the kind of body. */
   defaults?: Readonly<Record<string, unknown>>;
-  /** Takes an `Idempotency-Key`. */
+  /** Accepts an `Idempotency-Key` header. */
   takesIdempotencyKey?: true;
-  /** Answers the bytes of a picture. */
+  /** Responds with the bytes of an image. */
   returnsBytes?: true;
-  /** Waits for its result unless told not to. */
+  /** Waits for the result unless `sync` is false. */
   isSyncByDefault?: true;
 };
 

@@ -1,6 +1,5 @@
-// From an input to what goes over the wire: the address, the kind of body, and every picture in a form that the server
-// takes. Files go into the form where there is one, and are uploaded first where there is none.
-
+// Converts the input of a call to an HTTP request: path, kind of body, and images. Files are sent as form parts if the
+// operation accepts a form; otherwise they are uploaded first.
 import { formatFieldErrors } from "./error-response.ts";
 import { ValidationError } from "./errors.ts";
 import { createMultipartBody, type FormEntry, type UploadProgress } from "./multipart.ts";
@@ -12,13 +11,13 @@ export type BodyKind = "json" | "form";
 
 export type PreparedRequest = {
   path: string;
-  /** Made anew for every attempt. */
+  /** Called for every attempt. */
   body(): Promise<{ body?: BodyInit; headers: Record<string, string> }>;
-  /** A stream was given: once it has been read it cannot be sent again. */
+  /** The body contains a stream, so the request cannot be retried. */
   isOnce: boolean;
 };
 
-/** What a preparation may ask of the server. */
+/** Requests to the server that prepare image fields. */
 export type SourceResolver = {
   upload(file: FileSource): Promise<string>;
   imageUrlOf(runId: string): Promise<string>;
@@ -73,17 +72,19 @@ function assertValidInput(operation: Operation, input: Fields, kind: BodyKind): 
   ]);
   if (errors.length === 0) return;
   const details = { errors };
-  const says = ["Some fields are invalid. See details.errors.", ...formatFieldErrors(details)].join(" ");
-  throw new ValidationError(`${operation.name}: ${says}`, { code: "validation_error", details });
+  const message = ["Some fields are invalid. See details.errors.", ...formatFieldErrors(details)].join(" ");
+  throw new ValidationError(`${operation.name}: ${message}`, { code: "validation_error", details });
 }
 
-/** A form where files are given and a form is taken; JSON otherwise. */
+/** `form` if the input contains files and the operation accepts a form, otherwise `json`. */
 function chooseBodyKind({ bodies = "", fields }: Operation, input: Fields): BodyKind {
   if (!bodies.includes("json")) return "form";
   if (!bodies.includes("form")) return "json";
   const needsForm = Object.entries(fields).some(([field, schema]) => {
     const values = [input[field]].flat();
-    return schema.form ? values[0] !== undefined : (schema.is ?? schema.items?.is) && values.some(isFile);
+    return schema.form
+      ? values[0] !== undefined
+      : (schema.sourceKind ?? schema.items?.sourceKind) && values.some(isFile);
   });
   return needsForm ? "form" : "json";
 }
@@ -94,10 +95,10 @@ async function formEntries(
   schema: Schema | undefined,
   resolver: SourceResolver,
 ): Promise<FormEntry[]> {
-  if (schema?.is === "file") return [[field, await toFormPart(value as FileSource)]];
-  const items = schema?.is ? [value] : schema?.items?.is && Array.isArray(value) ? value : undefined;
+  if (schema?.sourceKind === "file") return [[field, await toFormPart(value as FileSource)]];
+  const items = schema?.sourceKind ? [value] : schema?.items?.sourceKind && Array.isArray(value) ? value : undefined;
   if (items) {
-    const own = schema?.is ? schema : schema?.items;
+    const own = schema?.sourceKind ? schema : schema?.items;
     const parts = await Promise.all(
       items.map((item) => (isFile(item) ? toFormPart(item as FileSource) : resolveSources(item, own, resolver))),
     );
@@ -107,11 +108,11 @@ async function formEntries(
   return [[field, typeof plain === "string" ? plain : JSON.stringify(plain)]];
 }
 
-/** A value with every picture in it as text. */
+/** Replaces every image in the value by a string: its URL or run ID. */
 async function resolveSources(value: unknown, schema: Schema | undefined, resolver: SourceResolver): Promise<unknown> {
-  if (schema?.is && typeof value === "object" && value !== null) {
+  if (schema?.sourceKind && typeof value === "object" && value !== null) {
     if (!isRunReference(value)) return resolver.upload(value as FileSource);
-    return schema.is === "inline" ? value.run_id : resolver.imageUrlOf(value.run_id);
+    return schema.sourceKind === "inline" ? value.run_id : resolver.imageUrlOf(value.run_id);
   }
   const { items, properties } = schema ?? {};
   if (items && Array.isArray(value)) return Promise.all(value.map((each) => resolveSources(each, items, resolver)));

@@ -1,14 +1,13 @@
-// When a request is sent again, and after how long. It may be, because every creating request carries a key that makes
-// the second one land on the run of the first.
+// Decides whether and when a request is retried. Retries are safe: every creating request carries an idempotency key.
 const INITIAL_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 8_000;
 const MAX_RETRY_AFTER_MS = 60_000;
 
-/** Half a second, doubled each time, at most eight; up to a quarter less, so that callers do not come in step. */
+/** Exponential backoff from 0.5 s to 8 s with up to 25 % jitter, so that callers do not retry in step. */
 export const backoffMs = (retry: number, random: () => number = Math.random): number =>
   Math.min(INITIAL_BACKOFF_MS * 2 ** retry, MAX_BACKOFF_MS) * (1 - random() * 0.25);
 
-/** What the server asked for, in milliseconds, when it is a wait that makes sense. */
+/** The wait that the server requests, in milliseconds; undefined if it is missing or longer than 60 s. */
 export function retryAfterMs(headers: Headers): number | undefined {
   const exact = Number(headers.get("retry-after-ms") ?? Number.NaN);
   const seconds = headers.get("retry-after") ?? "";
@@ -33,7 +32,7 @@ export function isRetryable({ status = 0, code, headers, runId }: RetryContext):
   return status === 408 || status === 429 || status >= 500;
 }
 
-/** Sleeps unless the signal ends it; then it resolves early and the caller looks at the signal. */
+/** Resolves after `ms`, or early when the signal aborts; the caller checks the signal. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();

@@ -1,4 +1,4 @@
-// What the runtime offers: environment variables, the file system, and whether the code runs in a browser page.
+// Features of the runtime: environment variables, the file system, and whether the code runs in a browser page.
 type Process = {
   env?: Record<string, string | undefined>;
   versions?: { node?: string };
@@ -11,15 +11,15 @@ export function readVariable(name: string): string | undefined {
   try {
     return process()?.env?.[name]?.trim() || undefined;
   } catch {
-    // Deno asks for permission and may be refused.
+    // Deno throws if the permission to read the environment is denied.
     return undefined;
   }
 }
 
-/** A page: whoever looks at it can read the key in it. */
+/** Whether the code runs in a browser page, where every visitor can read the key. */
 export const isBrowser = (): boolean => typeof (globalThis as { document?: unknown }).document !== "undefined";
 
-/** Node, Bun and Deno can send a body while it is being read. */
+/** Node.js, Bun and Deno can stream request bodies. */
 export const canStreamBodies = (): boolean => process()?.versions?.node !== undefined;
 
 type FileSystem = {
@@ -27,7 +27,7 @@ type FileSystem = {
   promises: { writeFile(path: string, bytes: Uint8Array): Promise<void> };
 };
 
-/** The file system, without a line that a bundler for browsers would stumble over. */
+/** Loads the file system module in a way that bundlers for browsers ignore. */
 export async function loadFileSystem(): Promise<FileSystem> {
   const name = "node:fs";
   const files =

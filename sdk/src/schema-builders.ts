@@ -1,16 +1,16 @@
-// The words in which the printed client says what an operation takes. They make plain data, so that the check before
-// sending and the search for pictures read one and the same thing.
+// Builders for the schemas in the generated client. They return plain data, which both the validation and the search for
+// image fields read.
 import type { Schema } from "./validation.ts";
 
 export const uuid: Schema = { type: "string", format: "uuid" };
 export const boolean: Schema = { type: "boolean" };
 export const object: Schema = { type: "object" };
-/** A picture by its address. */
-export const imageUrl: Schema = { is: "image" };
-/** A picture by its address, as base64 or as a run. */
-export const imageInput: Schema = { is: "inline" };
-/** Bytes; only a form carries them. */
-export const file: Schema = { is: "file", form: true };
+/** An image as a URL. */
+export const imageUrl: Schema = { sourceKind: "image" };
+/** An image as a URL, base64 or a run ID. */
+export const imageInput: Schema = { sourceKind: "inline" };
+/** Bytes; only in a form. */
+export const file: Schema = { sourceKind: "file", form: true };
 
 export const text = (minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern = ""): Schema => ({
   type: "string",
@@ -29,7 +29,7 @@ export const arrayOf = (items: Schema, minItems: number, maxItems: number): Sche
   maxItems,
 });
 
-/** Between fields: these must be there; at least one; exactly one; all or none; or a rule that holds for one value. */
+/** Rules between fields: all required, at least one, exactly one, all or none, or a rule for one value of a field. */
 export const allRequired = (...required: string[]): Schema => ({ required });
 export const anyRequired = (...fields: string[]): Schema => ({ anyOf: fields.map((field) => allRequired(field)) });
 export const exactlyOneRequired = (...fields: string[]): Schema => ({

@@ -1,6 +1,5 @@
-// One request until it is answered: attempts with a time limit each, and the pauses between them. What comes out is an
-// answer that is no error, or an error of a family.
-
+// Sends one request with a timeout per attempt and retries with backoff. Returns a successful response or throws a
+// GessoError.
 import type { Credential } from "./credential.ts";
 import { errorFromResponse, formatErrorContext } from "./error-response.ts";
 import { AbortedError, ConnectionError, GessoError, TimeoutError } from "./errors.ts";
@@ -18,7 +17,7 @@ export type OutgoingRequest = {
   timeoutMs: number;
   maxRetries: number;
   signal?: AbortSignal | undefined;
-  /** The answer is handed over before it has come to its end. */
+  /** Returns the response before its body is complete. */
   isStream?: boolean;
 };
 
@@ -29,14 +28,14 @@ export async function sendRequest(
 ): Promise<Response> {
   const { signal, idempotencyKey } = request;
   const retries = request.isOnce ? 0 : request.maxRetries;
-  let hasRenewed = false;
+  let hasNewToken = false;
   for (let retry = 0; ; ) {
     const outcome = await attempt(settings, credential, request).catch((thrown: unknown) => thrown);
     if (signal?.aborted) throw abortedError(signal, idempotencyKey);
     if (outcome instanceof Response && outcome.status < 400) return outcome;
     const error = await toGessoError(outcome, request);
-    if (error.status === 401 && !hasRenewed && !request.isOnce && credential.renew()) {
-      hasRenewed = true;
+    if (error.status === 401 && !hasNewToken && !request.isOnce && credential.discardToken()) {
+      hasNewToken = true;
       continue;
     }
     const isConnectionLost = error.status === undefined && ConnectionError.isInstance(error);
@@ -59,10 +58,10 @@ async function attempt(
   const own = await credential.header();
   const limit = new AbortController();
   const stop = () => limit.abort(signal?.reason);
-  const timer = setTimeout(() => limit.abort(new TimeoutError(`No answer within ${timeoutMs} ms`)), timeoutMs);
+  const timer = setTimeout(() => limit.abort(new TimeoutError(`No response within ${timeoutMs} ms`)), timeoutMs);
   signal?.addEventListener("abort", stop, { once: true });
   if (signal?.aborted) stop();
-  const beginning = Date.now();
+  const startedAt = Date.now();
   try {
     const init: RequestInit & { duplex?: "half" } = { method, signal: limit.signal };
     init.headers = { ...settings.headers, ...own, ...headers, ...request.headers };
@@ -70,16 +69,16 @@ async function attempt(
     if (body instanceof ReadableStream) init.duplex = "half";
     const response = await settings.fetch(url, init);
     if (request.isStream && response.ok) return response;
-    // The answer is read here, so that one that is cut off in the middle counts as no answer.
+    // The whole body is read here, so that a truncated response counts as a lost connection.
     const bytes = await response.arrayBuffer();
     const requestId = response.headers.get("x-request-id");
-    settings.log.debug(`gesso: ${method} ${redactUrl(url)} ${response.status} in ${Date.now() - beginning} ms`, {
+    settings.log.debug(`gesso: ${method} ${redactUrl(url)} ${response.status} in ${Date.now() - startedAt} ms`, {
       requestId,
     });
     const { status, statusText } = response;
     return new Response(bytes.byteLength > 0 ? bytes : null, { status, statusText, headers: response.headers });
   } catch (thrown) {
-    settings.log.debug(`gesso: ${method} ${redactUrl(url)} was not answered: ${(thrown as Error).message}`);
+    settings.log.debug(`gesso: ${method} ${redactUrl(url)} failed: ${(thrown as Error).message}`);
     throw limit.signal.reason instanceof TimeoutError ? limit.signal.reason : thrown;
   } finally {
     clearTimeout(timer);
@@ -93,12 +92,12 @@ async function toGessoError(outcome: unknown, { url, idempotencyKey }: OutgoingR
     return errorFromResponse({ response: outcome, text, idempotencyKey });
   }
   if (outcome instanceof TimeoutError) return new TimeoutError(`${outcome.message} from ${url}`, { idempotencyKey });
-  // What the caller's own functions throw (getToken, a source that cannot be read) is theirs, and not a lost answer.
+  // Errors of the caller's own functions (getToken, an unreadable source) are not connection errors.
   if (outcome instanceof GessoError) return outcome;
   const { message, cause } = outcome as Error;
   const reason = (cause as Error | undefined)?.message;
-  const says = `No response from ${url}: ${message}${reason ? `, ${reason}` : ""}`;
-  return new ConnectionError(`${says}${formatErrorContext({ idempotencyKey })}`, { cause: outcome, idempotencyKey });
+  const text = `No response from ${url}: ${message}${reason ? `, ${reason}` : ""}`;
+  return new ConnectionError(`${text}${formatErrorContext({ idempotencyKey })}`, { cause: outcome, idempotencyKey });
 }
 
 export const abortedError = (signal: AbortSignal, idempotencyKey?: string, runId?: string): AbortedError =>

@@ -1,57 +1,56 @@
-// What a client is made with, and what stands where nothing is said.
-
+// Options of the client and their defaults.
 import { GessoError } from "./errors.ts";
 import { createLevelLogger, type Logger, type LogLevel } from "./log.ts";
 import type { UploadProgress } from "./multipart.ts";
 import { isBrowser, readVariable } from "./runtime.ts";
 
-/** How a client is made. Everything is optional. */
+/** Options of the client. All are optional. */
 export type ClientOptions = {
-  /** Address of your Gesso. Otherwise `GESSO_URL`, then `http://127.0.0.1:7788`. */
+  /** URL of the server. Default: `GESSO_URL`, then `http://127.0.0.1:7788`. */
   baseUrl?: string;
-  /** An API key. Otherwise `GESSO_API_KEY`. Never in a page: see `getToken`. */
+  /** API key. Default: `GESSO_API_KEY`. Do not use it in a browser: see `getToken`. */
   apiKey?: string;
-  /** Resolves to an access token, or to null for none. Asked when needed, kept until the token expires. */
+  /** Returns an access token, or null for none. Called when needed; the token is cached until it expires. */
   getToken?: () => Promise<string | null> | string | null;
-  /** Address of a proxy of yours that adds the credential; then none is needed here. */
+  /** URL of your proxy that adds the API key. The client then sends no credential. */
   proxyUrl?: string;
-  /** Tells every request, without keys and pictures. The same as `logLevel: "debug"`. */
+  /** Logs every request, without keys and images. Same as `logLevel: "debug"`. */
   debug?: boolean;
-  /** `off`, `error`, `warn` (default), `info` or `debug`. Otherwise `GESSO_LOG`. */
+  /** `off`, `error`, `warn`, `info` or `debug`. Default: `GESSO_LOG`, then `warn`. */
   logLevel?: LogLevel;
-  /** Where it is told; `console` if nothing is said. Takes pino and the like. */
+  /** Logger, for example pino. Default: `console`. */
   logger?: Logger;
-  /** How often a request is sent again after a failure that may pass. 2 */
+  /** Number of retries after a temporary failure. Default: 2. */
   maxRetries?: number;
-  /** Milliseconds for one request. 60,000; 150,000 for calls that wait for their result. */
+  /** Timeout of one request in milliseconds. Default: 60,000; 150,000 for calls that wait for their result. */
   timeout?: number;
-  /** Sent with every request. */
+  /** Headers of every request. */
   headers?: Record<string, string>;
-  /** Another `fetch`, for proxies and tests. */
+  /** Replaces `fetch`, for proxies and tests. */
   fetch?: typeof globalThis.fetch;
-  /** Another address for the masked edit alone. */
+  /** Server URL for `edit.maskImage` only. */
   edit_server_url?: string;
-  /** Refuse misfits before sending. True. Switch it off to talk to a newer server. */
+  /** Validates requests before sending. Default: true. Set it to false to use a newer server. */
   validate?: boolean;
-  /** Allow `apiKey` in a page, where everybody can read it. */
+  /** Allows `apiKey` in a browser, where every visitor of the page can read it. */
   dangerouslyAllowBrowser?: boolean;
 };
 
-/** What one call may say differently. */
+/** Options of one call; they override those of the client. */
 export type CallOptions = {
   signal?: AbortSignal;
   timeout?: number;
   maxRetries?: number;
   headers?: Record<string, string>;
-  /** A key of your own: the same key always lands on the same run. */
+  /** Your own idempotency key: requests with the same key return the same run. */
   idempotencyKey?: string;
-  /** Answer nothing but that it was accepted: the call yields null, and `.wait()` the run. */
+  /** Returns null as soon as the server accepts the request; `.wait()` returns the run. */
   minimal?: boolean;
-  /** Refuse fields that the model does not use, instead of warning. */
+  /** Rejects fields that the model does not support, instead of warning. */
   strict?: boolean;
-  /** Told while files are sent (Node, Bun, Deno; elsewhere once). */
+  /** Called while files are uploaded (Node.js, Bun, Deno; once on other runtimes). */
   onUpload?: (progress: UploadProgress) => void;
-  /** Another address for this call alone. */
+  /** Server URL for this call only. */
   edit_server_url?: string;
 };
 
@@ -69,13 +68,13 @@ const DEFAULT_BASE_URL = "http://127.0.0.1:7788";
 
 export function resolveClientOptions(options: ClientOptions): ResolvedClientOptions {
   const { getToken, proxyUrl } = options;
-  if (options.apiKey && getToken) throw new GessoError("Give apiKey or getToken, not both.");
+  if (options.apiKey && getToken) throw new GessoError("Pass either apiKey or getToken, not both.");
   const apiKey = options.apiKey ?? (getToken || proxyUrl ? undefined : readVariable("GESSO_API_KEY"));
   if (apiKey && isBrowser() && !options.dangerouslyAllowBrowser) {
     throw new GessoError(
-      "API keys in a browser page are visible to every visitor. Pass getToken, which asks your server for a " +
-        "short-lived token, or proxyUrl, the address of a proxy of yours that adds the key. If the page is yours alone, " +
-        "set dangerouslyAllowBrowser: true.",
+      "API keys in a browser page are visible to every visitor. Pass getToken, which requests a short-lived token from " +
+        "your server, or proxyUrl, the URL of your proxy that adds the key. If only you can open the page, set " +
+        "dangerouslyAllowBrowser: true.",
     );
   }
   const baseUrl = (proxyUrl ?? options.baseUrl ?? readVariable("GESSO_URL") ?? DEFAULT_BASE_URL).replace(/\/+$/, "");
@@ -89,7 +88,7 @@ export function resolveClientOptions(options: ClientOptions): ResolvedClientOpti
     headers: options.headers ?? {},
     validate: options.validate ?? true,
     edit_server_url: options.edit_server_url?.replace(/\/+$/, ""),
-    // A browser's fetch must not be called as the method of another object.
+    // A browser's fetch throws if it is called as a method of another object.
     fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     log: createLevelLogger(options.logger ?? console, level ?? "warn"),
   };

@@ -1,10 +1,9 @@
-// Where a picture may come from, and how it becomes a part of a form: whatever can be read twice stays so, because a
-// request may have to be sent again.
-
+// Image sources and their conversion to form parts. A source that can be read twice stays so, because the request may be
+// retried.
 import { ValidationError } from "./errors.ts";
 import { loadFileSystem } from "./runtime.ts";
 
-/** Bytes in any form that the platform knows. A `Buffer` is a `Uint8Array`, `fs.createReadStream()` is iterable. */
+/** Bytes in any form the platform supports. A `Buffer` is a `Uint8Array`, `fs.createReadStream()` is iterable. */
 export type FileSource =
   | Blob
   | ArrayBuffer
@@ -15,26 +14,26 @@ export type FileSource =
   | LocalFile
   | Promise<Response>;
 
-/** A picture: an address, base64 or a run id as text; a file, which is uploaded; or a run. */
+/** An image: a URL, base64 or a run ID as a string; a file, which is uploaded; or a run. */
 export type ImageSource = string | FileSource | { run_id: string };
 
-/** A file of this machine, opened only when it is sent. Made by {@link fromPath}. */
+/** A local file, opened only when it is sent. Created by {@link fromPath}. */
 export type LocalFile = { readonly path: string; readonly kind: "local-file" };
 
 /**
- * A file of this machine, wherever a picture goes (Node, Bun, Deno).
+ * A local file, for any image field (Node.js, Bun, Deno).
  * @example await client.images.describe({ image_url: fromPath("desk.png") })
  */
 export const fromPath = (path: string): LocalFile => ({ path, kind: "local-file" });
 
-/** As it goes into a form. `stream` can be read only once. */
+/** A file as a part of a form. `stream` can be read only once. */
 export type FormPart = { name: string; blob?: Blob; stream?: AsyncIterable<Uint8Array | string> };
 
 const isLocalFile = (value: object): value is LocalFile => (value as LocalFile).kind === "local-file";
 export const isRunReference = (value: unknown): value is { run_id: string } =>
   typeof value === "object" && value !== null && typeof (value as { run_id?: unknown }).run_id === "string";
 
-/** Whether a value in an image field has to be sent as bytes. */
+/** Whether a value of an image field must be sent as bytes. */
 export const isFile = (value: unknown): boolean =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !isRunReference(value);
 
@@ -46,7 +45,8 @@ export async function toFormPart(given: FileSource | string): Promise<FormPart> 
     return { name: "image", blob: new Blob([source as Uint8Array<ArrayBuffer>]) };
   }
   if (source instanceof Response) {
-    if (!source.ok) throw new ValidationError(`The source ${source.url} answered ${source.status}`);
+    if (!source.ok)
+      throw new ValidationError(`Cannot read the source ${source.url}: it returned HTTP ${source.status}.`);
     return { name: source.url.split(/[?#]/)[0]?.split("/").at(-1) || "image", blob: await source.blob() };
   }
   if (isLocalFile(source)) {
@@ -65,7 +65,7 @@ const streamName = (stream: object) =>
     .split(/[\\/]/)
     .at(-1) ?? "image";
 
-/** Older browsers cannot iterate a stream. */
+/** For older browsers, whose streams are not async iterable. */
 async function* readChunks(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = stream.getReader();
   for (;;) {

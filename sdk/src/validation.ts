@@ -1,8 +1,8 @@
-// Checks a request before it is sent, against the rules that the contract carries as data: what must be there, of which
-// kind, within which bounds, and what fields ask of each other. The words are those of the server.
+// Validates a request before it is sent, against the schema of the contract: required fields, types, bounds and rules
+// between fields. The messages equal those of the server.
 import type { FieldError } from "./errors.ts";
 
-/** The part of JSON Schema that the contract uses. `is` tells where pictures go. */
+/** The subset of JSON Schema that the contract uses. `sourceKind` marks the fields that hold images. */
 export type Schema = {
   type?: string | readonly string[];
   enum?: readonly unknown[];
@@ -24,9 +24,9 @@ export type Schema = {
   if?: Schema;
   then?: Schema;
   allOf?: readonly Schema[];
-  /** `file`: bytes only. `image`: an address. `inline`: an address, base64 or a run id. */
-  is?: "file" | "image" | "inline";
-  /** Only in the form variant. */
+  /** `file`: bytes only. `image`: a URL. `inline`: a URL, base64 or a run ID. */
+  sourceKind?: "file" | "image" | "inline";
+  /** Only in the form variant of the operation. */
   form?: true;
 };
 
@@ -35,14 +35,14 @@ type Fields = Record<string, unknown>;
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 const isGiven = (value: unknown) => value !== undefined && value !== null;
 
-/** Every misfit of an input, one a field. */
+/** Returns all validation errors of an input, at most one for each field. */
 export function validateInput(schema: Schema, input: Fields, rules: readonly Schema[] = []): FieldError[] {
   const own = rules.filter((rule) => !isItemCountRule(schema, rule));
   const found = [...checkObject(schema, input, ""), ...own.flatMap((rule) => checkFieldRule(rule, input))];
   return found.filter((each, index) => found.findIndex(({ path }) => path === each.path) === index);
 }
 
-/** How many entries several lists have together is more than a schema can say; the server counts them. */
+/** A rule on the total length of several lists cannot be expressed in the schema; the server checks it. */
 const isItemCountRule = ({ properties = {} }: Schema, { then, anyOf = then?.anyOf }: Schema): boolean =>
   anyOf?.every(({ required = [] }) => properties[required[0] ?? ""]?.type === "array") ?? false;
 
@@ -59,7 +59,7 @@ function checkObject({ required = [], properties = {} }: Schema, input: Fields, 
 const fieldError = (path: string, code: string, message: string): FieldError => ({ path, code, message });
 
 function checkValue(schema: Schema, given: unknown, path: string): FieldError[] {
-  if (schema.is && typeof given !== "string") return [];
+  if (schema.sourceKind && typeof given !== "string") return [];
   if (schema.anyOf) {
     const tries = schema.anyOf.map((each) => checkValue(each, given, path));
     return tries.some((each) => each.length === 0) ? [] : (tries[0] ?? []);
@@ -120,7 +120,7 @@ function checkArray(schema: Schema, given: unknown[], path: string): FieldError[
   return items ? given.flatMap((each, index) => checkValue(items, each, `${path}/${index}`)) : [];
 }
 
-/** Fields whose absence has a word of its own; all others are plainly `required`. */
+/** Error codes of missing fields that have their own; for all others the code is `required`. */
 const MISSING_FIELD_CODES: Readonly<Record<string, string>> = {
   aspect_ratio: "aspect_ratio_required",
   model_id: "model_id_required",
@@ -128,7 +128,7 @@ const MISSING_FIELD_CODES: Readonly<Record<string, string>> = {
   lora_high_name: "lora_pair_required",
 };
 
-/** A rule between fields; `condition` is the sentence's end when it holds only sometimes. */
+/** Checks a rule between fields; `condition` is appended to messages of rules that only sometimes apply. */
 function checkFieldRule(rule: Schema, input: Fields, condition = ""): FieldError[] {
   if (rule.if && rule.then) {
     const [[field, only] = ["", {}]] = Object.entries(rule.if.properties ?? {});
@@ -137,15 +137,15 @@ function checkFieldRule(rule: Schema, input: Fields, condition = ""): FieldError
   const choices = (rule.oneOf ?? rule.anyOf)?.map((each) => each.required?.[0] ?? "");
   if (choices) return checkChoice(choices, input, rule.oneOf ? "exactly" : "at least");
   const { required = [], dependentRequired = {}, properties } = rule;
-  const together = `Give ${Object.keys(dependentRequired).join(" and ")} together or not at all.`;
-  const absent = (fields: readonly string[], says: (field: string) => string) =>
+  const allOrNone = `Give ${Object.keys(dependentRequired).join(" and ")} together or not at all.`;
+  const absent = (fields: readonly string[], messageFor: (field: string) => string) =>
     missingFields(fields, input).map((field) =>
-      fieldError(`/${field}`, MISSING_FIELD_CODES[field] ?? "required", says(field)),
+      fieldError(`/${field}`, MISSING_FIELD_CODES[field] ?? "required", messageFor(field)),
     );
   return [
     ...absent(required, (field) => (condition ? `${field} is required${condition}.` : "This field is required.")),
     ...Object.entries(dependentRequired).flatMap(([field, others]) =>
-      isGiven(input[field]) ? absent(others, () => together) : [],
+      isGiven(input[field]) ? absent(others, () => allOrNone) : [],
     ),
     ...(properties ? checkObject({ properties: chosenByCaller(properties) }, input, "") : []).map((each) => ({
       ...each,
@@ -154,7 +154,7 @@ function checkFieldRule(rule: Schema, input: Fields, condition = ""): FieldError
   ];
 }
 
-/** A value that the service sets itself is refused by the service, as a parameter that it cannot honour. */
+/** Constants are skipped: the server rejects other values of them as an unsupported parameter. */
 const chosenByCaller = (properties: Readonly<Record<string, Schema>>) =>
   Object.fromEntries(Object.entries(properties).filter(([, own]) => own.const === undefined));
 

@@ -11,17 +11,17 @@ import { abortedError, sendRequest } from "./send-request.ts";
 
 /** How to wait for a run. */
 export type WaitOptions = {
-  /** Told how the run stands whenever it has changed, and when it has ended. */
+  /** Called with the run whenever it changes, and when it has ended. */
   onProgress?: (run: Run) => void;
   /** Stops waiting, and cancels the run unless `cancelOnAbort` is false. */
   signal?: AbortSignal;
-  /** Milliseconds to wait in all; 600,000. The run goes on after that. */
+  /** Maximum time to wait in milliseconds. Default: 600,000. The run continues after that. */
   timeout?: number;
-  /** Whether `signal` also cancels the run. True: nobody is waiting for it any more. */
+  /** Whether `signal` also cancels the run. Default: true. */
   cancelOnAbort?: boolean;
 };
 
-/** A run that has completed, with its files at hand. They are not part of its JSON. */
+/** A completed run with accessors for its files, which are not part of its JSON. */
 export type FinishedRun = Run & {
   readonly image: Media | null;
   readonly images: Media[];
@@ -32,15 +32,15 @@ const WAIT_MS = 600_000;
 const LONG_POLL_SECONDS = 25;
 const PROGRESS_POLL_SECONDS = 2;
 const POLL_MS = 1_000;
-/** An open stream says so at once. */
+/** The server sends the first event right after the stream opens. */
 const FIRST_EVENT_TIMEOUT_MS = 5_000;
-/** An open run that is answered quicker than this was not waited for. */
+/** If an unfinished run is returned faster than this, the server ignored `Prefer: wait`. */
 const MIN_LONG_POLL_MS = 500;
-/** A server that restarts is away longer than a single call would put up with. */
+/** More than for other calls, so that waiting survives a restart of the server. */
 const POLL_RETRIES = 6;
 
 type RunWait = {
-  line: ConnectionInternals;
+  internals: ConnectionInternals;
   exchange: PendingRequest;
   options: WaitOptions;
   stop: AbortSignal;
@@ -54,7 +54,7 @@ export function waitForRun(
 ): Promise<FinishedRun> {
   const { signal, timeout = WAIT_MS, cancelOnAbort = true } = options;
   const stop = new AbortController();
-  const waiter: RunWait = { line: internals, exchange, options, stop: stop.signal, seen: {} };
+  const waiter: RunWait = { internals, exchange, options, stop: stop.signal, seen: {} };
   if (signal?.aborted) exchange.cancelBeforeSend(signal);
   exchange.requestRun();
   return new Promise((resolve, reject) => {
@@ -66,13 +66,13 @@ export function waitForRun(
     };
     const onAbort = () => {
       end(() => reject(abortedError(signal!, exchange.idempotencyKey, waiter.seen.runId)));
-      // The call may still be on its way: as soon as it tells its run, that is canceled.
+      // The request may still be in flight: the run is canceled as soon as its ID is known.
       if (cancelOnAbort) cancel(waiter).catch(() => {});
     };
     const timer = setTimeout(() => {
       const { runId } = waiter.seen;
-      const says = `The run ${runId ?? ""} did not end within ${timeout} ms; it continues`;
-      end(() => reject(new TimeoutError(says, { runId, idempotencyKey: exchange.idempotencyKey })));
+      const message = `Run ${runId ?? ""} did not end within ${timeout} ms; it continues`;
+      end(() => reject(new TimeoutError(message, { runId, idempotencyKey: exchange.idempotencyKey })));
     }, timeout);
     if (signal?.aborted) return onAbort();
     signal?.addEventListener("abort", onAbort, { once: true });
@@ -84,7 +84,7 @@ export function waitForRun(
 }
 
 async function waitUntilEnded(waiter: RunWait): Promise<FinishedRun> {
-  const { line, options, seen, stop } = waiter;
+  const { internals, options, seen, stop } = waiter;
   const begun = await resolveRunId(waiter);
   seen.runId = begun.runId;
   let run = begun.run;
@@ -96,19 +96,19 @@ async function waitUntilEnded(waiter: RunWait): Promise<FinishedRun> {
     seen.run = run;
     options.onProgress?.(run);
     if (!isEnded(run) && Date.now() - askedAt < MIN_LONG_POLL_MS) {
-      if (!hasWarned) line.settings.log.warn("gesso: the server ignores Prefer: wait; polling every second");
+      if (!hasWarned) internals.settings.log.warn("gesso: the server ignores Prefer: wait; polling every second");
       hasWarned = true;
       await sleep(POLL_MS, stop);
     }
     if (stop.aborted) throw abortedError(stop);
   }
-  return toFinishedRun(line, run);
+  return toFinishedRun(internals, run);
 }
 
 const EVENTS: Operation = { ...GET_RUN, name: "runs.events", path: `${GET_RUN.path}/events` };
 
-/** Returns when the run has ended; false when its events do not come through, and nobody knows. */
-async function waitByEvents({ line: internals, exchange, options, stop }: RunWait, run_id: string): Promise<boolean> {
+/** True when the run has ended; false if the event stream is unavailable. */
+async function waitByEvents({ internals, exchange, options, stop }: RunWait, run_id: string): Promise<boolean> {
   const { settings } = internals;
   const own = { ...internals, baseUrl: exchange.baseUrl };
   let run: Run | undefined;
@@ -117,11 +117,11 @@ async function waitByEvents({ line: internals, exchange, options, stop }: RunWai
       operation: EVENTS,
       input: { run_id },
       options: { signal: stop },
-      patienceMs: FIRST_EVENT_TIMEOUT_MS,
+      firstEventTimeoutMs: FIRST_EVENT_TIMEOUT_MS,
     };
     for await (const { data } of followEvents(own, asked)) {
       if (!options.onProgress || isEnded(data as Run)) continue;
-      run ??= await pollRun({ line: internals, exchange, options, stop, seen: {} }, run_id, 0);
+      run ??= await pollRun({ internals, exchange, options, stop, seen: {} }, run_id, 0);
       options.onProgress({ ...run, ...data } as Run);
     }
     return true;
@@ -134,7 +134,7 @@ async function waitByEvents({ line: internals, exchange, options, stop }: RunWai
 
 type RunIdFields = { run_id?: string; runId?: string; data?: { run_id?: string } };
 
-/** Which run the call made, from wherever the answer tells it. */
+/** Finds the ID of the run that the call created, in the response or in its error. */
 async function resolveRunId({ exchange }: RunWait): Promise<{ runId: string; run?: Run }> {
   let response: Response;
   try {
@@ -143,25 +143,25 @@ async function resolveRunId({ exchange }: RunWait): Promise<{ runId: string; run
     if (GessoError.isInstance(thrown) && thrown.runId) return { runId: thrown.runId };
     throw thrown;
   }
-  const told = response.headers.get("x-run-id") ?? undefined;
+  const headerRunId = response.headers.get("x-run-id") ?? undefined;
   const isJson = response.headers.get("content-type")?.includes("json");
-  if (told && !isJson) return { runId: told };
-  // A page of another origin may not be shown our headers: the same key finds the run again.
+  if (headerRunId && !isJson) return { runId: headerRunId };
+  // Cross-origin pages may not read the header: a resend with the same idempotency key returns the run.
   const body = (await (isJson ? response : await exchange.resend()).json()) as RunIdFields;
-  const runId = body.run_id ?? body.runId ?? body.data?.run_id ?? told;
-  if (!runId) throw new GessoError("The answer names no run", { idempotencyKey: exchange.idempotencyKey });
+  const runId = body.run_id ?? body.runId ?? body.data?.run_id ?? headerRunId;
+  if (!runId) throw new GessoError("The response contains no run ID", { idempotencyKey: exchange.idempotencyKey });
   const isRun = "outputs" in body && isEnded(body as Run);
   return isRun ? { runId, run: body as Run } : { runId };
 }
 
-const request = ({ line: internals, exchange }: RunWait, path: string) => ({
+const request = ({ internals, exchange }: RunWait, path: string) => ({
   url: exchange.baseUrl + GET_RUN.path.replace("{run_id}", path),
   body: async () => ({ headers: {} }),
   maxRetries: Math.max(POLL_RETRIES, internals.settings.maxRetries),
 });
 
 async function pollRun(waiter: RunWait, runId: string, seconds: number): Promise<Run> {
-  const { settings, credential } = waiter.line;
+  const { settings, credential } = waiter.internals;
   const response = await sendRequest(settings, credential, {
     ...request(waiter, runId),
     method: "GET",
@@ -173,7 +173,7 @@ async function pollRun(waiter: RunWait, runId: string, seconds: number): Promise
 }
 
 async function cancel(waiter: RunWait): Promise<void> {
-  const { settings, credential } = waiter.line;
+  const { settings, credential } = waiter.internals;
   const runId = waiter.seen.runId ?? (await resolveRunId(waiter)).runId;
   const headers = { accept: "application/json" };
   await sendRequest(settings, credential, {

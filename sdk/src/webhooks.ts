@@ -1,9 +1,9 @@
-// Standard Webhooks: proves that a message comes from your Gesso and is not an old one sent again. It needs nothing but
-// Web Crypto, so it works wherever a receiver may run.
+// Verifies webhook messages (Standard Webhooks): the signature proves the sender, the timestamp prevents replay. Needs only
+// Web Crypto, so it runs on every supported runtime.
 import { GessoError } from "./errors.ts";
 
-/** Why a message was not believed. */
-export type WebhookRefusal =
+/** Why a message failed verification. */
+export type WebhookErrorReason =
   | "missing_headers"
   | "bad_timestamp"
   | "too_old"
@@ -11,39 +11,39 @@ export type WebhookRefusal =
   | "bad_signature"
   | "bad_secret";
 
-/** The message is not to be believed. Answer 400 and do nothing. */
+/** The message failed verification. Respond with 400 and ignore it. */
 export class WebhookVerificationError extends GessoError {
   static override readonly family: string = "WebhookVerificationError";
-  /** Which check it did not pass. */
-  readonly reason: WebhookRefusal;
-  constructor(reason: WebhookRefusal, message: string) {
+  /** The check that failed. */
+  readonly reason: WebhookErrorReason;
+  constructor(reason: WebhookErrorReason, message: string) {
     super(message, { code: reason });
     this.reason = reason;
   }
-  /** None: the reasons are all told by {@link WebhookRefusal}. */
+  /** Undefined: {@link WebhookErrorReason} documents the reasons. */
   override get docUrl(): undefined {
     return undefined;
   }
 }
 
-/** `Headers`, a `Request`, or the object of Node, Express and others. */
+/** `Headers`, a `Request`, or the headers object of Node.js, Express and other frameworks. */
 export type WebhookHeaders = Headers | { headers: Headers } | Record<string, string | string[] | undefined>;
 
-/** How strict the check is. */
+/** Options for verification. */
 export type VerifyOptions = {
-  /** How many seconds a message may be old, or early. 300 */
+  /** Maximum difference between the timestamp and the clock, in seconds. Default: 300. */
   toleranceSeconds?: number;
   /** The clock, in milliseconds. */
   now?: () => number;
 };
 
-/** What Gesso sends. `data` is the run. */
+/** A webhook message. `data` is the run. */
 export type WebhookEvent<Data = Record<string, unknown>> = { type: string; timestamp: string; data: Data };
 
 const encoder = new TextEncoder();
 
 /**
- * Checks the signature and gives the message. The body must be the text as it came, not parsed and printed again.
+ * Verifies the signature and returns the parsed message. Pass the raw body: parsing and serializing changes the bytes.
  * @example const event = await unwrap(await request.text(), request.headers, secret)
  */
 export async function unwrap<Data = Record<string, unknown>>(
@@ -56,7 +56,7 @@ export async function unwrap<Data = Record<string, unknown>>(
   return JSON.parse(typeof body === "string" ? body : new TextDecoder().decode(body)) as WebhookEvent<Data>;
 }
 
-/** Throws unless one of the signatures was made with one of the secrets, within the tolerance. */
+/** Throws unless one signature matches one of the secrets and the timestamp is within the tolerance. */
 export async function verifySignature(
   body: string | Uint8Array,
   headers: WebhookHeaders,
@@ -75,21 +75,22 @@ export async function verifySignature(
     throw new WebhookVerificationError("bad_timestamp", "webhook-timestamp is not a Unix timestamp");
   const age = now() / 1000 - Number(timestamp);
   if (age > toleranceSeconds) throw new WebhookVerificationError("too_old", "The message is too old");
-  if (age < -toleranceSeconds) throw new WebhookVerificationError("too_new", "The message is from the future");
+  if (age < -toleranceSeconds)
+    throw new WebhookVerificationError("too_new", "The timestamp of the message is in the future");
 
   const content = signedContent(id, timestamp, body);
   const given = signatures.split(" ").flatMap((each) => (each.startsWith("v1,") ? [fromBase64(each.slice(3))] : []));
   let isVerified = false;
   for (const own of [secret].flat()) {
     const key = await importSecret(own, "verify");
-    // Every pair is looked at, and Web Crypto compares in constant time.
+    // Every pair is checked, and Web Crypto compares in constant time.
     for (const each of given) if (each && (await crypto.subtle.verify("HMAC", key, each, content))) isVerified = true;
   }
   if (!isVerified) throw new WebhookVerificationError("bad_signature", "No signature matches the body and the secret");
 }
 
 /**
- * Headers as Gesso would send them, for tests of a receiver.
+ * Signed headers for tests of a receiver, in the format that Gesso sends.
  * @example await fetch(receiver, { method: "POST", body, headers: await generateTestHeaders(body, secret) })
  */
 export async function generateTestHeaders(
@@ -116,7 +117,7 @@ function signedContent(id: string, timestamp: string, body: string | Uint8Array)
   return content;
 }
 
-/** `whsec_` and base64 is a key in bytes; a secret without the prefix is taken as it stands. */
+/** After `whsec_` the secret is base64; a secret without the prefix is used as it is. */
 function importSecret(secret: string, usage: "sign" | "verify"): Promise<CryptoKey> {
   const bytes = secret.startsWith("whsec_") ? fromBase64(secret.slice(6)) : encoder.encode(secret);
   if (!bytes || bytes.length === 0) throw new WebhookVerificationError("bad_secret", "The secret is not base64");

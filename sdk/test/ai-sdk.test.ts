@@ -1,4 +1,4 @@
-// The AI SDK gets its pictures and films from Gesso, through the client.
+// The AI SDK gets its images and videos from Gesso, through the client.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,12 +28,12 @@ it("[SDK-18] generateImage gives a PNG, experimental_generateVideo an MP4", asyn
   expect(images).toHaveLength(2);
   expect(image.mediaType).toBe("image/png");
   expect((await sharp(image.uint8Array).metadata()).width).toBe(64);
-  const film = await experimental_generateVideo({
+  const result = await experimental_generateVideo({
     model: app.video(),
     prompt: { image: image.uint8Array, text: "it rolls away" },
     duration: 1,
     fps: 8,
   });
-  expect(film.video.mediaType).toBe("video/mp4");
-  expect(Buffer.from(film.video.uint8Array.slice(4, 8)).toString()).toBe("ftyp");
+  expect(result.video.mediaType).toBe("video/mp4");
+  expect(Buffer.from(result.video.uint8Array.slice(4, 8)).toString()).toBe("ftyp");
 }, 90_000);

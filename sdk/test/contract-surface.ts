@@ -1,5 +1,5 @@
-// What callers rely on, taken out of a contract: names, fields, what must be given, the words that are allowed, and every
-// field of an answer.
+// The surface of a contract that callers rely on: operation names, fields, required fields, allowed values, and every
+// field of a response.
 import { type Contract, listClientOperations, type Schema } from "../../scripts/generate/client-operations.ts";
 
 type FieldType = unknown[] | string;
@@ -32,7 +32,7 @@ function fieldsOf(given: Schema, contract: Contract, path = ""): [string, FieldT
     .filter(([field]) => schema.required?.includes(field))
     .flatMap(([field, own]) => {
       const place = path ? `${path}.${field}` : field;
-      // What an answer may say is open, so its words are no promise; its kind is.
+      // Values in a response may be added later, so only their type is compared.
       const { enum: _, ...plain } = resolved(own, contract);
       return [[place, kindOf(plain)] as [string, FieldType], ...fieldsOf(own, contract, place)];
     });
@@ -49,10 +49,10 @@ export function findBreakingChanges(before: Surface, now: Surface): string[] {
     const asked = own.required
       .filter((field) => !old.required.includes(field))
       .map((field) => `${name} now asks for ${field}`);
-    const told = Object.entries(old.answer)
+    const removed = Object.entries(old.answer)
       .filter(([field, kind]) => String(own.answer[field]) !== String(kind))
       .map(([field, kind]) => `${name} no longer answers ${field} as ${kind}`);
-    return [...asked, ...findNarrowedFields(name, old.fields, own.fields), ...told];
+    return [...asked, ...findNarrowedFields(name, old.fields, own.fields), ...removed];
   });
 }
 

@@ -1,4 +1,4 @@
-// What the client does when a server misbehaves: it waits as asked, gives up in time, and says nothing that is secret.
+// Behaviour of the client when a server fails: it honours Retry-After, respects its timeouts and logs no secrets.
 import { execFile } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -42,7 +42,7 @@ const start = async (...parameters: Parameters<typeof startLocalServer>) => {
 const gaps = () => server.requests.slice(1).map(({ at }, index) => at - server.requests[index]!.at);
 
 describe("sending again", () => {
-  it("[SDK-3] waits as long as the server asks", async () => {
+  it("[SDK-3] waits as long as the server requests", async () => {
     const client = await start((_, response, count) =>
       count === 1
         ? respondJson(response, 429, { message: "busy" }, { "retry-after": "1" })
@@ -63,7 +63,7 @@ describe("sending again", () => {
     expect(gaps()[0]).toBeLessThan(400);
   });
 
-  it("[SDK-4] waits half a second, then one, a little less by chance, never more than eight", async () => {
+  it("[SDK-4] waits 0.5 s, then 1 s, minus random jitter, never more than 8 s", async () => {
     expect([backoffMs(0, () => 1), backoffMs(0, () => 0)]).toEqual([375, 500]);
     expect([backoffMs(1, () => 1), backoffMs(1, () => 0)]).toEqual([750, 1000]);
     expect(backoffMs(30, () => 0)).toBe(8000);
@@ -87,7 +87,7 @@ describe("sending again", () => {
     expect(keys[0]).not.toBe(keys[2]);
   });
 
-  it("gives up in time, and tells the key with which the run can be found", async () => {
+  it("times out, and the error contains the idempotency key that finds the run", async () => {
     const client = await start(() => {});
     const call = client.images.generate(PROMPT, { timeout: 80, maxRetries: 0 });
     const error: TimeoutError = await call.catch((thrown) => thrown);
@@ -108,7 +108,7 @@ describe("sending again", () => {
   });
 });
 
-describe("states that we do not know", () => {
+describe("statuses that the client does not know", () => {
   it("never hold a waiter", async () => {
     const odd = { ...RUN, status: "archived", finished_at: "2026-11-15T04:00:00Z" };
     const client = await start(({ method }, response) => respondJson(response, method === "POST" ? 202 : 200, odd));
@@ -130,15 +130,15 @@ describe("secrets", () => {
     const say = (...more: unknown[]) => void lines.push(...more);
     const logger = { error: say, warn: say, info: say, debug: say };
     const client = createClient({ baseUrl: server.url, apiKey: KEY, debug: true, logger });
-    const picture = Buffer.from("a picture ".repeat(100)).toString("base64");
-    await client.images.describe({ image_url: picture, webhook_secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" });
-    await client.images.describe({ image_url: `data:image/png;base64,${picture}` });
+    const sourceImage = Buffer.from("an image ".repeat(100)).toString("base64");
+    await client.images.describe({ image_url: sourceImage, webhook_secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" });
+    await client.images.describe({ image_url: `data:image/png;base64,${sourceImage}` });
     const tokens = createClient({ baseUrl: server.url, getToken: () => "the-access-token", debug: true, logger });
     await tokens.runs.get(ID);
-    const said = JSON.stringify(lines);
+    const output = JSON.stringify(lines);
     expect(lines.length).toBeGreaterThan(6);
-    for (const secret of [KEY, "whsec_", "MfKQ9r8G", "the-access-token", picture.slice(0, 40)])
-      expect(said).not.toContain(secret);
+    for (const secret of [KEY, "whsec_", "MfKQ9r8G", "the-access-token", sourceImage.slice(0, 40)])
+      expect(output).not.toContain(secret);
   });
 });
 
@@ -159,7 +159,7 @@ describe("credentials", () => {
     expect(() => createClient({ apiKey: KEY, getToken: () => "t" })).toThrow(/not both/);
   });
 
-  it("[SDK-13] asks for a token once, keeps it until it expires, and asks once more after a 401", async () => {
+  it("[SDK-13] requests a token once, caches it until it expires, and requests another after a 401", async () => {
     const now = Math.floor(Date.now() / 1000);
     const tokens = [jwt(now + 10), jwt(now + 900), jwt(now + 901)];
     let asked = 0;
@@ -181,8 +181,8 @@ describe("credentials", () => {
     expect(asked).toBe(3);
     await server.close();
     server = await startLocalServer((_, response) => respondJson(response, 401, { message: "no" }));
-    const stranger = createClient({ baseUrl: server.url, getToken: () => "never good" });
-    await expect(stranger.runs.get(ID)).rejects.toThrow(AuthError);
+    const unauthenticated = createClient({ baseUrl: server.url, getToken: () => "never good" });
+    await expect(unauthenticated.runs.get(ID)).rejects.toThrow(AuthError);
     expect(server.requests).toHaveLength(2);
     const broken = createClient({
       baseUrl: server.url,
@@ -201,7 +201,7 @@ describe("credentials", () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it("sends no credential where there is none, and the mask edit elsewhere where told", async () => {
+  it("sends no credential without an API key, and the mask edit to edit_server_url", async () => {
     const client = createClient({ getToken: () => null, baseUrl: "http://127.0.0.1:9" });
     server = await startLocalServer((_, response) =>
       response.writeHead(200, { "content-type": "image/png" }).end("bytes"),

@@ -1,4 +1,4 @@
-// The client against a whole Gesso: what people will do with it, and what must not happen when lines are cut.
+// The client against a running Gesso: typical use, and lost connections.
 import { createReadStream, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -45,7 +45,7 @@ afterAll(async () => {
 const ended = async (runId: string) => client.runs.get(runId).wait({ timeout: 20_000 });
 
 describe("calls and runs", () => {
-  it("gives the documented shape at once, and the finished run to those who wait", async () => {
+  it("returns the documented shape at once, and the finished run with .wait()", async () => {
     const call = client.images.generate({ prompt: "a red bicycle", ...SMALL });
     const run = await call;
     expect(run).toMatchObject({
@@ -63,7 +63,7 @@ describe("calls and runs", () => {
     expect(JSON.stringify(done)).not.toContain('"image":');
   });
 
-  it("answers bytes where the interface does, and the run with sync: false or .wait()", async () => {
+  it("returns bytes where the API does, and the run with sync: false or .wait()", async () => {
     const { data } = await client.images.upload({ file: png });
     const media = await client.images.removeBackground({ run_id: data.run_id });
     expect((await sharp(await media.bytes()).metadata()).format).toBe("png");
@@ -74,7 +74,7 @@ describe("calls and runs", () => {
     expect(segmented.status).toBe("completed");
   });
 
-  it("sets isMask for a mask, and shows the whole response to those who ask", async () => {
+  it("sets isMask for a mask, and exposes the raw response", async () => {
     const { data, response, requestId } = await client.images
       .uploadMask({ file: new Blob([new Uint8Array(png)]) })
       .withResponse();
@@ -114,7 +114,7 @@ describe("calls and runs", () => {
     await expect(client.prompts.get(made.id)).rejects.toThrow(NotFoundError);
   });
 
-  it("[SDK-19] yields null for 204, and the run to those who wait", async () => {
+  it("[SDK-19] returns null for 204, and the run with .wait()", async () => {
     const call = client.images.generate({ prompt: "quiet", ...SMALL }, { minimal: true });
     expect(await call).toBeNull();
     expect(await call.wait()).toMatchObject({ status: "completed" });
@@ -122,7 +122,7 @@ describe("calls and runs", () => {
 });
 
 describe("lines that are cut", () => {
-  it("[SDK-2] makes one run and one job of a call whose answer is lost twice", async () => {
+  it("[SDK-2] creates one run and one job for a call whose response is lost twice", async () => {
     let cuts = 0;
     const proxy = await startProxy(environment.url, ({ method }) => method === "POST" && cuts++ % 3 < 2);
     const own = createClient({ baseUrl: proxy.url, apiKey: environment.key, maxRetries: 2 });
@@ -138,12 +138,12 @@ describe("lines that are cut", () => {
     await proxy.close();
   }, 60_000);
 
-  it("[SDK-2] makes 200 runs and 200 paid jobs of 200 calls that each lose their first answer", async () => {
+  it("[SDK-2] creates 200 runs and 200 paid jobs for 200 calls that each lose their first response", async () => {
     const lost = new Set<string>();
     const proxy = await startProxy(environment.url, ({ method, headers }) => {
       const key = String(headers["idempotency-key"]);
       if (method !== "POST" || lost.has(key)) return false;
-      // Half of them before the first byte, half of them in the middle of the answer.
+      // Half of the connections are cut before the first byte, half in the middle of the response.
       return lost.add(key).size % 2 === 0 ? "within" : true;
     });
     const own = createClient({ baseUrl: proxy.url, apiKey: environment.key });
@@ -172,7 +172,7 @@ describe("lines that are cut", () => {
 });
 
 describe("waiting", () => {
-  it("[SDK-6] stops at once when aborted, and the run is canceled, unless told otherwise", async () => {
+  it("[SDK-6] stops at once when aborted, and cancels the run unless cancelOnAbort is false", async () => {
     const stop = new AbortController();
     const call = client.images.generate({ prompt: "slow [sandbox:delay=10]", ...SMALL });
     const { run_id } = await call;
@@ -197,7 +197,7 @@ describe("waiting", () => {
     expect(await other.wait()).toMatchObject({ status: "completed" });
   }, 30_000);
 
-  it("[SDK-7] goes on asking where a proxy holds events back and takes the waiting away, and warns once", async () => {
+  it("[SDK-7] polls where a proxy buffers events and ignores Prefer: wait, and warns once", async () => {
     const asked: string[] = [];
     const proxy = await startProxy(
       environment.url,
@@ -214,10 +214,10 @@ describe("waiting", () => {
     expect(asked.filter((url) => url.endsWith(done.run_id)).length).toBeGreaterThan(1);
   }, 30_000);
 
-  it("[SDK-7] goes on with a stream of events that is cut, and tells each of them once", async () => {
+  it("[SDK-7] resumes a stream of events that is cut, and yields each event once", async () => {
     const cutter = await startDisconnectingProxy(environment.url, 200);
     const own = createClient({ baseUrl: cutter.url, apiKey: environment.key });
-    const { run_id } = await client.images.generate({ prompt: "told [sandbox:delay=4]", ...SMALL });
+    const { run_id } = await client.images.generate({ prompt: "a boat [sandbox:delay=4]", ...SMALL });
     const read = async (from: Client, after?: string) => {
       const events = [];
       for await (const event of from.runs.events(run_id, after ? { after } : {})) events.push(event);
@@ -235,7 +235,7 @@ describe("waiting", () => {
     await cutter.close();
   }, 30_000);
 
-  it("tells of all runs until the caller leaves, and not at all of what does not exist", async () => {
+  it("yields events of all runs until the caller leaves the loop, and 404 for an unknown run", async () => {
     const stop = new AbortController();
     const seen: string[] = [];
     const listening = (async () => {
@@ -253,7 +253,7 @@ describe("waiting", () => {
     await expect(nothing.next()).rejects.toThrow(NotFoundError);
   }, 30_000);
 
-  it("tells of a run that failed, and of one that takes too long", async () => {
+  it("yields the events of a run that fails, and times out on one that takes too long", async () => {
     const failing = client.images.generate({ prompt: "no [sandbox:fail]", ...SMALL }).wait();
     const error = await failing.catch((thrown) => thrown);
     expect(RunFailedError.isInstance(error)).toBe(true);
@@ -265,8 +265,8 @@ describe("waiting", () => {
   }, 30_000);
 });
 
-describe("pictures from anywhere", () => {
-  it("[SDK-8] takes eight kinds of sources", async () => {
+describe("images from anywhere", () => {
+  it("[SDK-8] accepts eight kinds of sources", async () => {
     const { data } = await client.images.upload({ file: png });
     const sources: Record<string, ImageSource> = {
       buffer: png,
@@ -279,8 +279,8 @@ describe("pictures from anywhere", () => {
       run: { run_id: data.run_id },
     };
     for (const [kind, image_url] of Object.entries(sources)) {
-      const told = await client.images.describe({ image_url, sync: true });
-      expect([kind, told.status, told.width]).toEqual([kind, "completed", 48]);
+      const run = await client.images.describe({ image_url, sync: true });
+      expect([kind, run.status, run.width]).toEqual([kind, "completed", 48]);
     }
     for (const reference_image_url of [png, { run_id: data.run_id }, fromPath(join(folder, "red.png"))]) {
       const made = client.images.generate({ prompt: "in its colours", ...SMALL, reference_image_url });
@@ -297,15 +297,15 @@ describe("pictures from anywhere", () => {
 describe("errors", () => {
   it("[SDK-9] has a class for each family, with code, request and, across copies, isInstance", async () => {
     const lax = createClient({ baseUrl: environment.url, apiKey: environment.key, validate: false });
-    const stranger = createClient({ baseUrl: environment.url, apiKey: "gsk_nobody" });
+    const unauthenticated = createClient({ baseUrl: environment.url, apiKey: "gsk_unknown" });
     const { run_id } = await client.images.generate({ prompt: "done", ...SMALL }).wait();
     const key = { idempotencyKey: `twice-${run_id}` };
     await client.images.generate({ prompt: "first", ...SMALL }, key);
     const cases: [Promise<unknown>, typeof AuthError][] = [
-      [stranger.runs.list(), AuthError],
+      [unauthenticated.runs.list(), AuthError],
       [client.runs.get("01990c3e-2f00-7000-8000-6f0c1a2b3c4d"), NotFoundError],
       [lax.images.generate({ prompt: "wide", width: 9 }), ValidationError],
-      [lax.images.upload({ file: Buffer.from("no picture") }), ValidationError],
+      [lax.images.upload({ file: Buffer.from("no image") }), ValidationError],
       [client.runs.cancel(run_id), ConflictError],
       [client.images.generate({ prompt: "second", ...SMALL }, key), ConflictError],
     ];
@@ -327,7 +327,7 @@ describe("errors", () => {
     expect(NotFoundError.isInstance(foreign)).toBe(false);
   }, 30_000);
 
-  it("[SDK-10] refuses what the rules refuse, before sending, in the words of the server", async () => {
+  it("[SDK-10] rejects invalid input before sending, with the messages of the server", async () => {
     const lax = createClient({ baseUrl: environment.url, apiKey: environment.key, validate: false });
     const wan = {
       prompt: "two loras",
@@ -353,7 +353,7 @@ describe("errors", () => {
 });
 
 describe("lists", () => {
-  it("[SDK-11] goes through 250 runs in three requests, while new ones come", async () => {
+  it("[SDK-11] iterates over 250 runs in three requests, while new runs are created", async () => {
     const tiny = await sharp({ create: { width: 16, height: 16, channels: 3, background: "#fff" } })
       .png()
       .toBuffer();

@@ -1,4 +1,4 @@
-// A server of a few lines for what the real one never does, and a proxy that cuts lines after the answer was made.
+// A small HTTP server for responses that the real server never sends, and a proxy that cuts connections.
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, createServer as createLineServer } from "node:net";
 
@@ -29,7 +29,7 @@ const bodyOf = async (request: IncomingMessage): Promise<Buffer> => {
   return Buffer.concat(chunks);
 };
 
-/** Passes bytes on, and cuts every line so many milliseconds after its answer began. */
+/** Forwards bytes and cuts every connection the given number of milliseconds after its response began. */
 export async function startDisconnectingProxy(upstream: string, afterMs: number) {
   const { hostname, port } = new URL(upstream);
   let cuts = 0;
@@ -80,8 +80,8 @@ export const respondJson = (
 ) => response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 
 /**
- * Passes everything on; where `cuts` says so, the answer is read from upstream and the line to the caller is cut: before a
- * byte of it was passed on, or within it.
+ * Forwards everything. Where `cuts` says so, the response is read from upstream and the connection to the caller is
+ * cut: before its first byte, or within it.
  */
 export async function startProxy(
   upstream: string,

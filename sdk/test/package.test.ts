@@ -1,4 +1,4 @@
-// What is published, as somebody who installs it finds it: whole, small, documented, and the same for import and require.
+// Checks the published package as installed: complete, small, documented, and equal for import and require.
 import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -67,7 +67,7 @@ it("[SDK-15] is small, and what is not used is left out", async () => {
   expect(webhooks.code).not.toContain("idempotency-key");
 }, 60_000);
 
-it("[SDK-17] every export says what it is for, where it stands", () => {
+it("[SDK-17] every export has a doc comment", () => {
   const text = ["index", "webhooks", "ai-sdk"]
     .map((name) => readFileSync(join(DIST, `cjs/${name}.d.ts`), "utf8"))
     .join("\n");

@@ -1,4 +1,4 @@
-// Every name of the interface is there, typed as the interface says; and what worked with the first version still does.
+// The client has every operation of the API with the documented types, and nothing of the first version is broken.
 import { readFileSync } from "node:fs";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { generateClient } from "../../scripts/generate/client.ts";
@@ -40,7 +40,10 @@ describe("[SDK-5] names", () => {
     const missing = [
       ...PLAIN,
       ...TWO_BODIES.flatMap((name) => [name, `${name}.json`, `${name}.formData`]),
-      ...listClientOperations(contract).flatMap(({ name, operation }) => [name, ...(operation["x-aliases"] ?? [])]),
+      ...listClientOperations(contract).flatMap(({ name, operation }) => [
+        ...[name, ...(operation["x-aliases"] ?? [])],
+        ...(Object.keys(operation.requestBody?.content ?? {}).length > 1 ? [`${name}.json`, `${name}.formData`] : []),
+      ]),
     ].filter((name) => typeof find(name) !== "function");
     expect(missing).toEqual([]);
     expect(client.images.genRemove).toBe(client.images.generativeRemove);

@@ -37,7 +37,7 @@ it("[SDK-16] refuses a wrong secret, a changed body, and what is too old or too 
   expect(error.docUrl).toBeUndefined();
 });
 
-it("[SDK-16] takes one of several signatures and secrets, and headers in every form", async () => {
+it("[SDK-16] accepts one of several signatures and secrets, and headers in every form", async () => {
   const headers = await generateTestHeaders(BODY, ["the new one, long enough", SECRET], { timestamp: AT });
   expect(headers["webhook-signature"].split(" ")).toHaveLength(2);
   const lists = Object.fromEntries(

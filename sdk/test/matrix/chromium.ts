@@ -46,7 +46,7 @@ export async function runInChromium(
         import(client + "/webhooks.js"), import("/core.js"), fetch("/red.png").then((response) => response.arrayBuffer())]);
       const options = ${JSON.stringify({ baseUrl })};
       options.getToken = async () => ${JSON.stringify(key)};
-      return core.perform(core.suite({ gesso, webhooks, options, png: new Uint8Array(png), isBrowser: true }));
+      return core.runTests(core.suite({ gesso, webhooks, options, png: new Uint8Array(png), isBrowser: true }));
     })()`);
     return { ...(sum as SuiteResult), version: browser.version() };
   } finally {

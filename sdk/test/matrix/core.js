@@ -79,8 +79,13 @@ export function suite({ gesso, webhooks, options, png, isBrowser }) {
         same([none instanceof gesso.NotFoundError, none.code], [true, "run_not_found"], "NotFoundError");
         const failed = await thrownBy(client.images.generate({ prompt: "no [sandbox:fail]", ...small }).wait());
         same([failed instanceof gesso.RunFailedError, failed.code], [true, "provider_error"], "RunFailedError");
-        const nobody = createClient({ ...options, baseUrl: "http://127.0.0.1:9", proxyUrl: undefined, maxRetries: 0 });
-        const lost = await thrownBy(nobody.runs.list());
+        const unreachable = createClient({
+          ...options,
+          baseUrl: "http://127.0.0.1:9",
+          proxyUrl: undefined,
+          maxRetries: 0,
+        });
+        const lost = await thrownBy(unreachable.runs.list());
         same(lost instanceof gesso.ConnectionError, true, "ConnectionError");
       },
     ],
@@ -120,20 +125,20 @@ export function suite({ gesso, webhooks, options, png, isBrowser }) {
     [
       "keeps keys out of pages",
       async () => {
-        let said = "";
+        let output = "";
         try {
           createClient({ apiKey: "gsk_x" });
         } catch (error) {
-          said = error.message;
+          output = error.message;
         }
-        same(said.includes("getToken") && said.includes("proxyUrl"), isBrowser, "refusal");
+        same(output.includes("getToken") && output.includes("proxyUrl"), isBrowser, "refusal");
       },
     ],
   ];
 }
 
-/** Runs them one after the other; what failed is told in words. */
-export async function perform(tests) {
+/** Runs the tests one after the other and reports the failures. */
+export async function runTests(tests) {
   const failed = [];
   for (const [name, test] of tests) {
     try {

@@ -1,5 +1,5 @@
-// `npm run -w sdk test:matrix`: builds and packs the client, installs the archive as anybody would, and runs the core
-// suite on every runtime that we promise, against one whole Gesso. What is absent counts as failed.
+// `npm run -w sdk test:matrix`: builds and packs the client, installs the archive, and runs the core suite on every
+// supported runtime against one running Gesso. A missing runtime counts as failed.
 import { execFile } from "node:child_process";
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ import * as gesso from "@gesso/client";
 import * as webhooks from "@gesso/client/webhooks";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { perform, suite } from "./core.js";
+import { runTests, suite } from "./core.js";
 const png = new Uint8Array(readFileSync("red.png"));
 const required = createRequire(import.meta.url)("@gesso/client");
 const options = { baseUrl: process.env.GESSO_URL, getToken: async () => process.env.GESSO_API_KEY };
@@ -40,7 +40,7 @@ tests.push(["takes paths", async () => {
   await client.images.removeBackground({ image: gesso.fromPath("red.png") }).then((media) => media.saveTo(process.pid + ".png"));
   if (run.status !== "completed") throw new Error(run.status);
 }]);
-console.log(JSON.stringify(await perform(tests)));
+console.log(JSON.stringify(await runTests(tests)));
 `;
 
 /** Builds, packs and installs what would be published. */
@@ -70,10 +70,10 @@ async function onRuntime(
   parameters: string[],
   env: Record<string, string>,
 ): Promise<SuiteResult & { version: string }> {
-  const told = (await run(programPath(program), ["--version"])).stdout;
+  const version = (await run(programPath(program), ["--version"])).stdout;
   const { stdout } = await run(programPath(program), [...parameters, "runner.mjs"], folder, env);
   const sum = JSON.parse(stdout.trim().split("\n").at(-1)!) as SuiteResult;
-  return { ...sum, version: /\d+\.\d+\.\d+/.exec(told)?.[0] ?? "" };
+  return { ...sum, version: /\d+\.\d+\.\d+/.exec(version)?.[0] ?? "" };
 }
 
 function print(rows: Row[]): void {
@@ -104,7 +104,7 @@ try {
     row("workerd", () => runInWorkerd(folder, url, key)),
     row("Chromium, other origin", () => runInChromium(page, url, key)),
     row("TypeScript 5.9, both kinds", () => checkCompilation(folder)),
-    row("typedoc, all exports told", () => checkDocumentation(folder)),
+    row("typedoc, all exports documented", () => checkDocumentation(folder)),
   ]);
 } finally {
   page.close();

@@ -1,5 +1,5 @@
-// The programs that the client promises to work with, by the exact version of their npm packages. They are installed
-// together beside the sources and kept there, so that only the first run has to fetch them.
+// The runtimes that the client supports, by the exact version of their npm packages. They are installed together beside
+// the sources and cached there, so that only the first run downloads them.
 import { execFile } from "node:child_process";
 import { existsSync, globSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ const PROGRAMS = {
 };
 
 export type Program = keyof typeof PROGRAMS;
-/** What a suite came to; failures in words. */
+/** The result of a suite, with the messages of its failures. */
 export type SuiteResult = { passed: number; failed: string[] };
 
 export async function installRuntimes(): Promise<void> {
@@ -49,7 +49,7 @@ export async function installRuntimes(): Promise<void> {
   await promisify(execFile)("npm", parameters, { cwd: FOLDER, timeout: 300_000 });
 }
 
-/** Where a program lies. Packages that come for several machines have only the one of this machine installed. */
+/** The path of a program. Of packages for several platforms only the one of this platform is installed. */
 export function programPath(program: Program): string {
   const found = globSync(join(FOLDER, "node_modules", PROGRAMS[program])).filter((path) => existsSync(path));
   if (!found[0]) throw new Error(`${program} was not installed`);

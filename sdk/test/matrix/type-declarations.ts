@@ -1,4 +1,4 @@
-// The types as people meet them: a program of each kind compiled against the installed package, and every export told.
+// Checks the type declarations: compiles programs of each kind against the installed package and documents all exports.
 import { execFile } from "node:child_process";
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ const run = (program: "tsc" | "typedoc", parameters: string[], cwd: string) =>
 const USE = `
 export const made: Client.Client = new Client.Client({ baseUrl: "http://127.0.0.1:7788" });
 const input: Client.ImagesGenerateInput = { prompt: "a red bicycle", model_type: "flux-dev" };
-export const picture: Promise<Client.FinishedRun> = made.images.generate(input).wait();
+export const image: Promise<Client.FinishedRun> = made.images.generate(input).wait();
 export const bytes: Promise<Client.Media> = made.images.removeBackground({ image: new Uint8Array() });
 export const word = (error: unknown) => (Client.ValidationError.isInstance(error) ? error.forField("width") : []);
 // @ts-expect-error: a prompt is required
@@ -52,7 +52,7 @@ const toSuiteResult = (work: Promise<unknown>): Promise<SuiteResult> =>
     (thrown: { stdout?: string; stderr?: string }) => ({ passed: 0, failed: [`${thrown.stdout}\n${thrown.stderr}`] }),
   );
 
-/** `import` and `require` find the same types, also where the compiler is older than ours. */
+/** `import` and `require` resolve the same types, also with older compilers. */
 export function checkCompilation(folder: string): Promise<SuiteResult> {
   writeFileSync(join(folder, "use.mts"), MODULE);
   writeFileSync(join(folder, "use.cts"), REQUIRED);
@@ -65,7 +65,7 @@ export function checkCompilation(folder: string): Promise<SuiteResult> {
 
 /** No export without a sentence of its own. */
 export function checkDocumentation(folder: string): Promise<SuiteResult> {
-  const own = join(folder, "told");
+  const own = join(folder, "typedoc");
   mkdirSync(own);
   const entries = ["index.d.ts", "webhooks.d.ts", "ai-sdk.d.ts"];
   for (const file of entries) copyFileSync(join(folder, "node_modules/@gesso/client/cjs", file), join(own, file));

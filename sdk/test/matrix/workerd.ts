@@ -1,4 +1,4 @@
-// The core suite inside of workerd, the runtime of Cloudflare Workers: a worker of plain modules, asked over HTTP.
+// Runs the core suite inside workerd, the runtime of Cloudflare Workers: a worker of plain modules, called over HTTP.
 import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,13 +8,13 @@ import { programPath, type SuiteResult } from "./runtimes.ts";
 const WORKER = `
   import * as gesso from "./client/index.js";
   import * as webhooks from "./client/webhooks.js";
-  import { perform, suite } from "./core.js";
+  import { runTests, suite } from "./core.js";
   export default {
     async fetch(request) {
       const { baseUrl, key, png } = await request.json();
       const options = { baseUrl, getToken: async () => key };
       const bytes = Uint8Array.from(atob(png), (character) => character.charCodeAt(0));
-      return Response.json(await perform(suite({ gesso, webhooks, options, png: bytes, isBrowser: false })));
+      return Response.json(await runTests(suite({ gesso, webhooks, options, png: bytes, isBrowser: false })));
     },
   };
 `;
@@ -28,13 +28,13 @@ export async function runInWorkerd(folder: string, baseUrl: string, key: string)
     cwd: folder,
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const said: string[] = [];
-  for (const stream of [server.stdout, server.stderr]) stream.on("data", (chunk) => said.push(String(chunk)));
+  const output: string[] = [];
+  for (const stream of [server.stdout, server.stderr]) stream.on("data", (chunk) => output.push(String(chunk)));
   try {
     const png = readFileSync(join(folder, "red.png")).toString("base64");
     const response = await answerOf(server, port, JSON.stringify({ baseUrl, key, png }));
     const text = await response.text();
-    if (!response.ok) throw new Error(`workerd answered ${response.status}: ${text}\n${said.join("")}`);
+    if (!response.ok) throw new Error(`workerd answered ${response.status}: ${text}\n${output.join("")}`);
     return JSON.parse(text) as SuiteResult;
   } finally {
     server.kill();
