@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { startSandboxHarness } from "../test/sandbox-harness.ts";
 
-test("a job is accepted, runs and gives a picture at an absolute address", async () => {
+test("a job is accepted, runs and gives an image at an absolute address", async () => {
   const rig = await startSandboxHarness();
   const { status, body } = await rig.post({ width: 64, height: 48, count: 2, prompt: "a hill [sandbox:delay=1]" });
   expect(status).toBe(202);
@@ -56,7 +56,7 @@ describe("422", () => {
     ["a missing prompt", { prompt: undefined }],
     ["a side that is too small", { width: 15 }],
     ["a side that is too large", { height: 2049 }],
-    ["too many pictures", { count: 5 }],
+    ["too many images", { count: 5 }],
     ["a malformed aspect ratio", { aspect_ratio: "wide" }],
     ["an image that is neither address nor bytes", { images: [{ file: "x" }] }],
     ["a callback that is no web address", { callback_url: "ftp://x" }],

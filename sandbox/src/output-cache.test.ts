@@ -1,4 +1,4 @@
-// The gallery never draws the same picture twice while it remembers it.
+// The gallery never draws the same image twice while it remembers it.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -14,7 +14,7 @@ export type OutputCache = { draw(job: Job, index: number): Promise<Buffer> };
 const cacheKeyOf = ({ id, request, seed }: Job, index: number): string => {
   const { task, model, prompt, negative_prompt, width, height, aspect_ratio, images, mask, options } = request;
   const asked = [task, model, prompt, negative_prompt, width, height, aspect_ratio, images, mask, options, seed, index];
-  // Behind one address there may be another picture the next time; only bytes that came with a request are the same.
+  // Behind one address there may be another image the next time; only bytes that came with a request are the same.
   if ([...images, mask].some((image) => image && "url" in image)) asked.push(id);
   return createHash("sha256").update(JSON.stringify(asked)).digest("base64");
 };
@@ -25,10 +25,10 @@ export const createOutputCache = (inputs: InputFiles): OutputCache => {
   const withSlot = createSemaphore(atOnce);
   let bytes = 0;
 
-  const keep = (name: string, picture: Buffer): void => {
-    kept.set(name, picture);
-    bytes += picture.length;
-    // A Map remembers the order of insertion, and a picture is put in again when it is used: the first is the oldest.
+  const keep = (name: string, sourceImage: Buffer): void => {
+    kept.set(name, sourceImage);
+    bytes += sourceImage.length;
+    // A Map remembers the order of insertion, and an image is put in again when it is used: the first is the oldest.
     for (const [oldest, old] of kept) {
       if (bytes <= MAX_CACHED_BYTES) break;
       kept.delete(oldest);
@@ -41,11 +41,11 @@ export const createOutputCache = (inputs: InputFiles): OutputCache => {
     const file = inputs.outputPathFor(job);
     const task = findTask(request.task);
     if (!task) throw new Error(`no task ${request.task}`);
-    const picture = await withSlot(() =>
+    const sourceImage = await withSlot(() =>
       task.renderOutput({ request, seed, index, file, inputs: () => inputs.read(job) }),
     );
-    keep(name, picture);
-    return picture;
+    keep(name, sourceImage);
+    return sourceImage;
   };
 
   return {

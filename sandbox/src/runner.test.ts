@@ -72,8 +72,8 @@ test("after a restart the ledger is the same and unfinished jobs run to their en
     { seed: 3, width: 32, height: 32, prompt: "[sandbox:delay=0] a hill" },
     { "idempotency-key": "k1" },
   );
-  const picture = await fetch((await rig.waitUntilEnded(done.body.id)).outputs[0]!.url);
-  const bytes = Buffer.from(await picture.arrayBuffer());
+  const image = await fetch((await rig.waitUntilEnded(done.body.id)).outputs[0]!.url);
+  const bytes = Buffer.from(await image.arrayBuffer());
   const open = await rig.post({ model: "find/one", reference: "r1", prompt: "[sandbox:delay=1.5] a hill" });
   const endless = await rig.post({ prompt: "[sandbox:never] a hill" });
   const before = await rig.ledger();

@@ -1,4 +1,4 @@
-// The size of a picture, from whichever of width, height and aspect ratio were given.
+// The size of an image, from whichever of width, height and aspect ratio were given.
 
 export type Size = { width: number; height: number };
 

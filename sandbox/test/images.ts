@@ -1,4 +1,4 @@
-// Pictures for the tests of tasks: drawn here, sent as bytes, and looked at pixel by pixel when they come back.
+// Images for the tests of tasks: drawn here, sent as bytes, and looked at pixel by pixel when they come back.
 import sharp from "sharp";
 import { expect } from "vitest";
 import type { JobBody, SandboxHarness } from "./sandbox-harness.ts";
@@ -71,7 +71,7 @@ export const pixelShare = (raw: RawImage, counts: (pixel: number[], x: number, y
   return count / (width * height);
 };
 
-/** The share of pixels that are not the same in both pictures, among those in the place looked at. */
+/** The share of pixels that are not the same in both images, among those in the place looked at. */
 export const changedShare = (
   one: RawImage,
   other: RawImage,

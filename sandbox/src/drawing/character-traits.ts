@@ -1,4 +1,4 @@
-// Who appears in a scene: a person dressed in the colours of a reference picture, always the same for the same picture.
+// Who appears in a scene: a person dressed in the colours of a reference image, always the same for the same image.
 import { colourName } from "../vision/colour-names.ts";
 import { colourShares } from "../vision/dominant.ts";
 import { downscaleForSearch, findRegions } from "../vision/find-objects.ts";
@@ -6,7 +6,7 @@ import { flattenOnWhite, readSource } from "../vision/pixels.ts";
 import { type Traits, traitsFrom } from "./person.ts";
 import { createSeededRandom } from "./seeded-random.ts";
 
-/** Looked at small, so that a copy of the picture in another format gives the same person. */
+/** Looked at small, so that a copy of the image in another format gives the same person. */
 const lookSide = 160;
 
 /** The colours of what stands in the middle of the reference; of all of it, where nothing stands out. */

@@ -1,4 +1,4 @@
-// Pictures of all compositions and sizes, and that they answer their prompts.
+// Images of all compositions and sizes, and that they answer their prompts.
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { drawImage } from "./draw-image.ts";
@@ -13,9 +13,9 @@ test.each([
   [2048, 16],
   [100, 97],
   [512, 512],
-])("a picture can be %i by %i", async (width, height) => {
-  const picture = await drawImage({ ...order, prompt: "a cat by the sea in the snow", width, height });
-  expect(await sharp(picture).metadata()).toMatchObject({ format: "png", width, height, channels: 3 });
+])("an image can be %i by %i", async (width, height) => {
+  const image = await drawImage({ ...order, prompt: "a cat by the sea in the snow", width, height });
+  expect(await sharp(image).metadata()).toMatchObject({ format: "png", width, height, channels: 3 });
 });
 
 test.each(Object.keys(scenes) as SceneName[])(
@@ -29,7 +29,7 @@ test.each(Object.keys(scenes) as SceneName[])(
   },
 );
 
-test("a colour in the prompt tints the picture", async () => {
+test("a colour in the prompt tints the image", async () => {
   const meanOf = async (prompt: string) => {
     const { channels } = await sharp(await drawImage({ ...order, prompt })).stats();
     return channels.map((channel) => channel.mean) as [number, number, number];
@@ -41,8 +41,8 @@ test("a colour in the prompt tints the picture", async () => {
 });
 
 test("a prompt with markup and strange characters does no harm", async () => {
-  const picture = await drawImage({ ...order, prompt: `<svg>"&'</svg> 日本 \u0000 ${"long ".repeat(500)}` });
-  expect((await sharp(picture).metadata()).width).toBe(128);
+  const image = await drawImage({ ...order, prompt: `<svg>"&'</svg> 日本 \u0000 ${"long ".repeat(500)}` });
+  expect((await sharp(image).metadata()).width).toBe(128);
 });
 
 test("the brief finds scene, hour, weather, colours and figures", () => {

@@ -1,4 +1,4 @@
-// Makes one picture from words. The same request gives the same bytes, and the picture visibly answers the prompt.
+// Makes one image from words. The same request gives the same bytes, and the image visibly answers the prompt.
 import sharp from "sharp";
 import { caption } from "./caption.ts";
 import { figures } from "./figures.ts";
@@ -16,11 +16,11 @@ export type DrawOptions = {
   width: number;
   height: number;
   seed: number;
-  /** Which of the pictures of one request this is, from 0. */
+  /** Which of the images of one request this is, from 0. */
   index: number;
-  /** Colours taken from pictures that came with the request; they speak where the prompt names none. */
+  /** Colours taken from images that came with the request; they speak where the prompt names none. */
   tints?: readonly string[];
-  /** Without its caption a picture can be put behind or into another. */
+  /** Without its caption an image can be put behind or into another. */
   isBare?: boolean;
   /** What the caption says, where that is not the prompt. */
   title?: string;
@@ -31,7 +31,7 @@ export type DrawOptions = {
 const sceneNames = Object.keys(scenes) as SceneName[];
 const landscapes: readonly SceneName[] = ["mountains", "forest", "city", "desert", "meadow"];
 
-/** The class in front of a model's name is for recovery only and means nothing to those who look at the picture. */
+/** The class in front of a model's name is for recovery only and means nothing to those who look at the image. */
 export const modelBaseName = (model: string): string => model.replace(/^(replay|find|blind)\/|\+black$/g, "");
 
 const compose = (order: DrawOptions): string => {

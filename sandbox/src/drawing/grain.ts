@@ -1,4 +1,4 @@
-// A film of faint grain, laid over the picture as a repeated tile: it hides the steps in broad gradients.
+// A film of faint grain, laid over the image as a repeated tile: it hides the steps in broad gradients.
 import type { OverlayOptions } from "sharp";
 import { createSeededRandom } from "./seeded-random.ts";
 
@@ -17,6 +17,6 @@ const tile = (): Buffer => {
 
 const grainOverlay: OverlayOptions = { input: tile(), raw: { width: side, height: side, channels: 4 }, tile: true };
 
-/** Pictures smaller than the tile have no broad gradients, and an overlay may not be larger than what it covers. */
+/** Images smaller than the tile have no broad gradients, and an overlay may not be larger than what it covers. */
 export const grainFor = (width: number, height: number): OverlayOptions[] =>
   Math.min(width, height) < side ? [] : [grainOverlay];

@@ -1,4 +1,4 @@
-// The palettes a picture may have, and how colours named in the prompt tint them.
+// The palettes an image may have, and how colours named in the prompt tint them.
 
 import { mix, tinted } from "./colour.ts";
 import type { SeededRandom } from "./seeded-random.ts";
@@ -49,7 +49,7 @@ const tint = (palette: Palette, colours: readonly string[]): Palette => {
   const [first, second] = colours;
   if (!first) return palette;
   const skyTint = second ?? first;
-  // One colour speaks for the whole picture; of two, the first takes the land and the second the sky.
+  // One colour speaks for the whole image; of two, the first takes the land and the second the sky.
   const skyShare = second ? 0.75 : 0.6;
   const [top, middle, low] = palette.sky;
   return {
@@ -62,7 +62,7 @@ const tint = (palette: Palette, colours: readonly string[]): Palette => {
   };
 };
 
-/** `colours` tint the whole picture; `accent` only what stands out in it. */
+/** `colours` tint the whole image; `accent` only what stands out in it. */
 export type PaletteOptions = { hour?: TimeOfDay | undefined; colours: readonly string[]; accent?: string | undefined };
 
 export const choosePalette = (random: SeededRandom, wish: PaletteOptions): Palette => {

@@ -16,7 +16,7 @@ export type Scene = (context: SceneContext) => string;
 
 export type Point = readonly [x: number, y: number];
 
-/** One decimal is finer than a pixel shows, and keeps the text of a picture short. */
+/** One decimal is finer than a pixel shows, and keeps the text of an image short. */
 export const round = (value: number): string => String(Math.round(value * 10) / 10);
 
 export const gradient = (name: string, stops: readonly (readonly [number, string, number?])[], isAcross = false) => {

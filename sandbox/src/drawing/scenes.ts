@@ -1,4 +1,4 @@
-// The list of compositions a picture can have.
+// The list of compositions an image can have.
 import { city } from "./scenes/city.ts";
 import { desert } from "./scenes/desert.ts";
 import { forest } from "./scenes/forest.ts";

@@ -1,4 +1,4 @@
-// Draws what a prompt adds to a picture: figures, lights of the sky, a person, words.
+// Draws what a prompt adds to an image: figures, lights of the sky, a person, words.
 
 import { mix } from "../drawing/colour.ts";
 import { figureAt, figurePosition, type Ink } from "../drawing/figures.ts";
@@ -10,8 +10,8 @@ import type { Size } from "../size.ts";
 import type { Box } from "../tasks/task.ts";
 import type { Addition } from "./edit-plan.ts";
 
-/** Where additions may go: all of the picture, or the place that a mask marks. */
-type Room = { picture: Size; box: Box; isMarked: boolean; prompt: string; seed: number };
+/** Where additions may go: all of the image, or the place that a mask marks. */
+type Room = { image: Size; box: Box; isMarked: boolean; prompt: string; seed: number };
 
 const accents: Partial<Record<Addition["what"], string>> = {
   fox: "#e2762e",

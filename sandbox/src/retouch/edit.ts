@@ -1,4 +1,4 @@
-// Changes a picture as a prompt says, step by step; a mask then keeps the change to where it is white.
+// Changes an image as a prompt says, step by step; a mask then keeps the change to where it is white.
 
 import { drawImage } from "../drawing/draw-image.ts";
 import { choosePalette } from "../drawing/palette.ts";
@@ -21,7 +21,7 @@ import { applyTone } from "./tones.ts";
 export type EditOptions = {
   source: Pixels;
   mask: Mask | undefined;
-  /** Further pictures. */
+  /** Further images. */
   references: readonly Buffer[];
   prompt: string;
   seed: number;
@@ -112,7 +112,7 @@ const changed = async (order: EditOptions, box: Box | undefined): Promise<Pixels
     palette: choosePalette(random, { colours: [] }),
   };
   const room = {
-    picture: source,
+    image: source,
     box: box ?? { x: 0, y: 0, width, height },
     isMarked: box !== undefined,
     prompt,

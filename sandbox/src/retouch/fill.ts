@@ -1,4 +1,4 @@
-// Fills a hole in a picture from what surrounds it: colours flow in from the rim as heat would, coarse to fine, and
+// Fills a hole in an image from what surrounds it: colours flow in from the rim as heat would, coarse to fine, and
 // grain as strong as around the hole keeps the place from looking polished.
 import { createSeededRandom } from "../drawing/seeded-random.ts";
 import type { Size } from "../size.ts";

@@ -1,13 +1,13 @@
-// Puts a picture into a larger frame: it keeps its place and its pixels, and goes on beyond its edges as a mirror image
+// Puts an image into a larger frame: it keeps its place and its pixels, and goes on beyond its edges as a mirror image
 // that grows softer with the distance.
 import sharp from "sharp";
 import type { Size } from "../size.ts";
 import { asRaw, openPixels, overlayImages, type Pixels } from "../vision/pixels.ts";
 
-/** A frame, and where the upper left corner of the picture lies in it; a part outside the frame is cut off. */
+/** A frame, and where the upper left corner of the image lies in it; a part outside the frame is cut off. */
 export type Frame = Size & { left: number; top: number };
 
-/** The smallest frame of a ratio (width by height) that holds the whole picture, with the picture in its middle. */
+/** The smallest frame of a ratio (width by height) that holds the whole image, with the image in its middle. */
 export const frameAround = ({ width, height }: Size, ratio: number): Frame => {
   const wide = Math.max(width, Math.round(height * ratio));
   const tall = Math.max(height, Math.round(width / ratio));
@@ -25,7 +25,7 @@ const overlapOf = ({ width, height }: Size, frame: Frame) => {
   };
 };
 
-/** White where the softness is full: far from the picture; black in it. */
+/** White where the softness is full: far from the image; black in it. */
 const distanceMask = async (frame: Frame, inside: ReturnType<typeof overlapOf>, reach: number): Promise<Buffer> => {
   const alpha = Buffer.alloc(frame.width * frame.height);
   for (let y = 0; y < frame.height; y += 1) {

@@ -1,4 +1,4 @@
-// Other pictures inside a picture: as prints with a white rim and a soft shadow, laid down a little askew.
+// Other images inside an image: as prints with a white rim and a soft shadow, laid down a little askew.
 import sharp, { type OverlayOptions } from "sharp";
 import { round } from "../drawing/scene-context.ts";
 import { createSeededRandom } from "../drawing/seeded-random.ts";
@@ -51,11 +51,11 @@ const printOf = async ({ image, label: words }: InsetImage, room: Size, turn: nu
     .then((flat) => sharp(flat).rotate(turn, { background: "#00000000" }).png().toBuffer());
 };
 
-/** The prints side by side in a box of the picture, in the order given. */
+/** The prints side by side in a box of the image, in the order given. */
 export const drawInsets = async (
   list: readonly InsetImage[],
   box: Box,
-  picture: Size,
+  image: Size,
   words: string,
 ): Promise<OverlayOptions[]> => {
   const random = createSeededRandom(`prints ${words}`);
@@ -70,10 +70,10 @@ export const drawInsets = async (
       const { width, height } = await sharp(input).metadata();
       const x = box.x + box.width / 2 + (index - row * columns - (inRow - 1) / 2) * room.width - width / 2;
       const y = box.y + (row + 0.5) * room.height - height / 2;
-      // An overlay may not reach beyond the picture; on a small one the shadow would.
-      const left = Math.round(Math.min(Math.max(0, x), Math.max(0, picture.width - width)));
-      const top = Math.round(Math.min(Math.max(0, y), Math.max(0, picture.height - height)));
-      const fits = { width: Math.min(width, picture.width), height: Math.min(height, picture.height) };
+      // An overlay may not reach beyond the image; on a small one the shadow would.
+      const left = Math.round(Math.min(Math.max(0, x), Math.max(0, image.width - width)));
+      const top = Math.round(Math.min(Math.max(0, y), Math.max(0, image.height - height)));
+      const fits = { width: Math.min(width, image.width), height: Math.min(height, image.height) };
       return {
         input: await sharp(input)
           .extract({ left: 0, top: 0, ...fits })

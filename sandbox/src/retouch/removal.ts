@@ -1,4 +1,4 @@
-// What has to go when things are taken out of a picture: they themselves, their rim and, if wanted, their shadow.
+// What has to go when things are taken out of an image: they themselves, their rim and, if wanted, their shadow.
 import { findObjects } from "../vision/find-objects.ts";
 import type { Pixels } from "../vision/pixels.ts";
 import { shadowUnder } from "../vision/shadow.ts";

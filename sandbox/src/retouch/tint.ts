@@ -31,7 +31,7 @@ export const tintPixels = (pixels: Pixels, colour: string, share: number): Pixel
   return { width, height, rgb: tinted };
 };
 
-/** Moves the colours of a picture to the mean and the spread of those of another. */
+/** Moves the colours of an image to the mean and the spread of those of another. */
 export const matchColours = (pixels: Pixels, other: Pixels): Pixels => {
   const measure = (rgb: Buffer, channel: number) => {
     const count = rgb.length / 3;

@@ -1,32 +1,32 @@
-// Ways to change the whole look of a picture, each known by the words that ask for it.
+// Ways to change the whole look of an image, each known by the words that ask for it.
 import type { Sharp } from "sharp";
 import { openPixels, type Pixels } from "../vision/pixels.ts";
 
 type Matrix = [[number, number, number], [number, number, number], [number, number, number]];
 
 /** How a tone is made; `unit` is the shorter side, for what is measured in pixels. */
-type Tone = { words: string; make(picture: Sharp, unit: number): Sharp };
+type Tone = { words: string; make(image: Sharp, unit: number): Sharp };
 
 const mixing =
   (matrix: Matrix) =>
-  (picture: Sharp): Sharp =>
-    picture.recomb(matrix);
+  (image: Sharp): Sharp =>
+    image.recomb(matrix);
 
-const grey = (picture: Sharp): Sharp =>
-  picture.recomb([
+const grey = (image: Sharp): Sharp =>
+  image.recomb([
     [0.299, 0.587, 0.114],
     [0.299, 0.587, 0.114],
     [0.299, 0.587, 0.114],
   ]);
 
 /** Brightness first, then a push apart around the middle. */
-const contrast = (picture: Sharp, gain: number, lift = 0): Sharp => picture.linear(gain, 128 * (1 - gain) + lift);
+const contrast = (image: Sharp, gain: number, lift = 0): Sharp => image.linear(gain, 128 * (1 - gain) + lift);
 
 export const tones = {
   night: {
     words: "night midnight moonlight moonlit dark darkness",
-    make: (picture) =>
-      picture
+    make: (image) =>
+      image
         .recomb([
           [0.3, 0.14, 0.04],
           [0.12, 0.38, 0.08],
@@ -36,8 +36,8 @@ export const tones = {
   },
   dusk: {
     words: "sunset dusk evening twilight goldenhour",
-    make: (picture) =>
-      picture
+    make: (image) =>
+      image
         .recomb([
           [0.95, 0.24, 0.06],
           [0.22, 0.6, 0.02],
@@ -47,8 +47,8 @@ export const tones = {
   },
   dawn: {
     words: "dawn sunrise morning",
-    make: (picture) =>
-      picture
+    make: (image) =>
+      image
         .recomb([
           [0.86, 0.16, 0.06],
           [0.14, 0.72, 0.08],
@@ -66,56 +66,56 @@ export const tones = {
   },
   grey: {
     words: "monochrome greyscale grayscale blackandwhite noir",
-    make: (picture) => contrast(grey(picture), 1.12),
+    make: (image) => contrast(grey(image), 1.12),
   },
-  negative: { words: "negative invert inverted", make: (picture) => picture.negate({ alpha: false }) },
+  negative: { words: "negative invert inverted", make: (image) => image.negate({ alpha: false }) },
   blur: {
     words: "blur blurry blurred soft softer bokeh",
-    make: (picture, unit) => picture.blur(Math.max(0.8, unit * 0.01)),
+    make: (image, unit) => image.blur(Math.max(0.8, unit * 0.01)),
   },
   sharp: {
     words: "sharp sharper sharpen crisp detailed",
-    make: (picture) => picture.sharpen({ sigma: 1.4, m1: 1, m2: 3 }),
+    make: (image) => image.sharpen({ sigma: 1.4, m1: 1, m2: 3 }),
   },
-  brighter: { words: "bright brighter brighten lighter lighten sunny", make: (picture) => picture.linear(1.12, 26) },
-  darker: { words: "darker darken dim dimmer moody gloomy", make: (picture) => picture.linear(0.62, 0) },
-  contrast: { words: "contrast dramatic punchy bold", make: (picture) => contrast(picture, 1.45) },
+  brighter: { words: "bright brighter brighten lighter lighten sunny", make: (image) => image.linear(1.12, 26) },
+  darker: { words: "darker darken dim dimmer moody gloomy", make: (image) => image.linear(0.62, 0) },
+  contrast: { words: "contrast dramatic punchy bold", make: (image) => contrast(image, 1.45) },
   vivid: {
     words: "vivid vibrant saturated colourful colorful",
-    make: (picture) => picture.modulate({ saturation: 1.7 }),
+    make: (image) => image.modulate({ saturation: 1.7 }),
   },
   pastel: {
     words: "pastel faded washed pale muted",
-    make: (picture) => picture.modulate({ saturation: 0.6 }).linear(0.72, 66),
+    make: (image) => image.modulate({ saturation: 0.6 }).linear(0.72, 66),
   },
   warm: {
     words: "warm warmer autumn autumnal cosy cozy summer",
-    make: (picture) => picture.linear([1.12, 1.0, 0.8], [10, 2, -4]),
+    make: (image) => image.linear([1.12, 1.0, 0.8], [10, 2, -4]),
   },
   cold: {
     words: "cold cool cooler colder winter wintry icy frozen snow snowy snowing snowfall",
-    make: (picture) => picture.modulate({ saturation: 0.7 }).linear([0.86, 0.98, 1.1], [12, 16, 26]),
+    make: (image) => image.modulate({ saturation: 0.7 }).linear([0.86, 0.98, 1.1], [12, 16, 26]),
   },
   gloom: {
     words: "rain rainy raining storm stormy",
-    make: (picture) => picture.modulate({ saturation: 0.55 }).linear([0.7, 0.76, 0.82], [6, 10, 16]),
+    make: (image) => image.modulate({ saturation: 0.55 }).linear([0.7, 0.76, 0.82], [6, 10, 16]),
   },
   mist: {
     words: "fog foggy mist misty haze hazy",
-    make: (picture, unit) =>
-      picture
+    make: (image, unit) =>
+      image
         .blur(Math.max(0.5, unit * 0.002))
         .modulate({ saturation: 0.6 })
         .linear(0.55, 100),
   },
   paint: {
     words: "painting painted watercolour watercolor oil impressionist gouache",
-    make: (picture, unit) =>
-      picture.median(Math.min(9, Math.max(3, Math.round(unit * 0.008) | 1))).modulate({ saturation: 1.3 }),
+    make: (image, unit) =>
+      image.median(Math.min(9, Math.max(3, Math.round(unit * 0.008) | 1))).modulate({ saturation: 1.3 }),
   },
   comic: {
     words: "cartoon comic anime poster illustration",
-    make: (picture) => contrast(picture.median(5).modulate({ saturation: 1.6 }), 1.25),
+    make: (image) => contrast(image.median(5).modulate({ saturation: 1.6 }), 1.25),
   },
 } satisfies Record<string, Tone>;
 

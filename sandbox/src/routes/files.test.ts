@@ -1,4 +1,4 @@
-// The outputs: true pictures, the same for the same request, and the ways in which they can be spoilt.
+// The outputs: true images, the same for the same request, and the ways in which they can be spoilt.
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { type SandboxHarness, startSandboxHarness } from "../../test/sandbox-harness.ts";
@@ -32,7 +32,7 @@ test("each fetch is counted as a delivery, a look at the headers is not", async 
   expect(await rig.ledger()).toMatchObject([{ delivered: 2 }]);
 });
 
-test("the same seed gives the same bytes, in another vendor too; another seed gives another picture", async () => {
+test("the same seed gives the same bytes, in another vendor too; another seed gives another image", async () => {
   const [one, other] = [await startSandboxHarness(), await startSandboxHarness()];
   const first = await fetchFirst(one, { seed: 7 });
   const second = await fetchFirst(other, { seed: 7 });
@@ -41,7 +41,7 @@ test("the same seed gives the same bytes, in another vendor too; another seed gi
   expect(first.bytes.equals(third.bytes)).toBe(false);
 });
 
-test("without a seed every job has a picture of its own, and so has every picture of one job", async () => {
+test("without a seed every job has an image of its own, and so has every image of one job", async () => {
   const rig = await startSandboxHarness();
   const first = await fetchFirst(rig, {});
   const second = await fetchFirst(rig, {});
@@ -58,14 +58,14 @@ test("directives are not drawn", async () => {
   expect(told.bytes.equals(untold.bytes)).toBe(true);
 });
 
-test("garbage gives a page instead of a picture", async () => {
+test("garbage gives a page instead of an image", async () => {
   const rig = await startSandboxHarness();
   const { answer, bytes } = await fetchFirst(rig, { prompt: "[sandbox:garbage] a hill" });
   expect(answer.headers.get("content-type")).toContain("text/html");
   expect(bytes.toString()).toContain("<!doctype html>");
 });
 
-test("truncated gives the first half of the picture", async () => {
+test("truncated gives the first half of the image", async () => {
   const rig = await startSandboxHarness();
   const whole = await fetchFirst(rig, { seed: 7 });
   const half = await fetchFirst(rig, { seed: 7, prompt: "[sandbox:truncated] a hill" });

@@ -5,7 +5,7 @@ import { visibleOutputs } from "../job.ts";
 import type { Bindings, SandboxServices } from "../sandbox-services.ts";
 
 const garbage = Buffer.from(
-  "<!doctype html><title>Oops</title><h1>Oops</h1><p>This is a page where a picture should be.</p>\n",
+  "<!doctype html><title>Oops</title><h1>Oops</h1><p>This is a page where an image should be.</p>\n",
 );
 
 export const fileRoutes = (services: SandboxServices): Hono<Bindings> =>

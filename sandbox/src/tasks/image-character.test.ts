@@ -51,7 +51,7 @@ test("resolution, ratio and speed are honoured, and a number is as good as a wor
   expect((await rig.post({ task, options: { style_type: "Cubist" } })).status).toBe(422);
 });
 
-test("in a picture that came along only the inside of the mask changes", async () => {
+test("in an image that came along only the inside of the mask changes", async () => {
   const rig = await startSandboxHarness();
   const [context, mask] = [await drawShapes(), await drawMask()];
   const fields = {

@@ -67,7 +67,7 @@ const castFor = async ({ request, seed, index, inputs }: OutputRequest): Promise
   };
 };
 
-/** Into a picture that came along: within the mask if there is one, and nothing else changes then. */
+/** Into an image that came along: within the mask if there is one, and nothing else changes then. */
 const inContext = async (order: OutputRequest, size: Size, { traits, pose, look }: Cast): Promise<Buffer> => {
   const { request } = order;
   const all = await order.inputs();

@@ -12,13 +12,13 @@ test("colours, shapes and their places are named", async () => {
   expect(job.outputs).toEqual([]);
   expect(job.data).toMatchObject({ width: 400, height: 300 });
   expect(textOf(job.data)).toBe(
-    "A picture in landscape format, mostly in grey, red and blue. It shows a red circle on the left and a blue square on the right. It is of medium brightness, with moderate contrast.",
+    "An image in landscape format, mostly in grey, red and blue. It shows a red circle on the left and a blue square on the right. It is of medium brightness, with moderate contrast.",
   );
   expect(job.data!.tags).toEqual(expect.arrayContaining(["grey", "red", "blue", "circle", "square", "landscape"]));
   expect(job.data!.prompt).toContain("a red circle on the left and a blue square on the right");
 });
 
-test("another picture has another description", async () => {
+test("another image has another description", async () => {
   const rig = await startSandboxHarness();
   const image = await drawSvg(
     200,

@@ -27,7 +27,7 @@ test.each([
   "add a red balloon",
   "turn it purple",
   "with more whimsy",
-])("%s visibly changes the picture and keeps its size", async (prompt) => {
+])("%s visibly changes the image and keeps its size", async (prompt) => {
   const rig = await startSandboxHarness();
   const source = await drawShapes();
   const raw = await fetchFirstImage(rig, { task, prompt, images: [inlineImage(source)] });
@@ -63,7 +63,7 @@ test("to a model that means black by change, white is what stays", async () => {
   expect(changedShare(raw, await decodeRaw(source), isBlackIn(await decodeRaw(negative)))).toBe(0);
 });
 
-test("a mask of another size is scaled to the picture", async () => {
+test("a mask of another size is scaled to the image", async () => {
   const rig = await startSandboxHarness();
   const mask = await drawSvg(40, 30, `<rect width="40" height="30"/><rect width="20" height="30" fill="#ffffff"/>`);
   const source = await drawShapes();
@@ -90,7 +90,7 @@ test("one thing can be given another colour", async () => {
   expect(pixelAt(raw, 20, 20)).toEqual([0xb0, 0xb4, 0xb8]);
 });
 
-test("another ratio extends the picture and keeps its pixels where the edit allows", async () => {
+test("another ratio extends the image and keeps its pixels where the edit allows", async () => {
   const rig = await startSandboxHarness();
   const mask = await drawMask();
   const source = await drawShapes();
@@ -106,7 +106,7 @@ test("another ratio extends the picture and keeps its pixels where the edit allo
   expect(pixelAt(raw, 66 + 100, 150)).toEqual([0xd0, 0x20, 0x20]);
 });
 
-test("further pictures are put in", async () => {
+test("further images are put in", async () => {
   const rig = await startSandboxHarness();
   const green = await drawSvg(200, 200, `<rect width="200" height="200" fill="#10c020"/>`);
   const raw = await fetchFirstImage(rig, {
@@ -117,7 +117,7 @@ test("further pictures are put in", async () => {
   expect(pixelShare(raw, ([red = 0, g = 0, blue = 0]) => g > 150 && red < 60 && blue < 70)).toBeGreaterThan(0.03);
 });
 
-test("the same seed gives the same bytes, another seed and another picture of one job do not", async () => {
+test("the same seed gives the same bytes, another seed and another image of one job do not", async () => {
   const rig = await startSandboxHarness();
   const fields = { task, prompt: "let it rain", images: [inlineImage(await drawShapes())], count: 2 };
   const bytes = async (seed: number) =>

@@ -1,4 +1,4 @@
-// A picture changed as the prompt says; with a mask only where that is white.
+// An image changed as the prompt says; with a mask only where that is white.
 import { modelBaseName } from "../drawing/draw-image.ts";
 import type { StoredRequest } from "../request.ts";
 import { editImage } from "../retouch/edit.ts";

@@ -1,4 +1,4 @@
-// A picture from words; images that come with the words lend it their colours.
+// An image from words; images that come with the words lend it their colours.
 import { drawImage } from "../drawing/draw-image.ts";
 import { resolveSize } from "../size.ts";
 import { dominantColours } from "../vision/dominant.ts";

@@ -1,4 +1,4 @@
-// Pictures are called by their tags, and stand in the order of the prompt.
+// Images are called by their tags, and stand in the order of the prompt.
 import { expect, test } from "vitest";
 import { drawSvg, fetchFirstImage, inlineImage, pixelShare, type RawImage, runToSuccess } from "../../test/images.ts";
 import { startSandboxHarness } from "../../test/sandbox-harness.ts";
@@ -20,7 +20,7 @@ const middleOf = (raw: RawImage, counts: (pixel: number[]) => boolean): number =
   return sum / count / raw.width;
 };
 
-test("each called picture is there, in the order of the prompt; one that is not called is not", async () => {
+test("each called image is there, in the order of the prompt; one that is not called is not", async () => {
   const rig = await startSandboxHarness();
   const images = [inlineImage(await plain("#08c010")), inlineImage(await plain("#c000f0"))];
   const options = { tags: ["anna", "dog"] };

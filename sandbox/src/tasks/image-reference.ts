@@ -1,4 +1,4 @@
-// A scene with the pictures in it that the prompt calls by their tags, in the order in which it calls them.
+// A scene with the images in it that the prompt calls by their tags, in the order in which it calls them.
 import sharp from "sharp";
 import { z } from "zod";
 import { drawImage } from "../drawing/draw-image.ts";

@@ -80,7 +80,7 @@ test("no frame is longer than 2048", { timeout: 20_000 }, async () => {
   expect(tall).toMatchObject({ width: 1024, height: 2048 });
 });
 
-test("a shape is needed, and a frame that misses the picture fails", async () => {
+test("a shape is needed, and a frame that misses the image fails", async () => {
   const rig = await startSandboxHarness();
   const images = [inlineImage(await drawShapes())];
   expect((await rig.post({ task, images })).status).toBe(422);

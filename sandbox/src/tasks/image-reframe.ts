@@ -1,4 +1,4 @@
-// A picture in a frame of another shape: it stays as it is, and the new area continues it.
+// An image in a frame of another shape: it stays as it is, and the new area continues it.
 import { z } from "zod";
 import type { StoredRequest } from "../request.ts";
 import { type Frame, frameAround, outpaint } from "../retouch/frame.ts";

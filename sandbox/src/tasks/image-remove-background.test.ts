@@ -38,7 +38,7 @@ test("a background that changes slowly is one background", async () => {
   expect(opaque).toBeCloseTo((100 * 120) / (400 * 300), 2);
 });
 
-test("a picture that is nothing but background comes back whole", async () => {
+test("an image that is nothing but background comes back whole", async () => {
   const rig = await startSandboxHarness();
   const raw = await fetchFirstImage(rig, {
     task,

@@ -1,4 +1,4 @@
-// A picture without its background: transparent where only the background was, with a soft edge around the rest.
+// An image without its background: transparent where only the background was, with a soft edge around the rest.
 import { foregroundMask } from "../vision/find-objects.ts";
 import { flattenOnWhite, readSource, toPng, uprightSize } from "../vision/pixels.ts";
 import type { Task } from "./task.ts";
@@ -11,7 +11,7 @@ export const imageRemoveBackground: Task = {
   renderOutput: async ({ inputs }) => {
     const source = await readSource((await inputs())[0]!);
     const { alpha, insideColour, isEmpty } = await foregroundMask(flattenOnWhite(source));
-    // A picture that is all background is given back whole: an empty sheet would help nobody.
+    // An image that is all background is given back whole: an empty sheet would help nobody.
     if (isEmpty) alpha.fill(255);
     const rgb = Buffer.from(source.rgb);
     for (let pixel = 0; pixel < alpha.length; pixel += 1) {

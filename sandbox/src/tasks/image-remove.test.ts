@@ -66,7 +66,7 @@ test("remove_shadow takes the shadow along", async () => {
   ).toBeGreaterThan(0.01);
 });
 
-test("what is not there cannot be removed: the picture comes back as it was", async () => {
+test("what is not there cannot be removed: the image comes back as it was", async () => {
   const rig = await startSandboxHarness();
   const source = await drawShapes();
   const job = await runToSuccess(rig, { task, prompt: "the green triangle", images: [inlineImage(source)] });

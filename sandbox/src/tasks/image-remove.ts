@@ -1,4 +1,4 @@
-// Takes things out of a picture and fills their place from the surroundings; nothing else changes.
+// Takes things out of an image and fills their place from the surroundings; nothing else changes.
 import { z } from "zod";
 import { inpaint } from "../retouch/fill.ts";
 import { readMask } from "../retouch/mask.ts";

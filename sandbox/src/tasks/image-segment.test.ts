@@ -38,7 +38,7 @@ test.each([
   expect(hits.outsideFound / hits.outside).toBeLessThanOrEqual(0.03);
 });
 
-test("a mask is grey, as large as the picture, and has a name, a score and a box", async () => {
+test("a mask is grey, as large as the image, and has a name, a score and a box", async () => {
   const rig = await startSandboxHarness();
   const job = await runToSuccess(rig, { task, prompt: "the red circle", images: [inlineImage(await drawShapes())] });
   expect(job.data).toEqual({ found: 1 });
@@ -89,7 +89,7 @@ test("the sky ends at the horizon", async () => {
   expect(outputs[0]!.box).toEqual({ x: 0, y: 0, width: 300, height: 120 });
 });
 
-test("a picture that lies on its side is looked at upright", async () => {
+test("an image that lies on its side is looked at upright", async () => {
   const rig = await startSandboxHarness();
   const lying = await sharp(await drawShapes())
     .withMetadata({ orientation: 6 })
@@ -105,7 +105,7 @@ test("a picture that lies on its side is looked at upright", async () => {
   expect(pixelAt(raw, 150, 100)[0]).toBe(255);
 });
 
-test("a picture and a prompt are needed", async () => {
+test("an image and a prompt are needed", async () => {
   const rig = await startSandboxHarness();
   expect((await rig.post({ task, prompt: "a circle" })).status).toBe(422);
   expect((await rig.post({ task, prompt: undefined, images: [inlineImage(await drawShapes())] })).status).toBe(422);

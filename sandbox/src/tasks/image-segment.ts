@@ -1,4 +1,4 @@
-// Masks of what a prompt names in a picture: white where it is, black elsewhere, as large as the picture.
+// Masks of what a prompt names in an image: white where it is, black elsewhere, as large as the image.
 import { z } from "zod";
 import { findObjects } from "../vision/find-objects.ts";
 import { flattenOnWhite, readSource, toGreyPng } from "../vision/pixels.ts";

@@ -1,4 +1,4 @@
-// Larger pictures with the same content.
+// Larger images with the same content.
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { decodeRaw, drawShapes, fetchFirstImage, inlineImage, pixelAt } from "../../test/images.ts";

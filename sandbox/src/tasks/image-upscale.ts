@@ -1,4 +1,4 @@
-// A larger picture with the same content, a little sharper than mere enlarging would leave it.
+// A larger image with the same content, a little sharper than mere enlarging would leave it.
 import sharp from "sharp";
 import { z } from "zod";
 import type { Size } from "../size.ts";

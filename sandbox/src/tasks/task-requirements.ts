@@ -25,7 +25,7 @@ export const pngOutput = (size: Size): TaskOutput => ({
   height: size.height,
 });
 
-/** As many pictures of one size as were asked for. */
+/** As many images of one size as were asked for. */
 export const imageOutputs = (request: StoredRequest, size: Size, data: TaskResult["data"] = null): TaskResult => ({
   outputs: Array.from({ length: request.count }, () => pngOutput(size)),
   data,

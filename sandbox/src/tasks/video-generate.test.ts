@@ -24,7 +24,7 @@ const probe = async (path: string) => {
   return JSON.parse(stdout).streams as Record<string, unknown>[];
 };
 
-test("a film of a picture has the duration, the rate and the size that the output says", {
+test("a film of an image has the duration, the rate and the size that the output says", {
   timeout: 30_000,
 }, async () => {
   const rig = await startSandboxHarness();

@@ -1,4 +1,4 @@
-// A film: a slow camera over the source picture, or over a scene drawn from the prompt.
+// A film: a slow camera over the source image, or over a scene drawn from the prompt.
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { z } from "zod";
 import { drawImage } from "../drawing/draw-image.ts";
@@ -25,7 +25,7 @@ const videoFormatOf = (request: StoredRequest): VideoFormat => {
   return chooseVideoFormat({ duration, fps, ratio: across / down, size });
 };
 
-/** The source, whole, in the middle of a picture of the shape of the film. */
+/** The source, whole, in the middle of an image of the shape of the film. */
 const sourceFor = async ({ request, seed, inputs }: TaskRun, format: VideoFormat): Promise<Pixels> => {
   if (!request.images.length) {
     const scene = await drawImage({ prompt: request.prompt, model: "", ...format, seed, index: 0, isBare: true });
@@ -44,8 +44,8 @@ const sourceFor = async ({ request, seed, inputs }: TaskRun, format: VideoFormat
 const asStill = ({ width, height, rgb }: Pixels): Buffer =>
   Buffer.concat([Buffer.from(`P6\n${width} ${height}\n255\n`), rgb]);
 
-const argumentsFor = (format: VideoFormat, filters: string, pictures: readonly string[], target: string): string[] => [
-  ...pictures.flatMap((picture) => ["-framerate", String(format.fps), "-f", "image2", "-i", picture]),
+const argumentsFor = (format: VideoFormat, filters: string, images: readonly string[], target: string): string[] => [
+  ...images.flatMap((image) => ["-framerate", String(format.fps), "-f", "image2", "-i", image]),
   ...["-filter_complex", filters, "-map", "[film]", "-frames:v", String(format.frames), "-r", String(format.fps)],
   ...["-c:v", "libx264", "-preset", "superfast", "-crf", "20", "-pix_fmt", "yuv420p", "-threads", "2"],
   // Without versions and dates in it, the same request gives the same bytes.
@@ -63,7 +63,7 @@ const encodeVideo = async (work: TaskRun, format: VideoFormat) => {
   try {
     await writeFile(still, asStill(await sourceFor(work, format)));
     const fall = await precipitationTile(request.prompt, format, seed);
-    if (fall) await writeFile(tile, fall.picture);
+    if (fall) await writeFile(tile, fall.image);
     const camera = { prompt: request.prompt, seed, motion: parseOptions(Options, request).motion_bucket_id };
     const filters = `[0:v]format=yuv420p,${loopStillFilter(format)},${cameraFilter(format, camera)}${fall ? precipitationFilter(format, fall.speed) : ""}[film]`;
     const args = argumentsFor(format, filters, fall ? [still, tile] : [still], target);

@@ -1,4 +1,4 @@
-// Puts what was seen in a picture into words: a description of the length asked for, tags, and a prompt.
+// Puts what was seen in an image into words: a description of the length asked for, tags, and a prompt.
 import type { DetectedShape, ImageSummary } from "../vision/image-summary.ts";
 import type { DescriptionLanguage } from "./description-language.ts";
 import { english } from "./description-languages.ts";
@@ -53,6 +53,6 @@ export const tagsOf = (view: ImageSummary, sheet: DescriptionLanguage): string[]
 export const promptOf = (view: ImageSummary): string => {
   const shapes = listed(shapesIn(view, 3, english), english.and);
   const colours = listed(coloursIn(view, 3, english), english.and);
-  const light = view.brightness === "medium" ? "balanced light" : `${view.brightness} picture`;
+  const light = view.brightness === "medium" ? "balanced light" : `${view.brightness} image`;
   return [shapes || "an abstract scene", `mostly ${colours}`, light, english.contrast[view.contrast]].join(", ");
 };

@@ -1,4 +1,4 @@
-// The words of one language for describing a picture. Colours stand as nouns, so that nothing has to agree with them.
+// The words of one language for describing an image. Colours stand as nouns, so that nothing has to agree with them.
 import type { ColourName } from "../vision/colour-names.ts";
 import type { DetectedShape, ImageSummary } from "../vision/image-summary.ts";
 

@@ -1,4 +1,4 @@
-// English, German, French and Spanish for describing a picture; any other language is answered in English.
+// English, German, French and Spanish for describing an image; any other language is answered in English.
 import type { DescriptionLanguage } from "./description-language.ts";
 
 export const english: DescriptionLanguage = {
@@ -35,9 +35,9 @@ export const english: DescriptionLanguage = {
   },
   and: "and",
   orientation: {
-    square: "A square picture",
-    portrait: "A picture in portrait format",
-    landscape: "A picture in landscape format",
+    square: "A square image",
+    portrait: "An image in portrait format",
+    landscape: "An image in landscape format",
   },
   brightness: { dark: "dark", medium: "of medium brightness", bright: "bright" },
   contrast: { low: "low contrast", medium: "moderate contrast", high: "high contrast" },

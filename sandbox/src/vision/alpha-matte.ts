@@ -1,4 +1,4 @@
-// Brings a coarse region up to the full size of its picture: along its edge every pixel is weighed between the colours
+// Brings a coarse region up to the full size of its image: along its edge every pixel is weighed between the colours
 // just inside and just outside.
 import type { Size } from "../size.ts";
 import type { Pixels } from "./pixels.ts";
@@ -65,7 +65,7 @@ const scaleOf = (coarse: Coarse, cell: number): Scale => {
 };
 
 export type Matte = {
-  /** One byte a pixel of the full picture: 255 inside. */
+  /** One byte a pixel of the full image: 255 inside. */
   alpha: Buffer;
   /** What a pixel on the edge would be without the outside shining through. */
   insideColour(pixel: number): Colour | undefined;

@@ -1,4 +1,4 @@
-// Tells the background from what stands before it: it begins at the edges of a picture and goes on as long as the
+// Tells the background from what stands before it: it begins at the edges of an image and goes on as long as the
 // colour does not jump.
 
 import type { Size } from "../size.ts";

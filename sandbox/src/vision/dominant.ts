@@ -1,4 +1,4 @@
-// The few colours that a picture is mostly made of, the largest share first.
+// The few colours that an image is mostly made of, the largest share first.
 import { distance, type Lab, labAt, labsOf } from "./lab.ts";
 import { downscale, type Pixels, readSource } from "./pixels.ts";
 

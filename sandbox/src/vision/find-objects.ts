@@ -1,4 +1,4 @@
-// Finds what a prompt names in a picture. It looks from afar, then follows the edges at the full size.
+// Finds what a prompt names in an image. It looks from afar, then follows the edges at the full size.
 
 import { boundingBox } from "../retouch/mask.ts";
 import type { Size } from "../size.ts";

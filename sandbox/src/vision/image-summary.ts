@@ -1,4 +1,4 @@
-// What can honestly be said about a picture: its colours, its light, its shapes and where they are.
+// What can honestly be said about an image: its colours, its light, its shapes and where they are.
 import type { Size } from "../size.ts";
 import { type ColourName, colourName } from "./colour-names.ts";
 import { downscaleForSearch, findRegions } from "./find-objects.ts";

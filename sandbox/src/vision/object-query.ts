@@ -1,4 +1,4 @@
-// Reads what is to be found in a picture: colours, a place, a size, a shape.
+// Reads what is to be found in an image: colours, a place, a size, a shape.
 import { type ColourName, colourNamesIn } from "./colour-names.ts";
 
 export type Shape = "circle" | "square" | "rectangle" | "triangle";

@@ -1,4 +1,4 @@
-// Pictures as plain bytes, for work on single pixels: upright, in sRGB, with the alpha channel kept apart.
+// Images as plain bytes, for work on single pixels: upright, in sRGB, with the alpha channel kept apart.
 import sharp, { type OverlayOptions } from "sharp";
 import type { Size } from "../size.ts";
 
@@ -7,13 +7,13 @@ export type Pixels = Size & { rgb: Buffer };
 
 export type Source = Pixels & { alpha: Buffer | null };
 
-/** The size of a picture as it is looked at, which is not as it is stored when a camera was held sideways. */
+/** The size of an image as it is looked at, which is not as it is stored when a camera was held sideways. */
 export const uprightSize = async (image: Buffer): Promise<Size> => {
   const { autoOrient } = await sharp(image).metadata();
   return { width: autoOrient.width, height: autoOrient.height };
 };
 
-/** The size of a picture after it was made to fit `longest`; small ones stay as they are. */
+/** The size of an image after it was made to fit `longest`; small ones stay as they are. */
 export const fitWithin = ({ width, height }: Size, longest: number): Size => {
   const share = Math.min(1, longest / Math.max(width, height));
   return { width: Math.max(1, Math.round(width * share)), height: Math.max(1, Math.round(height * share)) };
@@ -39,7 +39,7 @@ export const readSource = async (image: Buffer, longest = Number.POSITIVE_INFINI
   return { ...size, rgb, alpha };
 };
 
-/** What is seen of a picture that is partly transparent, on white paper. */
+/** What is seen of an image that is partly transparent, on white paper. */
 export const flattenOnWhite = ({ width, height, rgb, alpha }: Source): Pixels => {
   if (!alpha) return { width, height, rgb };
   const seen = Buffer.from(rgb);
@@ -54,17 +54,17 @@ export const asRaw = ({ width, height }: Size, channels: 1 | 3 | 4 = 3) => ({ ra
 
 export const openPixels = (pixels: Pixels) => sharp(pixels.rgb, asRaw(pixels));
 
-/** Lays things over a picture and gives its pixels again. */
+/** Lays things over an image and gives its pixels again. */
 export const overlayImages = async (pixels: Pixels, overlays: OverlayOptions[]): Promise<Pixels> => ({
   width: pixels.width,
   height: pixels.height,
   rgb: await openPixels(pixels).composite(overlays).removeAlpha().raw().toBuffer(),
 });
 
-export const pixelsOf = async (picture: Buffer, size: Size): Promise<Pixels> => ({
+export const pixelsOf = async (sourceImage: Buffer, size: Size): Promise<Pixels> => ({
   width: size.width,
   height: size.height,
-  rgb: await sharp(picture)
+  rgb: await sharp(sourceImage)
     .autoOrient()
     .flatten({ background: "#ffffff" })
     .toColourspace("srgb")
@@ -73,7 +73,7 @@ export const pixelsOf = async (picture: Buffer, size: Size): Promise<Pixels> => 
     .toBuffer(),
 });
 
-/** The mean of all cells, each in its place: what a picture looks like from afar. */
+/** The mean of all cells, each in its place: what an image looks like from afar. */
 export const downscale = async (pixels: Pixels, longest: number): Promise<Pixels> => {
   const size = fitWithin(pixels, longest);
   if (size.width === pixels.width && size.height === pixels.height) return pixels;

@@ -1,4 +1,4 @@
-// Finds pieces of a picture that hang together, and says where each is and what it looks like.
+// Finds pieces of an image that hang together, and says where each is and what it looks like.
 import type { Size } from "../size.ts";
 import type { Box } from "../tasks/task.ts";
 
@@ -7,10 +7,10 @@ export type Region = {
   cells: Uint8Array;
   area: number;
   box: Box;
-  /** The middle of its mass, as shares of the picture. */
+  /** The middle of its mass, as shares of the image. */
   x: number;
   y: number;
-  /** Which share of the four edges of the picture it lies along. */
+  /** Which share of the four edges of the image it lies along. */
   along: { top: number; right: number; bottom: number; left: number };
 };
 
@@ -72,7 +72,7 @@ export const measureRegion = ({ width, height }: Size, members: readonly number[
   };
 };
 
-/** Pictures full of grain have thousands of pieces; only the largest are ever asked for. */
+/** Images full of grain have thousands of pieces; only the largest are ever asked for. */
 const mostPieces = 48;
 
 /** The connected pieces of what is marked, except those smaller than `least` cells; the largest first. */

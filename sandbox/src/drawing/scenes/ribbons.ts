@@ -1,4 +1,4 @@
-// Broad bands of colour that flow across the picture like folded cloth.
+// Broad bands of colour that flow across the image like folded cloth.
 import { mix } from "../colour.ts";
 import { glow, gradient, round, type Scene } from "../scene-context.ts";
 import { rolling } from "../terrain.ts";
