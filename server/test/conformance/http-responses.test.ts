@@ -1,4 +1,4 @@
-// How requests are answered, whatever the operation: status and headers, waiting, and what a key promises.
+// Responses, for all operations: status and headers, waiting, and idempotency keys.
 import { beforeAll, describe, expect } from "vitest";
 import type { ApiResponse } from "../support/api-caller.ts";
 import { it } from "./http-and-client.ts";
@@ -7,6 +7,7 @@ import {
   formOf,
   type RunRequest,
   readRunRef,
+  runOperations,
   runRequests,
   sendRun,
   statusAndCode,
@@ -17,7 +18,6 @@ import { drawScene, oncePerTransport, useSuite } from "./suite.ts";
 const suite = useSuite();
 const SECRET = "a secret of sixteen and more";
 const EXTRAS = { webhook_url: "https://hooks.example.com/gesso", webhook_secret: SECRET, metadata: { album: "nine" } };
-const BINARY = ["segment", "remove-bg", "mask edit"];
 
 let source: string;
 let requests: RunRequest[];
@@ -31,14 +31,14 @@ const sendAll = async (more: object) =>
   new Map(
     await Promise.all(requests.map(async (each) => [each.name, await sendRun(suite, each, { ...more })] as const)),
   );
-/** Every operation once with all that every run takes, waited for; and once plainly, not waited for. */
+/** Every operation once with all common fields, synchronously; and once plainly, asynchronously. */
 const waited = oncePerTransport(() => sendAll({ ...EXTRAS, sync: true }));
 const plain = oncePerTransport(() => sendAll({ sync: false }));
 const all = async () => [...(await waited()), ...(await plain())];
 
 const generate = (fields: object = {}, headers: Record<string, string> = {}) =>
   suite.caller.generate({ prompt: "[sandbox:delay=0] x", width: 64, height: 64, ...fields }, headers);
-const isUpload = (name: string) => name.startsWith("upload");
+const isUpload = (name: string) => name.startsWith("images.upload");
 let keys = 0;
 const newKey = () => ({ "idempotency-key": `key-${process.pid}-${++keys}` });
 const secondsOf = async <T>(work: () => Promise<T>): Promise<[T, number]> => {
@@ -48,7 +48,7 @@ const secondsOf = async <T>(work: () => Promise<T>): Promise<[T, number]> => {
 const taggedRuns = async (tag: string) =>
   (await suite.caller.get("/runs?limit=100")).body.data.filter((run: any) => run.metadata.tag === tag);
 
-describe("answers of creating operations", () => {
+describe("responses of creating operations", () => {
   it("[GNL-016] are 202 while the run in the body is open, and 200 when it has ended", async () => {
     for (const [name, answer] of (await all()).filter(([name]) => !isUpload(name))) {
       expect([name, answer.status]).toEqual([name, readRunRef(answer).isOpen ? 202 : 200]);
@@ -67,7 +67,7 @@ describe("answers of creating operations", () => {
     }
   });
 
-  it("[GNL-018] have an X-Request-Id of their own, as all answers have", async () => {
+  it("[GNL-018] have their own X-Request-Id, as all responses have", async () => {
     const { body: run } = await generate({ sync: true });
     const path = `/api/v1/runs/${run.run_id}`;
     const { headers } = await suite.caller.send("GET", path);
@@ -91,7 +91,7 @@ describe("answers of creating operations", () => {
   });
 
   it("[GNL-019] are 201 for uploads, with the same headers", async () => {
-    for (const name of ["upload", "uploadMask"]) {
+    for (const name of ["images.upload", "images.uploadMask"]) {
       const { status, headers, body } = (await waited()).get(name)!;
       expect(status).toBe(201);
       expect(headers.get("location")).toBe(`/api/v1/runs/${body.data.run_id}`);
@@ -101,7 +101,7 @@ describe("answers of creating operations", () => {
   });
 
   it("[GNL-020] are 204 without a body where little is preferred, and still lead to the run", async () => {
-    for (const request of requests.filter(({ name }) => ["generate", "upload", "segment", "enhance"].includes(name))) {
+    for (const request of requests) {
       const { status, headers, body } = await sendRun(suite, request, {}, { prefer: "return=minimal" });
       expect([request.name, status, body]).toEqual([request.name, 204, ""]);
       const read = await suite.caller.send("GET", headers.get("location")!);
@@ -111,7 +111,7 @@ describe("answers of creating operations", () => {
 
   it("[GNL-021] are never 204 otherwise", async () => {
     const statuses = (await all()).map(([, { status }]) => status);
-    expect(statuses).toHaveLength(44);
+    expect(statuses).toHaveLength(2 * requests.length);
     expect(statuses).not.toContain(204);
   });
 });
@@ -120,10 +120,10 @@ describe("waiting", () => {
   it("[GNL-022] is accepted by every operation that makes a run", async () => {
     const answers = await waited();
     expect([...answers].filter(([, { status }]) => status !== 200 && status !== 201)).toEqual([]);
-    expect(answers.size).toBe(22);
+    expect(answers.size).toBe(runOperations.length);
   });
 
-  it("[GNL-023] holds the answer back until the run has ended, in JSON and in a form", async () => {
+  it("[GNL-023] delays the response until the run has ended, in JSON and in a form", async () => {
     const prompt = "[sandbox:delay=1] x";
     const fields = { prompt, run_id: source, sync: "true" };
     for (const answer of [
@@ -134,7 +134,7 @@ describe("waiting", () => {
     }
   });
 
-  it("[GNL-024] [GNL-025] by Prefer ends after the seconds it names, and the run goes on to its end", async () => {
+  it("[GNL-024] [GNL-025] with Prefer ends after its seconds, and the run continues to its end", async () => {
     const [{ status, body }, seconds] = await secondsOf(() =>
       generate({ prompt: "[sandbox:delay=4] x" }, { prefer: "wait=1" }),
     );
@@ -145,8 +145,8 @@ describe("waiting", () => {
     expect((await suite.caller.waitUntilEnded(body.run_id)).status).toBe("completed");
   });
 
-  it("[GNL-026] is what the binary operations do unasked, and they answer the picture", async () => {
-    for (const { name, path, fields } of requests.filter(({ name }) => BINARY.includes(name))) {
+  it("[GNL-026] is the default of binary operations, and they return the image", async () => {
+    for (const { name, path, fields } of requests.filter(({ returnsImage }) => returnsImage)) {
       const { status, headers, bytes } = await postForBytes(suite, path, fields);
       expect([name, status, headers.get("content-type")]).toEqual([name, 200, expect.stringMatching(/^image\//)]);
       expect(bytes.length).toBeGreaterThan(50);
@@ -155,11 +155,11 @@ describe("waiting", () => {
     }
   });
 
-  it("[GNL-027] that ends too early for a picture is a 504 with the run's id, and the run goes on", async () => {
+  it("[GNL-027] that ends too early for an image is a 504 with the run ID, and the run continues", async () => {
     const late = await withSandboxBehaviour(suite, { delay: 3 }, () =>
       Promise.all(
         requests
-          .filter(({ name }) => BINARY.includes(name))
+          .filter(({ returnsImage }) => returnsImage)
           .map((request) => sendRun(suite, request, {}, { accept: "*/*", prefer: "wait=1" })),
       ),
     );
@@ -171,9 +171,9 @@ describe("waiting", () => {
     expect(late).toHaveLength(3);
   });
 
-  it("[GNL-028] is not done by binary operations that are asked for JSON", async () => {
+  it("[GNL-028] is not the default of binary operations that accept JSON only", async () => {
     await withSandboxBehaviour(suite, { delay: 3 }, async () => {
-      for (const request of requests.filter(({ name }) => BINARY.includes(name))) {
+      for (const request of requests.filter(({ returnsImage }) => returnsImage)) {
         const [{ status, headers, body }, seconds] = await secondsOf(() => sendRun(suite, request));
         expect([request.name, status, body.run_type]).toEqual([request.name, 202, request.run_type]);
         expect(headers.get("content-type")).toMatch(/^application\/json/);
@@ -182,12 +182,12 @@ describe("waiting", () => {
     });
   });
 
-  it("[GNL-029] given up by a client that goes away leaves its run alone", async () => {
+  it("[GNL-029] of a client that disconnects leaves its run alone", async () => {
     const leaving = new AbortController();
     const body = { prompt: "[sandbox:delay=2] x", width: 64, height: 64, sync: true, metadata: { tag: "left" } };
-    const waiting = fetch(`${suite.world.url}/api/v1/runs/generate`, {
+    const waiting = fetch(`${suite.environment.url}/api/v1/runs/generate`, {
       method: "POST",
-      headers: { authorization: `Bearer ${suite.world.key}`, "content-type": "application/json" },
+      headers: { authorization: `Bearer ${suite.environment.key}`, "content-type": "application/json" },
       body: JSON.stringify(body),
       signal: leaving.signal,
     }).catch((thrown: Error) => thrown.name);
@@ -200,7 +200,7 @@ describe("waiting", () => {
 });
 
 describe("a key", () => {
-  it("[GNL-030] lands on the same run, as that stands now, and makes no other", async () => {
+  it("[GNL-030] returns the same run in its current state, and creates no other", async () => {
     const key = newKey();
     const first = await generate({ metadata: { tag: "once" } }, key);
     expect([first.status, first.headers.get("idempotent-replayed")]).toEqual([202, null]);
@@ -269,7 +269,7 @@ describe("a key", () => {
     expect(answers.some(({ status }) => status < 300)).toBe(true);
   });
 
-  it("[GNL-038] of a failed or canceled run answers that run, and of a deleted one that it is gone", async () => {
+  it("[GNL-038] of a failed or canceled run returns that run, and of a deleted one that it is gone", async () => {
     const failing = { prompt: "[sandbox:fail,delay=0] x" };
     const key = newKey();
     const { body: failed } = await generate(failing, key);
@@ -298,10 +298,10 @@ describe("a key", () => {
   });
 });
 
-describe("what every run takes", () => {
+describe("common fields of every run", () => {
   it("[GNL-040] is webhook_url, webhook_secret and metadata, on every operation", async () => {
     const answers = await waited();
-    expect(answers.size).toBe(22);
+    expect(answers.size).toBe(runOperations.length);
     for (const [name, answer] of answers) {
       expect([name, answer.status < 300]).toEqual([name, true]);
       const { body } = await suite.caller.get(`/runs/${answer.headers.get("x-run-id")}`);
@@ -309,7 +309,7 @@ describe("what every run takes", () => {
     }
   });
 
-  it("[GNL-041] is told back without webhook_secret, wherever one looks", async () => {
+  it("[GNL-041] are returned without webhook_secret, everywhere", async () => {
     const texts: string[] = [];
     const note = ({ body }: ApiResponse) => texts.push(JSON.stringify(body));
     for (const answer of (await waited()).values()) {

@@ -1,12 +1,23 @@
-// One small request of every operation that makes a run, so that what holds for all of them can be asked of all of them.
+// Builds one small request for every operation that creates a run, from the registry of operations, so that tests of
+// "every operation" include new ones.
 import sharp from "sharp";
+import type { BodyKind } from "../../src/kit/operation.ts";
+import { operations } from "../../src/operations/all.ts";
 import type { ApiResponse } from "../support/api-caller.ts";
 import { drawScene, type Suite } from "./suite.ts";
 
 type Fields = Record<string, unknown>;
-export type RunRequest = { name: string; path: string; run_type: string; fields: Fields; bodies: ("json" | "form")[] };
+export type RunRequest = {
+  name: string;
+  path: string;
+  run_type: string;
+  fields: Fields;
+  bodies: BodyKind[];
+  /** The response is the image itself, unless JSON is accepted. */
+  returnsImage: boolean;
+};
 
-/** White on the left half, black on the right: as large as the scene. */
+/** A mask of the size of the scene: white on the left half, black on the right. */
 export const leftHalfMask = async (width = 128, height = 96): Promise<Buffer> =>
   sharp({ create: { width, height, channels: 3, background: "#000000" } })
     .composite([
@@ -17,53 +28,59 @@ export const leftHalfMask = async (width = 128, height = 96): Promise<Buffer> =>
 
 export const asDataUrl = (bytes: Buffer, type = "png") => `data:image/${type};base64,${bytes.toString("base64")}`;
 
-/** `run` is a run that holds the scene. */
-export async function runRequests(run: string): Promise<RunRequest[]> {
-  const picture = await drawScene();
+/** Small fields for each operation, by name. `run` is a run that holds the scene. */
+async function sampleFields(run: string): Promise<Record<string, Fields>> {
+  const image = await drawScene();
   const mask = asDataUrl(await leftHalfMask());
-  const all: [name: string, path: string, run_type: string, fields: Fields, bodies: string][] = [
-    ["generate", "/runs/generate", "image-generation", { prompt: "a boat", width: 64, height: 64 }, "json"],
-    ["upload", "/upload", "upload", { file: picture }, "form"],
-    ["uploadMask", "/upload", "mask-upload", { file: picture, isMask: true }, "form"],
-    ["segment", "/edits/segment", "segment", { prompt: "the red circle", run_id: run }, "json"],
-    ["remove-bg", "/edits/remove-bg", "background-removal", { run_id: run }, "json"],
-    ["background-remove", "/edits/background-remove", "background-removal", { run_id: run }, "json"],
-    [
-      ...(["generative-remove", "/edits/generative-remove", "generative-remove"] as const),
-      ...([{ prompt: "the red circle", run_id: run }, "json"] as const),
-    ],
-    ["extract", "/edits/extract", "extract", { prompt: "the red circle", run_id: run }, "json"],
-    ["reframe", "/edits/reframe", "reframe", { aspect_ratio: "1:1", run_id: run }, "json form"],
-    ["edit vendora", "/edits/vendora", "image-edit", { prompt: "make it night", run_id: run, n: 1 }, "json form"],
-    [
-      ...(["edit flux-kontext", "/edits/flux-kontext", "image-edit"] as const),
-      ...([{ prompt: "make it night", original_run_id: run, model: "flux-kontext-max" }, "json form"] as const),
-    ],
-    ["edit nanobanana", "/edits/nanobanana", "image-edit", { prompt: "make it night", run_id: run }, "json form"],
-    ["edit gemini-2.5", "/edits/gemini-2.5", "image-edit", { prompt: "make it night", run_id: run }, "json form"],
-    ["combine", "/combine", "combine", { images: [run, run], gap: 4 }, "json form"],
-    ["combine nanobanana", "/combine/nanobanana", "combine", { prompt: "both", run_ids: [run, run] }, "json form"],
-    ["combine gemini-2.5", "/combine/gemini-2.5", "combine", { prompt: "both", run_ids: [run, run] }, "json form"],
-    [
-      ...(["character", "/runs/character", "character-generation"] as const),
-      ...([{ prompt: "reading", character_reference_run_id: run, resolution: "720" }, "json form"] as const),
-    ],
-    [
-      ...(["reference", "/runs/reference", "reference-generation"] as const),
-      ...([{ prompt: "@hero", images: [{ image_reference: run, tag: "hero" }] }, "json form"] as const),
-    ],
-    ["describe", "/images/describe", "describe", { run_id: run, detail: "short" }, "json form"],
-    ["mask edit", "/edits/mask", "mask-edit", { original_image_url: run, mask_image_url: mask }, "json form"],
-    ["video", "/runs/video", "video-generation", { source_run_id: run, duration: 1, fps: 2 }, "json"],
-    ["enhance", "/prompts/enhance", "prompt-enhancement", { prompt: "a cat" }, "json"],
-  ];
-  return all.map(([name, path, run_type, fields, bodies]) => ({
-    ...{ name, path, run_type, fields },
-    bodies: bodies.split(" ") as RunRequest["bodies"],
-  }));
+  const edit = { prompt: "make it night" };
+  return {
+    "images.generate": { prompt: "a boat", width: 64, height: 64 },
+    "images.upload": { file: image },
+    "images.uploadMask": { file: image },
+    "images.segmentImage": { prompt: "the red circle", run_id: run },
+    "images.removeBackground": { run_id: run },
+    "images.backgroundRemove": { run_id: run },
+    "images.genRemove": { prompt: "the red circle", run_id: run },
+    "images.extract": { prompt: "the red circle", run_id: run },
+    "images.reframe": { aspect_ratio: "1:1", run_id: run },
+    "images.upscale": { factor: 2, run_id: run },
+    "images.vary": { n: 1, seed: 7, run_id: run },
+    "images.edit.vendora": { ...edit, run_id: run, n: 1 },
+    "images.edit.fluxKontext": { ...edit, original_run_id: run, model: "flux-kontext-max" },
+    "images.edit.nanobanana": { ...edit, run_id: run },
+    "images.edit.gemini25": { ...edit, run_id: run },
+    "images.combine": { images: [run, run], gap: 4 },
+    "images.combine.nanobanana": { prompt: "both", run_ids: [run, run] },
+    "images.combine.gemini25": { prompt: "both", run_ids: [run, run] },
+    "images.character": { prompt: "reading", character_reference_run_id: run, resolution: "720" },
+    "images.reference": { prompt: "@hero", images: [{ image_reference: run, tag: "hero" }] },
+    "images.describe": { run_id: run, detail: "short" },
+    "edit.maskImage": { original_image_url: run, mask_image_url: mask },
+    generateVideo: { source_run_id: run, duration: 1, fps: 2 },
+    "prompts.enhance": { prompt: "a cat" },
+  };
 }
 
-/** Fields as a form has them: files and text as they are, everything else as JSON text. */
+const UPLOAD_RUN_TYPES: Record<string, string> = { "images.upload": "upload", "images.uploadMask": "mask-upload" };
+
+/** The operations of the registry that create a run: those with a plan, and uploads. */
+export const runOperations = operations.filter(({ name, plan }) => plan !== undefined || name in UPLOAD_RUN_TYPES);
+
+/** A request for every operation that creates a run. An operation without sample fields is an error. */
+export async function runRequests(run: string): Promise<RunRequest[]> {
+  const samples = await sampleFields(run);
+  return runOperations.map(({ name, http: { path, bodies = [] }, run_type, answers, sets }) => {
+    const fields = samples[name];
+    if (!fields) throw new Error(`${name} creates a run and has no sample fields. Add them to sampleFields.`);
+    return {
+      ...{ name, path, bodies, fields: { ...fields, ...sets } },
+      run_type: run_type ?? UPLOAD_RUN_TYPES[name]!,
+      returnsImage: answers === "image",
+    };
+  });
+}
+
+/** Encodes fields as a form: files and strings unchanged, everything else as JSON. */
 export const formOf = (suite: Suite, fields: Fields): FormData =>
   suite.form(
     Object.fromEntries(
@@ -77,7 +94,7 @@ export const formOf = (suite: Suite, fields: Fields): FormData =>
 const isFiles = (value: unknown) =>
   Array.isArray(value) && value.length > 0 && value.every((each) => Buffer.isBuffer(each));
 
-/** Sends it as JSON where it takes JSON. Binary operations are asked for their run unless another `accept` is given. */
+/** Sends JSON if the operation accepts it. Accepts JSON, so operations that return an image respond with the run. */
 export function sendRun(
   suite: Suite,
   { path, fields, bodies }: RunRequest,
@@ -89,18 +106,18 @@ export function sendRun(
   return suite.caller.post(path, body, { accept: "application/json", ...headers });
 }
 
-/** Which run an answer speaks of, and in which state it shows it. */
+/** The run that a response refers to, and whether the response shows it as unfinished. */
 export function readRunRef({ body }: ApiResponse): { run_id: string; isOpen: boolean } {
   const status: string | undefined = body.status ?? body.data?.status;
   const isOpen = status === undefined ? body.url === null : ["queued", "processing"].includes(status);
   return { run_id: body.run_id ?? body.data?.run_id ?? body.runId, isOpen };
 }
 
-/** The misfits that a refusal tells, each as `path code`. */
+/** The validation errors of a response, each as `path code`. */
 export const fieldErrors = ({ body }: ApiResponse): string[] =>
   (body.details?.errors ?? []).map(({ path, code }: { path: string; code: string }) => `${path} ${code}`);
 
-/** What an envelope says of itself. The client raises a refusal instead of showing its envelope. */
+/** The `success` field of a response. The client throws errors instead of returning their body. */
 export const envelopeSuccess = ({ isClientError: isRaised, body }: ApiResponse): unknown => !isRaised && body.success;
 
 export const statusAndCode = ({ status, body }: Pick<ApiResponse, "status" | "body">) => [status, body.code];
@@ -113,7 +130,7 @@ export type ContractOperation = {
   example: Record<string, unknown>;
 };
 
-/** The operations as the running service prints them; path parameters are filled with an unknown id. */
+/** The operations in the OpenAPI document of the running server; path parameters are filled with an unknown ID. */
 export async function fetchContractOperations(suite: Suite): Promise<ContractOperation[]> {
   const { body } = await suite.caller.send("GET", "/openapi.json");
   return Object.entries(body.paths as Record<string, Record<string, any>>).flatMap(([path, methods]) =>

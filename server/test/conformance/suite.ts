@@ -1,4 +1,5 @@
-// One running Gesso for the conformance suite, and words to ask it with. Nothing here knows the server from the inside.
+// Starts one Gesso for a file of the conformance suite and provides the calls that its tests share. The tests know the
+// server only by its API.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import sharp from "sharp";
@@ -10,12 +11,12 @@ import { sendThroughClient } from "./client-transport.ts";
 import { countClientCall, countedClientCalls, currentTransport, type Transport } from "./http-and-client.ts";
 
 export type Suite = {
-  world: TestEnvironment;
-  /** Speaks the way that the running test goes. */
+  environment: TestEnvironment;
+  /** Sends requests over the transport of the running test: HTTP or the client. */
   caller: ApiCaller;
-  /** Address of a real picture on a server of the test's own. */
+  /** URL of an image on a server that the test runs. */
   imageUrl(name?: string): string;
-  /** A run that holds a picture, by upload. */
+  /** Uploads an image and returns the ID of its run. */
   uploadImage(bytes?: Buffer, fields?: Record<string, string>): Promise<string>;
   /** A form with these fields; Buffers become files. */
   form(fields: Record<string, string | Buffer | (string | Buffer)[]>): FormData;
@@ -48,16 +49,16 @@ const drawing = (width: number, height: number, shape: string) =>
 
 export function useSuite(env: Record<string, string> = {}): Suite {
   const suite = { form } as Suite;
-  let pictures: Server;
+  let images: Server;
   beforeAll(async () => {
     const bytes = await drawScene();
-    pictures = createServer((request, response) => {
+    images = createServer((request, response) => {
       if (request.url?.startsWith("/missing")) return response.writeHead(404).end();
       response.writeHead(200, { "content-type": "image/png", "content-length": bytes.length });
       response.end(bytes);
     });
-    await new Promise<void>((resolve) => pictures.listen(0, "127.0.0.1", resolve));
-    const origin = `http://127.0.0.1:${(pictures.address() as AddressInfo).port}`;
+    await new Promise<void>((resolve) => images.listen(0, "127.0.0.1", resolve));
+    const origin = `http://127.0.0.1:${(images.address() as AddressInfo).port}`;
     const environment = await startTestEnvironment({ env: { FETCH_ALLOW_ORIGINS: origin, ...env } });
     await insertDefaultTestModels(environment);
     const callers = {
@@ -65,18 +66,19 @@ export function useSuite(env: Record<string, string> = {}): Suite {
       client: createCaller(sendThroughClient(environment, countClientCall)),
     };
     Object.defineProperty(suite, "caller", { get: () => callers[currentTransport()] });
-    Object.assign(suite, {
-      world: environment,
-      pictureUrl: (name = "scene.png") => `${origin}/${name}`,
-      uploaded: async (picture?: Buffer, fields = {}) => {
-        const { body } = await suite.caller.post("/upload", form({ file: picture ?? bytes, ...fields }));
+    const ready: Omit<Suite, "caller" | "form"> = {
+      environment,
+      imageUrl: (name = "scene.png") => `${origin}/${name}`,
+      uploadImage: async (image, fields = {}) => {
+        const { body } = await suite.caller.post("/upload", form({ file: image ?? bytes, ...fields }));
         return body.data.run_id;
       },
-    });
+    };
+    Object.assign(suite, ready);
   }, 90_000);
   afterAll(async () => {
-    pictures?.close();
-    await suite.world?.stop();
+    images?.close();
+    await suite.environment?.stop();
   });
   return suite;
 }
@@ -92,15 +94,15 @@ function form(fields: Parameters<Suite["form"]>[0]): FormData {
   return made;
 }
 
-/** What several tests look at: made once for each way, by the first test that asks. */
+/** A value that several tests share: created once for each transport, by the first test that needs it. */
 export function oncePerTransport<T>(make: () => Promise<T>): () => Promise<T> {
   const made = new Map<Transport, { value: T; times: number }>();
   return async () => {
-    const way = currentTransport();
-    const known = made.get(way);
+    const transport = currentTransport();
+    const known = made.get(transport);
     const before = countedClientCalls();
     const own = known ?? { value: await make(), times: countedClientCalls() - before };
-    made.set(way, own);
+    made.set(transport, own);
     if (known) countClientCall(known.times);
     return own.value;
   };

@@ -1,5 +1,5 @@
-// A pool of our own servers: work goes to the one that is least busy, its progress is heard as it happens, and a server that
-// dies or forgets loses no run.
+// A pool of self-hosted servers: work goes to the least busy one, progress is reported live, and a server that dies or
+// loses its memory loses no run.
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { poolEnv, startFakePool } from "../fake-vendors/comfyui.ts";
 import type { FakeVendor } from "../fake-vendors/fake-vendor.ts";
@@ -41,14 +41,14 @@ it("shares the work between its servers", async () => {
   const runs = [];
   for (let n = 0; n < 4; n++) {
     runs.push((await caller.generate(ASKED)).body.run_id);
-    // Who asks which server is least busy sees what was sent before, and nothing that is still on its way.
+    // The least busy server is chosen from what was sent before, without requests in flight.
     await until(() => jobsSince(before).reduce((sum, jobs) => sum + jobs) === n + 1);
   }
   for (const run of runs) expect((await caller.waitUntilEnded(run, 40)).status).toBe("completed");
   expect(jobsSince(before)).toEqual([2, 2]);
 });
 
-it("tells how far it is while it works", async () => {
+it("reports its progress while it works", async () => {
   for (const server of pool) server.switches.workMs = 4000;
   const { body } = await caller.generate(ASKED);
   const seen: number[] = [];

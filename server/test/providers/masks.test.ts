@@ -1,5 +1,5 @@
-// Vendors do not agree on what a mask means: white, black or see-through. The same masked edit must change the same pixels
-// whoever makes it.
+// Vendors have different mask conventions: white, black or transparent. The same masked edit must change the same
+// pixels on every provider.
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { fakeVendors } from "../fake-vendors/all.ts";
@@ -10,16 +10,16 @@ import { scene, sceneMask } from "./registry-requests.ts";
 let environment: TestEnvironment;
 let caller: ApiCaller;
 let run: string;
-let picture: Buffer;
+let image: Buffer;
 let mask: Buffer;
 const changedBy = new Map<string, string>();
 
 beforeAll(async () => {
   environment = await startTestEnvironment();
   caller = createHttpCaller(environment);
-  [picture, mask] = [await scene(), await sceneMask()];
+  [image, mask] = [await scene(), await sceneMask()];
   const form = new FormData();
-  form.set("file", new File([new Uint8Array(picture)], "scene.png", { type: "image/png" }));
+  form.set("file", new File([new Uint8Array(image)], "scene.png", { type: "image/png" }));
   run = (await caller.post("/upload", form)).body.data.run_id;
 });
 afterAll(() => environment?.stop());
@@ -54,7 +54,7 @@ it.each(["openai", "fal", "ideogram", "bfl"])("%s changes what is marked, and no
     const ended = await caller.waitUntilEnded(body.run_id, 40);
     expect([ended.status, ended.error]).toEqual(["completed", null]);
     const result = Buffer.from(await (await fetch(ended.image_url)).arrayBuffer());
-    const changed = await changes(picture, result);
+    const changed = await changes(image, result);
     expect(changed === (await white(mask))).toBe(true);
     changedBy.set(id, changed);
   } finally {

@@ -1,19 +1,19 @@
-// One small request for each thing that the interface names, operation by operation and model by model: what a walk over the
-// providers sends.
+// The requests of the registry test: at least one for every operation that a provider serves and for every offered model.
+// The registry test checks the list against the registries of operations and providers.
 import sharp from "sharp";
 import type { Task } from "../../src/kit/operation.ts";
 import { MODEL_IDS } from "../support/custom-models.ts";
 
 type Fields = Record<string, unknown>;
 
-/** `makes`: what must lie in storage afterwards. `by`: how many of our vendors serve it at least. */
+/** `expectedOutput`: what the run must store. `minProviders`: number of fake vendors that must serve the request. */
 export type RegistryRequest = {
   name: string;
   task: Task;
   model: string;
   path: string;
   body: Fields;
-  expectedOutput: "image" | "video" | "words";
+  expectedOutput: "image" | "video" | "text";
   minProviders: number;
 };
 
@@ -43,28 +43,33 @@ export const sceneMask = (): Promise<Buffer> =>
     .png()
     .toBuffer();
 
-const generate = (model: string, by: number, fields: Fields = {}, task: Task = "image.generate"): RegistryRequest => ({
-  name: `generate ${model}${fields.mask_url ? " + mask" : Object.keys(fields).some((name) => /image|run_ids/.test(name)) ? " + pictures" : ""}`,
+const generate = (
+  model: string,
+  minProviders: number,
+  fields: Fields = {},
+  task: Task = "image.generate",
+): RegistryRequest => ({
+  name: `generate ${model}${fields.mask_url ? " + mask" : Object.keys(fields).some((name) => /image|run_ids/.test(name)) ? " + images" : ""}`,
   task,
   model,
   path: "/runs/generate",
   body: { prompt: "a red bicycle by the sea", model_type: model, ...fields },
   expectedOutput: "image",
-  minProviders: by,
+  minProviders,
 });
-const ask = (
+const buildRequest = (
   name: string,
-  what: [Task, string],
+  [task, model]: [Task, string],
   path: string,
   body: Fields,
   more: Partial<RegistryRequest> = {},
 ): RegistryRequest => ({
   ...{ name, path, body },
-  ...{ task: what[0], model: what[1], expectedOutput: "image", minProviders: 1 },
+  ...{ task, model, expectedOutput: "image", minProviders: 1 },
   ...more,
 });
 
-/** `run` holds the scene, `url` is its address, `mask` its mask as a data URL; `maskUrl` the address of the mask. */
+/** `run` holds the scene at `url`; `mask` is its mask as a data URL, `maskUrl` the URL of the mask. */
 export function listRegistryRequests({
   run,
   url,
@@ -91,135 +96,146 @@ export function listRegistryRequests({
     generate("wan-image-2.1", 1, { ...size, model_id: MODEL_IDS["wan-image-2.1"] }),
     generate("wan-image-2.2", 2, { ...size, ...lora }),
     generate("qwen-image-edit", 2, { ...size, reference_image_url: url }),
-    ask(
+    buildRequest(
       "edit.vendora",
       ["image.edit", "vendora"],
       "/edits/vendora",
       { prompt: "make it night", run_id: run, n: 2 },
       { minProviders: 2 },
     ),
-    ask(
+    buildRequest(
       "edit.vendora + mask",
       ["image.edit", "vendora"],
       "/edits/vendora",
       { prompt: "make it night", run_id: run, mask_url: mask },
       { minProviders: 2 },
     ),
-    ask(
+    buildRequest(
       "edit.fluxKontext",
       ["image.edit", "flux-kontext-max"],
       "/edits/flux-kontext",
       { prompt: "make it night", original_run_id: run, model: "flux-kontext-max" },
       { minProviders: 2 },
     ),
-    ask(
+    buildRequest(
       "edit.nanobanana",
       ["image.edit", "nanobanana"],
       "/edits/nanobanana",
       { prompt: "make it night", run_id: run },
       { minProviders: 2 },
     ),
-    ask(
+    buildRequest(
       "edit.gemini25",
       ["image.edit", "gemini-2.5"],
       "/edits/gemini-2.5",
       { prompt: "make it night", run_id: run },
       { minProviders: 2 },
     ),
-    ask(
+    buildRequest(
       "combine.nanobanana",
       ["image.edit", "nanobanana"],
       "/combine/nanobanana",
       { prompt: "both", run_ids: [run, run] },
       { minProviders: 2 },
     ),
-    ask(
+    buildRequest(
       "combine.gemini25",
       ["image.edit", "gemini-2.5"],
       "/combine/gemini-2.5",
       { prompt: "both", run_ids: [run, run] },
       { minProviders: 2 },
     ),
-    ask(
+    buildRequest(
       "character",
       ["image.character", "character-default"],
       "/runs/character",
       { prompt: "reading", character_reference_run_id: run },
       { minProviders: 2 },
     ),
-    ask(
+    buildRequest(
       "reference",
       ["image.reference", "reference-default"],
       "/runs/reference",
       { prompt: "@hero on a beach", images: [{ image_reference: run, tag: "hero" }] },
       { minProviders: 2 },
     ),
-    ask("segmentImage", ["image.segment", "segment-default"], "/edits/segment", {
+    buildRequest("segmentImage", ["image.segment", "segment-default"], "/edits/segment", {
       prompt: "the red circle",
       run_id: run,
     }),
-    ask("extract", ["image.segment", "segment-default"], "/edits/extract", { prompt: "the red circle", run_id: run }),
-    ask(
+    buildRequest("extract", ["image.segment", "segment-default"], "/edits/extract", {
+      prompt: "the red circle",
+      run_id: run,
+    }),
+    buildRequest(
       "removeBackground",
       ["image.remove-background", "remove-background-default"],
       "/edits/remove-bg",
       { run_id: run },
       { minProviders: 2 },
     ),
-    ask(
+    buildRequest(
       "backgroundRemove",
       ["image.remove-background", "remove-background-default"],
       "/edits/background-remove",
       { run_id: run, sync: false },
       { minProviders: 2 },
     ),
-    ask("genRemove", ["image.remove", "remove-default"], "/edits/generative-remove", {
+    buildRequest("genRemove", ["image.remove", "remove-default"], "/edits/generative-remove", {
       prompt: "the red circle",
       run_id: run,
     }),
-    ask(
+    buildRequest(
       "maskImage",
       ["image.remove", "remove-default"],
       "/edits/mask",
       { original_image_url: run, mask_image_url: mask },
       { minProviders: 2 },
     ),
-    ask(
+    buildRequest(
       "maskImage + prompt",
       ["image.edit", "edit-default"],
       "/edits/mask",
       { original_image_url: run, mask_image_url: mask, prompt: "a hat" },
       { minProviders: 2 },
     ),
-    ask(
+    buildRequest(
       "reframe photon-flash-1",
       ["image.reframe", "photon-flash-1"],
       "/edits/reframe",
       { aspect_ratio: "16:9", run_id: run },
       { minProviders: 2 },
     ),
-    ask(
+    buildRequest(
       "reframe photon-1",
       ["image.reframe", "photon-1"],
       "/edits/reframe",
       { aspect_ratio: "16:9", run_id: run, model: "photon-1" },
       { minProviders: 2 },
     ),
-    ask(
+    buildRequest(
+      "upscale",
+      ["image.upscale", "upscale-default"],
+      "/edits/upscale",
+      { run_id: run, factor: 2 },
+      { minProviders: 2 },
+    ),
+    buildRequest("vary", ["image.edit", "edit-default"], "/edits/vary", { run_id: run, n: 1 }, { minProviders: 2 }),
+    buildRequest(
       "describe",
       ["image.describe", "describe-default"],
       "/images/describe",
       { run_id: run },
-      { expectedOutput: "words", minProviders: 2 },
+      { expectedOutput: "text", minProviders: 2 },
     ),
-    ask(
+    buildRequest(
       "enhance",
       ["prompt.enhance", "enhance-default"],
       "/prompts/enhance",
       { prompt: "a cat" },
-      { expectedOutput: "words", minProviders: 2 },
+      { expectedOutput: "text", minProviders: 2 },
     ),
-    ask(
+    buildRequest(
       "generateVideo",
       ["video.generate", "video-default"],
       "/runs/video",

@@ -2,16 +2,18 @@
 // fake vendor, stored file. Prints the matrix at the end.
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { operations } from "../../src/operations/all.ts";
 import { canServe } from "../../src/providers/adjust-parameters.ts";
 import { providers } from "../../src/providers/all.ts";
 import { fakeVendors } from "../fake-vendors/all.ts";
 import type { FakeVendor, FakeVendorDefinition } from "../fake-vendors/fake-vendor.ts";
 import { type ApiCaller, createHttpCaller } from "../support/api-caller.ts";
 import { insertDefaultTestModels } from "../support/custom-models.ts";
+import { planOf } from "../support/operation-plans.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 import { listRegistryRequests, type RegistryRequest, scene, sceneMask } from "./registry-requests.ts";
 
-/** Only the vendor that is walked is switched on, so that nobody else can have made what is looked at. */
+/** Only the provider under test is enabled, so that no other provider can serve the request. */
 const ONLY_THIS_PROVIDER = {
   SANDBOX_URL: "",
   PUBLIC_URL_IS_REACHABLE: "true",
@@ -34,10 +36,10 @@ beforeAll(async () => {
     return body.data as { run_id: string; image_url: string };
   };
   const mask = await sceneMask();
-  const [picture, maskRun] = [await upload(await scene()), await upload(mask)];
+  const [image, maskRun] = [await upload(await scene()), await upload(mask)];
   requests = listRegistryRequests({
-    run: picture.run_id,
-    url: picture.image_url,
+    run: image.run_id,
+    url: image.image_url,
     mask: `data:image/png;base64,${mask.toString("base64")}`,
     maskUrl: maskRun.image_url,
   });
@@ -54,12 +56,11 @@ afterAll(async () => {
   console.log([line(["", ...columns]), ...rows.map(line)].join("\n"));
 });
 
-/** A stand-in for the job that this ask leads to; enough for an offer to say whether it would take it. */
+/** A minimal job for this request, with enough fields for an offer to decide whether it supports it. */
 const jobOf = ({ task, model, body }: RegistryRequest) => {
   const urls = (body.image_urls ?? body.run_ids) as string[] | undefined;
   const isMasked = body.mask_url !== undefined || body.mask_image_url !== undefined;
-  const images =
-    urls ?? (task === "image.generate" && body.reference_image_url === undefined ? undefined : ["picture"]);
+  const images = urls ?? (task === "image.generate" && body.reference_image_url === undefined ? undefined : ["image"]);
   const { lora_1, lora_low_name, lora_high_name, model_id } = body;
   const options = Object.fromEntries(
     Object.entries({ lora_1, lora_low_name, lora_high_name, model_id }).filter(([, value]) => value),
@@ -85,24 +86,24 @@ describe.each(fakeVendors.map((definition) => [definition.id, definition] as con
     });
     afterAll(() => fakeVendor?.close());
 
-    it("makes everything that it offers, and every file is ours afterwards", async () => {
+    it("serves every request that it offers, and Gesso stores every file", async () => {
       const { offers } = providers.find((each) => each.id === id)!;
-      const mine = requests.filter((ask) => offers.some((offer) => canServe(offer, jobOf(ask) as never)));
-      expect(mine.length).toBeGreaterThan(0);
+      const own = requests.filter((request) => offers.some((offer) => canServe(offer, jobOf(request) as never)));
+      expect(own.length).toBeGreaterThan(0);
       await Promise.all(
-        mine.map(async (ask) => {
-          const { status, body } = await caller.post(ask.path, ask.body, { accept: "application/json" });
-          expect([ask.name, status, body.code]).toEqual([
-            ask.name,
+        own.map(async (request) => {
+          const { status, body } = await caller.post(request.path, request.body, { accept: "application/json" });
+          expect([request.name, status, body.code]).toEqual([
+            request.name,
             expect.toSatisfy((is: number) => is < 300),
             undefined,
           ]);
           const run = await caller.waitUntilEnded(body.run_id ?? body.data?.run_id ?? body.runId, 40);
-          expect([ask.name, run.status, run.error]).toEqual([ask.name, "completed", null]);
-          expect([ask.name, run.provider]).toEqual([ask.name, id]);
+          expect([request.name, run.status, run.error]).toEqual([request.name, "completed", null]);
+          expect([request.name, run.provider]).toEqual([request.name, id]);
           expect(run.attempts[0]).toMatchObject({ provider: id, state: "succeeded", request: { method: "POST" } });
-          await checkOutput(ask, run);
-          providersByRequest.set(ask.name, (providersByRequest.get(ask.name) ?? new Set()).add(id));
+          await checkOutput(request, run);
+          providersByRequest.set(request.name, (providersByRequest.get(request.name) ?? new Set()).add(id));
         }),
       );
       expect(fakeVendor.complaints).toEqual([]);
@@ -110,22 +111,42 @@ describe.each(fakeVendors.map((definition) => [definition.id, definition] as con
   },
 );
 
-async function checkOutput({ name, expectedOutput: makes }: RegistryRequest, run: any): Promise<void> {
-  if (makes === "words") return void expect([name, Object.keys(run.result ?? {}).length > 0]).toEqual([name, true]);
+async function checkOutput({ name, expectedOutput }: RegistryRequest, run: any): Promise<void> {
+  if (expectedOutput === "text")
+    return void expect([name, Object.keys(run.result ?? {}).length > 0]).toEqual([name, true]);
   const file = await fetch(run.outputs[0].url);
   const bytes = Buffer.from(await file.arrayBuffer());
   expect(run.outputs[0].url.startsWith(environment.url)).toBe(true);
-  if (makes === "video") return void expect(bytes.subarray(4, 8).toString()).toBe("ftyp");
+  if (expectedOutput === "video") return void expect(bytes.subarray(4, 8).toString()).toBe("ftyp");
   const { width, height } = await sharp(bytes).metadata();
   expect([width, height]).toEqual([run.outputs[0].width, run.outputs[0].height]);
 }
 
-it("everything is served by one vendor, and by two where two have it", () => {
-  const short = requests.filter(({ name, minProviders: by }) => (providersByRequest.get(name)?.size ?? 0) < by);
+const fakedProviders = providers.filter(({ id }) => fakeVendors.some((each) => each.id === id));
+
+it("there is a request for every operation that these providers serve", () => {
+  const served = new Set(fakedProviders.flatMap(({ offers }) => offers.map(({ task }) => task)));
+  const missing = operations
+    .filter(({ plan }) => plan !== undefined)
+    .filter((operation) => planOf(operation, operation.example).some(({ task }) => served.has(task)))
+    .filter(({ http }) => !requests.some(({ path }) => path === http.path));
+  expect(missing.map(({ name }) => name)).toEqual([]);
+});
+
+it("there is a request for every task and model that these providers offer", () => {
+  const requested = new Set(requests.map(({ task, model }) => `${task} ${model}`));
+  const offered = fakedProviders.flatMap(({ offers }) =>
+    offers.filter(({ lifecycle }) => lifecycle?.state !== "retired").map(({ task, model }) => `${task} ${model}`),
+  );
+  expect([...new Set(offered)].filter((offer) => !requested.has(offer))).toEqual([]);
+});
+
+it("every request is served by as many providers as expected", () => {
+  const short = requests.filter(({ name, minProviders }) => (providersByRequest.get(name)?.size ?? 0) < minProviders);
   expect(
     short.map(
-      ({ name, minProviders: by }) =>
-        `${name}: ${[...(providersByRequest.get(name) ?? [])].join(", ") || "nobody"} of ${by}`,
+      ({ name, minProviders }) =>
+        `${name}: ${[...(providersByRequest.get(name) ?? [])].join(", ") || "none"}, expected ${minProviders}`,
     ),
   ).toEqual([]);
 });

@@ -1,9 +1,11 @@
-// The corpus of attacks as addresses of webhooks: refused by their looks when they are given, and where only a name or an
-// answer is the attack, nobody inside is ever connected. The server notes every connection that it tries.
+// The corpus of attacks as webhook URLs: static attacks are rejected when they are set; where only a name or a response
+// is the attack, no internal host is ever contacted. The server logs every connection that it tries.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { operations } from "../../src/operations/all.ts";
 import { type AttackServers, PUBLIC_TEST_IP, startAttackServers } from "../ssrf/attack-servers.ts";
 import { type ConnectionLog, connectionLogEnv, readConnectionLog } from "../ssrf/connection-log.ts";
 import { casesOfStage, corpus, dnsRecords, OWN_NAMES, urlOfCase } from "../ssrf/corpus.ts";
@@ -49,7 +51,7 @@ afterAll(async () => {
 }, 60_000);
 beforeEach(() => void attempts.drain());
 
-/** Ports below these are nobody's part: the parts of a world listen at ports that were free. */
+/** The components of a test environment listen on random ports from here on. */
 const PARTS_FROM = 10_000;
 const foreign = () =>
   attempts
@@ -58,8 +60,18 @@ const foreign = () =>
 const count = async (table: string): Promise<number> =>
   Number((await environment.query(`select count(*) from ${table}`))[0]!.count);
 
-describe("an address of a webhook", () => {
-  test("that is refused by its looks makes neither a run nor a webhook, and nobody is asked", async () => {
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+
+async function imageForm(fields: Record<string, string> = {}): Promise<FormData> {
+  const image = sharp({ create: { width: 32, height: 32, channels: 3, background: "#37a" } });
+  const form = new FormData();
+  form.append("file", new Blob([new Uint8Array(await image.png().toBuffer())], { type: "image/png" }), "a.png");
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  return form;
+}
+
+describe("a webhook URL", () => {
+  test("that is statically invalid creates neither a run nor a webhook, and no DNS query is sent", async () => {
     const before = [await count("runs"), await count("webhooks")];
     const asked = nameServer.total();
     const codes: Record<string, number> = {};
@@ -70,7 +82,7 @@ describe("an address of a webhook", () => {
       ]) {
         const told = `${answer.status} ${answer.body.code}`;
         codes[told] = (codes[told] ?? 0) + 1;
-        // What is not even an http address is a misfit of the field.
+        // A URL that is not http is a validation error of the field.
         const isWeb = /^https?:\/\/\S+$/i.test(url) && [...url].length <= 2048;
         expect([url, told]).toEqual([url, isWeb ? "422 webhook_url_not_allowed" : "400 validation_error"]);
       }
@@ -81,29 +93,24 @@ describe("an address of a webhook", () => {
     expect(foreign()).toEqual([]);
   }, 120_000);
 
-  test("of every operation that takes one is looked at", async () => {
+  test("is checked by every operation that accepts one", async () => {
     const webhook_url = "https://169.254.169.254/latest/meta-data/";
-    const image_url = "https://example.com/a.png";
-    const asks: [path: string, body: object][] = [
-      ["/runs/generate", { prompt: "x" }],
-      ["/runs/video", { image_url }],
-      ["/edits/upscale", { image_url }],
-      ["/edits/vendora", { prompt: "x", image_url }],
-      ["/images/describe", { image_url }],
-      ["/prompts/enhance", { prompt: "x" }],
-    ];
-    for (const [path, body] of asks) {
-      const answer = await caller.post(path, { ...body, webhook_url });
-      expect([path, answer.status, answer.body.code]).toEqual([path, 422, "webhook_url_not_allowed"]);
+    const accepting = operations.filter(({ input }) => "webhook_url" in input.shape);
+    const runOperations = operations.filter(({ plan }) => plan !== undefined);
+    expect(accepting).toEqual(expect.arrayContaining(runOperations));
+    const run = (await caller.post("/upload", await imageForm())).body.data.run_id;
+    for (const { name, http, example } of accepting) {
+      const body = JSON.parse(JSON.stringify(example).replaceAll(UUID, run));
+      const response = await caller.post(
+        http.path,
+        http.bodies?.includes("json") ? { ...body, webhook_url } : await imageForm({ webhook_url }),
+      );
+      expect([name, response.status, response.body.code]).toEqual([name, 422, "webhook_url_not_allowed"]);
     }
-    const form = new FormData();
-    form.append("file", new Blob([Buffer.from("x")], { type: "image/png" }), "a.png");
-    form.append("webhook_url", webhook_url);
-    expect((await caller.post("/upload", form)).body.code).toBe("webhook_url_not_allowed");
     expect(foreign()).toEqual([]);
   });
 
-  test("whose name, redirect or answer is the attack is written to without anybody inside being connected", async () => {
+  test("whose name, redirect or response is the attack gets messages without a connection to an internal host", async () => {
     const cases = corpus.attack.filter(({ stage }) => stage !== "static");
     const runs = await Promise.all(
       cases.map(async (each) => {
@@ -121,7 +128,7 @@ describe("an address of a webhook", () => {
       if (stage === "redirect" && error === null) expect([url, status]).not.toEqual([url, 204]);
     }
     expect(foreign()).toEqual([]);
-    // Redirects were seen and left: each run's message made one connection at most.
+    // Redirects are not followed: each run's message made one connection at most.
     expect(runs.length).toBe(40);
   }, 120_000);
 });
