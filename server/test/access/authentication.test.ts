@@ -1,4 +1,5 @@
-// The door under attack and under load: what is malformed costs nothing, what is revoked is gone, what is narrow stays so.
+// Authentication under attack and under load: malformed credentials cost no query, revoked ones are rejected, scopes
+// stay narrow.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -77,12 +78,12 @@ describe("a malformed credential", () => {
     await environment.query("select pg_reload_conf()");
   }, 120_000);
 
-  it("that is well-formed and nobody's is refused as quickly as it is said", async () => {
+  it("that is well-formed and unknown is rejected as quickly as a malformed one", async () => {
     const answers = await Promise.all(Array.from({ length: 500 }, () => status({ "x-api-key": generateApiKey() })));
     expect(new Set(answers)).toEqual(new Set([401]));
   });
 
-  it("in an address is refused, whatever stands in the headers", async () => {
+  it("in a URL is rejected, whatever the headers contain", async () => {
     for (const name of ["api_key", "token", "access_token"]) {
       const answer = await ann.caller.get(`/runs?${name}=${ann.key}`);
       expect([name, ...told(answer)]).toEqual([name, 400, "validation_error"]);
@@ -111,7 +112,7 @@ describe("a key that another process revokes", () => {
       void one.finally(() => under.delete(one));
     }, 5);
     await new Promise((resolve) => setTimeout(resolve, 2000));
-    // Straight in the database, so that the process that is asked hears of it from nobody.
+    // Directly in the database, so that the process under test gets no notification.
     await environment.query("update api_keys set revoked_at = now() where key_id = $1", [key_id]);
     const revoked = performance.now();
     await new Promise((resolve) => setTimeout(resolve, 12_000));
@@ -129,7 +130,7 @@ describe("a key that another process revokes", () => {
 });
 
 describe("scopes and what they let one do with keys", () => {
-  // Another key of the tenant has the scope keys:read; so has the one that is asked for.
+  // Another key of the tenant has the scope keys:read, and so has the requested one.
   const [yes, no] = ["may", "insufficient_scope"];
   const TABLE: Record<string, string[]> = {
     //              create list get update rotate revoke

@@ -12,7 +12,7 @@ export type IdKind =
   | ("webhook" | "delivery" | "listener");
 export type IdField = { operation: Operation; path: string[]; kind: IdKind; isFilter: boolean };
 
-/** Ids that are meant to be another's, or are nobody's. */
+/** IDs of another tenant, or IDs that do not exist. */
 const EXEMPT_FIELDS: Record<string, string> = {
   "members.add user_id": "whom one takes in; people are named anew in every tenant",
   "models.grants.create tenant_id": "whom it is given to",
@@ -24,7 +24,7 @@ const EXEMPT_FIELDS: Record<string, string> = {
   "models.update deployment_id": "names of LoRAs are one list for all",
 };
 
-/** What has to be said beside an id for the operation to look at it, where the example does not do. */
+/** Fields that the operation needs beside the ID before it looks the ID up, where the example does not have them. */
 const REQUIRED_WITH_ID: Record<string, JsonObject> = {
   "images.generate run_ids": { model_type: "flux-kontext-multi", prompt: "both" },
   "images.generate image_urls": { model_type: "gemini-2.5", prompt: "both" },
@@ -88,15 +88,15 @@ export function listIdFields(operation: Operation): IdField[] {
     const kind = kindOf(operation, path, schema);
     if (!kind) throw new Error(`${place}: whose id is it? Say so in kindOf, or in EXEMPT why it does not matter.`);
     const isFilter = operation.http.method === "GET" && !operation.http.path.includes(`:${path[0]}`);
-    // A stream without end would not tell that there is nothing: whoever names a run there must own it.
+    // A stream without end cannot report that a run does not exist, so its filter is checked for ownership first.
     return [{ operation, path, kind, isFilter: isFilter && kind !== "cursor" && !operation.events }];
   });
 }
 
-/** Addresses of pictures that are shown to people and that nobody of ours ever asks for. */
+/** URLs of images that are only displayed; the server never fetches them. */
 const DISPLAY_ONLY_FIELDS = ["preview_image_url"];
 
-/** Every place where an address of a picture can stand. */
+/** Every field that accepts an image URL. */
 export const listImageUrlFields = (): IdField[] =>
   baseOperations.flatMap((operation) =>
     findSchemaFields(schemaOf(operation), (path, { type, ...schema }) => {
@@ -105,12 +105,12 @@ export const listImageUrlFields = (): IdField[] =>
     }).map(({ path }) => ({ operation, path, kind: "run" as const, isFilter: false })),
   );
 
-/** An input that the operation takes, with this id in this place and as little as possible beside it. */
+/** A minimal valid input of the operation with this ID in this field. */
 export function buildInputWithId({ operation, path }: IdField, id: string): JsonObject {
   const schema = schemaOf(operation);
   const place = `${operation.name} ${path[0]}`;
   const bare = Object.fromEntries(
-    Object.entries(operation.example).filter(([name]) => !isPicture(schema.properties?.[name])),
+    Object.entries(operation.example).filter(([name]) => !isImage(schema.properties?.[name])),
   );
   const candidates = REQUIRED_WITH_ID[place]
     ? [REQUIRED_WITH_ID[place]]
@@ -129,14 +129,14 @@ export function buildInputWithId({ operation, path }: IdField, id: string): Json
   return fits;
 }
 
-/** Two pictures where an operation wants a picture and a mask. */
+/** Two images where an operation wants an image and a mask. */
 const withImageAndMask = ({ example }: Operation): JsonObject => ({
   ...example,
   image_url: "https://example.com/a.png",
 });
 
-const isPicture = (schema: Schema | undefined): boolean =>
-  schema !== undefined && (schema["x-widget"] === "image" || (schema.items !== undefined && isPicture(schema.items)));
+const isImage = (schema: Schema | undefined): boolean =>
+  schema !== undefined && (schema["x-widget"] === "image" || (schema.items !== undefined && isImage(schema.items)));
 
 const filesOf = ({ properties = {} }: Schema): JsonObject =>
   Object.fromEntries(
@@ -154,7 +154,7 @@ function put(base: unknown, [first, ...rest]: string[], at: { id: string; schema
   if (first === undefined) return at.id as never;
   const known = (base as JsonObject | undefined)?.[first];
   if (rest[0] === "0") {
-    // Lists of pictures want two; all of it is the same.
+    // Lists of images want two; all of it is the same.
     const [given] = (known as unknown[] | undefined) ?? [];
     const entry =
       rest.length === 1

@@ -10,7 +10,7 @@ const SECRET = "a secret of a client in a test";
 
 export type IdentityProvider = {
   issuer: string;
-  /** An access token for this person with this scope, as the provider itself makes it. */
+  /** An access token for this user with this scope, as the identity provider issues it. */
   tokenFor(client: string, scope: string): Promise<string>;
   /** From now on these keys are published, and the first of them signs. */
   rotate(signers: Signer[]): Promise<void>;

@@ -1,4 +1,5 @@
-// No operation shows one tenant anything of another: with both walls, and with only the second one standing.
+// No operation exposes data of another tenant: with both the tenant filters and row-level security, and with row-level
+// security alone.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -73,12 +74,12 @@ afterAll(async () => {
 /** Eve has two of everything, so that all her lists have a second page. */
 async function fill(query: (text: string, values?: unknown[]) => never): Promise<void> {
   const her = createHttpCaller({ ...api, key: eve.key });
-  const picture = await sharp({ create: { width: 32, height: 32, channels: 3, background: "red" } })
+  const image = await sharp({ create: { width: 32, height: 32, channels: 3, background: "red" } })
     .png()
     .toBuffer();
   for (let n = 0; n < 2; n++) {
     const form = new FormData();
-    form.set("file", new Blob([new Uint8Array(picture)], { type: "image/png" }), "a.png");
+    form.set("file", new Blob([new Uint8Array(image)], { type: "image/png" }), "a.png");
     const upload = (await her.post("/upload", form)).body.data;
     theirs.run = upload.run_id;
     theirs.file = upload.image_url;
@@ -103,7 +104,7 @@ async function fill(query: (text: string, values?: unknown[]) => never): Promise
   }
 }
 
-/** A cursor is looked at in a list that Ann may see; the list of a model's grants needs a model of hers. */
+/** A cursor is used in a list that Ann may read; the list of a model's grants needs a model of hers. */
 const foreign = (kind: string, { operation }: IdField) =>
   kind === "cursor" ? cursors[operation.name]! : theirs[kind]!;
 const walked = positions.filter(
@@ -116,8 +117,8 @@ const countRows = async () =>
     "select (select count(*) from runs)::int as runs, (select count(*) from api_keys)::int as keys, (select count(*) from models)::int as models",
   );
 
-describe("the walk", () => {
-  it("has a row for every operation that takes an id, and says of the others that they take none", () => {
+describe("another tenant's IDs", () => {
+  it("are tested in every operation that takes an ID; the other operations are listed", () => {
     const without = baseOperations.filter((operation) => !walked.some((position) => position.operation === operation));
     expect(without.map(({ name }) => name).sort()).toEqual([
       ...["members.add", "models.create", "prompts.create", "prompts.enhance", "runs.estimate"],
@@ -135,7 +136,7 @@ describe("the walk", () => {
     console.log(`${cells.length} cells: ${walked.length} places, ${credentials.length} credentials`);
   }, 120_000);
 
-  it("holds with the second wall alone, and would show if that fell too", async () => {
+  it("are rejected by row-level security alone, and the test detects when that is off too", async () => {
     const count = { rewritten: 0 };
     const second = await startTestApi(database, env, (db) => withoutTenantFilters(db, count));
     try {
@@ -160,7 +161,7 @@ describe("the walk", () => {
 });
 
 describe("what has no place in an operation", () => {
-  it("a key for repeating is another tenant's own: nothing of theirs is answered", async () => {
+  it("an idempotency key belongs to one tenant: a request of another tenant does not replay its run", async () => {
     const creating = baseOperations.filter(({ http }) => http.method === "POST" && http.bodies?.includes("json"));
     for (const { name, http, example } of creating) {
       if (http.path.includes(":") || name.startsWith("tenants.")) continue;
@@ -180,7 +181,7 @@ describe("what has no place in an operation", () => {
     }
   }, 60_000);
 
-  it("a file needs the signature of its own address, and another's or none is as good as no file", async () => {
+  it("a file needs the signature of its own URL; with another signature or none it is not found", async () => {
     const [id = "", signature = ""] = theirs.file!.split("/").slice(-2);
     const read = async (path: string) => {
       const response = await fetch(`${api.url}/files/${path}`);

@@ -1,4 +1,4 @@
-// Walks every operation with another tenant's ids in every place that takes one, and says what came of it.
+// Calls every operation with another tenant's IDs in every field that takes one, and reports the results.
 import { type ServerType, serve } from "@hono/node-server";
 import { v7 } from "uuid";
 import { composeServices } from "../../src/compose.ts";
@@ -14,7 +14,7 @@ import { buildInputWithId, type IdField, type IdKind } from "./id-fields.ts";
 
 export type TestApi = { url: string; close(): Promise<void> };
 
-/** The whole web face on a socket, on a real database; `wrap` may change what statements say before they are sent. */
+/** The whole HTTP API on a socket with a real database; `wrap` can change statements before they are sent. */
 export async function startTestApi(
   { url }: TestDatabase,
   env: Record<string, string>,
@@ -74,7 +74,7 @@ function formOf(fields: JsonObject): FormData {
   form.set("file", new Blob([PIXELS], { type: "image/png" }), "a.png");
   return form;
 }
-/** Not looked at: whoever names a foreign parent is refused before. */
+/** Not reached: a foreign parent is rejected before. */
 const PIXELS = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
 const plain = ({ status, body, headers }: ApiResponse, id: string) =>
@@ -104,7 +104,7 @@ export async function checkIsolation(
       const unknown = await sendWithId(api, key, position, nobodys);
       const isAlike = plain(answer, theirs) === plain(unknown, nobodys);
       const told = `${answer.status} ${answer.body?.code ?? (answer.body?.data?.length === 0 ? "nothing" : "something")}`;
-      // A token manages neither keys nor people, so it does not get as far as the id.
+      // A token cannot manage keys or members, so it is rejected before the ID is looked up.
       const expected = [...expectedOf(kind, isFilter), ...(name === "token" ? ["403 permission_denied"] : [])];
       const verdict = expected.includes(told) && isAlike ? "good" : `${told}${isAlike ? "" : ", unlike an unknown id"}`;
       cells.push({ place: `${operation.name} ${position.path.join(".")}`, kind, credential: name, outcome: verdict });

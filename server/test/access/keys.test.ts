@@ -1,4 +1,4 @@
-// Keys, people and tenants over HTTP: who may give what to whom, and how soon what was taken away is gone.
+// Keys, members and tenants over HTTP: which rights a caller can pass on, and how soon a revocation takes effect.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findTamperedAuditEntries } from "../../src/db/access/audit-log.ts";
 import { connectDatabase } from "../../src/db/connect.ts";
@@ -124,7 +124,7 @@ describe("a key", () => {
   });
 });
 
-describe("people", () => {
+describe("members", () => {
   it("have roles that hold for all their keys, at once and until they are changed", async () => {
     const added = await ann.caller.post("/members", { user_id: "ben@acme", role: "developer", name: "Ben" });
     expect(added).toMatchObject({ status: 201, body: { user_id: "ben@acme", role: "developer" } });
@@ -197,7 +197,7 @@ describe("the operator", () => {
 });
 
 describe("the log", () => {
-  it("tells every change with who did it, page by page, and shows what was done to it", async () => {
+  it("lists every change with its author, page by page, and the changed values", async () => {
     const eve = await createTestTenant(environment, { user_id: "eve" });
     const { id } = (await eve.caller.post("/keys", { name: "k", scopes: ["runs:read"] })).body;
     await patch(eve, `/keys/${id}`, { name: "l" });

@@ -1,4 +1,4 @@
-// The corpus of tokens against the real door: real keys, a real list of keys on a socket, a real database.
+// The token corpus against the real authentication: real keys, a real JWKS endpoint, a real database.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { v7 } from "uuid";
@@ -76,7 +76,7 @@ const verdict = ({ token }: TokenCase) =>
     (thrown) => thrown.code as string,
   );
 
-it("refuses each of forty, in one of two words, and asks no stranger for anything", async () => {
+it("rejects each of forty with one of two codes, and sends no request to unknown hosts", async () => {
   expect(corpus.refused).toHaveLength(40);
   const verdicts = await Promise.all(corpus.refused.map(async (each) => [each.name, await verdict(each)]));
   const expected = corpus.refused.map(({ name }) => [
@@ -87,7 +87,7 @@ it("refuses each of forty, in one of two words, and asks no stranger for anythin
   expect(asked.filter((path) => path.startsWith("/canary"))).toEqual([]);
 });
 
-it("accepts each of six, as the tenant and the person that its issuer stands for", async () => {
+it("accepts each of six as the tenant and the user of its issuer", async () => {
   expect(corpus.accepted).toHaveLength(6);
   for (const each of corpus.accepted) {
     expect([each.name, await verdict(each)]).toEqual([
@@ -103,7 +103,7 @@ it("accepts each of six, as the tenant and the person that its issuer stands for
   }
 });
 
-it("asks the issuer for its keys at most once in half a minute, whatever tokens name", async () => {
+it("requests the keys of an issuer at most once in 30 s, whatever key IDs tokens name", async () => {
   const before = asked.length;
   const [head = ""] = corpus.accepted[0]!.token.split(".");
   const header = JSON.parse(Buffer.from(head, "base64url").toString());

@@ -1,5 +1,5 @@
-// The engine alone, for comparison: a workflow with the same steps and the same wait as a run, and nothing in them. The
-// second step has its bell rung over HTTP, as a vendor's callback would.
+// The engine alone, as a baseline: a workflow with the same steps and the same wait as a run, and empty steps. The
+// wakeup of the second step is resolved over HTTP, as a provider's callback would.
 import { createServer } from "node:http2";
 import * as restate from "@restatedev/restate-sdk";
 import { Agent, request } from "undici";

@@ -1,4 +1,4 @@
-// Runs/s and CPU of the bare engine: the yardstick for what the rest of the house costs.
+// Runs per second and CPU of the bare engine: the baseline for the overhead of the service.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// The whole service under the same load, with a vendor that needs no time; and what a customer feels at an easy pace.
+// The whole service under the same load, with a provider that needs no time; and the latency at a moderate rate.
 import { Agent, request } from "undici";
 import type { TestEnvironment } from "../support/test-environment.ts";
 import { measureCpu } from "./cpu.ts";
@@ -41,7 +41,7 @@ export async function measureFullService(world: TestEnvironment, runs: number, a
 
 export type Latency = { acceptMs: number[]; toVendorMs: number[] };
 
-/** POSTs at a steady pace: how long until the answer, and until the vendor has the job. */
+/** POSTs at a steady rate: latency until the response, and until the provider has the job. */
 export async function measureLatency(world: TestEnvironment, perSecond: number, seconds: number): Promise<Latency> {
   const post = createRunPoster(world, 32);
   const acceptMs: number[] = [];

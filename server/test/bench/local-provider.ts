@@ -1,4 +1,4 @@
-// `npx node server/test/bench/local.ts`: picture work through the local provider beside bare sharp doing the same, in
+// `npx node server/test/bench/local.ts`: image work through the local provider beside bare sharp doing the same, in
 // turns in one process, so that a busy machine is busy for both.
 import sharp from "sharp";
 import "../../src/images/allowed-formats.ts";
@@ -10,7 +10,7 @@ const SIDE = 1024;
 const ROUNDS = 25;
 const GOAL = 2;
 
-/** A picture with slopes, edges and a little grain, so that compressing it is real work. */
+/** An image with slopes, edges and a little grain, so that compressing it is real work. */
 const scene = (hue: number) => {
   const data = Buffer.alloc(SIDE * SIDE * 3);
   for (let pixel = 0; pixel < SIDE * SIDE; pixel++) {

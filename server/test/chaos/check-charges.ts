@@ -1,4 +1,5 @@
-// Campaigns are paid for: a tenant with a balance, a vendor with prices. Afterwards our books are held against the vendor's.
+// Campaigns spend money: a tenant with a balance, a fake vendor with prices. Afterwards the ledger is compared with the
+// vendor's.
 import { fileURLToPath } from "node:url";
 import { createHttpCaller, readSandboxLedger } from "../support/api-caller.ts";
 import { checkLedgerOf } from "../support/check-ledger.ts";
@@ -24,7 +25,7 @@ export async function startPrepaidEnvironment({ env, ...options }: TestEnvironme
 
 type RunCharges = { run_id: string; status: string; settled: number; wasted: number; held: number };
 
-/** The promises of the books, whoever was paid. */
+/** The invariants of the ledger, independent of the provider. */
 export const checkLedgerInvariants = async (world: TestEnvironment) =>
   (await checkLedgerOf(world)).map(({ promise, broken }) => ({
     promise,

@@ -119,7 +119,7 @@ async function checkEngine(environment: TestEnvironment): Promise<CheckResult[]>
   return [finding("no invocation is stuck in the engine", !isStuck, saw)];
 }
 
-/** A node that has just come back needs a moment before it can be asked about what it holds. */
+/** A node that has just restarted needs a moment before it can be queried. */
 async function queryEngine(environment: TestEnvironment): Promise<{ status: string; n: number }[]> {
   const query = "select status, count(*) as n from sys_invocation where target_service_name = 'Run' group by status";
   for (let tries = 0; ; tries++) {

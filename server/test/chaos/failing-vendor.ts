@@ -81,7 +81,7 @@ async function post(
   const response = await fetch(`${world.url}/api/v1/runs/generate`, {
     method: "POST",
     headers: { authorization: `Bearer ${world.key}`, "content-type": "application/json" },
-    body: JSON.stringify({ prompt: `a picture of ${word}`, model_type: model }),
+    body: JSON.stringify({ prompt: `an image of ${word}`, model_type: model }),
   });
   const { run_id } = (await response.json()) as { run_id: string };
   posted.push({ run_id, word, model, phase });
@@ -90,7 +90,7 @@ async function post(
 const countOpenCircuits = async (world: TestEnvironment) =>
   (await world.query("select 1 from offer_health where provider = 'fal' and open_until is not null")).length;
 
-/** One run after the other is tried until the vendor's offer is trusted again. */
+/** One run after the other is tried until the circuit breaker of the vendor's offer closes. */
 async function waitUntilRecovered(world: TestEnvironment): Promise<void> {
   const until = Date.now() + 60_000;
   for (const spare: FailoverRun[] = []; (await countOpenCircuits(world)) > 0 && Date.now() < until; ) {

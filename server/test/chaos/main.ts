@@ -1,4 +1,4 @@
-// `npm run chaos`: kills everything that can be killed and compares the books.
+// `npm run chaos`: kills every component and compares the ledgers.
 import { isShort, runCampaign } from "../support/campaign.ts";
 import { failingVendorCampaign } from "./failing-vendor.ts";
 import { engineNodeLoss, killsAtCrashPoints, lostEngineJournal, randomKills } from "./process-kills.ts";

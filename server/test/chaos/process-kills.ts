@@ -24,8 +24,8 @@ const ENV = { SUBMIT_SECONDS: "8", UNKNOWN_SECONDS: "25", LOOKUP_GRACE_SECONDS: 
 const classes = Object.keys(MODEL_BY_RECOVERY_CLASS) as RecoveryClass[];
 
 /**
- * Vendor calls of 0.2 s and of 3 s; a run at the vendor lasts a moment more. In a short campaign chance alone may leave a
- * class without a lost answer, so there the vendor itself drops a few, of every class.
+ * Jobs of 0.2 s and of 3 s at the vendor. A short campaign may by chance lose no response of a class, so there the
+ * vendor itself drops a few of every class.
  */
 const createRunRequests = (count: number, mayDrop: boolean): RunRequestSpec[] =>
   Array.from({ length: count }, (_, index) => {
@@ -67,7 +67,7 @@ export async function randomKills(
   }
 }
 
-/** A vendor that calls back is never given up in time; the campaign over vendors sees to that moment. */
+/** A vendor with callbacks never reaches the polling timeout; the vendor campaign covers that crash point. */
 const CAMPAIGN_CRASH_POINTS = CRASH_POINTS.filter((moment) => moment !== "given_up");
 const PROCESS_OF_CRASH_POINT: Partial<Record<CrashPoint, ProcessName>> = {
   request_read: "api",
@@ -75,7 +75,7 @@ const PROCESS_OF_CRASH_POINT: Partial<Record<CrashPoint, ProcessName>> = {
   answering: "api",
 };
 
-/** The process dies by itself exactly there, for each class of vendor. */
+/** The process exits exactly at the crash point, for each class of vendor. */
 export async function killsAtCrashPoints(rounds: number, log: Log): Promise<CampaignReport> {
   const environment = await startPrepaidEnvironment({ roles: "split", env: ENV });
   const posted: PostedRun[] = [];
@@ -114,7 +114,7 @@ export async function killsAtCrashPoints(rounds: number, log: Log): Promise<Camp
   }
 }
 
-/** Sent and not answered: before the vendor has taken the job, and after. */
+/** Sent without a response: before the vendor has accepted the job, and after. */
 async function killsDuringSubmission(world: TestEnvironment, rounds: number, log: Log): Promise<PostedRun[]> {
   const posted: PostedRun[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -143,7 +143,7 @@ async function waitForAttempts(world: TestEnvironment, posts: PostedRun[]): Prom
   }
 }
 
-/** The engine's disk is gone while runs are under way: everything goes on from PostgreSQL. */
+/** The engine loses its disk while runs are in progress: all runs continue from PostgreSQL. */
 export async function lostEngineJournal(runs: number, log: Log): Promise<CampaignReport> {
   const environment = await startPrepaidEnvironment({ roles: "split", env: ENV });
   try {

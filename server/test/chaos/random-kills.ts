@@ -1,10 +1,10 @@
-// Kills parts with -9 at random moments and starts them again, never two at once, until told to stop.
+// Kills components with -9 at random times and restarts them, never two at once, until stopped.
 import { setTimeout as pause } from "node:timers/promises";
 import type { ProcessName, TestEnvironment } from "../support/test-environment.ts";
 
 export type KillCounts = Record<ProcessName, number>;
 
-/** Draws from a list in which the important places stand more often. */
+/** Draws from a list in which important components appear more often. */
 const TARGETS: ProcessName[] = ["worker", "worker", "worker2", "worker2", "api", "api", "restate", "postgres"];
 
 export async function killRandomly(

@@ -1,8 +1,8 @@
-// Customers of a campaign: each posts one run under one key and asks again until it has an answer, as a good client does.
+// Clients of a campaign: each posts one run under one idempotency key and retries until it has a response.
 import { randomUUID } from "node:crypto";
 import type { TestEnvironment } from "../support/test-environment.ts";
 
-/** How the vendor can be asked about a lost answer: by our key, by look-up, or not at all. */
+/** How a vendor can be asked about a lost response: by our idempotency key, by look-up, or not at all. */
 export const MODEL_BY_RECOVERY_CLASS = { A: "flux-dev", B: "qwen-image-edit", C: "vendora" } as const;
 export type RecoveryClass = keyof typeof MODEL_BY_RECOVERY_CLASS;
 
@@ -57,7 +57,7 @@ async function postOnce(environment: TestEnvironment, order: RunRequestSpec, key
   }
 }
 
-/** Posts runs one after the other at a steady rate, as long as it is told to. */
+/** Posts runs one after the other at a steady rate until stopped. */
 export async function postWhile(
   environment: TestEnvironment,
   goesOn: () => boolean,

@@ -1,5 +1,5 @@
-// The kill campaign over vendors of every kind: a queue with callbacks, one that can be searched, our own machines, one that
-// answers only when the picture is there, and one that can only be asked. Each vendor's own ledger is the judge.
+// The kill campaign over vendors of every kind: a queue with callbacks, one with search, self-hosted machines, one that
+// responds only with the finished image, and one that can only be polled. The ledger of each vendor decides.
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { fakeComfyui } from "../fake-vendors/comfyui.ts";
@@ -13,7 +13,7 @@ import { startTestEnvironment, type TestEnvironment } from "../support/test-envi
 import { checkLedgerInvariants } from "./check-charges.ts";
 import { waitUntilAllEnded } from "./run-load.ts";
 
-/** What each vendor is asked for. With these five switched on, each of these goes to that vendor first. */
+/** The request for each vendor. With these five enabled, each request goes to its vendor first. */
 const VENDOR_REQUESTS: {
   kit: FakeVendorDefinition;
   recovery: "find" | "none";
@@ -40,9 +40,9 @@ const ENV = {
   // Every vendor fails all the time: this campaign tests unknown outcomes, so the circuit breaker stays closed.
   BREAKER_FAILURES: "100000",
 };
-/** M5: intent written. M6: sent, no answer. M7: answer read, or not waited for any longer. M8: waiting, and what comes after. */
+/** M5: intent written. M6: sent, no response. M7: response read, or timed out. M8: waiting, and what follows. */
 const CRASH_POINTS_UNDER_TEST = ["intent_written", "answer_read", "given_up", "result_read", "file_stored"] as const;
-/** These lose the first answer, so that there is something to give up. */
+/** These lose the first response, so that there is an unknown outcome. */
 const VENDORS_THAT_LOSE_RESPONSES = [fakeOpenai.id, fakeRunway.id];
 
 type VendorRun = { run_id: string; vendor: string; word: string };
@@ -80,7 +80,7 @@ async function post({ world, posted }: VendorCampaign, order: (typeof VENDOR_REQ
     const response = await fetch(`${world.url}/api/v1${order.path}`, {
       method: "POST",
       headers: { authorization: `Bearer ${world.key}`, "content-type": "application/json", "idempotency-key": key },
-      body: JSON.stringify({ prompt: `a picture of ${word}`, ...order.body }),
+      body: JSON.stringify({ prompt: `an image of ${word}`, ...order.body }),
       signal: AbortSignal.timeout(10_000),
     }).catch(() => undefined);
     if (response && response.status < 300) {
@@ -93,12 +93,12 @@ async function post({ world, posted }: VendorCampaign, order: (typeof VENDOR_REQ
   }
 }
 
-/** The worker dies by itself exactly there, with a run of each vendor under way. */
+/** The worker exits exactly at the crash point, with a run of each vendor in progress. */
 async function killAtCrashPoints(street: VendorCampaign, rounds: number, log: Log): Promise<number> {
   let kills = 0;
   for (const moment of CRASH_POINTS_UNDER_TEST) {
     for (let round = 0; round < rounds; round++) {
-      // One vendor after the other comes first to the moment, so that each of them is hit.
+      // The vendors reach the crash point in turns, so that each is hit.
       const order = [
         ...VENDOR_REQUESTS.slice(round % VENDOR_REQUESTS.length),
         ...VENDOR_REQUESTS.slice(0, round % VENDOR_REQUESTS.length),
@@ -124,7 +124,10 @@ async function killAtCrashPoints(street: VendorCampaign, rounds: number, log: Lo
   return kills;
 }
 
-/** Answers take a while, some lines are cut after the job was taken, and the worker is killed again and again (M6, M8). */
+/**
+ * Responses are slow, some connections are cut after the job was accepted, and the worker is killed repeatedly (M6,
+ * M8).
+ */
 async function killUnderLoad(street: VendorCampaign, runs: number, log: Log): Promise<number> {
   let isOver = false;
   let kills = 0;

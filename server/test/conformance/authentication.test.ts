@@ -1,4 +1,4 @@
-// Who may come in, as far as it can be seen with the one key of a development installation.
+// Authentication, as far as the one key of a development installation shows it.
 import { describe, expect, it } from "vitest";
 import { statusAndCode } from "./run-requests.ts";
 import { useSuite } from "./suite.ts";
@@ -7,11 +7,11 @@ const suite = useSuite();
 
 /** Reads the list of runs with these headers and no others. */
 async function readWith(headers: Record<string, string>) {
-  const response = await fetch(`${suite.world.url}/api/v1/runs`, { headers });
+  const response = await fetch(`${suite.environment.url}/api/v1/runs`, { headers });
   return { status: response.status, headers: response.headers, body: (await response.json()) as any };
 }
-const key = () => suite.world.key;
-/** A well-formed key of nobody's: forty characters of chance and the sum of the known one. */
+const key = () => suite.environment.key;
+/** A well-formed unknown key: forty random characters and a valid checksum. */
 const otherKey = () => `gsk_${"0".repeat(40)}${key().slice(-6)}`;
 
 describe("a credential", () => {
@@ -48,7 +48,7 @@ describe("a credential", () => {
     }
   });
 
-  it("that is malformed and one that is unknown are told alike", async () => {
+  it("that is malformed and one that is unknown get the same response", async () => {
     const answers = [
       await readWith({ authorization: "Bearer nonsense" }),
       await readWith({ authorization: `Bearer ${otherKey()}` }),

@@ -24,11 +24,11 @@ const CHARACTER = "/runs/character";
 const REFERENCE = "/runs/reference";
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
-let picture: Buffer;
+let sourceImage: Buffer;
 let portrait: string;
 beforeAll(async () => {
-  picture = await drawScene();
-  portrait = await suite.uploadImage(picture);
+  sourceImage = await drawScene();
+  portrait = await suite.uploadImage(sourceImage);
 });
 
 const shaOf = (run: any) => run.outputs[0].sha256;
@@ -45,7 +45,7 @@ function expectEnvelope({ body }: ApiResponse, runType: string): void {
   if (run_type !== undefined) expect(run_type).toBe(runType);
 }
 
-/** Every value is taken by us and by the vendor; the other one is refused by its path. */
+/** Every value is accepted by the API and the provider; any other value is rejected with its path. */
 async function exactly(path: string, body: object, field: string, values: unknown[], other: unknown): Promise<void> {
   const runs = await Promise.all(
     values.map((value) => postRefused(suite, path, { prompt: REFUSED_PROMPT, ...body, [field]: value })),
@@ -58,13 +58,13 @@ async function exactly(path: string, body: object, field: string, values: unknow
 describe("images of a character", () => {
   const character = (fields: object = {}) => ({
     prompt: withoutDelay("in a meadow"),
-    character_reference_image: toDataUrl(picture),
+    character_reference_image: toDataUrl(sourceImage),
     resolution: "720",
     seed: 9,
     ...fields,
   });
 
-  it("[CHR-001] a prompt and a picture of the character are accepted with an envelope", async () => {
+  it("[CHR-001] a prompt and an image of the character are accepted with an envelope", async () => {
     const answer = await suite.caller.post(CHARACTER, {
       prompt: REFUSED_PROMPT,
       character_reference_image: suite.imageUrl(),
@@ -76,10 +76,10 @@ describe("images of a character", () => {
   it("[CHR-002] [CHR-007] [CHR-008] a file of a form, an address, base64 and a run serve alike as the reference", async () => {
     const { character_reference_image: _, seed, ...fields } = character();
     const bodies = [
-      suite.form({ ...fields, seed: String(seed), character_reference_file: picture }),
+      suite.form({ ...fields, seed: String(seed), character_reference_file: sourceImage }),
       character({ character_reference_image: suite.imageUrl() }),
       character(),
-      character({ character_reference_image: picture.toString("base64") }),
+      character({ character_reference_image: sourceImage.toString("base64") }),
       { ...fields, seed, character_reference_run_id: portrait },
     ];
     const runs = await Promise.all(bodies.map((body) => postAndWait(suite, CHARACTER, body)));
@@ -137,10 +137,10 @@ describe("images of a character", () => {
     );
   });
 
-  it("[CHR-016] the character is put into a picture, within its mask", async () => {
+  it("[CHR-016] the character is put into an image, within its mask", async () => {
     const place = { image: suite.imageUrl(), mask: toDataUrl(await rightHalfMask()) };
     const run = await postAndWait(suite, CHARACTER, { prompt: withoutDelay("standing"), ...reference(), ...place });
-    const [before, after] = [await decodePixels(picture), await decodePixels(await download(run.image_url))];
+    const [before, after] = [await decodePixels(sourceImage), await decodePixels(await download(run.image_url))];
     expect([after.width, after.height]).toEqual([128, 96]);
     expect(countDifferentPixels(before, after, (x) => x < 64)).toBe(0);
     expect(countDifferentPixels(before, after, (x) => x >= 64)).toBeGreaterThan(100);
@@ -150,7 +150,7 @@ describe("images of a character", () => {
     }
   });
 
-  it("[CHR-017] [CHR-018] the image is null while the run is open and set when the answer waited for it", async () => {
+  it("[CHR-017] [CHR-018] the image is null while the run is unfinished and set when the response waited for it", async () => {
     const open = await suite.caller.post(CHARACTER, character({ prompt: "[sandbox:delay=2] open" }));
     expectEnvelope(open, "character-generation");
     expect([open.status, open.body.data.image_url ?? null]).toEqual([202, null]);
@@ -160,7 +160,7 @@ describe("images of a character", () => {
     expect((await fetch(ended.body.data.image_url)).headers.get("content-type")).toMatch(/^image\//);
   });
 
-  it("[CHR-019] a refused request says success false beside message, code and details", async () => {
+  it("[CHR-019] an error response has success false beside message, code and details", async () => {
     const unfit = await suite.caller.post(CHARACTER, { prompt: "x", resolution: "4096" });
     const unknown = await suite.caller.post(CHARACTER, { prompt: "x", character_reference_run_id: UNKNOWN_RUN_ID });
     expect([unfit.status, unknown.status]).toEqual([400, 404]);
@@ -173,7 +173,7 @@ describe("images of a character", () => {
     }
   });
 
-  it("[CHR-021] without a reference it is a generation like any other, and a warning says so", async () => {
+  it("[CHR-021] without a reference it is an ordinary generation with a warning", async () => {
     const run = await postAndWait(suite, CHARACTER, { prompt: withoutDelay("a girl on a hill"), resolution: "720" });
     expect(run.warnings).toEqual([expect.stringMatching(/no .*reference/i)]);
     expect(run.outputs).toHaveLength(1);
@@ -198,7 +198,7 @@ describe("images from tagged references", () => {
     expectEnvelope(answer, "reference-generation");
   });
 
-  it("[REF-002] a form takes the images as one JSON text and gives the same inputs", async () => {
+  it("[REF-002] a form accepts the images as one JSON text, with the same inputs", async () => {
     const images = [hero(), hero(suite.imageUrl(), "place")];
     const fields = { prompt: REFUSED_PROMPT, aspect_ratio: "4:3", resolution: "720p" };
     const json = await postRefused(suite, REFERENCE, { ...fields, images });
@@ -228,11 +228,11 @@ describe("images from tagged references", () => {
   });
 
   it("[REF-006] an image is an address, base64 or a run", async () => {
-    for (const way of [suite.imageUrl(), toDataUrl(picture), picture.toString("base64"), portrait]) {
+    for (const way of [suite.imageUrl(), toDataUrl(sourceImage), sourceImage.toString("base64"), portrait]) {
       const run = await postRefused(suite, REFERENCE, declined({ images: [hero(way)] }));
       expect(run.inputs.images).toHaveLength(1);
     }
-    const word = await suite.caller.post(REFERENCE, declined({ images: [hero("my picture")] }));
+    const word = await suite.caller.post(REFERENCE, declined({ images: [hero("my image")] }));
     expect(describeRefusal(word)).toEqual([400, "validation_error", "/images/0/image_reference ambiguous_reference"]);
   });
 
@@ -255,7 +255,7 @@ describe("images from tagged references", () => {
     exactly(REFERENCE, {}, "aspect_ratio", ["16:9", "9:16", "4:3", "3:4", "1:1", "21:9"], "2:3"));
   it("[REF-009] resolution is 720p or 1080p", () => exactly(REFERENCE, {}, "resolution", ["720p", "1080p"], "4k"));
 
-  it("[REF-010] the fields of the answer are of their kinds, open and ended", async () => {
+  it("[REF-010] the fields of the response have their types, while the run is unfinished and after its end", async () => {
     const open = await suite.caller.post(REFERENCE, declined());
     const ended = await suite.caller.post(REFERENCE, {
       prompt: withoutDelay("@hero"),
@@ -269,7 +269,7 @@ describe("images from tagged references", () => {
     expect(open.body.data.image_url ?? null).toBeNull();
   });
 
-  it("[REF-011] a refused request says success false beside message, code and details", async () => {
+  it("[REF-011] an error response has success false beside message, code and details", async () => {
     const unfit = await suite.caller.post(REFERENCE, declined({ resolution: "4k" }));
     const unknown = await suite.caller.post(REFERENCE, declined({ images: [hero(UNKNOWN_RUN_ID)] }));
     expect([unfit.status, unknown.status]).toEqual([400, 404]);
@@ -293,7 +293,7 @@ describe("images from tagged references", () => {
     expect((await postRefused(suite, REFERENCE, { prompt: REFUSED_PROMPT })).inputs.images).toEqual([]);
   });
 
-  it("[REF-015] a leading @ of a tag is taken off with a warning; tags that are no words are refused", async () => {
+  it("[REF-015] a leading @ of a tag is removed with a warning; invalid tags are rejected", async () => {
     const run = await postRefused(suite, REFERENCE, declined({ images: [hero(portrait, "@hero")] }));
     expect(run.inputs.images).toEqual([hero()]);
     expect(run.warnings).toEqual([expect.stringContaining("@hero")]);

@@ -1,6 +1,6 @@
-// A caller's requests, made by the client: the printed contract tells which operation a method and a path mean, the client
-// has it under that name and gets the input as a program would write it. Nothing is known of an answer but what the client
-// shows. A request that the client has no word for throws, so that no test believes it was made.
+// Sends a test's requests through the client: the generated contract maps method and path to an operation, which is
+// called with the input a program would write. The response contains only what the client exposes. A request that the
+// client cannot express throws, so that no test passes without it.
 import { readFileSync } from "node:fs";
 import {
   type CallOptions,
@@ -43,12 +43,15 @@ const operations = Object.entries<Record<string, OpenApiOperation>>(contract.pat
 
 const STREAMS = ["runs.events", "events.stream"];
 
-/** `spoke` is told of each call that the client made. What is no operation goes over HTTP: files, the contract, strange paths. */
+/**
+ * `onCall` is called for each call of the client. What is no operation goes over HTTP: files, the contract, unknown
+ * paths.
+ */
 export function sendThroughClient(
   environment: Pick<TestEnvironment, "url" | "key">,
   spoke: () => void,
 ): SendApiRequest {
-  // A refusal is what a test asks for; it does not want it twice.
+  // Tests expect errors; the client's own retries are off.
   const settings = { baseUrl: environment.url, apiKey: environment.key, maxRetries: 0 };
   const client = createClient(settings);
   const unchecked = createClient({ ...settings, validate: false });
@@ -56,7 +59,7 @@ export function sendThroughClient(
   return async (method, path, sending = {}) => {
     const [place = "", query = ""] = path.split("?");
     const operation = findContractOperation(method, place);
-    // A stream is no answer: the client gives it out event by event, and has tests of its own.
+    // Streams are not responses: the client yields them event by event, and has its own tests.
     if (!operation || STREAMS.includes(operation.operationId)) return plain(method, path, sending);
     spoke();
     const input = inputOf(operation, query, sending.body);
@@ -79,7 +82,7 @@ function findContractOperation(method: string, place: string): Operation | undef
   return fitting.find(({ place: at }) => !at.source.includes("(?<")) ?? fitting[0];
 }
 
-/** What the client refuses before sending, the server refuses too, at the same places and in the same words. */
+/** Whatever the client rejects before sending, the server rejects too, with the same paths and messages. */
 function expectSaidBy(server: ApiResponse, local: ApiResponse): void {
   const words = ({ body }: ApiResponse): string[] =>
     (body.details?.errors ?? []).map(({ path, code }: FieldError) => `${path} ${code}`);
@@ -89,7 +92,7 @@ function expectSaidBy(server: ApiResponse, local: ApiResponse): void {
   throw new Error(`The client refuses ${strange}, and the server says ${server.body.code} ${ofServer}`);
 }
 
-/** In the client a mask has a function of its own, which says that it is one. */
+/** The client has a separate function for masks, which sets isMask. */
 function clientMethodName({ operationId }: Operation, input: Fields): string {
   if (operationId !== "images.upload" || input.isMask !== true) return operationId;
   delete input.isMask;
@@ -125,7 +128,7 @@ function inputOf({ operationId, parameters, requestBody }: Operation, query: str
   return { ...body };
 }
 
-/** Text as the value that a program would give: a number where a number is taken, a list where a list is. */
+/** Converts text to the value that a program would pass: a number for a number field, a list for a list field. */
 function typed(name: string, texts: FormData | URLSearchParams, properties: Record<string, Schema>): Fields {
   const fields = [...new Set(texts.keys())].map((field) => {
     const given: unknown[] = texts.getAll(field);
@@ -147,7 +150,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The headers that the client has words for, in those words. */
+/** The headers that the client exposes as options, by option name. */
 function optionsOf({ headers = {} }: ApiRequestOptions): CallOptions {
   const { prefer = "", "idempotency-key": key, ...rest } = headers;
   const wishes = prefer.split(/,\s*/).filter(Boolean);
@@ -177,7 +180,7 @@ async function toApiResponse(call: Promise<Shown>): Promise<ClientResponse> {
 function toErrorResponse(error: unknown): ClientResponse {
   if (!GessoError.isInstance(error)) throw error;
   const { status, code, details, message, headers = new Headers() } = error;
-  // Refused before anything was sent: there is no status, and what the code means is told by the list of errors.
+  // Rejected before sending: there is no status; the error catalogue maps the code to one.
   const isLocal = status === undefined && ValidationError.isInstance(error) && code !== undefined;
   if (status === undefined && !isLocal) throw error;
   const meant: number = status ?? contract["x-errors"][code!].status;

@@ -35,15 +35,15 @@ const SMALL = { width: 64, height: 64 };
 const PNG = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 
 let client: Client;
-let picture: Buffer;
+let sourceImage: Buffer;
 let source: string;
 let folder: string;
 
 beforeAll(async () => {
-  client = createClient({ baseUrl: suite.world.url, apiKey: suite.world.key });
-  [picture, folder] = await Promise.all([drawScene(), mkdtemp(join(tmpdir(), "gesso-client-"))]);
-  await writeFile(join(folder, "scene.png"), picture);
-  source = (await client.images.upload({ file: picture })).data.run_id;
+  client = createClient({ baseUrl: suite.environment.url, apiKey: suite.environment.key });
+  [sourceImage, folder] = await Promise.all([drawScene(), mkdtemp(join(tmpdir(), "gesso-client-"))]);
+  await writeFile(join(folder, "scene.png"), sourceImage);
+  source = (await client.images.upload({ file: sourceImage })).data.run_id;
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -57,7 +57,7 @@ function watched(options: ClientOptions): { own: Client; sent: Sent[] } {
     sent.push({ origin, path, credential: new Headers(init?.headers).get("authorization"), body: init?.body });
     return fetch(input, init);
   };
-  return { own: createClient({ baseUrl: suite.world.url, fetch: watching, ...options }), sent };
+  return { own: createClient({ baseUrl: suite.environment.url, fetch: watching, ...options }), sent };
 }
 
 const thrownBy = (call: Promise<unknown>): Promise<GessoError> =>
@@ -72,21 +72,21 @@ const endOf = (runId: string) => client.runs.get(runId).wait({ timeout: 30_000 }
 
 describe("a client", () => {
   it("[AUT-016] is made from an address and a key, and all its requests go there with it", async () => {
-    const { own, sent } = watched({ apiKey: suite.world.key });
-    await own.images.generate({ prompt: "[sandbox:delay=0] x", ...SMALL, reference_image_url: picture }).wait();
+    const { own, sent } = watched({ apiKey: suite.environment.key });
+    await own.images.generate({ prompt: "[sandbox:delay=0] x", ...SMALL, reference_image_url: sourceImage }).wait();
     await own.images.describe({ image_url: { run_id: source } });
     await own.prompts.list().toArray({ limit: 1 });
     const paths = ["/api/v1/upload", "/api/v1/runs/generate", "/api/v1/images/describe", "/api/v1/prompts"];
     expect(sent.map(({ path }) => path)).toEqual(expect.arrayContaining(paths));
     for (const { origin, credential } of sent) {
-      expect([origin, credential]).toEqual([suite.world.url, `Bearer ${suite.world.key}`]);
+      expect([origin, credential]).toEqual([suite.environment.url, `Bearer ${suite.environment.key}`]);
     }
   });
 
-  it("[AUT-017] asks getToken, and sends what that resolves to", async () => {
-    const { own, sent } = watched({ getToken: async () => suite.world.key });
+  it("[AUT-017] calls getToken and sends the token it resolves to", async () => {
+    const { own, sent } = watched({ getToken: async () => suite.environment.key });
     expect((await own.runs.list({ limit: 1 })).data).toHaveLength(1);
-    expect(sent.map(({ credential }) => credential)).toEqual([`Bearer ${suite.world.key}`]);
+    expect(sent.map(({ credential }) => credential)).toEqual([`Bearer ${suite.environment.key}`]);
   });
 
   it("[AUT-018] sends no credential where getToken resolves to null", async () => {
@@ -104,11 +104,11 @@ describe("a client", () => {
     expect(sent).toHaveLength(1);
   });
 
-  it("[AUT-020] answers the same with debug, without, and where nothing is said", async () => {
+  it("[AUT-020] returns the same result with debug, without it, and by default", async () => {
     const silent = () => {};
     const logger = { error: silent, warn: silent, info: silent, debug: silent };
     const answers = [{}, { debug: true }, { debug: false }].map(async (options) => {
-      const own = new Client({ baseUrl: suite.world.url, apiKey: suite.world.key, logger, ...options });
+      const own = new Client({ baseUrl: suite.environment.url, apiKey: suite.environment.key, logger, ...options });
       return [await own.runs.get(source), await own.edit.getLayers(source), await own.prompts.list()];
     });
     const [first, second, third] = await Promise.all(answers);
@@ -118,17 +118,17 @@ describe("a client", () => {
   });
 
   it("[AUT-022] is not made of a key and getToken at once", () => {
-    const both = { baseUrl: suite.world.url, apiKey: suite.world.key, getToken: async () => "token" };
+    const both = { baseUrl: suite.environment.url, apiKey: suite.environment.key, getToken: async () => "token" };
     expect(() => createClient(both)).toThrow(/apiKey or getToken/);
     expect(() => new Client(both)).toThrow(GessoError);
   });
 });
 
 describe("what it raises", () => {
-  it("[ERR-020] for a refused request has the answer's code, details and message", async () => {
+  it("[ERR-020] for a rejected request has the code, details and message of the response", async () => {
     const body = { prompt: "x", width: 9, no_such_field: 1 };
     const { body: told } = await suite.caller.generate(body);
-    const { own } = watched({ apiKey: suite.world.key, validate: false });
+    const { own } = watched({ apiKey: suite.environment.key, validate: false });
     const error = await thrownBy(own.images.generate(body as never));
     expect(ValidationError.isInstance(error)).toBe(true);
     expect([error.status, error.code]).toEqual([400, told.code]);
@@ -139,7 +139,7 @@ describe("what it raises", () => {
     expect(local).toMatchObject({ code: told.code, details: { errors: [{ path, code }] } });
   });
 
-  it("[ERR-021] where nobody can be reached is of another kind than what the service answers", async () => {
+  it("[ERR-021] for an unreachable server has another class than an error of the service", async () => {
     const nobody = createClient({ baseUrl: `http://127.0.0.1:${await freePort()}`, apiKey: "x", maxRetries: 0 });
     const [lost, told] = [await thrownBy(nobody.runs.list()), await thrownBy(client.runs.get(UNKNOWN_ID))];
     expect([ConnectionError.isInstance(lost), ConnectionError.isInstance(told)]).toEqual([true, false]);
@@ -147,7 +147,7 @@ describe("what it raises", () => {
   });
 
   it("[ERR-022] for an error of the service has its status", async () => {
-    const own = createClient({ baseUrl: suite.world.url, apiKey: suite.world.key, maxRetries: 0 });
+    const own = createClient({ baseUrl: suite.environment.url, apiKey: suite.environment.key, maxRetries: 0 });
     const missing = await thrownBy(own.runs.get(UNKNOWN_ID));
     expect(NotFoundError.isInstance(missing)).toBe(true);
     expect([missing.status, missing.code]).toEqual([404, "run_not_found"]);
@@ -170,7 +170,7 @@ describe("names", () => {
     expect(typeof client.prompts.enhance).toBe("function");
   });
 
-  it("[PRM-012] of the prompt library stand in one group", () => {
+  it("[PRM-012] of the prompt library are in one group", () => {
     expect(typesOf(client.prompts, "enhance", "create", "list", "get", "update", "delete")).toEqual(functions(6));
   });
 
@@ -186,7 +186,7 @@ describe("names", () => {
   });
 
   it("[GRM-008] generative remove has two that send the same", async () => {
-    const { own, sent } = watched({ apiKey: suite.world.key });
+    const { own, sent } = watched({ apiKey: suite.environment.key });
     const input = { prompt: REFUSED_PROMPT, run_id: source };
     const runs = [await own.images.genRemove(input), await own.images.generativeRemove(input)];
     expect(sent).toHaveLength(2);
@@ -195,7 +195,7 @@ describe("names", () => {
     expect(runs[1]!.inputs).toEqual(runs[0]!.inputs);
   });
 
-  it("[RUN-040] has everything about runs, and hears their events", async () => {
+  it("[RUN-040] has all run operations and their events", async () => {
     const names = ["get", "list", "cancel", "delete", "tree", "events", "estimate"];
     expect(typesOf(client.runs, ...names)).toEqual(functions(names.length));
     const { run_id } = await client.images.generate({ prompt: "[sandbox:delay=1] x", ...SMALL });
@@ -237,11 +237,11 @@ describe("two kinds of bodies", () => {
     }
   });
 
-  it("[CHR-020] of character are there, and the form takes a Blob, a File and a Buffer as the reference", async () => {
+  it("[CHR-020] of character exist, and the form accepts a Blob, a File and a Buffer as the reference", async () => {
     const input = { prompt: REFUSED_PROMPT, character_reference_run_id: source };
     expect((await client.images.character.json(input)).data!.run_id).toMatch(/^[0-9a-f-]{36}$/);
-    const bytes = new Uint8Array(picture);
-    for (const file of [new Blob([bytes]), new File([bytes], "hero.png"), picture]) {
+    const bytes = new Uint8Array(sourceImage);
+    for (const file of [new Blob([bytes]), new File([bytes], "hero.png"), sourceImage]) {
       const input = { prompt: REFUSED_PROMPT, character_reference_file: file };
       const { run_id } = (await client.images.character.formData(input)).data!;
       await thrownBy(endOf(run_id));
@@ -251,11 +251,11 @@ describe("two kinds of bodies", () => {
   });
 });
 
-describe("pictures", () => {
+describe("images", () => {
   it("[UPL-017] are uploaded from a File, a Blob, a Buffer and a stream", async () => {
-    const bytes = new Uint8Array(picture);
+    const bytes = new Uint8Array(sourceImage);
     const files: FileSource[] = [
-      ...[new File([bytes], "a.png"), new Blob([bytes]), picture],
+      ...[new File([bytes], "a.png"), new Blob([bytes]), sourceImage],
       ...[createReadStream(join(folder, "scene.png")), new Blob([bytes]).stream()],
     ];
     for (const file of files) {
@@ -266,27 +266,27 @@ describe("pictures", () => {
     }
   });
 
-  it("[UPL-018] are masks by uploadMask, which takes the same", async () => {
-    const { data } = await client.images.uploadMask({ file: picture, description: "a mask", parent_id: source });
+  it("[UPL-018] are masks with uploadMask, which accepts the same", async () => {
+    const { data } = await client.images.uploadMask({ file: sourceImage, description: "a mask", parent_id: source });
     const run = await client.runs.get(data.run_id);
     expect(run).toMatchObject({ run_type: "mask-upload", parent_run_id: source });
     expect(run.inputs).toMatchObject({ isMask: true, description: "a mask" });
   });
 
-  const expectPicture = async (media: Media) => {
+  const expectImage = async (media: Media) => {
     expect(media).not.toHaveProperty("run_id");
     expect(await sharp(await media.bytes()).metadata()).toMatchObject({ width: 128, height: 96 });
   };
 
   it("[SEG-011] come out of segmentImage as bytes", async () => {
     const { segmentImage } = client.images;
-    await expectPicture(await segmentImage.json({ prompt: "the red circle", run_id: source }));
-    await expectPicture(await segmentImage.formData({ prompt: "the red circle", image: picture }));
+    await expectImage(await segmentImage.json({ prompt: "the red circle", run_id: source }));
+    await expectImage(await segmentImage.formData({ prompt: "the red circle", image: sourceImage }));
   });
 
   it("[RBG-008] come out of removeBackground as bytes", async () => {
-    await expectPicture(await client.images.removeBackground.json({ run_id: source }));
-    await expectPicture(await client.images.removeBackground.formData({ image: picture }));
+    await expectImage(await client.images.removeBackground.json({ run_id: source }));
+    await expectImage(await client.images.removeBackground.formData({ image: sourceImage }));
   });
 
   it("[BGR-009] come out of backgroundRemove as an address", async () => {
@@ -304,18 +304,18 @@ describe("pictures", () => {
   });
 
   it("[MSK-010] are masked at another address where one is given, and everything else stays where it was", async () => {
-    const elsewhere = suite.world.url.replace("127.0.0.1", "localhost");
-    const { own, sent } = watched({ apiKey: suite.world.key, edit_server_url: elsewhere });
+    const elsewhere = suite.environment.url.replace("127.0.0.1", "localhost");
+    const { own, sent } = watched({ apiKey: suite.environment.key, edit_server_url: elsewhere });
     const input = { original_image_url: source, mask_image_url: toDataUrl(await rightHalfMask()) };
     await own.edit.maskImage(input);
     await own.edit.getLayers(source);
     await own.images.removeBackground({ run_id: source });
     await client.edit.maskImage(input, { edit_server_url: elsewhere });
-    expect(sent.map(({ origin }) => origin)).toEqual([elsewhere, suite.world.url, suite.world.url]);
+    expect(sent.map(({ origin }) => origin)).toEqual([elsewhere, suite.environment.url, suite.environment.url]);
   });
 });
 
-describe("answers", () => {
+describe("responses", () => {
   it("[GEN-025] of 204 are null", async () => {
     const call = client.images.generate({ prompt: REFUSED_PROMPT, ...SMALL }, { minimal: true });
     expect((await call.asResponse()).status).toBe(204);

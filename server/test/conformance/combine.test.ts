@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 
 describe("images laid out by ourselves", () => {
-  it("[CMB-001] two addresses are combined without a prompt, and the answer is the generation output", async () => {
+  it("[CMB-001] two URLs are combined without a prompt, and the response is the generation output", async () => {
     const answer = await suite.caller.post("/combine", { images: [suite.imageUrl("a"), suite.imageUrl("b")] });
     expect(answer.status).toBe(202);
     expectGeneration(answer.body);
@@ -47,7 +47,7 @@ describe("images laid out by ourselves", () => {
     });
   });
 
-  it("[CMB-002] two files of a form are combined, and the answer is the generation output", async () => {
+  it("[CMB-002] two files of a form are combined, and the response is the generation output", async () => {
     const answer = await suite.caller.post("/combine", suite.form({ images: [red, blue], sync: "true" }));
     expect(answer.status).toBe(200);
     expectGeneration(answer.body);
@@ -55,7 +55,7 @@ describe("images laid out by ourselves", () => {
     expect([at(10, 10), at(100, 10)]).toEqual([RED, BLUE]);
   });
 
-  it("[CMB-003] addresses stand beside run ids in JSON, and files beside both in a form", async () => {
+  it("[CMB-003] URLs can be mixed with run IDs in JSON, and with files in a form", async () => {
     const json = await postAndWait(suite, "/combine", { images: [suite.imageUrl(), redRun, toDataUrl(blue)] });
     expect(json.outputs[0]).toMatchObject({ width: 128 + 64 + 64, height: 96 });
     const form = await postAndWait(suite, "/combine", suite.form({ images: [redRun, suite.imageUrl(), blue] }));
@@ -69,7 +69,7 @@ describe("images laid out by ourselves", () => {
     }
   });
 
-  it("[CMB-007] side-by-side is the mode where none is said", async () => {
+  it("[CMB-007] side-by-side is the default mode", async () => {
     expect((await combined({})).run.inputs.mode).toBe("side-by-side");
   });
 
@@ -78,7 +78,7 @@ describe("images laid out by ourselves", () => {
     expect(describeRefusal(answer)).toEqual([400, "validation_error", "/mode unknown_value"]);
   });
 
-  it("[CMB-009] the size of the whole follows from its parts and the mode", async () => {
+  it("[CMB-009] the size of the result follows from its images and the mode", async () => {
     const sizeOf = async (fields: object) => {
       const { width, height, run } = await combined({ gap: 0, ...fields });
       expect(run.outputs[0]).toMatchObject({ width, height });
@@ -113,7 +113,7 @@ describe("images laid out by ourselves", () => {
     expect([Math.round(r! / 20), Math.round(b! / 20)]).toEqual([6, 6]);
   });
 
-  it("[CMB-014] the output is of the format that was asked for, and there are three", async () => {
+  it("[CMB-014] the output has the requested format, one of three", async () => {
     for (const output_format of ["png", "jpeg", "webp"]) {
       const { run } = await combined({ output_format });
       expect(run.outputs[0].media_type).toBe(`image/${output_format}`);
@@ -123,7 +123,7 @@ describe("images laid out by ourselves", () => {
     expect(describeRefusal(gif)).toEqual([400, "validation_error", "/output_format unknown_value"]);
   });
 
-  it("[CMB-023] two to ten images are taken, one and eleven are not", async () => {
+  it("[CMB-023] two to ten images are accepted, one and eleven are rejected", async () => {
     const images = (count: number) => ({ images: Array.from({ length: count }, () => redRun) });
     const before = await findNewestRunId(suite);
     expect(describeRefusal(await suite.caller.post("/combine", images(1)))).toEqual([
@@ -141,7 +141,7 @@ describe("images laid out by ourselves", () => {
     expect((await combined(images(10))).width).toBe(640);
   });
 
-  it("[CMB-025] where nothing is said uncovered pixels are transparent in a png and white in a jpeg", async () => {
+  it("[CMB-025] by default uncovered pixels are transparent in a png and white in a jpeg", async () => {
     expect((await combined({ gap: 8 })).at(68, 30)[3]).toBe(0);
     const jpeg = (await combined({ gap: 16, output_format: "jpeg" })).at(72, 30);
     expect(Math.min(...jpeg)).toBeGreaterThan(250);
@@ -164,10 +164,10 @@ describe("images combined by a model", () => {
     }
   };
 
-  it("[CMB-015] nanobanana takes a prompt and two addresses, as JSON and as a form", () =>
+  it("[CMB-015] nanobanana accepts a prompt and two URLs, as JSON and as a form", () =>
     bothBodies("/combine/nanobanana"));
 
-  it("[CMB-016] gemini-2.5 takes a prompt and two addresses, as JSON and as a form", () =>
+  it("[CMB-016] gemini-2.5 accepts a prompt and two URLs, as JSON and as a form", () =>
     bothBodies("/combine/gemini-2.5"));
 
   it("[CMB-017] a prompt is required", async () => {
@@ -177,7 +177,7 @@ describe("images combined by a model", () => {
     }
   });
 
-  it("[CMB-018] addresses alone, run ids alone, and both in one request are taken", async () => {
+  it("[CMB-018] only URLs, only run IDs, and both in one request are accepted", async () => {
     for (const path of MODELS) {
       const lists = [{ image_urls: urls() }, { run_ids: [redRun, blueRun] }];
       for (const sources of [...lists, { ...lists[0], ...lists[1] }]) {

@@ -1,5 +1,5 @@
-// Conformance: custom models and who may use them, models that the operator binds or switches off, and what of all this
-// reaches the vendor. ComfyUI's stand-in is on beside the sandbox, because only there a model is seen as what it is.
+// Conformance: custom models and their grants, models that the operator binds or disables, and what reaches the
+// provider. The fake ComfyUI is enabled beside the sandbox, because only its jobs show the custom model.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ const finished = async (body: Body) => {
   expect([status, run.status]).toEqual([200, "completed"]);
   return run;
 };
-/** What reached ComfyUI under these words: the inputs of each node. */
+/** The job that reached ComfyUI with this prompt: the inputs of each node. */
 const graphOf = (prompt: string): Record<string, Record<string, unknown>> => {
   const taken = comfyui.ledger.filter(({ request }) => JSON.stringify(request).includes(prompt));
   expect(taken).toHaveLength(1);
@@ -49,11 +49,11 @@ const graphOf = (prompt: string): Record<string, Record<string, unknown>> => {
 /** Words that no other test has, either way. */
 const words = (about: string) => `${about} ${v7()}`;
 
-/** Another person of the same tenant, who speaks the way that the test goes. */
+/** Another user of the same tenant, on the transport of the running test. */
 async function colleague(user_id = `user-${v7()}`): Promise<{ user_id: string; caller: ApiCaller }> {
   const of = "00000000-0000-7000-8000-000000000001";
-  const { key } = await createTestTenant(suite.world, { of, user_id, role: "developer" });
-  const theirs = { url: suite.world.url, key };
+  const { key } = await createTestTenant(suite.environment, { of, user_id, role: "developer" });
+  const theirs = { url: suite.environment.url, key };
   const send = currentTransport() === "client" ? sendThroughClient(theirs, countClientCall) : sendOverHttp(theirs);
   return { user_id, caller: createCaller(send) };
 }
@@ -63,7 +63,7 @@ const create = async (body: Body = {}, caller: ApiCaller = suite.caller): Promis
   expect([status, model.code]).toEqual([201, undefined]);
   return model;
 };
-/** An answer without what tells it from another of the same kind. */
+/** A response without the values that differ between two resources. */
 const withoutRequest = ({ status, body }: ApiResponse) =>
   JSON.parse(JSON.stringify({ status, body }).replaceAll(body.details.request_id, ""));
 
@@ -73,9 +73,9 @@ describe("a custom model", () => {
     expect([answer.status, answer.body.code]).toEqual([404, "model_not_found"]);
   });
 
-  it("[MOD-038] that is somebody else's is not found either, in the very same words", async () => {
-    const foreign = await insertTestModel(suite.world, { tenant_id: v7(), visibility: "tenant" });
-    const private_ = await insertTestModel(suite.world, { owner: "somebody" });
+  it("[MOD-038] of another tenant is not found either, with the same response", async () => {
+    const foreign = await insertTestModel(suite.environment, { tenant_id: v7(), visibility: "tenant" });
+    const private_ = await insertTestModel(suite.environment, { owner: "somebody" });
     const nowhere = withoutRequest(await generate({ ...WAN, model_id: v7() }));
     for (const model_id of [foreign, private_]) {
       const answer = await expectNoNewRun(suite, () => generate({ ...WAN, model_id }));
@@ -101,16 +101,16 @@ describe("a custom model", () => {
     expect([answer.status, answer.body.code]).toEqual([400, "validation_error"]);
   });
 
-  it("[MOD-041] is listed for those who may use it, and for nobody else", async () => {
+  it("[MOD-041] is listed only for callers that may use it", async () => {
     const { user_id, caller } = await colleague();
     const [own, ours, granted] = [await create({}, caller), await create({ visibility: "tenant" }), await create()];
-    const everybodys = await insertTestModel(suite.world, { tenant_id: v7(), visibility: "public" });
+    const everybodys = await insertTestModel(suite.environment, { tenant_id: v7(), visibility: "public" });
     await suite.caller.post(`/models/${granted.model_id}/grants`, { user_id });
     const may = [own, ours, granted].map(({ model_id }) => model_id as string).concat(everybodys);
     const disabled = await create({ visibility: "tenant" });
     await suite.caller.send("PATCH", `/api/v1/models/${disabled.model_id}`, { body: { status: "disabled" } });
     const mayNot = [
-      ...[disabled.model_id, (await create()).model_id, await insertTestModel(suite.world, { tenant_id: v7() })],
+      ...[disabled.model_id, (await create()).model_id, await insertTestModel(suite.environment, { tenant_id: v7() })],
     ];
 
     const listed: string[] = [];
@@ -132,7 +132,7 @@ describe("a custom model", () => {
     for (const model_id of mayNot) expect((await generate({ ...WAN, model_id }, caller)).status).toBe(404);
   });
 
-  it("[MOD-043] may be used by the named user as soon as there is a grant, and no longer when it is taken back", async () => {
+  it("[MOD-043] can be used by the granted user as soon as the grant exists, until it is revoked", async () => {
     const { user_id, caller } = await colleague();
     const { model_id } = await create();
     const ask = async () => {
@@ -149,7 +149,7 @@ describe("a custom model", () => {
     expect(await ask()).toEqual([404, "model_not_found"]);
   });
 
-  it("[GEN-026] of the wan workflow reaches the vendor as the LoRA of that name", async () => {
+  it("[GEN-026] of the wan workflow reaches the provider as the LoRA of that name", async () => {
     const deployment_id = `ink-${v7()}`;
     const { model_id } = await create({ deployment_id });
     const prompt = words("a wan hill");
@@ -182,8 +182,8 @@ describe("defaults", () => {
   });
 });
 
-describe("what the operator says of a model type", () => {
-  it("[MOD-033] vendorc is taken where an offer is bound to it", async () => {
+describe("model types in the operator's catalogue", () => {
+  it("[MOD-033] vendorc is accepted if an offer is bound to it", async () => {
     const run = await finished({ model_type: "vendorc", width: 64, height: 64 });
     expect([run.model, run.provider]).toEqual(["vendorc", "sandbox"]);
     expect((await findSandboxJob(suite, run.run_id)).model).toBe("replay/vendorc");

@@ -28,13 +28,16 @@ const MASKED = ["/edits/vendora", "/edits/gemini-2.5"];
 const FLUX = "/edits/flux-kontext";
 const isLeft = (x: number) => x < 64;
 
-let picture: Buffer;
+let sourceImage: Buffer;
 let mask: Buffer;
 let source: string;
 let reference: string;
 beforeAll(async () => {
-  [picture, mask] = await Promise.all([drawScene(), rightHalfMask()]);
-  [source, reference] = await Promise.all([suite.uploadImage(picture), suite.uploadImage(await solidImage("#20c040"))]);
+  [sourceImage, mask] = await Promise.all([drawScene(), rightHalfMask()]);
+  [source, reference] = await Promise.all([
+    suite.uploadImage(sourceImage),
+    suite.uploadImage(await solidImage("#20c040")),
+  ]);
 });
 
 const flux = (fields: object = {}) => ({
@@ -45,7 +48,7 @@ const flux = (fields: object = {}) => ({
 });
 const shaOf = (run: any) => run.outputs[0].sha256;
 
-/** JSON and form give the same kind of answer, and both runs come to a picture. */
+/** JSON and form give the same kind of response, and both runs produce an image. */
 async function bothBodies(path: string, expectShape: (run: any) => void): Promise<void> {
   const fields = { prompt: withoutDelay("make it snow"), image_url: suite.imageUrl() };
   for (const body of [fields, suite.form(fields)]) {
@@ -65,14 +68,15 @@ async function typeAndParent(path: string): Promise<void> {
 }
 
 describe("edits by a named model", () => {
-  it("[EDT-001] vendora takes JSON and forms and answers the Run shape", () => bothBodies("/edits/vendora", expectRun));
+  it("[EDT-001] vendora accepts JSON and forms and returns the Run shape", () =>
+    bothBodies("/edits/vendora", expectRun));
   it("[EDT-002] the run of vendora is an image-edit whose parent is the given run", () =>
     typeAndParent("/edits/vendora"));
-  it("[EDT-003] nanobanana takes JSON and forms and answers the generation output", () =>
+  it("[EDT-003] nanobanana accepts JSON and forms and returns the generation output", () =>
     bothBodies("/edits/nanobanana", expectGeneration));
   it("[EDT-004] the run of nanobanana is an image-edit whose parent is the given run", () =>
     typeAndParent("/edits/nanobanana"));
-  it("[EDT-005] gemini-2.5 takes JSON and forms and answers the generation output", () =>
+  it("[EDT-005] gemini-2.5 accepts JSON and forms and returns the generation output", () =>
     bothBodies("/edits/gemini-2.5", expectGeneration));
   it("[EDT-006] the run of gemini-2.5 is an image-edit whose parent is the given run", () =>
     typeAndParent("/edits/gemini-2.5"));
@@ -84,7 +88,7 @@ describe("edits by a named model", () => {
     }
   });
 
-  it("[EDT-008] a picture is required: an address, a run or a file", async () => {
+  it("[EDT-008] an image is required: an address, a run or a file", async () => {
     for (const path of EDITS) {
       for (const body of [{ prompt: "x" }, suite.form({ prompt: "x" })]) {
         const answer = await suite.caller.post(path, body);
@@ -95,7 +99,7 @@ describe("edits by a named model", () => {
 
   it("[EDT-009] the source may be a file part named image", async () => {
     for (const path of EDITS) {
-      const run = await postAndWait(suite, path, suite.form({ prompt: withoutDelay("sepia"), image: picture }));
+      const run = await postAndWait(suite, path, suite.form({ prompt: withoutDelay("sepia"), image: sourceImage }));
       expect(run.outputs[0]).toMatchObject({ width: 128, height: 96 });
     }
   });
@@ -122,7 +126,7 @@ describe("edits by a named model", () => {
     }
   });
 
-  it("[EDT-014] only the old name of the reference is answered with Deprecation", async () => {
+  it("[EDT-014] only the old name of the reference gets a Deprecation header", async () => {
     for (const path of EDITS) {
       const fields = { prompt: REFUSED_PROMPT, run_id: source };
       const old = await suite.caller.post(path, { ...fields, reference_url: reference });
@@ -182,7 +186,7 @@ describe("edits within a mask", () => {
     ...fields,
   });
 
-  it("[EDT-010] a mask is taken as mask_url in JSON and as the file mask in a form", async () => {
+  it("[EDT-010] a mask is accepted as mask_url in JSON and as the file mask in a form", async () => {
     for (const path of MASKED) {
       const json = await postAndWait(suite, path, within({ mask_url: toDataUrl(mask) }));
       const form = await postAndWait(
@@ -194,7 +198,7 @@ describe("edits within a mask", () => {
     }
   });
 
-  it("[EDT-011] nanobanana takes no mask", async () => {
+  it("[EDT-011] nanobanana accepts no mask", async () => {
     const json = await suite.caller.post("/edits/nanobanana", within({ mask_url: suite.imageUrl() }));
     expect(describeRefusal(json)).toEqual([400, "validation_error", "/mask_url unknown_field"]);
     const form = await suite.caller.post("/edits/nanobanana", suite.form({ prompt: "x", run_id: source, mask }));
@@ -202,7 +206,7 @@ describe("edits within a mask", () => {
   });
 
   it("[EDT-018] what is black in the mask stays as it was, and what is white changes, in every result", async () => {
-    const before = await decodePixels(picture);
+    const before = await decodePixels(sourceImage);
     for (const path of MASKED) {
       const several = path === "/edits/vendora" ? { n: 2 } : {};
       const run = await postAndWait(suite, path, within({ mask_url: toDataUrl(mask), ...several }));
@@ -230,7 +234,7 @@ describe("edits within a mask", () => {
   it("[EDT-020] a mask of another size than its image is refused, and no run is made", async () => {
     const before = await findNewestRunId(suite);
     for (const path of MASKED) {
-      const files = { image: picture, mask: await rightHalfMask(64, 64) };
+      const files = { image: sourceImage, mask: await rightHalfMask(64, 64) };
       expect(describeRefusal(await suite.caller.post(path, suite.form({ prompt: "x", ...files })))).toEqual([
         422,
         "mask_mismatch",
@@ -271,7 +275,7 @@ describe("the edit of an earlier run with flux-kontext", () => {
     expect(answer.body).toMatchObject({ run_type: "image-edit", parent_run_id: source });
   });
 
-  it("[FLX-002] the same path takes the same fields as a form", async () => {
+  it("[FLX-002] the same path accepts the same fields as a form", async () => {
     const fields = { original_run_id: source, prompt: withoutDelay("sepia"), model: "flux-kontext-max", seed: "5" };
     const answer = await suite.caller.post(FLUX, suite.form({ ...fields, aspect_ratio: "1:1", sync: "true" }));
     expect(answer.status).toBe(200);
@@ -302,7 +306,7 @@ describe("the edit of an earlier run with flux-kontext", () => {
     ]);
   });
 
-  it("[FLX-007] where no shape is said the result has that of the source", async () => {
+  it("[FLX-007] the result has the shape of the source by default", async () => {
     const run = await postAndWait(suite, FLUX, flux({ prompt: withoutDelay("make it snow") }));
     expect(run.inputs.aspect_ratio).toBe("match_input_image");
     const { width, height } = await decodePixels(await download(run.image_url));
@@ -349,7 +353,7 @@ describe("the edit of an earlier run with flux-kontext", () => {
     }
   });
 
-  it("[FLX-014] [FLX-016] without sync the answer does not wait, and polling later finds the image", async () => {
+  it("[FLX-014] [FLX-016] without sync the response does not wait, and polling finds the image", async () => {
     const slow = flux({ prompt: "[sandbox:delay=2] make it snow" });
     for (const body of [slow, { ...slow, sync: false }]) {
       const answer = await suite.caller.post(FLUX, body);
@@ -362,7 +366,7 @@ describe("the edit of an earlier run with flux-kontext", () => {
     }
   });
 
-  it("[FLX-015] with sync the answer comes when the edit has ended", async () => {
+  it("[FLX-015] with sync the response comes when the edit has ended", async () => {
     const { status, body } = await suite.caller.post(
       FLUX,
       flux({ prompt: "[sandbox:delay=1] make it snow", sync: true }),

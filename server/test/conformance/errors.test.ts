@@ -1,4 +1,4 @@
-// What goes wrong in public, and how it is told: one body, closed lists of codes, nothing of the house or its providers.
+// Error responses: one body, closed lists of codes, no internals of the server or its providers.
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -59,10 +59,10 @@ const raw = (body: string, headers: Record<string, string> = {}) =>
   suite.caller.send("POST", "/api/v1/runs/generate", { body, headers });
 const upload = (file: Buffer, more: object = {}) => suite.caller.post("/upload", formOf(suite, { file, ...more }));
 
-/** What a stranger who speaks no proper HTTP is told. */
+/** Sends bytes that are not valid HTTP and returns the response. */
 const shout = (text: string) =>
   new Promise<ApiResponse>((resolve, reject) => {
-    const { hostname, port } = new URL(suite.world.url);
+    const { hostname, port } = new URL(suite.environment.url);
     const socket = connect(Number(port), hostname, () => socket.write(text));
     const chunks: Buffer[] = [];
     socket.on("data", (chunk) => chunks.push(chunk));
@@ -88,7 +88,7 @@ beforeAll(async () => {
   await suite.caller.delete(`/runs/${gone.run_id}`);
   const flux = (run: string) =>
     suite.caller.post("/edits/flux-kontext", { original_run_id: run, prompt: "x", model: "flux-kontext-max" });
-  const picture = await drawScene();
+  const sourceImage = await drawScene();
   const segment = { imageUrl: suite.imageUrl(), prompt: "[sandbox:fail,delay=0] x" };
   errors = [
     await generate({ width: 1 }),
@@ -119,7 +119,7 @@ beforeAll(async () => {
     await raw("{}", { "content-encoding": "gzip" }),
     await upload(Buffer.from("words")),
     await generate({ prompt: "other" }, key),
-    await upload(picture.subarray(0, picture.length / 2)),
+    await upload(sourceImage.subarray(0, sourceImage.length / 2)),
     await upload(await drawScene(15, 16)),
     await generate({ reference_image_url: "http://10.0.0.1/a.png" }),
     await generate({ model_type: "vendorc" }),
@@ -155,7 +155,7 @@ describe("every error", () => {
     }
   });
 
-  it("[ERR-003] tells whether to try again, and then when", () => {
+  it("[ERR-003] says whether to retry, and when", () => {
     for (const { headers, body } of errors) {
       expect(body.details.retryable).toBeTypeOf("boolean");
       if (body.details.retryable)
@@ -168,7 +168,7 @@ describe("every error", () => {
     const told = errors.filter(({ status }) => statuses.includes(status));
     expect(told.length).toBeGreaterThan(1);
     for (const { status, body } of told) expect(CODES[status]).toContain(body.code);
-    // What the service says it may answer. Runs alone end as canceled_by_user.
+    // The codes in the contract. canceled_by_user only occurs in runs.
     const printed = catalogue.filter(([code, status]) => statuses.includes(status) && code !== "canceled_by_user");
     expect(printed.length).toBeGreaterThan(1);
     for (const [code, status] of printed) expect(CODES[status]).toContain(code);
@@ -182,7 +182,7 @@ describe("every error", () => {
   it("[ERR-011] of status 422 has a code of its list", () => isListed(422));
   it("[ERR-012] of status 429 and 5xx has a code of their lists", () => isListed(429, 500, 501, 502, 503, 504));
 
-  it("[ERR-017] is a problem document for those who ask for one, and stays what it was", async () => {
+  it("[ERR-017] is a problem document with Accept: application/problem+json, with the same fields", async () => {
     const asked = { accept: "application/problem+json" };
     for (const answer of [await generate({ width: 1 }, asked), await suite.caller.get(`/runs/${UNKNOWN_ID}`, asked)]) {
       expect(answer.headers.get("content-type")).toMatch(/^application\/problem\+json/);
@@ -195,8 +195,8 @@ describe("every error", () => {
   });
 });
 
-describe("a misfit", () => {
-  it("[ERR-004] is told together with all others, each with its place, its word and a sentence", async () => {
+describe("a validation error", () => {
+  it("[ERR-004] is returned together with all others, each with its path, code and message", async () => {
     const answer = await generate({ prompt: 7, width: 1, height: "tall", "a/b~c": 1, model_type: "sdxl", seed: -1 });
     expect(statusAndCode(answer)).toEqual([400, "validation_error"]);
     expect(fieldErrors(answer).sort()).toEqual([
@@ -208,7 +208,7 @@ describe("a misfit", () => {
     expect(fieldErrors(nested)).toEqual(expect.arrayContaining(["/images/0/image_reference required"]));
   });
 
-  it("[ERR-005] has one of the words of the list", async () => {
+  it("[ERR-005] has one of the listed codes", async () => {
     const video = { image_url: suite.imageUrl(), source_run_id: UNKNOWN_ID };
     const wan = { model_type: "wan-image-2.2", lora_low_name: "../etc", width: 0, batch_size: 9 };
     const many = Array.from({ length: 11 }, () => suite.imageUrl());
@@ -251,7 +251,7 @@ describe("a misfit", () => {
 });
 
 describe("a run that ends badly", () => {
-  it("[ERR-013] tells one of a few codes, and nothing of the provider's own words", async () => {
+  it("[ERR-013] has one of a few codes, and nothing of the provider's own message", async () => {
     const prompts = ["fail", "refuse", "reject", "garbage", "truncated", "gone"].map(
       (word) => `[sandbox:${word},delay=0] x`,
     );
@@ -278,18 +278,18 @@ describe("a run that ends badly", () => {
     expect(new Set(bad.map(({ error }) => error.code)).size).toBeGreaterThan(4);
   });
 
-  /** An address, so that its size is seen only when it is fetched: a small picture of our own. */
+  /** A URL, so that its size is known only after fetching: a small image of this test. */
   const wrongMask = async () => (await upload(await drawScene(48, 48))).body.data.image_url;
 });
 
-describe("an address of ours", () => {
-  it("[ERR-014] that there is not answers route_not_found", async () => {
+describe("a URL of the API", () => {
+  it("[ERR-014] that does not exist returns route_not_found", async () => {
     for (const path of ["/nowhere", "/runs/x/y/z", "/run", "/"]) {
       expect([path, ...statusAndCode(await suite.caller.get(path))]).toEqual([path, 404, "route_not_found"]);
     }
   });
 
-  it("[ERR-015] that does not take a method says which ones it takes", async () => {
+  it("[ERR-015] that does not support a method lists the supported ones", async () => {
     const cases: [string, string, string][] = [
       ["PUT", "/runs/generate", "POST"],
       ["GET", "/runs/generate", "POST"],
@@ -306,7 +306,7 @@ describe("an address of ours", () => {
     }
   });
 
-  it("[ERR-016] that answers pictures answers its errors as JSON", async () => {
+  it("[ERR-016] that returns images returns its errors as JSON", async () => {
     const run = { run_id: UNKNOWN_ID };
     const bodies: [path: string, body: object, status: number][] = [
       ["/edits/segment", { ...run, prompt: "x" }, 404],
@@ -328,7 +328,7 @@ describe("an address of ours", () => {
   });
 });
 
-describe("an address of a picture", () => {
+describe("an address of an image", () => {
   let inner: Server;
   let connections = 0;
   beforeAll(async () => {
@@ -338,7 +338,7 @@ describe("an address of a picture", () => {
   });
   afterAll(() => void inner.close());
 
-  it("[ERR-018] within somebody's own network is refused, and nobody connects to it", async () => {
+  it("[ERR-018] in a private network is rejected, and no connection is made", async () => {
     const { port } = inner.address() as AddressInfo;
     const addresses = [
       ...[`http://127.0.0.1:${port}/a.png`, `http://localhost:${port}/a.png`, `http://[::1]:${port}/a.png`],
@@ -352,7 +352,7 @@ describe("an address of a picture", () => {
     expect(connections).toBe(0);
   });
 
-  it("[ERR-019] whose host has no such picture ends in source_fetch_failed, with the reason", async () => {
+  it("[ERR-019] whose host has no such image ends in source_fetch_failed, with the reason", async () => {
     const { body } = await suite.caller.post("/images/describe", {
       image_url: suite.imageUrl("missing"),
       sync: true,

@@ -1,4 +1,4 @@
-// Every example of the printed contract is sent as it stands, with its pictures and runs put in place, and is answered.
+// Every example of the generated contract is sent unchanged, with existing images and runs, and succeeds.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createResourceFor, queryFor, withEventPosition } from "./fixtures.ts";
@@ -18,7 +18,7 @@ const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
 
 const suite = useSuite();
 
-/** Pictures come from the test's own server, runs are real ones; everything else stays as printed. */
+/** Images come from the test's own server, runs exist; everything else is as in the contract. */
 const settle = (value: unknown, runId: string): unknown => {
   if (typeof value === "string" && /^https:\/\/example\.com\/.*\.(png|jpg|webp|mp4)$/.test(value))
     return suite.imageUrl();
@@ -35,7 +35,7 @@ const thingFor = async ({ operationId }: Operation, path: string): Promise<strin
 };
 
 describe("the examples of the contract", () => {
-  it("are there for every operation that takes JSON", () => {
+  it("exist for every operation that accepts JSON", () => {
     const without = operations
       .filter(({ operation }) => operation.requestBody?.content["application/json"])
       .filter(({ operation }) => !operation.requestBody!.content["application/json"]!.example);

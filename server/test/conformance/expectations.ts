@@ -1,4 +1,4 @@
-// What the suite says about answers: taken, refused and why, and what reached the vendor.
+// Expectations of the suite on responses: accepted, rejected and why, and what reached the provider.
 import { expect } from "vitest";
 import { type ApiResponse, readSandboxLedger, type SandboxLedgerEntry } from "../support/api-caller.ts";
 import { MODEL_IDS } from "../support/custom-models.ts";
@@ -36,7 +36,7 @@ export function expectFieldError(answer: ApiResponse, path: string, code: string
   expect(fieldErrorsOf(answer).map((error) => `${error.path} ${error.code}`)).toEqual([`${path} ${code}`]);
 }
 
-/** Sends a request that must be taken, and cancels its run. Answers what the first answer said. */
+/** Sends a request that must be accepted, and cancels its run. Returns the body of the first response. */
 export async function expectAccepted(
   suite: Suite,
   path: string,
@@ -62,9 +62,9 @@ export async function expectNoNewRun<T>(suite: Suite, act: () => Promise<T>): Pr
   return result;
 }
 
-/** The vendor's book on the one job of a run. */
+/** The entry of a run's only job in the sandbox ledger. */
 export async function findSandboxJob(suite: Suite, runId: string): Promise<SandboxLedgerEntry> {
-  const jobs = (await readSandboxLedger(suite.world)).filter((job) => job.reference?.startsWith(runId));
+  const jobs = (await readSandboxLedger(suite.environment)).filter((job) => job.reference?.startsWith(runId));
   expect(jobs).toHaveLength(1);
   return jobs[0]!;
 }

@@ -74,7 +74,7 @@ describe("numbers of other operations", () => {
     ["LIM-022", "fps", 0, 1, 60, 61],
     ["LIM-023", "motion_bucket_id", 0, 1, 255, 256],
   ])(
-    "[%s] %s of a video: %d is refused, %d and %d are taken, %d is refused",
+    "[%s] %s of a video: %d is rejected, %d and %d are accepted, %d is rejected",
     async (_id, field, below, min, max, above) => {
       const body = { prompt: ENDLESS_PROMPT, image_url: suite.imageUrl() };
       for (const value of [below, above]) {
@@ -86,18 +86,18 @@ describe("numbers of other operations", () => {
     },
   );
 
-  it("[LIM-021] duration of a video is 3 where nothing is said", async () => {
+  it("[LIM-021] duration of a video is 3 by default", async () => {
     const run = await expectAccepted(suite, "/runs/video", { prompt: ENDLESS_PROMPT, image_url: suite.imageUrl() });
     expect(run.input.duration).toBe(3);
   });
 
-  it("[LIM-024] n of edit.vendora: 0 is refused, 1 and 4 are taken, 5 is refused", async () => {
+  it("[LIM-024] n of edit.vendora: 0 is rejected, 1 and 4 are accepted, 5 is rejected", async () => {
     const body = { prompt: ENDLESS_PROMPT, image_url: suite.imageUrl() };
     for (const n of [0, 5]) expectFieldError(await refused("/edits/vendora", { ...body, n }), "/n", "out_of_range");
     for (const n of [1, 4]) expect((await expectAccepted(suite, "/edits/vendora", { ...body, n })).inputs.n).toBe(n);
   });
 
-  it("[LIM-031] seed of flux-kontext-max is a whole number from 0, in generating and in editing", async () => {
+  it("[LIM-031] seed of flux-kontext-max is an integer from 0, in generating and in editing", async () => {
     const source = { original_run_id: await suite.uploadImage(), model: "flux-kontext-max" };
     for (const [path, body] of [
       ["/runs/generate", { model_type: "flux-kontext-max", prompt: ENDLESS_PROMPT }],
@@ -145,7 +145,7 @@ describe("lists of images", () => {
     ]);
   });
 
-  it("[LIM-027] flux-kontext-multi takes 2 to 4 images, addresses and runs counted together", async () => {
+  it("[LIM-027] flux-kontext-multi accepts 2 to 4 images, URLs and runs counted together", async () => {
     const ids = await runs(5);
     await judge("/runs/generate", [
       [multi({ image_urls: urls(1) }), "too_few_items"],
@@ -160,7 +160,7 @@ describe("lists of images", () => {
     ]);
   });
 
-  it("[LIM-028] combine takes 2 to 10 images", async () => {
+  it("[LIM-028] combine accepts 2 to 10 images", async () => {
     const ids = await runs(5);
     await judge("/combine", [
       [{ images: urls(1) }, "too_few_items"],
@@ -219,7 +219,7 @@ describe("text", () => {
   };
 
   it.each(Object.keys(sources))(
-    "[LIM-032] a prompt of 8,000 characters is taken and of 8,001 refused by %s",
+    "[LIM-032] a prompt of 8,000 characters is accepted and of 8,001 rejected by %s",
     async (path) => {
       const body = await sources[path]!();
       await expectAccepted(suite, path, { ...body, prompt: LONG });
@@ -227,7 +227,7 @@ describe("text", () => {
     },
   );
 
-  it("the operations above are all that take a prompt", async () => {
+  it("the operations above are all that accept a prompt", async () => {
     const { paths } = (await suite.caller.send("GET", "/openapi.json")).body;
     const taking = Object.keys(paths).filter(
       (path) => paths[path].post?.requestBody?.content["application/json"]?.schema.properties.prompt,
@@ -312,10 +312,10 @@ describe("metadata", () => {
     expect((await suite.caller.get(`/runs/${run_id}`)).body.metadata).toEqual(fits);
 
     const metadata = metadataOf(most + 1);
-    const picture = Buffer.from("never looked at");
+    const image = Buffer.from("never looked at");
     for (const answer of [
       await refused("/runs/generate", { prompt: "x", metadata }),
-      await refused("/upload", suite.form({ file: picture, metadata: JSON.stringify(metadata) })),
+      await refused("/upload", suite.form({ file: image, metadata: JSON.stringify(metadata) })),
     ]) {
       expect([answer.status, answer.body.code]).toEqual([400, "validation_error"]);
       expect(fieldErrorsOf(answer).map((error) => error.path)).toEqual(["/metadata"]);
@@ -359,7 +359,7 @@ describe("headers, lists and waiting", () => {
     }
   });
 
-  it("[LIM-051] a page of the run list has 20 runs where nothing is said and more exist", async () => {
+  it("[LIM-051] a page of the run list has 20 runs by default", async () => {
     const parent = await suite.uploadImage();
     const page = () => suite.caller.get(`/runs?parent_run_id=${parent}`);
     for (let count = 0; count < 20; count++) await suite.uploadImage(undefined, { parent_id: parent });

@@ -27,7 +27,7 @@ const resourceFactories: Record<string, (suite: Suite) => Promise<string>> = {
     return (await suite.caller.post(`/webhooks/${webhook}/test`, {})).body.id;
   },
   "/webhooks/{": async ({ caller }) => {
-    // A tenant has a hundred at most, so each takes the place of the one before.
+    // A tenant can have a hundred, so each replaces the one before.
     const { data } = (await caller.get("/webhooks")).body;
     for (const { id } of data) await caller.send("DELETE", `/api/v1/webhooks/${id}`, {});
     return (await caller.post("/webhooks", { url: "https://example.com/hook" })).body.id;

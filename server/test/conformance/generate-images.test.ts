@@ -36,7 +36,7 @@ describe("the run that generate makes", () => {
     expect(body.run_id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   });
 
-  it("[GEN-002] is of the type image-generation, in the answer and when it is read", async () => {
+  it("[GEN-002] has the type image-generation, in the response and when it is read", async () => {
     const { body } = await suite.caller.generate({ prompt: "kind", ...SMALL });
     expect(body.run_type).toBe("image-generation");
     expect((await suite.caller.get(`/runs/${body.run_id}`)).body.run_type).toBe("image-generation");
@@ -51,7 +51,7 @@ describe("the run that generate makes", () => {
     }
   });
 
-  it("[GEN-004] is answered with every field of the Run shape, and its id and image again under data", async () => {
+  it("[GEN-004] is returned with every field of the Run shape, and its ID and image again under data", async () => {
     const open = (await suite.caller.generate({ prompt: "shape", ...SMALL })).body;
     const ended = await finished({ prompt: "shape" });
     for (const body of [open, ended]) {
@@ -66,7 +66,7 @@ describe("the run that generate makes", () => {
     expect(run.inputs.model_type).toBe("flux-dev");
   });
 
-  it("[GEN-022] is unfinished in the first answer, and completed when asked later", async () => {
+  it("[GEN-022] is unfinished in the first response, and completed later", async () => {
     const { status, body } = await suite.caller.generate({ prompt: "patience", ...SMALL });
     expect(status).toBe(202);
     expect(["pending", "processing"]).toContain(body.live_status);
@@ -75,8 +75,8 @@ describe("the run that generate makes", () => {
     expect(run).toMatchObject({ status: "completed", live_status: "completed", image_url: expect.any(String) });
   });
 
-  it("[GEN-023] has an image address that answers a picture", async () => {
-    const run = await finished({ prompt: "a picture" });
+  it("[GEN-023] has an image URL that returns an image", async () => {
+    const run = await finished({ prompt: "an image" });
     const response = await fetch(run.image_url);
     expect(response.status).toBe(200);
     const { data, info } = await sharp(Buffer.from(await response.arrayBuffer()))
@@ -101,7 +101,7 @@ describe("the run that generate makes", () => {
     expectFieldError(refused, "/batch_size", "out_of_range");
   });
 
-  it("[GEN-017] is the same picture for the same inputs and seed, and another for another seed", async () => {
+  it("[GEN-017] is the same image for the same inputs and seed, and another for another seed", async () => {
     const shot = async (seed: number) => (await finished({ prompt: "a hill", seed })).outputs[0].sha256;
     const [first, second, other] = [await shot(11), await shot(11), await shot(12)];
     expect(second).toBe(first);
@@ -130,7 +130,7 @@ describe("model types", () => {
     }
   });
 
-  it("[GEN-014] never take one LoRA name without the other", async () => {
+  it("[GEN-014] never accept one LoRA name without the other", async () => {
     const requests = Object.entries(minimalFields(suite));
     expect(requests).toHaveLength(10);
     for (const [model_type, { lora_low_name: _low, lora_high_name: _high, ...body }] of requests) {
@@ -156,7 +156,7 @@ describe("model types", () => {
     }
   });
 
-  it("[GEN-020] qwen-image-edit gets lora_1 as its LoRA in the request that reaches the vendor", async () => {
+  it("[GEN-020] qwen-image-edit gets lora_1 as its LoRA in the request that reaches the provider", async () => {
     const run = await finished({ prompt: "inked", model_type: "qwen-image-edit", lora_1: "ink-v2.safetensors" });
     expect(run.warnings).toEqual([]);
     const { request } = await findSandboxJob(suite, run.run_id);
@@ -222,7 +222,7 @@ describe("fields of generate", () => {
     for (const field of Object.keys(given)) expect(bare.inputs).not.toHaveProperty(field);
   });
 
-  it("[GEN-015] reference_image_url is taken by a model that uses it, and shown", async () => {
+  it("[GEN-015] reference_image_url is accepted by a model that uses it, and shown", async () => {
     const reference_image_url = suite.imageUrl("reference.png");
     const run = await finished({ prompt: "in that style", reference_image_url });
     expect(run).toMatchObject({ inputs: { reference_image_url }, warnings: [] });
@@ -233,13 +233,13 @@ describe("fields of generate", () => {
     );
   });
 
-  it("[GEN-027] reference_image_url, mask_url and image_urls take addresses only, never base64", async () => {
+  it("[GEN-027] reference_image_url, mask_url and image_urls accept URLs only, never base64", async () => {
     const base64 = (await drawScene()).toString("base64");
-    for (const picture of [base64, `data:image/png;base64,${base64}`]) {
+    for (const sourceImage of [base64, `data:image/png;base64,${base64}`]) {
       for (const [path, body] of [
-        ["/reference_image_url", { reference_image_url: picture }],
-        ["/mask_url", { mask_url: picture, model_type: "gemini-2.5" }],
-        ["/image_urls/0", { image_urls: [picture, suite.imageUrl()], model_type: "gemini-2.5" }],
+        ["/reference_image_url", { reference_image_url: sourceImage }],
+        ["/mask_url", { mask_url: sourceImage, model_type: "gemini-2.5" }],
+        ["/image_urls/0", { image_urls: [sourceImage, suite.imageUrl()], model_type: "gemini-2.5" }],
       ] as const) {
         const refused = await expectNoNewRun(suite, () => suite.caller.generate({ prompt: "x", ...body }));
         expect([refused.status, refused.body.code]).toEqual([400, "validation_error"]);
@@ -280,7 +280,7 @@ describe("fields of generate", () => {
     expect((await suite.caller.get(`/runs/${run.run_id}`)).body.metadata).toEqual(metadata);
   });
 
-  it("[GEN-030] seed is a whole number from 0 to 4294967295", async () => {
+  it("[GEN-030] seed is an integer from 0 to 4294967295", async () => {
     for (const seed of [0, 4294967295]) expect((await expectGenerateAccepted(suite, { seed })).inputs.seed).toBe(seed);
     for (const [seed, code] of [
       [4294967296, "out_of_range"],
@@ -292,7 +292,7 @@ describe("fields of generate", () => {
     }
   });
 
-  it("[GEN-031] width is whole: half a pixel is refused", async () => {
+  it("[GEN-031] width is an integer: half a pixel is rejected", async () => {
     const refused = await expectNoNewRun(suite, () => suite.caller.generate({ prompt: "x", width: 512.5 }));
     expectFieldError(refused, "/width", "invalid_type");
   });

@@ -1,4 +1,4 @@
-// Requests that nobody would write by hand, made from the printed contract: first one that fits, then what is wrong with it.
+// Generates requests from the contract: first a valid one, then faults in it.
 import fc from "fast-check";
 
 type Json = Record<string, unknown>;
@@ -29,8 +29,8 @@ export type GeneratedRequest = {
   json?: string;
   form?: GeneratedFormPart[];
 };
-/** What stands where the contract asks for a picture or a run. */
-export type ResourcePool = { pictures: string[]; runs: string[]; missing: string[] };
+/** Values for the image and run fields of the contract. */
+export type ResourcePool = { images: string[]; runs: string[]; missing: string[] };
 
 export function listFuzzedOperations(contract: any): FuzzedOperation[] {
   return Object.entries(contract.paths as Record<string, Record<string, any>>).flatMap(([path, methods]) =>
@@ -42,7 +42,7 @@ export function listFuzzedOperations(contract: any): FuzzedOperation[] {
   );
 }
 
-/** Numbers that JSON can say and programs cannot hold: they are put into the text as they stand. */
+/** Numbers that JSON can express and JavaScript cannot hold: they are inserted into the text. */
 const RAW = ["1e999", "-1e999", "99999999999999999999999999", "1E+5000", "0.000000000000000000000000000001"];
 const DEEP = [33, 100, 3000, 300_000];
 const rawMark = (text: string) => `@@raw${text}@@`;
@@ -95,12 +95,12 @@ const oddValue = fc.oneof(
   fc.array(fc.constantFrom<unknown>("x", 1, null), { minLength: 200, maxLength: 200 }),
 );
 
-/** A value that this field takes, as far as its schema tells. */
+/** A valid value for this field, as far as its schema tells. */
 function validValue(name: string, schema: Schema, stock: ResourcePool): fc.Arbitrary<unknown> {
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum) return fc.constantFrom(...schema.enum.filter((value) => value !== "vendorc"));
   if (schema.anyOf) return fc.oneof(...schema.anyOf.map((each) => validValue(name, each, stock)));
-  if (schema["x-widget"] === "image") return fc.constantFrom(...stock.pictures);
+  if (schema["x-widget"] === "image") return fc.constantFrom(...stock.images);
   if (schema["x-widget"] === "run" || schema.format === "uuid") return fc.constantFrom(...stock.runs);
   const [least, most] = [Number(schema.minimum ?? 0), Number(schema.maximum ?? 1000)];
   switch (schema.type) {
@@ -152,7 +152,7 @@ const textFor = (name: string, schema: Schema): fc.Arbitrary<unknown> => {
     .map((text) => `x${text}`);
 };
 
-/** A body that fits. What it begins, if it is taken, is small and does nothing until it is canceled. */
+/** A valid body. The run that it starts is small and does nothing until it is canceled. */
 const validBody = (schema: Schema, stock: ResourcePool): fc.Arbitrary<Json> =>
   validValue("", { ...schema, type: "object" }, stock).map((body) => ({
     ...(body as Json),
@@ -245,7 +245,7 @@ const invalidJsonRequests = (
     )
     .map(([body, wrong, chance, url]) => {
       const changed = wrong.reduce((each, { change }) => change(each), body);
-      // One in three is sent without the sure fault, so that what is taken is seen as well.
+      // One in three is sent without the certain fault, so that valid requests are tested as well.
       const isSure = operation.makesRuns && chance > 0;
       return caseOf(
         operation,

@@ -16,7 +16,7 @@ const shared = new Set(
 let way: Transport = "http";
 let spoken = 0;
 
-/** Which way the test that is running goes. */
+/** The transport of the running test. */
 export const currentTransport = (): Transport => way;
 export const countClientCall = (times = 1): void => {
   spoken += times;

@@ -1,4 +1,4 @@
-// Keys, tokens and tenants, as far as the checklist speaks of them.
+// Keys, tokens and tenants, as far as the checklist covers them.
 import { decodeJwt } from "jose";
 import { beforeAll, describe, expect } from "vitest";
 import { createHttpCaller } from "../support/api-caller.ts";
@@ -15,21 +15,21 @@ import {
 import { useSuite } from "./suite.ts";
 
 const suite = useSuite();
-const bearing = (key: string) => createHttpCaller({ url: suite.world.url, key });
+const bearing = (key: string) => createHttpCaller({ url: suite.environment.url, key });
 const withoutRequest = ({ status, body }: { status: number; body: any }) =>
   JSON.stringify([status, body]).replaceAll(body.details?.request_id ?? "-", "");
 let stranger: TestTenant;
 beforeAll(async () => {
-  stranger = await createTestTenant(suite.world, { user_id: "stranger" });
+  stranger = await createTestTenant(suite.environment, { user_id: "stranger" });
 });
-const picture = async () => Buffer.from(await (await fetch(suite.imageUrl())).arrayBuffer());
+const image = async () => Buffer.from(await (await fetch(suite.imageUrl())).arrayBuffer());
 const foreignRun = async (): Promise<string> =>
-  (await stranger.caller.post("/upload", suite.form({ file: await picture() }))).body.data.run_id;
+  (await stranger.caller.post("/upload", suite.form({ file: await image() }))).body.data.run_id;
 
 describe("an API key", () => {
-  it("[AUT-006] is told alike whether it is malformed, unknown or revoked", async () => {
-    const { key, key_id } = await createTestTenant(suite.world);
-    await suite.world.query("update api_keys set revoked_at = now() where key_id = $1", [key_id]);
+  it("[AUT-006] gets the same response whether it is malformed, unknown or revoked", async () => {
+    const { key, key_id } = await createTestTenant(suite.environment);
+    await suite.environment.query("update api_keys set revoked_at = now() where key_id = $1", [key_id]);
     const answers = await Promise.all(
       ["nonsense", `gsk_${"0".repeat(46)}`, key].map((each) => bearing(each).get("/runs")),
     );
@@ -37,7 +37,7 @@ describe("an API key", () => {
     expect(new Set(answers.map(({ body }) => body.message)).size).toBe(1);
   });
 
-  it("[AUT-007] [AUT-009] is of one form, and is in the answer of its making only", async () => {
+  it("[AUT-007] [AUT-009] has one format, and is only in the response that creates it", async () => {
     const { body, status } = await suite.caller.post("/keys", { name: "a key", scopes: ["runs:read"] });
     expect([status, body.key]).toEqual([201, expect.stringMatching(/^gsk_[0-9A-Za-z]{46}$/)]);
     const later = [await suite.caller.get(`/keys/${body.id}`), await suite.caller.get("/keys")];
@@ -69,7 +69,7 @@ describe("a minted token", () => {
     ]);
   });
 
-  it("[LIM-052] [LIM-053] works a quarter of an hour, or as long as asked up to a day, and never longer", async () => {
+  it("[LIM-052] [LIM-053] works for 15 minutes, or as long as requested up to a day, and never longer", async () => {
     const lifeOf = async (wish: object) => {
       const { body } = await suite.caller.post("/tokens", wish);
       const { iat = 0, exp = 0 } = decodeJwt(body.access_token);
@@ -83,12 +83,12 @@ describe("a minted token", () => {
       "validation_error",
     ]);
     const expires_at = new Date(Date.now() + 3600_000);
-    const short = await createTestTenant(suite.world, { expires_at });
+    const short = await createTestTenant(suite.environment, { expires_at });
     const { body } = await short.caller.post("/tokens", { expires_in: 86_400 });
     expect(decodeJwt(body.access_token).exp! * 1000).toBeLessThanOrEqual(expires_at.getTime());
   });
 
-  it("is good for its origin alone, never for making keys or tokens, and dies with its key", async () => {
+  it("is valid for its origin only, cannot create keys or tokens, and expires with its key", async () => {
     const made = (await suite.caller.post("/keys", { name: "page", scopes: ["*"] })).body;
     const mint = async (wish: object) => (await bearing(made.key).post("/tokens", wish)).body.access_token;
     const [bound, free] = [await mint({ origin: "https://app.example" }), await mint({})];
@@ -118,13 +118,13 @@ describe("tenants", () => {
       ["GET", "/usage"],
       ["GET", "/tenants"],
     ]) {
-      const { body } = await createHttpCaller(suite.world).send(
+      const { body } = await createHttpCaller(suite.environment).send(
         method!,
         `/api/v1${path}`,
         method === "POST" ? { body: {} } : {},
       );
       expect([path, body.code]).toEqual([path, undefined]);
-      const other = await createHttpCaller(suite.world).send("PUT", `/api/v1${path}`);
+      const other = await createHttpCaller(suite.environment).send("PUT", `/api/v1${path}`);
       expect([path, other.body.code]).toEqual([path, "method_not_allowed"]);
     }
   });
@@ -132,8 +132,8 @@ describe("tenants", () => {
   it("[GNL-035] share an Idempotency-Key within, and never with another", async () => {
     const header = { "idempotency-key": `shared-${Date.now()}` };
     const fields = { prompt: "[sandbox:delay=0] a door", width: 64, height: 64 };
-    const [one, two] = [await createTestTenant(suite.world), await createTestTenant(suite.world)];
-    const again = await createTestTenant(suite.world, { of: one.tenant_id });
+    const [one, two] = [await createTestTenant(suite.environment), await createTestTenant(suite.environment)];
+    const again = await createTestTenant(suite.environment, { of: one.tenant_id });
     const first = await one.caller.generate(fields, header);
     const same = await again.caller.generate(fields, header);
     expect([same.body.run_id, same.headers.get("idempotent-replayed")]).toEqual([first.body.run_id, "true"]);
@@ -142,7 +142,7 @@ describe("tenants", () => {
     expect(other.body.run_id).not.toBe(first.body.run_id);
   });
 
-  it("[RUN-024] list their own runs, newest first, and nobody else's", async () => {
+  it("[RUN-024] list only their own runs, newest first", async () => {
     const theirs = await foreignRun();
     const mine = [await suite.uploadImage(), await suite.uploadImage()];
     const { body, status } = await suite.caller.get("/runs?limit=100");
@@ -152,7 +152,7 @@ describe("tenants", () => {
     expect(body).toHaveProperty("next_cursor");
   });
 
-  it("[RUN-028] take no cursor that was changed, made for other filters, or another's", async () => {
+  it("[RUN-028] accept no cursor that was changed, created for other filters, or another tenant's", async () => {
     await Promise.all([foreignRun(), foreignRun(), suite.uploadImage(), suite.uploadImage()]);
     const theirs = (await stranger.caller.get("/runs?limit=1")).body.next_cursor;
     const { next_cursor: own } = (await suite.caller.get("/runs?limit=1")).body;
@@ -167,7 +167,7 @@ describe("tenants", () => {
     expect((await suite.caller.get(`/runs?limit=1&cursor=${own}`)).status).toBe(200);
   });
 
-  it("answer another's run as if there were none, in the same bytes", async () => {
+  it("get the same response for another tenant's run as for a run that does not exist", async () => {
     const theirs = await foreignRun();
     const asks = [
       (id: string) => suite.caller.get(`/runs/${id}`),
@@ -184,10 +184,10 @@ describe("tenants", () => {
     expect((await stranger.caller.get(`/runs/${theirs}`)).status).toBe(200);
   });
 
-  it("[RUN-039] make no run of another's or an unknown one, in any field that takes one", async () => {
+  it("[RUN-039] create no run from another tenant's or an unknown run, in any field that accepts one", async () => {
     const theirs = await foreignRun();
     const own = await suite.uploadImage();
-    const count = async () => (await suite.world.query("select count(*)::int as n from runs"))[0]!.n;
+    const count = async () => (await suite.environment.query("select count(*)::int as n from runs"))[0]!.n;
     for (const request of await runRequests(own)) {
       const places = Object.entries(request.fields).filter(([, value]) => JSON.stringify(value).includes(own));
       for (const [field, value] of places) {
@@ -202,11 +202,11 @@ describe("tenants", () => {
     }
   }, 60_000);
 
-  it("[UPL-010] keep no picture below another's run", async () => {
+  it("[UPL-010] keep no image below another's run", async () => {
     const theirs = await foreignRun();
-    const count = async () => (await suite.world.query("select count(*)::int as n from assets"))[0]!.n;
+    const count = async () => (await suite.environment.query("select count(*)::int as n from assets"))[0]!.n;
     const before = await count();
-    const file = await picture();
+    const file = await image();
     for (const parent_id of [theirs, UNKNOWN_ID]) {
       const answer = await suite.caller.post("/upload", suite.form({ file, parent_id }));
       expect([...statusAndCode(answer), envelopeSuccess(answer)]).toEqual([404, "run_not_found", false]);
@@ -214,7 +214,7 @@ describe("tenants", () => {
     expect(await count()).toBe(before);
   });
 
-  it("[VID-014] make no video of another's picture", async () => {
+  it("[VID-014] make no video of another's image", async () => {
     for (const source_run_id of [await foreignRun(), UNKNOWN_ID]) {
       const answer = await suite.caller.post("/runs/video", { prompt: "waves", source_run_id });
       expect(statusAndCode(answer)).toEqual([404, "run_not_found"]);
@@ -223,9 +223,9 @@ describe("tenants", () => {
     }
   });
 
-  it("let nobody in without a credential, whatever is asked", async () => {
+  it("reject every request without a credential", async () => {
     for (const { method, path } of await fetchContractOperations(suite)) {
-      const response = await fetch(`${suite.world.url}${path}`, { method });
+      const response = await fetch(`${suite.environment.url}${path}`, { method });
       expect([path, response.status]).toEqual([path, 401]);
     }
   });

@@ -19,14 +19,14 @@ const PATH = "/edits/mask";
 const PNG = Buffer.from("89504e470d0a1a0a", "hex");
 const isLeft = (x: number) => x < 64;
 
-let picture: Buffer;
+let sourceImage: Buffer;
 let mask: Buffer;
 beforeAll(async () => {
-  [picture, mask] = await Promise.all([drawScene(), rightHalfMask()]);
+  [sourceImage, mask] = await Promise.all([drawScene(), rightHalfMask()]);
 });
 
 const inline = (fields: object = {}) => ({
-  original_image_url: toDataUrl(picture),
+  original_image_url: toDataUrl(sourceImage),
   mask_image_url: toDataUrl(mask),
   prompt: withoutDelay("turn it purple"),
   ...fields,
@@ -41,21 +41,21 @@ const edited = async (body: unknown) => {
 const addressOf = async (bytes: Buffer) =>
   (await suite.caller.get(`/runs/${await suite.uploadImage(bytes)}`)).body.image_url;
 
-it("[MSK-001] JSON with two addresses is answered with a PNG and the run's id", async () => {
+it("[MSK-001] JSON with two URLs returns a PNG and the run ID", async () => {
   const original_image_url = suite.imageUrl();
   const { headers, after } = await edited({ original_image_url, mask_image_url: await addressOf(mask) });
   expect([after.width, after.height]).toEqual([128, 96]);
   expect((await fetchRun(suite, { headers })).inputs.original_image_url).toBe(original_image_url);
 });
 
-it("[MSK-002] a form with two files is answered with a PNG", async () => {
-  const files = { original_image_url: picture, mask_image_url: mask };
+it("[MSK-002] a form with two files returns a PNG", async () => {
+  const files = { original_image_url: sourceImage, mask_image_url: mask };
   const { after } = await edited(suite.form({ ...files, prompt: withoutDelay("turn it purple") }));
   expect([after.width, after.height]).toEqual([128, 96]);
 });
 
 it("[MSK-003] the run is a mask-edit without a parent, even when the original is a run", async () => {
-  const { headers } = await edited(inline({ original_image_url: await suite.uploadImage(picture) }));
+  const { headers } = await edited(inline({ original_image_url: await suite.uploadImage(sourceImage) }));
   expect(await fetchRun(suite, { headers })).toMatchObject({ run_type: "mask-edit", parent_run_id: null });
 });
 
@@ -80,8 +80,8 @@ it("[MSK-005] each of the two may be an address, base64 or a run", async () => {
     bytes.toString("base64"),
     await suite.uploadImage(bytes),
   ];
-  const [originals, masks] = [await waysOf(picture), await waysOf(mask)];
-  const before = await decodePixels(picture);
+  const [originals, masks] = [await waysOf(sourceImage), await waysOf(mask)];
+  const before = await decodePixels(sourceImage);
   for (const [index, original_image_url] of originals.entries()) {
     const { after } = await edited(inline({ original_image_url, mask_image_url: masks.at(index - 1) }));
     expect(countDifferentPixels(before, after, isLeft)).toBe(0);
@@ -97,7 +97,7 @@ it("[MSK-006] a prompt may be given and is shown in the inputs", async () => {
 });
 
 it("[MSK-007] what is black in the mask stays as it was, and what is white changes", async () => {
-  const before = await decodePixels(picture);
+  const before = await decodePixels(sourceImage);
   const { after } = await edited(inline());
   expect(countDifferentPixels(before, after, isLeft)).toBe(0);
   expect(countDifferentPixels(before, after, (x) => !isLeft(x))).toBeGreaterThan((64 * 96) / 2);
@@ -105,7 +105,7 @@ it("[MSK-007] what is black in the mask stays as it was, and what is white chang
 
 it("[MSK-008] without a prompt the white region is removed and filled", async () => {
   const { prompt: _prompt, ...wordless } = inline();
-  const before = await decodePixels(picture);
+  const before = await decodePixels(sourceImage);
   const { after } = await edited(wordless);
   expect([after.width, after.height]).toEqual([128, 96]);
   expect(countDifferentPixels(before, after, isLeft)).toBe(0);
@@ -115,7 +115,7 @@ it("[MSK-008] without a prompt the white region is removed and filled", async ()
   for (let x = 64; x < 128; x++) for (let y = 0; y < 96; y++) expect(after.at(x, y)[3]).toBe(255);
 });
 
-it("[MSK-009] an upstream address in a request is refused, and nobody calls there", async () => {
+it("[MSK-009] an upstream URL in a request is rejected, and no request is sent to it", async () => {
   let calls = 0;
   const elsewhere = createServer((_, response) => response.end()).on("connection", () => calls++);
   await new Promise<void>((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
@@ -128,7 +128,7 @@ it("[MSK-009] an upstream address in a request is refused, and nobody calls ther
 });
 
 it("[MSK-011] files of different size are refused as JSON", async () => {
-  const files = { original_image_url: picture, mask_image_url: await rightHalfMask(64, 64) };
+  const files = { original_image_url: sourceImage, mask_image_url: await rightHalfMask(64, 64) };
   const answer = await postForBytes(suite, PATH, suite.form(files));
   expect([answer.status, answer.body.code]).toEqual([422, "mask_mismatch"]);
   expect(answer.headers.get("content-type")).toMatch(/^application\/json/);

@@ -1,4 +1,4 @@
-// Conformance: what each model type of images.generate needs, takes and makes.
+// Conformance: what each model type of images.generate requires, accepts and produces.
 import sharp from "sharp";
 import { describe, expect } from "vitest";
 import {
@@ -50,7 +50,7 @@ describe("flux-dev", () => {
     }
   });
 
-  it("[MOD-002] takes a reference, width and height together, and makes an image of that size", async () => {
+  it("[MOD-002] accepts a reference, width and height together, and produces an image of that size", async () => {
     const asked = { model_type: "flux-dev", reference_image_url: suite.imageUrl(), width: 128, height: 72 };
     const run = await generated(asked);
     expect(run.inputs).toMatchObject(asked);
@@ -71,7 +71,7 @@ describe("vendorb-imagen4", () => {
     await taken({ model_type, aspect_ratio });
   });
 
-  it("[MOD-005] takes a reference beside prompt and aspect ratio", async () => {
+  it("[MOD-005] accepts a reference beside prompt and aspect ratio", async () => {
     const run = await generated({ model_type, aspect_ratio: "1:1", reference_image_url: suite.imageUrl() });
     expect((await findSandboxJob(suite, run.run_id)).request.images).toHaveLength(1);
   });
@@ -85,7 +85,7 @@ describe("flux-kontext-max", () => {
   });
 
   it.each([...["1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3", "4:5", "5:4", "21:9", "9:21", "2:1", "1:2"]])(
-    "[MOD-007] takes the aspect ratio %s",
+    "[MOD-007] accepts the aspect ratio %s",
     async (aspect_ratio) => {
       await taken({ model_type, aspect_ratio });
     },
@@ -95,13 +95,13 @@ describe("flux-kontext-max", () => {
     expectFieldError(await refused({ model_type, aspect_ratio }), "/aspect_ratio", "unknown_value");
   });
 
-  it("[MOD-009] takes a seed and shows it", async () => {
+  it("[MOD-009] accepts a seed and shows it", async () => {
     expect((await taken({ model_type, seed: 42 })).inputs.seed).toBe(42);
   });
 });
 
 describe("vendora", () => {
-  it("[MOD-010] needs only a prompt, and takes a reference, width and height", async () => {
+  it("[MOD-010] requires only a prompt, and accepts a reference, width and height", async () => {
     await taken({ model_type: "vendora" });
     for (const option of [{ reference_image_url: suite.imageUrl() }, { width: 512 }, { height: 512 }]) {
       await taken({ model_type: "vendora", ...option });
@@ -139,7 +139,7 @@ describe("the wan models", () => {
     expect(fieldErrorsOf(neither).map((error) => error.path)).toEqual(["/width", "/height"]);
   });
 
-  it("[MOD-014] wan-image-2.1 takes strength_model, model_weight and guidance, and shows them", async () => {
+  it("[MOD-014] wan-image-2.1 accepts strength_model, model_weight and guidance, and shows them", async () => {
     await taken({ ...one, strength_model: 1.5, model_weight: 0.25, guidance: 3.5 });
   });
 
@@ -156,7 +156,7 @@ describe("the wan models", () => {
     expect(fieldErrorsOf(answer).map((error) => error.path)).toEqual(["/batch_size"]);
   });
 
-  it("[MOD-017] wan-image-2.1 takes batch_size 2", async () => {
+  it("[MOD-017] wan-image-2.1 accepts batch_size 2", async () => {
     expect((await taken({ ...one, batch_size: 2 })).inputs.batch_size).toBe(2);
   });
 
@@ -171,7 +171,7 @@ describe("the wan models", () => {
     ]);
   });
 
-  it("[MOD-021] wan-image-2.2 takes the strengths of its LoRAs, and shows them", async () => {
+  it("[MOD-021] wan-image-2.2 accepts the strengths of its LoRAs, and shows them", async () => {
     await taken({ ...two, lora_low_strength: 0.75, lora_high_strength: 1.25 });
   });
 
@@ -200,7 +200,7 @@ describe("flux-kontext-multi", () => {
     expect((await findSandboxJob(suite, run.run_id)).request.images).toHaveLength(2);
   });
 
-  it("[MOD-026] takes an aspect ratio and a seed", async () => {
+  it("[MOD-026] accepts an aspect ratio and a seed", async () => {
     const body = { model_type, ...minimalFields(suite)[model_type] };
     for (const option of [{ aspect_ratio: "16:9" }, { seed: 8 }, { aspect_ratio: "3:4", seed: 0 }]) {
       await taken({ ...body, ...option });
@@ -209,7 +209,7 @@ describe("flux-kontext-multi", () => {
 });
 
 describe("nanobanana", () => {
-  it("[MOD-027] needs only a prompt, and takes a reference", async () => {
+  it("[MOD-027] requires only a prompt, and accepts a reference", async () => {
     await taken({ model_type: "nanobanana" });
     await taken({ model_type: "nanobanana", reference_image_url: suite.imageUrl() });
   });
@@ -239,7 +239,7 @@ describe("gemini-2.5", () => {
   });
 
   it.each(["aspect_ratio", "reference_image_url", "image_urls", "run_ids", "mask_url"])(
-    "[MOD-031] takes %s by itself",
+    "[MOD-031] accepts %s alone",
     async (field) => {
       const url = suite.imageUrl();
       const run = await suite.uploadImage();
@@ -284,7 +284,7 @@ describe("what a model cannot do", () => {
     expect([answer.status, answer.body.code]).toEqual([503, "model_unavailable"]);
   });
 
-  it("[MOD-036] a field of other models is taken with a warning that names it, and refused in strict handling", async () => {
+  it("[MOD-036] a field of other models is accepted with a warning that names it, and rejected in strict handling", async () => {
     const lists = { image_urls: [suite.imageUrl(), suite.imageUrl()] };
     for (const [model_type, given, field] of [
       ["flux-dev", lists, "image_urls"],

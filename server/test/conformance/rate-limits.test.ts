@@ -1,4 +1,4 @@
-// How much a caller may ask for: runs that are open at a time, and requests a minute.
+// Limits of a caller: unfinished runs at a time, and requests per minute.
 import { describe, expect } from "vitest";
 import { type ApiCaller, createCaller, createHttpCaller } from "../support/api-caller.ts";
 import { createTestTenant, type TenantOptions } from "../support/tenants.ts";
@@ -10,10 +10,10 @@ import { useSuite } from "./suite.ts";
 const suite = useSuite();
 const SLOW = { prompt: "[sandbox:delay=20] patience", width: 64, height: 64 };
 
-/** A caller of a new tenant, who speaks the way that the running test goes. */
+/** A caller of a new tenant, on the transport of the running test. */
 async function callerWith(options: TenantOptions): Promise<ApiCaller> {
-  const { key } = await createTestTenant(suite.world, options);
-  const environment = { url: suite.world.url, key };
+  const { key } = await createTestTenant(suite.environment, options);
+  const environment = { url: suite.environment.url, key };
   return currentTransport() === "http"
     ? createHttpCaller(environment)
     : createCaller(sendThroughClient(environment, countClientCall));
@@ -43,7 +43,7 @@ describe("open runs", () => {
 });
 
 describe("rates", () => {
-  it("[LIM-055] are told with every answer, and whoever is over them is told when to come back", async () => {
+  it("[LIM-055] are in every response, and a 429 says when to retry", async () => {
     const caller = await callerWith({ tenant: { limits: { requests_per_minute: 3 } } });
     const answers = await Promise.all([1, 2, 3].map(() => caller.get("/runs")));
     for (const { status, headers } of answers) {

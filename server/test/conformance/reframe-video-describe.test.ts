@@ -22,11 +22,11 @@ const REFRAME = "/edits/reframe";
 const DESCRIBE = "/images/describe";
 const VIDEO = "/runs/video";
 
-let picture: Buffer;
+let sourceImage: Buffer;
 let source: string;
 beforeAll(async () => {
-  picture = await drawScene();
-  source = await suite.uploadImage(picture);
+  sourceImage = await drawScene();
+  source = await suite.uploadImage(sourceImage);
 });
 
 describe("reframe", () => {
@@ -42,12 +42,12 @@ describe("reframe", () => {
     expect(answer.body.inputs).toMatchObject(fields);
   });
 
-  it("[RFM-002] the same fields are taken as a form, with the source as image_file", async () => {
+  it("[RFM-002] the same fields are accepted as a form, with the source as image_file", async () => {
     const fields = {
       prompt: withoutDelay("more of it"),
       aspect_ratio: "1:1",
       model: "photon-flash-1",
-      image_file: picture,
+      image_file: sourceImage,
     };
     const run = await postAndWait(suite, REFRAME, suite.form(fields));
     expect(run.outputs[0]).toMatchObject({ width: 128, height: 128 });
@@ -56,7 +56,7 @@ describe("reframe", () => {
   it("[RFM-003] [RFM-004] any of the three sources will do, none will not, and only a run is the parent", async () => {
     const { run_id: _run, ...bare } = wide();
     expect(await postRefused(suite, REFRAME, wide())).toMatchObject({ run_type: "reframe", parent_run_id: source });
-    for (const body of [{ ...bare, image_url: suite.imageUrl() }, suite.form({ ...bare, image_file: picture })]) {
+    for (const body of [{ ...bare, image_url: suite.imageUrl() }, suite.form({ ...bare, image_file: sourceImage })]) {
       expect(await postRefused(suite, REFRAME, body)).toMatchObject({ run_type: "reframe", parent_run_id: null });
     }
     for (const body of [bare, suite.form(bare)]) {
@@ -68,7 +68,7 @@ describe("reframe", () => {
     }
   });
 
-  it("[RFM-005] the finished image has the ratio that was asked for, within a pixel", async () => {
+  it("[RFM-005] the finished image has the requested ratio, within a pixel", async () => {
     for (const aspect_ratio of ["16:9", "1:1", "9:16", "21:9"]) {
       const run = await postAndWait(suite, REFRAME, wide({ prompt: withoutDelay("more of it"), aspect_ratio }));
       const { width, height } = await decodePixels(await download(run.image_url));
@@ -91,7 +91,7 @@ describe("reframe", () => {
     const run = await postAndWait(suite, REFRAME, wide({ prompt: withoutDelay("more of it"), ...place }));
     expect(run.inputs).toMatchObject(place);
     const { at } = await decodePixels(await download(run.image_url));
-    expect(at(10 + 32, 48)).toEqual((await decodePixels(picture)).at(32, 48));
+    expect(at(10 + 32, 48)).toEqual((await decodePixels(sourceImage)).at(32, 48));
   });
 
   it("[RFM-008] the four edges may be given together and are shown in the inputs", async () => {
@@ -110,7 +110,7 @@ describe("reframe", () => {
     }
   });
 
-  it("[RFM-010] positions are whole numbers: no fractions, no text", async () => {
+  it("[RFM-010] positions are integers: no fractions, no text", async () => {
     for (const field of POSITIONS) {
       for (const value of [1.5, "1"]) {
         const answer = await suite.caller.post(REFRAME, wide({ ...edges, [field]: value }));
@@ -154,8 +154,8 @@ describe("describe", () => {
     expect(answer.tags.every((tag: unknown) => typeof tag === "string")).toBe(true);
   });
 
-  it("[DSC-002] a form takes the image as a file", async () => {
-    const image = await sharp(picture).resize(64, 80, { fit: "fill" }).png().toBuffer();
+  it("[DSC-002] a form accepts the image as a file", async () => {
+    const image = await sharp(sourceImage).resize(64, 80, { fit: "fill" }).png().toBuffer();
     expect(await described(suite.form({ image, sync: "true" }))).toMatchObject({ width: 64, height: 80 });
   });
 
@@ -196,7 +196,7 @@ describe("describe", () => {
     expect(german.description).not.toBe(plain.description);
   });
 
-  it("[DSC-008] while the run is open the answer has no description", async () => {
+  it("[DSC-008] while the run is unfinished the response has no description", async () => {
     await withSandboxBehaviour(suite, { delay: 2 }, async () => {
       const { status, body } = await suite.caller.post(DESCRIBE, { run_id: source });
       expect([status, body.run_id]).toEqual([202, expect.stringMatching(/^[0-9a-f-]{36}$/)]);
@@ -209,7 +209,7 @@ describe("describe", () => {
 
 describe("video", () => {
   const film = (fields: object = {}) => ({ image_url: suite.imageUrl(), prompt: REFUSED_PROMPT, ...fields });
-  /** Asks for a film that the vendor declines, and gives the first answer. */
+  /** Requests a video that the provider refuses, and returns the first response. */
   const accepted = async (fields: object) => {
     const answer = await suite.caller.post(VIDEO, fields);
     expect([answer.status, answer.body.code]).toEqual([202, undefined]);
@@ -217,7 +217,7 @@ describe("video", () => {
     return answer.body;
   };
 
-  it("[VID-001] [VID-003] [VID-007] an address alone is accepted and answers the open run with its input", async () => {
+  it("[VID-001] [VID-003] [VID-007] a URL alone is accepted and returns the unfinished run with its input", async () => {
     await withSandboxBehaviour(suite, { refuse: true }, async () => {
       const body = await accepted({ image_url: suite.imageUrl() });
       expectRun(body);
@@ -243,7 +243,7 @@ describe("video", () => {
     expect(await findNewestRunId(suite)).toBe(before);
   });
 
-  it("[VID-006] a refusal is told twice, as an error body and as a failed run", async () => {
+  it("[VID-006] a refusal appears both as an error body and as a failed run", async () => {
     const { status, body } = await suite.caller.post(VIDEO, { prompt: "x", fps: 0 });
     const { message, code, details } = body;
     expect([status, code]).toEqual([400, "validation_error"]);
@@ -260,7 +260,7 @@ describe("video", () => {
     });
   });
 
-  it("[VID-009] the shape is 16:9 where nothing is said", async () => {
+  it("[VID-009] the shape is 16:9 by default", async () => {
     expect((await accepted(film())).input.aspect_ratio).toBe("16:9");
     expect((await accepted(film({ aspect_ratio: "1:1" }))).input.aspect_ratio).toBe("1:1");
   });
@@ -290,7 +290,7 @@ describe("video", () => {
     }
   });
 
-  it("[VID-013] a completed video can be fetched and stands among the outputs", async () => {
+  it("[VID-013] a completed video can be fetched and is one of the outputs", async () => {
     const run = await postAndWait(suite, VIDEO, film({ prompt: withoutDelay("clouds pass"), duration: 1, fps: 4 }));
     expect(run.outputs).toEqual([
       expect.objectContaining({ url: run.video_url, media_type: expect.stringMatching(/^video\//) }),

@@ -1,17 +1,17 @@
-// What the conformance tests look at answers with: words of a refusal, bytes, pixels, the vendor's own book.
+// Helpers of the conformance tests for responses: errors, bytes, pixels, and the sandbox ledger.
 import sharp from "sharp";
 import { expect } from "vitest";
 import type { ApiResponse } from "../support/api-caller.ts";
 import type { Suite } from "./suite.ts";
 
-/** A prompt that the vendor takes and then declines, so that nothing is drawn where only the taking is in question. */
+/** A prompt that the provider accepts and then refuses, so that nothing is drawn where only the request matters. */
 export const REFUSED_PROMPT = "[sandbox:refuse,delay=0] x";
 /** A prompt with as little waiting as there can be. */
 export const withoutDelay = (words: string) => `[sandbox:delay=0] ${words}`;
 
 export const UNKNOWN_RUN_ID = "01990c3e-2f00-7000-8000-000000000000";
 
-/** A refusal in one line: status, code, and each complaint as "path sub-code". */
+/** An error in one line: status, code, and each validation error as "path code". */
 export const describeRefusal = ({ status, body }: ApiResponse): unknown[] => [
   status,
   body.code,
@@ -44,7 +44,7 @@ export function expectGeneration(run: any): void {
 
 export const runIdOf = ({ body }: ApiResponse): string => body.run_id ?? body.data?.run_id ?? body.runId;
 
-/** Sends what the vendor is told to decline: accepted by us, taken by the vendor, and ended without a picture. */
+/** Sends a request that the provider refuses: accepted by the API and the provider, and ended without an image. */
 export async function postRefused(suite: Suite, path: string, body: unknown): Promise<any> {
   const answer = await suite.caller.post(path, body);
   expect([answer.status, answer.body.code]).toEqual([202, undefined]);
@@ -53,7 +53,7 @@ export async function postRefused(suite: Suite, path: string, body: unknown): Pr
   return run;
 }
 
-/** Sends and waits for a picture. */
+/** Sends and waits for an image. */
 export async function postAndWait(suite: Suite, path: string, body: unknown): Promise<any> {
   const answer = await suite.caller.post(path, body);
   expect([answer.status, answer.body.code]).toEqual([expect.toBeOneOf([200, 202]), undefined]);
@@ -62,7 +62,7 @@ export async function postAndWait(suite: Suite, path: string, body: unknown): Pr
   return run;
 }
 
-/** For operations that answer the picture itself. */
+/** For operations that return the image itself. */
 export async function postForBytes(suite: Suite, path: string, body: unknown): Promise<ApiResponse> {
   const answer = await suite.caller.post(path, body);
   return { ...answer, body: answer.headers.get("content-type")?.includes("json") ? answer.body : null };
@@ -84,7 +84,7 @@ export async function decodePixels(bytes: Buffer): Promise<DecodedPixels> {
   return { width: info.width, height: info.height, channels, at };
 }
 
-/** How many pixels of `area` are not the same in both pictures. */
+/** How many pixels of `area` are not the same in both images. */
 export function countDifferentPixels(
   one: DecodedPixels,
   other: DecodedPixels,
@@ -122,19 +122,19 @@ export const findNewestRunId = async (suite: Suite): Promise<string | undefined>
   (await suite.caller.get("/runs?limit=1")).body.data[0]?.run_id;
 
 export const callSandbox = (suite: Suite, path: string, init: RequestInit = {}): Promise<Response> =>
-  fetch(`${suite.world.sandboxUrl}${path}`, {
+  fetch(`${suite.environment.sandboxUrl}${path}`, {
     ...init,
-    headers: { authorization: `Bearer ${suite.world.sandboxKey}`, "content-type": "application/json" },
+    headers: { authorization: `Bearer ${suite.environment.sandboxKey}`, "content-type": "application/json" },
   });
 
-/** How the vendor behaves to every job while `work` is done. */
+/** Sets the behaviour of the sandbox for all jobs while `work` runs. */
 export async function withSandboxBehaviour<T>(suite: Suite, behaviour: object, work: () => Promise<T>): Promise<T> {
   const behave = (body: object) => callSandbox(suite, "/v1/behaviour", { method: "PUT", body: JSON.stringify(body) });
   expect((await behave(behaviour)).status).toBe(200);
   return work().finally(() => behave({}));
 }
 
-/** What the vendor was asked in the name of a run. */
+/** The job that the sandbox received for a run. */
 export async function listSandboxRequests(suite: Suite, runId: string): Promise<any[]> {
   const { data } = (await (await callSandbox(suite, "/v1/ledger")).json()) as { data: any[] };
   return data.filter((job) => job.reference?.startsWith(runId)).map((job) => job.request);

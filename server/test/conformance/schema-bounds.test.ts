@@ -1,5 +1,5 @@
-// Every bound that the printed contract states, for every operation and kind of body: just inside is not complained about,
-// just outside is. Each request also carries a field that does not exist, so that nothing is ever started.
+// Every bound in the generated contract, for every operation and kind of body: a value just inside is accepted, one
+// just outside is rejected. Each request also has an unknown field, so that no run starts.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { ApiResponse } from "../support/api-caller.ts";
@@ -153,7 +153,7 @@ function keyProbes(most: number, kind: Kind): Probe[] {
   ];
 }
 
-/** The value at its place: inside a list it stands first, before as many others as the list needs. */
+/** Puts the value into its field: in a list it is the first, before as many others as the list needs. */
 function placed({ operation: { schema }, field }: Case, value: unknown): Body {
   const [name, ...rest] = field.path as [string, ...string[]];
   if (rest.length === 0) return { [name]: value };
@@ -165,7 +165,7 @@ function placed({ operation: { schema }, field }: Case, value: unknown): Body {
 
 const written = (value: unknown) => JSON.stringify(value).replace(/"(-?1e999)"/g, "$1");
 
-/** The operation's example, with pictures that are there. */
+/** The operation's example, with images that are there. */
 const exampleOf = ({ kind, example }: Operation): Body =>
   kind === "query" ? {} : JSON.parse(JSON.stringify(example).replaceAll("https://example.com/", suite.imageUrl("")));
 
@@ -182,7 +182,7 @@ async function send(operation: Operation, fields: Body): Promise<ApiResponse> {
   return suite.caller.send(method, address, { body: suite.form(Object.fromEntries(texts)) });
 }
 
-/** Complaints about a field or anything in it; the field that does not exist must always be among the complaints. */
+/** Validation errors of a field or anything in it; the unknown field must always be reported too. */
 async function complaints(operation: Operation, path: string[], fields: Body): Promise<string[]> {
   const answer = await send(operation, fields);
   expect([answer.status, answer.body.code]).toEqual([400, "validation_error"]);
@@ -221,13 +221,13 @@ describe.each(operations.filter((operation) => fieldsOf(operation.schema).length
   },
 );
 
-describe("bounds as they are printed", () => {
-  it("are found in every operation that takes a number, a list or text", () => {
+describe("bounds in the contract", () => {
+  it("are tested for every operation that accepts a number, a list or text", () => {
     expect(new Set(cases.map((each) => each.operation.name)).size).toBeGreaterThanOrEqual(23);
     expect(cases.length).toBeGreaterThan(200);
   });
 
-  it("are told with everything that is required when it is missing", async () => {
+  it("are reported together with all missing required fields", async () => {
     const bounded = cases.filter(({ field }) => field.path.length === 1 && field.isRequired);
     expect(bounded.length).toBeGreaterThan(20);
     for (const { operation, field } of bounded) {

@@ -31,15 +31,15 @@ const [IN_CIRCLE, IN_SQUARE] = [
   [96, 48],
 ] as const;
 
-let picture: Buffer;
+let sourceImage: Buffer;
 let mirrored: Buffer;
 let source: string;
 /** The same scene the other way round: a parent that must not be mistaken for the source. */
 let parent: string;
 beforeAll(async () => {
-  picture = await drawScene();
-  mirrored = await sharp(picture).flop().png().toBuffer();
-  [source, parent] = await Promise.all([suite.uploadImage(picture), suite.uploadImage(mirrored)]);
+  sourceImage = await drawScene();
+  mirrored = await sharp(sourceImage).flop().png().toBuffer();
+  [source, parent] = await Promise.all([suite.uploadImage(sourceImage), suite.uploadImage(mirrored)]);
 });
 
 const url = () => suite.imageUrl();
@@ -52,7 +52,7 @@ const opened = async (address: string) => decodePixels(await download(address));
 /** A file part is what a form is about; JSON only needs one of two names. */
 const noSource = [400, "validation_error", expect.stringMatching(/^\/image_?[uU]rl at_least_one_of$/)];
 
-/** Both ways to name a source: each alone is taken, and the run becomes the parent. */
+/** Both ways to name a source: each alone is accepted, and the run becomes the parent. */
 async function typeAndParent(path: string, fields: object, type: string): Promise<void> {
   const child = await postRefused(suite, path, { ...fields, run_id: source });
   expect(child).toMatchObject({ run_type: type, parent_run_id: source });
@@ -63,7 +63,7 @@ async function typeAndParent(path: string, fields: object, type: string): Promis
 describe("segment", () => {
   const find = (fields: object = {}) => ({ prompt: CIRCLE, imageUrl: url(), ...fields });
 
-  it("[SEG-001] [SEG-009] JSON is answered with the bytes of an image of the kind that it says, and the run's id", async () => {
+  it("[SEG-001] [SEG-009] JSON returns the bytes of an image of the stated type, and the run ID", async () => {
     const answer = await bytes(SEGMENT, find());
     expect(answer.headers.get("x-run-id")).toMatch(/^[0-9a-f-]{36}$/);
     const { format } = await sharp(answer.bytes).metadata();
@@ -80,7 +80,7 @@ describe("segment", () => {
   });
 
   it("[SEG-003] a prompt is required in JSON and in a form", async () => {
-    for (const body of [{ imageUrl: url() }, suite.form({ image: picture })]) {
+    for (const body of [{ imageUrl: url() }, suite.form({ image: sourceImage })]) {
       expect(describeRefusal(await suite.caller.post(SEGMENT, body))).toEqual([
         400,
         "validation_error",
@@ -104,12 +104,12 @@ describe("segment", () => {
     expect(describeRefusal(answer)).toEqual([400, "validation_error", "/image required"]);
   });
 
-  it("[SEG-008] the form takes run_id and filename besides, and the run is the parent", async () => {
-    const form = suite.form({ prompt: CIRCLE, image: picture, run_id: parent, filename: "scene.png" });
+  it("[SEG-008] the form also accepts run_id and filename, and the run is the parent", async () => {
+    const form = suite.form({ prompt: CIRCLE, image: sourceImage, run_id: parent, filename: "scene.png" });
     const { run, at } = await bytes(SEGMENT, form);
     expect([run.parent_run_id, run.inputs.filename]).toEqual([parent, "scene.png"]);
     expect(at(...IN_CIRCLE)[0]).toBe(255);
-    expect((await bytes(SEGMENT, suite.form({ prompt: CIRCLE, image: picture }))).run.parent_run_id).toBeNull();
+    expect((await bytes(SEGMENT, suite.form({ prompt: CIRCLE, image: sourceImage }))).run.parent_run_id).toBeNull();
   });
 
   it("[SEG-010] the field's name is imageUrl", async () => {
@@ -117,14 +117,14 @@ describe("segment", () => {
     expect(describeRefusal(answer)).toEqual([400, "validation_error", "/image_url unknown_field"]);
   });
 
-  it("[SEG-013] with sync false the answer is the open run as JSON", async () => {
+  it("[SEG-013] with sync false the response is the unfinished run as JSON", async () => {
     const answer = await suite.caller.post(SEGMENT, find({ sync: false }));
     expect(answer.status).toBe(202);
     expectRun(answer.body);
     expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
   });
 
-  it("[SEG-014] a run that fails within the call is answered as an error that names it", async () => {
+  it("[SEG-014] a run that fails within the call returns an error that names it", async () => {
     const answer = await postForBytes(suite, SEGMENT, find({ prompt: "[sandbox:fail,delay=0] x" }));
     expect([answer.status, answer.body.code]).toEqual([502, "provider_error"]);
     expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
@@ -133,10 +133,10 @@ describe("segment", () => {
   });
 });
 
-describe("remove-bg, which answers the picture", () => {
+describe("remove-bg, which returns the image", () => {
   const isCutOut = ({ at }: { at(x: number, y: number): number[] }) => [at(2, 2)[3], at(...IN_CIRCLE)[3]];
 
-  it("[RBG-001] [RBG-007] JSON is answered with a PNG whose background is transparent, and the run's id", async () => {
+  it("[RBG-001] [RBG-007] JSON returns a PNG with a transparent background, and the run ID", async () => {
     const answer = await bytes(REMOVE_BG, { imageUrl: url() });
     expect(answer.headers.get("content-type")).toBe("image/png");
     expect((await sharp(answer.bytes).metadata()).format).toBe("png");
@@ -163,7 +163,7 @@ describe("remove-bg, which answers the picture", () => {
     expect(describeRefusal(answer)).toEqual([400, "validation_error", "/image required"]);
   });
 
-  it("[RBG-006] [RBG-009] a file goes before the run, which is the parent; a filename may be given", async () => {
+  it("[RBG-006] [RBG-009] a file has priority over the run, which is the parent; a filename may be given", async () => {
     const red = await sharp({ create: { width: 80, height: 80, channels: 3, background: "#f0f0f0" } })
       .composite([{ input: { create: { width: 30, height: 30, channels: 3, background: "#d01010" } } }])
       .png()
@@ -175,8 +175,8 @@ describe("remove-bg, which answers the picture", () => {
   });
 });
 
-describe("background-remove, which answers an address", () => {
-  it("[BGR-001] [BGR-002] [BGR-007] [BGR-008] it waits unasked and answers where the transparent picture is", async () => {
+describe("background-remove, which returns a URL", () => {
+  it("[BGR-001] [BGR-002] [BGR-007] [BGR-008] it waits by default and returns the URL of the transparent image", async () => {
     const { status, headers, body } = await suite.caller.post(BACKGROUND, { image_url: url() });
     expect(status).toBe(200);
     expect(headers.get("content-type")).toMatch(/^application\/json/);
@@ -190,7 +190,7 @@ describe("background-remove, which answers an address", () => {
     });
   });
 
-  it("[BGR-003] with sync false the answer is 202 without an address", async () => {
+  it("[BGR-003] with sync false the response is 202 without a URL", async () => {
     await withSandboxBehaviour(suite, { delay: 2 }, async () => {
       const { status, body } = await suite.caller.post(BACKGROUND, { image_url: url(), sync: false });
       expect([status, body]).toEqual([202, { url: null, runId: expect.stringMatching(/^[0-9a-f-]{36}$/) }]);
@@ -236,7 +236,7 @@ describe("generative remove", () => {
     }
   });
 
-  it("[GRM-005] [GRM-006] shadows go too and one match is meant, where nothing is said", async () => {
+  it("[GRM-005] [GRM-006] by default shadows are removed too, and only one match", async () => {
     expect((await postRefused(suite, REMOVE, declined())).inputs).toMatchObject({
       remove_shadow: true,
       multiple: false,
@@ -257,7 +257,7 @@ describe("generative remove", () => {
     const run = await postAndWait(suite, REMOVE, { prompt: CIRCLE, image_url: url(), run_id: parent });
     expect(run.parent_run_id).toBe(parent);
     const after = await opened(run.image_url);
-    expect(after.at(...IN_SQUARE)).toEqual((await decodePixels(picture)).at(...IN_SQUARE));
+    expect(after.at(...IN_SQUARE)).toEqual((await decodePixels(sourceImage)).at(...IN_SQUARE));
   });
 });
 
@@ -270,7 +270,7 @@ describe("extract", () => {
   };
   const greysOf = async (address: string) => listPixels(await opened(address)).map(([grey]) => grey!);
 
-  it("[EXT-001] an address and a prompt are accepted, and objects stand beside the Run shape", async () => {
+  it("[EXT-001] a URL and a prompt are accepted, and objects are beside the Run shape", async () => {
     const answer = await suite.caller.post(EXTRACT, { image_url: url(), prompt: REFUSED_PROMPT });
     expect(answer.status).toBe(202);
     expectRun(answer.body);
@@ -290,7 +290,7 @@ describe("extract", () => {
     }
   });
 
-  it("[EXT-005] [EXT-009] [EXT-011] [EXT-012] one object is cut out with its alpha, where nothing is said", async () => {
+  it("[EXT-005] [EXT-009] [EXT-011] [EXT-012] one object is cut out with its alpha by default", async () => {
     const run = await extracted();
     expect(run.inputs).toMatchObject({ mode: "extract", multiple: false, preserve_alpha: true, invert: false });
     expect(run.objects).toHaveLength(1);
@@ -345,13 +345,15 @@ describe("extract", () => {
     expect([at(...IN_CIRCLE)[3], at(...IN_SQUARE)[3]]).toEqual([255, 0]);
   });
 
-  it("[EXT-015] an object tells its name, score, box, file and mask", async () => {
+  it("[EXT-015] an object has its name, score, box, file and mask", async () => {
     const [object] = (await extracted()).objects;
     expect(Object.keys(object).sort()).toEqual(["asset_id", "box", "image_url", "mask_url", "name", "score"]);
     expect(object).toMatchObject({ name: expect.stringContaining("red circle"), score: expect.any(Number) });
     const { x, y, width, height } = object.box;
     expect([x <= 12, y <= 28, x + width >= 52, y + height >= 68, x + width < 80]).toEqual(Array(5).fill(true));
     expect((await opened(object.mask_url)).at(...IN_CIRCLE).slice(0, 3)).toEqual([255, 255, 255]);
-    expect((await opened(object.image_url)).at(...IN_CIRCLE)).toEqual((await decodePixels(picture)).at(...IN_CIRCLE));
+    expect((await opened(object.image_url)).at(...IN_CIRCLE)).toEqual(
+      (await decodePixels(sourceImage)).at(...IN_CIRCLE),
+    );
   });
 });

@@ -1,4 +1,4 @@
-// Access tokens of an identity provider: a real one, whose keys change while people work.
+// Access tokens of a real identity provider, whose keys change while its tokens are in use.
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -31,7 +31,7 @@ const person = async (name: string, scope = "images:write runs:read keys:write")
   bearing(await provider.tokenFor(name, scope));
 
 describe("an access token of an identity provider", () => {
-  it("[AUT-011] stands for the tenant and the person that the settings make of its claims", async () => {
+  it("[AUT-011] represents the tenant and the user that the settings derive from its claims", async () => {
     const token = await provider.tokenFor("alice", "images:write runs:read");
     expect([decodeProtectedHeader(token).typ, decodeJwt(token).aud]).toEqual(["at+jwt", AUDIENCE]);
     const { body, status } = await bearing(token).generate({
@@ -79,7 +79,7 @@ describe("an access token of an identity provider", () => {
     }
   });
 
-  it("[AUT-014] past its end is told to be so, whoever made it", async () => {
+  it("[AUT-014] that is expired is reported as expired, for every issuer", async () => {
     const token = await provider.tokenFor("alice", "runs:read");
     const now = Math.floor(Date.now() / 1000);
     const old = { ...decodeJwt(token), iat: now - 7200, exp: now - 90 };
@@ -94,7 +94,7 @@ describe("an access token of an identity provider", () => {
       .toEqual([...[401, "token_expired"]]);
   }, 90_000);
 
-  it("of a person who was removed, or may only look, is refused with the next request", async () => {
+  it("of a member who was removed or is read-only is rejected with the next request", async () => {
     const bob = await person("bob");
     expect((await bob.get("/runs")).status).toBe(200);
     const owner = await createTestTenant(environment, { of: tenant, user_id: "head" });
@@ -106,7 +106,7 @@ describe("an access token of an identity provider", () => {
     expect(statusAndCode(await (await person("bob")).get("/runs"))).toEqual([403, "permission_denied"]);
   });
 
-  it("may make keys for its person, and tokens only through them", async () => {
+  it("can create keys for its user, and tokens only through them", async () => {
     const alice = await person("alice");
     const made = await alice.post("/keys", { name: "mine", scopes: ["runs:read"] });
     expect(made).toMatchObject({ status: 201, body: { user_id: "corp:alice" } });
@@ -114,7 +114,7 @@ describe("an access token of an identity provider", () => {
     expect(statusAndCode(await alice.post("/tokens", {}))).toEqual([403, "insufficient_scope"]);
   });
 
-  it("is taken within a minute after the provider has changed its keys, and the old one's tokens go on while it is published", async () => {
+  it("is accepted within a minute after the provider has changed its keys; tokens of the old key stay valid while it is published", async () => {
     const before = await person("alice");
     expect((await before.get("/runs")).status).toBe(200);
     await provider.rotate([second, first]);

@@ -12,7 +12,7 @@ import { drawScene, useSuite } from "./suite.ts";
 const suite = useSuite();
 const MIB = 1024 * 1024;
 
-/** Begun before everything else and looked at last, so that the minute it takes is not lost. */
+/** Started first and checked last, so that its minute runs in parallel. */
 let longWait: Promise<{ answer: ApiResponse; seconds: number }>;
 beforeAll(() => {
   const begun = Date.now();
@@ -26,7 +26,7 @@ const flat = (width: number, height: number) =>
     .png({ compressionLevel: 9 })
     .toBuffer();
 
-/** A picture that does not compress, as a PNG of exactly so many bytes; the rest is filled with a text chunk. */
+/** An image that does not compress, as a PNG of exactly so many bytes; the rest is filled with a text chunk. */
 async function noise(side: number, bytes: number): Promise<Buffer> {
   const raw = randomBytes(side * side * 3);
   const png = await sharp(raw, { raw: { width: side, height: side, channels: 3 } })
@@ -61,7 +61,7 @@ describe("uploads", () => {
     expect([answer.status, answer.body.code, envelopeSuccess(answer)]).toEqual([413, "payload_too_large", false]);
   });
 
-  const picture = async () => sharp(await drawScene());
+  const image = async () => sharp(await drawScene());
   const bmp = () => {
     const file = Buffer.alloc(54 + 32 * 32 * 3, 0x7f);
     file.write("BM", 0, "latin1");
@@ -85,19 +85,19 @@ describe("uploads", () => {
   const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64"><rect width="64" height="64"/></svg>';
 
   it.each<[string, () => Promise<Buffer>]>([
-    ["JPEG", async () => (await picture()).jpeg().toBuffer()],
-    ["PNG", async () => (await picture()).png().toBuffer()],
-    ["WebP", async () => (await picture()).webp().toBuffer()],
+    ["JPEG", async () => (await image()).jpeg().toBuffer()],
+    ["PNG", async () => (await image()).png().toBuffer()],
+    ["WebP", async () => (await image()).webp().toBuffer()],
   ])("[LIM-039] are taken as %s", async (_kind, make) => {
     await expectKept(await make(), [128, 96]);
   });
 
   it.each<[string, () => Promise<Buffer>]>([
-    ["GIF", async () => (await picture()).gif().toBuffer()],
+    ["GIF", async () => (await image()).gif().toBuffer()],
     ["BMP", async () => bmp()],
-    ["TIFF", async () => (await picture()).tiff().toBuffer()],
+    ["TIFF", async () => (await image()).tiff().toBuffer()],
     ["SVG", async () => Buffer.from(svg)],
-    ["AVIF", async () => (await picture()).avif({ effort: 0 }).toBuffer()],
+    ["AVIF", async () => (await image()).avif({ effort: 0 }).toBuffer()],
     ["PDF", async () => Buffer.from("%PDF-1.7\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n")],
   ])("[LIM-039] are refused as %s", async (_kind, make) => {
     const answer = await refused(await make());
@@ -151,7 +151,7 @@ describe("JSON bodies", () => {
     expect([answer.status, answer.body.code]).toEqual([413, "payload_too_large"]);
   });
 
-  it("[LIM-043] of 1 MiB are refused for what they say, not for their size", async () => {
+  it("[LIM-043] of 1 MiB are rejected for their content, not for their size", async () => {
     const body = { prompt: "x", note: "x".repeat(MIB - JSON.stringify({ prompt: "x", note: "" }).length) };
     expect(JSON.stringify(body)).toHaveLength(MIB);
     const answer = await expectNoNewRun(suite, () => suite.caller.generate(body));
@@ -194,7 +194,7 @@ describe("trees and waiting", () => {
     }
   });
 
-  it("[LIM-046] a caller waits 55 seconds at most: a longer run is then answered as it stands", {
+  it("[LIM-046] a synchronous call waits at most 55 s: a longer run is then returned in its current state", {
     timeout: 90_000,
   }, async () => {
     const { answer, seconds } = await longWait;

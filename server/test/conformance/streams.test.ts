@@ -1,4 +1,4 @@
-// Events as they happen: of a run, of all runs of a tenant, and instead of the answer to a request that makes a run.
+// Live events: of a run, of all runs of a tenant, and instead of the response to a request that creates a run.
 import { describe, expect } from "vitest";
 import { openSseReader, type SseReader, type StreamTarget } from "../events/sse-reader.ts";
 import { createTestTenant } from "../support/tenants.ts";
@@ -13,7 +13,7 @@ const END = /^run\.(completed|failed|canceled)$/;
 const generate = async (prompt: string): Promise<string> =>
   (await suite.caller.generate({ prompt, ...SMALL })).body.run_id;
 const read = (path: string, where: Partial<StreamTarget> = {}): Promise<SseReader> =>
-  openSseReader({ url: suite.world.url, key: suite.world.key, path, ...where });
+  openSseReader({ url: suite.environment.url, key: suite.environment.key, path, ...where });
 const types = ({ heard }: SseReader) => heard.map(({ type }) => type);
 const ids = ({ heard }: SseReader) => heard.map(({ id }) => id);
 
@@ -38,7 +38,7 @@ describe("the stream of a run's events", () => {
     expect(shown.map((field) => [field, data[field]])).toEqual(shown.map((field) => [field, run[field]]));
   });
 
-  it("[EVT-020] goes on after the last id, with nothing twice and nothing missing", async () => {
+  it("[EVT-020] resumes after the last ID, without duplicates or gaps", async () => {
     const runId = await generate("[sandbox:delay=2] x");
     const first = await read(`/runs/${runId}/events`);
     const { id } = await first.until(({ type }) => type === "run.processing");
@@ -56,8 +56,8 @@ describe("the stream of a run's events", () => {
     }
   });
 
-  it("[EVT-021] of a tenant tells of all its runs and of nobody else's", async () => {
-    const [mine, theirs] = [await createTestTenant(suite.world), await createTestTenant(suite.world)];
+  it("[EVT-021] of a tenant contains all its runs and no others", async () => {
+    const [mine, theirs] = [await createTestTenant(suite.environment), await createTestTenant(suite.environment)];
     const [ours, foreign] = [await read("/events", { key: mine.key }), await read("/events", { key: theirs.key })];
     expect(ours.response.headers["content-type"]).toMatch(/^text\/event-stream\b/);
     const start = async ({ caller }: typeof mine) =>
@@ -74,7 +74,7 @@ describe("the stream of a run's events", () => {
   });
 
   it("[RUN-033] of another's run and of none is refused alike, as every read of a run is", async () => {
-    const stranger = await createTestTenant(suite.world);
+    const stranger = await createTestTenant(suite.environment);
     const { body } = await stranger.caller.generate({ prompt: "[sandbox:delay=0] x", ...SMALL });
     const asks = [
       (id: string) => suite.caller.get(`/runs/${id}`),
@@ -95,7 +95,7 @@ describe("the stream of a run's events", () => {
 });
 
 describe("a request that makes a run, and wants its events", () => {
-  it("[GNL-044] is answered with them, up to the end of the run", async () => {
+  it("[GNL-044] gets them as its response, up to the end of the run", async () => {
     const source = await suite.uploadImage();
     const requests = (await runRequests(source)).filter(({ bodies }) => bodies.includes("json"));
     expect(requests.length).toBeGreaterThan(10);
@@ -114,7 +114,7 @@ describe("a request that makes a run, and wants its events", () => {
     expect(answer.body.match(/^event: .*$/gm)).toEqual(["event: run.completed"]);
   }, 60_000);
 
-  it("[GNL-032] with a key that was used is told of the run that is there, and makes no other", async () => {
+  it("[GNL-032] with a used key gets the existing run, and creates no other", async () => {
     const headers = { "idempotency-key": `events-${Date.now()}` };
     const body = { prompt: "[sandbox:delay=1] x", ...SMALL, metadata: { tag: headers["idempotency-key"] } };
     const { body: first } = await suite.caller.generate(body, headers);
@@ -125,9 +125,10 @@ describe("a request that makes a run, and wants its events", () => {
       expect(new Set(reader.heard.map(({ event }) => event.data.run_id))).toEqual(new Set([first.run_id]));
       expect(types(reader).at(-1)).toBe("run.completed");
     }
-    const [{ n }] = (await suite.world.query("select count(*)::int as n from runs where metadata ->> 'tag' = $1", [
-      headers["idempotency-key"],
-    ])) as [{ n: number }];
+    const [{ n }] = (await suite.environment.query(
+      "select count(*)::int as n from runs where metadata ->> 'tag' = $1",
+      [headers["idempotency-key"]],
+    )) as [{ n: number }];
     expect(n).toBe(1);
   });
 });

@@ -1,4 +1,4 @@
-// What is kept and found again: uploads, the layers of a run, prompts, and the list of runs.
+// Stored resources: uploads, the layers of a run, prompts, and the list of runs.
 import sharp from "sharp";
 import { beforeAll, describe, expect } from "vitest";
 import type { ApiResponse } from "../support/api-caller.ts";
@@ -20,7 +20,7 @@ const read = async (runId: string) => (await suite.caller.get(`/runs/${runId}`))
 const newest = async () => (await suite.caller.get("/runs?limit=1")).body.data[0]?.run_id;
 
 describe("an upload", () => {
-  it("[UPL-001] [UPL-002] is answered with 201 and the upload response", async () => {
+  it("[UPL-001] [UPL-002] returns 201 and the upload response", async () => {
     const { status, body } = await upload();
     expect(status).toBe(201);
     expect(body).toMatchObject({ success: true, message: expect.stringMatching(/\S/) });
@@ -36,7 +36,7 @@ describe("an upload", () => {
     expect(await kind({ isMask: "false" })).toBe("upload");
   });
 
-  it("[UPL-005] has ended when it is answered", async () => {
+  it("[UPL-005] has ended when the response arrives", async () => {
     const run = await read((await upload()).body.data.run_id);
     expect(run).toMatchObject({ status: "completed", live_status: null, progress: 1 });
     expect(run.image_url).toMatch(/^http/);
@@ -99,7 +99,7 @@ describe("an upload", () => {
     expect([...statusAndCode(answer), envelopeSuccess(answer)]).toEqual([415, "unsupported_media_type", false]);
   });
 
-  it("[UPL-015] that is refused says so in the upload's own shape, whatever the reason", async () => {
+  it("[UPL-015] that is rejected returns the upload's own error shape, whatever the reason", async () => {
     const tiny = await drawScene(16, 8);
     const refusals: ApiResponse[] = [
       await suite.caller.post("/upload", suite.form({})),
@@ -130,7 +130,7 @@ describe("an upload", () => {
 });
 
 describe("the layers of a run", () => {
-  it("[LAY-001] [LAY-002] [LAY-003] [LAY-004] lie from the source of an edit up to its result", async () => {
+  it("[LAY-001] [LAY-002] [LAY-003] [LAY-004] are ordered from the source of an edit to its result", async () => {
     const { body: run } = await suite.caller.post("/edits/flux-kontext", {
       ...{ original_run_id: source, prompt: "make it night", model: "flux-kontext-max", sync: true },
     });
@@ -154,7 +154,7 @@ describe("the layers of a run", () => {
 describe("enhancing a prompt", () => {
   const enhance = (body: object) => suite.caller.post("/prompts/enhance", body);
 
-  it("[PRM-001] [PRM-002] answers a better prompt beside the one that was sent", async () => {
+  it("[PRM-001] [PRM-002] returns a better prompt beside the original one", async () => {
     const { status, body } = await enhance({ prompt: "a cat, naïve 🐈", sync: true });
     expect(status).toBe(200);
     expect(body).toMatchObject({ prompt: "a cat, naïve 🐈", model_type: "flux-dev", run_id: expect.any(String) });
@@ -172,7 +172,7 @@ describe("enhancing a prompt", () => {
     expect([...statusAndCode(answer), ...fieldErrors(answer)]).toEqual([400, "validation_error", "/prompt required"]);
   });
 
-  it("[PRM-005] takes model_type, style, language and seed, and shows them", async () => {
+  it("[PRM-005] accepts model_type, style, language and seed, and shows them", async () => {
     const asked = { prompt: "a cat", model_type: "nanobanana", style: "watercolour", language: "de", seed: 7 };
     const { status, body } = await enhance({ ...asked, sync: true });
     expect([status, body.model_type]).toEqual([200, "nanobanana"]);
@@ -221,7 +221,7 @@ describe("the list of runs", () => {
     expect(times).toEqual(times.toSorted().toReversed());
   });
 
-  it("[RUN-025] [RUN-026] is walked page by page, each run once, while others are made", async () => {
+  it("[RUN-025] [RUN-026] can be paged through, each run once, while others are created", async () => {
     const before = ids(await list(""));
     expect(before.length).toBeGreaterThan(15);
     const seen: string[] = [];
@@ -232,7 +232,7 @@ describe("the list of runs", () => {
       const next = /<([^>]+)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
       expect(next !== undefined).toBe(body.next_cursor !== null);
       if (body.next_cursor === null) break;
-      expect(new URL(next!, suite.world.url).searchParams.get("cursor")).toBe(body.next_cursor);
+      expect(new URL(next!, suite.environment.url).searchParams.get("cursor")).toBe(body.next_cursor);
       path = `/runs?limit=3&cursor=${body.next_cursor}`;
       await suite.uploadImage();
     }
@@ -258,7 +258,7 @@ describe("the list of runs", () => {
     }
   });
 
-  it("takes only the cursors that it gave out for these filters", async () => {
+  it("accepts only the cursors that it issued for these filters", async () => {
     const { next_cursor } = (await suite.caller.get("/runs?limit=2&run_type=upload")).body;
     const changed = `${next_cursor.slice(0, 10)}${next_cursor[10] === "A" ? "B" : "A"}${next_cursor.slice(11)}`;
     for (const query of [`cursor=${changed}&run_type=upload`, `cursor=${next_cursor}`, "cursor=x"]) {

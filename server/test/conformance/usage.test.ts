@@ -1,4 +1,4 @@
-// What was used, as the interface tells it.
+// Usage in the API.
 import { fileURLToPath } from "node:url";
 import { describe, expect } from "vitest";
 import { it } from "./http-and-client.ts";

@@ -1,6 +1,5 @@
-// Requests that fit the printed contract, made by chance from its schemas, are all accepted: what the contract allows, the
-// client lets through and the server takes. Whether a request fits is decided by a JSON Schema validator on the printed
-// file, not by either of them.
+// Random valid requests from the schemas of the generated contract are all accepted, by the client and by the server. A
+// JSON Schema validator on the contract file decides whether a request is valid.
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -31,7 +30,7 @@ type Schema = {
   "x-widget"?: string;
 };
 
-/** These mean something that a schema cannot say: another field's equal, a sum, a name that must be there. */
+/** Fields with rules that a schema cannot express: equality with another field, a sum, an existing name. */
 const LEFT_OUT = [
   "workflow_type",
   "reference_url",
@@ -58,13 +57,13 @@ function arbitraryOf(name: string, schema: Schema): fc.Arbitrary<unknown> | unde
     : undefined;
 }
 
-/** What every request has: the example with pictures that are there, and for generate what some of its models need. */
+/** What every request has: the example with images that are there, and for generate what some of its models need. */
 async function groundOf(operation: FuzzedOperation): Promise<Record<string, unknown>> {
   const { schema, example = {} } = operation.bodies["application/json"]!;
-  const picture = asDataUrl(await drawScene(64, 64));
+  const image = asDataUrl(await drawScene(64, 64));
   const text = JSON.stringify(example)
     .replaceAll("https://example.com/mask.png", asDataUrl(await leftHalfMask(64, 64)))
-    .replaceAll(/https:\/\/example\.com\/\w+\.png/g, picture)
+    .replaceAll(/https:\/\/example\.com\/\w+\.png/g, image)
     .replaceAll(UNKNOWN_ID, await suite.uploadImage());
   const models = {
     model_id: UNKNOWN_ID,

@@ -62,7 +62,7 @@ describe("workflow_type", () => {
     ]);
   });
 
-  it("[VER-006] [VER-013] is answered with the headers of something that is deprecated", async () => {
+  it("[VER-006] [VER-013] gets the headers of a deprecated feature", async () => {
     for (const body of known) {
       const { headers } = await asked(body);
       expect(headers.get("deprecation")).toMatch(/^@\d+$/);

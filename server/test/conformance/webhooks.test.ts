@@ -1,4 +1,4 @@
-// Statements on webhooks: what is sent when, in which form, signed with what, and what each answer of a receiver brings.
+// Webhooks: which messages are sent when, their format and signature, and the effect of each response of the receiver.
 import { createHmac } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
@@ -31,7 +31,7 @@ const isOf = (runId: string) => (each: ReceivedMessage) => each.event.data.run_i
 const idOf = ({ headers }: ReceivedMessage) => String(headers["webhook-id"]);
 const hook = (path = "/run") => ({ webhook_url: `${receiver.url}${path}` });
 
-/** Sends a request that makes a run which is told at the receiver; answers the run's id. */
+/** Sends a request that creates a run with a webhook to the receiver; returns the run ID. */
 async function start(body: Record<string, unknown> = {}, path = "/runs/generate"): Promise<string> {
   const answer = await suite.caller.post(path, { prompt: "a boat", ...hook(), ...body });
   expect([answer.status, answer.body.code]).toEqual([202, undefined]);
@@ -47,34 +47,34 @@ const signatureOf = (secret: string | Buffer, { headers, bytes }: ReceivedMessag
 const signatures = ({ headers }: ReceivedMessage) => String(headers["webhook-signature"]).split(" ");
 
 describe("the end of a run", () => {
-  it("[EVT-001] that completed is told to the address that its request named", async () => {
+  it("[EVT-001] that completed is sent to the URL in its request", async () => {
     const runId = await start({ width: 64, height: 64 });
     const [message] = await receiver.got(1, isOf(runId));
     expect(message!.event).toMatchObject({ type: "run.completed", data: { run_id: runId, status: "completed" } });
     expect((await suite.caller.get(`/runs/${runId}`)).body.status).toBe("completed");
   });
 
-  it("[FLX-017] that edits with flux kontext is told to the address that its request named", async () => {
+  it("[FLX-017] that edits with flux kontext is sent to the URL in its request", async () => {
     const edit = { original_run_id: await suite.uploadImage(), model: "flux-kontext-max" };
     const { event } = await arrival(edit, "/edits/flux-kontext");
     expect(event.type).toBe("run.completed");
     expect(event.data.image_url).toMatch(/^http/);
   });
 
-  it("[EVT-002] that makes a video is told, with the video", async () => {
+  it("[EVT-002] that produced a video is sent, with the video", async () => {
     const { event } = await arrival({ image_url: suite.imageUrl(), duration: 5 }, "/runs/video");
     expect(event.type).toBe("run.completed");
     expect(event.data.video_url).toMatch(/^http/);
   });
 
-  it("[EVT-003] that failed to make a video is told, with the error", async () => {
+  it("[EVT-003] that failed to produce a video is sent, with the error", async () => {
     const broken = { prompt: "[sandbox:fail] a boat", image_url: suite.imageUrl() };
     const { event } = await arrival(broken, "/runs/video");
     expect(event.type).toBe("run.failed");
     expect(event.data).toMatchObject({ status: "failed", error: { code: expect.any(String) }, video_url: null });
   });
 
-  it("[EVT-004] that was canceled is told", async () => {
+  it("[EVT-004] that was canceled is sent", async () => {
     const runId = await start({ prompt: "[sandbox:never] a boat" });
     expect((await suite.caller.post(`/runs/${runId}/cancel`)).status).toBeLessThan(300);
     const [message] = await receiver.got(1, isOf(runId));
@@ -90,22 +90,22 @@ describe("the end of a run", () => {
     const all = [...messages, ...(await receiver.got(3, isOf(runId))).slice(2)];
     expect(new Set(all.map(idOf)).size).toBe(1);
     expect(new Set(all.map(({ bytes }) => bytes.toString("hex"))).size).toBe(1);
-    const ends = await suite.world.query("select event_id from events where run_id = $1 and terminal", [runId]);
+    const ends = await suite.environment.query("select event_id from events where run_id = $1 and terminal", [runId]);
     expect(ends.map(({ event_id }) => `evt_${event_id}`)).toEqual([idOf(all[0]!)]);
   });
 
-  it("[EVT-012] is all that an address is told where nothing more was asked for", async () => {
+  it("[EVT-012] is the only message by default", async () => {
     const runId = await start({ prompt: "[sandbox:delay=4] a boat", width: 64, height: 64 });
     await receiver.got(1, isOf(runId));
     await pause(1000);
-    const types = await suite.world.query<{ type: string }>("select type from events where run_id = $1", [runId]);
+    const types = await suite.environment.query<{ type: string }>("select type from events where run_id = $1", [runId]);
     expect(types.map(({ type }) => type)).toEqual(expect.arrayContaining(["run.processing", "run.progress"]));
     expect(receiver.received.filter(isOf(runId)).map(({ event }) => event.type)).toEqual(["run.completed"]);
   });
 });
 
 describe("a message", () => {
-  it("[EVT-006] has the headers of Standard Webhooks, a name of ours and the number of the attempt", async () => {
+  it("[EVT-006] has the headers of Standard Webhooks, a user agent and the number of the attempt", async () => {
     const message = await arrival({ width: 64, height: 64 });
     expect(message.headers).toMatchObject({
       "webhook-id": expect.stringMatching(/^evt_[0-9a-f-]{36}$/),
@@ -145,7 +145,7 @@ describe("a message", () => {
     expect(signatures(message).filter((each) => each.startsWith("v1,"))).toHaveLength(2);
   });
 
-  it("[EVT-010] says what has happened, when, and how the run stands", async () => {
+  it("[EVT-010] contains the type, the time and the run", async () => {
     const { event } = await arrival({ width: 64, height: 64 });
     expect(Object.keys(event).sort()).toEqual(["data", "timestamp", "type"]);
     expect(new Date(event.timestamp).toISOString()).toBe(event.timestamp);
@@ -161,7 +161,7 @@ describe("a message", () => {
     }
   });
 
-  it("[EVT-011] is of one of the known types, whatever was asked for", async () => {
+  it("[EVT-011] has one of the known types, whatever was requested", async () => {
     const contract = (await suite.caller.send("GET", "/openapi.json")).body;
     const offered = contract.components.schemas.Webhook.properties.events.items.enum;
     const tested =
@@ -186,23 +186,23 @@ describe("a message", () => {
     expect(`${message.bytes}${JSON.stringify(message.headers)}`).not.toContain(SECRET);
   });
 
-  it("[EVT-018] has at most 20 kB, and neither pictures nor the prompt in it", async () => {
+  it("[EVT-018] has at most 20 kB, and neither images nor the prompt in it", async () => {
     const metadata = { notes: "n".repeat(16_384 - 12) };
     const prompt = "a very particular harbour at four in the morning";
-    const picture = (await drawScene()).toString("base64");
-    const image_url = `data:image/png;base64,${picture}`;
+    const image = (await drawScene()).toString("base64");
+    const image_url = `data:image/png;base64,${image}`;
     const message = await arrival({ prompt, image_url, metadata }, "/edits/vendora");
     expect(message.event.type).toBe("run.completed");
     expect(message.bytes.length).toBeLessThanOrEqual(20_000);
     expect(message.event.data.metadata).toEqual(metadata);
     expect(message.bytes.toString()).not.toContain(prompt);
     expect(message.bytes.toString()).not.toContain("base64");
-    expect(message.bytes.toString()).not.toContain(picture.slice(100, 200));
+    expect(message.bytes.toString()).not.toContain(image.slice(100, 200));
   });
 });
 
 describe("a receiver", () => {
-  it("[EVT-013] that answers 500 is tried again about 5 s later, with the same id and a new time", async () => {
+  it("[EVT-013] that returns 500 is retried about 5 s later, with the same ID and a new timestamp", async () => {
     receiver.respondWith((_, times) => (times < 2 ? 500 : 204));
     const [first, second] = await receiver.got(2, isOf(await start({ width: 64, height: 64 })));
     expect(idOf(second!)).toBe(idOf(first!));
@@ -213,7 +213,7 @@ describe("a receiver", () => {
     expect(signatures(second!)[0]).not.toBe(signatures(first!)[0]);
   });
 
-  it("[EVT-014] that answers 302 is not followed, and counts as failed", async () => {
+  it("[EVT-014] that returns 302 is not followed, and counts as failed", async () => {
     receiver.respondWith((_, times) =>
       times < 2 ? { status: 302, headers: { location: `${elsewhere.url}/target` } } : 204,
     );
@@ -225,7 +225,7 @@ describe("a receiver", () => {
     expect(log[0]).toMatchObject({ attempt: 1, status: 302 });
   });
 
-  it("[EVT-015] that answers 410 is not tried again", async () => {
+  it("[EVT-015] that returns 410 is not retried", async () => {
     receiver.respondWith(() => 410);
     const runId = await start({ width: 64, height: 64 });
     await receiver.got(1, isOf(runId));

@@ -36,18 +36,18 @@ export const buildPng = (
 };
 
 /** Puts chunks right behind the header of a PNG. */
-export const pngWith = (picture: Buffer, ...chunks: Buffer[]): Buffer =>
-  Buffer.concat([picture.subarray(0, 33), ...chunks, picture.subarray(33)]);
+export const pngWith = (image: Buffer, ...chunks: Buffer[]): Buffer =>
+  Buffer.concat([image.subarray(0, 33), ...chunks, image.subarray(33)]);
 
 /** A segment of a JPEG. */
 export const jpegSegment = (code: number, data: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from([0xff, code]), u16(data.byteLength + 2), data]);
 
-export const jpegWithSegments = (picture: Buffer, ...segments: Buffer[]): Buffer =>
-  Buffer.concat([picture.subarray(0, 2), ...segments, picture.subarray(2)]);
+export const jpegWithSegments = (image: Buffer, ...segments: Buffer[]): Buffer =>
+  Buffer.concat([image.subarray(0, 2), ...segments, image.subarray(2)]);
 
-/** A box in as many segments as it needs; its beginning stands in each of them, as the format wants it. */
-export const jpegWith = (picture: Buffer, box: Buffer, number = 1): Buffer => {
+/** A box in as many segments as it needs; the format repeats its header in each of them. */
+export const jpegWith = (image: Buffer, box: Buffer, number = 1): Buffer => {
   const room = 60_000;
   const segments: Buffer[] = [];
   for (let from = 0, part = 1; from < Math.max(box.length, 1); from += room, part++) {
@@ -55,20 +55,20 @@ export const jpegWith = (picture: Buffer, box: Buffer, number = 1): Buffer => {
     const head = Buffer.concat([latin1("JP"), u16(number), u32(part)]);
     segments.push(jpegSegment(0xeb, Buffer.concat([head, repeated, box.subarray(from, from + room)])));
   }
-  return jpegWithSegments(picture, ...segments);
+  return jpegWithSegments(image, ...segments);
 };
 
 const riff = (type: string, data: Uint8Array): Buffer =>
   Buffer.concat([latin1(type), u32(data.byteLength, true), data, Buffer.alloc(data.byteLength % 2)]);
 
 /** Hangs a chunk behind the pixels of a WebP. */
-export const webpWith = (picture: Buffer, type: string, data: Uint8Array): Buffer => {
-  const whole = Buffer.concat([picture, riff(type, data)]);
+export const webpWith = (image: Buffer, type: string, data: Uint8Array): Buffer => {
+  const whole = Buffer.concat([image, riff(type, data)]);
   whole.writeUInt32LE(whole.length - 8, 4);
   return whole;
 };
 
-/** A box of the kind that holds C2PA manifests, as large as is asked: shaped like one, signed by nobody. */
+/** A box of the type that holds C2PA manifests, of the given size: the structure of one, without a signature. */
 export const createC2paManifestStore = (size: number): Buffer => {
   const kind = Buffer.concat([latin1("c2pa"), Buffer.from("00110010800000aa00389b71", "hex")]);
   const description = jumbfBox("jumd", Buffer.concat([kind, Buffer.from([3]), latin1("c2pa\0")]));

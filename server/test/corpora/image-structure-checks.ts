@@ -1,7 +1,7 @@
 // Words for tests of how files are read: why one is damaged, and what is left of one that is not.
 import { type ImageStructure, stripMetadata } from "../../src/images/image-structure.ts";
 
-/** What a reader says of a file that it refuses; "nothing" where it takes it. */
+/** The error of a reader that rejects the file; "nothing" if it accepts the file. */
 export const rejectionReason = (work: () => unknown): unknown => {
   try {
     work();

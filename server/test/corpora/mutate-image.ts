@@ -1,5 +1,5 @@
-// Damages pictures in the ways that break decoders: cuts, flipped bits, wild lengths, pieces doubled, dropped or taken
-// from another file. The same seed gives the same files, so whatever is found can be found again.
+// Mutates images in the ways that break decoders: truncation, flipped bits, wrong lengths, and pieces duplicated,
+// dropped or taken from another file. The same seed gives the same files, so every finding is reproducible.
 import { crc32 } from "node:zlib";
 import { createSeededRandom } from "../support/seeded-random.ts";
 
@@ -20,7 +20,7 @@ const mutations: Change[] = [
   (bytes, pick) => bytes.subarray(0, pick(bytes.length + 1)),
   (bytes, pick) => set(bytes, (copy) => flip(copy, pick(copy.length), pick(8))),
   (bytes, pick) => set(bytes, (copy) => copy.fill(pick(256), pick(copy.length))),
-  // Near the beginning stand sizes, kinds and lengths, so most of the damage is done there.
+  // Sizes, types and lengths are near the beginning, so most mutations are there.
   (bytes, pick) =>
     set(bytes, (copy) => copy.writeUInt32BE(wild[pick(wild.length)]!, pick(Math.min(copy.length - 4, 64)))),
   (bytes, pick) => set(bytes, (copy) => copy.writeUInt32LE(wild[pick(wild.length)]!, pick(copy.length - 4))),
@@ -39,7 +39,7 @@ const mutations: Change[] = [
   },
 ];
 
-/** Writes the checksums of a PNG anew, so that the damage gets past them to whoever decodes. */
+/** Recomputes the checksums of a PNG, so that the mutation reaches the decoder. */
 const fixPngChecksums = (bytes: Buffer): Buffer => {
   const copy = Buffer.from(bytes);
   if (copy[0] !== 0x89) return copy;
@@ -53,11 +53,11 @@ const fixPngChecksums = (bytes: Buffer): Buffer => {
 };
 
 /** One to four changes on top of each other, with checksums that fit in half of the files. */
-export function mutateImage(pictures: readonly Buffer[], seed: number): Buffer {
+export function mutateImage(images: readonly Buffer[], seed: number): Buffer {
   const pick = createSeededRandom(seed);
-  let bytes = pictures[pick(pictures.length)]!;
+  let bytes = images[pick(images.length)]!;
   for (let left = 1 + pick(4); left > 0; left--) {
-    bytes = mutations[pick(mutations.length)]!(bytes, pick, pictures[pick(pictures.length)]!);
+    bytes = mutations[pick(mutations.length)]!(bytes, pick, images[pick(images.length)]!);
   }
   return pick(2) === 0 ? bytes : fixPngChecksums(bytes);
 }

@@ -1,5 +1,5 @@
-// Tokens that must be refused and tokens that must be accepted, each with a name, made anew with fresh keys whenever they
-// are asked for: what an attacker would send to a service that trusts one issuer, and what honest people send.
+// Tokens that must be rejected and tokens that must be accepted, each with a name, created with fresh keys on each
+// call: attacks on a service that trusts one issuer, and legitimate tokens.
 import { createHmac, createSign, type KeyObject, randomBytes, sign } from "node:crypto";
 import { CompactEncrypt, exportJWK, exportSPKI, generateKeyPair, type JWK } from "jose";
 
@@ -51,11 +51,11 @@ export type TokenCorpusOptions = {
   rsa: Signer;
   curve: Signer;
   edwards: Signer;
-  /** A key that took the place of another after the service had read the list. */
+  /** A key that replaced another after the service had read the key set. */
   rotated: Signer;
   /** Another issuer that the service trusts for another tenant. */
   other: { issuer: string; signer: Signer };
-  /** Nothing may ever be asked for here. */
+  /** No request may ever be sent here. */
   canary: string;
 };
 

@@ -1,11 +1,11 @@
-// The 48 files that every change to the image gate must answer as written here: good ones, bombs, animations, formats
-// we do not take, disguises, two files in one, damage, metadata. `node make-uploads.ts FOLDER` writes them out.
+// The 48 files that the image validation must handle as listed here: valid ones, bombs, animations, unsupported
+// formats, disguises, two files in one, damage, metadata. `node uploads.ts FOLDER` writes them to a folder.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import sharp, { type Sharp } from "sharp";
 import * as make from "./image-bytes.ts";
 
-/** What the service answers: 201 and kept, or a refusal with one of these codes. */
+/** The expected response: 201, or an error with one of these codes. */
 export type ExpectedOutcome =
   | "kept"
   | "image_too_many_pixels"
@@ -227,13 +227,13 @@ const metadata = async (png: Buffer, jpeg: Buffer): Promise<File[]> => {
 /** What the signed file must leave behind as evidence. */
 export const c2paManifestStore = make.createC2paManifestStore(150_000);
 
-/** Four colours in the corners, stored turned as EXIF's number says; upright it is 96 x 64 with red on top at the left. */
+/** Four colours in the corners, stored with this EXIF orientation; upright it is 96 x 64 with red at the top left. */
 export const rotatedImage = async (orientation: number): Promise<Buffer> => {
   const upright = Buffer.alloc(96 * 64 * 3);
   for (let y = 0; y < 64; y++) {
     for (let x = 0; x < 96; x++) upright.set([x < 48 ? 250 : 10, y < 32 ? 10 : 250, 60], (y * 96 + x) * 3);
   }
-  const picture = sharp(upright, { raw: { width: 96, height: 64, channels: 3 } });
+  const sourceImage = sharp(upright, { raw: { width: 96, height: 64, channels: 3 } });
   // Turned the other way by hand, so that nothing here depends on what is tested.
   const undo: Record<number, (image: Sharp) => Sharp> = {
     1: (image) => image,
@@ -245,7 +245,7 @@ export const rotatedImage = async (orientation: number): Promise<Buffer> => {
     7: (image) => image.flop().rotate(90),
     8: (image) => image.rotate(90),
   };
-  const turned = await undo[orientation]!(picture).png().toBuffer();
+  const turned = await undo[orientation]!(sourceImage).png().toBuffer();
   return sharp(turned).withMetadata({ orientation }).jpeg({ quality: 95 }).toBuffer();
 };
 

@@ -1,4 +1,4 @@
-// Pictures that nothing is wrong with, one of each kind that is told from the others somewhere, all 64 x 48.
+// Valid images, one of each variant that the code distinguishes, all 64 x 48.
 import sharp from "sharp";
 
 export const noiseImage = (width: number, height: number) =>

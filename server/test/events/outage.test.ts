@@ -1,4 +1,4 @@
-// Streams while parts of the house go away: the database for a while, and the process that holds the streams.
+// Streams during outages: of the database, and of the process that serves the streams.
 import { createClient } from "@gesso/client";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createHttpCaller } from "../support/api-caller.ts";
@@ -16,7 +16,7 @@ const begin = async (prompt: string) =>
 const read = (runId: string) =>
   openSseReader({ url: environment.url, key: environment.key, path: `/runs/${runId}/events` });
 
-it("a stream outlives the database, and tells what happens after it is back", async () => {
+it("a stream survives an outage of the database and continues with the events after it", async () => {
   const runId = await begin("[sandbox:never] x");
   const reader = await read(runId);
   await reader.until(({ type }) => type === "run.processing");
@@ -27,7 +27,7 @@ it("a stream outlives the database, and tells what happens after it is back", as
   expect(await reader.ended).toBe("ended");
 }, 60_000);
 
-it("a process that is told to stop ends its streams, and the client goes on at the next one", async () => {
+it("a process that is stopped ends its streams, and the client continues at the next one", async () => {
   const runId = await begin("[sandbox:delay=6] x");
   const [reader, client] = [await read(runId), createClient({ baseUrl: environment.url, apiKey: environment.key })];
   const heard: string[] = [];

@@ -1,4 +1,4 @@
-// Reads a stream of events over a bare socket, as somebody would who knows nothing of our client.
+// Reads an event stream over a plain socket, independent of the client.
 import { type ClientRequest, get, type IncomingMessage, request } from "node:http";
 
 export type ReceivedEvent = { id: string; type: string; event: any; at: number };

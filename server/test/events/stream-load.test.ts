@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { percentile } from "../bench/full-service.ts";
 import { runStreamLoad } from "./stream-load.ts";
 
-it("tells every reader of its run each event once and soon, also those that are cut off and come back", async () => {
+it("sends every reader each event of its run once and promptly, also after reconnects", async () => {
   const { events, resumed, latencyMs, wrong } = await runStreamLoad({
     clients: 100,
     perSecond: 50,

@@ -1,5 +1,6 @@
-// Many readers on one API process, each on a run of its own, while the runs change at a steady pace and readers are cut off
-// and come back. Says how long a change takes to reach its reader, and who did not see each event exactly once.
+// Many readers on one API process, each on its own run, while the runs change at a steady rate and readers disconnect
+// and reconnect. Reports how long a change takes to reach its reader, and the readers that did not get each event
+// exactly once.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,7 +29,7 @@ type StreamClient = {
   tenant_id: string;
   key: string;
   seen: string[];
-  /** Changes before this moment may have been missed, and are told late. */
+  /** Changes before this time may have been missed, and are delivered late. */
   openSince: number;
   reader?: SseReader;
 };
@@ -45,7 +46,7 @@ type LoadContext = {
 const TENANTS = 10;
 const LONGEST_AWAY_MS = 2000;
 const AT_ONCE = 16;
-/** Progress is noted in steps that are not too small to be told, and ends before the run does. */
+/** Progress is reported in steps large enough to be sent, and ends before the run does. */
 const STEP = 0.05;
 const MOST_STEPS = 18;
 

@@ -48,7 +48,7 @@ async function live(run: SimulatedRun): Promise<void> {
 const WHOLE = ["run.queued", "run.processing", ...Array(4).fill("run.progress"), "run.completed"];
 
 describe("the stream of a run", () => {
-  it("tells what has been and what comes, with the end last, and closes", async () => {
+  it("sends past and new events, the final one last, and closes", async () => {
     const run = await newRun();
     await run.begin();
     const reader = await read(`/runs/${run.run_id}/events`);
@@ -90,7 +90,7 @@ describe("the stream of a run", () => {
     expect(reader.text()).not.toContain("garden");
   });
 
-  it("goes on after the id that the caller has, and repeats the very same events", async () => {
+  it("resumes after the given ID and repeats identical events", async () => {
     const run = await newRun();
     await live(run);
     const whole = await read(`/runs/${run.run_id}/events`);
@@ -115,7 +115,7 @@ describe("the stream of a run", () => {
     expect((await read(`/events?run_id=${theirs.run_id}`)).response.statusCode).toBe(404);
   });
 
-  it("tells the end of a run whose events are no longer kept", async () => {
+  it("sends the final event of a run whose events have expired", async () => {
     const run = await newRun();
     await live(run);
     await query("delete from events where run_id = $1", [run.run_id]);
@@ -126,7 +126,7 @@ describe("the stream of a run", () => {
     expect(again.response.statusCode).toBe(204);
   });
 
-  it("goes on from the end of the log for one who was told more than it holds", async () => {
+  it("resumes at the end of the log if the given ID is newer than the log", async () => {
     const run = await newRun();
     const ahead = formatPosition({ xact: 2 ** 47, seq: 1 });
     const reader = await read(`/runs/${run.run_id}/events`, { lastEventId: ahead });
@@ -136,7 +136,7 @@ describe("the stream of a run", () => {
     expect(await reader.ended).toBe("ended");
   });
 
-  it("says that it is still there while nothing happens", async () => {
+  it("sends a heartbeat while nothing happens", async () => {
     const run = await newRun();
     const reader = await read(`/runs/${run.run_id}/events`);
     await new Promise((resolve) => setTimeout(resolve, 1000));
@@ -146,8 +146,9 @@ describe("the stream of a run", () => {
 });
 
 describe("the stream of a tenant", () => {
-  it("begins with how the open runs stand, and tells of nobody else's", async () => {
-    // Whoever comes is told how things stood where the process has read the log to: another reader sees it pass.
+  it("begins with the state of the unfinished runs, and contains no other tenant's", async () => {
+    // A new reader gets the state at the position up to which the process has read the log; another reader sees that
+    // position pass.
     const before = await read("/events");
     const [open1, open2, ended] = [await newRun(), await newRun(), await newRun()];
     await open1.begin();
@@ -165,7 +166,7 @@ describe("the stream of a tenant", () => {
     for (const run of [open1, open2]) await run.complete();
   });
 
-  it("tells only what is asked for, and a reader of little still comes back to the newest place", async () => {
+  it("sends only the requested events, and a reader of few events still resumes at the newest position", async () => {
     const reader = await read(`/events?types=${JSON.stringify(["run.completed"])}&run_type=image-edit`);
     const [wanted, other] = [await newRun({ run_type: "image-edit" }), await newRun()];
     await live(wanted);
@@ -180,7 +181,7 @@ describe("the stream of a tenant", () => {
     expect((await read("/events?types=run.forgotten")).response.statusCode).toBe(400);
   });
 
-  it("goes on after an id through more than a page of what was missed", async () => {
+  it("resumes after an ID through more than a page of missed events", async () => {
     const first = await newRun();
     const reader = await read(`/events?run_id=${first.run_id}`);
     const { id } = await reader.until(({ type }) => type === "run.queued");
@@ -197,14 +198,14 @@ describe("the stream of a tenant", () => {
   }, 30_000);
 });
 
-describe("the log in pages, for those who ask for JSON", () => {
+describe("the log in pages, as JSON", () => {
   const page = async (path: string, key = ann.key) => {
     const headers = { accept: "application/json", authorization: `Bearer ${key}` };
     const response = await fetch(`${api.url}/api/v1${path}`, { headers });
     return (await response.json()) as { data: any[]; last_id: string | null };
   };
 
-  it("is what a stream would have told", async () => {
+  it("contains the events of the stream", async () => {
     const run = await newRun();
     const odd = await fetch(`${api.url}/api/v1/events`, {
       headers: { accept: "application/problem+json", authorization: `Bearer ${ann.key}` },
@@ -220,7 +221,7 @@ describe("the log in pages, for those who ask for JSON", () => {
     expect(await page(`/runs/${run.run_id}/events?after=${last_id}`)).toEqual({ data: [], last_id });
   });
 
-  it("goes on from page to page, through all of a tenant's events and no other's", async () => {
+  it("continues from page to page, through all events of a tenant and no other's", async () => {
     const own = await createTestTenant({ url: "", query });
     const waiting = await createSimulatedRun(database.db, own.tenant_id);
     const first = await page("/events", own.key);
@@ -290,7 +291,7 @@ describe("a reader", () => {
     const reader = await read("/events", { key: own.key });
     expect(reader.response.statusCode).toBe(200);
     await new Promise((resolve) => setTimeout(resolve, 1500));
-    // Straight in the database, so that the process that holds the stream hears of it from nobody.
+    // Directly in the database, so that the process that serves the stream gets no notification.
     await query(change, [own.key_id]);
     const changed = performance.now();
     expect(await reader.ended).toBe("ended");

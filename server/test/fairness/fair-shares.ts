@@ -28,8 +28,8 @@ export async function floodBeside(size: NoisyNeighbourSize): Promise<CampaignRep
     };
     await postAsFastAsPossible({ url: environment.url, key: quiet.key }, 20, 4);
     const alone = await measureStartDelays();
-    // Most of it stands there before anybody works on it, so that the queue outlasts the measurement; the rest comes while
-    // the quiet one does.
+    // Most runs are queued before the worker starts, so that the queue outlasts the measurement; the rest arrives with
+    // those of the quiet tenant.
     await Promise.all([environment.stopGracefully("worker"), environment.stopGracefully("worker2")]);
     await postAsFastAsPossible({ url: environment.url, key: loud.key }, size.runs * QUEUED_FIRST_SHARE, 24);
     await Promise.all([environment.start("worker"), environment.start("worker2")]);
@@ -72,7 +72,7 @@ export async function weightedShares({ runs }: { runs: number }): Promise<Campai
   try {
     const heavy = await createTestTenant(environment, { tenant: { weight: 3 } });
     const light = await createTestTenant(environment);
-    // Both queues are there before anybody works on them.
+    // Both queues are filled before the worker starts.
     await Promise.all([environment.stopGracefully("worker"), environment.stopGracefully("worker2")]);
     await postAsFastAsPossible({ url: environment.url, key: heavy.key }, runs, 24);
     await postAsFastAsPossible({ url: environment.url, key: light.key }, runs, 24);

@@ -27,7 +27,7 @@ export function createLoadSender({ url, key }: LoadClient, connections = 8) {
   };
 }
 
-/** Posts `count` runs as fast as they are taken. */
+/** Posts `count` runs as fast as they are accepted. */
 export async function postAsFastAsPossible(customer: LoadClient, count: number, atOnce: number): Promise<string[]> {
   const say = createLoadSender(customer, atOnce);
   const ids: string[] = [];
@@ -48,7 +48,7 @@ export async function postAsFastAsPossible(customer: LoadClient, count: number, 
   return ids;
 }
 
-/** Does something again and again at a steady pace, however long each takes; answers what came of it. */
+/** Repeats a task at a steady rate, however long each takes; returns the results. */
 export async function atFixedRate<T>(perSecond: number, seconds: number, work: () => Promise<T>): Promise<T[]> {
   const pending: Promise<T>[] = [];
   const beginning = performance.now();

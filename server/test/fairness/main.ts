@@ -1,5 +1,5 @@
-// `npm run fairness`: what one tenant's flood does to another, whether weights and rate limits hold, and what happens under
-// more load than there is room for.
+// `npm run fairness`: the effect of one tenant's flood on another, weights and rate limits, and behaviour under
+// overload.
 import { isShort, runCampaign } from "../support/campaign.ts";
 import { floodBeside, weightedShares } from "./fair-shares.ts";
 import { overloadCampaign } from "./overload.ts";

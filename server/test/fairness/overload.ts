@@ -1,5 +1,5 @@
-// More new work than one API process can take in: what was accepted is carried out, reads go on, others get through, and
-// whoever is turned away is told at once and when to come back.
+// More new work than one API process can handle: accepted runs complete, reads continue, other tenants get through, and
+// rejected requests are answered at once with Retry-After.
 import { setTimeout as pause } from "node:timers/promises";
 import { percentile } from "../bench/full-service.ts";
 import type { CampaignReport } from "../support/campaign.ts";

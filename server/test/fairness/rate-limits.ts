@@ -1,4 +1,4 @@
-// Rate limits over four API processes that share one limit: ten customers at twice what they may, and one who obeys.
+// Rate limits over four API processes that share one limit: ten tenants at twice their limit, and one within its limit.
 import { setTimeout as pause } from "node:timers/promises";
 import type { CampaignReport } from "../support/campaign.ts";
 import { createTestTenant } from "../support/tenants.ts";
@@ -96,7 +96,7 @@ const hasValidRetryAfter = (answer: TimedResponse) => {
   return answer.body.code === "rate_limited" && Number.isInteger(after) && after >= readRateLimitHeader(answer, "t");
 };
 
-/** Waits whenever it is told that nothing is left. */
+/** Waits whenever the response says that nothing is left. */
 async function followRateLimitHeaders(ask: () => Promise<TimedResponse>, seconds: number): Promise<TimedResponse[]> {
   await pause(3000);
   const answers: TimedResponse[] = [];

@@ -1,4 +1,4 @@
-// Every vendor that there is a stand-in for: a line each.
+// All fake vendors, one line each.
 import { fakeBfl } from "./bfl.ts";
 import { fakeComfyui } from "./comfyui.ts";
 import type { FakeVendorDefinition } from "./fake-vendor.ts";

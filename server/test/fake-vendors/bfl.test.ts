@@ -1,5 +1,5 @@
-// The stand-in of Black Forest Labs, asked by a client that others wrote for the real one. That client does not know the
-// moderated answers, nor webhooks; those are asked for by hand.
+// The fake Black Forest Labs, tested with a third-party client for the real API. That client does not support moderated
+// responses or webhooks; those are tested by hand.
 import { createBlackForestLabs } from "@ai-sdk/black-forest-labs";
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -56,7 +56,7 @@ const post = (model: string, body: unknown, apiKey = key()) =>
   });
 
 describe("a client of others", () => {
-  it("makes a picture in the shape it asks for", async () => {
+  it("generates an image in the requested shape", async () => {
     const { images } = await client()
       .image("flux-kontext-max")
       .doGenerate(asked({ aspectRatio: "16:9", seed: 7 }));
@@ -64,7 +64,7 @@ describe("a client of others", () => {
     expect(fakeVendor.ledger.at(-1)?.request).toEqual({ prompt: "a red bicycle", aspect_ratio: "16:9", seed: 7 });
   });
 
-  it("edits a picture, which keeps its shape", async () => {
+  it("edits an image, which keeps its shape", async () => {
     const files = [await file(createImageAsset("desk", 80, 40))];
     const { images } = await client().image("flux-kontext-max").doGenerate(asked({ files }));
     expect(await sizeOf(images[0])).toEqual([80, 40]);
@@ -90,7 +90,7 @@ describe("a client of others", () => {
     expect(all.filter(([x, y]) => isSame(x, y) === isMarked(x, y))).toEqual([]);
   });
 
-  it("hears of a job that failed", async () => {
+  it("reports a job that failed", async () => {
     fakeVendor.switches.outcome = "failed";
     await expect(client().image("flux-kontext-max").doGenerate(asked({}))).rejects.toThrow("generation failed");
   });
@@ -109,14 +109,14 @@ describe("by hand", () => {
     expect(await refused.json()).toMatchObject({ detail: [{ loc: ["body"] }] });
   });
 
-  it("tells no polling address to those who want to be called back", async () => {
+  it("returns no polling URL if a webhook is requested", async () => {
     const answer = await post("flux-dev", { prompt: "a", webhook_url: "http://127.0.0.1:9/none" });
     expect(Object.keys((await answer.json()) as object).sort()).toEqual(
       ["cost", "id", "input_mp", "output_mp", "status", "webhook_url"].sort(),
     );
   });
 
-  it("takes six jobs of Kontext Max at a time", async () => {
+  it("accepts six jobs of Kontext Max at a time", async () => {
     fakeVendor.switches.outcome = "never";
     const answers = await Promise.all(Array.from({ length: 7 }, () => post("flux-kontext-max", { prompt: "a" })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 200, 429]);

@@ -1,5 +1,4 @@
-// Stands in for Black Forest Labs: jobs by model, each read at an address of its own, which is told only to those who do
-// not want to be called back.
+// Fake Black Forest Labs API: jobs by model, each polled at its own URL, which is only returned without a webhook.
 import { randomUUID } from "node:crypto";
 import type { HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
@@ -17,7 +16,7 @@ import { drawTestImage, repaintMasked, sizeOfRatio } from "./result-files.ts";
 
 const KEY = "bfl_stand-in";
 
-const picture = z.base64();
+const image = z.base64();
 const everyModel = {
   seed: z.int().optional(),
   prompt_upsampling: z.boolean().optional(),
@@ -37,10 +36,10 @@ const ratio = z.string().refine(
 
 const Kontext = z.strictObject({
   prompt: z.string(),
-  input_image: picture.optional(),
-  input_image_2: picture.optional(),
-  input_image_3: picture.optional(),
-  input_image_4: picture.optional(),
+  input_image: image.optional(),
+  input_image_2: image.optional(),
+  input_image_3: image.optional(),
+  input_image_4: image.optional(),
   aspect_ratio: ratio.optional(),
   ...everyModel,
 });
@@ -56,16 +55,16 @@ const MODELS: Record<string, z.ZodObject> = {
   "flux-kontext-max": Kontext,
   "flux-kontext-pro": Kontext,
   "flux-pro-1.0-fill": z.strictObject({
-    image: picture,
-    mask: picture.optional(),
+    image: image,
+    mask: image.optional(),
     prompt: z.string().optional(),
     steps: z.int().min(15).max(50).optional(),
     guidance: z.number().min(1.5).max(100).optional(),
     ...everyModel,
   }),
   "flux-tools/erase-v1": z.strictObject({
-    image: picture,
-    mask: picture,
+    image: image,
+    mask: image,
     dilate_pixels: z.int().min(0).max(25).optional(),
     ...everyModel,
   }),
@@ -94,7 +93,7 @@ const validationError = (field: string, msg: string) => ({
   detail: [{ type: "value_error", loc: ["body", field], msg }],
 });
 
-/** What is wrong with the pictures of a request, in the vendor's own words. */
+/** What is wrong with the images of a request, in the messages of the vendor. */
 async function validateImage(asked: Record<string, unknown>): Promise<ReturnType<typeof validationError> | undefined> {
   const sizes = new Map<string, string>();
   for (const [field, value] of Object.entries(asked)) {
@@ -129,7 +128,7 @@ async function make({ model, id, request }: VendorJob): Promise<{ bytes: Buffer;
 
 const isForbidden = ({ request }: VendorJob) => String(request.prompt ?? "").includes("forbidden");
 
-/** What `get_result` and the webhook tell about a job. The file is made once, when it is first asked for. */
+/** The response of `get_result` and the webhook about a job. The file is created once, on first use. */
 function createReport(services: FakeVendorServices): (job: VendorJob) => Promise<Record<string, unknown>> {
   const samples = new Map<string, Promise<string>>();
   const sampleOf = (job: VendorJob) => {
@@ -154,7 +153,7 @@ function createReport(services: FakeVendorServices): (job: VendorJob) => Promise
   };
 }
 
-/** `pollingOrigin` is what the polling addresses begin with, where that is not the stand-in itself. */
+/** `pollingOrigin` is the origin of polling URLs, if it is not the fake vendor itself. */
 export async function startFakeBfl({ pollingOrigin }: { pollingOrigin?: string } = {}): Promise<FakeVendor> {
   return startFakeVendor((services) => {
     const app = new Hono<{ Bindings: HttpBindings }>();
@@ -215,7 +214,7 @@ async function acceptRequest(context: VendorContext, desk: BflDependencies): Pro
   }
   const id = randomUUID();
   const pending = shop.acceptJob(context, { id, model, request }, (status) => ({ detail: `Error ${status}` }));
-  // A job is in the books as soon as it is asked for: it calls back even when the answer to the request gets lost.
+  // A job is in the ledger as soon as it is submitted: it calls back even when the response is lost.
   const job = shop.find(id);
   if (job) scheduleCallback(job, desk);
   const taken = await pending;

@@ -1,6 +1,6 @@
-// `npm run comfyui:check -- http://127.0.0.1:8188`: the adapter against a real ComfyUI, without any weights. A processor is
-// enough for the server: clone it, `pip install -r requirements.txt`, `python main.py --cpu`. It asks what our graphs need,
-// and does real work with nodes that need no model.
+// `npm run comfyui:check -- http://127.0.0.1:8188`: tests the adapter against a real ComfyUI, without any weights. A
+// CPU is enough for the server: clone it, `pip install -r requirements.txt`, `python main.py --cpu`. The check compares
+// the nodes that the workflows need, and runs workflows with nodes that need no model.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ if (!url) {
   process.exit(2);
 }
 
-/** Nodes that need no weights: a plain picture, or an uploaded one, enlarged and saved. */
+/** Nodes that need no weights: a plain image, or an uploaded one, enlarged and saved. */
 const slots = {
   width: { type: "integer", default: 64 },
   height: { type: "integer", default: 64 },
@@ -31,10 +31,10 @@ const slots = {
 };
 const nodes = {
   plain: { class_type: "EmptyImage", inputs: { width: "$width", height: "$height", batch_size: "$count", color: 0 } },
-  picture: { only_with: "image", else: ["plain", 0], class_type: "LoadImage", inputs: { image: "$image" } },
+  image: { only_with: "image", else: ["plain", 0], class_type: "LoadImage", inputs: { image: "$image" } },
   enlarge: {
     class_type: "ImageScaleBy",
-    inputs: { image: ["picture", 0], upscale_method: "lanczos", scale_by: "$upscale_factor" },
+    inputs: { image: ["image", 0], upscale_method: "lanczos", scale_by: "$upscale_factor" },
   },
   save: { class_type: "SaveImage", inputs: { images: ["enlarge", 0], filename_prefix: "$save_as" } },
 };
@@ -117,12 +117,12 @@ await check("it is examined", async () => {
   return { holds: !missing.includes("plain"), saw: `${says}; missing: ${missing.join(", ") || "nothing"}` };
 });
 
-await check("it makes two pictures of the size asked for", async () => {
+await check("it makes two images of the size asked for", async () => {
   const sizes = await sizesOf(await waitForOutputs(await submit({ count: 2, options: { upscale_factor: 2 } })));
   return { holds: sizes.join() === "192x128 png,192x128 png", saw: sizes.join() };
 });
 
-await check("it takes an uploaded picture", async () => {
+await check("it takes an uploaded image", async () => {
   const sizes = await sizesOf(await waitForOutputs(await submit({ images: [createImageAsset("uploaded", 48, 32)] })));
   return { holds: sizes.join() === "48x32 png", saw: sizes.join() };
 });

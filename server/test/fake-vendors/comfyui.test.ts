@@ -1,5 +1,5 @@
-// The client that people use with ComfyUI, against the stand-in: what it reads from a real server it must read from this
-// one. What it has no word for is asked over the socket.
+// A common ComfyUI client against the fake server: it must understand every response. What the client does not support
+// is tested over the socket.
 import { Client } from "@stable-canvas/comfyui-client";
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -53,7 +53,7 @@ const get = async (path: string) => {
 describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
   beforeEach(() => connect(age));
 
-  it("is asked, waited for by its line, and shows the pictures", async () => {
+  it("is submitted, awaited over the websocket, and returns the images", async () => {
     box.switches.workMs = 150;
     const steps: number[] = [];
     const { images, prompt_id } = await client.enqueue(GRAPH, {
@@ -67,7 +67,7 @@ describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
     expect(box.complaints).toEqual([]);
   });
 
-  it("is asked, waited for by its queue, and shows the pictures", async () => {
+  it("is submitted, awaited by polling the queue, and returns the images", async () => {
     const { images } = await client.enqueue_polling(GRAPH, { polling_ms: 20 } as object);
     expect(images).toHaveLength(2);
     const { History } = await client.getHistory();
@@ -104,7 +104,7 @@ describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
     expect((await get(`/history/${waiting!.prompt_id}`)).body).toEqual({});
   });
 
-  it("tells of its nodes, its files and itself", async () => {
+  it("describes its nodes, its files and itself", async () => {
     const nodes = await client.getNodeDefs();
     expect(Object.keys(nodes)).toContain("KSampler");
     expect((await client.getSystemStats()).system).toMatchObject({ os: "linux" });
@@ -115,7 +115,7 @@ describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
     expect(input.required.vae_name[0]).toEqual(age === "new" ? "COMBO" : expect.arrayContaining(["ae.safetensors"]));
   });
 
-  it("holds a graph against what it has, and says what is wrong with which node", async () => {
+  it("validates a graph against its nodes, and reports errors by node", async () => {
     const wrong = structuredClone(GRAPH) as typeof GRAPH & Record<string, { inputs: Record<string, unknown> }>;
     wrong.unet!.inputs.unet_name = "nothing.safetensors";
     wrong.sample!.inputs.steps = 0;
@@ -141,7 +141,7 @@ describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
     expect(box.ledger.map(({ id }) => id)).toEqual([prompt_id, prompt_id]);
   });
 
-  it("keeps an uploaded picture under its name, which a graph may then use", async () => {
+  it("keeps an uploaded image under its name, which a graph may then use", async () => {
     const upload = async (overwrite: string) => {
       const form = new FormData();
       form.set("image", new Blob([Buffer.from(await drawTestImage("x"))]), "x.png");
@@ -170,7 +170,7 @@ describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
 });
 
 describe("the ages differ", () => {
-  it("in what an id may be, and in being asked for a job by it", async () => {
+  it("in valid IDs, and in the lookup of a job by its ID", async () => {
     await connect("new");
     const spelled = { prompt: GRAPH, prompt_id: "0F8FAD5B-D9CB-469F-A165-70867728950E" };
     expect((await post("/prompt", spelled)).body.error.type).toBe("invalid_prompt_id");

@@ -20,7 +20,7 @@ import {
 export type ComfyuiOptions = {
   /** `old` is a server from before `/api/jobs`. */
   age?: "new" | "old";
-  /** What a proxy in front of it asks for. */
+  /** Headers that a proxy in front of the server requires. */
   token?: string;
   /** Files that this one does not have. */
   lacks?: string[];
@@ -77,7 +77,7 @@ export async function startFakeComfyui(options: ComfyuiOptions = {}): Promise<Fa
     return app;
   });
   ledger = fakeVendor.ledger;
-  // Sockets are taken by the server under the web framework, which can be had from any request.
+  // Websockets are accepted by the HTTP server under the web framework, which is reachable from any request.
   const hello = () => fetch(`${fakeVendor.url}/hello`);
   await hello();
   const cutting = (work: () => Promise<void>) => async () => {
@@ -124,7 +124,7 @@ function availableFiles({ switches }: FakeVendorServices, uploads: Set<string>, 
     listed,
     has: (folder, file) =>
       folder === "loras" ? !isGone(file) && !file.startsWith("missing") : listed(folder).includes(file),
-    hasPicture: (name) => uploads.has(name),
+    hasImage: (name) => uploads.has(name),
   };
 }
 
@@ -147,7 +147,7 @@ function routes(box: FakeComfyuiServices): App {
   });
   app.post("/interrupt", async (context) => {
     const asked = (await context.req.json().catch(() => ({}))) as { prompt_id?: string };
-    // Servers from before that word stop whatever runs.
+    // Servers without this endpoint cancel the running job.
     shed.interrupt(age === "new" ? asked.prompt_id : undefined);
     return context.body(null, 200);
   });
@@ -238,7 +238,7 @@ async function takeUpload(
     .metadata()
     .then(
       ({ width, height }) => sizes.set(kept, { width, height }),
-      // It is taken all the same; whoever loads it will find out.
+      // The file is accepted all the same; loading it fails later.
       () => undefined,
     );
   return context.json({ name, subfolder, type: form.get("type") ?? "input" });

@@ -8,27 +8,27 @@ import { type Context, Hono } from "hono";
 
 /** What may go wrong. All are off at first; a test turns one on by writing to it. */
 export type FaultSwitches = {
-  /** How long an answer to a submission takes. */
+  /** Delay of the response to a submission. */
   answerMs: number;
-  /** How long a job takes. */
+  /** Duration of a job. */
   workMs: number;
-  /** The next submissions are answered like this, and nothing is taken. */
+  /** The next submissions get this response, and no job is accepted. */
   refuse: { times: number; status: number; headers?: Record<string, string>; body?: unknown } | undefined;
-  /** The next submissions lose their connection, before the job was taken or after. */
+  /** The next submissions lose their connection, before or after the job is accepted. */
   drop: { times: number; when: "before" | "after" } | undefined;
-  /** The next submissions are never answered; `after`: although the job was taken. */
+  /** The next submissions never get a response; `after`: the job is accepted. */
   hang: { times: number; when: "before" | "after" } | undefined;
-  /** What becomes of a job that is taken from now on. */
+  /** The outcome of jobs that are accepted from now on. */
   outcome: "done" | "failed" | "moderated" | "never";
   /** What is found at the address of a result. */
   result: "whole" | "expired" | "wrong-type" | "huge";
-  /** `early`: one that says running comes after one that says ended. `forged`: with a signature of somebody else. */
+  /** `early`: a running message arrives after the final one. `forged`: with a wrong signature. */
   callbacks: "once" | "twice" | "early" | "forged" | "none";
   /** Models that are no longer known. */
   retired: string[];
 };
 
-/** A job in the ledger. `request` is what was asked, as the vendor read it. */
+/** A job in the ledger. `request` is the request as the vendor parsed it. */
 export type VendorJob = {
   id: string;
   model: string;
@@ -43,7 +43,7 @@ export type VendorJobState = "queued" | "running" | "done" | "failed" | "moderat
 export type FakeVendor = {
   url: string;
   switches: FaultSwitches;
-  /** Every job that was ever taken, in order: what a vendor would send a bill for. */
+  /** Every job ever accepted, in order: the jobs that a vendor would bill. */
   ledger: VendorJob[];
   /** Requests rejected as malformed. An adapter must never cause one. */
   complaints: string[];
@@ -57,13 +57,13 @@ export type FakeVendor = {
 
 export type VendorContext = Context<{ Bindings: HttpBindings }>;
 
-/** What a vendor's own routes work with. */
+/** What the routes of a vendor work with. */
 export type FakeVendorServices = {
   url(): string;
   switches: FaultSwitches;
   /**
-   * Takes a job, or does what the switches say. A `Response` must be answered as it is. `fail` is the vendor's own body for
-   * an error of this status.
+   * Accepts a job, or does what the switches say. A `Response` must be returned unchanged. `fail` is the vendor's error
+   * body for this status.
    */
   acceptJob(
     context: VendorContext,
@@ -73,12 +73,12 @@ export type FakeVendorServices = {
   find(id: string): VendorJob | undefined;
   jobs(): VendorJob[];
   stateOf(job: VendorJob): VendorJobState;
-  /** Resolves when the job has ended: for vendors that answer only then. */
+  /** Resolves when the job has ended: for vendors that respond only then. */
   ended(job: VendorJob): Promise<void>;
   cancel(job: VendorJob): void;
-  /** Keeps bytes under an address of the stand-in and answers it. */
+  /** Stores bytes at a URL of the fake vendor and returns the URL. */
   storeFile(bytes: Uint8Array, mediaType: string): string;
-  /** Calls back when the job has ended (and before, where `says` has something to say then), as the switches want it. */
+  /** Sends callbacks when the job has ended, and before if `render` returns one then, as the switches say. */
   sendCallback(
     job: VendorJob,
     url: string,
@@ -88,12 +88,12 @@ export type FakeVendorServices = {
 };
 export type VendorCallback = { body: string; headers: Record<string, string>; forged?: Record<string, string> };
 
-/** A vendor, to be started by anyone who wants to test against it. */
+/** A fake vendor that tests can start. */
 export type FakeVendorDefinition = {
-  /** The id of the provider that speaks to it. */
+  /** The ID of the provider that uses it. */
   id: string;
   start(): Promise<FakeVendor>;
-  /** Settings that point the provider at the stand-in. */
+  /** Settings that point the provider at the fake vendor. */
   env(fakeVendor: FakeVendor): Record<string, string>;
 };
 

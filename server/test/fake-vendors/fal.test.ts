@@ -1,4 +1,4 @@
-// fal's own client against the stand-in: what it can talk to, our adapter may take for fal.
+// fal's own client against the fake vendor: if the client works with it, so does the adapter.
 import { type ApiError, createFalClient, type ValidationError } from "@fal-ai/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { FakeVendor } from "./fake-vendor.ts";
@@ -22,7 +22,7 @@ beforeEach(() => {
   vendor.complaints.length = 0;
 });
 
-/** The client has fal's hosts built in; its addresses are led to the stand-in before they are used. */
+/** The client has fal's hosts built in; its URLs are redirected to the fake vendor. */
 const clientOf = (credentials = kit.env(vendor).FAL_KEY!) =>
   createFalClient({
     credentials,
@@ -54,7 +54,7 @@ describe("fal's own client", () => {
     expect(vendor.complaints).toEqual([]);
   });
 
-  it("follows a job as it goes on", async () => {
+  it("reports the progress of a job", async () => {
     const client = clientOf();
     const { request_id: requestId } = await client.queue.submit("fal-ai/flux/dev", { input: { prompt: "a boat" } });
     const stream = await client.queue.streamStatus("fal-ai/flux/dev", { requestId });
@@ -63,7 +63,7 @@ describe("fal's own client", () => {
     expect(seen.at(-1)).toBe("COMPLETED");
   });
 
-  it("finds standing and result under the first two words of the endpoint only", async () => {
+  it("finds status and result under the first two segments of the endpoint only", async () => {
     const client = clientOf();
     const { request_id: requestId, status_url } = await client.queue.submit("fal-ai/flux-pro/v1/fill", {
       input: { prompt: "x", image_url: await inline("a"), mask_url: await inline("b") },
@@ -76,16 +76,16 @@ describe("fal's own client", () => {
     expect(elsewhere.status).toBe(404);
   });
 
-  it("uploads a picture, and the model can open it", async () => {
+  it("uploads an image, and the model can open it", async () => {
     const client = clientOf();
-    const file = new Blob([new Uint8Array(await drawTestImage("a picture", 30, 20))], { type: "image/png" });
+    const file = new Blob([new Uint8Array(await drawTestImage("an image", 30, 20))], { type: "image/png" });
     const image_url = await client.storage.upload(file);
     const { data } = await client.subscribe("fal-ai/esrgan", { input: { image_url, scale: 2 }, pollInterval: 15 });
     expect(data.image).toMatchObject({ width: 60, height: 40 });
     expect(vendor.complaints).toEqual([]);
   });
 
-  it("cancels what runs, and is told where nothing runs any more", async () => {
+  it("cancels a running job, and reports when nothing is running", async () => {
     const client = clientOf();
     vendor.switches.workMs = 5000;
     const { request_id: requestId } = await client.queue.submit("fal-ai/flux/dev", { input: { prompt: "a boat" } });
@@ -99,7 +99,7 @@ describe("fal's own client", () => {
     expect([nobody.status, nobody.body.status]).toEqual([404, "NOT_FOUND"]);
   });
 
-  it("reads a refusal of the input, and the stand-in remembers it", async () => {
+  it("reports invalid input, and the fake vendor records it", async () => {
     const input = { prompt: "a boat", image_size: "huge", steps: 3 } as never;
     const refused = await thrownBy<ValidationError>(clientOf().queue.submit("fal-ai/flux/dev", { input }));
     expect(refused.status).toBe(422);
@@ -120,7 +120,7 @@ describe("fal's own client", () => {
     expect(refused.fieldErrors[0]!.type).toBe("content_policy_violation");
   });
 
-  it("gets a black picture with a flag from models that say it so", async () => {
+  it("gets a black image with a flag from models with a safety checker", async () => {
     const input = { prompt: "something forbidden" };
     const { data } = await clientOf().subscribe("fal-ai/flux/dev", { input, pollInterval: 15 });
     expect(data.has_nsfw_concepts).toEqual([true]);

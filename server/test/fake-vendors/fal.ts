@@ -140,7 +140,7 @@ function openQueue(app: App, services: FakeVendorServices, { resultOf, own, stra
     const answer = services.acceptJob(context, { id, model: endpoint, request }, (status) => ({
       detail: `status ${status}`,
     }));
-    // In the books from now on, if it was taken: it calls back even where the answer never arrives.
+    // In the ledger from now on, if accepted: it calls back even when the response is lost.
     const job = services.find(id);
     if (job && /\bforbidden\b/.test(String(request.prompt))) job.outcome = "moderated";
     const webhook = context.req.query("fal_webhook");
@@ -184,7 +184,7 @@ async function says(job: VendorJob, standing: string, { resultOf, own, strange }
   return { body, headers, forged: { "x-fal-webhook-signature": signed(strange) } };
 }
 
-/** Under the first two words of an endpoint, and nowhere else. */
+/** Under the first two segments of an endpoint only. */
 function openJobs(app: App, services: FakeVendorServices, resultOf: Queue["resultOf"]) {
   const base = "/:owner/:app/requests/:id";
   const jobAt = (context: VendorContext) => {

@@ -1,4 +1,4 @@
-// The official client against the stand-in: what it sends is taken, and what the stand-in answers it can read.
+// The official client against the fake vendor: its requests are accepted, and it understands the responses.
 import { ApiError, GoogleGenAI } from "@google/genai";
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -31,8 +31,8 @@ const saidOf = (work: Promise<unknown>) =>
     (thrown) => (thrown instanceof ApiError ? `${thrown.status} ${JSON.parse(thrown.message).error.status}` : "lost"),
   );
 
-describe("pictures", () => {
-  it("come in the shape that was asked for, after some thinking aloud", async () => {
+describe("images", () => {
+  it("have the requested shape, after a thought", async () => {
     const config = { responseModalities: ["IMAGE"], imageConfig: { aspectRatio: "16:9", imageSize: "2K" } };
     const { candidates } = await ask("a lamp", config);
     const parts = candidates![0]!.content!.parts!;
@@ -48,13 +48,13 @@ describe("pictures", () => {
       inlineData: { mimeType: "image/png", data: (await drawTestImage(name)).toString("base64") },
     });
     await ask([{ role: "user", parts: [{ text: "both" }, await inline("one"), await inline("two")] }]);
-    expect(fakeVendor.ledger[0]?.request).toMatchObject({ said: "both", pictures: 2 });
+    expect(fakeVendor.ledger[0]?.request).toMatchObject({ said: "both", images: 2 });
     expect(fakeVendor.complaints).toEqual([]);
   });
 });
 
-describe("a status of 200 without a picture", () => {
-  it("tells why in the feedback on the prompt, or in how the candidate ended", async () => {
+describe("a status of 200 without an image", () => {
+  it("reports the reason in the prompt feedback or in the finish reason of the candidate", async () => {
     expect((await ask("something forbidden")).promptFeedback?.blockReason).toBe("PROHIBITED_CONTENT");
     fakeVendor.switches.outcome = "moderated";
     expect((await ask("a lamp")).candidates?.[0]).toMatchObject({ finishReason: "IMAGE_SAFETY" });
@@ -67,7 +67,7 @@ describe("a status of 200 without a picture", () => {
   });
 });
 
-describe("words", () => {
+describe("text", () => {
   it("come as JSON of the schema", async () => {
     const { text } = await client.models.generateContent({
       model: "gemini-3.8-flash",
@@ -83,8 +83,8 @@ describe("words", () => {
   });
 });
 
-describe("the stand-in is as strict as Google", () => {
-  it("about keys, models, ratios and pictures", async () => {
+describe("the fake vendor is as strict as Google", () => {
+  it("about keys, models, ratios and images", async () => {
     expect(await saidOf(ask("a lamp", {}, connect("other")))).toBe("400 INVALID_ARGUMENT");
     expect(await saidOf(ask("a lamp", { imageConfig: { aspectRatio: "7:5" } }))).toBe("400 INVALID_ARGUMENT");
     expect(await saidOf(ask("a lamp", { imageConfig: { imageSize: "512" } }))).toBe("400 INVALID_ARGUMENT");
@@ -103,7 +103,7 @@ describe("the stand-in is as strict as Google", () => {
   });
 });
 
-it("a connection that is cut after the job was taken costs one picture: this client does not send again", async () => {
+it("a connection that is cut after the job was accepted costs one image: this client does not retry", async () => {
   fakeVendor.switches.drop = { times: 10, when: "after" };
   expect(await saidOf(ask("a lamp"))).toBe("lost");
   expect(fakeVendor.ledger).toHaveLength(1);

@@ -1,5 +1,5 @@
-// Google's Gemini API as a stand-in: one request, one picture, and a status of 200 for most ways of making none. It thinks
-// aloud before it answers, and it reads in the prompt which picture is a mask, as a model would.
+// Fake Gemini API: one request, one image, and status 200 for most failures. It returns a thought before the result,
+// and reads in the prompt which image is a mask, as a model would.
 import { randomUUID } from "node:crypto";
 import type { HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
@@ -46,10 +46,10 @@ const failing = (status: number) => {
 };
 
 const Text = z.strictObject({ text: z.string().min(1) });
-const Picture = z.strictObject({
+const Image = z.strictObject({
   inlineData: z.strictObject({ mimeType: z.enum(["image/png", "image/jpeg", "image/webp"]), data: z.base64() }),
 });
-const Parts = z.array(z.union([Text, Picture])).min(1);
+const Parts = z.array(z.union([Text, Image])).min(1);
 const Ask = z.strictObject({
   contents: z.array(z.strictObject({ role: z.enum(["user", "model"]).optional(), parts: Parts })).min(1),
   systemInstruction: z.strictObject({ role: z.string().optional(), parts: z.array(Text) }).optional(),
@@ -68,15 +68,15 @@ const Ask = z.strictObject({
     .default({}),
 });
 type Asked = z.output<typeof Ask>;
-type PromptContent = { said: string; pictures: Buffer[]; mediaTypes: string[] };
+type PromptContent = { said: string; images: Buffer[]; mediaTypes: string[] };
 
 async function readPrompt({ contents }: Asked): Promise<PromptContent> {
   const parts = contents.flatMap((content) => content.parts);
   const said = parts.flatMap((part) => ("text" in part ? part.text : [])).join(" ");
   const inline = parts.flatMap((part) => ("inlineData" in part ? part.inlineData : []));
-  const pictures = inline.map(({ data }) => Buffer.from(data, "base64"));
-  const looks = await Promise.all(pictures.map((picture) => sharp(picture).metadata()));
-  return { said, pictures, mediaTypes: looks.map(({ format }) => `image/${format}`) };
+  const images = inline.map(({ data }) => Buffer.from(data, "base64"));
+  const looks = await Promise.all(images.map((image) => sharp(image).metadata()));
+  return { said, images, mediaTypes: looks.map(({ format }) => `image/${format}`) };
 }
 
 /** What is wrong with a request beyond its shape. */
@@ -85,24 +85,24 @@ function validateRequest(
   { generationConfig: asked, contents }: Asked,
   seen: PromptContent,
 ): string | undefined {
-  const makesPictures = IMAGE_MODELS.includes(model);
-  if (makesPictures && asked.responseJsonSchema) return "Structured outputs are not supported by this model.";
-  if (!makesPictures && asked.responseModalities?.includes("IMAGE")) return "The model cannot answer with images.";
+  const makesImages = IMAGE_MODELS.includes(model);
+  if (makesImages && asked.responseJsonSchema) return "Structured outputs are not supported by this model.";
+  if (!makesImages && asked.responseModalities?.includes("IMAGE")) return "The model cannot answer with images.";
   if (asked.responseJsonSchema && asked.responseMimeType !== "application/json") return "A schema needs JSON.";
-  if (seen.pictures.length > 14) return "At most 14 images.";
+  if (seen.images.length > 14) return "At most 14 images.";
   const named = contents.flatMap(({ parts }) => parts.flatMap((part) => ("inlineData" in part ? part.inlineData : [])));
   const isMisnamed = named.some(({ mimeType }, index) => mimeType !== seen.mediaTypes[index]);
   return isMisnamed ? "Unable to process input image." : undefined;
 }
 
-/** It does as it is told: `Image 2 is a mask for image 1: white marks …`. */
+/** Follows the prompt: `Image 2 is a mask for image 1: white marks …`. */
 const MASK = /image (\d+) is a mask for image (\d+): (white|black) marks what is to change/i;
 
-async function paint({ said, pictures }: PromptContent, { imageConfig }: Asked["generationConfig"]) {
+async function paint({ said, images }: PromptContent, { imageConfig }: Asked["generationConfig"]) {
   const [, mask, over, means] = MASK.exec(said) ?? [];
   if (mask && over) {
     const words = said.split("\n\n")[0]!;
-    const data = await repaintMasked(pictures[Number(over) - 1]!, pictures[Number(mask) - 1]!, means as "white", words);
+    const data = await repaintMasked(images[Number(over) - 1]!, images[Number(mask) - 1]!, means as "white", words);
     return { mimeType: "image/png", data: data.toString("base64") };
   }
   const [width, height] = sizeOfRatio(imageConfig?.aspectRatio ?? "1:1", imageConfig?.imageSize === "2K" ? 192 : 96);
@@ -113,24 +113,24 @@ async function answer(services: FakeVendorServices, job: VendorJob, asked: Asked
   const standing = services.stateOf(job);
   const about = { modelVersion: job.model, responseId: job.id, usageMetadata: { totalTokenCount: 100 } };
   if (seen.said.includes("forbidden")) return { promptFeedback: { blockReason: "PROHIBITED_CONTENT" }, ...about };
-  const makesPictures = IMAGE_MODELS.includes(job.model);
+  const makesImages = IMAGE_MODELS.includes(job.model);
   const ends = (finishReason: string, parts?: object[]) => ({
     candidates: [{ index: 0, finishReason, ...(parts && { content: { role: "model", parts } }) }],
     ...about,
   });
-  if (standing === "moderated") return ends(makesPictures ? "IMAGE_SAFETY" : "SAFETY");
-  if (standing === "failed") return ends(makesPictures ? "NO_IMAGE" : "MAX_TOKENS", [{ text: '{"description": "A' }]);
+  if (standing === "moderated") return ends(makesImages ? "IMAGE_SAFETY" : "SAFETY");
+  if (standing === "failed") return ends(makesImages ? "NO_IMAGE" : "MAX_TOKENS", [{ text: '{"description": "A' }]);
   const thought = { text: "Let me see.", thought: true };
-  if (!makesPictures) {
+  if (!makesImages) {
     const schema = asked.generationConfig.responseJsonSchema as JsonSchema | undefined;
-    const words = seen.pictures.length > 0 ? `${seen.pictures.length} pictures ${seen.said}`.trim() : seen.said;
+    const words = seen.images.length > 0 ? `${seen.images.length} images ${seen.said}`.trim() : seen.said;
     return ends("STOP", [thought, { text: schema ? JSON.stringify(instanceOfSchema(schema, words)) : words }]);
   }
   const pixels = { mimeType: "image/png", data: (await drawTestImage("a sketch", 16, 16)).toString("base64") };
   const sketch = { inlineData: pixels, thought: true };
   if (seen.said.includes("only words")) return ends("STOP", [sketch, { text: "I would rather talk about it." }]);
-  const picture = { inlineData: await paint(seen, asked.generationConfig) };
-  return ends("STOP", [thought, sketch, { text: "Here it is." }, picture]);
+  const image = { inlineData: await paint(seen, asked.generationConfig) };
+  return ends("STOP", [thought, sketch, { text: "Here it is." }, image]);
 }
 
 function routes(services: FakeVendorServices) {
@@ -172,7 +172,7 @@ function routes(services: FakeVendorServices) {
     const wrong = validateRequest(model, asked, seen);
     if (wrong) return refuse(context, wrong);
     const instruction = asked.systemInstruction?.parts.map(({ text }) => text).join(" ");
-    const request = { said: seen.said, pictures: seen.pictures.length, instruction, ...asked.generationConfig };
+    const request = { said: seen.said, images: seen.images.length, instruction, ...asked.generationConfig };
     const job = await services.acceptJob(context, { id: randomUUID(), model, request }, failing);
     if (job instanceof Response) return job;
     await services.ended(job);

@@ -1,5 +1,5 @@
-// The stand-in of Ideogram, asked by a client that others wrote for the real one. It knows neither characters nor the newer
-// way of inpainting; those are asked for by hand, as the vendor documents them.
+// The fake Ideogram, tested with a third-party client for the real API. The client supports neither characters nor the
+// newer inpainting; those are tested by hand, as the vendor documents them.
 import IdeogramAPI from "ideogram-api";
 import { ASPECT_RATIOS, RESOLUTIONS as THEIRS } from "ideogram-api/config";
 import sharp from "sharp";
@@ -32,19 +32,19 @@ const sizeAt = async (url: string) => {
 };
 
 describe("a client of others", () => {
-  it("knows the same sizes and shapes as we do", () => {
+  it("has the same sizes and shapes as the adapter", () => {
     expect(RESOLUTIONS.toSorted()).toEqual(THEIRS.toSorted());
     expect(RATIOS.map((ratio) => ratio.replace(":", "x")).toSorted()).toEqual(ASPECT_RATIOS.toSorted());
   });
 
-  it("generates as many pictures as it asks for, in the shape it asks for", async () => {
+  it("generates as many images as requested, in the requested shape", async () => {
     const { data } = await client().generate({ prompt: "a cat", aspectRatio: "16x9", numImages: 2, seed: 3 });
     expect(data).toHaveLength(2);
     expect(await sizeAt(data[0]!.url)).toEqual([96, 54]);
     expect(data[0]).toMatchObject({ is_image_safe: true, seed: 3, prompt: "a cat" });
   });
 
-  it("remixes and reframes a picture", async () => {
+  it("remixes and reframes an image", async () => {
     const image = Buffer.from(await createImageAsset("desk").bytes());
     const remixed = await client().remix({ prompt: "in oil", image, imageWeight: 70, resolution: "1248x832" });
     expect(await sizeAt(remixed.data[0]!.url)).toEqual([1248, 832]);
@@ -66,13 +66,13 @@ describe("a client of others", () => {
     expect(pixels.subarray(at(2, 2), at(3, 2))).not.toEqual(before.subarray(at(2, 2), at(3, 2)));
   });
 
-  it("describes a picture", async () => {
+  it("describes an image", async () => {
     const image = Buffer.from(await createImageAsset("desk").bytes());
     const { descriptions } = await client().describe({ image });
-    expect(descriptions[0]?.text).toMatch(/^A plain picture/);
+    expect(descriptions[0]?.text).toMatch(/^A plain image/);
   });
 
-  it("hears why it is refused", async () => {
+  it("reports why a request is rejected", async () => {
     await expect(client("wrong").generate({ prompt: "a cat" })).rejects.toThrow("Authentication failed");
     await expect(client().generate({ prompt: "a forbidden cat" })).rejects.toThrow("Validation failed");
     fakeVendor.switches.refuse = { times: 1, status: 429 };
@@ -80,7 +80,7 @@ describe("a client of others", () => {
     await expect(client().generate({ prompt: "a cat", aspectRatio: "7x3" })).rejects.toThrow("Invalid input");
   });
 
-  it("gets no address of a picture that is not safe", async () => {
+  it("gets no address of an image that is not safe", async () => {
     fakeVendor.switches.outcome = "moderated";
     const { data } = await client().generate({ prompt: "a cat" });
     expect(data).toMatchObject([{ url: null, is_image_safe: false }]);
@@ -97,14 +97,14 @@ describe("by hand", () => {
     return fetch(`${fakeVendor.url}${path}`, { method: "POST", headers: { "api-key": key() }, body: form });
   };
 
-  it("takes a character, but not every style with it", async () => {
+  it("accepts a character, but not with every style", async () => {
     const character_reference_images = await createImageAsset("hero").bytes();
     const asked = { prompt: "in a cafe", character_reference_images };
     expect((await post("/v1/ideogram-v3/generate", { ...asked, style_type: "FICTION" })).status).toBe(200);
     expect((await post("/v1/ideogram-v3/generate", { ...asked, style_type: "DESIGN" })).status).toBe(400);
   });
 
-  it("wants a mask of the picture's size, and a size or a shape but not both", async () => {
+  it("wants a mask of the image's size, and a size or a shape but not both", async () => {
     const image = await createImageAsset("desk").bytes();
     const mask = await createMaskAsset(32, 32).bytes();
     expect((await post("/v1/ideogram-v3/inpaint", { prompt: "a", image, mask })).status).toBe(400);
@@ -112,7 +112,7 @@ describe("by hand", () => {
     expect((await post("/v1/ideogram-v3/generate", both)).status).toBe(400);
   });
 
-  it("takes a background away", async () => {
+  it("removes a background", async () => {
     const answer = await post("/v1/remove-background", { image: await createImageAsset("desk").bytes() });
     const { data } = (await answer.json()) as { data: { url: string }[] };
     expect((await sharp(await bytes(data[0]!.url)).metadata()).hasAlpha).toBe(true);

@@ -1,5 +1,5 @@
-// Stands in for Ideogram: forms in, and when the work is done the addresses of pictures. What it takes offence at in words
-// it refuses at once; a picture that it does not like it leaves out of its answer.
+// Fake Ideogram API: accepts forms and responds with image URLs when the work is done. A prompt that fails moderation
+// is rejected at once; an image that fails it is missing from the response.
 import type { HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
 import sharp from "sharp";
@@ -25,7 +25,7 @@ const whole = (least: number, most: number) =>
     .refine((value) => Number(value) >= least && Number(value) <= most)
     .optional();
 
-const picture = z.instanceof(Uint8Array);
+const image = z.instanceof(Uint8Array);
 const drawing = {
   prompt: z.string().min(1),
   magic_prompt: z.enum(["AUTO", "ON", "OFF"]).optional(),
@@ -33,38 +33,38 @@ const drawing = {
   seed: whole(0, 2 ** 31 - 1),
   rendering_speed: z.enum(["FLASH", "TURBO", "DEFAULT", "QUALITY"]).optional(),
   style_type: z.enum(["AUTO", "GENERAL", "REALISTIC", "DESIGN", "FICTION"]).optional(),
-  character_reference_images: picture.optional(),
+  character_reference_images: image.optional(),
 };
 const shape = {
   resolution: z.enum(RESOLUTIONS as [string]).optional(),
   aspect_ratio: z.enum(["1x1", ...RATIOS]).optional(),
   negative_prompt: z.string().optional(),
 };
-const Inpaint = z.strictObject({ ...drawing, image: picture, mask: picture });
+const Inpaint = z.strictObject({ ...drawing, image: image, mask: image });
 
-/** Each address with what it takes, and the model that it belongs to. */
+/** Each route with its fields and its model. */
 const IDEOGRAM_ENDPOINTS: Record<string, { model: string; fields: z.ZodObject }> = {
   "/v1/ideogram-v3/generate": { model: "ideogram-v3", fields: z.strictObject({ ...drawing, ...shape }) },
   "/v1/ideogram-v3/inpaint": { model: "ideogram-v3", fields: Inpaint },
   "/v1/ideogram-v3/edit": { model: "ideogram-v3", fields: Inpaint },
   "/v1/ideogram-v3/remix": {
     model: "ideogram-v3",
-    fields: z.strictObject({ ...drawing, ...shape, image: picture, image_weight: whole(1, 100) }),
+    fields: z.strictObject({ ...drawing, ...shape, image: image, image_weight: whole(1, 100) }),
   },
   "/v1/ideogram-v3/reframe": {
     model: "ideogram-v3",
     fields: z.strictObject({
-      image: picture,
+      image: image,
       resolution: z.enum(RESOLUTIONS as [string]),
       num_images: whole(1, 8),
       seed: whole(0, 2 ** 31 - 1),
       rendering_speed: drawing.rendering_speed,
     }),
   },
-  "/v1/remove-background": { model: "remove-background", fields: z.strictObject({ image: picture }) },
+  "/v1/remove-background": { model: "remove-background", fields: z.strictObject({ image: image }) },
   "/describe": {
     model: "describe",
-    fields: z.strictObject({ image_file: picture, describe_model_version: z.enum(["V_2", "V_3"]).optional() }),
+    fields: z.strictObject({ image_file: image, describe_model_version: z.enum(["V_2", "V_3"]).optional() }),
   },
 };
 
@@ -81,7 +81,7 @@ type Asked = {
   character_reference_images?: Uint8Array;
 };
 
-/** The form as words and bytes; a name that comes twice makes a list, which no field here takes. */
+/** The form as strings and bytes; a repeated name becomes a list, which no field here accepts. */
 async function readForm(context: VendorContext): Promise<Record<string, unknown>> {
   const form = await context.req.parseBody({ all: true });
   const read = async (value: unknown) => (value instanceof File ? new Uint8Array(await value.arrayBuffer()) : value);
@@ -119,7 +119,7 @@ async function make(job: VendorJob, n: number): Promise<Buffer> {
 async function answerTo(job: VendorJob, services: FakeVendorServices): Promise<Record<string, unknown>> {
   const { num_images = "1", prompt = "", seed = "7", resolution = "1024x1024", style_type } = job.request as Asked;
   if (job.model === "describe") {
-    return { descriptions: [{ text: "A plain picture in one colour, seen from the front." }, { text: "A picture." }] };
+    return { descriptions: [{ text: "A plain image in one colour, seen from the front." }, { text: "An image." }] };
   }
   const standing = services.stateOf(job);
   const isSafe = standing !== "moderated";

@@ -1,4 +1,4 @@
-// The stand-in of Luma, asked by Luma's own client.
+// The fake Luma, tested with Luma's own client.
 import { serve } from "@hono/node-server";
 import { LumaAI } from "lumaai";
 import sharp from "sharp";
@@ -30,18 +30,18 @@ async function ended(id: string) {
 }
 
 describe("Luma's own client", () => {
-  it("reframes a picture, waits for it and reads it", async () => {
+  it("reframes an image, waits for it and reads it", async () => {
     const asked = { ...reframe, prompt: "more of the room", x_start: -40, x_end: 120, y_start: 0, y_end: 64 };
     const { data, response } = await client().generations.image.reframe(asked).withResponse();
     expect(response.status).toBe(201);
     expect(data).toMatchObject({ state: "queued", generation_type: "image", assets: null, request: asked });
     const { assets } = await ended(data.id!);
-    const picture = await fetch(assets!.image!);
-    const { width, height, format } = await sharp(Buffer.from(await picture.arrayBuffer())).metadata();
+    const image = await fetch(assets!.image!);
+    const { width, height, format } = await sharp(Buffer.from(await image.arrayBuffer())).metadata();
     expect([width, height, format]).toEqual([96, 54, "jpeg"]);
   });
 
-  it("makes a video that begins with a picture", async () => {
+  it("makes a video that begins with an image", async () => {
     const { id } = await client().generations.create({
       model: "ray-2",
       prompt: "it moves",
@@ -53,7 +53,7 @@ describe("Luma's own client", () => {
     expect((await fetch(assets!.video!)).headers.get("content-type")).toBe("video/mp4");
   });
 
-  it("lists what was asked, the newest first", async () => {
+  it("lists requests, the newest first", async () => {
     const [first, second] = [
       await client().generations.image.reframe({ ...reframe, callback_url: "http://127.0.0.1:9/a" }),
       await client().generations.image.reframe({ ...reframe, callback_url: "http://127.0.0.1:9/b" }),
@@ -71,7 +71,7 @@ describe("Luma's own client", () => {
     await expect(client().generations.get(id!)).rejects.toMatchObject({ status: 404 });
   });
 
-  it("hears why a generation failed, and why it was not begun", async () => {
+  it("reports why a generation failed, and why it was rejected", async () => {
     fakeVendor.switches.outcome = "moderated";
     const { id } = await client().generations.image.reframe(reframe);
     expect(await ended(id!)).toMatchObject({ state: "failed", failure_reason: expect.stringContaining("moderation") });
@@ -82,13 +82,13 @@ describe("Luma's own client", () => {
     await expect(client().generations.image.reframe(nowhere)).rejects.toMatchObject({ status: 400 });
   });
 
-  it("asks whether it is there and what is left", async () => {
+  it("checks availability and the remaining credit", async () => {
     expect(await client().ping.check()).toEqual({ message: "pong" });
     expect(await client().credits.get()).toEqual({ credit_balance: 1250 });
   });
 });
 
-it("calls back when it begins and when it ends, also where the answer to the request was lost", async () => {
+it("calls back when it starts and when it ends, also if the response was lost", async () => {
   const told: string[] = [];
   const server = serve({
     port: 0,

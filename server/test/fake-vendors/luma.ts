@@ -1,5 +1,5 @@
-// Stands in for Luma's Dream Machine: generations with three states to call back about, and a list that remembers what was
-// asked. It takes addresses only, and fetches those that are on this machine.
+// Fake Luma Dream Machine: generations with three states to call back about, and a list of requests. It accepts URLs
+// only, and fetches those on this machine.
 import { randomUUID } from "node:crypto";
 import type { HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
@@ -70,7 +70,7 @@ type Asked = {
   keyframes?: { frame0?: { url: string } };
 };
 
-/** Whether the picture can be had. Strangers' addresses are believed: nobody leaves this machine. */
+/** Whether the image is available. Other hosts are trusted without a request: nothing leaves this machine. */
 async function isFetchable(url: string): Promise<boolean> {
   const { protocol, hostname } = new URL(url);
   if (hostname !== "127.0.0.1" && hostname !== "localhost") return protocol === "https:";
@@ -99,7 +99,7 @@ const REASONS: Partial<Record<VendorJobState, string>> = {
   moderated: "Frame contents were not accepted by moderation",
 };
 
-/** A generation as it is told in answers, lists and callbacks. Its file is made once. */
+/** A generation as in responses, lists and callbacks. Its file is created once. */
 function createReport(services: FakeVendorServices) {
   const files = new Map<string, Promise<string>>();
   const fileOf = (job: VendorJob) => {
@@ -151,7 +151,7 @@ async function acceptRequest(
   const pending = services.acceptJob(context, { id, model: String(request.model), request }, (status) => ({
     detail: `Error ${status}`,
   }));
-  // A job is in the books as soon as it is asked for: it calls back even when the answer to the request gets lost.
+  // A job is in the ledger as soon as it is submitted: it calls back even when the response is lost.
   const job = services.find(id);
   if (job && asked.callback_url) {
     services.sendCallback(job, asked.callback_url, async (standing) => ({

@@ -1,4 +1,4 @@
-// How OpenAI says no: the body of its errors, and the reasons that all its routes share.
+// Errors of the OpenAI API: their body, and the reasons that all routes share.
 import type { FakeVendorServices } from "./fake-vendor.ts";
 
 type Complaint = { message: string; type?: string; param?: string | null; code?: string | null };
@@ -13,14 +13,14 @@ export const errorBodyFor = (status: number) => {
   return errorBody({ message: `Refused with ${status}.` });
 };
 
-/** Its own word that it tried and came to nothing. */
+/** The vendor's own report that the job failed. */
 export const GENERATION_FAILED_BODY = errorBody({
   message: "Image generation failed",
   type: "image_generation_server_error",
   code: "image_generation_failed",
 });
 
-/** What was wrong with a request; the routes answer it, and nothing is taken. */
+/** An invalid request; the routes return it, and no job is accepted. */
 export type Rejection = { refusal: ReturnType<typeof errorBody>; status: 400 | 404 };
 export const rejection = (wrong: Complaint, status: Rejection["status"] = 400): Rejection => ({
   refusal: errorBody(wrong),

@@ -1,4 +1,4 @@
-// The Responses API of the OpenAI stand-in: words in the shape that was asked for, at once or in the background.
+// The Responses API of the fake OpenAI: text in the requested format, at once or in the background.
 import { randomUUID } from "node:crypto";
 import type { HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
@@ -9,14 +9,14 @@ import { errorBody, errorBodyFor, isForbidden, unknownModel } from "./openai-err
 import { instanceOfSchema, type JsonSchema } from "./structured-output.ts";
 
 const Text = z.strictObject({ type: z.literal("input_text"), text: z.string().min(1) });
-const Picture = z.strictObject({
+const Image = z.strictObject({
   type: z.literal("input_image"),
   image_url: z.string().regex(/^(https:\/\/|data:image\/(png|jpeg|webp);base64,)/),
   detail: z.enum(["low", "high", "auto", "original"]).optional(),
 });
 const Message = z.strictObject({
   role: z.enum(["user", "developer", "system"]),
-  content: z.union([z.string(), z.array(z.discriminatedUnion("type", [Text, Picture])).min(1)]),
+  content: z.union([z.string(), z.array(z.discriminatedUnion("type", [Text, Image])).min(1)]),
 });
 const Schema = z.looseObject({ type: z.string() });
 const Format = z.discriminatedUnion("type", [
@@ -40,7 +40,7 @@ const Ask = z.strictObject({
   max_output_tokens: z.int().optional(),
 });
 type Asked = z.output<typeof Ask>;
-/** What strict answers need of a schema: nothing optional, nothing besides. */
+/** Requirements of strict structured outputs: no optional and no additional properties. */
 const isStrict = ({ type, properties = {}, required = [], items, additionalProperties }: JsonSchema): boolean => {
   if (type === "array") return items !== undefined && isStrict(items);
   if (type !== "object") return true;
@@ -48,17 +48,17 @@ const isStrict = ({ type, properties = {}, required = [], items, additionalPrope
   return isWhole && additionalProperties === false && Object.values(properties).every(isStrict);
 };
 
-/** The user's words, and for each picture its size: whoever sent no readable picture is found out. */
+/** The user's text, and the size of each image: an unreadable image is detected. */
 async function describeInput({ input }: Asked): Promise<string> {
   if (typeof input === "string") return input;
-  const parts = input.flatMap(({ content }): z.output<typeof Text | typeof Picture>[] =>
+  const parts = input.flatMap(({ content }): z.output<typeof Text | typeof Image>[] =>
     typeof content === "string" ? [{ type: "input_text", text: content }] : content,
   );
   const said = parts.map(async (part) => {
     if ("text" in part) return part.text;
-    if (!part.image_url.startsWith("data:")) return "a picture elsewhere";
+    if (!part.image_url.startsWith("data:")) return "an image elsewhere";
     const { width, height } = await sharp(Buffer.from(part.image_url.split(",")[1]!, "base64")).metadata();
-    return `a picture of ${width}x${height}`;
+    return `an image of ${width}x${height}`;
   });
   return (await Promise.all(said)).join(" ");
 }

@@ -1,5 +1,5 @@
-// The official client against the stand-in: what it sends is taken, what the stand-in answers it can read. And the reason why
-// no adapter of ours uses it: left alone, it sends a paid request three times.
+// The official client against the fake vendor: its requests are accepted, and it understands the responses. It also
+// shows why no adapter uses it: by default it sends a paid request three times.
 import OpenAI, { APIError, toFile } from "openai";
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -36,7 +36,7 @@ const generate = (more: object = {}) =>
     prompt: string;
   });
 
-/** Its left half can be seen through. */
+/** Its left half is transparent. */
 const halfClear = () => {
   const pixels = Buffer.alloc(64 * 64 * 4);
   for (let at = 0; at < 64 * 64; at++) pixels[at * 4 + 3] = at % 64 < 32 ? 0 : 255;
@@ -45,8 +45,8 @@ const halfClear = () => {
     .toBuffer();
 };
 
-describe("pictures", () => {
-  it("are answered with their bytes, as many and as large as was asked", async () => {
+describe("images", () => {
+  it("return their bytes, in the requested number and size", async () => {
     const { data, output_format } = await generate({ n: 2, size: "1536x864" });
     const sizes = data!.map(({ b64_json }) => sharp(Buffer.from(b64_json!, "base64")).metadata());
     expect(await Promise.all(sizes)).toMatchObject([
@@ -79,7 +79,7 @@ describe("pictures", () => {
   });
 });
 
-describe("the stand-in is as strict as OpenAI", () => {
+describe("the fake vendor is as strict as OpenAI", () => {
   it.each([
     [{ response_format: "b64_json" }, "400 unknown_parameter"],
     [{ size: "1000x1000" }, "400 invalid_value"],
@@ -105,7 +105,7 @@ describe("the stand-in is as strict as OpenAI", () => {
   });
 });
 
-describe("words", () => {
+describe("text", () => {
   const format = {
     type: "json_schema" as const,
     name: "answer",
@@ -118,14 +118,14 @@ describe("words", () => {
     },
   };
 
-  it("come in the shape that was asked for", async () => {
+  it("has the requested format", async () => {
     const image_url = `data:image/png;base64,${(await drawTestImage("sand", 40, 30)).toString("base64")}`;
     const { output_text } = await client.responses.create({
       model: "gpt-5.6-luna",
       input: [{ role: "user", content: [{ type: "input_image", image_url, detail: "auto" }] }],
       text: { format },
     });
-    expect(JSON.parse(output_text)).toEqual({ title: "title: a picture of 40x30" });
+    expect(JSON.parse(output_text)).toEqual({ title: "title: an image of 40x30" });
   });
 
   it("can be waited for and canceled in the background", async () => {
@@ -137,7 +137,7 @@ describe("words", () => {
     fakeVendor.switches.workMs = 50;
   });
 
-  it("are refused in so many words", async () => {
+  it("is refused with a message", async () => {
     const { output } = await client.responses.create({ model: "gpt-5.6-luna", input: "something forbidden" });
     expect(output[0]).toMatchObject({ type: "message", content: [{ type: "refusal" }] });
   });
@@ -150,14 +150,14 @@ it("knows its models until they are retired", async () => {
   expect(await ids()).not.toContain("gpt-image-2.5-flare");
 });
 
-describe("a connection that is cut after the job was taken", () => {
+describe("a connection that is cut after the job was accepted", () => {
   const lose = async (other: OpenAI) => {
     fakeVendor.switches.drop = { times: 10, when: "after" };
     expect(await codeOf(other.images.generate({ model: "gpt-image-2", prompt: "a lamp" }))).toMatch(/undefined/);
     return fakeVendor.ledger.length;
   };
 
-  it("costs one picture with retries turned off", async () => {
+  it("costs one image with retries turned off", async () => {
     expect(await lose(client)).toBe(1);
   });
 

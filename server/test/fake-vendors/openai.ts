@@ -1,5 +1,5 @@
-// OpenAI's cloud as a stand-in: pictures and edits that are answered when they are done, and the Responses API for words.
-// Under `/compatible` the same is spoken by somebody else, who answers pictures with addresses.
+// Fake OpenAI API: images and edits with synchronous responses, and the Responses API for text. Under `/compatible` is
+// a compatible API, which returns image URLs.
 import { randomUUID } from "node:crypto";
 import type { HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";

@@ -1,11 +1,14 @@
-// What an adapter has in its hands when a test calls it directly: settings that point at a stand-in, and real sockets.
+// The context of an adapter that a test calls directly: settings that point at a fake vendor, and real sockets.
 import { createProviderHttpClient } from "../../src/outbound/provider-http-client.ts";
 import type { Provider, ProviderContext } from "../../src/providers/provider.ts";
 
-// One for all: its idle connections hold nobody up.
+// Shared by all tests: idle connections delay no test.
 const sender = createProviderHttpClient();
 
-/** `env` is what a kit answers for its stand-in; the overrides are what the test is about, a callback's address for instance. */
+/**
+ * `env` is the environment of a definition for its fake vendor; `overrides` is what the test changes, for example a
+ * callback URL.
+ */
 export function createFakeProviderContext(
   env: Record<string, string>,
   provider: Provider,

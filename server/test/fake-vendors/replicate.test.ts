@@ -1,4 +1,4 @@
-// The stand-in of Replicate, used by Replicate's own client and by the library whose signatures it sends.
+// The fake Replicate, used by Replicate's own client and by the library for its signatures.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Replicate, { type Prediction, validateWebhook } from "replicate";
@@ -21,13 +21,13 @@ beforeEach(() => {
 const client = (auth = fakeReplicate.env(fakeVendor).REPLICATE_API_TOKEN!) =>
   new Replicate({ auth, baseUrl: `${fakeVendor.url}/v1`, useFileOutput: false });
 
-/** The client makes files of https addresses only, and ours are plain: they come out as they are. */
+/** The client creates files from https URLs only; the plain URLs of the fake vendor are returned unchanged. */
 const bytesAt = async (url: unknown) => new Uint8Array(await (await fetch(String(url))).arrayBuffer());
 const blobOf = async (asset: { bytes(): Promise<Uint8Array> }) =>
   new Blob([new Uint8Array(await asset.bytes())], { type: "image/png" });
 
 describe("the client", () => {
-  it("runs a model and gets its pictures, in the number and shape that it asked for", async () => {
+  it("runs a model and gets its images, in the requested number and shape", async () => {
     const input = { prompt: "a red bicycle", num_outputs: 2, aspect_ratio: "16:9" };
     const output = (await client().run("black-forest-labs/flux-dev", { input })) as unknown as string[];
     expect(output).toHaveLength(2);
@@ -63,7 +63,7 @@ describe("the client", () => {
     expect([width, height]).toEqual([80, 40]);
   });
 
-  it("hears what is wrong in the vendor's own words", async () => {
+  it("reports errors with the vendor's messages", async () => {
     const dev = "black-forest-labs/flux-dev";
     await expect(client().run(dev, { input: { prompt: "x", steps: 4 } })).rejects.toThrow(/422.*Unrecognized key/s);
     await expect(client("wrong").run(dev, { input: { prompt: "x" } })).rejects.toThrow(/401/);
@@ -84,7 +84,7 @@ describe("the client", () => {
   });
 });
 
-it("repaints what is black in a mask for one vendor's model, and what is white for another's", async () => {
+it("repaints the black area of a mask for one model, and the white area for another", async () => {
   const [image, mask] = [await blobOf(createImageAsset("desk")), await blobOf(createMaskAsset())];
   const middleAndCorner = async (url: unknown) => {
     const { data, info } = await sharp(await bytesAt(url))
@@ -121,7 +121,7 @@ describe("callbacks", () => {
   beforeAll(() => new Promise<void>((listening) => ear.listen(0, "127.0.0.1", listening)));
   afterAll(() => new Promise<void>((closed) => ear.close(() => closed())));
 
-  it("carry a signature that the vendor's client and the standard's library accept", async () => {
+  it("have a signature that the vendor's client and the library of the standard accept", async () => {
     const webhook = `http://127.0.0.1:${(ear.address() as AddressInfo).port}/callbacks/1`;
     const prediction = await client().predictions.create({
       model: "google/imagen-4",
@@ -147,7 +147,7 @@ describe("callbacks", () => {
     expect(() => new Webhook(key).verify(`${body} `, headers)).toThrow();
   });
 
-  it("are not taken to a plain address of the world", async () => {
+  it("are not sent to a plain http URL on the internet", async () => {
     const asked = { model: "google/imagen-4", input: { prompt: "a lake" }, webhook: "http://example.com/callback" };
     await expect(client().predictions.create(asked)).rejects.toThrow(/422/);
   });

@@ -1,5 +1,5 @@
-// A stand-in for Replicate's API: predictions of models with strict inputs, files, a list of all that was made, and
-// callbacks under the signature of Standard Webhooks.
+// Fake Replicate API: predictions of models with strict inputs, files, a list of all predictions, and callbacks signed
+// with Standard Webhooks.
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import type { HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
@@ -48,7 +48,7 @@ const problem = (status: number, detail = DETAILS[status] ?? "Something went wro
   ...more,
 });
 
-/** Https only, as everywhere; a machine's own address is let through so that the stand-in can be listened to. */
+/** Https only, as everywhere; loopback URLs are accepted so that tests can listen. */
 const webhook = z.url().regex(/^(https:|http:\/\/(127\.0\.0\.1|localhost)[:/])/);
 const Body = z.strictObject({
   input: z.record(z.string(), z.unknown()),
@@ -58,7 +58,7 @@ const Body = z.strictObject({
   stream: z.boolean().optional(),
 });
 
-/** Where a prediction tells the address that it calls back. */
+/** Where a prediction contains the URL that it calls back. */
 type WebhookMode = "always" | "alone" | "never";
 
 function createReplicate(services: FakeVendorServices, shows: WebhookMode) {

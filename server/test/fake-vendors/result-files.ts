@@ -1,4 +1,4 @@
-// What stand-ins answer with: real pictures and a real video, made from what was asked so that a test can tell them apart.
+// Results of fake vendors: real images and a real video, derived from the request so that a test can tell them apart.
 import { execFile } from "node:child_process";
 import { readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import sharp from "sharp";
 
 export type Format = "png" | "jpeg" | "webp";
 
-/** A colour that follows from the words: the same prompt and seed give the same picture. */
+/** A colour derived from the text: the same prompt and seed give the same image. */
 export function colourFromText(words: string): { r: number; g: number; b: number } {
   let hash = 2166136261;
   for (const letter of words) hash = Math.imul(hash ^ letter.codePointAt(0)!, 16777619) >>> 0;
@@ -17,16 +17,16 @@ export function colourFromText(words: string): { r: number; g: number; b: number
 
 const drawn = new Map<string, Promise<Buffer>>();
 
-/** A plain picture of this size in the colour of its words. */
+/** A plain image of this size in the colour of its prompt. */
 export function drawTestImage(words: string, width = 64, height = 64, format: Format = "png"): Promise<Buffer> {
   const key = `${words} ${width} ${height} ${format}`;
-  const picture =
+  const image =
     drawn.get(key) ??
     sharp({ create: { width, height, channels: 3, background: colourFromText(words) } })
       .toFormat(format)
       .toBuffer();
-  if (drawn.size < 500) drawn.set(key, picture);
-  return picture;
+  if (drawn.size < 500) drawn.set(key, image);
+  return image;
 }
 
 /** Width and height of a shape such as `16:9`, the longer side given. */
@@ -36,17 +36,17 @@ export function sizeOfRatio(ratio: string, longer = 96): [width: number, height:
   return [Math.round(across * scale), Math.round(down * scale)];
 }
 
-/** What a vendor means by its mask. */
+/** The mask convention of a vendor. */
 export type MaskConvention = "white" | "black" | "transparent";
 
-/** The picture with the marked part painted over, and every other pixel as it was: what a perfect model would do. */
+/** The image with the marked part painted over, and every other pixel as it was: what a perfect model would do. */
 export async function repaintMasked(
-  picture: Uint8Array,
+  image: Uint8Array,
   mask: Uint8Array,
   means: MaskConvention,
   words: string,
 ): Promise<Buffer> {
-  const base = sharp(picture).removeAlpha().toColourspace("srgb");
+  const base = sharp(image).removeAlpha().toColourspace("srgb");
   const { data, info } = await base.raw().toBuffer({ resolveWithObject: true });
   const marks = await sharp(mask).ensureAlpha().toColourspace("srgb").raw().toBuffer({ resolveWithObject: true });
   if (marks.info.width !== info.width || marks.info.height !== info.height) throw new Error("mask of another size");
@@ -63,7 +63,7 @@ export async function repaintMasked(
 
 let clip: Promise<Buffer> | undefined;
 
-/** A real second of film. */
+/** A real video of one second. */
 export function createTestVideo(): Promise<Buffer> {
   clip ??= (async () => {
     const path = join(tmpdir(), `stand-in-${process.pid}.mp4`);

@@ -1,4 +1,4 @@
-// The stand-in of Runway, used by Runway's own client.
+// The fake Runway, used by Runway's own client.
 import RunwayML, { TaskFailedError, toFile } from "@runwayml/sdk";
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -22,7 +22,7 @@ const inline = async (name: string) =>
   `data:image/png;base64,${Buffer.from(await createImageAsset(name).bytes()).toString("base64")}`;
 const generate = (promptText: string) =>
   client().textToImage.create({ model: "gen4_image", promptText, ratio: "1280:720" });
-/** The client would wait six seconds before it first asks; asked about a task that has ended, it answers at once. */
+/** The client waits six seconds before its first poll; for a task that has ended it returns at once. */
 const ended = async ({ id }: { id: string }) => {
   await expect
     .poll(async () => (await client().tasks.retrieve(id)).status, { timeout: 5000 })
@@ -32,7 +32,7 @@ const ended = async ({ id }: { id: string }) => {
 const bytesAt = async (url: string | undefined) => new Uint8Array(await (await fetch(url!)).arrayBuffer());
 
 describe("the client", () => {
-  it("makes a picture from tagged pictures, in the shape that it asked for", async () => {
+  it("generates an image from tagged images, in the requested shape", async () => {
     const task = await client().textToImage.create({
       model: "gen4_image",
       promptText: "@hero on a beach",
@@ -54,7 +54,7 @@ describe("the client", () => {
     expect(fakeVendor.complaints).toEqual([]);
   });
 
-  it("hears why a task failed", async () => {
+  it("reports why a task failed", async () => {
     const failureOf = async (task: { id: string }) => {
       const thrown = await ended(task).catch((reason: unknown) => reason);
       expect(thrown).toBeInstanceOf(TaskFailedError);
@@ -77,10 +77,10 @@ describe("the client", () => {
     await expect(client().tasks.retrieve(task.id)).rejects.toMatchObject({ status: 404 });
   });
 
-  it("is told to wait when too many tasks run at a time", async () => {
+  it("gets a Retry-After when too many tasks run at a time", async () => {
     fakeVendor.switches.workMs = 60_000;
     const tasks = [await generate("one"), await generate("two"), await generate("three")];
-    // The third has just come, for as long as this test takes.
+    // The third task stays new for the duration of this test.
     fakeVendor.ledger.at(-1)!.acceptedAt += 30_000;
     expect(await client().tasks.retrieve(tasks[2]!.id)).toMatchObject({ status: "THROTTLED" });
     await client().tasks.delete(tasks[0]!.id);
@@ -96,7 +96,7 @@ describe("the client", () => {
     ]);
   });
 
-  it("is refused in the vendor's own words", async () => {
+  it("is rejected with the vendor's messages", async () => {
     await expect(client({ apiKey: "wrong" }).organization.retrieve()).rejects.toMatchObject({ status: 401 });
     await expect(client({ runwayVersion: "2020-01-01" }).organization.retrieve()).rejects.toMatchObject({
       status: 400,

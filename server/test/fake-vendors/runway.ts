@@ -1,5 +1,5 @@
-// A stand-in for Runway's API: tasks that are polled, strict bodies under a version that must be named, and uploads that go
-// to a storage where no key may be shown.
+// Fake Runway API: tasks that are polled, strict bodies under a version header, and uploads to a storage that must not
+// see the key.
 import { randomUUID } from "node:crypto";
 import type { HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
@@ -99,7 +99,7 @@ const invalid = (issues: unknown[]) => ({
 });
 const problem = (status: number) => ({ error: `Something is wrong (${status}).` });
 
-/** Everything in a request that names a picture. */
+/** Everything in a request that names an image. */
 const urisOf = ({ promptImage = [], referenceImages = [] }: Record<string, unknown>): string[] =>
   [promptImage, referenceImages]
     .flat(2)
@@ -133,10 +133,10 @@ function createRunway(services: FakeVendorServices) {
       if (job.request.duration !== undefined || "promptImage" in job.request) {
         return [services.storeFile(await createTestVideo(), "video/mp4")];
       }
-      const pictures = Array.from({ length: Number(outputCount) }, (_, index) =>
+      const images = Array.from({ length: Number(outputCount) }, (_, index) =>
         drawTestImage(`${promptText} ${number ?? ""} ${index}`, width, height),
       );
-      return (await Promise.all(pictures)).map((bytes) => services.storeFile(bytes, "image/png"));
+      return (await Promise.all(images)).map((bytes) => services.storeFile(bytes, "image/png"));
     };
     const output = made.get(job.id) ?? make();
     made.set(job.id, output);

@@ -1,5 +1,5 @@
-// A small valid job for any offer, as the server would hand it over: within the offer's limits, and one that its `when`
-// takes. The pictures are real, and lie in memory.
+// A small valid job for any offer, as the server would pass it: within the limits of the offer, and supported by it.
+// The images are real, in memory.
 import { createHash } from "node:crypto";
 import sharp from "sharp";
 import type { Job, Task } from "../../src/kit/operation.ts";
@@ -10,14 +10,14 @@ type AssetJob = Job<Asset>;
 
 const SIDE = 64;
 
-/** A file of ours that is made when it is read. Nobody serves its address. */
+/** An asset that is created when it is read. No server serves its URL. */
 export function createAsset(name: string, bytes: () => Promise<Uint8Array>, mediaType = "image/png"): Asset {
   const hash = createHash("sha256").update(name).digest("hex");
   const asset_id = `${hash.slice(0, 8)}-0000-7000-8000-${hash.slice(8, 20)}`;
   return { asset_id, media_type: mediaType, url: async () => `https://gesso.example.com/assets/${asset_id}`, bytes };
 }
 
-/** A plain picture; another name has another colour. */
+/** A plain image; another name has another colour. */
 export const createImageAsset = (name: string, width = SIDE, height = SIDE): Asset =>
   createAsset(`${name} ${width} ${height}`, () => drawTestImage(name, width, height));
 
@@ -37,7 +37,7 @@ export const createMaskAsset = (width = SIDE, height = SIDE): Asset =>
 
 const images = (count: number) => Array.from({ length: count }, (_, index) => createImageAsset(`source ${index}`));
 
-/** The least that each task is ever asked with. */
+/** The minimal fields of each task. */
 const TASKS: Record<Task, () => Partial<AssetJob>> = {
   "image.generate": () => ({ prompt: "a red bicycle by the sea" }),
   "image.edit": () => ({ prompt: "make it night", images: images(1) }),
@@ -60,7 +60,7 @@ const TASKS: Record<Task, () => Partial<AssetJob>> = {
   "video.generate": () => ({ prompt: "it moves", images: images(1), aspect_ratio: "16:9", options: { duration: 3 } }),
 };
 
-/** What these models are never asked without. */
+/** Fields that these models always need. */
 const MODELS: Record<string, () => Partial<AssetJob>> = {
   "vendorb-imagen4": () => ({ aspect_ratio: "1:1" }),
   "flux-kontext-multi": () => ({ images: images(2) }),

@@ -1,4 +1,4 @@
-// What a language model answers that is held to a schema: something of that shape, in words that tell what it was asked.
+// The response of a language model with a schema: data of that shape, whose text contains the prompt.
 
 export type JsonSchema = {
   type: string;
@@ -8,7 +8,7 @@ export type JsonSchema = {
   additionalProperties?: boolean;
 };
 
-/** An answer that fits the schema, in words that tell where they came from. */
+/** A value that fits the schema, whose text contains its origin. */
 export const instanceOfSchema = ({ type, properties = {}, items }: JsonSchema, words: string): unknown => {
   if (type === "array") return [instanceOfSchema(items!, `${words} 1`), instanceOfSchema(items!, `${words} 2`)];
   if (type !== "object") return words;

@@ -1,5 +1,5 @@
-// Damages pictures and hands them to the image gate for as long as it is told: `npm run fuzz:images -- --minutes 60`. Every
-// one must be answered with a picture or with a refusal; a file that is not is written down, with the seed that makes it.
+// Mutates images and passes them to the image validation for a given time: `npm run fuzz:images -- --minutes 60`. Each
+// must be decoded or rejected; a file that is neither is saved, with its seed.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ const checkMutation = async (seed: number) => {
   let outcome: string;
   try {
     const kept = await normalize(bytes);
-    // What was let in must stay in: looked at again, it is the same, and a mask can be made of it.
+    // An accepted image must stay accepted: validated again it is the same, and a mask can be made of it.
     const again = await normalize(kept.bytes);
     await toMask(kept.bytes);
     outcome = again.manifest === undefined && again.width === kept.width ? "kept" : "changed";
@@ -58,6 +58,6 @@ const work = async () => {
 };
 await Promise.all([work(), work(), work(), work()]);
 decoders.close();
-console.log(`${next - first} damaged pictures: ${JSON.stringify(outcomes)}; ${warnings.length} ended a decoder`);
+console.log(`${next - first} damaged images: ${JSON.stringify(outcomes)}; ${warnings.length} ended a decoder`);
 for (const failure of failures.slice(0, 20)) console.log(`FAILED ${failure} (kept in ${folder})`);
 process.exit(failures.length > 0 ? 1 : 0);

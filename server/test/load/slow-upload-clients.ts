@@ -1,5 +1,5 @@
-// Opens many uploads at once and sends a byte a second to each; tells when all are open, and then how long each of them
-// was borne and what it was told. `slow-senders.ts URL KEY MANY`
+// Opens many uploads at once and sends a byte a second to each; prints when all are open, and then how long each was
+// kept open and its response. `slow-upload-clients.ts URL KEY COUNT`
 import { connect } from "node:net";
 
 const [, , url = "", key = "", many = "1"] = process.argv;

@@ -10,13 +10,13 @@ import { createHttpCaller } from "../support/api-caller.ts";
 import type { TestEnvironment } from "../support/test-environment.ts";
 
 const SENDERS = fileURLToPath(new URL("./slow-upload-clients.ts", import.meta.url));
-/** A crowd that arrives in one moment is busy with arriving; what is asked here is what it costs while it is held. */
+/** Many clients that connect at once are expensive to accept; this measures the cost while they are open. */
 const ARRIVAL_MS = 2500;
 
 export type SlowUploadReport = {
   /** Sorted: after how long each was cut off. */
   seconds: number[];
-  /** What they were told, and how many of them. */
+  /** The responses, and how many of each. */
   responses: Record<string, number>;
   /** Sorted, in milliseconds. */
   healthyDuring: number[];
@@ -66,8 +66,8 @@ export const describeSlowUploads = ({
 
 async function healthyUploads(environment: TestEnvironment) {
   const caller = createHttpCaller(environment);
-  const picture = sharp({ create: { width: 32, height: 32, channels: 3, background: "teal" } });
-  const bytes = new Uint8Array(await picture.png().toBuffer());
+  const image = sharp({ create: { width: 32, height: 32, channels: 3, background: "teal" } });
+  const bytes = new Uint8Array(await image.png().toBuffer());
   return async (ms: number): Promise<number[]> => {
     const times: number[] = [];
     for (const end = performance.now() + ms; performance.now() < end; ) {

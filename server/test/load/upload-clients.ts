@@ -1,5 +1,5 @@
-// Uploads the files of a folder in waves of many at once until it is told to end; then it says which answers it got and
-// how often. `storm.ts URL KEY FOLDER MANY`
+// Uploads the files of a folder in parallel waves until stopped; then prints the responses and their counts.
+// `upload-clients.ts URL KEY FOLDER COUNT`
 import { readdirSync, readFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// The operator's file in a whole Gesso: what it binds can be asked for, what it switches off cannot, what it prices is
-// what runs cost; and a file that is not right keeps the server from starting.
+// The operator's catalogue in a running Gesso: models it binds are available, offers it disables are not, its prices
+// are charged; and an invalid file prevents the start.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -38,7 +38,7 @@ afterAll(async () => {
 const generate = (input: object) => createHttpCaller(world).generate({ prompt: "a paper boat", sync: true, ...input });
 
 describe("the operator's file", () => {
-  it("binds a model that nobody offered, and prices it by what was made", async () => {
+  it("binds a model that no provider offers, and prices it by its output", async () => {
     const { status, body } = await generate({ model_type: "vendorc", width: 2000, height: 1000 });
     expect(status).toBe(200);
     expect(body).toMatchObject({ status: "completed", model: "vendorc", provider: "sandbox" });
@@ -57,7 +57,7 @@ describe("the operator's file", () => {
     expect(body.cost).toEqual({ amount: 0.06, currency: "USD" });
   });
 
-  it("takes away what it switches off", async () => {
+  it("removes the offers that it disables", async () => {
     const { status, body } = await generate({ model_type: "nanobanana" });
     expect([status, body.code]).toEqual([503, "model_unavailable"]);
   });

@@ -1,4 +1,4 @@
-// Money in a whole Gesso, as customers and the operator meet it: what is held, refused, charged and told.
+// Cost in a running Gesso, for customers and the operator: reservations, rejections, charges and reports.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,7 +46,7 @@ const prepaid = async (amount: number) => {
 const usageOf = async ({ caller }: Awaited<ReturnType<typeof createTestTenant>>, query = "") =>
   (await caller.get(`/usage${query}`)).body;
 
-/** A busy server may say so; a good client asks again. */
+/** A busy server may return 503; the client retries. */
 const insist = async <T extends { status: number }>(ask: () => Promise<T>): Promise<T> => {
   for (;;) {
     const answer = await ask();
@@ -61,7 +61,7 @@ const movesOf = (run_id: string) =>
   );
 
 describe("a balance", () => {
-  it("that runs low is told of once, and once more after the next payment has been used up", async () => {
+  it("that runs low is reported once, and once more after the next payment is used up", async () => {
     const tenant = await prepaid(5 * PRICE);
     const page = async (query: string) =>
       (await tenant.caller.get(`/events${query}`, { accept: "application/json" })).body;
@@ -82,7 +82,7 @@ describe("a balance", () => {
     expect(await told()).toHaveLength(2);
   }, 60_000);
 
-  it("for ten runs lets in exactly ten of a thousand that come at once; the others are answered 402", async () => {
+  it("for ten runs accepts exactly ten of a thousand concurrent requests; the others get 402", async () => {
     const tenant = await prepaid(10 * PRICE);
     const answers = await Promise.all(Array.from({ length: 1000 }, () => insist(() => tenant.caller.generate(ORDER))));
     const accepted = answers.filter(({ status }) => status < 300);
@@ -100,7 +100,7 @@ describe("a balance", () => {
     expect(left).toEqual({ runs: 10 });
   }, 120_000);
 
-  it("for one run answers all who ask for it with the same key", async () => {
+  it("for one run serves all requests with the same key", async () => {
     const tenant = await prepaid(PRICE);
     const ask = () => tenant.caller.generate(ORDER, { "idempotency-key": "one" });
     const answers = await Promise.all(Array.from({ length: 200 }, () => insist(ask)));
@@ -177,7 +177,7 @@ describe("a limit", () => {
 });
 
 describe("what a run costs", () => {
-  it("is at most max_cost, or the run is refused and nothing is kept of it", async () => {
+  it("is at most max_cost, or the run is rejected and nothing is stored", async () => {
     const tenant = await createTestTenant(environment);
     const over = await tenant.caller.generate({ ...ORDER, batch_size: 2, max_cost: 0.05 });
     expect([over.status, over.body.details.reason]).toEqual([402, "max_cost"]);
@@ -207,7 +207,7 @@ describe("what a run costs", () => {
     for (let round = 0; round < 20; round++) await Promise.all(Array.from({ length: 10 }, one));
   }, 180_000);
 
-  it("is nothing where it failed; what the vendor may have been paid is booked as waste", async () => {
+  it("is zero for a failed run; what the vendor may have been paid is booked as waste", async () => {
     const { caller } = await createTestTenant(environment);
     const order = (directive: string, model_type: string) =>
       caller.generate({ ...ORDER, prompt: `[sandbox:${directive}] loss`, model_type });
@@ -246,7 +246,7 @@ describe("what a run costs", () => {
 });
 
 describe("cancel and completion at the same time", () => {
-  it("end in one of the two, 300 times: charged with a picture, or neither", async () => {
+  it("end in one of the two, 300 times: charged with an image, or neither", async () => {
     const tenant = await prepaid(300 * PRICE);
     const race = async (n: number) => {
       const prompt = `[sandbox:delay=${(n % 5) * 0.1}] race ${n}`;
@@ -255,9 +255,9 @@ describe("cancel and completion at the same time", () => {
       await insist(() => tenant.caller.post(`/runs/${body.run_id}/cancel`));
       const run = await tenant.caller.waitUntilEnded(body.run_id);
       const settled = (await movesOf(run.run_id)).filter(({ kind }) => kind === "settle").map(({ amount }) => amount);
-      const charged = { cost: { amount: PRICE, currency: "USD" }, settled: ["30000"], hasPicture: true };
-      const free = { cost: null, settled: [], hasPicture: false };
-      const saw = { cost: run.cost, settled, hasPicture: run.image_url !== null };
+      const charged = { cost: { amount: PRICE, currency: "USD" }, settled: ["30000"], hasImage: true };
+      const free = { cost: null, settled: [], hasImage: false };
+      const saw = { cost: run.cost, settled, hasImage: run.image_url !== null };
       expect([run.status, saw]).toEqual([run.status, run.status === "completed" ? charged : free]);
       return run.status as string;
     };
@@ -275,7 +275,7 @@ describe("cancel and completion at the same time", () => {
 });
 
 describe("usage", () => {
-  it("is told by day, key, model and operation, as JSON and as a table, and only one's own", async () => {
+  it("is reported by day, key, model and operation, as JSON and as CSV, for the own tenant only", async () => {
     const tenant = await createTestTenant(environment);
     const other = await createTestTenant(environment, { of: tenant.tenant_id, user_id: "second" });
     await tenant.caller.generate({ ...ORDER, sync: true });

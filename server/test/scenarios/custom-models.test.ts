@@ -1,6 +1,5 @@
-// Custom models between tenants, on real parts: who may use what, what happens to a right that ends while runs wait, and
-// names that try to be more than names. Vendors are ComfyUI's stand-in, which keeps a book of all that it is asked for, and
-// the sandbox.
+// Custom models between tenants in a running Gesso: who can use a model, grants that end while runs wait, and malicious
+// names. The providers are the fake ComfyUI, whose ledger shows every job, and the sandbox.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +25,7 @@ let [ann, bob, stranger] = [] as unknown as [TestTenant, TestTenant, TestTenant]
 
 beforeAll(async () => {
   comfyui = await startFakeComfyui();
-  // Work that costs something, or it would say nothing that a run cost nothing.
+  // Jobs with a price, so that a cost of zero is significant.
   writeFileSync(GESSO_CONFIG, `models:\n  wan-image-2.1:\n    - { provider: comfyui, price: ${PRICE}, per: call }\n`);
   // As an operator runs it: no LoRA is free.
   const env = { ...poolEnv([comfyui]), LORA_NAMES: "house-style,once-style", GESSO_CONFIG };
@@ -48,17 +47,17 @@ const uses = async ({ caller }: TestTenant, model_id: string) =>
 const withoutRequest = ({ status, body }: ApiResponse) =>
   JSON.stringify({ status, body }).replaceAll(body.details.request_id, "");
 
-describe("who may use a model", () => {
+describe("access to a model", () => {
   const whoUses = async (model_id: string) =>
     Promise.all([ann, bob, stranger].map((who) => uses(who, model_id))).then((all) => all.map(Number).join(""));
 
-  it("private: its owner; tenant: the colleagues too; public: everybody", async () => {
+  it("private: its owner; tenant: all members; public: every tenant", async () => {
     expect(await whoUses(await modelOfAnn())).toBe("100");
     expect(await whoUses(await modelOfAnn({ visibility: "tenant" }))).toBe("110");
     expect(await whoUses(await modelOfAnn({ visibility: "public" }))).toBe("111");
   });
 
-  it("granted: the user or the tenant that it was given to, until it is taken back", async () => {
+  it("granted: the user or the tenant of the grant, until it is revoked", async () => {
     const model_id = await modelOfAnn();
     const grants = `/models/${model_id}/grants`;
     expect((await ann.caller.post(grants, { user_id: "bob" })).status).toBe(201);
@@ -71,7 +70,7 @@ describe("who may use a model", () => {
     expect([again.status, again.body.details.errors]).toMatchObject([400, [{ path: "/tenant_id" }]]);
   });
 
-  it("what may not be used looks in every byte as what is not there, at every address", async () => {
+  it("a model without access gets byte for byte the response of a model that does not exist, on every route", async () => {
     const model_id = await modelOfAnn();
     const nowhere = v7();
     const asks = [
@@ -92,7 +91,7 @@ describe("who may use a model", () => {
     expect((await ann.caller.get(`/models/${model_id}`)).body.name).toBe("Ink");
   });
 
-  it("who may use a model of others may not change it, give it on, or see to whom it was given", async () => {
+  it("users of a foreign model cannot change it, grant it, or read its grants", async () => {
     const model_id = await modelOfAnn({ visibility: "public" });
     for (const { caller } of [bob, stranger]) {
       const answers = [
@@ -174,7 +173,7 @@ describe("names of LoRAs", () => {
     ...["http://host/x", "file:///etc/passwd", "s3://bucket/x", "x:y", "x@y", "x".repeat(129)],
   ];
 
-  it("are refused in each field, and no vendor hears of one", async () => {
+  it("are rejected in each field, and reach no provider", async () => {
     expect(NOT_NAMES.length).toBeGreaterThanOrEqual(60);
     const secret = `face-${v7()}`;
     await modelOfAnn({ deployment_id: secret, model_type: "wan-image-2.2" });
@@ -199,7 +198,7 @@ describe("names of LoRAs", () => {
       expect(await Promise.all(unknown.map(ask))).toEqual(unknown.map(is("404 model_not_found")));
       expect((await ask("House-Style.safetensors")).is).toBe("202 undefined");
     }
-    // The three that were taken are all that a vendor was asked for.
+    // The three accepted runs are all that a provider received.
     await expect
       .poll(async () => comfyui.ledger.length + (await readSandboxLedger(environment)).length - asked, {
         timeout: 30_000,
@@ -209,13 +208,13 @@ describe("names of LoRAs", () => {
     for (const name of [...foreign, ...nobodys]) expect(seen).not.toContain(`"${name}`);
   }, 60_000);
 
-  it("are no deployments either: they cannot be registered, and neither can somebody else's", async () => {
+  it("are rejected as deployments too, and so are names of another tenant", async () => {
     const secret = `face-${v7()}`;
     await modelOfAnn({ deployment_id: secret });
     const register = (who: TestTenant, deployment_id: string) =>
       who.caller.post("/models", { name: "x", model_type: "wan-image-2.1", deployment_id });
     for (const name of NOT_NAMES) expect([name, (await register(stranger, name)).status]).toEqual([name, 400]);
-    // One answer for a name that is not on the list and for one that is somebody's.
+    // The same response for a name that is not on the list and for one of another tenant.
     const [hidden, unlisted] = [await register(stranger, secret), await register(stranger, `face-${v7()}`)];
     expect([hidden.status, hidden.body.details.errors]).toMatchObject([400, [{ path: "/deployment_id" }]]);
     expect(withoutRequest(hidden)).toBe(withoutRequest(unlisted));

@@ -9,7 +9,7 @@ import type { ApiResponse } from "../support/api-caller.ts";
 
 const suite = useSuite();
 const patch = (id: string, body: unknown) => suite.caller.send("PATCH", `/api/v1/prompts/${id}`, { body });
-/** An answer without what tells it from another of the same kind. */
+/** A response without the values that differ between two resources. */
 const withoutRequest = ({ status, body }: ApiResponse) =>
   JSON.parse(JSON.stringify({ status, body }).replaceAll(body.details.request_id, ""));
 const flat = (width: number, height: number, background: string) =>
@@ -19,10 +19,10 @@ const flat = (width: number, height: number, background: string) =>
 const upload = async (parent_id?: string): Promise<string> =>
   suite.uploadImage(await flat(32, 24, "#37a"), parent_id ? { parent_id } : {});
 
-/** A run of another tenant, which no credential of this world reaches. */
+/** A run of another tenant, which no credential of this test can read. */
 async function strangersRun(): Promise<string> {
   const id = v7();
-  await suite.world.query(
+  await suite.environment.query(
     `insert into runs (run_id, tenant_id, user_id, operation, run_type, inputs, plan, root_run_id)
      values ($1, $2, 'x', 'images.generate', 'image-generation', '{}', '[]', $1)`,
     [id, v7()],
@@ -31,7 +31,7 @@ async function strangersRun(): Promise<string> {
 }
 
 describe("runs.tree", () => {
-  it("[RUN-034] [RUN-035] [RUN-045] answers the same whole tree for each of its runs, with parents and references", async () => {
+  it("[RUN-034] [RUN-035] [RUN-045] returns the same complete tree for each of its runs, with parents and references", async () => {
     const root = await upload();
     const child = await upload(root);
     const grandchild = await upload(child);
@@ -160,8 +160,8 @@ describe("edit.getLayers of operations of several jobs", () => {
 describe("runs.estimate", () => {
   const estimate = (operation: string, input: unknown) => suite.caller.post("/runs/estimate", { operation, input });
 
-  it("[RUN-037] [RUN-046] answers a price with its basis and makes no run", async () => {
-    const count = async () => (await suite.world.query("select count(*)::int as n from runs"))[0]!.n;
+  it("[RUN-037] [RUN-046] returns a price with its basis and creates no run", async () => {
+    const count = async () => (await suite.environment.query("select count(*)::int as n from runs"))[0]!.n;
     const before = await count();
     const { status, body } = await estimate("images.generate", { prompt: "x", batch_size: 2 });
     expect(status).toBe(200);
@@ -212,7 +212,7 @@ describe("the prompt library", () => {
     expect((await suite.caller.get(`/prompts/${id}?version=1`)).body.code).toBe("prompt_not_found");
   });
 
-  it("takes a change only from the version that it names", async () => {
+  it("accepts a change only from the version that it names", async () => {
     const { id } = (await suite.caller.post("/prompts", draft)).body;
     await patch(id, { text: "two" });
     const late = await patch(id, { text: "three", version: 1 });
@@ -221,7 +221,7 @@ describe("the prompt library", () => {
     expect((await suite.caller.get(`/prompts/${id}?version=4`)).body.code).toBe("prompt_not_found");
   });
 
-  it("[PRM-007] lists newest first, page by page, by tag and by words, and signs its cursors", async () => {
+  it("[PRM-007] lists newest first, page by page, by tag and by text, and signs its cursors", async () => {
     const tag = `t${Date.now()}`;
     const names = ["one", "two", "three", "four", "five"];
     for (const name of names) await suite.caller.post("/prompts", { name, text: `text of ${name}`, tags: [tag] });
@@ -259,12 +259,12 @@ describe("the prompt library", () => {
 
   it("[PRM-010] knows nothing of another tenant's prompts", async () => {
     const [id, tenant] = [v7(), v7()];
-    await suite.world.query(
+    await suite.environment.query(
       `insert into prompts (tenant_id, prompt_id, name, text, folded_name, folded_text)
        values ($1, $2, 'secret', 'secret', 'secret', 'secret')`,
       [tenant, id],
     );
-    await suite.world.query(
+    await suite.environment.query(
       `insert into prompt_versions (tenant_id, prompt_id, version, user_id, name, text, tags, created_at)
        values ($1, $2, 1, 'x', 'secret', 'secret', '{}', now())`,
       [tenant, id],
@@ -280,7 +280,7 @@ describe("the prompt library", () => {
     expect(strange).toEqual(withoutRequest(await suite.caller.get(`/prompts/${UNKNOWN_ID}`)));
   });
 
-  it("holds to its limits, counted in code points, and takes what is just within them", async () => {
+  it("enforces its limits in code points, and accepts values just within them", async () => {
     const longest = {
       name: "😀".repeat(200),
       text: "😀".repeat(8000),
@@ -305,7 +305,7 @@ describe("the prompt library", () => {
     expect((await patch(made.body.id, { version: 2147483648, name: "x" })).status).toBe(400);
   });
 
-  it("answers 400 and never 500 to queries that no list can have", async () => {
+  it("returns 400 and never 500 for invalid queries", async () => {
     const wrong = [
       "/prompts?limit=0",
       "/prompts?limit=101",

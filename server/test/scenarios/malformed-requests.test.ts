@@ -1,5 +1,5 @@
-// Requests that are made to break whoever reads them, sent byte by byte to a running Gesso: each is answered or cut off,
-// none is answered with a failure of ours, and everybody else goes on.
+// Malformed requests, sent byte by byte to a running Gesso: each gets a response or is cut off, none gets a 5xx, and
+// other requests are not affected.
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
@@ -52,7 +52,7 @@ const dial = async (): Promise<Socket> => {
   return socket;
 };
 
-/** The first answer on a connection of its own. */
+/** The first response on a new connection. */
 async function post(
   path: string,
   body: Buffer | string,
@@ -137,7 +137,7 @@ describe("forms", () => {
       )),
     ];
     for (const { status } of answers) expect(status).toBe(400);
-    // A word like any other, as long as nothing is looked up by it.
+    // An ordinary field name, as long as nothing is looked up by it.
     const kept = await post(
       "/upload",
       formOf(part("metadata", '{"constructor":{"prototype":{"polluted":1}}}'), file()),
@@ -195,7 +195,7 @@ describe("bodies over the limit", () => {
     }
   });
 
-  it("are cut off while they stream, and nothing of them is kept", async () => {
+  it("are cut off while they stream, and nothing is stored", async () => {
     const socket = await dial();
     const before = await environment.query("select count(*) from assets");
     let sent = 0;
@@ -216,7 +216,7 @@ describe("bodies over the limit", () => {
     }
     expect(answer).toMatch(/^HTTP\/1.1 413/);
     expect(sent).toBeLessThan(60 * MIB);
-    // Whoever goes on is hung up on.
+    // A client that continues is disconnected.
     const more = setInterval(() => send(chunk), 20);
     await isClosed;
     clearInterval(more);
@@ -224,7 +224,7 @@ describe("bodies over the limit", () => {
     await expect.poll(drafts).toEqual([]);
   });
 
-  it("are not taken packed", async () => {
+  it("are rejected with a content encoding", async () => {
     const socket = await dial();
     socket.write(head("/upload", { "content-type": TYPE, "content-encoding": "gzip", "content-length": 10 }));
     const [answer] = await once(socket, "data");
@@ -236,7 +236,7 @@ describe("bodies over the limit", () => {
 describe("JSON", () => {
   const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
 
-  it("that is deeper than anybody means it is refused, however large", async () => {
+  it("that is nested too deeply is rejected, whatever its size", async () => {
     for (const depth of [33, 1000, 100_000, 500_000]) {
       const body = `{"prompt":"x","metadata":{"a":${nested(depth)}}}`;
       const answer = await post("/runs/generate", body, "application/json");

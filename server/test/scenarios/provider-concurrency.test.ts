@@ -1,5 +1,5 @@
-// A provider that takes two jobs at a time, and a tenant that wants forty: nobody else waits longer for it than they must,
-// and nobody who wants another provider waits at all.
+// A provider with a concurrency of two, and a tenant with forty runs: other tenants wait no longer than necessary, and
+// runs for other providers do not wait at all.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,18 +32,18 @@ const standing = async (tenantId: string) => {
 };
 
 async function combined({ caller }: Awaited<ReturnType<typeof createTestTenant>>) {
-  const picture = await sharp({ create: { width: 32, height: 32, channels: 3, background: "#204060" } })
+  const image = await sharp({ create: { width: 32, height: 32, channels: 3, background: "#204060" } })
     .png()
     .toBuffer();
   const form = new FormData();
   for (const name of ["a.png", "b.png"])
-    form.append("images", new Blob([new Uint8Array(picture)], { type: "image/png" }), name);
+    form.append("images", new Blob([new Uint8Array(image)], { type: "image/png" }), name);
   form.append("sync", "true");
   return caller.post("/combine", form);
 }
 
 describe("a provider with few places", () => {
-  it("is shared, and holds up only those who want it", async () => {
+  it("is shared, and delays only runs that need it", async () => {
     const [loud, quiet] = [await createTestTenant(environment), await createTestTenant(environment)];
     for (let n = 0; n < 40; n++) await loud.caller.generate(SLOW);
     const { body } = await quiet.caller.generate(SLOW);
@@ -51,7 +51,7 @@ describe("a provider with few places", () => {
     expect((await combined(quiet)).body.status).toBe("completed");
     const during = await standing(loud.tenant_id);
     expect(during.queued).toBeGreaterThan(20);
-    // Those who stand before the gate are few: the others can still be overtaken.
+    // Few runs wait for a provider slot: later runs can still overtake the others.
     expect(during.gated).toBeLessThanOrEqual(8);
 
     expect((await quiet.caller.waitUntilEnded(body.run_id)).status).toBe("completed");

@@ -44,7 +44,7 @@ describe("the rate of runs", () => {
 });
 
 describe("callers that wait", () => {
-  it("are only so many of one tenant and of all; the others are answered at once, and every run goes on", async () => {
+  it("are limited per tenant and in total; further ones are rejected at once, and every run continues", async () => {
     const [one, two] = [await createTestTenant(environment), await createTestTenant(environment)];
     const waiting = { ...ORDER, prompt: "[sandbox:delay=3] patience", sync: true };
     const ask = async ({ caller }: typeof one) => {
@@ -66,7 +66,7 @@ describe("callers that wait", () => {
 });
 
 describe("a run that waits", () => {
-  it("tells its place in its tenant's own queue, whatever the others have queued", async () => {
+  it("has its position in its tenant's own queue, whatever other tenants have queued", async () => {
     const [loud, quiet] = [await createTestTenant(environment), await createTestTenant(environment)];
     await environment.stopGracefully("worker");
     for (let n = 0; n < 20; n++) await loud.caller.generate(ORDER);

@@ -95,7 +95,7 @@ describe.each([
   }, 240_000);
 });
 
-it("a tenant's files are kept as long as the operator says of that tenant, and a change holds for what ends after it", async () => {
+it("the retention of a tenant's files is set by the operator, and a change applies to runs that end after it", async () => {
   const { world: environment } = await onDisk();
   const operator = createHttpCaller(environment);
   const { tenant_id, caller } = await createTestTenant(environment);

@@ -13,7 +13,7 @@ afterAll(() => environment?.stop());
 const newClient = () => createClient({ baseUrl: environment.url, apiKey: environment.key });
 
 describe("a deploy", () => {
-  it("finishes the submissions that are under way: none is in doubt, even where nobody could be asked", async () => {
+  it("finishes the submissions in progress: no outcome is unknown, even where the provider cannot be asked", async () => {
     const { images } = newClient();
     const calls = Array.from({ length: 12 }, (_, index) =>
       images.generate({ prompt: `[sandbox:accept_delay=2] deploy ${index}`, model_type: "vendora", ...SMALL }),
@@ -35,7 +35,7 @@ describe("a deploy", () => {
     expect((await readSandboxLedger(environment)).filter((job) => job.answer_lost)).toHaveLength(0);
   }, 120_000);
 
-  it("answers whoever waits with the run as it stands", async () => {
+  it("responds to waiting callers with the run in its current state", async () => {
     const call = newClient().images.generate({ prompt: "[sandbox:delay=8] patience", ...SMALL, sync: true });
     const answered = call.withResponse();
     await new Promise((resolve) => setTimeout(resolve, 1500));

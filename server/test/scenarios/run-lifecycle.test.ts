@@ -28,7 +28,7 @@ const endOf = (call: RunCall<unknown>): Promise<Run> =>
   });
 
 describe("a run from POST to stored file", () => {
-  it("is accepted at once, ends completed, and its file is the picture that was asked for", async () => {
+  it("is accepted at once, completes, and its file is the requested image", async () => {
     const call = client.images.generate({ prompt: "a lighthouse", width: 320, height: 192, seed: 5 });
     const { data: open, response } = await call.withResponse();
     expect(response.status).toBe(202);
@@ -38,31 +38,31 @@ describe("a run from POST to stored file", () => {
     const run = await call.wait();
     expect(run).toMatchObject({ status: "completed", progress: 1, error: null });
     expect([run.provider, run.model]).toEqual(["sandbox", "flux-dev"]);
-    const picture = await run.image!.blob();
-    expect(picture.type).toBe("image/png");
-    const { width, height } = await sharp(await picture.arrayBuffer()).metadata();
+    const sourceImage = await run.image!.blob();
+    expect(sourceImage.type).toBe("image/png");
+    const { width, height } = await sharp(await sourceImage.arrayBuffer()).metadata();
     expect([width, height]).toEqual([320, 192]);
   });
 
-  it("answers the ended run within the call when asked to wait", async () => {
+  it("returns the ended run within the call with sync", async () => {
     const { data, response } = await client.images.generate({ prompt: "soon", ...SMALL, sync: true }).withResponse();
     expect([response.status, data.status]).toEqual([200, "completed"]);
     expect(data.data).toEqual({ run_id: data.run_id, image_url: data.image_url });
   });
 
-  it("answers 204 with the run's place to those who prefer little", async () => {
+  it("returns 204 with the URL of the run with Prefer: return=minimal", async () => {
     const call = client.images.generate({ prompt: "x", ...SMALL }, { minimal: true });
     expect([(await call.asResponse()).status, await call]).toEqual([204, null]);
     expect((await call.wait()).status).toBe("completed");
   });
 
-  it("makes as many pictures as asked", async () => {
+  it("creates as many images as requested", async () => {
     const run = await client.images.generate({ prompt: "four", ...SMALL, batch_size: 4 }).wait();
     expect(run.image_urls).toHaveLength(4);
     expect(new Set(run.outputs.map((each) => each.sha256)).size).toBe(4);
   });
 
-  it("serves its files whole, in ranges, by HEAD and by tag, and nothing under a changed signature", async () => {
+  it("serves its files whole, in ranges, by HEAD and by ETag, and nothing under a changed signature", async () => {
     const run = await client.images.generate({ prompt: "file", ...SMALL }).wait();
     const url = run.image_url!;
     const whole = Buffer.from(await run.image!.bytes());
@@ -92,7 +92,7 @@ describe("a provider that misbehaves", () => {
     expect(run).toMatchObject({ status: "failed", cost: null, image_url: null, error: { code: "provider_error" } });
   });
 
-  it("refuses the content: the run says so", async () => {
+  it("refuses the content: the run reports it", async () => {
     expect((await ends("[sandbox:refuse] x")).run.error?.code).toBe("content_refused");
   });
 
@@ -102,13 +102,13 @@ describe("a provider that misbehaves", () => {
     expect(jobs).toHaveLength(0);
   });
 
-  it("is busy twice: the run waits as told and is submitted once", async () => {
+  it("is busy twice: the run waits for Retry-After and is submitted once", async () => {
     const { run, jobs } = await ends("[sandbox:busy=2] x");
     expect([run.status, jobs.length]).toEqual(["completed", 1]);
   });
 
   it.each(["garbage", "truncated", "gone"])(
-    "hands out something that is no picture (%s): the run fails",
+    "hands out something that is no image (%s): the run fails",
     async (kind) => {
       expect((await ends(`[sandbox:${kind}] x`)).run.error?.code).toBe("provider_output_invalid");
     },
@@ -118,7 +118,7 @@ describe("a provider that misbehaves", () => {
     expect((await ends("[sandbox:no_callback,delay=1] x")).run.status).toBe("completed");
   });
 
-  it("calls back before it has answered: the run completes once", async () => {
+  it("calls back before it has responded: the run completes once", async () => {
     const { run, jobs } = await ends("[sandbox:callback_first] x", "vendora");
     expect([run.status, jobs.length]).toEqual(["completed", 1]);
   });
@@ -132,20 +132,20 @@ describe("a provider that misbehaves", () => {
     expect([run.status, jobs.length]).toEqual(["completed", 1]);
   });
 
-  it("takes the job, drops the line and never calls back (class C): the outcome is unknown and nothing is charged", async () => {
+  it("accepts the job, drops the connection and never calls back (class C): the outcome is unknown and nothing is charged", async () => {
     const { run, jobs } = await ends("[sandbox:drop,no_callback] x", "vendora");
     expect(run).toMatchObject({ status: "failed", cost: null, error: { code: "provider_outcome_unknown" } });
     expect(jobs).toHaveLength(1);
   });
 
-  it("drops the line before it has taken anything (class B): the job is sent again, once", async () => {
+  it("drops the connection before it has accepted the job (class B): the job is submitted again, once", async () => {
     const { run, jobs } = await ends(`[sandbox:drop_before] ${Date.now()}`, "qwen-image-edit");
     expect([run.status, jobs.length]).toEqual(["completed", 1]);
   });
 });
 
 describe("cancel and delete", () => {
-  it("cancels a run at work, and the provider hears of it", async () => {
+  it("cancels a run in progress, and the provider receives the cancellation", async () => {
     const call = client.images.generate({ prompt: "[sandbox:never] x", ...SMALL });
     const { run_id } = await call;
     await expect.poll(async () => (await jobsOf(run_id))[0]?.status, { timeout: 10_000 }).toBe("running");

@@ -41,7 +41,7 @@ afterAll(async () => {
   await server.stop?.();
 });
 
-it("keeps a run's picture in a bucket, serves it whole and in part, and takes it out again when the run is deleted", async () => {
+it("stores a run's image in a bucket, serves it whole and in part, and removes it when the run is deleted", async () => {
   const client = createClient({ baseUrl: environment.url, apiKey: environment.key });
   const run = await client.images.generate({ prompt: "in a bucket", width: 96, height: 64 }).wait();
   const keys: string[] = [];

@@ -1,5 +1,5 @@
-// Uploads that come a byte at a time are cut off, and nobody else waits for them. `npm run slowloris` is the same with a
-// thousand of them.
+// Uploads at one byte a second are cut off and delay no other request. `npm run slowloris` does the same with a
+// thousand uploads.
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,13 +19,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it("are cut off within 35 seconds and told so, leave nothing behind, and hold up nobody", async () => {
+it("are cut off within 35 s with an error, store nothing, and delay no other request", async () => {
   const crowd = await measureSlowUploads(environment, MANY, 3000);
   console.log(describeSlowUploads(crowd));
   expect(crowd.seconds).toHaveLength(MANY);
   expect(crowd.seconds.at(-1)).toBeLessThan(35);
   expect(crowd.responses).toEqual({ "HTTP/1.1 408": MANY });
-  // Twice as long, or still in no time: below that, a busy machine says more than the service does.
+  // Twice as long, or below a fixed time: under that, the load of the machine dominates.
   expect(p99(crowd.healthyDuring)).toBeLessThan(Math.max(2 * p99(crowd.healthyAlone), 500));
   const drafts = () => readdirSync(folder).filter((name) => name.startsWith("gesso-form-"));
   await expect.poll(drafts, { timeout: 10_000 }).toEqual([]);

@@ -1,5 +1,5 @@
-// Pictures from strangers, sent to a running Gesso: every file of the corpus gets its answer, bombs in a crowd disturb
-// nobody, and what is kept is a picture and nothing else.
+// Untrusted images, sent to a running Gesso: every file of the corpus gets its expected response, concurrent bombs do
+// not affect other requests, and only images are stored.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -54,7 +54,7 @@ describe("the corpus", () => {
     expect(sizes).toEqual([8, 7, 4, 8, 6, 5, 6, 4]);
   });
 
-  it("gets the answer that is written beside each file, and a refusal leaves nothing behind", async () => {
+  it("gets the expected response for each file, and a rejected file stores nothing", async () => {
     const outcomes: Record<string, string> = {};
     for (const { name, filename, bytes, verdict } of corpus) {
       const before = await books();
@@ -69,7 +69,7 @@ describe("the corpus", () => {
     expect(outcomes).toEqual(Object.fromEntries(corpus.map(({ name, verdict }) => [name, verdict])));
   });
 
-  it("leaves sRGB pictures without metadata, trailing bytes or anything to run", async () => {
+  it("leaves sRGB images without metadata, trailing bytes or anything to run", async () => {
     for (const { name, filename, bytes } of corpus.filter(({ verdict }) => verdict === "kept")) {
       const file = await kept(await send(bytes, filename));
       const { space, exif, xmp, iptc, comments } = await sharp(file).metadata();
@@ -94,13 +94,13 @@ describe("the corpus", () => {
         await send(bytes, filename);
         times.push(performance.now() - before);
       }
-      // The best of a few: how busy the machine is with other things is not what is asked here.
+      // The best of several measurements: the load of the machine is not part of the test.
       expect([name, Math.min(...times) < 200]).toEqual([name, true]);
     }
   });
 });
 
-/** Where the picture ends by its own word. */
+/** The end of the image by its own header. */
 function endOf(file: Buffer): number {
   if (file[0] === 0x89) return file.indexOf("IEND") + 8;
   if (file[0] === 0xff) return file.lastIndexOf(Buffer.from([0xff, 0xd9])) + 2;
@@ -120,7 +120,7 @@ it("turns all eight orientations upright", async () => {
   }
 });
 
-it("keeps what a picture says, signed, about where it comes from: beside it, until the run is deleted", async () => {
+it("keeps a signed provenance manifest of an image beside it, until the run is deleted", async () => {
   const signed = corpus.find(({ filename }) => filename === "signed.jpg")!;
   const runId = (await send(signed.bytes, signed.filename)).body.data.run_id;
   const [row] = await environment.query<Record<string, string>>(
@@ -136,7 +136,7 @@ it("keeps what a picture says, signed, about where it comes from: beside it, unt
   await expect.poll(() => stored().includes(path), { timeout: 60_000 }).toBe(false);
 });
 
-it("survives fifty bombs at once: no restart, and whoever asks for something cheap hardly notices", async () => {
+it("survives fifty bombs at once: no restart, and cheap requests are hardly slower", async () => {
   const good = await send(corpus[3]!.bytes, "good.png");
   const asked = `/runs/${good.body.data.run_id}`;
   const pid = environment.pids().api!;
@@ -152,8 +152,8 @@ it("survives fifty bombs at once: no restart, and whoever asks for something che
     return times;
   };
   console.log(`GET p50/p99 alone ${show(await pacedGets(asked, 3000))}`);
-  // Photos, as many and as heavy, are the measure: bombs must not weigh more than they do. What else the machine does in
-  // one moment is no measure at all, so both are looked at again where it seems that they do.
+  // Photos of the same number and size are the baseline: bombs must not cost more. A single measurement depends on the
+  // load of the machine, so both are repeated if bombs seem to cost more.
   const ratios: number[] = [];
   while (ratios.length < 4 && !ratios.some((ratio) => ratio < 1.5)) {
     const besidePhotos = await crowd(photos, "201");
@@ -212,15 +212,15 @@ const pacedGets = async (path: string, ms: number): Promise<number[]> => {
 const at = (sorted: number[], share: number) => Math.round(sorted[Math.floor(sorted.length * share)] ?? 0);
 const show = (sorted: number[]) => `${at(sorted, 0.5)}/${at(sorted, 0.99)} ms of ${sorted.length}`;
 
-it("answers damaged pictures with an answer, never with a failure of its own", async () => {
-  const pictures = corpus
+it("responds to damaged images with an error of the catalogue, never with a 5xx", async () => {
+  const images = corpus
     .filter(({ group }) => ["good", "metadata", "animation"].includes(group))
     .map(({ bytes }) => bytes);
   const pid = environment.pids().api!;
   const statuses = new Map<number, number>();
   for (let seed = 0; seed < 400; seed += 8) {
     const answers = await Promise.all(
-      Array.from({ length: 8 }, (_, n) => send(mutateImage(pictures, seed + n), "photo.png")),
+      Array.from({ length: 8 }, (_, n) => send(mutateImage(images, seed + n), "photo.png")),
     );
     for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1);
   }

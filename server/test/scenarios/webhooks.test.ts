@@ -1,4 +1,4 @@
-// Webhooks on the whole of Gesso: what a tenant can ask for, what arrives, and what the log says about it.
+// Webhooks in a running Gesso: subscriptions, messages, and the delivery log.
 import { createPublicKey, verify } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -56,7 +56,7 @@ const deliveryOf = async (query: string, isSo: (row: any) => boolean) => {
 };
 
 describe("a webhook", () => {
-  it("is told how runs have ended, with a signature that its secret and the public key prove", async () => {
+  it("receives the outcome of runs, with a signature that its secret and the public key verify", async () => {
     const { id, secret, public_keys_url, events } = await hook();
     expect(events).toEqual(["run.completed", "run.failed", "run.canceled"]);
     const runId = await make({ metadata: { album: 9 } });
@@ -76,7 +76,7 @@ describe("a webhook", () => {
     await drop(id);
   });
 
-  it("is told only of what it asked for, also of the beginning and of progress, which is told every two seconds", async () => {
+  it("receives only its event types, also run.processing and progress, which is sent every two seconds", async () => {
     const { id } = await hook({ events: ["run.processing", "run.progress"] }, "/steps");
     const runId = await make({ prompt: "[sandbox:delay=5] a boat" });
     await caller.waitUntilEnded(runId);
@@ -98,7 +98,7 @@ describe("a webhook", () => {
     await drop(id);
   });
 
-  it("signs with both secrets while one takes the place of the other, and with one after that", async () => {
+  it("signs with both secrets during a rotation, and with one after that", async () => {
     const { id, secret: old } = await hook({}, "/rotated");
     const { secret: fresh } = (await caller.post(`/webhooks/${id}/rotate`, {})).body;
     expect(fresh).not.toBe(old);
@@ -121,7 +121,7 @@ describe("a webhook", () => {
     await drop(id);
   });
 
-  it("that answers 410 is switched off, and its neighbour hears of it", async () => {
+  it("that responds 410 is disabled, and the tenant's other webhook is notified", async () => {
     const watcher = (
       await caller.post("/webhooks", { url: `${other.url}/watch`, events: ["webhook_endpoint.disabled"] })
     ).body;
@@ -148,7 +148,7 @@ describe("a webhook", () => {
     await Promise.all([drop(id), drop(watcher.id)]);
   });
 
-  it("is told that a key was revoked, once and without the key", async () => {
+  it("is notified that a key was revoked, once and without the key", async () => {
     const { id } = await hook({ events: ["api_key.revoked"] }, "/keys");
     const made = (await caller.post("/keys", { name: "the old phone", scopes: ["runs:read"] })).body;
     for (let n = 0; n < 2; n++) await caller.delete(`/keys/${made.id}`);
@@ -179,7 +179,7 @@ describe("a webhook", () => {
     await drop(id);
   });
 
-  it("is told again of a time that it missed, under the same ids, and of what arrived only if that is wanted", async () => {
+  it("receives missed events of a period again, under the same IDs, and delivered ones only on request", async () => {
     const from = new Date().toISOString();
     const runs = await Promise.all(["one", "two", "three"].map((prompt) => make({ prompt })));
     await Promise.all(runs.map((run) => caller.waitUntilEnded(run)));
@@ -228,7 +228,7 @@ describe("a webhook", () => {
     expect((await ask("once")).body.id).toBe(first.body.id);
   });
 
-  it("sends nothing of a run that was deleted, and forgets what it said of it", async () => {
+  it("sends nothing of a deleted run, and deletes the bodies of its messages", async () => {
     receiver.respondWith(({ path }) => (path === "/deleted" ? 500 : 204));
     const runId = await make({ webhook_url: `${receiver.url}/deleted`, webhook_secret: "a secret of this run" });
     await receiver.got(1, isOf(runId));
@@ -243,8 +243,8 @@ describe("a webhook", () => {
   });
 });
 
-describe("nobody but its tenant", () => {
-  it("is told of a run, or signs like another tenant", async () => {
+describe("another tenant's webhook", () => {
+  it("receives no event of this tenant, and has another signature", async () => {
     const stranger = await createTestTenant(environment);
     const theirs = (await stranger.caller.post("/webhooks", { url: `${other.url}/stranger` })).body;
     const { id, public_keys_url } = await hook({}, "/own");
@@ -258,7 +258,7 @@ describe("nobody but its tenant", () => {
     await drop(id);
   });
 
-  it("gets a message of ours back into the house", async () => {
+  it("cannot send a message back to the server", async () => {
     const answer = await fetch(`${environment.url}/api/v1/runs`, { headers: { "user-agent": "Gesso-webhooks/1" } });
     expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([403, "permission_denied"]);
     const own = await caller.post("/webhooks", { url: `${environment.url}/api/v1/runs` });

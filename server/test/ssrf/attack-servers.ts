@@ -25,7 +25,7 @@ export type AttackServers = {
   close(): Promise<void>;
 };
 
-export const IMAGE_BYTES = Buffer.from("bytes of a picture");
+export const IMAGE_BYTES = Buffer.from("bytes of an image");
 const MUCH = Buffer.alloc(64 * 1024);
 
 export async function startAttackServers(): Promise<AttackServers> {
@@ -78,7 +78,7 @@ export async function startAttackServers(): Promise<AttackServers> {
 /** `/redirect?302=<location>`, `/chain/3`, and one path for each way in which a body can be wrong. */
 function createRequestListener(note: (bytes: number) => void): RequestListener {
   const bodies: Record<string, (response: ServerResponse) => void> = {
-    picture: (response) => response.writeHead(200, { "content-type": "image/png" }).end(IMAGE_BYTES),
+    image: (response) => response.writeHead(200, { "content-type": "image/png" }).end(IMAGE_BYTES),
     drip: (response) => every(10_000, response, () => response.write(".")),
     endless: (response) => flood(response, note),
     "huge-declared": (response) => response.writeHead(200, { "content-length": String(10e9) }).write("x"),
@@ -103,7 +103,7 @@ function createRequestListener(note: (bytes: number) => void): RequestListener {
     if (first === "redirect") return void response.writeHead(Number(status), { location }).end();
     if (first === "loop") return void response.writeHead(302, { location: "/loop" }).end();
     if (first === "chain") {
-      const next = Number(left) > 0 ? `/chain/${Number(left) - 1}` : "/picture";
+      const next = Number(left) > 0 ? `/chain/${Number(left) - 1}` : "/image";
       return void response.writeHead(302, { location: next }).end();
     }
     (bodies[first] ?? bodies["204"])!(response);
@@ -133,7 +133,7 @@ function floodSocket(socket: Socket, note: (bytes: number) => void): void {
   more();
 }
 
-/** Listens and never accepts: when its queue is full, the system drops whoever knocks. */
+/** Listens and never accepts: when its queue is full, the system drops new connections. */
 async function startBlackhole(): Promise<{ port: number; close(): Promise<void> }> {
   const program = `
     const { parentPort } = require("node:worker_threads");

@@ -1,5 +1,5 @@
-// Certificates of an authority that only tests know, so that one can be expired or name somebody else and nothing else be
-// wrong with it. They are written by hand, in the encoding that certificates have.
+// Certificates of a test authority, so that one can be expired or have another name and be valid otherwise. They are
+// encoded by hand in DER.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -1,5 +1,5 @@
-// Every connection that this process tries to open, whether anybody accepts it or not, noted below everything that could
-// hide one: by Node itself, when it asks the system to connect.
+// Logs every connection that this process tries to open, whether it is accepted or not, at the lowest level: in Node.js
+// itself, when it calls connect.
 import { createHook } from "node:async_hooks";
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 
@@ -20,7 +20,7 @@ function watchConnections(note: (attempt: string) => void): void {
 }
 
 export type ConnectionLog = {
-  /** Addresses that were tried since the last time that this was asked, with their ports. */
+  /** Addresses and ports of connections since the last call. */
   drain(): { address: string; port: number }[];
 };
 

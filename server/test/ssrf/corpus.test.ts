@@ -1,5 +1,5 @@
-// The corpus of attacks against the real fetcher, in this process and in one of its own: real names, real sockets, and every
-// connection that is tried counted below all of our code.
+// The corpus of attacks against the real fetcher, in this process and in its own process: real names, real sockets, and
+// every attempted connection counted below all of the code under test.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), "gesso-ssrf-"));
 const here = recordConnections();
 const limits = { maxBytes: 100_000, timeoutSeconds: 30 };
 const PROXIES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
-/** A proxy that anybody used would be seen as a connection to this machine. */
+/** Use of a proxy would show as a connection to this machine. */
 const proxies = Object.fromEntries([
   ...PROXIES.map((name) => [name, "http://127.0.0.1:9"]),
   ["NODE_USE_ENV_PROXY", "1"],
@@ -102,7 +102,7 @@ describe.each([
       expect(nameServer.queryCount(name) - before).toBe(times);
       reached.push(...tried());
     }
-    // Nobody listens at the public address here: a fetch that is let through ends at a closed door.
+    // Nothing listens at the public address here: an allowed fetch ends with a refused connection.
     expect(reached.filter((address) => address !== PUBLIC_TEST_IP)).toEqual([]);
     expect(await outcome(url)).toMatchObject({ code: "url_not_allowed", details: { reason: "address" } });
     expect(tried()).toEqual([]);
@@ -121,7 +121,7 @@ describe.each([
     const sent = front.sent();
     const beginning = performance.now();
     const answer = await outcome(urlOfCase(each, front));
-    // A length that was declared too small is kept to: what is left over is not read, and ten bytes are no picture.
+    // A declared length that is too small is honoured: the rest is not read, and ten bytes are no image.
     if (each.url.startsWith("Content-Length 10,")) expect(answer).toMatchObject({ bytes: { byteLength: 10 } });
     else expect(answer).toMatchObject({ code: expect.stringMatching(/^source_(fetch_failed|too_large)$/) });
     expect(performance.now() - beginning).toBeLessThan(8_000);
@@ -137,7 +137,7 @@ describe.each([
 
   test("brings the bytes of what it may fetch, with and without TLS", async () => {
     for (const origin of [front.http, front.https]) {
-      const { bytes, media_type } = await subject.fetcher.fetchBytes(`${origin}/picture`, limits);
+      const { bytes, media_type } = await subject.fetcher.fetchBytes(`${origin}/image`, limits);
       expect(Buffer.from(bytes)).toEqual(IMAGE_BYTES);
       expect(media_type).toBe("image/png");
     }
@@ -146,7 +146,7 @@ describe.each([
   });
 });
 
-test("a fetcher without the rule would be seen: the count of connections is real", async () => {
+test("a fetcher without the rules would be detected: the connection count is real", async () => {
   const open = createUrlFetcher({ allowRanges: ["127.0.0.0/8"], resolve: createDnsResolver([nameServer.server]) });
   here.drain();
   await open.fetchBytes("http://127.0.0.1:8443/", limits).catch(() => {});
@@ -158,7 +158,7 @@ test("a fetcher without the rule would be seen: the count of connections is real
   await open.close();
 });
 
-test("the corpus is whole", () => {
+test("the corpus is complete", () => {
   expect(corpus.attack).toHaveLength(207);
   expect(corpus.allow).toHaveLength(10);
   expect(["static", "dns", "redirect", "body"].map((stage) => casesOfStage(stage as SsrfCase["stage"]).length)).toEqual(

@@ -1,4 +1,4 @@
-// The corpus, and what it takes to play each of its cases: how the names resolve and what is asked of the front.
+// The corpus, and the setup of its cases: how names resolve and what the attack server returns.
 import { readFileSync } from "node:fs";
 import { ATTACK_HOST, type AttackServers, PUBLIC_TEST_IP } from "./attack-servers.ts";
 import type { DnsRecords } from "./dns-server.ts";
@@ -13,7 +13,7 @@ export const casesOfStage = (stage: SsrfCase["stage"]): SsrfCase[] =>
 /** Names under which the service itself is reached. */
 export const OWN_NAMES = ["api.service.test", "console.service.test"];
 
-/** Where the corpus says "public", the address that stands for it is what the name leads to. */
+/** Where the corpus says "public", the name resolves to the public test address. */
 export const dnsRecords: DnsRecords = {
   [ATTACK_HOST]: { addresses: [PUBLIC_TEST_IP] },
   "a-127.ssrf.test": { addresses: ["127.0.0.1"] },
@@ -35,7 +35,7 @@ export const dnsRecords: DnsRecords = {
 
 const to = (status: number, location: string) => `/redirect?${status}=${encodeURIComponent(location)}`;
 
-/** What is asked to play the case. A static case and one of names is asked for as it is written. */
+/** The URL of a case. Static cases and DNS cases are requested as they are written. */
 export function urlOfCase(each: SsrfCase, front: AttackServers): string {
   if (each.stage === "static") return each.url;
   if (each.stage === "dns") return each.url.split(" ")[0]!;
@@ -49,7 +49,7 @@ export function urlOfCase(each: SsrfCase, front: AttackServers): string {
     "303 -> http://localhost/": front.http + to(303, "http://localhost/"),
     "chain of 4 redirects (limit 3)": `${front.http}/chain/3`,
     "redirect loop": `${front.http}/loop`,
-    "https -> http downgrade": front.https + to(302, `${front.http}/picture`),
+    "https -> http downgrade": front.https + to(302, `${front.http}/image`),
     "Refresh: 0;url=http://127.0.0.1/": `${front.http}/refresh`,
     "Location with userinfo": front.http + to(302, front.http.replace("://", "://user:secret@")),
     "200 then 1 byte every 10 s": `${front.http}/drip`,
@@ -61,10 +61,10 @@ export function urlOfCase(each: SsrfCase, front: AttackServers): string {
     "206 without Range": `${front.http}/206`,
     "204": `${front.http}/204`,
     "200 with 0 bytes": `${front.http}/empty`,
-    "TLS certificate expired": `${front.invalidTls.expired}/picture`,
-    "TLS certificate wrong host": `${front.invalidTls["wrong host"]}/picture`,
-    "TLS 1.0 only": `${front.invalidTls.old}/picture`,
-    "never accepts (SYN blackhole)": `${front.blackhole}/picture`,
+    "TLS certificate expired": `${front.invalidTls.expired}/image`,
+    "TLS certificate wrong host": `${front.invalidTls["wrong host"]}/image`,
+    "TLS 1.0 only": `${front.invalidTls.old}/image`,
+    "never accepts (SYN blackhole)": `${front.blackhole}/image`,
   };
   const address = played[each.url];
   if (!address) throw new Error(`Nobody knows how to play ${each.url}.`);

@@ -1,4 +1,4 @@
-// A name server on a real socket whose answers a test writes: what an attacker's name server can say, it can say too.
+// A DNS server on a real socket whose responses a test defines: it can do whatever an attacker's DNS server can.
 import { createSocket, type RemoteInfo } from "node:dgram";
 import { isIP } from "node:net";
 
@@ -9,13 +9,13 @@ export type DnsAnswer = {
   failure?: "no such name" | "server failed";
   delayMs?: number;
 };
-/** `time` counts from 1: a name may lead elsewhere whenever it is asked for, and be slow for one kind of address only. */
+/** `time` counts from 1: a name may resolve differently each time, and be slow for one record type only. */
 export type DnsRecords = Record<string, DnsAnswer | ((time: number, family: 4 | 6) => DnsAnswer)>;
 
 export type DnsServer = {
-  /** For the settings of whoever shall ask here. */
+  /** For the settings of the process that resolves names here. */
   server: string;
-  /** How often the name was asked for; for its addresses of IPv4, as each look asks for both kinds at once. */
+  /** How often the name was resolved, counted by A queries, as each lookup sends A and AAAA. */
   queryCount(name: string): number;
   total(): number;
   close(): void;
@@ -32,7 +32,7 @@ export async function startDnsServer(names: DnsRecords): Promise<DnsServer> {
   const answerTo = (query: Buffer, from: RemoteInfo) => {
     const { name, type, end } = readQuestion(query);
     counts.set(`${name} ${type}`, (counts.get(`${name} ${type}`) ?? 0) + 1);
-    // Both questions of one look get the same answer, whichever comes first.
+    // Both queries of one lookup get the same response, whichever comes first.
     times.set(name, Math.max(counts.get(`${name} ${TYPES.A}`) ?? 0, counts.get(`${name} ${TYPES.AAAA}`) ?? 0));
     const known = names[name] ?? { failure: "no such name" as const };
     const answer = typeof known === "function" ? known(times.get(name)!, type === TYPES.A ? 4 : 6) : known;
@@ -80,7 +80,7 @@ function messageOf(query: Buffer, end: number, records: DnsRecord[], failure: nu
     const fixed = Buffer.alloc(10);
     fixed.writeUInt16BE(type, 0);
     fixed.writeUInt16BE(1, 2);
-    // It may not be remembered: the next look asks again.
+    // A TTL of zero: the next lookup queries again.
     fixed.writeUInt32BE(0, 4);
     fixed.writeUInt16BE(data.length, 8);
     return Buffer.concat([name, fixed, data]);

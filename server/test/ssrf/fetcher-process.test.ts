@@ -76,7 +76,7 @@ describe("its environment", () => {
   });
 });
 
-describe("whoever asks", () => {
+describe("a caller of the fetcher", () => {
   const order = (url: string) => JSON.stringify({ url, max_bytes: 1000, timeout_seconds: 5, allow_origins: [url] });
   const ask = (init: RequestInit, path = "/fetch") => fetch(`${running.url}${path}`, { method: "POST", ...init });
 
@@ -102,7 +102,7 @@ describe("whoever asks", () => {
     expect(asked).toBe(0);
   });
 
-  test("must ask for something that there is, within bounds", async () => {
+  test("must send a valid request within bounds", async () => {
     const headers = { authorization: `Bearer ${FETCHER_TEST_TOKEN}` };
     const whole = JSON.parse(order("http://127.0.0.1:1"));
     expect((await ask({ headers, body: "{}" }, "/other")).status).toBe(404);
@@ -120,13 +120,13 @@ describe("whoever asks", () => {
     }
   });
 
-  test("may ask without it only whether it is alive", async () => {
+  test("needs no token for the health check only", async () => {
     expect((await fetch(`${running.url}/livez`)).status).toBe(200);
   });
 });
 
 describe("a fetch", () => {
-  test("brings bytes and type, and takes the provider's own words along", async () => {
+  test("returns bytes and type, and passes the provider's error body on", async () => {
     let told: string | undefined;
     const origin = await serve((request, response) => {
       told = request.headers.authorization;
@@ -137,7 +137,7 @@ describe("a fetch", () => {
     expect([media_type, told]).toEqual(["image/webp", "Bearer of a provider"]);
   });
 
-  test("is passed on as it comes, not when it is whole", async () => {
+  test("is streamed, not buffered", async () => {
     let finish = () => {};
     const origin = await serve((_, response) => {
       response.write("first");
@@ -151,7 +151,7 @@ describe("a fetch", () => {
     expect(Buffer.from((await reader.read()).value!).toString()).toBe("second");
   });
 
-  test("that nobody waits for any more is given up", async () => {
+  test("is aborted when the caller disconnects", async () => {
     let isGivenUp = false;
     const origin = await serve((_, response) => {
       response.write("first");
@@ -229,14 +229,14 @@ describe("a fetcher that is not in order", () => {
       response.end();
     });
 
-  test("is believed when it says that the bytes are complete, and only then", async () => {
+  test("is trusted only if it reports that the bytes are complete", async () => {
     expect(await told("complete")).toBe("complete");
     expect(await verdictOf((_, response) => response.end("pixels"))).toEqual(away);
     expect(await told("completely")).toEqual(away);
     expect(await told("{}")).toEqual(away);
   });
 
-  test("may tell of the faults that fetching has, in words that callers may read, and of no other", async () => {
+  test("can return the faults of fetching with public messages, and no others", async () => {
     const fault = { code: "source_fetch_failed", details: { reason: "status", status: 500, secret: "x" } };
     expect(await told(JSON.stringify(fault))).toEqual(["source_fetch_failed", { reason: "status", status: 500 }]);
     expect(await told(JSON.stringify({ ...fault, code: "run_deleted" }))).toEqual(away);
@@ -245,12 +245,12 @@ describe("a fetcher that is not in order", () => {
     expect(await verdictOf((_, response) => response.writeHead(422).end("sorry"))).toEqual(away);
   });
 
-  test("does not get more bytes in than were asked for", async () => {
+  test("cannot return more bytes than requested", async () => {
     expect(await told("complete", "x".repeat(1_000))).toBe("complete");
     expect(await told("complete", "x".repeat(1_001))).toEqual(["source_too_large", { max_bytes: 1_000 }]);
   });
 
-  test("does not hold anybody up", async () => {
+  test("does not block other requests", async () => {
     const beginning = performance.now();
     expect(await verdictOf(() => {}, 0.2)).toEqual(["source_fetch_failed", { reason: "timeout" }]);
     expect(await verdictOf((_, response) => void response.write("x"), 0.2)).toEqual([
@@ -286,7 +286,7 @@ test("more than it can carry at once is sent away, and the rest is not disturbed
       },
     ),
   );
-  // Nobody is served before all who came too many have heard so.
+  // No request is served before all excess requests are rejected.
   for (let tries = 0; tries < 1_000 && sentAway < 44; tries++) await sleep(20);
   const release = setInterval(() => {
     for (const end of waiting.splice(0)) end();

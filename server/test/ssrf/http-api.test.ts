@@ -1,5 +1,5 @@
-// The corpus against the running service: as addresses in image fields, and as what a vendor says its results are. The
-// server notes every connection that it tries; only its own parts may be among them.
+// The corpus against the running service: as URLs in image fields, and as result URLs of a provider. The server logs
+// every connection that it tries; only its own dependencies may be among them.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -42,7 +42,7 @@ beforeAll(async () => {
       NODE_EXTRA_CA_CERTS: authority,
       ...net.settings,
       SANDBOX_URL: vendor.url,
-      // So many bad results would have the vendor passed over, and then nobody would look at the others.
+      // So many invalid results would open the circuit breaker, and the remaining cases would not be tested.
       BREAKER_FAILURES: "1000000",
     },
   });
@@ -56,20 +56,20 @@ afterAll(async () => {
 }, 60_000);
 beforeEach(() => void attempts.drain());
 
-/** A vendor that says of each job what its prompt tells it to: that the result lies at the address of a case. */
+/** A fake vendor whose result URL is the case that the prompt names. */
 async function startVendor(): Promise<typeof vendor> {
-  const picture = await sharp({ create: { width: 64, height: 64, channels: 3, background: "#37a" } })
+  const image = await sharp({ create: { width: 64, height: 64, channels: 3, background: "#37a" } })
     .png()
     .toBuffer();
   const jobs = new Map<string, string>();
   const server = createServer(async (request, response) => {
-    if (request.url === "/picture.png") return void response.setHeader("content-type", "image/png").end(picture);
+    if (request.url === "/image.png") return void response.setHeader("content-type", "image/png").end(image);
     let text = "";
     for await (const chunk of request) text += chunk;
     const id = request.method === "POST" ? String(jobs.size) : request.url!.split("/").at(-1)!;
     if (request.method === "POST") jobs.set(id, JSON.parse(text).prompt);
     const [, index] = /^case (\d+)$/.exec(jobs.get(id) ?? "") ?? [];
-    const url = index === undefined ? `${vendor.url}/picture.png` : urlOfCase(corpus.attack[Number(index)]!, net.front);
+    const url = index === undefined ? `${vendor.url}/image.png` : urlOfCase(corpus.attack[Number(index)]!, net.front);
     const outputs = [{ url, media_type: "image/png", width: 64, height: 64 }];
     const job = { id, status: "succeeded", progress: 100, outputs, error: null, created_at: "", finished_at: "" };
     response.setHeader("content-type", "application/json").end(JSON.stringify(job));
@@ -81,7 +81,7 @@ async function startVendor(): Promise<typeof vendor> {
 const foreign = () => forbiddenServiceConnections(attempts);
 const count = async (): Promise<number> => Number((await environment.query("select count(*) from runs"))[0]!.count);
 
-/** Asks for something with this address in the place of a picture. */
+/** Asks for something with this address in the place of an image. */
 async function give({ operation, path }: IdField, url: string) {
   const { method, path: route } = operation.http;
   const input = buildInputWithId({ operation, path, kind: "run", isFilter: false }, STANDS_IN);
@@ -92,7 +92,7 @@ const STANDS_IN = "https://example.com/stands-in.png";
 const nameOf = ({ path }: IdField) => path.filter((part) => part !== "0").join(".");
 
 describe("an image field", () => {
-  test("takes no address that is refused by its looks, whatever it is called: no run is made, nobody is asked", async () => {
+  test("rejects statically invalid URLs, whatever its name: no run is created, no DNS query is sent", async () => {
     const before = await count();
     const asked = net.nameServer.total();
     const fields = [...new Map(listImageUrlFields().map((place) => [nameOf(place), place])).values()];
@@ -115,7 +115,7 @@ describe("an image field", () => {
     expect(foreign()).toEqual([]);
   }, 180_000);
 
-  test("of every operation is looked at, with and without a form", async () => {
+  test("is checked in every operation, with JSON and with a form", async () => {
     const url = "http://169.254.169.254/latest/meta-data/";
     const places = listImageUrlFields();
     expect(places.length).toBeGreaterThan(30);
@@ -130,7 +130,7 @@ describe("an image field", () => {
     expect(foreign()).toEqual([]);
   });
 
-  test("whose name, redirect or body is an attack makes a run that fails, and nobody inside is asked", async () => {
+  test("whose name, redirect or body is an attack creates a run that fails, and no internal host is contacted", async () => {
     const cases = corpus.attack.filter((each) => each.stage !== "static");
     const submit = async (image_url: string) => {
       const { body } = await caller.post("/edits/upscale", { image_url });
@@ -144,20 +144,20 @@ describe("an image field", () => {
   }, 90_000);
 });
 
-describe("a vendor's result", () => {
-  test("that lies where it must is ours", async () => {
+describe("a provider's result", () => {
+  test("at an allowed URL is stored", async () => {
     const { body } = await caller.generate({ prompt: "a hill", width: 64, height: 64 });
     expect(await caller.waitUntilEnded(body.run_id)).toMatchObject({ status: "completed" });
     expect(foreign()).toEqual([]);
   });
 
-  test("that lies anywhere of the corpus fails the run, and is not fetched", async () => {
+  test("at any URL of the corpus fails the run, and is not fetched", async () => {
     const submit = async (_url: string, _each: object, index: number) => {
       const { body } = await caller.generate({ prompt: `case ${index}`, width: 64, height: 64 });
       const { status, error } = await caller.waitUntilEnded(body.run_id, 60);
       return `${status} ${error?.code}`;
     };
-    // What is no address at all makes the vendor's answer one that nobody understands: it never comes to a fetch.
+    // A result that is no URL makes the provider's response invalid: nothing is fetched.
     const cases = corpus.attack.filter((each) => URL.canParse(urlOfCase(each, net.front)));
     const ended = await runCorpus(net, submit, cases);
     expect(ended).toHaveLength(196);
@@ -167,8 +167,8 @@ describe("a vendor's result", () => {
 });
 
 // Behind all that counts connections: a run that is being canceled may still try.
-describe("a good address", () => {
-  test.each(corpus.allow)("is taken and asked for where it leads: %s", async (image_url) => {
+describe("a valid URL", () => {
+  test.each(corpus.allow)("is accepted and fetched from its address: %s", async (image_url) => {
     const { status, body } = await caller.post("/edits/upscale", { image_url });
     expect(status).toBe(202);
     const tried: object[] = [];
@@ -201,16 +201,16 @@ describe("with a fetcher of its own", () => {
   const port = () => Number(new URL(vendor.url).port);
   const reached = (by: ConnectionLog) => by.drain().filter((attempt) => attempt.port === port()).length;
 
-  test("pictures are fetched by it, and the service itself goes nowhere", async () => {
+  test("images are fetched by it, and the service itself opens no connections", async () => {
     const theirs = readConnectionLog(file);
-    const { body } = await caller.post("/edits/upscale", { image_url: `${net.front.http}/picture` });
+    const { body } = await caller.post("/edits/upscale", { image_url: `${net.front.http}/image` });
     expect(await caller.waitUntilEnded(body.run_id ?? body.id)).toMatchObject({
       status: "failed",
       error: { details: { reason: "unsupported_image_format" } },
     });
     expect(theirs.drain().map(({ address }) => address)).toEqual([PUBLIC_TEST_IP]);
     expect(attempts.drain().filter(({ address }) => address === PUBLIC_TEST_IP)).toEqual([]);
-    const { body: whole } = await caller.post("/edits/upscale", { image_url: `${vendor.url}/picture.png` });
+    const { body: whole } = await caller.post("/edits/upscale", { image_url: `${vendor.url}/image.png` });
     expect(await caller.waitUntilEnded(whole.run_id ?? whole.id)).toMatchObject({ status: "completed" });
     expect(reached(theirs)).toBeGreaterThan(0);
   });
@@ -218,7 +218,7 @@ describe("with a fetcher of its own", () => {
   test("a run waits for it while it is away", async () => {
     const listen = new URL(fetcher.url).host;
     await fetcher.stop();
-    const { body } = await caller.post("/edits/upscale", { image_url: `${vendor.url}/picture.png` });
+    const { body } = await caller.post("/edits/upscale", { image_url: `${vendor.url}/image.png` });
     await new Promise((done) => setTimeout(done, 1_000));
     expect((await caller.get(`/runs/${body.run_id ?? body.id}`)).body.status).not.toBe("failed");
     const back = { ...net.settings, FETCH_ALLOW_ORIGINS: vendor.url, FETCHER_LISTEN: listen };

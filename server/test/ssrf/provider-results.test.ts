@@ -1,5 +1,5 @@
-// The corpus as what a vendor says its results are: the step that makes results ours, with the real fetcher. A vendor's
-// domain may hold hosts of anybody, so a name below it is looked at like any stranger's.
+// The corpus as result URLs of a provider: the step that stores results, with the real fetcher. A provider's domain may
+// contain hosts of others, so a name below it is checked like any other.
 import tls from "node:tls";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RunClaim } from "../../src/db/runs/open-runs.ts";
@@ -52,20 +52,21 @@ const vendorOrigins = () => [
   ...net.front.ports.flatMap((port) => [`http://*.ssrf.test:${port}`, `https://*.ssrf.test:${port}`]),
 ];
 
-test("a result at any of the 207 addresses of the corpus is not ours, and nobody inside is asked", async () => {
+test("a result at any of the 207 URLs of the corpus is not stored, and no internal host is contacted", async () => {
   attempts.drain();
   const ended = await runCorpus(net, (url) => outcomeOf(url, vendorOrigins()));
   expect(ended).toHaveLength(207);
-  // The step's own words for a result that is of no use, and for a file server that is away.
+  // The errors of the step for an invalid result, and for an unreachable file server.
   expect(listUnexpected(ended, /^(provider_output_invalid|dependency_unavailable)$/)).toEqual([]);
   expect(forbiddenConnections(attempts)).toEqual([]);
 }, 60_000);
 
-test("a result at each of the 10 good addresses is asked for there, where the vendor may have it", async () => {
+test("a result at each of the 10 valid URLs is fetched, if the provider may use it", async () => {
   const asked: Promise<string>[] = [];
   for (const url of corpus.allow) {
     const { protocol, host, origin } = new URL(url);
-    // Below a star it is a stranger's; what is written out whole is the vendor's own, and IPv6 has nothing below it.
+    // A name below a wildcard is untrusted; a name that is listed in full is trusted, and IPv6 addresses have no
+    // subdomains.
     const below = `${protocol}//*${host.slice(host.indexOf("."))}`;
     attempts.drain();
     asked.push(outcomeOf(url, [host.includes(".") ? below : origin]));
@@ -74,7 +75,7 @@ test("a result at each of the 10 good addresses is asked for there, where the ve
   await Promise.all(asked);
 });
 
-test("a result below a vendor's domain that leads inside is invalid, not merely away", async () => {
+test("a result below a provider's domain that resolves to an internal address is invalid, not merely unreachable", async () => {
   for (const name of ["a-127", "a-10", "a-169", "aaaa-1", "mixed"]) {
     expect(await outcomeOf(`https://${name}.ssrf.test/x.png`, ["https://*.ssrf.test"])).toBe("provider_output_invalid");
   }
@@ -84,5 +85,5 @@ test("a result that is a page or empty is invalid, and one whose server is away 
   const origins = vendorOrigins();
   expect(await outcomeOf(`${net.front.http}/page`, origins)).toBe("provider_output_invalid");
   expect(await outcomeOf(`${net.front.http}/empty`, origins)).toBe("provider_output_invalid");
-  expect(await outcomeOf(`${net.front.invalidTls.expired}/picture`, origins)).toBe("dependency_unavailable");
+  expect(await outcomeOf(`${net.front.invalidTls.expired}/image`, origins)).toBe("dependency_unavailable");
 });

@@ -8,7 +8,7 @@ import { type DnsRecords, type DnsServer, startDnsServer } from "./dns-server.ts
 
 /** Where public names lead in the cases that must pass: to this address and no other. */
 const EXAMPLE = "93.184.215.14";
-/** The parts of a world listen at ports that were free, from here on; what a case names is never taken for one. */
+/** The components of a test environment listen on random ports from here on; the ports of the cases are below. */
 const PARTS_FROM = 10_000;
 const NAMED = new Set(corpus.attack.map(({ url }) => Number(/:(\d{5})(?!\d)/.exec(url)?.[1])));
 const AT_ONCE = 24;
@@ -16,14 +16,16 @@ const AT_ONCE = 24;
 export type TestInternet = {
   front: AttackServers;
   nameServer: DnsServer;
-  /** For the environment of whoever fetches: the front is the public internet, and names are asked here. */
+  /**
+   * For the environment of the fetching process: the attack server is the public internet, and names are resolved here.
+   */
   settings: Record<string, string>;
   /** The same, for a fetcher in the test's own process. */
   policy: { allowRanges: string[]; deny: string[]; ports: number[] };
   close(): Promise<void>;
 };
 
-/** An internet of strangers on this machine, with the names that the corpus speaks of. */
+/** A simulated internet on this machine, with the names of the corpus. */
 export async function startTestInternet(): Promise<TestInternet> {
   const front = await startAttackServers();
   const open: DnsRecords = Object.fromEntries(
@@ -48,7 +50,7 @@ export async function startTestInternet(): Promise<TestInternet> {
   };
 }
 
-/** Answers what came of it, in words that the test compares. */
+/** Returns the result as text, which the test compares. */
 export type SubmitUrl = (url: string, each: SsrfCase, index: number) => Promise<string>;
 export type CaseResult = { case: SsrfCase; outcome: string };
 
@@ -79,7 +81,7 @@ export const listUnexpected = (ended: CaseResult[], promised: RegExp): string[] 
 export const forbiddenConnections = (attempts: ConnectionLog) =>
   attempts.drain().filter(({ address }) => address !== PUBLIC_TEST_IP);
 
-/** The same for a whole service, which calls the parts that it consists of. */
+/** The same for a running service, which connects to its own components. */
 export const forbiddenServiceConnections = (attempts: ConnectionLog) =>
   forbiddenConnections(attempts).filter(
     ({ address, port }) => !(address === "127.0.0.1" && port >= PARTS_FROM && !NAMED.has(port)),

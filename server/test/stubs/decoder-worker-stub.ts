@@ -1,5 +1,5 @@
-// A program in place of the decoder that does what a decoder that was broken into might do: die, hang, call home, look
-// around, lie.
+// A stub of the decoder that behaves like a compromised decoder: exits, hangs, opens connections, reads files, returns
+// wrong results.
 import { createConnection } from "node:net";
 import { encodeDecoderMessage, readDecoderMessages } from "../../src/images/decoder-protocol.ts";
 

@@ -1,4 +1,4 @@
-// Stands in for a model's program in tests of its process: does what the options say.
+// A stub of a model's program, for tests of its process: does what its options say.
 import type { ModelReply, ModelRequest } from "../../src/providers/local/model-process.ts";
 
 const answer = (reply: ModelReply) => process.send?.(reply);

@@ -39,7 +39,7 @@ export const sendOverHttp =
 
 const SILENCE_MS = 300;
 
-/** A stream of events may have no end: of one that goes on, this is what comes before it is silent for a moment. */
+/** An event stream may have no end: returns what arrives before it is silent for a moment. */
 async function readStreamStart(response: Response): Promise<Buffer> {
   const reader = response.body!.getReader();
   const chunks: Uint8Array[] = [];
@@ -83,7 +83,7 @@ export type SandboxLedgerEntry = {
   posts: number;
   delivered: number;
   answer_lost: boolean;
-  /** As the vendor received it. */
+  /** The job as the sandbox received it. */
   request: Record<string, any>;
 };
 

@@ -1,4 +1,4 @@
-// Small pictures written as letters, and results read back as letters: a golden image that a reader can check by eye.
+// Small images written as letters, and results read back as letters: a golden image that a reader can check by eye.
 import sharp from "sharp";
 import type { Job } from "../../src/kit/operation.ts";
 import type { Asset, JobDone } from "../../src/providers/provider.ts";

@@ -13,7 +13,7 @@ export const isShort = short;
 
 const log = (line: unknown) => console.log(`    ${line}`);
 
-/** Does them one after the other, tells what each found, and ends the process. */
+/** Runs the campaigns one after the other, prints the results, and exits. */
 export async function runCampaign(
   title: string,
   parts: Record<string, (log: Log) => Promise<CampaignReport>>,

@@ -1,4 +1,4 @@
-// Whether the books of a running Gesso are in order.
+// Checks the ledger of a running Gesso.
 import { connectDatabase } from "../../src/db/connect.ts";
 import { findLedgerViolations, type LedgerCheck } from "../../src/db/money/ledger.ts";
 
@@ -11,6 +11,6 @@ export async function checkLedgerOf(environment: { databaseUrl: string }): Promi
   }
 }
 
-/** Those promises of the books that do not hold. */
+/** The invariants of the ledger that are violated. */
 export const listLedgerViolations = async (environment: { databaseUrl: string }): Promise<LedgerCheck[]> =>
   (await checkLedgerOf(environment)).filter(({ broken }) => broken > 0);

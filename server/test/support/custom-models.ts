@@ -1,12 +1,12 @@
-// Custom models for tests, put straight into the database: some under ids that everybody knows, others of whomever a test
-// says.
+// Custom models for tests, inserted directly into the database: some under fixed IDs, others for an owner that the test
+// chooses.
 import { v7 } from "uuid";
 import { normalizeLoraName } from "../../src/db/library/custom-models.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 
 const DEFAULT_OWNER = { tenant_id: "00000000-0000-7000-8000-000000000001", owner: "owner" };
 
-/** One for each model type that takes a model by its id; the key of the settings is their owner's. */
+/** One for each model type that takes a model ID; its owner is the user of the key in the settings. */
 export const MODEL_IDS = {
   "flux-dev": "01990c3e-2f00-7000-8000-0000000000a0",
   "wan-image-2.1": "01990c3e-2f00-7000-8000-0000000000aa",

@@ -1,4 +1,4 @@
-// What an operation makes of an input, without a server: its jobs, or its complaints.
+// The jobs or validation errors of an operation for an input, without a server.
 import type { Fault, ValidationIssue } from "../../src/faults.ts";
 import { createFilePart, isFilePart } from "../../src/kit/files.ts";
 import { storedAssetReference } from "../../src/kit/image-fields.ts";
@@ -16,7 +16,7 @@ export const URL_B = "https://example.com/b.png";
 export const createTestFilePart = (assetId = FILE_ASSET_ID) =>
   createFilePart({ path: "/nowhere", filename: assetId, size_bytes: 1, sha256: "0".repeat(64) });
 
-/** Files are kept before a plan is made, and stand in the input by name. */
+/** Files are stored before the plan is built, and the input refers to them. */
 const withStoredFiles = (value: unknown): unknown => {
   if (isFilePart(value)) return storedAssetReference(value.filename);
   if (Array.isArray(value)) return value.map(withStoredFiles);
@@ -47,7 +47,7 @@ export function warningsOf(operation: Operation, raw: JsonObject, body: BodyKind
   ];
 }
 
-/** Each complaint as `/path code`. */
+/** Each validation error as `/path code`. */
 export function listValidationErrors(operation: Operation, raw: JsonObject, body: BodyKind = "json"): string[] {
   try {
     parseInput(operation, raw, body);

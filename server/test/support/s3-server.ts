@@ -1,5 +1,5 @@
 // A real S3 server for tests: one Ceph monitor, one OSD in memory and one radosgw, all on loopback and all children of
-// this process. It ends only what it started, and says plainly what is missing where Ceph is not installed.
+// this process. It ends only what it started, and reports what is missing if Ceph is not installed.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -16,7 +16,7 @@ export const S3_TEST_CREDENTIALS = { accessKeyId: "TESTKEY", secretAccessKey: "T
 const programs = ["monmaptool", "ceph", "ceph-mon", "ceph-osd", "radosgw", "radosgw-admin"];
 const run = promisify(execFile);
 
-/** Starts the server in `dir`, which is emptied first, and resolves when it answers and has a user. */
+/** Starts the server in `dir`, which is emptied first, and resolves when it responds and has a user. */
 export const startS3Server = async (dir: string, port: number): Promise<S3Server & { stop(): Promise<void> }> => {
   assertCephInstalled();
   const home = resolve(dir);
@@ -51,7 +51,7 @@ const startDaemons = async (home: string, port: number, daemons: ChildProcess[])
   const conf = join(home, "ceph.conf");
   await writeFile(conf, configuration({ home, port, cluster, monitor }));
   const once = (program: string, ...more: string[]) => run(program, ["-c", conf, ...more], { timeout: 60_000 });
-  // In the foreground each daemon stays our own child, so ending it needs no pid file that could be stale.
+  // In the foreground each daemon stays a child of this process, so stopping it needs no pid file that could be stale.
   const start = async (program: string, ...more: string[]) => {
     const log = await open(join(home, "log", `${program}.out`), "a");
     daemons.push(spawn(program, ["-c", conf, "-f", ...more], { stdio: ["ignore", log.fd, log.fd] }));
@@ -105,8 +105,8 @@ const end = async (daemon: ChildProcess) => {
 
 type Cluster = { home: string; port: number; cluster: string; monitor: string };
 
-// One copy of everything, no passwords between the daemons, and no manager: enough for S3, quick to start.
-// Without `ms mon client mode = crc` the gateway looks for a secure monitor for ever.
+// One replica, no authentication between the daemons, and no manager: enough for S3, quick to start. Without `ms mon
+// client mode = crc` the gateway looks for a secure monitor for ever.
 const configuration = ({ home, port, cluster, monitor }: Cluster) => `
 [global]
 fsid = ${cluster}

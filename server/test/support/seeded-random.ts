@@ -1,6 +1,6 @@
 // Chance that can be repeated: the same seed rolls the same numbers, so whatever a test finds can be found again.
 
-/** Rolls whole numbers from 0 up to, and without, what is asked; 0 where there is nothing to choose from. */
+/** Returns random integers from 0 up to, not including, the given number; 0 if there is nothing to choose from. */
 export function createSeededRandom(seed: number): (max: number) => number {
   let state = seed >>> 0;
   return (max) => {

@@ -5,7 +5,7 @@ import type { Caller as Known, Role } from "../../src/db/runs/runs.ts";
 import { type ApiCaller, createHttpCaller } from "./api-caller.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 
-/** A caller as rooms behind the door know one, with everything that a test does not care about. */
+/** A caller as the modules behind authentication see it, with defaults for everything that a test does not need. */
 export const createCallerRecord = (about: Partial<Known> = {}): Known => ({
   tenant_id: "00000000-0000-7000-8000-000000000001",
   user_id: "owner",
@@ -26,14 +26,14 @@ export type TenantOptions = {
   limits?: object;
   expires_at?: Date;
   tenant?: { weight?: number; limits?: object };
-  /** Another person or another key in a tenant that is there. */
+  /** Another user or another key in an existing tenant. */
   of?: string;
   user_id?: string;
 };
 
 export type TestTenant = { tenant_id: string; user_id: string; key_id: string; key: string; caller: ApiCaller };
 
-/** A tenant with one person and one key, put straight into the database. */
+/** A tenant with one user and one key, inserted directly into the database. */
 export async function createTestTenant(
   environment: Pick<TestEnvironment, "url" | "query">,
   options: TenantOptions = {},

@@ -41,14 +41,14 @@ export type TestEnvironment = {
   restateDir: string;
   adminUrl: string;
   pids(): Record<string, number>;
-  /** Kills with -9 and starts again; resolves when it answers. */
+  /** Kills with -9 and restarts; resolves when it responds. */
   killAndRestart(processName: ProcessName, downMs?: number): Promise<void>;
   kill(processName: ProcessName): Promise<void>;
   /** Asks it to stop, as a deploy does. */
   stopGracefully(processName: ProcessName): Promise<void>;
   /** `extra` is added to the environment of a server process. */
   start(processName: ProcessName, extra?: Record<string, string>): Promise<void>;
-  /** Resolves when the process is gone, whoever ended it. */
+  /** Resolves when the process has exited, for whatever reason. */
   waitForExit(processName: ProcessName): Promise<void>;
   cluster?: Awaited<ReturnType<typeof startRestateCluster>>;
   query<R = Record<string, unknown>>(text: string, values?: unknown[]): Promise<R[]>;
@@ -136,7 +136,7 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
     STORAGE_DIR: storageDir,
     SANDBOX_URL: sandbox.url,
     SANDBOX_KEY,
-    // Whatever models this machine has: tests speak to the sandbox.
+    // Ignores local models of this machine: tests use the sandbox.
     LOCAL_MODELS_DIR: join(dir, "no-models"),
     LORA_NAMES: "*",
     LOG_LEVEL: "info",

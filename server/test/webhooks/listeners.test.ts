@@ -1,4 +1,4 @@
-// Listeners on the whole of Gesso: what one may ask for, what it is given, and what its word in the log of deliveries counts.
+// Listeners in a running Gesso: their requests, their messages, and their reports in the delivery log.
 import { type Client, createClient, type Event } from "@gesso/client";
 import { unwrap } from "@gesso/client/webhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -41,7 +41,7 @@ const message = (id: string, place: string, by = caller) => by.post(`/webhooks/l
 const now = () => new Date().toISOString();
 const report = (id: string, place: string, body: Record<string, unknown>) =>
   caller.post(`/webhooks/listeners/${id}/report`, { place, started_at: now(), duration_ms: 5, ...body });
-const picture = () => client.images.generate({ prompt: "a boat", width: 64, height: 64 }).wait();
+const image = () => client.images.generate({ prompt: "a boat", width: 64, height: 64 }).wait();
 
 describe("a listener", () => {
   it("begins with a secret that is shown once, at the end of the log", async () => {
@@ -67,7 +67,7 @@ describe("a listener", () => {
 
   it("is given the message as it is, signed with its own secret, and only its tenant's", async () => {
     const [own, other] = [await listener(), await listener()];
-    const { run_id } = await picture();
+    const { run_id } = await image();
     const event = await nextOf(own, ({ data }) => data.run_id === run_id);
     const { status, body } = await message(own.id, event.id);
     expect([status, body.event_id, body.attempt]).toEqual([200, event.event_id, 1]);
@@ -90,7 +90,7 @@ describe("a listener", () => {
 
   it("is believed about what it did, once, and never undoes an arrival", async () => {
     const own = await listener();
-    const { run_id } = await picture();
+    const { run_id } = await image();
     const { id: place } = await nextOf(own, ({ data }) => data.run_id === run_id);
     const { delivery_id } = (await message(own.id, place)).body;
     expect((await caller.get(`/webhooks/deliveries/${delivery_id}`)).status).toBe(404);
@@ -114,9 +114,9 @@ describe("a listener", () => {
     expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([delivery_id]);
   });
 
-  it("is told that there is nothing any more when the run was deleted", async () => {
+  it("gets 404 when the run was deleted", async () => {
     const own = await listener();
-    const { run_id } = await picture();
+    const { run_id } = await image();
     const { id: place } = await nextOf(own, ({ data }) => data.run_id === run_id);
     await caller.delete(`/runs/${run_id}`);
     const gone = await message(own.id, place);
@@ -124,8 +124,8 @@ describe("a listener", () => {
   });
 });
 
-describe("who listens", () => {
-  it("is called for a message that tells of nothing, and webhooks are not", async () => {
+describe("listeners", () => {
+  it("receive triggered test messages, and webhooks do not", async () => {
     const hook = (await caller.post("/webhooks", { url: `${receiver.url}/hook`, events: ["run.failed"] })).body;
     const own = await listener();
     const called = await caller.post("/webhooks/trigger", { type: "run.failed", metadata: { order: "4711" } });
@@ -148,7 +148,7 @@ describe("who listens", () => {
 
   it("is given what another listener had, when that is sent again", async () => {
     const first = await listener();
-    const { run_id } = await picture();
+    const { run_id } = await image();
     const { id: place } = await nextOf(first, ({ data }) => data.run_id === run_id);
     const had = (await message(first.id, place)).body;
     await report(first.id, place, { attempt: 1, status: 500 });

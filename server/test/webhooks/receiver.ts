@@ -1,5 +1,5 @@
-// A receiver of webhooks on a real socket: it writes down everything that comes, and answers as it is told to. It stands at
-// an address that the tests call public.
+// A webhook receiver on a real socket: it records all messages and responds as configured. Its address counts as public
+// in the tests.
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -10,11 +10,11 @@ export type ReceivedMessage = {
   path: string;
   headers: IncomingHttpHeaders;
   bytes: Buffer;
-  /** What the message says, where it is JSON. */
+  /** The parsed body, if it is JSON. */
   event: { type: string; timestamp: string; data: Record<string, any> };
 };
 
-/** How to answer: a status, with headers perhaps, or something that is no answer. */
+/** How to respond: a status with optional headers, or a broken response. */
 export type ScriptedResponse =
   | number
   | { status: number; headers?: Record<string, string>; body?: string | Buffer }
@@ -107,7 +107,7 @@ const closed = (server: Server) =>
     server.closeAllConnections();
   });
 
-/** What a Gesso needs to be told to write to these. */
+/** Settings with which Gesso may send to these receivers. */
 export const webhookEnv = (...receivers: WebhookReceiver[]): Record<string, string> => ({
   WEBHOOK_ALLOW_HTTP: "true",
   FETCH_ALLOW_CIDRS: `${RECEIVER_HOST}/32`,

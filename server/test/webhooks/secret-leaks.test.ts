@@ -1,5 +1,5 @@
-// Secrets of webhooks are nowhere: in no answer, no row, no event, no log and nothing that the engine has written down. All
-// books are read whole, and a book that would show one is proved to be read.
+// Webhook secrets are nowhere: in no response, row, event, log, or file of the engine. All of these are searched whole,
+// and a marker proves that each of them is searched.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -10,9 +10,9 @@ import { startWebhookReceiver, type WebhookReceiver, webhookEnv } from "./receiv
 
 const canary = (n: number) => `canary-${n}-Qx7vRk2mZ8tLw5`;
 const key = Buffer.from("canary-key-of-32-bytes-Qx7vRk2mZ8").toString("base64");
-/** Given by callers, in every place that takes one. */
+/** Secrets that callers pass, in every field that accepts one. */
 const SECRETS = [canary(1), canary(2), canary(3), canary(4), canary(5), canary(6), `whsec_${key}`];
-/** Says that a book is read: it must be found where it may stand. */
+/** A marker that must be found wherever a secret could be. */
 const MARK = "marked-by-the-canary-test";
 
 let receiver: WebhookReceiver;
@@ -31,7 +31,7 @@ afterAll(async () => {
   await receiver?.close();
 }, 60_000);
 
-/** As callers do it, with every answer kept whole. */
+/** As callers do it, with every response recorded. */
 function keeping(): ReturnType<typeof createHttpCaller>["send"] {
   const send: SendApiRequest = sendOverHttp(environment);
   return async (method, path, sending) => {
@@ -82,7 +82,7 @@ async function live(): Promise<string> {
     (await post(`/webhooks/${hook.id}/rotate`, {})).body,
     (await post("/webhooks/secret/rotate", {})).body,
   ];
-  // Ours are shown where they are made: those three answers aside, they are as secret as the others.
+  // Generated secrets are in the three responses that create them; elsewhere they must not appear either.
   answers.splice(-3);
   ours.push(...made.map(({ secret }) => secret.slice("whsec_".length)));
   await post("/runs/generate", { ...small, prompt: "one more" });
@@ -113,7 +113,7 @@ async function readRows(): Promise<string> {
   return [...text, ...bytes].join("\n");
 }
 
-/** What the engine tells of every invocation, with the steps of each, and its files as they lie on the disk. */
+/** What the engine reports about every invocation, with its steps, and its files on disk. */
 async function readEngine(): Promise<string> {
   const ask = async (query: string) => {
     const answer = await fetch(`${environment.adminUrl}/query`, {
@@ -136,7 +136,7 @@ const filesIn = (folder: string): string =>
     .map((path) => readFileSync(path, "latin1"))
     .join("\n");
 
-it("is in no book: answers, rows, logs, messages, or what the engine keeps", async () => {
+it("is nowhere: responses, rows, logs, messages, or files of the engine", async () => {
   const runId = await live();
   const logs = ["api"].map((name) => filesIn(join(dirname(environment.storageDir), name))).join("\n");
   const messages = receiver.received.map(({ headers, bytes }) => `${JSON.stringify(headers)}\n${bytes}`).join("\n");
@@ -145,7 +145,7 @@ it("is in no book: answers, rows, logs, messages, or what the engine keeps", asy
     "select delivery_id from webhook_deliveries where run_id = $1",
     [runId],
   );
-  // Each book is read, and holds what it may hold.
+  // Each place is searched, and contains the marker.
   expect(books.answers).toContain(MARK);
   expect(books.rows).toContain(MARK);
   expect(books.messages).toContain(MARK);

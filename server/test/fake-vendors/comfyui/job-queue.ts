@@ -1,5 +1,5 @@
-// The one job after another of a server: a queue, the work, and a history that lives in memory only. What is told on the way
-// is told in the order of a real server: the history is written before the word that nothing runs any more.
+// The job queue of a server: a queue, the work, and a history in memory. Messages have the order of a real server: the
+// history is written before the message that nothing is executing.
 
 import type { VendorJob } from "../fake-vendor.ts";
 import { createTestVideo, drawTestImage } from "../result-files.ts";
@@ -78,7 +78,7 @@ export function createJobQueue({ ledger, sizes, tell, hasStates }: JobQueueDepen
     const word = outcomeOf(work, sizes);
     if (word === "execution_success") past.outputs = await resultsOf(work, files, sizes);
     else past.status = "error";
-    // Stopped or forgotten while the pictures were drawn.
+    // Stopped or forgotten while the images were drawn.
     if (running !== work) return;
     const last = { ...about, ...(word === "execution_error" && errorOf(work, sizes)) };
     past.messages.push([word, last]);
@@ -179,11 +179,11 @@ function errorOf(work: QueuedJob, sizes: Sizes) {
 
 const SECOND_OF_FILM: Shape = { width: 128, height: 72, count: 1 };
 
-/** Of the pictures that were uploaded. One that is not there cannot be read. */
+/** Of the images that were uploaded. One that is not there cannot be read. */
 export type Sizes = Map<string, { width: number; height: number }>;
 type StoredFiles = Map<string, { bytes: Uint8Array; mediaType: string }>;
 
-/** One file for each picture that was asked for, under the name that the graph gives them. */
+/** One file for each requested image, under the name that the graph gives. */
 async function resultsOf({ graph }: QueuedJob, files: StoredFiles, sizes: Sizes): Promise<FinishedJob["outputs"]> {
   const [saver] = inputsOf(graph, "SaveImage", "SaveVideo");
   const prefix = String(saver!.filename_prefix);
@@ -205,7 +205,7 @@ async function resultsOf({ graph }: QueuedJob, files: StoredFiles, sizes: Sizes)
 
 type Shape = { width: number; height: number; count: number };
 
-/** What comes out of a node, by way of what goes into it: a shape begins where a picture or its noise does. */
+/** The output of a node, derived from its inputs: a shape begins with an image or its noise. */
 function shapeOf(graph: PromptGraph, id: unknown, sizes: Sizes): Shape {
   const { class_type, inputs = {} } = graph[String(id)] ?? {};
   const { width, height, batch_size, scale_by, amount, image } = inputs as Record<string, number | unknown[]>;

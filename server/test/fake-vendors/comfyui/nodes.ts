@@ -1,5 +1,5 @@
-// The nodes that a ComfyUI server has without any extension, as far as our graphs use them: what each takes and gives. It is
-// what `/object_info` tells, and what a graph is held against before it is taken.
+// The nodes of a ComfyUI server without extensions, as far as the workflows use them: inputs and outputs.
+// `/object_info` returns them, and graphs are validated against them.
 
 export type NodeInput = (
   | { kind: "link"; type: string }
@@ -7,7 +7,7 @@ export type NodeInput = (
   | { kind: "text" }
   | { kind: "choice"; of: readonly string[] }
   | { kind: "file"; folder: string }
-  | { kind: "picture" }
+  | { kind: "image" }
 ) & { optional?: true };
 export type NodeClass = { inputs: Record<string, NodeInput>; gives: string[]; saves?: true };
 
@@ -118,7 +118,7 @@ export const BUILT_IN_NODES: Record<string, NodeClass> = {
   },
   VAEDecode: { inputs: { samples: link("LATENT"), vae: link("VAE") }, gives: ["IMAGE"] },
   VAEEncode: { inputs: { pixels: link("IMAGE"), vae: link("VAE") }, gives: ["LATENT"] },
-  LoadImage: { inputs: { image: { kind: "picture" } }, gives: ["IMAGE", "MASK"] },
+  LoadImage: { inputs: { image: { kind: "image" } }, gives: ["IMAGE", "MASK"] },
   EmptyImage: {
     inputs: { width: side(1), height: side(1), batch_size: batch, color: integer(0, 0xffffff) },
     gives: ["IMAGE"],
@@ -153,7 +153,7 @@ export const BUILT_IN_NODES: Record<string, NodeClass> = {
   },
 };
 
-/** What lies on a server that has everything, under the names that its makers' own examples use. */
+/** The model files of a server that has everything, under the names in the official examples. */
 export const INSTALLED_FILES: Record<string, string[]> = {
   diffusion_models: [
     "flux1-dev.safetensors",

@@ -1,4 +1,4 @@
-// What a server says about its jobs and its nodes, in the shapes of both ages.
+// Responses of a server about its jobs and its nodes, in the formats of both versions.
 
 import type { FinishedJob, QueuedJob } from "./job-queue.ts";
 import { BUILT_IN_NODES, type NodeInput } from "./nodes.ts";
@@ -46,7 +46,7 @@ export function renderNodeInfo(name: string, stock: InstalledNodes, age: "new" |
     if (input.kind === "file") return choose(stock.listed(input.folder));
     if (input.kind === "link") return [input.type];
     if (input.kind === "text") return ["STRING", {}];
-    if (input.kind === "picture") return [["example.png"], { image_upload: true }];
+    if (input.kind === "image") return [["example.png"], { image_upload: true }];
     return [input.kind === "integer" ? "INT" : "FLOAT", { min: input.least, max: input.most }];
   };
   const { inputs, gives, saves = false } = BUILT_IN_NODES[name]!;

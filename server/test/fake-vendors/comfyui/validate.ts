@@ -1,5 +1,5 @@
-// Holds a graph against what a server has, and says what is wrong in ComfyUI's own words: before a job is taken every input
-// of every node that leads to a result is looked at.
+// Validates a graph against the nodes of a server, with ComfyUI's own messages: before a job is accepted every input of
+// every node that leads to a result is checked.
 import { BUILT_IN_NODES, type NodeInput } from "./nodes.ts";
 
 export type PromptGraph = Record<string, { class_type?: unknown; inputs?: Record<string, unknown> }>;
@@ -7,11 +7,11 @@ type Problem = { type: string; message: string; details: string; extra_info: Rec
 type NodeErrors = Record<string, { errors: Problem[]; dependent_outputs: string[]; class_type: string }>;
 export type ValidationResponse = { error: Problem; node_errors: NodeErrors };
 
-/** What this one server has: files by folder, and pictures that were uploaded to it. */
+/** What this one server has: files by folder, and images that were uploaded to it. */
 export type InstalledNodes = {
   listed(folder: string): string[];
   has(folder: string, file: string): boolean;
-  hasPicture(name: string): boolean;
+  hasImage(name: string): boolean;
 };
 
 const problem = (type: string, message: string, details = "", extra_info = {}): Problem => ({
@@ -61,7 +61,7 @@ function problemOf({ name, input, value }: Asked, graph: PromptGraph, stock: Ins
   if (Array.isArray(value)) return linkProblem(value, { name, input, value }, graph);
   if (input.kind === "link")
     return problem("bad_linked_input", "Bad linked input, must be a length-2 list", name, about);
-  if (input.kind === "picture" && !stock.hasPicture(String(value)))
+  if (input.kind === "image" && !stock.hasImage(String(value)))
     return problem(
       "custom_validation_failed",
       "Custom validation failed for node",

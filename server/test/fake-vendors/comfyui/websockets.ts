@@ -1,5 +1,4 @@
-// The lines on which a server tells its news: one socket for each client's name, the newest wins, and what concerns a job is
-// told to its client only.
+// The websockets of a server: one for each client ID, the newest wins, and messages about a job go only to its client.
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -35,7 +34,7 @@ export function createWebSockets(isAllowed: (authorization: string | undefined) 
       const message = JSON.stringify({ type, data });
       for (const [sid, socket] of sockets) if (clientId === undefined || clientId === sid) socket.send(message);
     },
-    /** A picture of work under way, as bytes. */
+    /** An image of work under way, as bytes. */
     preview: (bytes: Uint8Array) => {
       for (const socket of sockets.values()) socket.send(Buffer.concat([Buffer.from([0, 0, 0, 1, 0, 0, 0, 2]), bytes]));
     },

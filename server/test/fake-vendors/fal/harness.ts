@@ -1,4 +1,4 @@
-// The adapter of fal with a stand-in before it, as its tests use it: submit, wait for the end, and see what was thrown.
+// The fal adapter with a fake vendor, for its tests: submit, wait for the end, and catch errors.
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import type { Fault } from "../../../src/faults.ts";
@@ -33,7 +33,7 @@ export async function catchFault(work: Promise<unknown>) {
   return { code: thrown.code, kind: readProviderFailure(thrown).kind, details: thrown.details };
 }
 
-/** A stand-in for all tests of a file; each of them finds it as new. */
+/** One fake vendor for all tests of a file, reset before each. */
 export function useFalHarness() {
   let vendor: FakeVendor;
   beforeAll(async () => {

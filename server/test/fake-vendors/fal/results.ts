@@ -1,4 +1,4 @@
-// What fal's models would answer: real files of the size and number that were asked for, and words.
+// Results of fal's models: real files of the requested size and number, and text.
 import sharp from "sharp";
 import type { FakeVendorServices } from "../fake-vendor.ts";
 import { createTestVideo, drawTestImage, type MaskConvention, repaintMasked, sizeOfRatio } from "../result-files.ts";
@@ -15,7 +15,7 @@ const PRESETS: Record<string, [number, number]> = {
   landscape_16_9: [1024, 576],
 };
 
-/** How each endpoint with a mask means it. The one of OpenAI's model looks at what can be seen through. */
+/** The mask convention of each endpoint. The one of OpenAI's model uses transparency. */
 const MASKS: Record<string, MaskConvention> = {
   "fal-ai/flux-pro/v1/fill": "white",
   "fal-ai/flux-pro/v1/erase": "white",
@@ -49,7 +49,7 @@ const fileOf = async ({ shop: services }: ResultDependencies, bytes: Buffer) => 
   return { url, width, height, content_type, file_name: "result", file_size: bytes.length };
 };
 
-/** The first picture of the request, and the mask that lies over it. */
+/** The first image of the request, and its mask. */
 async function sources(input: Input, { open }: ResultDependencies) {
   const [first] = [input.image_url, (input.image_urls as string[] | undefined)?.[0]].flatMap((url) => text(url) ?? []);
   const mask = text(input.mask_url) ?? text(input.mask_image_url);
@@ -134,7 +134,7 @@ export async function renderResult(
     return { output: JSON.stringify(answer), usage: { total_tokens: 10 } };
   }
   if (endpoint === "fal-ai/moondream3-preview/caption") {
-    return { output: `A plain picture, said in a ${input.length ?? "normal"} way.`, finish_reason: "stop" };
+    return { output: `A plain image, said in a ${input.length ?? "normal"} way.`, finish_reason: "stop" };
   }
   if (endpoint.startsWith("fal-ai/wan/v2.2-5b")) {
     return {
@@ -156,7 +156,7 @@ export async function renderResult(
   return { images: made, seed: input.seed ?? 1, prompt: input.prompt ?? "" };
 }
 
-/** The black picture that open models show where they do not want to. */
+/** The black image that open models show where they do not want to. */
 export const renderFlaggedResult = async (input: Input, works: ResultDependencies) => {
   const black = await sharp({ create: { width: 64, height: 64, channels: 3, background: "#000000" } })
     .png()

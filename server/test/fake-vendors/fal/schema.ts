@@ -1,5 +1,5 @@
-// What fal's endpoints take, read from the map of types that its own client comes with: the best list of field names there
-// is. An input is held against it as fal's own validation would.
+// The inputs of fal's endpoints, from the type definitions of its own client, the best list of field names available.
+// Inputs are validated as fal does.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -11,7 +11,7 @@ const EXTRA_ENDPOINTS: Record<string, string> = {
   "fal-ai/flux-pro/v1/erase":
     "{\n image_url: string | Blob | File;\n mask_url: string | Blob | File;\n dilate_pixels?: number;\n};",
 };
-/** Bounds that the map has in words only. */
+/** Bounds that the type definitions only have in comments. */
 const BOUNDS: Record<string, [least: number, most: number]> = {
   num_images: [1, 8],
   mask_expansion: [0, 50],
@@ -52,7 +52,7 @@ const fieldsOf = (type: string): Map<string, Field> =>
 export const isKnownEndpoint = (endpoint: string) => endpoint in EXTRA_ENDPOINTS || endpoints.has(endpoint);
 export const endpointIds = () => [...endpoints.keys(), ...Object.keys(EXTRA_ENDPOINTS)];
 
-/** Whether the endpoint tells of a picture that it did not want to show. */
+/** Whether the endpoint reports an image that its safety checker withheld. */
 export const hasSafetyChecker = (endpoint: string) =>
   resolve(endpoints.get(endpoint)?.output ?? "").includes("has_nsfw_concepts");
 

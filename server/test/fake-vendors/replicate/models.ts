@@ -1,11 +1,11 @@
-// The models of the stand-in for Replicate: what input each takes, to the letter, and what it makes of it.
+// The models of the fake Replicate: the exact inputs of each, and its outputs.
 import sharp from "sharp";
 import { z } from "zod";
 import { createTestVideo, drawTestImage, type MaskConvention, repaintMasked, sizeOfRatio } from "../result-files.ts";
 
 export type GeneratedFile = { bytes: Uint8Array; mediaType: string };
 type Input = Record<string, unknown>;
-/** `files` reads a picture of the input; `single` models answer one address instead of a list. */
+/** `files` reads an image of the input; `single` models return one URL instead of a list. */
 type Model = {
   input: z.ZodObject;
   single: boolean;
@@ -26,7 +26,7 @@ const png = async (bytes: Promise<Uint8Array>): Promise<GeneratedFile> => ({
   mediaType: "image/png",
 });
 
-/** A picture in the colour of its words and in the shape that was asked for. */
+/** An image in the colour of its prompt and in the requested shape. */
 const drawn = (input: Input, index = 0) => {
   const shape = String(input.aspect_ratio ?? "1:1");
   const [width, height] = sizeOfRatio(/^\d+:\d+$/.test(shape) ? shape : "1:1");
@@ -39,16 +39,16 @@ const several = (field: string) => (input: Input) =>
 const repainted =
   (means: MaskConvention): Model["make"] =>
   async (input, files) => {
-    const [[picture], [mask]] = await Promise.all([files("image"), files("mask")]);
-    if (!picture || !mask) return one(input);
-    return [await png(repaintMasked(picture, mask, means, String(input.prompt ?? "erased")))];
+    const [[image], [mask]] = await Promise.all([files("image"), files("mask")]);
+    if (!image || !mask) return one(input);
+    return [await png(repaintMasked(image, mask, means, String(input.prompt ?? "erased")))];
   };
 
 async function cutOut(_: Input, files: (field: string) => Promise<Uint8Array[]>): Promise<GeneratedFile[]> {
-  const [picture] = await files("image");
-  const { width, height } = await sharp(picture!).metadata();
+  const [image] = await files("image");
+  const { width, height } = await sharp(image!).metadata();
   const clear = { create: { width, height, channels: 4 as const, background: { r: 0, g: 0, b: 0, alpha: 0 } } };
-  const middle = await sharp(picture!)
+  const middle = await sharp(image!)
     .resize(Math.ceil(width / 2), Math.ceil(height / 2), { fit: "fill" })
     .png()
     .toBuffer();
@@ -63,8 +63,8 @@ async function cutOut(_: Input, files: (field: string) => Promise<Uint8Array[]>)
 }
 
 async function masked(_: Input, files: (field: string) => Promise<Uint8Array[]>): Promise<GeneratedFile[]> {
-  const [picture] = await files("image");
-  const { width, height } = await sharp(picture!).metadata();
+  const [image] = await files("image");
+  const { width, height } = await sharp(image!).metadata();
   const white = await sharp({
     create: { width: Math.ceil(width / 2), height: Math.ceil(height / 2), channels: 3, background: "#fff" },
   })
@@ -82,12 +82,12 @@ async function masked(_: Input, files: (field: string) => Promise<Uint8Array[]>)
 }
 
 async function enlarged(input: Input, files: (field: string) => Promise<Uint8Array[]>): Promise<GeneratedFile[]> {
-  const [picture] = await files("image");
+  const [image] = await files("image");
   const factor = Number(String(input.upscale_factor ?? "x2").slice(1));
-  const { width } = await sharp(picture!).metadata();
+  const { width } = await sharp(image!).metadata();
   return [
     await png(
-      sharp(picture!)
+      sharp(image!)
         .resize(width * factor)
         .png()
         .toBuffer(),

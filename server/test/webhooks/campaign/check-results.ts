@@ -1,7 +1,7 @@
-// The words in which the campaigns of webhooks tell what they found.
+// Helpers for the results of the webhook campaigns.
 import type { CheckResult } from "../../support/campaign.ts";
 
-/** Holds where nothing is wrong; tells the first few things that are. */
+/** Passes if there are no problems; otherwise reports the first few. */
 export const expectNone = (promise: string, wrong: string[], looked: number): CheckResult => ({
   promise,
   holds: wrong.length === 0 && looked > 0,

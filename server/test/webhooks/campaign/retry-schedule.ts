@@ -1,5 +1,5 @@
-// The whole schedule on the real engine, scaled down: three receivers that never take anything get every attempt, and the
-// measured times stand beside those that the pure function says.
+// The whole retry schedule on the real engine, scaled down: three receivers that never accept get every attempt, and
+// the measured times are compared with the computed ones.
 import { retryDelaySeconds } from "../../../src/webhooks/retry-schedule.ts";
 import { createHttpCaller } from "../../support/api-caller.ts";
 import type { CampaignReport, CheckResult, Log } from "../../support/campaign.ts";
@@ -9,7 +9,7 @@ import { expectNone } from "./check-results.ts";
 
 const RECEIVERS = 3;
 const ATTEMPTS = 10;
-/** What sending, writing down and waking take, on a machine that does other things too. */
+/** Time for sending, storing and waking on a loaded machine. */
 const TOLERANCE_MS = 1_500;
 
 export async function retryScheduleCampaign(scale: number, log: Log): Promise<CampaignReport> {

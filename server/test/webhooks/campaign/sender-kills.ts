@@ -18,7 +18,7 @@ import { expectAtLeast, expectNone } from "./check-results.ts";
 type Size = { runs: number; kills: number; perSecond: number };
 
 const RECEIVERS = 4;
-/** What each message of a script meets before it is taken, attempt by attempt. */
+/** The responses to each message of a script before it is accepted, attempt by attempt. */
 const RESPONSE_SCRIPTS: ScriptedResponse[][] = [
   [],
   [500],
@@ -88,7 +88,7 @@ async function postAll(
   return Promise.all(posts);
 }
 
-/** As a good client does: one key, asked again until there is an answer. Every seventh run fails. */
+/** One idempotency key, retried until there is a response. Every seventh run fails. */
 async function postOne(
   world: TestEnvironment,
   webhook_url: string,

@@ -56,7 +56,7 @@ export async function unresponsiveReceiverCampaign(size: Size, log: Log): Promis
 const formatLatencies = (values: number[]) =>
   `p50 ${Math.round(percentile(values, 0.5))} ms, p99 ${Math.round(percentile(values, 0.99))} ms, of ${values.length}`;
 
-/** Real runs that end at once, at a steady rate; from the moment that they ended to the moment that somebody was told. */
+/** Real runs that end at once, at a steady rate; measures the time from their end to the delivery. */
 async function measureLatencies(
   world: TestEnvironment,
   receiver: WebhookReceiver,
