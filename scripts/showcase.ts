@@ -1,5 +1,5 @@
 // `npm run showcase`: starts everything, makes one real result of every operation with the sandbox vendor, and puts them
-// on one sheet, docs/pictures/showcase.png. It fails when an operation is missing from it.
+// on one sheet, docs/images/showcase.png. It fails when an operation is missing from it.
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -46,7 +46,7 @@ async function waitUntilEnded(runId: string): Promise<any> {
   }
 }
 
-const addCard = (name: string, says: string, shown: { picture?: Buffer; text?: string }) => {
+const addCard = (name: string, says: string, shown: { image?: Buffer; text?: string }) => {
   cards.push({ name, says, ...shown });
   console.log(`${String(cards.length).padStart(2)}  ${name}`);
 };
@@ -55,20 +55,20 @@ const addCard = (name: string, says: string, shown: { picture?: Buffer; text?: s
 async function showRunOperation(name: string, path: string, body: Body, says: string): Promise<any> {
   const answer = await ask("POST", path, body instanceof FormData ? body : { sync: true, ...body });
   const run = await waitUntilEnded(answer.run_id ?? answer.data?.run_id ?? answer.runId);
-  addCard(name, says, { picture: await download(run.image_url) });
+  addCard(name, says, { image: await download(run.image_url) });
   return run;
 }
 
 /** An operation that answers the image itself. */
 async function showBytesOperation(name: string, path: string, body: Body, says: string): Promise<string> {
   const response = await send("POST", path, body);
-  addCard(name, says, { picture: Buffer.from(await response.arrayBuffer()) });
+  addCard(name, says, { image: Buffer.from(await response.arrayBuffer()) });
   return response.headers.get("x-run-id")!;
 }
 
 const fileForm = (bytes: Buffer, fields: Record<string, string> = {}) => {
   const form = new FormData();
-  form.set("file", new Blob([new Uint8Array(bytes)], { type: "image/png" }), "picture.png");
+  form.set("file", new Blob([new Uint8Array(bytes)], { type: "image/png" }), "image.png");
   for (const [field, value] of Object.entries(fields)) form.set(field, value);
   return form;
 };
@@ -99,15 +99,15 @@ async function showGeneration() {
     await ask("POST", "/runs/generate", { prompt: "a meadow in spring with a tree", ...SIZE, seed: 8, sync: true })
   ).run_id;
   const still = await ask("POST", "/upload", fileForm(await drawn(STILL_LIFE)));
-  addCard("images.upload", "a file of one's own", { picture: await download(still.data.image_url) });
+  addCard("images.upload", "a file of one's own", { image: await download(still.data.image_url) });
   const mask = await ask("POST", "/upload", fileForm(await drawn(MASK), { isMask: "true", parent_id: meadow }));
-  addCard("images.uploadMask", "white is what changes", { picture: await download(mask.data.image_url) });
+  addCard("images.uploadMask", "white is what changes", { image: await download(mask.data.image_url) });
   return { sea: sea.run_id as string, meadow: meadow as string, still: still.data.run_id, mask: mask.data.run_id };
 }
 
-type Pictures = Awaited<ReturnType<typeof showGeneration>>;
+type Images = Awaited<ReturnType<typeof showGeneration>>;
 
-async function makeEdits({ sea, meadow, mask }: Pictures): Promise<void> {
+async function makeEdits({ sea, meadow, mask }: Images): Promise<void> {
   const edit = (name: string, path: string, prompt: string, more: object) =>
     showRunOperation(`images.edit.${name}`, `/edits/${path}`, { prompt, seed: 3, ...more }, prompt);
   await edit("vendora", "vendora", "make it night", { run_id: sea });
@@ -120,7 +120,7 @@ async function makeEdits({ sea, meadow, mask }: Pictures): Promise<void> {
     "images.reframe",
     "/edits/reframe",
     { run_id: sea, aspect_ratio: "21:9" },
-    "the first picture, 21:9",
+    "the first image, 21:9",
   );
   const large = await showRunOperation(
     "images.upscale",
@@ -131,7 +131,7 @@ async function makeEdits({ sea, meadow, mask }: Pictures): Promise<void> {
   cards.at(-1)!.says += `${large.outputs[0].width} x ${large.outputs[0].height}`;
 }
 
-async function showCombination({ sea, meadow, still }: Pictures): Promise<void> {
+async function showCombination({ sea, meadow, still }: Images): Promise<void> {
   const sources = { run_ids: [meadow, sea] };
   await showRunOperation(
     "images.combine",
@@ -162,14 +162,14 @@ async function showCombination({ sea, meadow, still }: Pictures): Promise<void> 
   await showRunOperation("images.reference", "/runs/reference", reference, "@postcard in the desert");
 }
 
-async function showSegmentation({ still }: Pictures): Promise<string> {
+async function showSegmentation({ still }: Images): Promise<string> {
   await showBytesOperation(
     "images.segmentImage",
     "/edits/segment",
     { run_id: still, prompt: "the red circle" },
     "the red circle",
   );
-  await showBytesOperation("images.removeBackground", "/edits/remove-bg", { run_id: still }, "answers the picture");
+  await showBytesOperation("images.removeBackground", "/edits/remove-bg", { run_id: still }, "answers the image");
   await showRunOperation(
     "images.backgroundRemove",
     "/edits/background-remove",
@@ -182,7 +182,7 @@ async function showSegmentation({ still }: Pictures): Promise<string> {
   return run.run_id;
 }
 
-async function makeVideo({ sea }: Pictures): Promise<void> {
+async function makeVideo({ sea }: Images): Promise<void> {
   const body = { source_run_id: sea, prompt: "rain falls", duration: 2, fps: 12 };
   const run = await waitUntilEnded((await ask("POST", "/runs/video", body)).run_id);
   const file = join(folder, "video.mp4");
@@ -193,12 +193,12 @@ async function makeVideo({ sea }: Pictures): Promise<void> {
     encoding: "buffer",
     maxBuffer: 32 * 1024 * 1024,
   });
-  addCard("generateVideo", "rain falls, a frame of two seconds", { picture: stdout });
+  addCard("generateVideo", "rain falls, a frame of two seconds", { image: stdout });
 }
 
-async function showTextOperations({ sea }: Pictures, extraction: string): Promise<void> {
+async function showTextOperations({ sea }: Images, extraction: string): Promise<void> {
   const { description, tags } = await ask("POST", "/images/describe", { run_id: sea, sync: true });
-  addCard("images.describe", "the first picture in words", { text: `${description}\n${tags.slice(0, 6).join(", ")}` });
+  addCard("images.describe", "the first image in words", { text: `${description}\n${tags.slice(0, 6).join(", ")}` });
   const enhanced = await ask("POST", "/prompts/enhance", { prompt: "a fox", seed: 2, sync: true });
   addCard("prompts.enhance", "a fox", { text: enhanced.enhanced_prompt });
   const { layers } = (await ask("GET", `/runs/${extraction}/layers`)).data;
@@ -222,7 +222,7 @@ async function showTextOperations({ sea }: Pictures, extraction: string): Promis
   addCard("prompts.delete", "and gone", { text: `Fox is deleted.\n${left} prompts are left.` });
 }
 
-async function showRunOperations({ sea }: Pictures): Promise<void> {
+async function showRunOperations({ sea }: Images): Promise<void> {
   const run = await ask("GET", `/runs/${sea}`);
   addCard("runs.get", "the first run", {
     text: `${run.run_type}\n${run.status}\nmodel ${run.model}\nprovider ${run.provider}`,
@@ -240,7 +240,7 @@ async function showRunOperations({ sea }: Pictures): Promise<void> {
   const estimate = await ask("POST", "/runs/estimate", { operation: "images.generate", input });
   const basis = estimate.basis.map((each: any) => `${each.quantity} x ${each.what} at ${each.unit_price}`);
   const amount = estimate.known ? `${estimate.amount} ${estimate.currency}` : "not known";
-  addCard("runs.estimate", "four pictures by the sandbox", { text: [amount, ...basis].join("\n") });
+  addCard("runs.estimate", "four images by the sandbox", { text: [amount, ...basis].join("\n") });
   const open = await ask("POST", "/runs/generate", { prompt: "[sandbox:never] x", ...SIZE });
   await ask("POST", `/runs/${open.run_id}/cancel`);
   const headers = { authorization: `Bearer ${gesso.key}`, prefer: "wait=30" };
@@ -253,13 +253,13 @@ async function showRunOperations({ sea }: Pictures): Promise<void> {
 }
 
 try {
-  const pictures = await showGeneration();
-  await makeEdits(pictures);
-  await showCombination(pictures);
-  const extraction = await showSegmentation(pictures);
-  await makeVideo(pictures);
-  await showTextOperations(pictures, extraction);
-  await showRunOperations(pictures);
+  const images = await showGeneration();
+  await makeEdits(images);
+  await showCombination(images);
+  const extraction = await showSegmentation(images);
+  await makeVideo(images);
+  await showTextOperations(images, extraction);
+  await showRunOperations(images);
   const missing = operations.filter(({ name }) => !cards.some((card) => card.name === name)).map(({ name }) => name);
   if (missing.length > 0) throw new Error(`not on the sheet: ${missing.join(", ")}`);
   const sheet = await renderContactSheet("Gesso: every operation once, by the sandbox vendor", cards);
