@@ -40,9 +40,10 @@ beforeAll(async () => {
   mkdirSync(join(ROOT, "sdk/.gesso"), { recursive: true });
   folder = mkdtempSync(join(ROOT, "sdk/.gesso/samples-"));
   gesso = await startGesso({ dataDir: folder, port: await freePort(), ephemeral: true, log: () => {} });
-  const picture = (background: string) => sharp({ create: { width: 64, height: 64, channels: 3, background } }).png();
-  await picture("#a62").toFile(join(folder, "desk.png"));
-  await picture("#fff").toFile(join(folder, "mask.png"));
+  const solidImage = (background: string) =>
+    sharp({ create: { width: 64, height: 64, channels: 3, background } }).png();
+  await solidImage("#a62").toFile(join(folder, "desk.png"));
+  await solidImage("#fff").toFile(join(folder, "mask.png"));
 }, 90_000);
 
 afterAll(async () => {
@@ -55,15 +56,15 @@ const run = (file: string, ...parameters: string[]) =>
   promisify(execFile)(process.execPath, [file, ...parameters], { cwd: folder, env: environment(), timeout: 60_000 });
 
 /** Starts a program and waits for the address that it prints. */
-const start = (file: string): Promise<{ url: string; said: () => string }> =>
+const start = (file: string): Promise<{ url: string; output: () => string }> =>
   new Promise((resolve, reject) => {
     const program = spawn(process.execPath, [join(ROOT, file), "0"], { env: environment() });
     programs.push(program);
-    let said = "";
+    let output = "";
     program.stdout.on("data", (chunk) => {
-      said += chunk;
-      const url = /http:\S+/.exec(said)?.[0];
-      if (url) resolve({ url, said: () => said });
+      output += chunk;
+      const url = /http:\S+/.exec(output)?.[0];
+      if (url) resolve({ url, output: () => output });
     });
     program.stderr.on("data", (chunk) => reject(new Error(String(chunk))));
   });
@@ -87,7 +88,7 @@ describe("[SDK-1] every sample works", () => {
 });
 
 describe("every example works", () => {
-  it("node-script.ts saves a picture", async () => {
+  it("node-script.ts saves a solidImage", async () => {
     const { stdout } = await run(join(ROOT, "examples/node-script.ts"), "a red boat", "boat.png");
     expect(stdout).toContain("boat.png is from run");
     expect((await sharp(join(folder, "boat.png")).metadata()).width).toBe(256);
@@ -102,23 +103,23 @@ describe("every example works", () => {
     const started = await post("a boat");
     expect(started.status).toBe(202);
     const { run_id } = (await started.json()) as { run_id: string };
-    const told = await GET(new Request(`http://page.example/api?run_id=${run_id}`));
-    expect(await told.json()).toMatchObject({ status: expect.any(String) });
+    const response = await GET(new Request(`http://page.example/api?run_id=${run_id}`));
+    expect(await response.json()).toMatchObject({ status: expect.any(String) });
     expect((await post("")).status).toBe(400);
   }, 30_000);
 
   it("express-webhook.ts believes what is signed, once, and nothing else", async () => {
-    const { url, said } = await start("examples/express-webhook.ts");
+    const { url, output } = await start("examples/express-webhook.ts");
     const body = JSON.stringify({ type: "run.completed", timestamp: "2026-11-15T04:00:00Z", data: { run_id: "r1" } });
     const send = (headers: Record<string, string>) => fetch(url, { method: "POST", body, headers });
     const headers = await generateTestHeaders(body, SECRET);
     expect((await send(headers)).status).toBe(204);
     expect((await send(headers)).status).toBe(204);
     expect((await send({ ...headers, "webhook-signature": "v1,AAAA" })).status).toBe(400);
-    expect(said().match(/run\.completed r1/g)).toHaveLength(1);
+    expect(output().match(/run\.completed r1/g)).toHaveLength(1);
   }, 30_000);
 
-  it("browser-page.html makes a picture without a key, through browser-server.ts", async () => {
+  it("browser-page.html makes a solidImage without a key, through browser-server.ts", async () => {
     await run(join(ROOT, "sdk/build.ts"));
     const { url } = await start("examples/browser-server.ts");
     expect((await fetch(`${url}/gesso/api/v1/runs`)).status).toBe(403);
