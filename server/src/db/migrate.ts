@@ -1,5 +1,5 @@
-// Brings a database to this version: plain SQL files in order, each once, forward only. Two processes may start at the
-// same moment; one migrates, the other waits.
+// Migrates a database to this version: plain SQL files in order, each once, forward only. An advisory lock lets one process
+// migrate while the others that start at the same time wait.
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import pg from "pg";
@@ -8,7 +8,7 @@ const FOLDER = new URL("../../migrations/", import.meta.url);
 const MIGRATION_LOCK = 7_788_001;
 const DAYS_AHEAD = 8;
 
-/** `url` is the owner's. Whoever works with the tables, by `workingUrl`, is allowed to take the roles that it works in. */
+/** Migrates as the owner of the tables (`url`), and lets the user of `applicationUrl` assume the application roles. */
 export async function migrate(url: string, applicationUrl = url): Promise<string[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -18,29 +18,27 @@ export async function migrate(url: string, applicationUrl = url): Promise<string
     const applied = new Map(
       (await client.query("select name, sha256 from schema_migrations")).rows.map((row) => [row.name, row.sha256]),
     );
-    const fresh: string[] = [];
-    for (const { name, sql, sha256 } of await readMigrations()) {
-      if (applied.get(name) === sha256) continue;
+    const migrations = await readMigrations();
+    const unknown = [...applied.keys()].filter((name) => !migrations.some((migration) => migration.name === name));
+    if (unknown.length > 0) throw new Error(`the database was migrated by another version (${unknown.join(", ")})`);
+    const pending = migrations.filter(({ name, sha256 }) => applied.get(name) !== sha256);
+    for (const { name, sql, sha256 } of pending) {
       if (applied.has(name)) throw new Error(`migration ${name} was changed after it had been applied`);
       await client.query(`begin; ${sql}; insert into schema_migrations values ('${name}', '${sha256}'); commit`);
-      fresh.push(name);
     }
-    const known = new Set((await readMigrations()).map(({ name }) => name));
-    const newer = [...applied.keys()].filter((name) => !known.has(name));
-    if (newer.length > 0) throw new Error(`the database was migrated by a newer version (${newer.join(", ")})`);
-    if (fresh.length > 0) await client.query("select raise_walls()");
+    if (pending.length > 0) await client.query("select apply_row_level_security()");
     await grantRoles(client, applicationUrl);
-    await client.query("select make_partitions((now() at time zone 'UTC')::date - 1, $1)", [DAYS_AHEAD]);
-    return fresh;
+    await client.query("select create_partitions((now() at time zone 'UTC')::date - 1, $1)", [DAYS_AHEAD]);
+    return pending.map(({ name }) => name);
   } finally {
     await client.end();
   }
 }
 
 async function grantRoles(client: pg.Client, applicationUrl: string): Promise<void> {
-  const worker = decodeURIComponent(URL.parse(applicationUrl)?.username ?? "");
-  if (worker === "" || worker === client.user) return;
-  await client.query(`grant gesso_app, gesso_system to ${pg.escapeIdentifier(worker)}`);
+  const user = decodeURIComponent(URL.parse(applicationUrl)?.username ?? "");
+  if (user === "" || user === client.user) return;
+  await client.query(`grant gesso_app, gesso_system to ${pg.escapeIdentifier(user)}`);
 }
 
 async function readMigrations() {

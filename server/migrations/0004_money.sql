@@ -1,0 +1,188 @@
+-- Money, in whole micro-dollars (a millionth of a US dollar), so that every sum is exact.
+--
+-- Double-entry ledger: a transfer moves an amount from one account to another, so the entries of each transfer sum to
+-- zero. Each tenant has its own accounts, except the last two, which belong to the installation:
+--   available  prepaid balance that no run has reserved; only prepaid tenants have it
+--   credit     the same for tenants without a balance: it only falls, and shows what they used
+--   reserved   reserved by open runs
+--   spent      cost of completed runs
+--   outside    source of top-ups and of payments to providers
+--   waste      charges of providers, certain or possible, for which a caller got nothing
+-- A run has at most one transfer of each kind. An amount of zero has no transfer.
+
+create table transfers (
+  cause_id uuid not null,
+  kind text not null,
+  tenant_id uuid not null,
+  from_account text not null,
+  to_account text not null,
+  amount bigint not null check (amount > 0),
+  created_at timestamptz not null default now(),
+  primary key (cause_id, kind),
+  check ((kind, from_account, to_account) in (
+    ('reserve', 'available', 'reserved'), ('reserve', 'credit', 'reserved'),
+    ('settle', 'reserved', 'spent'), ('settle', 'credit', 'spent'),
+    ('release', 'reserved', 'available'), ('release', 'reserved', 'credit'),
+    ('waste', 'outside', 'waste'),
+    ('topup', 'outside', 'available'), ('topup', 'available', 'outside')))
+) partition by range (cause_id);
+
+create function forbid_transfer_changes() returns trigger language plpgsql as $$
+begin
+  raise exception 'transfer % of %: transfers are never changed', old.kind, old.cause_id
+    using errcode = 'check_violation';
+end $$;
+
+create trigger forbid_transfer_changes before update or delete on transfers
+  for each row execute function forbid_transfer_changes();
+
+create view entries as
+  select cause_id, kind, tenant_id, from_account as account, -amount as amount, created_at from transfers
+  union all
+  select cause_id, kind, tenant_id, to_account, amount, created_at from transfers;
+
+-- Spending limits of a tenant (nil holder id), an API key or a token, and what is used of them. A row exists only
+-- where a limit was set, so the requests of a tenant without limits do not contend for one row. The used amounts
+-- include open reservations and count in the day and month in which a run was accepted.
+create table budgets (
+  tenant_id uuid not null,
+  holder_id uuid not null default '00000000-0000-0000-0000-000000000000',
+  is_prepaid boolean not null default false,
+  available bigint not null default 0,
+  day_limit bigint check (day_limit >= 0),
+  month_limit bigint check (month_limit >= 0),
+  total_limit bigint check (total_limit >= 0),
+  day date not null default '2000-01-01',
+  day_used bigint not null default 0,
+  month date not null default '2000-01-01',
+  month_used bigint not null default 0,
+  total_used bigint not null default 0,
+  is_limited boolean not null generated always as
+    (is_prepaid or day_limit is not null or month_limit is not null or total_limit is not null) stored,
+  ends_at timestamptz,
+  -- A prepaid tenant gets one `credits.low` event per top-up, when the balance falls below the threshold.
+  low_threshold bigint,
+  low_notified_at timestamptz,
+  primary key (tenant_id, holder_id),
+  check (not is_prepaid or available >= 0),
+  check (not is_prepaid or holder_id = '00000000-0000-0000-0000-000000000000')
+) with (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+
+-- Contains no column that changes with every run, so that those updates stay heap-only (HOT).
+create index budgets_to_watch on budgets (tenant_id) where is_prepaid and low_notified_at is null;
+
+create function day_of(moment timestamptz) returns date language sql immutable as $$
+  select (moment at time zone 'UTC')::date
+$$;
+
+create function month_of(moment timestamptz) returns date language sql immutable as $$
+  select date_trunc('month', moment at time zone 'UTC')::date
+$$;
+
+-- `reached` is the limit that refuses the amount and `reached_by` its holder; otherwise `holders` are the budgets
+-- that will count it. The row locks are held until the accepting statement commits, so a concurrent reservation is
+-- waited for and seen. Locks are acquired in the order of ids to avoid deadlocks.
+create type budget_check as (reached text, reached_by uuid, from_balance boolean, holders uuid[]);
+
+create function check_budgets(of_tenant uuid, of_holders uuid[], amount bigint) returns budget_check
+language plpgsql as $$
+declare
+  each budgets;
+  checked budget_check;
+begin
+  for each in
+    select * from budgets where tenant_id = of_tenant and holder_id = any(of_holders) and is_limited
+    order by holder_id for update
+  loop
+    checked.reached := case
+      when amount is null then 'price'
+      when each.is_prepaid and each.available < amount then 'balance'
+      when each.day_limit < amount + case when each.day = day_of(now()) then each.day_used else 0 end then 'day'
+      when each.month_limit < amount + case when each.month = month_of(now()) then each.month_used else 0 end
+        then 'month'
+      when each.total_limit < amount + each.total_used then 'total'
+    end;
+    if checked.reached is not null then
+      checked.reached_by := each.holder_id;
+      return checked;
+    end if;
+    checked.from_balance := coalesce(checked.from_balance, false) or each.is_prepaid;
+    checked.holders := checked.holders || each.holder_id;
+  end loop;
+  return checked;
+end $$;
+
+-- Reserves an amount in budgets that `check_budgets` has locked.
+create function reserve_budgets(of_tenant uuid, of_holders uuid[], amount bigint) returns uuid[] language sql as $$
+  update budgets set
+    available = available - case when is_prepaid then amount else 0 end,
+    day_used = case when day = day_of(now()) then day_used else 0 end + amount, day = day_of(now()),
+    month_used = case when month = month_of(now()) then month_used else 0 end + amount, month = month_of(now()),
+    total_used = total_used + amount
+  where tenant_id = of_tenant and holder_id = any(of_holders);
+  select of_holders
+$$;
+
+-- Returns the part of a reservation that a run did not cost, in the day and month in which the run was accepted.
+create function release_budgets(of_tenant uuid, of_holders uuid[], amount bigint, to_balance boolean,
+  accepted_at timestamptz)
+returns void language plpgsql as $$
+begin
+  perform from budgets where tenant_id = of_tenant and holder_id = any(of_holders) order by holder_id for update;
+  update budgets set
+    available = available + case
+      when to_balance and holder_id = '00000000-0000-0000-0000-000000000000' then amount else 0 end,
+    day_used = day_used - case when day = day_of(accepted_at) then amount else 0 end,
+    month_used = month_used - case when month = month_of(accepted_at) then amount else 0 end,
+    total_used = total_used - amount
+  where tenant_id = of_tenant and holder_id = any(of_holders);
+end $$;
+
+-- Applies the limits of a tenant or key (in dollars) to its budget. If nothing was limited before, the cost and
+-- reservations of this month's runs are counted now; a run that is accepted concurrently may be missed.
+create function set_budget(of_tenant uuid, of_holder uuid, limits jsonb) returns void language plpgsql as $$
+declare
+  new_day_limit constant bigint := (limits ->> 'spend_per_day')::numeric * 1000000;
+  new_month_limit constant bigint := (limits ->> 'spend_per_month')::numeric * 1000000;
+  current budgets;
+begin
+  if coalesce(new_day_limit, new_month_limit) is not null then
+    insert into budgets (tenant_id, holder_id) values (of_tenant, of_holder) on conflict do nothing;
+  end if;
+  select * into current from budgets where tenant_id = of_tenant and holder_id = of_holder for update;
+  if not found then
+    return;
+  end if;
+  if not current.is_limited then
+    current.day := day_of(now());
+    current.month := month_of(now());
+    select coalesce(sum(amount) filter (where day_of(accepted_at) = current.day), 0), coalesce(sum(amount), 0)
+    into current.day_used, current.month_used
+    from (
+      select runs.created_at as accepted_at,
+        coalesce(open_runs.reserved, (runs.cost ->> 'amount')::numeric * 1000000) as amount
+      from runs left join open_runs using (run_id)
+      where runs.tenant_id = of_tenant and runs.run_id >= uuid_floor(current.month::timestamp at time zone 'UTC')
+        and (of_holder = '00000000-0000-0000-0000-000000000000' or runs.key_id = of_holder)
+    ) as this_month;
+  end if;
+  update budgets set day_limit = new_day_limit, month_limit = new_month_limit,
+    day = current.day, day_used = current.day_used, month = current.month, month_used = current.month_used
+  where tenant_id = of_tenant and holder_id = of_holder;
+end $$;
+
+-- A trigger, so that every writer of limits also changes the budget.
+create function sync_budget_limits() returns trigger language plpgsql as $$
+begin
+  if tg_table_name = 'tenants' then
+    perform set_budget(new.tenant_id, '00000000-0000-0000-0000-000000000000', new.limits);
+  else
+    perform set_budget(new.tenant_id, new.key_id, new.limits);
+  end if;
+  return null;
+end $$;
+
+create trigger sync_budget_limits after insert or update of limits on tenants
+  for each row execute function sync_budget_limits();
+create trigger sync_budget_limits after insert or update of limits on api_keys
+  for each row execute function sync_budget_limits();
