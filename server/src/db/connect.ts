@@ -1,8 +1,9 @@
-// The way to PostgreSQL. Statements are prepared by name, so that the hot ones are planned once per connection, and a
-// lost database becomes one fault that callers can wait out.
+// The connection pool of PostgreSQL. Statements are prepared by name, so that each is planned once per connection. A lost
+// database becomes one fault, after which callers can retry.
 import pg from "pg";
 import { z } from "zod";
 import { Fault } from "../faults.ts";
+import { bindParameters, type Statement, statement } from "./statement.ts";
 import { prepareTenantScope, tenantScopedQuery } from "./tenant-scoped-query.ts";
 
 export const DatabaseEnv = z.object({
@@ -18,15 +19,17 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
 export type DatabaseRow = Record<string, unknown>;
 export type Database = {
-  /** The same, in the name of one tenant: the database shows it nothing of any other. */
+  /** The same database under row-level security: statements see and change only rows of this tenant. */
   forTenant(tenantId: string): Database;
-  /** Runs one statement, prepared under `name`. */
+  /** Runs one statement with its parameters by name. */
+  execute<P, R>(statement: Statement<P, R>, ...values: keyof P extends never ? [] : [values: NoInfer<P>]): Promise<R[]>;
+  /** Runs SQL that `npm run check` has not verified, with positional parameters. Only for tests. */
   query<R = DatabaseRow>(name: string, text: string, values?: unknown[]): Promise<R[]>;
-  /** Hears of notifications until closed; comes back by itself after a lost connection. */
+  /** Receives notifications (LISTEN/NOTIFY) until closed; reconnects after a lost connection. */
   listen(channel: string, onNotification: (payload: string) => void): Promise<() => Promise<void>>;
-  /** How long the oldest question that still waits for a connection has waited, in milliseconds. */
+  /** How long the oldest statement that still waits for a connection has waited, in milliseconds. */
   poolWaitMs(): number;
-  /** Throws when the database does not answer. */
+  /** Throws if the database is unavailable. */
   ping(): Promise<void>;
   close(): Promise<void>;
 };
@@ -43,18 +46,21 @@ const isUnavailable = (thrown: unknown) => {
 
 type ConnectionSettings = Pick<z.output<typeof DatabaseEnv>, "DATABASE_URL" | "DATABASE_POOL">;
 
-/** `role` is what statements that name no tenant are run as; null for whoever looks before there are roles. */
+const PING = statement("database.ping", "select 1 as ok");
+
+/** Statements without a tenant run as `role`; null before the migration that creates the roles. */
 export function connectDatabase(env: ConnectionSettings, role: string | null = "gesso_system"): Database {
   const pool = new pg.Pool({
     connectionString: env.DATABASE_URL,
     max: env.DATABASE_POOL,
-    // A burst waits its turn for a connection; only what waits longer is turned away.
+    // A burst waits for a connection; a statement that waits longer fails.
     connectionTimeoutMillis: 5000,
     statement_timeout: 10_000,
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
-    // Every statement names its partition by a parameter: planning it anew each time would cost more than running it. A
-    // plan outlives the moment that it was made in, so tables that are empty now must not seduce it to read them whole.
+    // Generic plans: every statement selects its partition by a parameter, and planning it each time would cost more than
+    // running it. A plan outlives the table sizes it was made for, so sequential scans of tables that are empty at that time
+    // are disabled.
     options: `-c plan_cache_mode=force_generic_plan -c enable_seqscan=off${role === null ? "" : ` -c role=${role}`}`,
     ...(role !== null && { onConnect: prepareTenantScope }),
   });
@@ -83,13 +89,19 @@ export function connectDatabase(env: ConnectionSettings, role: string | null = "
     }
   };
   const database: Database = {
+    execute: (statement, ...[values]) =>
+      runQuery({ name: statement.name, text: statement.text, values: bindParameters(statement, values) }),
     query: (name, text, values = []) => runQuery({ name, text, values }),
     forTenant: (tenantId) => ({
       ...database,
+      execute: (statement, ...[values]) => {
+        const { name, text } = statement;
+        return runQuery(tenantScopedQuery({ name, text, values: bindParameters(statement, values) }, tenantId));
+      },
       query: (name, text, values = []) => runQuery(tenantScopedQuery({ name, text, values }, tenantId)),
     }),
     poolWaitMs: waitMs,
-    ping: async () => void (await database.query("ping", "select 1")),
+    ping: async () => void (await database.execute(PING)),
     listen: (channel, onNotification) => listen(env.DATABASE_URL, channel, onNotification),
     close: () => pool.end(),
   };
@@ -110,7 +122,7 @@ async function listen(url: string, channel: string, onNotification: (payload: st
     await next.connect();
     await next.query(`listen ${channel}`);
     client = next;
-    // Notifications sent while the connection was down are lost. An empty payload tells the subscriber to look for itself.
+    // Notifications sent while the connection was down are lost. An empty payload tells the subscriber to read the tables.
     onNotification("");
   };
   const reopen = () =>
