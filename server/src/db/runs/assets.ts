@@ -1,5 +1,6 @@
-// Files that are ours, by id: for whoever reads them and for runs that use them as sources.
+// Stored files, by id.
 import type { Database } from "../connect.ts";
+import { statement } from "../statement.ts";
 import type { StoredAsset } from "./runs.ts";
 
 export type AssetRow = StoredAsset & {
@@ -9,37 +10,55 @@ export type AssetRow = StoredAsset & {
   deleted_at: Date | null;
 };
 
+const ASSET_COLUMNS =
+  "asset_id, run_id, tenant_id, role, storage_key, media_type, width, height, size_bytes, sha256, deleted_at";
+
+const FIND = statement("assets.find", `select ${ASSET_COLUMNS} from assets where asset_id = :asset_id`);
+
 export async function findAsset(db: Database, assetId: string): Promise<AssetRow | undefined> {
-  const [row] = await db.query<AssetRow>("assets.find", "select * from assets where asset_id = $1", [assetId]);
+  const [row] = await db.execute(FIND, { asset_id: assetId });
   return row;
 }
 
+const FIND_ALL = statement(
+  "assets.find_all",
+  `select ${ASSET_COLUMNS} from assets where asset_id = any(:asset_ids::uuid[]) and tenant_id = :tenant_id`,
+);
+
 export async function findAssets(db: Database, tenantId: string, assetIds: string[]): Promise<AssetRow[]> {
-  return db.query<AssetRow>(
-    "assets.findAll",
-    "select * from assets where asset_id = any($2::uuid[]) and tenant_id = $1",
-    [tenantId, assetIds],
-  );
+  return db.execute(FIND_ALL, { tenant_id: tenantId, asset_ids: assetIds });
 }
 
-/** Keeps a source that was fetched for a run. Fetching it again keeps the first. */
+const INSERT_SOURCE = statement(
+  "assets.insert_source",
+  `insert into assets (asset_id, run_id, tenant_id, role, storage_key, media_type, width, height, size_bytes, sha256)
+   values (:asset_id, :run_id, :tenant_id, :role, :storage_key, :media_type, :width, :height, :size_bytes, :sha256)
+   on conflict do nothing`,
+);
+
+/** Stores the row of a source that was fetched for a run. Idempotent: the first row stays. */
 export async function insertSourceAsset(
   db: Database,
   run: { run_id: string; tenant_id: string },
   file: StoredAsset & { storage_key: string },
 ): Promise<void> {
-  await db.query(
-    "assets.keep",
-    `insert into assets (asset_id, run_id, tenant_id, role, storage_key, media_type, width, height, size_bytes, sha256)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing`,
-    [
-      ...[file.asset_id, run.run_id, run.tenant_id, file.role, file.storage_key, file.media_type],
-      ...[file.width, file.height, file.size_bytes, file.sha256],
-    ],
-  );
+  await db.execute(INSERT_SOURCE, {
+    run_id: run.run_id,
+    tenant_id: run.tenant_id,
+    asset_id: file.asset_id,
+    role: file.role,
+    storage_key: file.storage_key,
+    media_type: file.media_type,
+    width: file.width,
+    height: file.height,
+    size_bytes: file.size_bytes,
+    sha256: file.sha256,
+  });
 }
 
-/** Takes back what was kept for a run that was never accepted. */
+const DELETE = statement("assets.delete", "delete from assets where asset_id = any(:asset_ids::uuid[])");
+
+/** Deletes the rows of sources that were stored for a run that was not accepted. */
 export async function deleteAssetRows(db: Database, assetIds: string[]): Promise<void> {
-  await db.query("assets.forget", "delete from assets where asset_id = any($1::uuid[])", [assetIds]);
+  await db.execute(DELETE, { asset_ids: assetIds });
 }

@@ -1,60 +1,71 @@
-// How offers have fared lately, as all processes see it. Only failures are written; the first success takes the row away.
+// Circuit breakers of offers, shared by all processes. Only failures are written; the first success deletes the row.
 import type { Database } from "../connect.ts";
+import { statement } from "../statement.ts";
 
 export type CircuitBreakerRow = {
   provider: string;
   upstream: string;
   failures: number;
-  /** Seconds until it may be tried again; not positive when it may. Null: it is not shut. */
-  shut_for: number | null;
+  /** Seconds until the breaker allows a probe; not positive if it does. Null: the breaker is closed. */
+  open_seconds: number | null;
 };
 
-const BREAKER_COLUMNS = `provider, upstream, failures, extract(epoch from open_until - now())::float as shut_for`;
+const BREAKER_COLUMNS = "provider, upstream, failures, extract(epoch from open_until - now())::float as open_seconds";
+
+const LIST = statement("circuit_breakers.list", `select ${BREAKER_COLUMNS} from circuit_breakers`);
 
 export async function listCircuitBreakers(db: Database): Promise<CircuitBreakerRow[]> {
-  return db.query<CircuitBreakerRow>("health.read", `select ${BREAKER_COLUMNS} from offer_health`);
+  return db.execute(LIST);
 }
 
 export type CircuitBreakerPolicy = { failures: number; seconds: number };
 
-/** One more failure. After as many as the rule says it is shut, each time twice as long; long-ago failures do not count. */
+const RECORD_FAILURE = statement(
+  "circuit_breakers.record_failure",
+  `insert into circuit_breakers as h (provider, upstream, failures) values (:provider, :upstream, 1)
+   on conflict (provider, upstream) do update set
+     failures = case when h.changed_at < now() - interval '60 seconds' and h.open_until is null then 1
+       else h.failures + 1 end,
+     openings = h.openings
+       + case when h.failures + 1 >= :max_failures and coalesce(h.open_until, now()) <= now() then 1 else 0 end,
+     open_until = case when h.failures + 1 >= :max_failures and coalesce(h.open_until, now()) <= now()
+       then now() + make_interval(secs => least(300, :seconds * power(2, least(h.openings, 8)))) else h.open_until end,
+     probe_until = null, changed_at = now()
+   returning ${BREAKER_COLUMNS}`,
+);
+
+/**
+ * Counts a failure. The breaker opens after as many failures as the policy allows, each time for twice as long; failures
+ * more than 60 seconds apart do not add up.
+ */
 export async function recordOfferFailure(
   db: Database,
   provider: string,
   upstream: string,
-  rule: CircuitBreakerPolicy,
+  { failures, seconds }: CircuitBreakerPolicy,
 ): Promise<CircuitBreakerRow> {
-  const [row] = await db.query<CircuitBreakerRow>(
-    "health.failure",
-    `insert into offer_health as h (provider, upstream, failures) values ($1, $2, 1)
-     on conflict (provider, upstream) do update set
-       failures = case when h.changed_at < now() - interval '60 seconds' and h.open_until is null then 1
-         else h.failures + 1 end,
-       openings = h.openings + case when h.failures + 1 >= $3 and coalesce(h.open_until, now()) <= now() then 1 else 0 end,
-       open_until = case when h.failures + 1 >= $3 and coalesce(h.open_until, now()) <= now()
-         then now() + make_interval(secs => least(300, $4 * power(2, least(h.openings, 8)))) else h.open_until end,
-       probe_until = null, changed_at = now()
-     returning ${BREAKER_COLUMNS}`,
-    [provider, upstream, rule.failures, rule.seconds],
-  );
+  const [row] = await db.execute(RECORD_FAILURE, { provider, upstream, max_failures: failures, seconds });
   return row!;
 }
 
+const RECORD_SUCCESS = statement(
+  "circuit_breakers.record_success",
+  "delete from circuit_breakers where provider = :provider and upstream = :upstream",
+);
+
 export async function recordOfferSuccess(db: Database, provider: string, upstream: string): Promise<void> {
-  await db.query("health.success", "delete from offer_health where provider = $1 and upstream = $2", [
-    provider,
-    upstream,
-  ]);
+  await db.execute(RECORD_SUCCESS, { provider, upstream });
 }
 
-/** One request may go out to see whether it works again; whoever gets this right must send. */
+const CLAIM_PROBE = statement(
+  "circuit_breakers.claim_probe",
+  `update circuit_breakers set probe_until = now() + make_interval(secs => :seconds)
+   where provider = :provider and upstream = :upstream and open_until <= now() and coalesce(probe_until, now()) <= now()
+   returning provider`,
+);
+
+/** Claims the one request that probes an open breaker; a caller that gets true must send it. */
 export async function claimProbe(db: Database, provider: string, upstream: string, seconds: number): Promise<boolean> {
-  const rows = await db.query(
-    "health.probe",
-    `update offer_health set probe_until = now() + make_interval(secs => $3)
-     where provider = $1 and upstream = $2 and open_until <= now() and coalesce(probe_until, now()) <= now()
-     returning provider`,
-    [provider, upstream, seconds],
-  );
+  const rows = await db.execute(CLAIM_PROBE, { provider, upstream, seconds });
   return rows.length > 0;
 }

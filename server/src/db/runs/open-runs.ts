@@ -4,79 +4,126 @@ import type { PublicFault } from "../../faults.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import type { Database } from "../connect.ts";
 import { SET_LAST_EVENT_XACT } from "../event-log.ts";
-import { RELEASE_BUDGETS, SETTLEMENT_TRANSFERS, wastedAmountSql } from "../money/ledger.ts";
+import { insertSettlementSql, releaseBudgetsSql, wastedAmountSql } from "../money/ledger.ts";
+import { statement } from "../statement.ts";
 import type { RunRow, StoredAsset, StoredRunResult } from "./runs.ts";
 
-/** A run in the hands of one engine invocation. */
+/** A run claimed by one engine invocation. */
 export type RunClaim = { run_id: string; tenant_id: string; epoch: number };
 
-/** How long a step may be silent before the run counts as lost by the engine. */
+/** How long a step may take without renewing its claim before the reconciler requeues the run. */
 const CLAIM_SECONDS = 120;
 
 export type StartedRun = Pick<RunRow, "run_id" | "tenant_id" | "user_id" | "plan" | "warnings"> & {
   deadline_at: Date;
-  /** What earlier invocations of this run have already made, by job, and who made it. */
-  made: Record<string, { files: StoredAsset[]; data?: JsonObject; provider: string; upstream: string }>;
+  /** Outputs of earlier invocations of this run by request index, with the offer that produced them. */
+  earlier_outputs: Record<string, { files: StoredAsset[]; data?: JsonObject; provider: string; upstream: string }>;
 };
 
+const START = statement(
+  "open_runs.start",
+  `with claim as (
+     update open_runs
+     set started_at = coalesce(started_at, now()), claim_expires_at = now() + make_interval(secs => :claim_seconds),
+       requeue_count = 0
+     where run_id = :run_id and epoch = :epoch returning run_id, deadline_at
+   ), started as (
+     update runs set status = 'processing', progress = 0.01, started_at = now(), phase = 'submitting', ${SET_LAST_EVENT_XACT}
+     where run_id = :run_id and status = 'queued' and exists (select from claim)
+     returning run_id, tenant_id, last_event_xact
+   ), event as (
+     insert into events (run_id, event_id, tenant_id, type, xact)
+     select run_id, :event_id, tenant_id, 'run.processing', last_event_xact from started
+   )
+   select runs.run_id, runs.tenant_id, runs.user_id, runs.plan, runs.warnings, claim.deadline_at,
+     (select coalesce(jsonb_object_agg(request_index,
+        output || jsonb_build_object('provider', provider, 'upstream', upstream)), '{}')
+      from planned_requests where planned_requests.run_id = :run_id and output is not null) as earlier_outputs
+   from runs join claim using (run_id) where runs.run_id = :run_id`,
+).columns<Pick<StartedRun, "earlier_outputs">>();
+
+/** Undefined if the claim is lost. */
 export async function startClaimedRun(db: Database, claim: RunClaim, eventId: string): Promise<StartedRun | undefined> {
-  const [row] = await db.query<StartedRun>(
-    "open.begin",
-    `with mine as (
-       update open_runs
-       set started_at = coalesce(started_at, now()), alive_until = now() + make_interval(secs => $4), resends = 0
-       where run_id = $1 and epoch = $2 returning run_id, deadline_at
-     ), started as (
-       update runs set status = 'processing', progress = 0.01, started_at = now(), phase = 'submitting', ${SET_LAST_EVENT_XACT}
-       where run_id = $1 and status = 'queued' and exists (select from mine) returning run_id, tenant_id, told_xact
-     ), told as (
-       insert into events (run_id, event_id, tenant_id, type, xact)
-       select run_id, $3, tenant_id, 'run.processing', told_xact from started
-     )
-     select runs.run_id, runs.tenant_id, runs.user_id, runs.plan, runs.warnings, mine.deadline_at,
-       (select coalesce(jsonb_object_agg(job, made || jsonb_build_object('provider', provider, 'upstream', upstream)), '{}')
-        from jobs where jobs.run_id = $1 and made is not null) as made
-     from runs join mine using (run_id) where runs.run_id = $1`,
-    [claim.run_id, claim.epoch, eventId, CLAIM_SECONDS],
-  );
+  const { run_id, epoch } = claim;
+  const [row] = await db.execute(START, { run_id, epoch, event_id: eventId, claim_seconds: CLAIM_SECONDS });
   return row;
 }
 
-/** `doing` is whom it waits for: its provider's gate, or the provider. */
-export type WakeupRegistration = { wakeId: string; seconds: number; doing: "gate" | "vendor" };
+/** `activity` is what the run waits for: a slot of its provider, or the provider. */
+export type WakeupRegistration = { wakeId: string; seconds: number; activity: "waiting_for_slot" | "at_provider" };
 
-/** Says where the run can be woken, and until when it will be silent. Undefined: the run is no longer ours. */
-export async function armWake(db: Database, claim: RunClaim, { wakeId, seconds, doing }: WakeupRegistration) {
-  const [row] = await db.query<{ canceled: boolean; remaining: number }>(
-    "open.arm",
-    `update open_runs set wake_id = $3, alive_until = now() + make_interval(secs => $4), doing = $5
-     where run_id = $1 and epoch = $2
-     returning cancel_requested_at is not null as canceled, extract(epoch from deadline_at - now())::float as remaining`,
-    [claim.run_id, claim.epoch, wakeId, seconds + CLAIM_SECONDS, doing],
-  );
+const SAVE_WAKEUP = statement(
+  "open_runs.save_wakeup",
+  `update open_runs
+   set wakeup_id = :wakeup_id, claim_expires_at = now() + make_interval(secs => :seconds), activity = :activity
+   where run_id = :run_id and epoch = :epoch
+   returning cancel_requested_at is not null as canceled, extract(epoch from deadline_at - now())::float as remaining`,
+).columns<{ canceled: boolean; remaining: number }>();
+
+/** Saves where the run can be woken, and extends its claim by the expected wait. Undefined if the claim is lost. */
+export async function armWake(db: Database, claim: RunClaim, { wakeId, seconds, activity }: WakeupRegistration) {
+  const [row] = await db.execute(SAVE_WAKEUP, {
+    run_id: claim.run_id,
+    epoch: claim.epoch,
+    wakeup_id: wakeId,
+    seconds: seconds + CLAIM_SECONDS,
+    activity,
+  });
   return row;
 }
 
-/** How long the run may still take; a step that asks is alive. Undefined: the run is no longer ours. */
-export async function renewClaim(db: Database, claim: RunClaim): Promise<number | undefined> {
-  const [row] = await db.query<{ remaining: number }>(
-    "open.left",
-    `update open_runs set alive_until = now() + make_interval(secs => $3) where run_id = $1 and epoch = $2
-     returning extract(epoch from deadline_at - now())::float as remaining`,
-    [claim.run_id, claim.epoch, CLAIM_SECONDS],
-  );
+const RENEW_CLAIM = statement(
+  "open_runs.renew_claim",
+  `update open_runs set claim_expires_at = now() + make_interval(secs => :seconds)
+   where run_id = :run_id and epoch = :epoch
+   returning extract(epoch from deadline_at - now())::float as remaining`,
+).columns<{ remaining: number }>();
+
+/** Renews the claim and returns the seconds until the deadline. Undefined if the claim is lost. */
+export async function renewClaim(db: Database, { run_id, epoch }: RunClaim): Promise<number | undefined> {
+  const [row] = await db.execute(RENEW_CLAIM, { run_id, epoch, seconds: CLAIM_SECONDS });
   return row?.remaining;
 }
 
 export type RunEnd =
-  /** `cost` in micro-dollars by the prices at acceptance; null where that is not known. */
+  /** `cost` in micro-dollars by the prices at acceptance; null if unknown. */
   | { status: "completed"; result: StoredRunResult; provider: string; cost: number | null; warnings: string[] }
   | { status: "failed" | "canceled"; error: PublicFault };
 
+const END = statement(
+  "open_runs.end",
+  `with deleted as (
+    delete from open_runs where run_id = :run_id and (:epoch?::int is null or epoch = :epoch?)
+    returning run_id, tenant_id, reserved, reserved_from, budget_holders,
+      case when :cost?::bigint is not null then least(:cost?, reserved) end as charged
+  ), ended as (
+    update runs set status = :status, progress = case when :status = 'completed' then 1 else progress end,
+      result = :result?, error = :error?, provider = coalesce(:provider?, provider), warnings = warnings || :warnings,
+      phase = null, finished_at = now(),
+      cost = (select jsonb_build_object('amount', trim_scale(charged / 1000000.0), 'currency', 'USD')
+              from deleted where charged is not null), ${SET_LAST_EVENT_XACT}
+    where run_id = :run_id and exists (select from deleted)
+    returning run_id, tenant_id, status, created_at, last_event_xact
+  ), unsuccessful as (
+    insert into unsuccessful_runs (tenant_id, status, run_id)
+    select tenant_id, status, run_id from ended where status <> 'completed'
+  ), event as (
+    insert into events (run_id, event_id, tenant_id, type, terminal, xact)
+    select run_id, :event_id, tenant_id, 'run.' || status, true, last_event_xact from ended
+  ), settlement as (
+    select deleted.run_id, deleted.tenant_id, reserved, reserved_from, budget_holders, charged,
+      ended.created_at as accepted_at,
+      coalesce((${wastedAmountSql({ runId: ":run_id", isDelivered: ":status = 'completed'" })}), 0)
+        + greatest(:cost? - reserved, 0) as wasted
+    from deleted, ended
+  ), ${insertSettlementSql({ settlement: "settlement" })}
+  select run_id, ${releaseBudgetsSql({ settlement: "settlement" })} from ended`,
+);
+
 /**
- * Ends a run once: only the statement that deletes the open_runs row may. It settles the reservation. Only a
- * completed run is charged, and never more than its reservation; a run with an unknown price has none and is charged its cost.
- * Only the reconciler passes no epoch.
+ * Ends a run once: only the statement that deletes the open_runs row may. It settles the reservation. Only a completed run
+ * is charged, and never more than its reservation; a run with an unknown price has none and is charged its cost. Only the
+ * reconciler passes no epoch.
  */
 export async function endRun(
   db: Database,
@@ -85,186 +132,186 @@ export async function endRun(
   eventId: string,
 ): Promise<boolean> {
   const completed = end.status === "completed" ? end : undefined;
-  const rows = await db.query("open.end", END_RUN, [
-    ...[run.run_id, run.epoch, end.status, completed ? completed.result : null],
-    ...[completed ? null : (end as { error: PublicFault }).error, completed?.cost],
-    ...[completed?.provider, JSON.stringify(completed?.warnings ?? []), eventId],
-  ]);
+  const rows = await db.execute(END, {
+    run_id: run.run_id,
+    epoch: run.epoch,
+    status: end.status,
+    result: completed?.result,
+    error: end.status === "completed" ? undefined : end.error,
+    cost: completed?.cost,
+    provider: completed?.provider,
+    warnings: JSON.stringify(completed?.warnings ?? []),
+    event_id: eventId,
+  });
   return rows.length > 0;
 }
 
-const END_RUN = `
-  with gone as (
-    delete from open_runs where run_id = $1 and ($2::int is null or epoch = $2)
-    returning run_id, tenant_id, reserved, held_from, holders,
-      case when $6::bigint is not null then least($6, reserved) end as charged
-  ), ended as (
-    update runs set status = $3, progress = case when $3 = 'completed' then 1 else progress end,
-      result = $4, error = $5, provider = coalesce($7, provider), warnings = warnings || $8, phase = null, finished_at = now(),
-      cost = (select jsonb_build_object('amount', trim_scale(charged / 1000000.0), 'currency', 'USD')
-              from gone where charged is not null), ${SET_LAST_EVENT_XACT}
-    where run_id = $1 and exists (select from gone) returning run_id, tenant_id, status, created_at, told_xact
-  ), noted as (
-    insert into ended_badly (tenant_id, status, run_id)
-    select tenant_id, status, run_id from ended where status <> 'completed'
-  ), told as (
-    insert into events (run_id, event_id, tenant_id, type, terminal, xact)
-    select run_id, $9, tenant_id, 'run.' || status, true, told_xact from ended
-  ), bill as (
-    select gone.*, ended.created_at as accepted_at,
-      coalesce((${wastedAmountSql("$1", "$3 = 'completed'")}), 0) + greatest($6 - reserved, 0) as wasted
-    from gone, ended
-  ), ${SETTLEMENT_TRANSFERS}
-  select run_id, ${RELEASE_BUDGETS} from ended`;
+const CANCEL = statement(
+  "open_runs.cancel",
+  `with claim as (
+     -- Read under the row lock, so that a concurrent start is waited for and seen.
+     select run_id, started_at from open_runs where run_id = :run_id and tenant_id = :tenant_id for update
+   ), deleted as (
+     delete from open_runs using claim
+     where open_runs.run_id = :run_id and claim.started_at is null
+     returning open_runs.run_id, open_runs.tenant_id, reserved, reserved_from, budget_holders
+   ), requested as (
+     update open_runs set cancel_requested_at = coalesce(cancel_requested_at, now())
+     from claim where open_runs.run_id = :run_id and claim.started_at is not null
+     returning open_runs.run_id, open_runs.wakeup_id
+   ), marked as (
+     update runs set cancel_requested_at = coalesce(cancel_requested_at, now())
+     where run_id = :run_id and exists (select from requested)
+   ), ended as (
+     update runs
+     set status = 'canceled', error = :error, cancel_requested_at = now(), finished_at = now(), ${SET_LAST_EVENT_XACT}
+     where run_id = :run_id and exists (select from deleted) returning run_id, tenant_id, created_at, last_event_xact
+   ), unsuccessful as (
+     insert into unsuccessful_runs (tenant_id, status, run_id) select tenant_id, 'canceled', run_id from ended
+   ), event as (
+     insert into events (run_id, event_id, tenant_id, type, terminal, xact)
+     select run_id, :event_id, tenant_id, 'run.canceled', true, last_event_xact from ended
+   ), settlement as (
+     select deleted.run_id, deleted.tenant_id, reserved, reserved_from, budget_holders,
+       ended.created_at as accepted_at, null::bigint as charged, null::bigint as wasted
+     from deleted, ended
+   ), ${insertSettlementSql({ settlement: "settlement" })}
+   select ${releaseBudgetsSql({ settlement: "settlement" })}, exists (select from ended) as ended,
+     exists (select from requested) as is_requested, (select wakeup_id from requested) as wakeup_id`,
+).columns<{ ended: boolean; is_requested: boolean }>();
 
-/** A run that has not begun is canceled at once; one that has is asked to stop, and says where to wake it. */
+/** Cancels a run that has not started at once; otherwise records the request and returns where to wake the run. */
 export async function requestCancellation(
   db: Database,
   tenantId: string,
   runId: string,
   error: PublicFault,
   eventId: string,
-) {
-  const [row] = await db.query<{ ended: boolean; asked: boolean; wake_id: string | null }>(
-    "open.cancel",
-    `with mine as (
-       -- Whether it has begun is read under the lock: a beginning at this very moment is waited for, and then seen.
-       select run_id, started_at from open_runs where run_id = $2 and tenant_id = $1 for update
-     ), gone as (
-       delete from open_runs using mine
-       where open_runs.run_id = $2 and mine.started_at is null
-       returning open_runs.run_id, open_runs.tenant_id, reserved, held_from, holders
-     ), asked as (
-       update open_runs set cancel_requested_at = coalesce(cancel_requested_at, now())
-       from mine where open_runs.run_id = $2 and mine.started_at is not null
-       returning open_runs.run_id, open_runs.wake_id
-     ), noted as (
-       update runs set cancel_requested_at = coalesce(cancel_requested_at, now()) where run_id = $2 and exists (select from asked)
-     ), ended as (
-       update runs set status = 'canceled', error = $3, cancel_requested_at = now(), finished_at = now(), ${SET_LAST_EVENT_XACT}
-       where run_id = $2 and exists (select from gone) returning run_id, tenant_id, created_at, told_xact
-     ), listed as (
-       insert into ended_badly (tenant_id, status, run_id) select tenant_id, 'canceled', run_id from ended
-     ), told as (
-       insert into events (run_id, event_id, tenant_id, type, terminal, xact)
-       select run_id, $4, tenant_id, 'run.canceled', true, told_xact from ended
-     ), bill as (
-       select gone.*, ended.created_at as accepted_at, null::bigint as charged, null::bigint as wasted from gone, ended
-     ), ${SETTLEMENT_TRANSFERS}
-     select ${RELEASE_BUDGETS}, exists (select from ended) as ended, exists (select from asked) as asked,
-       (select wake_id from asked) as wake_id`,
-    [tenantId, runId, error, eventId],
-  );
+): Promise<{ ended: boolean; is_requested: boolean; wakeup_id: string | null }> {
+  const [row] = await db.execute(CANCEL, { tenant_id: tenantId, run_id: runId, error, event_id: eventId });
   return row!;
 }
 
-export type PollableJob = RunClaim & {
-  job: number;
-  try: number;
-  provider: string;
-  wake_id: string;
-  ticket: JsonObject;
-  /** Seconds that the provider has not been reachable for this job; 0 where it answered last. */
-  silent_for: number;
-};
-
-/** Jobs that should be asked about now, each given to one poller. The older a job, the rarer the question. */
-export async function claimJobsToPoll(
-  db: Database,
-  provider: string,
-  { limit, everySeconds }: { limit: number; everySeconds: number },
-): Promise<PollableJob[]> {
-  return db.query<PollableJob>(
-    "open.poll",
-    `update open_runs
-     set next_poll_at = now() + make_interval(secs => greatest($3, least(15, extract(epoch from now() - submitted_at) / 4)))
-     where run_id = any (array(
-       select run_id from open_runs where provider = $1 and next_poll_at <= now()
-       order by next_poll_at limit $2 for update skip locked))
-     returning run_id, tenant_id, epoch, job, try, provider, wake_id, ticket,
-       coalesce(extract(epoch from now() - silent_since), 0)::float as silent_for`,
-    [provider, limit, everySeconds],
-  );
-}
+const RECORD_PROGRESS = statement(
+  "open_runs.record_progress",
+  `with advanced as (
+     update runs set progress = :progress, phase = 'generating', ${SET_LAST_EVENT_XACT}
+     where run_id = :run_id and status = 'processing' and :progress >= progress + 0.04
+     returning run_id, tenant_id, progress, last_event_xact
+   )
+   insert into events (run_id, event_id, tenant_id, type, data, xact)
+   select run_id, :event_id, tenant_id, 'run.progress', jsonb_build_object('progress', progress), last_event_xact
+   from advanced`,
+);
 
 export async function recordProgress(db: Database, runId: string, progress: number, eventId: string): Promise<void> {
-  await db.query(
-    "open.progress",
-    `with moved as (
-       update runs set progress = $2, phase = 'generating', ${SET_LAST_EVENT_XACT}
-       where run_id = $1 and status = 'processing' and $2 >= progress + 0.04
-       returning run_id, tenant_id, progress, told_xact
-     )
-     insert into events (run_id, event_id, tenant_id, type, data, xact)
-     select run_id, $3, tenant_id, 'run.progress', jsonb_build_object('progress', progress), told_xact from moved`,
-    [runId, Math.min(0.99, progress), eventId],
-  );
+  await db.execute(RECORD_PROGRESS, { run_id: runId, progress: Math.min(0.99, progress), event_id: eventId });
 }
 
-/** The clock of a provider that cannot be reached: started once, stopped by its first answer. */
-export async function setProviderUnreachable(db: Database, runId: string, isUnreachable: boolean): Promise<void> {
-  await db.query(
-    "open.silence",
-    "update open_runs set silent_since = case when $2 then coalesce(silent_since, now()) end where run_id = $1",
-    [runId, isUnreachable],
-  );
-}
+const FIND_BY_TICKET = statement(
+  "open_runs.find_by_ticket",
+  "select run_id, wakeup_id from open_runs where provider = :provider and ticket ->> :name = :value",
+);
 
 /** The run whose ticket has this value under this name. */
 export async function findRunByTicket(db: Database, provider: string, name: string, value: string) {
-  const [row] = await db.query<{ run_id: string; wake_id: string | null }>(
-    "open.byTicket",
-    "select run_id, wake_id from open_runs where provider = $1 and ticket ->> $2 = $3",
-    [provider, name, value],
-  );
+  const [row] = await db.execute(FIND_BY_TICKET, { provider, name, value });
   return row;
 }
 
-/** Somebody rang for this run: if the engine does not answer soon, it has lost it. */
+const EXPECT_RESUMPTION = statement(
+  "open_runs.expect_resumption",
+  `update open_runs set claim_expires_at = least(claim_expires_at, now() + interval '60 seconds'), next_poll_at = null,
+     activity = 'working'
+   where run_id = :run_id`,
+);
+
+/** Shortens the claim of a run whose wakeup was resolved: an engine that does not resume it soon has lost it. */
 export async function expectResumption(db: Database, runId: string): Promise<void> {
-  await db.query(
-    "open.soon",
-    `update open_runs set alive_until = least(alive_until, now() + interval '60 seconds'), next_poll_at = null, doing = 'work'
-     where run_id = $1`,
-    [runId],
-  );
+  await db.execute(EXPECT_RESUMPTION, { run_id: runId });
 }
+
+const REQUEUE_EXPIRED = statement(
+  "open_runs.requeue_expired",
+  `update open_runs set dispatched_at = null, activity = null, claim_expires_at = null, next_poll_at = null,
+     wakeup_id = null, requeue_count = (requeue_count + 1) % 10,
+     epoch = epoch + case when started_at is null and requeue_count < 9 then 0 else 1 end
+   where run_id = any (array(
+     select run_id from open_runs where claim_expires_at < now() limit :limit for update skip locked))
+   returning run_id, tenant_id, epoch`,
+);
 
 /**
  * Requeues runs whose claim has expired. A run that never started keeps its epoch, so the engine deduplicates it by its
  * idempotency key: a long queue in the engine is no loss. On the tenth requeue, or once started, it gets a new epoch.
  */
 export async function requeueExpiredClaims(db: Database, limit: number): Promise<RunClaim[]> {
-  return db.query<RunClaim>(
-    "open.requeue",
-    `update open_runs set dispatched_at = null, doing = null, alive_until = null, next_poll_at = null, wake_id = null,
-       resends = (resends + 1) % 10,
-       epoch = epoch + case when started_at is null and resends < 9 then 0 else 1 end
-     where run_id = any (array(
-       select run_id from open_runs where alive_until < now() limit $1 for update skip locked))
-     returning run_id, tenant_id, epoch`,
-    [limit],
-  );
+  return db.execute(REQUEUE_EXPIRED, { limit });
 }
 
-/** The engine has forgotten everything: every run it held must be started anew. */
+const REQUEUE_ALL = statement(
+  "open_runs.requeue_all",
+  `update open_runs set dispatched_at = null, activity = null, claim_expires_at = null, next_poll_at = null,
+     wakeup_id = null, epoch = epoch + 1
+   where dispatched_at is not null returning run_id`,
+);
+
+/** Requeues every dispatched run, after the engine has lost its journal. */
 export async function requeueAllRuns(db: Database): Promise<number> {
-  const rows = await db.query(
-    "open.requeueAll",
-    `update open_runs set dispatched_at = null, doing = null, alive_until = null, next_poll_at = null, wake_id = null,
-       epoch = epoch + 1
-     where dispatched_at is not null returning run_id`,
-  );
+  const rows = await db.execute(REQUEUE_ALL);
   return rows.length;
 }
 
 export type OverdueRun = { run_id: string; provider: string | null; ticket: JsonObject | null };
 
+const LIST_OVERDUE = statement(
+  "open_runs.list_overdue",
+  `select run_id, provider, ticket from open_runs
+   where deadline_at < now() - make_interval(secs => :grace_seconds) order by deadline_at limit :limit`,
+);
+
 export async function listOverdueRuns(db: Database, graceSeconds: number, limit: number): Promise<OverdueRun[]> {
-  return db.query<OverdueRun>(
-    "open.overdue",
-    `select run_id, provider, ticket from open_runs
-     where deadline_at < now() - make_interval(secs => $1) order by deadline_at limit $2`,
-    [graceSeconds, limit],
-  );
+  return db.execute(LIST_OVERDUE, { grace_seconds: graceSeconds, limit });
+}
+
+export type PollableJob = RunClaim & {
+  request_index: number;
+  attempt_number: number;
+  provider: string;
+  wakeup_id: string;
+  ticket: JsonObject;
+  /** Seconds for which the provider has not been reachable for this job; 0 if it was reachable last. */
+  unreachable_seconds: number;
+};
+
+const CLAIM_TO_POLL = statement(
+  "open_runs.claim_to_poll",
+  `update open_runs set next_poll_at = now() + make_interval(
+     secs => greatest(:every_seconds, least(15, extract(epoch from now() - submitted_at) / 4)))
+   where run_id = any (array(
+     select run_id from open_runs where provider = :provider and next_poll_at <= now()
+     order by next_poll_at limit :limit for update skip locked))
+   returning run_id, tenant_id, epoch, request_index, attempt_number, provider, wakeup_id, ticket,
+     coalesce(extract(epoch from now() - provider_unreachable_since), 0)::float as unreachable_seconds`,
+).columns<Pick<PollableJob, Exclude<keyof PollableJob, keyof RunClaim>>>();
+
+/** Claims jobs that are due to be polled, each for one poller. The older a job, the longer the interval. */
+export async function claimJobsToPoll(
+  db: Database,
+  provider: string,
+  { limit, everySeconds }: { limit: number; everySeconds: number },
+): Promise<PollableJob[]> {
+  return db.execute(CLAIM_TO_POLL, { provider, limit, every_seconds: everySeconds });
+}
+
+const SET_UNREACHABLE = statement(
+  "open_runs.set_unreachable",
+  `update open_runs
+   set provider_unreachable_since = case when :is_unreachable then coalesce(provider_unreachable_since, now()) end
+   where run_id = :run_id`,
+);
+
+/** Records since when the provider has been unreachable; its first response clears it. */
+export async function setProviderUnreachable(db: Database, runId: string, isUnreachable: boolean): Promise<void> {
+  await db.execute(SET_UNREACHABLE, { run_id: runId, is_unreachable: isUnreachable });
 }

@@ -56,7 +56,8 @@ describe("places at a provider", () => {
     expect(await claimProviderSlot(database.db, "forgetful", holder!, 1)).toBe(true);
     for (const each of lost) expect(await claimProviderSlot(database.db, "forgetful", each, 1)).toBe(false);
     await database.db.query("test.end", "delete from open_runs where run_id = $1", [holder!.run_id]);
-    const aged = "update open_runs set gate_asked_at = gate_asked_at - interval '5 seconds' where gate = 'forgetful'";
+    const aged =
+      "update open_runs set slot_last_asked_at = slot_last_asked_at - interval '5 seconds' where slot_provider = 'forgetful'";
     await database.db.query("test.aged", aged);
     expect(await claimProviderSlot(database.db, "forgetful", await openRun(), 1)).toBe(true);
   });

@@ -1,28 +1,31 @@
-// How much of a provider all our processes use together: so many jobs at a time, so many requests a minute.
+// Concurrency slots and rate limits of providers, shared by all processes.
 import type { Database } from "../connect.ts";
+import { statement } from "../statement.ts";
 import type { RunClaim } from "./open-runs.ts";
 
-/** A place at the provider for this run, kept until its job is made or the run ends. */
+const CLAIM = statement(
+  "provider_slots.claim",
+  "select claim_provider_slot(:provider, :run_id, :epoch, :slots) as is_claimed",
+);
+
+/** Claims a concurrency slot of the provider; the run holds it until its request is finished or the run ends. */
 export async function claimProviderSlot(
   db: Database,
   provider: string,
   claim: RunClaim,
   slots: number,
 ): Promise<boolean> {
-  const [row] = await db.query<{ taken: boolean }>("pace.place", "select take_place($1, $2, $3, $4) as taken", [
-    provider,
-    claim.run_id,
-    claim.epoch,
-    slots,
-  ]);
-  return row?.taken === true;
+  const [row] = await db.execute(CLAIM, { provider, run_id: claim.run_id, epoch: claim.epoch, slots });
+  return row?.is_claimed === true;
 }
 
-/** Seconds until a request may leave; 0: it may leave now, and has been counted. */
+const TAKE_TOKEN = statement(
+  "provider_slots.take_token",
+  "select take_rate_limit_token(:provider, :per_minute) as seconds",
+);
+
+/** Seconds until a request may be sent; 0 if it may be sent now and was counted. */
 export async function takeRateLimitToken(db: Database, provider: string, perMinute: number): Promise<number> {
-  const [row] = await db.query<{ seconds: number }>("pace.turn", "select take_turn($1, $2) as seconds", [
-    provider,
-    perMinute,
-  ]);
+  const [row] = await db.execute(TAKE_TOKEN, { provider, per_minute: perMinute });
   return row?.seconds ?? 0;
 }

@@ -81,9 +81,9 @@ describe("the queue", () => {
   it("counts what is worked on and what stands before a gate, and not what waits for its provider", async () => {
     await insertQueuedRuns(tenant(1), "a", { from: 1, count: 4 });
     const [first, second] = await claimQueuedRuns(database.db, [{ tenant_id: tenant(1), lane: "a", count: 3 }]);
-    await armWake(database.db, first!, { wakeId: "x", seconds: 1, doing: "gate" });
-    await armWake(database.db, second!, { wakeId: "x", seconds: 1, doing: "vendor" });
-    expect(await countLaneLoad(database.db)).toMatchObject([{ lane: "a", working: 1, gated: 1, unbegun: 1 }]);
+    await armWake(database.db, first!, { wakeId: "x", seconds: 1, activity: "waiting_for_slot" });
+    await armWake(database.db, second!, { wakeId: "x", seconds: 1, activity: "at_provider" });
+    expect(await countLaneLoad(database.db)).toMatchObject([{ lane: "a", working: 1, waiting_for_slot: 1, not_started: 1 }]);
     await requeueAllRuns(database.db);
     expect(await countLaneLoad(database.db)).toEqual([]);
   });
@@ -94,8 +94,8 @@ describe("the queue", () => {
     await database.db.query("test.age", "update open_runs set dispatched_at = dispatched_at - interval '2 seconds'");
     await claimQueuedRuns(database.db, [{ tenant_id: tenant(1), lane: "a", count: 1 }]);
     const [busy] = await countLaneLoad(database.db);
-    expect([busy!.working, busy!.unbegun]).toEqual([2, 1]);
-    expect(busy!.slowest).toBeLessThan(1);
+    expect([busy!.working, busy!.not_started]).toEqual([2, 1]);
+    expect(busy!.oldest_wait_seconds).toBeLessThan(1);
   });
 
   it("tells a run its place in its own queue, and how fast that moves", async () => {

@@ -1,6 +1,7 @@
-// Whole trees of runs, in two statements however large they are.
+// Whole trees of runs, in two statements whatever their size.
 import type { RunStatus } from "../../kit/schemas/run.ts";
 import type { Database } from "../connect.ts";
+import { statement } from "../statement.ts";
 import type { StoredAsset } from "./runs.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -15,60 +16,65 @@ export type RunTreeRow = {
   created_at: Date;
   is_deleted: boolean;
   outputs: Pick<StoredAsset, "asset_id" | "media_type">[];
-  /** Runs that its plan takes pictures from, and masks. A deleted run has no plan any more. */
-  used: string[];
-  masks: string[];
-  /** Runs that it refers to beside its parent. */
-  sources: string[];
+  /** Runs whose images and masks its plan uses. A tombstone has no plan. */
+  image_run_ids: string[];
+  mask_run_ids: string[];
+  /** Runs that it references, other than its parent. */
+  referenced_run_ids: string[];
 };
 
+const TREE_COLUMNS =
+  "run_id, run_type, status, parent_run_id, root_run_id, model, created_at, deleted_at, result, plan";
+
+const LIST_MEMBERS = statement(
+  "run_tree.list_members",
+  `with members as (
+     select ${TREE_COLUMNS} from runs where tenant_id = :tenant_id and run_id = :root_run_id
+     union all
+     select ${TREE_COLUMNS} from runs
+     where tenant_id = :tenant_id and root_run_id = :root_run_id and run_id >= :since and parent_run_id is not null
+     union all
+     select ${TREE_COLUMNS} from runs
+     where tenant_id = :tenant_id and root_run_id <> :root_run_id and run_id = any (array(
+       select source_run_id from run_references where root_run_id = :root_run_id and run_id >= :since
+       except
+       select run_id from runs where root_run_id = :root_run_id and run_id >= :since and parent_run_id is not null
+     ))
+   )
+   select run_id, run_type, status, parent_run_id, root_run_id, model, created_at,
+     deleted_at is not null as is_deleted,
+     coalesce(result -> 'outputs', '[]') as outputs,
+     jsonb_path_query_array(plan, '$[*].images[*].run') as image_run_ids,
+     jsonb_path_query_array(plan, '$[*].mask.run') || jsonb_path_query_array(plan, '$[*].masks[*].run') as mask_run_ids
+   from members order by root_run_id <> :root_run_id, run_id`,
+).columns<Omit<RunTreeRow, "referenced_run_ids">>();
+
+const LIST_REFERENCES = statement(
+  "run_tree.list_references",
+  `select run_id, source_run_id from run_references where root_run_id = :root_run_id and run_id >= :since
+   order by run_id, source_run_id`,
+);
+
 /**
- * The runs of a tree, oldest first, deleted ones too; then the runs of other trees that they refer to. The references are
- * read after the runs and put to them here: most trees are one run, so the database expects that of every tree, and would
- * join thousands with thousands row by row. What a run refers to is written with it and never changes, so a run that was
- * read has all of its references.
+ * The runs of a tree, oldest first, including tombstones; then the runs of other trees that they reference. References are
+ * read by a second statement and joined here: most trees have one run, so the planner expects that of every tree and would
+ * use a nested loop over thousands of rows. References are inserted with their run and never change, so they are complete
+ * for every run that was read before.
  */
 export async function findRunTree(db: Database, tenantId: string, rootRunId: string): Promise<RunTreeRow[]> {
   const since = earliestTreeId(rootRunId);
-  const rows = await db.query<RunTreeRow>(
-    "tree.runs",
-    `with members as (
-       select * from runs where tenant_id = $1 and run_id = $2
-       union all
-       select * from runs
-       where tenant_id = $1 and root_run_id = $2 and run_id >= $3 and parent_run_id is not null
-       union all
-       select * from runs
-       where tenant_id = $1 and root_run_id <> $2 and run_id = any (array(
-         select source_run_id from run_references where root_run_id = $2 and run_id >= $3
-         except
-         select run_id from runs where root_run_id = $2 and run_id >= $3 and parent_run_id is not null
-       ))
-     )
-     select run_id, run_type, status, parent_run_id, root_run_id, model, created_at,
-       deleted_at is not null as is_deleted,
-       coalesce(result -> 'outputs', '[]') as outputs,
-       jsonb_path_query_array(plan, '$[*].images[*].run') as used,
-       jsonb_path_query_array(plan, '$[*].mask.run') || jsonb_path_query_array(plan, '$[*].masks[*].run') as masks
-     from members order by root_run_id <> $2, run_id`,
-    [tenantId, rootRunId, since],
-  );
-  const references = await db.query<{ run_id: string; source_run_id: string }>(
-    "tree.references",
-    `select run_id, source_run_id from run_references where root_run_id = $1 and run_id >= $2
-     order by run_id, source_run_id`,
-    [rootRunId, since],
-  );
-  const sources = Map.groupBy(references, (each) => each.run_id);
+  const rows = await db.execute(LIST_MEMBERS, { tenant_id: tenantId, root_run_id: rootRunId, since });
+  const references = await db.execute(LIST_REFERENCES, { root_run_id: rootRunId, since });
+  const byRun = Map.groupBy(references, (each) => each.run_id);
   return rows.map((row) => ({
     ...row,
-    sources: (sources.get(row.run_id) ?? []).map(({ source_run_id }) => source_run_id),
+    referenced_run_ids: (byRun.get(row.run_id) ?? []).map(({ source_run_id }) => source_run_id),
   }));
 }
 
 /**
- * The least id of the day before a run's. No run of a tree is older than its root, but the clocks of two servers may
- * differ; with this bound the partitions of all earlier days are left alone.
+ * The lowest id of the day before the run. No run of a tree is older than its root, but the clocks of two servers may
+ * differ. With this bound the partitions of all earlier days are pruned.
  */
 function earliestTreeId(runId: string): string {
   const time = Number.parseInt(runId.slice(0, 8) + runId.slice(9, 13), 16);

@@ -3,7 +3,9 @@ import { Fault, type PublicFault } from "../../faults.ts";
 import type { Job } from "../../kit/operation.ts";
 import type { JsonObject, RunStatus } from "../../kit/schemas/run.ts";
 import type { Database } from "../connect.ts";
+import { IDEMPOTENCY_KEY_IS_FREE, idempotencyParameters, insertIdempotencyKeySql } from "../idempotency-keys.ts";
 import { type BudgetLimitKind, budgetHolders, toBudgetFault } from "../money/budgets.ts";
+import { statement } from "../statement.ts";
 import type { SealedSecret } from "../webhooks/secrets.ts";
 
 /** Whose something is. */
@@ -45,6 +47,8 @@ export type StoredAsset = {
 /** `jobs` are the files of every job of the plan; `outputs`, those of the last. */
 export type StoredRunResult = { outputs: StoredAsset[]; jobs?: StoredAsset[][]; data?: JsonObject | null };
 
+export type RunCost = { amount: number; currency: "USD" };
+
 export type RunRow = ResourceOwner & {
   run_id: string;
   operation: string;
@@ -63,7 +67,7 @@ export type RunRow = ResourceOwner & {
   provider: string | null;
   result: StoredRunResult | null;
   error: PublicFault | null;
-  cost: { amount: number; currency: "USD" } | null;
+  cost: RunCost | null;
   warnings: string[];
   cancel_requested_at: Date | null;
   created_at: Date;
@@ -73,6 +77,17 @@ export type RunRow = ResourceOwner & {
   expires_at: Date | null;
   deleted_at: Date | null;
 };
+
+/** The columns of `RunRow`, qualified by the name of the table or CTE. */
+export const runColumns = (table = "runs") =>
+  [
+    ...["run_id", "tenant_id", "user_id", "operation", "run_type", "status", "progress", "phase", "parent_run_id"],
+    ...["root_run_id", "depth", "inputs", "plan", "metadata", "webhook_url", "model", "provider", "result", "error"],
+    ...["cost", "warnings", "cancel_requested_at", "created_at", "updated_at", "started_at", "finished_at"],
+    ...["expires_at", "deleted_at"],
+  ]
+    .map((column) => `${table}.${column}`)
+    .join(", ");
 
 export type OpenRunLimits = { tenant?: number | undefined; key?: number | undefined };
 
@@ -104,229 +119,242 @@ export type NewRun = ResourceOwner &
     mostOpen?: OpenRunLimits | undefined;
   };
 
+type AdmissionResult = {
+  reached: BudgetLimitKind | null;
+  is_below_open_limit: boolean;
+  is_accepted: boolean;
+};
+
+/** A CTE that stores the webhook secret of the run that `run`, a CTE, has inserted. Its parameters are `secretParameters`. */
+const insertSecretSql = (run: string) => `sealed_secret as (
+    insert into webhook_secrets (tenant_id, owner_id, secret_id, key_id, sealed, ends_at)
+    select tenant_id, run_id, :secret_id?, :secret_key_id?, :sealed_secret?, now() + make_interval(days => :secret_days?)
+    from ${run} where :secret_id?::uuid is not null
+  )`;
+
+const secretParameters = ({ webhook_secret: secret }: NewRun) => ({
+  secret_id: secret?.secret_id,
+  secret_key_id: secret?.key_id,
+  sealed_secret: secret?.sealed,
+  secret_days: secret?.keptDays,
+});
+
+/**
+ * `admission` decides: the limit of open runs, and the budgets. A tenant without limits has no row in `budgets`, and its
+ * budgets are not checked. Columns of the run are null unless `is_accepted`.
+ */
+const ACCEPT_RUN = statement(
+  "runs.accept",
+  `with admission as materialized (
+    select (budget_check).reached, (budget_check).reached_by, (budget_check).from_balance, (budget_check).holders,
+      is_below_open_limit
+    from (
+      select coalesce(:tenant_open_limit?::int, :key_open_limit?::int) is null
+          or is_below_open_run_limit(:tenant_id, :tenant_open_limit?, :key_id?, :key_open_limit?) as is_below_open_limit,
+        case when :estimate?::bigint is distinct from 0 and exists (
+          select from budgets where tenant_id = :tenant_id and holder_id = any(:budget_holders::uuid[]) and is_limited)
+        then check_budgets(:tenant_id, :budget_holders::uuid[], :estimate?::bigint) end as budget_check
+      offset 0
+    ) as once
+  ), ${insertIdempotencyKeySql({ resource: ":run_id", from: "admission", when: "reached is null and is_below_open_limit" })}
+  , accepted as (
+    insert into runs (run_id, tenant_id, user_id, operation, run_type, inputs, plan, metadata, warnings,
+                      parent_run_id, root_run_id, depth, webhook_url, model, provider, key_id)
+    select :run_id, :tenant_id, :user_id, :operation, :run_type, :inputs, :plan, :metadata, :warnings,
+      :parent_run_id?, :root_run_id, :depth, :webhook_url?, :model?, :provider?, :key_id?
+    from admission where reached is null and is_below_open_limit and ${IDEMPOTENCY_KEY_IS_FREE}
+    returning ${runColumns()}, key_id
+  ), queued as (
+    insert into open_runs (run_id, tenant_id, lane, key_id, deadline_at, reserved, reserved_from, budget_holders)
+    select run_id, tenant_id, :lane, key_id, now() + make_interval(secs => :deadline_seconds), :estimate?::bigint,
+      case when from_balance then 'available' else 'credit' end,
+      case when holders is not null then reserve_budgets(:tenant_id, holders, :estimate?::bigint) end
+    from accepted, admission
+    returning reserved_from
+  ), reference_rows as (
+    insert into run_references (run_id, source_run_id, root_run_id)
+    select run_id, source, root_run_id from accepted, unnest(:reference_run_ids::uuid[]) as source
+  ), event as (
+    insert into events (run_id, event_id, tenant_id, type)
+    select run_id, :event_id, tenant_id, 'run.queued' from accepted
+  ), reservation as (
+    insert into transfers (cause_id, kind, tenant_id, from_account, to_account, amount)
+    select :run_id, 'reserve', :tenant_id, reserved_from, 'reserved', :estimate?::bigint
+    from queued where :estimate?::bigint > 0
+  ), ${insertSecretSql("accepted")}
+  select reached, reached_by, is_below_open_limit, accepted.run_id is not null as is_accepted, ${runColumns("accepted")}
+  from admission left join accepted on true`,
+).columns<AdmissionResult>();
+
 /**
  * Inserts the run, its idempotency key, queue entry, event and reservation in one statement. Returns undefined if another
  * request holds the idempotency key. Throws if a budget or the limit of open runs is exceeded.
  */
 export async function insertRun(db: Database, run: NewRun): Promise<RunRow | undefined> {
-  const [row] = await db.query<RunRow & AdmissionResult>("runs.accept", INSERT_RUN, [
-    ...[run.run_id, run.tenant_id, run.user_id, run.operation, run.run_type, run.inputs, JSON.stringify(run.plan)],
-    ...[run.metadata, JSON.stringify(run.warnings), run.parent_run_id, run.root_run_id, run.depth, run.webhook_url],
-    ...[run.idempotency?.key, run.idempotency?.fingerprint, run.model, run.provider],
-    ...[run.lane, run.deadlineSeconds, run.event_id, run.references ?? []],
-    ...[run.estimate, budgetHolders(run), run.key_id, run.mostOpen?.tenant, run.mostOpen?.key],
+  const [row] = await db.execute(ACCEPT_RUN, {
+    run_id: run.run_id,
+    tenant_id: run.tenant_id,
+    user_id: run.user_id,
+    key_id: run.key_id,
+    operation: run.operation,
+    run_type: run.run_type,
+    inputs: run.inputs,
+    plan: JSON.stringify(run.plan),
+    metadata: run.metadata,
+    warnings: JSON.stringify(run.warnings),
+    parent_run_id: run.parent_run_id,
+    root_run_id: run.root_run_id,
+    reference_run_ids: run.references ?? [],
+    depth: run.depth,
+    webhook_url: run.webhook_url,
+    model: run.model,
+    provider: run.provider,
+    lane: run.lane,
+    deadline_seconds: run.deadlineSeconds,
+    event_id: run.event_id,
+    estimate: run.estimate,
+    budget_holders: budgetHolders(run),
+    tenant_open_limit: run.mostOpen?.tenant,
+    key_open_limit: run.mostOpen?.key,
+    ...idempotencyParameters(run.idempotency),
     ...secretParameters(run),
-  ]);
-  const { reached, reached_by, has_room, ...accepted } = row!;
-  if (reached) throw toBudgetFault({ reached, reached_by, amount: run.estimate ?? null }, run);
-  if (!has_room) throw new Fault("concurrency_limit_reached", { limits: run.mostOpen });
-  return accepted.run_id ? accepted : undefined;
+  });
+  const { reached, reached_by, is_below_open_limit, is_accepted, ...accepted } = row!;
+  if (reached) throw toBudgetFault({ reached, reached_by: reached_by!, amount: run.estimate ?? null }, run);
+  if (!is_below_open_limit) throw new Fault("concurrency_limit_reached", { limits: run.mostOpen });
+  return is_accepted ? accepted : undefined;
 }
 
-const secretParameters = ({ webhook_secret: secret }: NewRun) => [
-  ...[secret?.secret_id, secret?.key_id, secret?.sealed, secret?.keptDays],
-];
+const ACCEPT_UPLOAD = statement(
+  "runs.accept_upload",
+  `with ${insertIdempotencyKeySql({ resource: ":run_id" })}, accepted as (
+     insert into runs (run_id, tenant_id, user_id, operation, run_type, inputs, plan, parent_run_id, root_run_id, depth,
+                       metadata, webhook_url, status, progress, result, started_at, finished_at)
+     select :run_id, :tenant_id, :user_id, :operation, :run_type, :inputs, '[]', :parent_run_id?, :root_run_id, :depth,
+       :metadata, :webhook_url?, 'completed', 1, :result, now(), now()
+     where ${IDEMPOTENCY_KEY_IS_FREE}
+     returning ${runColumns()}
+   ), asset as (
+     insert into assets (asset_id, run_id, tenant_id, role, storage_key, media_type, width, height, size_bytes, sha256)
+     select :asset_id, run_id, tenant_id, :role, :storage_key, :media_type, :width, :height, :size_bytes, :sha256
+     from accepted
+   ), event as (
+     insert into events (run_id, event_id, tenant_id, type, terminal)
+     select run_id, :event_id, tenant_id, 'run.completed', true from accepted
+   ), ${insertSecretSql("accepted")}
+   select ${runColumns("accepted")} from accepted`,
+);
 
-/** `$n` is the first of `secretValues`. */
-const insertSecretSql = (first: number) => `sealed as (
-    insert into webhook_secrets (tenant_id, owner_id, secret_id, key_id, sealed, ends_at)
-    select tenant_id, run_id, $${first}, $${first + 1}, $${first + 2}, now() + make_interval(days => $${first + 3})
-    from accepted where $${first}::uuid is not null
-  )`;
-
-type AdmissionResult = { reached: BudgetLimitKind | null; reached_by: string; has_room: boolean };
-
-/** A tenant without limits has no row among the budgets, and is not judged at all. */
-const INSERT_RUN = `
-  with verdict as materialized (
-    select (judged).*, has_room from (
-      select coalesce($25::int, $26::int) is null or may_open($2, $25, $24, $26) as has_room,
-        case when $22::bigint is distinct from 0 and exists (
-          select from budgets where tenant_id = $2 and holder_id = any($23::uuid[]) and is_limited)
-        then judge_budget($2, $23::uuid[], $22::bigint) end as judged
-      offset 0
-    ) as once
-  ), key as (
-    insert into idempotency_keys (tenant_id, key, fingerprint, run_id)
-    select $2, $14, $15, $1 from verdict where reached is null and has_room and $14::text is not null
-    on conflict do nothing returning run_id
-  ), accepted as (
-    insert into runs (run_id, tenant_id, user_id, operation, run_type, inputs, plan, metadata, warnings,
-                      parent_run_id, root_run_id, depth, webhook_url, model, provider, key_id)
-    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $16, $17, $24
-    from verdict where reached is null and has_room and ($14::text is null or exists (select from key))
-    returning *
-  ), queued as (
-    insert into open_runs (run_id, tenant_id, lane, key_id, deadline_at, reserved, held_from, holders)
-    select run_id, tenant_id, $18, key_id, now() + make_interval(secs => $19), $22::bigint,
-      case when from_balance then 'available' else 'credit' end,
-      case when holders is not null then take_budget($2, holders, $22::bigint) end
-    from accepted, verdict
-    returning held_from
-  ), referred as (
-    insert into run_references (run_id, source_run_id, root_run_id)
-    select run_id, source, root_run_id from accepted, unnest($21::uuid[]) as source
-  ), told as (
-    insert into events (run_id, event_id, tenant_id, type) select run_id, $20, tenant_id, 'run.queued' from accepted
-  ), held as (
-    insert into transfers (cause_id, kind, tenant_id, from_account, to_account, amount)
-    select $1, 'reserve', $2, held_from, 'reserved', $22::bigint from queued where $22::bigint > 0
-  ), ${insertSecretSql(27)}
-  select reached, reached_by, has_room, accepted.* from verdict left join accepted on true`;
-
-/** An upload is a run that has ended when it begins; its file is already in storage. */
+/** Inserts an upload: a run that is already completed and whose file is already in storage. */
 export async function insertUploadRun(
   db: Database,
   run: NewRun & { asset: StoredAsset & { storage_key: string } },
 ): Promise<RunRow | undefined> {
-  const { storage_key, ...kept } = run.asset;
-  const [row] = await db.query<RunRow>(
-    "runs.acceptUpload",
-    `with key as (
-       insert into idempotency_keys (tenant_id, key, fingerprint, run_id)
-       select $2, $9, $10, $1 where $9::text is not null
-       on conflict do nothing returning run_id
-     ), accepted as (
-       insert into runs (run_id, tenant_id, user_id, operation, run_type, inputs, plan, parent_run_id, root_run_id, depth,
-                         metadata, webhook_url, status, progress, result, started_at, finished_at)
-       select $1, $2, $3, $4, $5, $6, '[]', $7, $8, $11, $22, $23, 'completed', 1, $12, now(), now()
-       where $9::text is null or exists (select from key)
-       returning *
-     ), kept as (
-       insert into assets (asset_id, run_id, tenant_id, role, storage_key, media_type, width, height, size_bytes, sha256)
-       select $13, run_id, tenant_id, $14, $15, $16, $17, $18, $19, $20 from accepted
-     ), told as (
-       insert into events (run_id, event_id, tenant_id, type, terminal)
-       select run_id, $21, tenant_id, 'run.completed', true from accepted
-     ), ${insertSecretSql(24)}
-     select * from accepted`,
-    [
-      ...[run.run_id, run.tenant_id, run.user_id, run.operation, run.run_type, run.inputs],
-      ...[run.parent_run_id, run.root_run_id, run.idempotency?.key, run.idempotency?.fingerprint, run.depth],
-      ...[{ outputs: [kept] }, kept.asset_id, kept.role, storage_key, kept.media_type, kept.width, kept.height],
-      ...[kept.size_bytes, kept.sha256, run.event_id, run.metadata, run.webhook_url, ...secretParameters(run)],
-    ],
-  );
+  const { storage_key, ...asset } = run.asset;
+  const [row] = await db.execute(ACCEPT_UPLOAD, {
+    run_id: run.run_id,
+    tenant_id: run.tenant_id,
+    user_id: run.user_id,
+    operation: run.operation,
+    run_type: run.run_type,
+    inputs: run.inputs,
+    parent_run_id: run.parent_run_id,
+    root_run_id: run.root_run_id,
+    depth: run.depth,
+    metadata: run.metadata,
+    webhook_url: run.webhook_url,
+    result: { outputs: [asset] },
+    asset_id: asset.asset_id,
+    role: asset.role,
+    storage_key,
+    media_type: asset.media_type,
+    width: asset.width,
+    height: asset.height,
+    size_bytes: asset.size_bytes,
+    sha256: asset.sha256,
+    event_id: run.event_id,
+    ...idempotencyParameters(run.idempotency),
+    ...secretParameters(run),
+  });
   return row;
 }
 
-export type IdempotencyKeyRow = { fingerprint: Buffer; run_id: string };
+export type IdempotencyKeyRow = { fingerprint: Buffer; resource_id: string };
+
+const FIND_KEY = statement(
+  "idempotency_keys.find",
+  "select fingerprint, resource_id from idempotency_keys where tenant_id = :tenant_id and key = :key",
+);
 
 export async function findIdempotencyKey(
   db: Database,
   tenantId: string,
   key: string,
 ): Promise<IdempotencyKeyRow | undefined> {
-  const [row] = await db.query<IdempotencyKeyRow>(
-    "runs.findKey",
-    "select fingerprint, run_id from idempotency_keys where tenant_id = $1 and key = $2",
-    [tenantId, key],
-  );
+  const [row] = await db.execute(FIND_KEY, { tenant_id: tenantId, key });
   return row;
 }
+
+const FIND_ALL = statement(
+  "runs.find_all",
+  `select ${runColumns()} from runs where run_id = any(:run_ids::uuid[]) and tenant_id = :tenant_id`,
+);
 
 export async function findRuns(db: Database, tenantId: string, runIds: string[]): Promise<RunRow[]> {
-  return db.query<RunRow>("runs.find", "select * from runs where run_id = any($2::uuid[]) and tenant_id = $1", [
-    tenantId,
-    runIds,
-  ]);
+  return db.execute(FIND_ALL, { tenant_id: tenantId, run_ids: runIds });
 }
 
+const FIND = statement(
+  "runs.find",
+  `select ${runColumns()} from runs where run_id = :run_id and tenant_id = :tenant_id`,
+);
+
 export async function findRun(db: Database, tenantId: string, runId: string): Promise<RunRow | undefined> {
-  const [row] = await db.query<RunRow>("runs.findOne", "select * from runs where run_id = $2 and tenant_id = $1", [
-    tenantId,
-    runId,
-  ]);
+  const [row] = await db.execute(FIND, { tenant_id: tenantId, run_id: runId });
   return row;
 }
 
-/** Which of these runs have ended, whoever's they are: for those who wait for them. */
+const LIST_ENDED = statement(
+  "runs.list_ended",
+  "select run_id from runs where run_id = any(:run_ids::uuid[]) and finished_at is not null",
+);
+
+/** Those of these runs that have ended, of any tenant. */
 export async function listEndedRuns(db: Database, runIds: string[]): Promise<string[]> {
-  const rows = await db.query<{ run_id: string }>(
-    "runs.ended",
-    "select run_id from runs where run_id = any($1::uuid[]) and finished_at is not null",
-    [runIds],
-  );
+  const rows = await db.execute(LIST_ENDED, { run_ids: runIds });
   return rows.map((row) => row.run_id);
 }
 
-export type RunListFilter = {
-  before?: string | undefined;
-  status?: string | undefined;
-  run_type?: string | undefined;
-  parent_run_id?: string | undefined;
-  created_after?: string | undefined;
-};
-
-/** Where the runs of a state are found without meeting all the others. */
-const STATUS_TABLES: Record<string, string> = {
-  queued: "open_runs join runs using (run_id, tenant_id)",
-  processing: "open_runs join runs using (run_id, tenant_id)",
-  failed: "ended_badly join runs using (run_id, tenant_id, status)",
-  canceled: "ended_badly join runs using (run_id, tenant_id, status)",
-};
-
-/** Newest first, by key-set: the cost of a page does not grow with how far back it is. */
-export async function listRunRows(
-  db: Database,
-  tenantId: string,
-  filter: RunListFilter,
-  limit: number,
-): Promise<RunRow[]> {
-  const conditions: Record<string, string> = {
-    before: "run_id < ?",
-    status: "status = ?",
-    run_type: "run_type = ?",
-    parent_run_id: "parent_run_id = ?",
-    // In milliseconds, as callers are told it. A run has its name a little before it is accepted.
-    created_after: `run_id >= uuid_floor(?::timestamptz - interval '1 hour')
-      and date_trunc('milliseconds', created_at) > ?::timestamptz`,
-  };
-  const from = STATUS_TABLES[filter.status ?? ""] ?? "runs";
-  const values: unknown[] = [tenantId, limit];
-  const asked = Object.entries(filter).filter(([, value]) => value !== undefined);
-  const clauses = asked.map(([field, value]) => {
-    values.push(value);
-    return ` and ${conditions[field]!.replaceAll("?", `$${values.length}`)}`;
-  });
-  // Each set of filters is its own statement, so that each has its own plan.
-  return db.query<RunRow>(
-    `runs.list.${from.split(" ")[0]}.${asked.map(([field]) => field).join(".")}`,
-    `select runs.* from ${from}
-     where tenant_id = $1 and deleted_at is null${clauses.join("")} order by run_id desc limit $2`,
-    values,
-  );
-}
+const TOMBSTONE = statement(
+  "runs.tombstone",
+  `with tombstone as (
+     update runs set deleted_at = now(), inputs = '{}', plan = '[]', metadata = '{}', webhook_url = null
+     where run_id = :run_id and tenant_id = :tenant_id and deleted_at is null and finished_at is not null
+     returning run_id
+   ), files as (
+     update assets set deleted_at = now()
+     where run_id = :run_id and tenant_id = :tenant_id and deleted_at is null and exists (select from tombstone)
+     returning storage_key
+   ), work as (
+     insert into outbox (outbox_id, kind, payload)
+     select :outbox_id, 'delete_files', jsonb_build_object('keys', jsonb_agg(storage_key)) from files having count(*) > 0
+   ), dropped_deliveries as (
+     delete from open_deliveries where run_id = :run_id and tenant_id = :tenant_id and exists (select from tombstone)
+   ), cleared_deliveries as (
+     update webhook_deliveries set body = null, next_attempt_at = null, finished_at = coalesce(finished_at, now()),
+       status = case when status = 'pending' then 'dropped' else status end
+     where run_id = :run_id and tenant_id = :tenant_id and exists (select from tombstone)
+   ), deleted_secret as (
+     delete from webhook_secrets where tenant_id = :tenant_id and owner_id = :run_id and exists (select from tombstone)
+   )
+   select run_id from tombstone`,
+);
 
 /**
- * Replaces the run by a tombstone: ids, lineage and status stay; inputs, plan, metadata and webhook are cleared. Its assets are
- * marked deleted and their bytes removed through the outbox. Pending webhook deliveries are dropped.
+ * Replaces the run by a tombstone: ids, lineage and status stay; inputs, plan, metadata and webhook are cleared. Its assets
+ * are marked deleted and their bytes removed through the outbox. Pending webhook deliveries are dropped.
  */
 export async function tombstoneRun(db: Database, tenantId: string, runId: string, outboxId: string): Promise<boolean> {
-  const rows = await db.query(
-    "runs.delete",
-    `with stone as (
-       update runs set deleted_at = now(), inputs = '{}', plan = '[]', metadata = '{}', webhook_url = null
-       where run_id = $2 and tenant_id = $1 and deleted_at is null and finished_at is not null
-       returning run_id
-     ), files as (
-       update assets set deleted_at = now()
-       where run_id = $2 and tenant_id = $1 and deleted_at is null and exists (select from stone)
-       returning storage_key
-     ), work as (
-       insert into outbox (outbox_id, kind, payload)
-       select $3, 'delete_files', jsonb_build_object('keys', jsonb_agg(storage_key)) from files having count(*) > 0
-     ), unsent as (
-       delete from open_deliveries where run_id = $2 and tenant_id = $1 and exists (select from stone)
-     ), untold as (
-       update webhook_deliveries set body = null, next_attempt_at = null, finished_at = coalesce(finished_at, now()),
-         status = case when status = 'pending' then 'dropped' else status end
-       where run_id = $2 and tenant_id = $1 and exists (select from stone)
-     ), unsigned as (
-       delete from webhook_secrets where tenant_id = $1 and owner_id = $2 and exists (select from stone)
-     )
-     select run_id from stone`,
-    [tenantId, runId, outboxId],
-  );
+  const rows = await db.execute(TOMBSTONE, { tenant_id: tenantId, run_id: runId, outbox_id: outboxId });
   return rows.length > 0;
 }

@@ -141,7 +141,7 @@ describe("the state machine in the database", () => {
         startClaimedRun(database.db, { run_id: runId, tenant_id: TENANT, epoch: 0 }, v7()),
         requestCancellation(database.db, TENANT, runId, error, v7()),
       ]);
-      expect([canceled.ended, canceled.asked]).toEqual([begun === undefined, begun !== undefined]);
+      expect([canceled.ended, canceled.is_requested]).toEqual([begun === undefined, begun !== undefined]);
       outcomes[canceled.ended ? "ended" : "asked"]++;
     }
     expect(outcomes.ended + outcomes.asked).toBe(300);
