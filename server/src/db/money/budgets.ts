@@ -2,11 +2,12 @@
 // concurrent requests cannot reserve more than the limit. All amounts are whole micro-dollars.
 import { Fault } from "../../faults.ts";
 import type { Database } from "../connect.ts";
+import { statement } from "../statement.ts";
 
-/** The tenant itself, among those whose budget counts a run. */
+/** The holder id of the tenant's own budget. */
 export const TENANT_BUDGET_HOLDER = "00000000-0000-0000-0000-000000000000";
 
-/** Whom a run is counted for, beside its tenant. */
+/** The key and token whose budgets count a run, beside the tenant's. */
 export type Spender = { key_id?: string | null | undefined; token_id?: string | undefined };
 
 export const budgetHolders = ({ key_id, token_id }: Spender): string[] => [
@@ -25,17 +26,19 @@ export function toBudgetFault({ reached, reached_by, amount }: BudgetRefusal, { 
   return new Fault(reached === "balance" ? "insufficient_credits" : "spend_limit_reached", details);
 }
 
-/** A token's own cap, for as long as it lives. Said again at every use: the first one makes it. */
+const INSERT_TOKEN = statement(
+  "budgets.insert_token",
+  `insert into budgets (tenant_id, holder_id, total_limit, ends_at)
+   values (:tenant_id, :token_id, :total, :ends_at?) on conflict do nothing`,
+);
+
+/** The spending limit of a token for its whole life. Idempotent: called at every use, the first call inserts it. */
 export async function insertTokenBudget(
   db: Database,
   tenantId: string,
-  token: { token_id: string; total: number; ends_at: Date | null },
+  { token_id, total, ends_at }: { token_id: string; total: number; ends_at: Date | null },
 ): Promise<void> {
-  await db.query(
-    "budgets.token",
-    "insert into budgets (tenant_id, holder_id, total_limit, ends_at) values ($1, $2, $3, $4) on conflict do nothing",
-    [tenantId, token.token_id, token.total, token.ends_at],
-  );
+  await db.execute(INSERT_TOKEN, { tenant_id: tenantId, token_id, total, ends_at });
 }
 
 export type BudgetRow = {
@@ -50,14 +53,15 @@ export type BudgetRow = {
   total_used: number;
 };
 
-/** The limits that count for this caller, the tenant's first. */
+const LIST = statement(
+  "budgets.list",
+  `select holder_id, is_prepaid, available, day_limit, month_limit, total_limit, total_used,
+     case when day = day_of(now()) then day_used else 0 end as day_used,
+     case when month = month_of(now()) then month_used else 0 end as month_used
+   from budgets where tenant_id = :tenant_id and holder_id = any(:holders::uuid[]) and is_limited order by holder_id`,
+).columns<{ day_used: number; month_used: number }>();
+
+/** The budgets that count the runs of this caller, the tenant's first. */
 export async function listBudgets(db: Database, tenantId: string, spender: Spender): Promise<BudgetRow[]> {
-  return db.query<BudgetRow>(
-    "budgets.of",
-    `select holder_id, is_prepaid, available, day_limit, month_limit, total_limit, total_used,
-       case when day = day_of(now()) then day_used else 0 end as day_used,
-       case when month = month_of(now()) then month_used else 0 end as month_used
-     from budgets where tenant_id = $1 and holder_id = any($2::uuid[]) and is_limited order by holder_id`,
-    [tenantId, budgetHolders(spender)],
-  );
+  return db.execute(LIST, { tenant_id: tenantId, holders: budgetHolders(spender) });
 }

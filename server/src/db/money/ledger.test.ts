@@ -128,8 +128,8 @@ describe("a run", () => {
 
 describe("waste", () => {
   const attempt = async (held: { run_id: string; tenant_id: string; epoch: number }, job = 0, n = 1) => {
-    const id = { run_id: held.run_id, job, try: n };
-    const claim = { key: v7(), provider: "p", model: "m", upstream: "u", wakeId: "w", leaseSeconds: 9 };
+    const id = { run_id: held.run_id, request_index: job, attempt_number: n };
+    const claim = { idempotency_key: v7(), provider: "p", model: "m", upstream: "u", wakeId: "w", leaseSeconds: 9 };
     await claimAttempt(database.db, { ...held, ...id, ...claim, runsLocally: false, price: 40_000 });
     return id;
   };
@@ -218,11 +218,11 @@ describe("a balance", () => {
 
   it("is topped up once for each key, can be taken out, and not below nothing", async () => {
     const idempotency = { key: v7(), fingerprint: Buffer.from("f") };
-    expect(await topUp(50, { idempotency })).toMatchObject({ done: true, available: 50, is_prepaid: true });
-    expect(await topUp(50, { idempotency })).toMatchObject({ done: false, available: 50 });
-    expect(await topUp(-60)).toMatchObject({ done: false, available: 50 });
-    expect(await topUp(-20)).toMatchObject({ done: true, available: 30 });
-    expect(await topUp(0, { is_prepaid: false })).toMatchObject({ done: true, is_prepaid: false, available: 30 });
+    expect(await topUp(50, { idempotency })).toMatchObject({ is_applied: true, available: 50, is_prepaid: true });
+    expect(await topUp(50, { idempotency })).toMatchObject({ is_applied: false, available: 50 });
+    expect(await topUp(-60)).toMatchObject({ is_applied: false, available: 50 });
+    expect(await topUp(-20)).toMatchObject({ is_applied: true, available: 30 });
+    expect(await topUp(0, { is_prepaid: false })).toMatchObject({ is_applied: true, is_prepaid: false, available: 30 });
     expect(
       await creditBalance(database.db, operator, { tenant_id: v7(), amount: 1, is_prepaid: true, transfer_id: v7() }),
     ).toBeUndefined();
@@ -290,11 +290,11 @@ describe("a spending limit", () => {
         [tenant],
       );
     await move("0");
-    await database.owner.query("test.back", "alter table runs disable trigger guard_run");
+    await database.owner.query("test.back", "alter table runs disable trigger enforce_run_state_machine");
     await database.db.query("test.older", "update runs set created_at = now() - interval '1 day' where run_id = $1", [
       yesterday.run_id,
     ]);
-    await database.owner.query("test.on", "alter table runs enable trigger guard_run");
+    await database.owner.query("test.on", "alter table runs enable trigger enforce_run_state_machine");
     await accept();
     await endRun(database.db, yesterday, { status: "failed", error }, v7());
     expect((await budget()).day_used).toBe(40_000);
@@ -377,7 +377,7 @@ describe("5,000 races", () => {
       ]);
       expect(ended).not.toBe(canceled.ended);
       outcomes[ended ? "completed" : "canceled"]++;
-      if (canceled.asked) outcomes.asked++;
+      if (canceled.is_requested) outcomes.asked++;
     };
     for (let n = 0; n < 5000; n += 50) await Promise.all(Array.from({ length: 50 }, (_, at) => race(n + at)));
     const [row] = await database.db.query<{ mixed: number; charged: number }>(

@@ -1,6 +1,7 @@
-// What a tenant's runs cost, summed up from the runs themselves. It reads the tenant's runs of the days asked for.
+// The cost of a tenant's runs, summed up from the runs of the requested days.
 import type { UsageDimension } from "../../kit/schemas/usage.ts";
 import type { Database } from "../connect.ts";
+import { statementVariants } from "../statement.ts";
 
 export type UsageRow = {
   day?: string;
@@ -15,7 +16,7 @@ export type UsageRow = {
   unpriced: number;
 };
 
-const COLUMNS: Record<UsageDimension, string> = {
+const DIMENSIONS: Record<UsageDimension, string> = {
   day: "to_char(created_at at time zone 'UTC', 'YYYY-MM-DD') as day",
   key: "key_id",
   model: "model",
@@ -24,27 +25,42 @@ const COLUMNS: Record<UsageDimension, string> = {
 
 export type UsageQuery = { from: string; to: string; by: UsageDimension[]; limit: number };
 
-/** Both days are included. An id may be a moment older than its row, so a little more is looked at than is counted. */
+const SUM_USAGE = statementVariants("usage.sum", Object.fromEntries(usageVariants()));
+
+/** Every sequence of different dimensions; the sequence also determines the order of the rows. */
+function* usageVariants(by: UsageDimension[] = []): Generator<[string, string]> {
+  yield [by.join("."), sumUsageSql(by)];
+  for (const dimension of Object.keys(DIMENSIONS) as UsageDimension[]) {
+    if (!by.includes(dimension)) yield* usageVariants([...by, dimension]);
+  }
+}
+
+/** The ids are bounded for partition pruning; an id may be older than `created_at`, hence the hour on both sides. */
+function sumUsageSql(by: UsageDimension[]): string {
+  const columns = by.map((dimension) => `${DIMENSIONS[dimension]},`).join(" ");
+  const positions = by.map((_, index) => index + 1).join(", ");
+  return `select ${columns} count(*)::int as runs, count(*) filter (where status = 'completed')::int as completed,
+       count(*) filter (where status = 'failed')::int as failed,
+       count(*) filter (where status = 'canceled')::int as canceled,
+       coalesce(sum((cost ->> 'amount')::numeric), 0)::float as amount,
+       count(*) filter (where status = 'completed' and cost is null)::int as unpriced
+     from runs
+     where tenant_id = :tenant_id and run_type not in ('upload', 'mask-upload')
+       and run_id >= uuid_floor(:from::date::timestamp at time zone 'UTC' - interval '1 hour')
+       and run_id < uuid_floor((:to::date + 1)::timestamp at time zone 'UTC' + interval '1 hour')
+       and created_at >= :from::date::timestamp at time zone 'UTC'
+       and created_at < (:to::date + 1)::timestamp at time zone 'UTC'
+     ${positions ? `group by ${positions} order by ${positions}` : ""} limit :limit`;
+}
+
+type UsageSums = Pick<UsageRow, "runs" | "completed" | "failed" | "canceled" | "amount" | "unpriced">;
+
+/** Both days are included. */
 export async function sumUsage(
   db: Database,
   tenantId: string,
   { from, to, by, limit }: UsageQuery,
 ): Promise<UsageRow[]> {
-  const columns = by.map((dimension) => `${COLUMNS[dimension]},`).join(" ");
-  const groupByPositions = by.map((_, index) => index + 1).join(", ");
-  return db.query<UsageRow>(
-    `usage.${by.join(".")}`,
-    `select ${columns} count(*)::int as runs, count(*) filter (where status = 'completed')::int as completed,
-       count(*) filter (where status = 'failed')::int as failed, count(*) filter (where status = 'canceled')::int as canceled,
-       coalesce(sum((cost ->> 'amount')::numeric), 0)::float as amount,
-       count(*) filter (where status = 'completed' and cost is null)::int as unpriced
-     from runs
-     where tenant_id = $1 and run_type not in ('upload', 'mask-upload')
-       and run_id >= uuid_floor($2::date::timestamp at time zone 'UTC' - interval '1 hour')
-       and run_id < uuid_floor(($3::date + 1)::timestamp at time zone 'UTC' + interval '1 hour')
-       and created_at >= $2::date::timestamp at time zone 'UTC'
-       and created_at < ($3::date + 1)::timestamp at time zone 'UTC'
-     ${groupByPositions ? `group by ${groupByPositions} order by ${groupByPositions}` : ""} limit $4`,
-    [tenantId, from, to, limit],
-  );
+  const variant = SUM_USAGE.get(by.join("."))!.columns<UsageSums & { day?: string }>();
+  return db.execute(variant, { tenant_id: tenantId, from, to, limit });
 }
