@@ -1,5 +1,6 @@
-// Messages of webhooks and every time that one was tried, as callers may look at them, and the wish to have one sent again.
+// Webhook deliveries and their attempts: inserting, reading and reopening them.
 import type { Database } from "../connect.ts";
+import { statement, statementVariants } from "../statement.ts";
 
 export type DeliveryStatus = "pending" | "delivered" | "exhausted" | "disabled" | "dropped";
 
@@ -28,73 +29,91 @@ export type DeliveryAttemptRow = {
   response: string | null;
 };
 
-/** A delivery that is to be made: the row, and where it waits for its turn. */
+/** A new delivery: its row, and the queue it waits in. */
 export type NewDelivery = Pick<
   DeliveryRow,
   "delivery_id" | "tenant_id" | "event_id" | "run_id" | "webhook_id" | "type" | "url" | "body"
 > & { destination: string; host: string };
 
-/** What `insertDeliveries` is a part of; `$n` is the first of its values. */
-export const insertDeliveriesSql = (firstParameter: number, condition = "true"): string => {
-  const at = (offset: number) => `$${firstParameter + offset}`;
-  return `fresh as (
+const DELIVERY_COLUMN_NAMES = [
+  ...["delivery_id", "tenant_id", "event_id", "run_id", "webhook_id", "type", "url", "body", "status", "attempts"],
+  ...["next_attempt_at", "created_at", "finished_at"],
+];
+export const DELIVERY_COLUMNS = DELIVERY_COLUMN_NAMES.join(", ");
+
+/**
+ * CTEs `inserted` and `opened` that insert the deliveries that do not exist yet, if `when` is true. Their parameters are
+ * `deliveriesParameters`.
+ */
+export const insertDeliveriesSql = ({ when = "true" } = {}): string => `inserted as (
      insert into webhook_deliveries (delivery_id, tenant_id, event_id, run_id, webhook_id, type, url, body)
      select delivery_id, tenant_id, event_id, run_id, webhook_id, type, url, body
-     from jsonb_to_recordset(${at(0)}::jsonb) as given (delivery_id uuid, tenant_id uuid, event_id uuid, run_id uuid,
+     from jsonb_to_recordset(:deliveries::jsonb) as given (delivery_id uuid, tenant_id uuid, event_id uuid, run_id uuid,
        webhook_id uuid, type text, url text, body text)
-     where ${condition}
+     where ${when}
      on conflict do nothing returning delivery_id
-   ), waiting as (
-     insert into open_deliveries (delivery_id, tenant_id, run_id, webhook_id, destination, host, gives_up_at)
-     select delivery_id, tenant_id, run_id, webhook_id, destination, host, now() + make_interval(secs => ${at(1)})
-     from jsonb_to_recordset(${at(0)}::jsonb) as given (delivery_id uuid, tenant_id uuid, run_id uuid, webhook_id uuid,
+   ), opened as (
+     insert into open_deliveries (delivery_id, tenant_id, run_id, webhook_id, destination, host, expires_at)
+     select delivery_id, tenant_id, run_id, webhook_id, destination, host,
+       now() + make_interval(secs => :expires_after_seconds)
+     from jsonb_to_recordset(:deliveries::jsonb) as given (delivery_id uuid, tenant_id uuid, run_id uuid, webhook_id uuid,
        destination text, host text)
-     where delivery_id in (select delivery_id from fresh)
+     where delivery_id in (select delivery_id from inserted)
    )`;
-};
 
-/** Those that are there already stay as they are. */
+export const deliveriesParameters = (deliveries: NewDelivery[], expiresAfterSeconds: number) => ({
+  deliveries: JSON.stringify(deliveries),
+  expires_after_seconds: expiresAfterSeconds,
+});
+
+const INSERT_MISSING = statement(
+  "deliveries.insert_missing",
+  `with ${insertDeliveriesSql()} select count(*) from inserted`,
+);
+
+/** Idempotent: deliveries that exist stay as they are. */
 export async function insertMissingDeliveries(
   db: Database,
   deliveries: NewDelivery[],
-  givesUpSeconds: number,
+  expiresAfterSeconds: number,
 ): Promise<void> {
-  await db.query("deliveries.insert", `with ${insertDeliveriesSql(1)} select count(*) from fresh`, [
-    JSON.stringify(deliveries),
-    givesUpSeconds,
-  ]);
+  await db.execute(INSERT_MISSING, deliveriesParameters(deliveries, expiresAfterSeconds));
 }
 
-/** What has become of these; those that there are not are left out. */
+const FIND_STATUSES = statement(
+  "deliveries.find_statuses",
+  `select delivery_id, status from webhook_deliveries
+   where tenant_id = :tenant_id and delivery_id = any(:delivery_ids::uuid[])`,
+);
+
+/** The status of each of these deliveries that exists. */
 export async function findDeliveryStatuses(
   db: Database,
   tenantId: string,
   ids: string[],
 ): Promise<Map<string, DeliveryStatus>> {
-  const rows = await db.query<Pick<DeliveryRow, "delivery_id" | "status">>(
-    "deliveries.status",
-    "select delivery_id, status from webhook_deliveries where tenant_id = $1 and delivery_id = any($2::uuid[])",
-    [tenantId, ids],
-  );
+  const rows = await db.execute(FIND_STATUSES, { tenant_id: tenantId, delivery_ids: ids });
   return new Map(rows.map(({ delivery_id, status }) => [delivery_id, status]));
 }
 
+const FIND = statement(
+  "deliveries.find",
+  `select ${DELIVERY_COLUMNS} from webhook_deliveries where tenant_id = :tenant_id and delivery_id = :delivery_id`,
+);
+
 export async function findDelivery(db: Database, tenantId: string, id: string): Promise<DeliveryRow | undefined> {
-  const [row] = await db.query<DeliveryRow>(
-    "deliveries.find",
-    "select * from webhook_deliveries where tenant_id = $1 and delivery_id = $2",
-    [tenantId, id],
-  );
+  const [row] = await db.execute(FIND, { tenant_id: tenantId, delivery_id: id });
   return row;
 }
 
+const LIST_ATTEMPTS = statement(
+  "deliveries.list_attempts",
+  `select attempt, started_at, duration_ms, status, error, response from webhook_attempts
+   where tenant_id = :tenant_id and delivery_id = :delivery_id order by attempt`,
+);
+
 export async function listDeliveryAttempts(db: Database, tenantId: string, id: string): Promise<DeliveryAttemptRow[]> {
-  return db.query<DeliveryAttemptRow>(
-    "deliveries.attempts",
-    `select attempt, started_at, duration_ms, status, error, response from webhook_attempts
-     where tenant_id = $1 and delivery_id = $2 order by attempt`,
-    [tenantId, id],
-  );
+  return db.execute(LIST_ATTEMPTS, { tenant_id: tenantId, delivery_id: id });
 }
 
 export type DeliveryFilter = {
@@ -104,56 +123,77 @@ export type DeliveryFilter = {
   before?: string | undefined;
 };
 
-/** Newest first, by key-set. */
+const CONDITIONS = {
+  webhook_id: "webhook_id = :webhook_id",
+  run_id: "run_id = :run_id",
+  status: "status = :status",
+  before: "delivery_id < :before",
+} satisfies Record<keyof DeliveryFilter, string>;
+const FILTERS = Object.keys(CONDITIONS) as (keyof DeliveryFilter)[];
+
+const LIST = statementVariants("deliveries.list", Object.fromEntries(listVariants()));
+
+/** Every set of filters is a statement of its own, so that each has its own plan. */
+function* listVariants() {
+  for (let bits = 0; bits < 2 ** FILTERS.length; bits++) {
+    const filters = FILTERS.filter((_, index) => bits & (1 << index));
+    const conditions = filters.map((filter) => ` and ${CONDITIONS[filter]}`).join("");
+    yield [
+      filters.join("."),
+      `select ${DELIVERY_COLUMNS} from webhook_deliveries
+       where tenant_id = :tenant_id${conditions} order by delivery_id desc limit :limit`,
+    ] as const;
+  }
+}
+
+/** Newest first, with keyset pagination. */
 export async function listDeliveries(
   db: Database,
   tenantId: string,
   filter: DeliveryFilter,
   limit: number,
 ): Promise<DeliveryRow[]> {
-  const values: unknown[] = [tenantId, limit];
-  const asked = Object.entries(filter).filter(([, value]) => value !== undefined);
-  const clauses = asked.map(([field, value]) => {
-    values.push(value);
-    return ` and ${field === "before" ? "delivery_id <" : `${field} =`} $${values.length}`;
-  });
-  // Each set of filters is its own statement, so that each has its own plan.
-  return db.query<DeliveryRow>(
-    `deliveries.list.${asked.map(([field]) => field).join(".")}`,
-    `select * from webhook_deliveries where tenant_id = $1${clauses.join("")} order by delivery_id desc limit $2`,
-    values,
-  );
+  const variant = FILTERS.filter((name) => filter[name] !== undefined).join(".");
+  const { webhook_id, run_id, status, before } = filter;
+  return db.execute(LIST.get(variant)!, { tenant_id: tenantId, limit, webhook_id, run_id, status, before });
 }
 
-/** Where a delivery goes and who shares its queue. */
+/** The destination of a delivery. */
 export type DeliveryRoute = { delivery_id: string; destination: string; host: string; url: string };
 
-/** Due at once and with its whole schedule before it, in a new round: whoever still holds the old one lets go. */
+const REOPEN = statement(
+  "deliveries.reopen",
+  `with route as (
+     select delivery_id, destination, host, url from jsonb_to_recordset(:routes::jsonb)
+       as given (delivery_id uuid, destination text, host text, url text)
+   ), reopened as (
+     update webhook_deliveries as d set status = 'pending', finished_at = null, next_attempt_at = null, url = route.url
+     from route where d.delivery_id = route.delivery_id and d.delivery_id = any(:delivery_ids::uuid[])
+       and d.tenant_id = :tenant_id and d.body is not null
+     returning d.delivery_id, d.tenant_id, d.run_id, d.webhook_id, route.destination, route.host
+   ), opened as (
+     insert into open_deliveries (delivery_id, tenant_id, run_id, webhook_id, destination, host, expires_at)
+     select delivery_id, tenant_id, run_id, webhook_id, destination, host,
+       now() + make_interval(secs => :expires_after_seconds)
+     from reopened
+     on conflict (delivery_id) do update set epoch = excluded.epoch, attempt_count = 0, due_at = now(),
+       expires_at = excluded.expires_at, dispatched_at = null, slot_until = null, claim_expires_at = null
+   )
+   select delivery_id from reopened`,
+);
+
+/** Reopens deliveries: due at once, with a new retry schedule and a new epoch, which fences the claim of the old one. */
 export async function reopenDeliveries(
   db: Database,
   tenantId: string,
   routes: DeliveryRoute[],
-  givesUpSeconds: number,
+  expiresAfterSeconds: number,
 ): Promise<string[]> {
-  const rows = await db.query<{ delivery_id: string }>(
-    "deliveries.reopen",
-    `with asked as (
-       select delivery_id, destination, host, url from jsonb_to_recordset($2::jsonb)
-         as given (delivery_id uuid, destination text, host text, url text)
-     ), reopened as (
-       update webhook_deliveries as d set status = 'pending', finished_at = null, next_attempt_at = null, url = asked.url
-       from asked where d.delivery_id = asked.delivery_id and d.delivery_id = any($4::uuid[]) and d.tenant_id = $1
-         and d.body is not null
-       returning d.delivery_id, d.tenant_id, d.run_id, d.webhook_id, asked.destination, asked.host
-     ), waiting as (
-       insert into open_deliveries (delivery_id, tenant_id, run_id, webhook_id, destination, host, gives_up_at)
-       select delivery_id, tenant_id, run_id, webhook_id, destination, host, now() + make_interval(secs => $3)
-       from reopened
-       on conflict (delivery_id) do update set round = excluded.round, tried = 0,
-         due_at = now(), gives_up_at = excluded.gives_up_at, dispatched_at = null, busy_until = null, alive_until = null
-     )
-     select delivery_id from reopened`,
-    [tenantId, JSON.stringify(routes), givesUpSeconds, routes.map((route) => route.delivery_id)],
-  );
+  const rows = await db.execute(REOPEN, {
+    tenant_id: tenantId,
+    routes: JSON.stringify(routes),
+    delivery_ids: routes.map((route) => route.delivery_id),
+    expires_after_seconds: expiresAfterSeconds,
+  });
   return rows.map((row) => row.delivery_id);
 }

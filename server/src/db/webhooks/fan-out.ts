@@ -1,12 +1,15 @@
-// From the log of events to the messages of webhooks. How far the log was read moves in the statement that makes the
-// messages, from where it was found: whoever is late changes nothing.
+// Creates webhook deliveries from the event log. The cursor advances in the statement that inserts the deliveries, and only
+// from the position that was read: a slower process changes nothing.
 import type { Database } from "../connect.ts";
 import type { LogPosition } from "../event-log.ts";
-import type { RunRow } from "../runs/runs.ts";
-import { insertDeliveriesSql, type NewDelivery } from "./deliveries.ts";
+import { type RunRow, runColumns } from "../runs/runs.ts";
+import { statement } from "../statement.ts";
+import { deliveriesParameters, insertDeliveriesSql, type NewDelivery } from "./deliveries.ts";
+
+const READ_CURSOR = statement("fan_out.read_cursor", "select xact, seq from webhook_cursor");
 
 export async function readFanOutCursor(db: Database): Promise<LogPosition> {
-  const [row] = await db.query<LogPosition>("fanOut.cursor", "select xact, seq from webhook_cursor");
+  const [row] = await db.execute(READ_CURSOR);
   return row!;
 }
 
@@ -14,52 +17,61 @@ export type FanOutBatch = {
   from: LogPosition;
   to: LogPosition;
   deliveries: NewDelivery[];
-  /** Runs whose progress is told, with the moment of it. */
-  told: { run_id: string; told_at: Date }[];
-  /** Runs of which nothing more is told. */
+  /** Runs with a progress event in this batch, and its time. */
+  progressSent: { run_id: string; sent_at: Date }[];
+  /** Runs that have ended. */
   ended: string[];
   givesUpSeconds: number;
 };
 
-/** Undefined: somebody else was faster. Otherwise how many messages there are to send. */
-export async function commitFanOut(db: Database, { from, to, ...made }: FanOutBatch): Promise<number | undefined> {
-  const [row] = await db.query<{ moved: boolean; fresh: number }>(
-    "fanOut.write",
-    `with moved as (
-       update webhook_cursor set xact = $3, seq = $4 where xact = $1 and seq = $2 returning id
-     ), ${insertDeliveriesSql(5, "exists (select from moved)")}, progress as (
-       insert into webhook_progress (run_id, told_at)
-       select run_id, told_at from jsonb_to_recordset($7::jsonb) as given (run_id uuid, told_at timestamptz)
-       where exists (select from moved)
-       on conflict (run_id) do update set told_at = excluded.told_at
-     ), forgotten as (
-       delete from webhook_progress where run_id = any($8::uuid[]) and exists (select from moved)
-     )
-     select exists (select from moved) as moved, (select count(*) from fresh)::int as fresh`,
-    [
-      ...[from.xact, from.seq, to.xact, to.seq, JSON.stringify(made.deliveries), made.givesUpSeconds],
-      ...[JSON.stringify(made.told), made.ended],
-    ],
-  );
-  return row!.moved ? row!.fresh : undefined;
+const COMMIT = statement(
+  "fan_out.commit",
+  `with advanced as (
+     update webhook_cursor set xact = :to_xact, seq = :to_seq where xact = :from_xact and seq = :from_seq returning id
+   ), ${insertDeliveriesSql({ when: "exists (select from advanced)" })}, progress as (
+     insert into webhook_progress_sent (run_id, sent_at)
+     select run_id, sent_at from jsonb_to_recordset(:progress_sent::jsonb) as given (run_id uuid, sent_at timestamptz)
+     where exists (select from advanced)
+     on conflict (run_id) do update set sent_at = excluded.sent_at
+   ), deleted as (
+     delete from webhook_progress_sent
+     where run_id = any(:ended_run_ids::uuid[]) and exists (select from advanced)
+   )
+   select exists (select from advanced) as is_advanced, (select count(*) from inserted)::int as inserted`,
+).columns<{ is_advanced: boolean; inserted: number }>();
+
+/** Returns the number of new deliveries, or undefined if another process has advanced the cursor. */
+export async function commitFanOut(db: Database, { from, to, ...batch }: FanOutBatch): Promise<number | undefined> {
+  const [row] = await db.execute(COMMIT, {
+    from_xact: from.xact,
+    from_seq: from.seq,
+    to_xact: to.xact,
+    to_seq: to.seq,
+    ...deliveriesParameters(batch.deliveries, batch.givesUpSeconds),
+    progress_sent: JSON.stringify(batch.progressSent),
+    ended_run_ids: batch.ended,
+  });
+  return row!.is_advanced ? row!.inserted : undefined;
 }
 
-/** Of these runs those that somebody may have to be told of: their own address, or a webhook of one of these tenants. */
+const LIST_RUNS = statement(
+  "fan_out.list_runs",
+  `select ${runColumns()} from runs where run_id = any(:run_ids::uuid[])
+     and (webhook_url is not null or tenant_id = any(:tenant_ids::uuid[])) and deleted_at is null`,
+);
+
+/** Those of these runs that have a webhook_url or belong to one of these tenants, which have endpoints. */
 export async function listRunsWithWebhooks(db: Database, runIds: string[], tenantIds: string[]): Promise<RunRow[]> {
-  return db.query<RunRow>(
-    "fanOut.runs",
-    `select * from runs where run_id = any($1::uuid[]) and (webhook_url is not null or tenant_id = any($2::uuid[]))
-       and deleted_at is null`,
-    [runIds, tenantIds],
-  );
+  return db.execute(LIST_RUNS, { run_ids: runIds, tenant_ids: tenantIds });
 }
+
+const LIST_PROGRESS_TIMES = statement(
+  "fan_out.list_progress_times",
+  "select run_id, sent_at from webhook_progress_sent where run_id = any(:run_ids::uuid[])",
+);
 
 export async function listProgressTimes(db: Database, runIds: string[]): Promise<Map<string, Date>> {
   if (runIds.length === 0) return new Map();
-  const rows = await db.query<{ run_id: string; told_at: Date }>(
-    "fanOut.told",
-    "select run_id, told_at from webhook_progress where run_id = any($1::uuid[])",
-    [runIds],
-  );
-  return new Map(rows.map((row) => [row.run_id, row.told_at]));
+  const rows = await db.execute(LIST_PROGRESS_TIMES, { run_ids: runIds });
+  return new Map(rows.map((row) => [row.run_id, row.sent_at]));
 }

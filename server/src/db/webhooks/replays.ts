@@ -1,6 +1,7 @@
-// Ranges of the log that somebody wants to be sent again, each read in order and remembered by how far it has come.
+// Ranges of the event log to send again to one endpoint, each read in order with its position stored.
 import type { Database } from "../connect.ts";
-import type { EventRow, LogPosition } from "../event-log.ts";
+import { EVENT_COLUMNS, type EventRow, type LogPosition } from "../event-log.ts";
+import { statement } from "../statement.ts";
 
 export type ReplayRow = LogPosition & {
   replay_id: string;
@@ -16,54 +17,66 @@ export type ReplayRow = LogPosition & {
 
 export type NewReplay = Pick<ReplayRow, "replay_id" | "tenant_id" | "webhook_id" | "from_at" | "to_at" | "only_failed">;
 
-export async function insertReplay(db: Database, replay: NewReplay): Promise<ReplayRow> {
-  const [row] = await db.query<ReplayRow>(
-    "replays.add",
-    `insert into webhook_replays (replay_id, tenant_id, webhook_id, from_at, to_at, only_failed)
-     values ($1, $2, $3, $4, $5, $6) returning *`,
-    [replay.replay_id, replay.tenant_id, replay.webhook_id, replay.from_at, replay.to_at, replay.only_failed],
-  );
+const REPLAY_COLUMNS = `replay_id, tenant_id, webhook_id, from_at, to_at, only_failed, xact, seq, events, created_at,
+  finished_at`;
+
+const INSERT = statement(
+  "replays.insert",
+  `insert into webhook_replays (replay_id, tenant_id, webhook_id, from_at, to_at, only_failed)
+   values (:replay_id, :tenant_id, :webhook_id, :from_at, :to_at, :only_failed) returning ${REPLAY_COLUMNS}`,
+);
+
+export async function insertReplay(
+  db: Database,
+  { replay_id, tenant_id, webhook_id, from_at, to_at, only_failed }: NewReplay,
+): Promise<ReplayRow> {
+  const [row] = await db.execute(INSERT, { replay_id, tenant_id, webhook_id, from_at, to_at, only_failed });
   return row!;
 }
 
+const LIST_OPEN = statement(
+  "replays.list_open",
+  `select ${REPLAY_COLUMNS} from webhook_replays where finished_at is null order by replay_id limit :limit`,
+);
+
 export async function listOpenReplays(db: Database, limit: number): Promise<ReplayRow[]> {
-  return db.query<ReplayRow>(
-    "replays.open",
-    "select * from webhook_replays where finished_at is null order by replay_id limit $1",
-    [limit],
-  );
+  return db.execute(LIST_OPEN, { limit });
 }
 
-/** The longest that a run lives: its events lie in its own day, and so at most this far before the range. */
+/** The longest life of a run: its events are in the partition of its id, at most this long before the range. */
 const LONGEST_RUN = "2 days";
+
+const LIST_EVENTS = statement(
+  "replays.list_events",
+  `select ${EVENT_COLUMNS} from events
+   where tenant_id = :tenant_id and (xact, seq) > (:xact, :seq) and xact < (select event_log_horizon())
+     and run_id >= uuid_floor(:from_at::timestamptz - interval '${LONGEST_RUN}')
+     and run_id <= uuid_floor(:to_at::timestamptz + interval '1 ms')
+     and created_at >= :from_at and created_at < :to_at and type = any(:types::text[])
+   order by xact, seq limit :limit`,
+);
 
 /** The next events of these types in the range of the replay, in log order. */
 export async function listEventsToReplay(
   db: Database,
-  replay: ReplayRow,
+  { tenant_id, xact, seq, from_at, to_at }: ReplayRow,
   types: string[],
   limit: number,
 ): Promise<EventRow[]> {
-  return db.query<EventRow>(
-    "replays.events",
-    `select * from events
-     where tenant_id = $1 and (xact, seq) > ($2, $3) and xact < (select event_horizon())
-       and run_id >= uuid_floor($4::timestamptz - interval '${LONGEST_RUN}') and run_id <= uuid_floor($5::timestamptz + interval '1 ms')
-       and created_at >= $4 and created_at < $5 and type = any($6::text[])
-     order by xact, seq limit $7`,
-    [replay.tenant_id, replay.xact, replay.seq, replay.from_at, replay.to_at, types, limit],
-  );
+  return db.execute(LIST_EVENTS, { tenant_id, xact, seq, from_at, to_at, types, limit });
 }
+
+const ADVANCE = statement(
+  "replays.advance",
+  `update webhook_replays set xact = :xact, seq = :seq, events = events + :events,
+     finished_at = case when :is_done then now() end
+   where replay_id = :replay_id`,
+);
 
 export async function advanceReplay(
   db: Database,
   replayId: string,
-  to: LogPosition & { events: number; isDone: boolean },
+  { xact, seq, events, isDone }: LogPosition & { events: number; isDone: boolean },
 ): Promise<void> {
-  await db.query(
-    "replays.move",
-    `update webhook_replays set xact = $2, seq = $3, events = events + $4, finished_at = case when $5 then now() end
-     where replay_id = $1`,
-    [replayId, to.xact, to.seq, to.events, to.isDone],
-  );
+  await db.execute(ADVANCE, { replay_id: replayId, xact, seq, events, is_done: isDone });
 }
