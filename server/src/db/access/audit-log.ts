@@ -1,10 +1,14 @@
-// The log of every change to keys, people and tenants. Entries are written in the statement that makes the change; the
-// database numbers and chains them, and lets nobody change or delete one.
+// The audit log of changes to keys, members and tenants. Entries are inserted by the statement that makes the change; the
+// database numbers and chains them, and refuses to change or delete them.
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import type { Database } from "../connect.ts";
 import type { Caller } from "../runs/runs.ts";
+import { statement } from "../statement.ts";
 
 export type Actor = Pick<Caller, "tenant_id" | "user_id" | "key_id">;
+
+/** The parameters `actor_user_id` and `actor_key_id` of statements that insert an audit entry. */
+export const actorParameters = ({ user_id, key_id }: Actor) => ({ actor_user_id: user_id, actor_key_id: key_id });
 
 export type AuditEntryRow = {
   entry: number;
@@ -17,29 +21,32 @@ export type AuditEntryRow = {
   digest: Buffer;
 };
 
-/** Newest first, by key-set. */
+const LIST = statement(
+  "audit_log.list",
+  `select entry, at, user_id, key_id, action, subject, details, digest from audit_log
+   where tenant_id = :tenant_id and (:before?::bigint is null or entry < :before?) order by entry desc limit :limit`,
+);
+
+/** Newest first, with keyset pagination. */
 export async function listAuditEntries(
   db: Database,
   tenantId: string,
   before: number | undefined,
   limit: number,
 ): Promise<AuditEntryRow[]> {
-  return db.query<AuditEntryRow>(
-    "audit.list",
-    `select entry, at, user_id, key_id, action, subject, details, digest from audit
-     where tenant_id = $1 and ($2::bigint is null or entry < $2) order by entry desc limit $3`,
-    [tenantId, before, limit],
-  );
+  return db.execute(LIST, { tenant_id: tenantId, before, limit });
 }
 
-/** The first entry of each tenant that is not what its digest says, or does not follow the one before. */
+const FIND_TAMPERED = statement(
+  "audit_log.find_tampered",
+  `select tenant_id, min(entry) as entry from (
+     select tenant_id, entry, digest <> audit_digest(audit_log, lag(digest) over chain) as is_changed,
+       entry <> coalesce(lag(entry) over chain, 0) + 1 as is_torn
+     from audit_log window chain as (partition by tenant_id order by entry)
+   ) as links where is_changed or is_torn group by tenant_id order by tenant_id`,
+).columns<{ entry: number }>();
+
+/** The first entry of each tenant that does not match its digest, or does not follow the entry before it. */
 export async function findTamperedAuditEntries(db: Database): Promise<{ tenant_id: string; entry: number }[]> {
-  return db.query<{ tenant_id: string; entry: number }>(
-    "audit.broken",
-    `select tenant_id, min(entry) as entry from (
-       select tenant_id, entry, digest <> audit_digest(audit, lag(digest) over chain) as is_changed,
-         entry <> coalesce(lag(entry) over chain, 0) + 1 as is_torn
-       from audit window chain as (partition by tenant_id order by entry)
-     ) as links where is_changed or is_torn group by tenant_id order by tenant_id`,
-  );
+  return db.execute(FIND_TAMPERED);
 }

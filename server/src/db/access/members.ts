@@ -1,9 +1,10 @@
-// The people of a tenant. Who was removed stays as a row, so that an identity provider cannot bring them back; a tenant
-// always keeps an owner.
+// Members of a tenant. A removed member stays as a row, so that single sign-on does not add the person again; every tenant has
+// at least one owner.
 import { Fault } from "../../faults.ts";
 import type { Database } from "../connect.ts";
 import type { ResourceOwner, Role } from "../runs/runs.ts";
-import type { Actor } from "./audit-log.ts";
+import { statement } from "../statement.ts";
+import { type Actor, actorParameters } from "./audit-log.ts";
 
 export type MemberRow = {
   user_id: string;
@@ -19,25 +20,41 @@ const CHECK_VIOLATION = "23514";
 
 export type NewMember = Pick<MemberRow, "user_id" | "role" | "name" | "email">;
 
-/** Undefined: they are in already. */
+const INSERT = statement(
+  "members.insert",
+  `with inserted as (
+     insert into members (tenant_id, user_id, role, name, email) values (:tenant_id, :user_id, :role, :name?, :email?)
+     on conflict (tenant_id, user_id) do update set role = excluded.role, name = excluded.name, email = excluded.email,
+       removed_at = null, updated_at = now()
+       where members.removed_at is not null
+     returning ${MEMBER_COLUMNS}
+   ), audit_entry as (
+     insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
+     select :tenant_id, :actor_user_id, :actor_key_id?::uuid, 'members.add', user_id, jsonb_build_object('role', role)
+     from inserted
+   )
+   select ${MEMBER_COLUMNS} from inserted`,
+);
+
+/** Undefined if the person is already a member. */
 export async function insertMember(db: Database, actor: Actor, member: NewMember): Promise<MemberRow | undefined> {
-  const [row] = await db.query<MemberRow>(
-    "members.add",
-    `with added as (
-       insert into members (tenant_id, user_id, role, name, email) values ($1, $4, $5, $6, $7)
-       on conflict (tenant_id, user_id) do update set role = excluded.role, name = excluded.name, email = excluded.email,
-         removed_at = null, updated_at = now()
-         where members.removed_at is not null
-       returning ${MEMBER_COLUMNS}
-     ), told as (
-       insert into audit (tenant_id, user_id, key_id, action, subject, details)
-       select $1, $2, $3::uuid, 'members.add', user_id, jsonb_build_object('role', role) from added
-     )
-     select * from added`,
-    [actor.tenant_id, actor.user_id, actor.key_id, member.user_id, member.role, member.name, member.email],
-  );
+  const [row] = await db.execute(INSERT, {
+    tenant_id: actor.tenant_id,
+    ...actorParameters(actor),
+    user_id: member.user_id,
+    role: member.role,
+    name: member.name,
+    email: member.email,
+  });
   return row;
 }
+
+const LIST = statement(
+  "members.list",
+  `select ${MEMBER_COLUMNS} from members
+   where tenant_id = :tenant_id and removed_at is null and (:after?::text is null or user_id > :after?)
+   order by user_id limit :limit`,
+);
 
 export async function listMemberRows(
   db: Database,
@@ -45,17 +62,26 @@ export async function listMemberRows(
   after: string | undefined,
   limit: number,
 ): Promise<MemberRow[]> {
-  return db.query<MemberRow>(
-    "members.list",
-    `select ${MEMBER_COLUMNS} from members
-     where tenant_id = $1 and removed_at is null and ($2::text is null or user_id > $2) order by user_id limit $3`,
-    [tenantId, after, limit],
-  );
+  return db.execute(LIST, { tenant_id: tenantId, after, limit });
 }
 
 export type MemberChange = Partial<Pick<MemberRow, "role" | "name" | "email">>;
 
-/** Undefined: there is no such member. */
+const UPDATE = statement(
+  "members.update",
+  `with changed as (
+     update members set role = coalesce(:role?, role), name = case when :has_name then :name? else name end,
+       email = case when :has_email then :email? else email end, updated_at = now()
+     where tenant_id = :tenant_id and user_id = :user_id and removed_at is null
+     returning ${MEMBER_COLUMNS}
+   ), audit_entry as (
+     insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
+     select :tenant_id, :actor_user_id, :actor_key_id?::uuid, 'members.update', user_id, :change::jsonb from changed
+   )
+   select ${MEMBER_COLUMNS} from changed`,
+);
+
+/** Undefined if there is no such member. */
 export async function updateMemberRow(
   db: Database,
   actor: Actor,
@@ -64,43 +90,38 @@ export async function updateMemberRow(
 ): Promise<MemberRow | undefined> {
   const { role, name, email } = change;
   const [row] = await mapLastOwnerError(
-    db.query<MemberRow>(
-      "members.change",
-      `with changed as (
-       update members set role = coalesce($5, role), name = case when $6 then $7 else name end,
-         email = case when $8 then $9 else email end, updated_at = now()
-       where tenant_id = $1 and user_id = $4 and removed_at is null
-       returning ${MEMBER_COLUMNS}
-     ), told as (
-       insert into audit (tenant_id, user_id, key_id, action, subject, details)
-       select $1, $2, $3::uuid, 'members.update', user_id, $10::jsonb from changed
-     )
-     select * from changed`,
-      [
-        ...[actor.tenant_id, actor.user_id, actor.key_id, userId, role],
-        ...[name !== undefined, name, email !== undefined, email, change],
-      ],
-    ),
+    db.execute(UPDATE, {
+      tenant_id: actor.tenant_id,
+      ...actorParameters(actor),
+      user_id: userId,
+      role,
+      has_name: name !== undefined,
+      name,
+      has_email: email !== undefined,
+      email,
+      change,
+    }),
   );
   return row;
 }
 
-/** Undefined as above. Their keys are refused from now on, because a key needs its member. */
+const MARK_REMOVED = statement(
+  "members.mark_removed",
+  `with removed as (
+     update members set removed_at = now(), updated_at = now()
+     where tenant_id = :tenant_id and user_id = :user_id and removed_at is null
+     returning ${MEMBER_COLUMNS}
+   ), audit_entry as (
+     insert into audit_log (tenant_id, user_id, key_id, action, subject)
+     select :tenant_id, :actor_user_id, :actor_key_id?::uuid, 'members.remove', user_id from removed
+   )
+   select ${MEMBER_COLUMNS} from removed`,
+);
+
+/** Undefined if there is no such member. The member's keys are refused from now on. */
 export async function markMemberRemoved(db: Database, actor: Actor, userId: string): Promise<MemberRow | undefined> {
   const [row] = await mapLastOwnerError(
-    db.query<MemberRow>(
-      "members.remove",
-      `with gone as (
-       update members set removed_at = now(), updated_at = now()
-       where tenant_id = $1 and user_id = $4 and removed_at is null
-       returning ${MEMBER_COLUMNS}
-     ), told as (
-       insert into audit (tenant_id, user_id, key_id, action, subject)
-       select $1, $2, $3::uuid, 'members.remove', user_id from gone
-     )
-     select * from gone`,
-      [actor.tenant_id, actor.user_id, actor.key_id, userId],
-    ),
+    db.execute(MARK_REMOVED, { tenant_id: actor.tenant_id, ...actorParameters(actor), user_id: userId }),
   );
   return row;
 }
@@ -112,7 +133,7 @@ async function mapLastOwnerError<Rows>(rows: Promise<Rows>): Promise<Rows> {
   });
 }
 
-/** What is known of a person whom an identity provider vouches for, and of their tenant. */
+/** What single sign-on needs to know of a person and their tenant. */
 export type MemberIdentity = {
   role: Role | null;
   is_removed: boolean;
@@ -121,31 +142,38 @@ export type MemberIdentity = {
   is_suspended: boolean;
 };
 
+const FIND_IDENTITY = statement(
+  "members.find_identity",
+  `select role, coalesce(removed_at is not null, false) as is_removed, weight, tenants.limits as tenant_limits,
+     suspended_at is not null as is_suspended
+   from tenants left join members on members.tenant_id = tenants.tenant_id and members.user_id = :user_id
+   where tenants.tenant_id = :tenant_id`,
+).columns<{ is_removed: boolean; is_suspended: boolean }>();
+
 export async function findMemberIdentity(
   db: Database,
   tenantId: string,
   userId: string,
 ): Promise<MemberIdentity | undefined> {
-  const [row] = await db.query<MemberIdentity>(
-    "members.person",
-    `select role, coalesce(removed_at is not null, false) as is_removed, weight, tenants.limits as tenant_limits,
-       suspended_at is not null as is_suspended
-     from tenants left join members on members.tenant_id = tenants.tenant_id and members.user_id = $2
-     where tenants.tenant_id = $1`,
-    [tenantId, userId],
-  );
+  const [row] = await db.execute(FIND_IDENTITY, { tenant_id: tenantId, user_id: userId });
   return row;
 }
 
-/** Whoever an identity provider vouches for is a member from their first request on; whoever is or was one stays that. */
-export async function insertMemberOnFirstUse(db: Database, user: ResourceOwner, role: Role): Promise<void> {
-  await db.query(
-    "members.join",
-    `with joined as (
-       insert into members (tenant_id, user_id, role) values ($1, $2, $3) on conflict do nothing returning *
-     )
-     insert into audit (tenant_id, user_id, action, subject, details)
-     select tenant_id, user_id, 'members.join', user_id, jsonb_build_object('role', role) from joined`,
-    [user.tenant_id, user.user_id, role],
-  );
+const INSERT_ON_FIRST_USE = statement(
+  "members.insert_on_first_use",
+  `with inserted as (
+     insert into members (tenant_id, user_id, role) values (:tenant_id, :user_id, :role) on conflict do nothing
+     returning tenant_id, user_id, role
+   )
+   insert into audit_log (tenant_id, user_id, action, subject, details)
+   select tenant_id, user_id, 'members.join', user_id, jsonb_build_object('role', role) from inserted`,
+);
+
+/** Adds a person who signs in for the first time. Members and removed members stay as they are. */
+export async function insertMemberOnFirstUse(
+  db: Database,
+  { tenant_id, user_id }: ResourceOwner,
+  role: Role,
+): Promise<void> {
+  await db.execute(INSERT_ON_FIRST_USE, { tenant_id, user_id, role });
 }

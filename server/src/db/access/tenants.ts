@@ -1,8 +1,10 @@
-// Tenants, as the operator sees them. Nothing here is scoped by tenant: whoever comes here has the operator's right.
+// Tenants, for the operator. Nothing here is scoped by tenant: callers have the operator's scope.
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import type { Database } from "../connect.ts";
+import { IDEMPOTENCY_KEY_IS_FREE, idempotencyParameters, insertIdempotencyKeySql } from "../idempotency-keys.ts";
+import { statement } from "../statement.ts";
 import type { NewApiKeyRow } from "./api-keys.ts";
-import type { Actor } from "./audit-log.ts";
+import { type Actor, actorParameters } from "./audit-log.ts";
 
 export type TenantRow = {
   tenant_id: string;
@@ -21,59 +23,92 @@ export type NewTenantRow = Pick<TenantRow, "tenant_id" | "name" | "weight" | "li
   idempotency?: { key: string; fingerprint: Buffer } | undefined;
 };
 
-/** Tenant, owner and key in one statement. Undefined: the idempotency key is taken. */
+const TENANT_COLUMNS = "tenant_id, name, weight, limits, retention_days, suspended_at, created_at, updated_at";
+
+const INSERT = statement(
+  "tenants.insert",
+  `with ${insertIdempotencyKeySql({ resource: ":tenant_id", tenant: ":actor_tenant_id" })}, inserted as (
+     insert into tenants (tenant_id, name, weight, limits, retention_days)
+     select :tenant_id, :name, :weight, :limits, :retention_days? where ${IDEMPOTENCY_KEY_IS_FREE}
+     returning ${TENANT_COLUMNS}
+   ), owner as (
+     insert into members (tenant_id, user_id, role, name, email)
+     select tenant_id, :owner_user_id, 'owner', :owner_name?, :owner_email? from inserted
+   ), first_key as (
+     insert into api_keys (key_id, tenant_id, user_id, name, digest, hint, scopes)
+     select :key_id, tenant_id, :owner_user_id, :key_name, :digest, :hint, :scopes from inserted
+   ), audit_entry as (
+     insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
+     select tenant_id, :actor_user_id, :actor_key_id?::uuid, 'tenants.create', tenant_id::text,
+       jsonb_build_object('name', name, 'weight', weight, 'limits', limits, 'retention_days', retention_days,
+         'owner', :owner_user_id::text, 'key_id', :key_id::uuid, 'by_tenant', :actor_tenant_id::uuid)
+     from inserted
+   )
+   select ${TENANT_COLUMNS} from inserted`,
+);
+
+/** Inserts tenant, owner and key in one statement. Undefined if another request holds the idempotency key. */
 export async function insertTenant(db: Database, actor: Actor, tenant: NewTenantRow): Promise<TenantRow | undefined> {
-  const { owner, key, idempotency } = tenant;
-  const [row] = await db.query<TenantRow>(
-    "tenants.create",
-    `with once as (
-       insert into idempotency_keys (tenant_id, key, fingerprint, run_id)
-       select $16, $17, $18, $1 where $17::text is not null
-       on conflict do nothing returning run_id
-     ), made as (
-       insert into tenants (tenant_id, name, weight, limits, retention_days)
-       select $1, $2, $3, $4, $19 where $17::text is null or exists (select from once)
-       returning *
-     ), person as (
-       insert into members (tenant_id, user_id, role, name, email)
-       select tenant_id, $5, 'owner', $6, $7 from made
-     ), first as (
-       insert into api_keys (key_id, tenant_id, user_id, name, digest, hint, scopes)
-       select $8, tenant_id, $5, $9, $10, $11, $12 from made
-     ), told as (
-       insert into audit (tenant_id, user_id, key_id, action, subject, details)
-       select tenant_id, $13, $14::uuid, 'tenants.create', tenant_id::text,
-         jsonb_build_object('name', name, 'weight', weight, 'limits', limits, 'retention_days', retention_days,
-           'owner', $5::text, 'key_id', $8::uuid, 'by_tenant', $15::uuid)
-       from made
-     )
-     select * from made`,
-    [
-      ...[tenant.tenant_id, tenant.name, tenant.weight, tenant.limits, owner.user_id, owner.name, owner.email],
-      ...[key.key_id, key.name, key.digest, key.hint, key.scopes, actor.user_id, actor.key_id, actor.tenant_id],
-      ...[actor.tenant_id, idempotency?.key, idempotency?.fingerprint, tenant.retention_days],
-    ],
-  );
+  const { owner, key } = tenant;
+  const [row] = await db.execute(INSERT, {
+    actor_tenant_id: actor.tenant_id,
+    ...actorParameters(actor),
+    tenant_id: tenant.tenant_id,
+    name: tenant.name,
+    weight: tenant.weight,
+    limits: tenant.limits,
+    retention_days: tenant.retention_days,
+    owner_user_id: owner.user_id,
+    owner_name: owner.name,
+    owner_email: owner.email,
+    key_id: key.key_id,
+    key_name: key.name,
+    digest: key.digest,
+    hint: key.hint,
+    scopes: key.scopes,
+    ...idempotencyParameters(tenant.idempotency),
+  });
   return row;
 }
+
+const FIND = statement("tenants.find", `select ${TENANT_COLUMNS} from tenants where tenant_id = :tenant_id`);
 
 export async function findTenant(db: Database, tenantId: string): Promise<TenantRow | undefined> {
-  const [row] = await db.query<TenantRow>("tenants.find", "select * from tenants where tenant_id = $1", [tenantId]);
+  const [row] = await db.execute(FIND, { tenant_id: tenantId });
   return row;
 }
 
-/** Newest first, by key-set. */
+const LIST = statement(
+  "tenants.list",
+  `select ${TENANT_COLUMNS} from tenants where :before?::uuid is null or tenant_id < :before?
+   order by tenant_id desc limit :limit`,
+);
+
+/** Newest first, with keyset pagination. */
 export async function listTenantRows(db: Database, before: string | undefined, limit: number): Promise<TenantRow[]> {
-  return db.query<TenantRow>(
-    "tenants.list",
-    "select * from tenants where $1::uuid is null or tenant_id < $1 order by tenant_id desc limit $2",
-    [before, limit],
-  );
+  return db.execute(LIST, { before, limit });
 }
 
 export type TenantChange = Partial<
   Pick<TenantRow, "name" | "weight" | "limits" | "retention_days"> & { suspended: boolean }
 >;
+
+const UPDATE = statement(
+  "tenants.update",
+  `with changed as (
+     update tenants set name = coalesce(:name?, name), weight = coalesce(:weight?, weight),
+       limits = coalesce(:limits?::jsonb, limits),
+       suspended_at = case :suspended?::boolean when true then coalesce(suspended_at, now()) when false then null
+         else suspended_at end,
+       retention_days = case when :has_retention_days then :retention_days? else retention_days end, updated_at = now()
+     where tenant_id = :tenant_id returning ${TENANT_COLUMNS}
+   ), audit_entry as (
+     insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
+     select tenant_id, :actor_user_id, :actor_key_id?::uuid, 'tenants.update', tenant_id::text, :change::jsonb
+     from changed
+   )
+   select ${TENANT_COLUMNS} from changed`,
+);
 
 export async function updateTenantRow(
   db: Database,
@@ -81,23 +116,16 @@ export async function updateTenantRow(
   tenantId: string,
   change: TenantChange,
 ): Promise<TenantRow | undefined> {
-  const [row] = await db.query<TenantRow>(
-    "tenants.change",
-    `with changed as (
-       update tenants set name = coalesce($2, name), weight = coalesce($3, weight), limits = coalesce($4::jsonb, limits),
-         suspended_at = case $5::boolean when true then coalesce(suspended_at, now()) when false then null else suspended_at end,
-         retention_days = case when $9 then $10 else retention_days end, updated_at = now()
-       where tenant_id = $1 returning *
-     ), told as (
-       insert into audit (tenant_id, user_id, key_id, action, subject, details)
-       select tenant_id, $6, $7::uuid, 'tenants.update', tenant_id::text, $8::jsonb from changed
-     )
-     select * from changed`,
-    [
-      ...[tenantId, change.name, change.weight, change.limits, change.suspended],
-      ...[actor.user_id, actor.key_id, { ...change, by_tenant: actor.tenant_id }],
-      ...[change.retention_days !== undefined, change.retention_days],
-    ],
-  );
+  const [row] = await db.execute(UPDATE, {
+    tenant_id: tenantId,
+    ...actorParameters(actor),
+    name: change.name,
+    weight: change.weight,
+    limits: change.limits,
+    suspended: change.suspended,
+    has_retention_days: change.retention_days !== undefined,
+    retention_days: change.retention_days,
+    change: { ...change, by_tenant: actor.tenant_id },
+  });
   return row;
 }
