@@ -149,7 +149,7 @@ describe("a LoRA", () => {
     const { model_id } = await register(ann, { deployment_id });
     const spelled = { deployment_id: `${deployment_id.toUpperCase()}.safetensors` };
     for (const who of [otherTenant, { ...ann, user_id: "bob" }]) {
-      expect(await insertCustomModel(base.db, who, draft(spelled))).toEqual({ isTheirs: false, row: undefined });
+      expect(await insertCustomModel(base.db, who, draft(spelled))).toEqual({ ownsLora: false, row: undefined });
       const own = await register(who);
       expect(await updateCustomModel(base.db, who, own.model_id, spelled)).toBeUndefined();
     }
@@ -158,7 +158,7 @@ describe("a LoRA", () => {
     await deleteCustomModel(base.db, ann, model_id);
     expect((await insertCustomModel(base.db, otherTenant, draft(spelled))).row).toBeUndefined();
     expect(await register({ ...otherTenant, isOperator: true }, spelled)).toBeDefined();
-    const { usable, registered } = await findModelAccess(base.db, newManager(), {
+    const { usable, registered_loras: registered } = await findModelAccess(base.db, newManager(), {
       modelIds: [],
       loras: [deployment_id],
     });

@@ -1,7 +1,9 @@
-// The registry of custom models: who registered what, and who may use it. The one rule about use is `MAY_USE`; lists, single
-// reads and runs all ask it, so that none of them can differ.
+// The registry of custom models and the rules of access to them. Lists, single reads and runs all use `MAY_USE`, so that they
+// cannot differ.
 import type { Database } from "../connect.ts";
+import { IDEMPOTENCY_KEY_IS_FREE, idempotencyParameters, insertIdempotencyKeySql } from "../idempotency-keys.ts";
 import type { ResourceOwner } from "../runs/runs.ts";
+import { statement } from "../statement.ts";
 
 export type CustomModelFields = {
   name: string;
@@ -20,28 +22,36 @@ export type CustomModelRow = CustomModelFields & {
   updated_at: Date;
 };
 
-/** Who asks. `isAdmin`: every model of the tenant is theirs to manage. `isOperator`: every LoRA is theirs to register. */
+/** The caller. `isAdmin`: may manage every model of the tenant. `isOperator`: may register every LoRA. */
 export type ModelManager = ResourceOwner & { isAdmin: boolean; isOperator: boolean };
 
-/** $1 is the tenant and $2 the user who asks. */
+/** Parameters: `tenant_id` and `user_id` of the caller. */
 const MAY_USE = `(models.status = 'active' and (
   models.visibility = 'public'
-  or (models.tenant_id = $1 and (models.visibility = 'tenant' or models.owner = $2))
-  or exists (select from model_grants as given where given.model_id = models.model_id and given.tenant_id = $1
-    and (given.user_id is null or given.user_id = $2))))`;
+  or (models.tenant_id = :tenant_id and (models.visibility = 'tenant' or models.owner = :user_id))
+  or exists (select from model_grants as given where given.model_id = models.model_id and given.tenant_id = :tenant_id
+    and (given.user_id is null or given.user_id = :user_id))))`;
 
-/** $3: whether they keep the models of the whole tenant. */
-const MAY_MANAGE = "(models.tenant_id = $1 and (models.owner = $2 or $3))";
+/** Parameters: `managerParameters`. */
+export const MAY_MANAGE = "(models.tenant_id = :tenant_id and (models.owner = :user_id or :is_admin))";
 
-/** $4: whether they are the operator. */
-const OWNS_LORA = "($4 or (claim.tenant_id = $1 and (claim.owner = $2 or $3)))";
+/** A condition on the columns `tenant_id` and `owner` of `lora`. Parameters: `managerParameters` and `is_operator`. */
+const ownsLoraSql = (lora: string) =>
+  `(:is_operator or (${lora}.tenant_id = :tenant_id and (${lora}.owner = :user_id or :is_admin)))`;
 
-const MODEL_COLUMNS = `model_id, owner, name, model_type, deployment_id, trigger_word, description, preview_image_url, visibility,
-  status, created_at, updated_at`;
+export const managerParameters = ({ tenant_id, user_id, isAdmin }: ModelManager) => ({
+  tenant_id,
+  user_id,
+  is_admin: isAdmin,
+});
 
-const managerParameters = (manager: ModelManager) => [manager.tenant_id, manager.user_id, manager.isAdmin];
+const MODEL_COLUMN_NAMES = [
+  ...["model_id", "owner", "name", "model_type", "deployment_id", "trigger_word", "description", "preview_image_url"],
+  ...["visibility", "status", "created_at", "updated_at"],
+];
+const MODEL_COLUMNS = MODEL_COLUMN_NAMES.join(", ");
 
-/** One file may be written in several ways; this is the one way that it is compared by. */
+/** The canonical form of the name of a LoRA file. */
 export const normalizeLoraName = (name: string): string => name.toLowerCase().replace(/\.safetensors$/, "");
 
 export type NewCustomModel = CustomModelFields & {
@@ -49,46 +59,56 @@ export type NewCustomModel = CustomModelFields & {
   idempotency?: { key: string; fingerprint: Buffer } | undefined;
 };
 
-/** Model, LoRA and key in one statement. Nothing is made where the LoRA is somebody else's or the key is taken. */
+/** Columns of the model are null unless `is_inserted`. */
+const INSERT = statement(
+  "models.insert",
+  `with lora as (
+     insert into lora_names (lora_name, tenant_id, owner) values (:lora_name, :tenant_id, :user_id)
+     on conflict (lora_name) do update set lora_name = excluded.lora_name returning tenant_id, owner
+   ), owned_lora as (
+     select from lora where ${ownsLoraSql("lora")}
+   ), ${insertIdempotencyKeySql({ resource: ":model_id", when: "exists (select from owned_lora)" })}, inserted as (
+     insert into models (model_id, tenant_id, owner, lora_name, name, model_type, deployment_id, trigger_word,
+                         description, preview_image_url, visibility)
+     select :model_id, :tenant_id, :user_id, :lora_name, :name, :model_type, :deployment_id, :trigger_word?,
+       :description?, :preview_image_url?, :visibility
+     where exists (select from owned_lora) and ${IDEMPOTENCY_KEY_IS_FREE}
+     returning ${MODEL_COLUMNS}
+   )
+   select exists (select from owned_lora) as owns_lora, inserted.model_id is not null as is_inserted,
+     ${MODEL_COLUMN_NAMES.map((column) => `inserted.${column}`).join(", ")}
+   from (select) as one left join inserted on true`,
+).columns<{ owns_lora: boolean; is_inserted: boolean }>();
+
+/** Inserts model, LoRA name and key in one statement; nothing if another user owns the LoRA or the key is taken. */
 export async function insertCustomModel(
   db: Database,
   manager: ModelManager,
   model: NewCustomModel,
 ): Promise<{ ownsLora: boolean; row: CustomModelRow | undefined }> {
-  const [answer] = await db.query<CustomModelRow & { is_theirs: boolean }>(
-    "models.create",
-    `with claim as (
-       insert into lora_names (lora_name, tenant_id, owner) values ($5, $1, $2)
-       on conflict (lora_name) do update set lora_name = excluded.lora_name returning tenant_id, owner
-     ), theirs as (
-       select from claim where ${OWNS_LORA}
-     ), key as (
-       insert into idempotency_keys (tenant_id, key, fingerprint, run_id)
-       select $1, $14, $15, $6 where $14::text is not null and exists (select from theirs)
-       on conflict do nothing returning run_id
-     ), made as (
-       insert into models (model_id, tenant_id, owner, lora_name, name, model_type, deployment_id, trigger_word,
-                           description, preview_image_url, visibility)
-       select $6, $1, $2, $5, $7, $8, $9, $10, $11, $12, $13
-       where exists (select from theirs) and ($14::text is null or exists (select from key))
-       returning ${MODEL_COLUMNS}
-     )
-     select exists (select from theirs) as is_theirs, made.* from (select) as one left join made on true`,
-    [
-      ...[
-        ...managerParameters(manager),
-        manager.isOperator,
-        normalizeLoraName(model.deployment_id),
-        model.model_id,
-        model.name,
-      ],
-      ...[model.model_type, model.deployment_id, model.trigger_word, model.description, model.preview_image_url],
-      ...[model.visibility, model.idempotency?.key, model.idempotency?.fingerprint],
-    ],
-  );
-  const { is_theirs, ...row } = answer!;
-  return { ownsLora: is_theirs, row: row.model_id === null ? undefined : row };
+  const [result] = await db.execute(INSERT, {
+    ...managerParameters(manager),
+    is_operator: manager.isOperator,
+    lora_name: normalizeLoraName(model.deployment_id),
+    model_id: model.model_id,
+    name: model.name,
+    model_type: model.model_type,
+    deployment_id: model.deployment_id,
+    trigger_word: model.trigger_word,
+    description: model.description,
+    preview_image_url: model.preview_image_url,
+    visibility: model.visibility,
+    ...idempotencyParameters(model.idempotency),
+  });
+  const { owns_lora, is_inserted, ...row } = result!;
+  return { ownsLora: owns_lora, row: is_inserted ? row : undefined };
 }
+
+const FIND = statement(
+  "models.find",
+  `select ${MODEL_COLUMNS}, ${MAY_MANAGE} as may_manage from models
+   where model_id = :model_id and (${MAY_USE} or ${MAY_MANAGE})`,
+).columns<{ may_manage: boolean }>();
 
 /** A model that the caller may use or manage. */
 export async function findCustomModel(
@@ -96,102 +116,114 @@ export async function findCustomModel(
   manager: ModelManager,
   modelId: string,
 ): Promise<(CustomModelRow & { may_manage: boolean }) | undefined> {
-  const [row] = await db.query<CustomModelRow & { may_manage: boolean }>(
-    "models.find",
-    `select ${MODEL_COLUMNS}, ${MAY_MANAGE} as may_manage from models
-     where model_id = $4 and (${MAY_USE} or ${MAY_MANAGE})`,
-    [...managerParameters(manager), modelId],
-  );
+  const [row] = await db.execute(FIND, { ...managerParameters(manager), model_id: modelId });
   return row;
 }
 
 export type CustomModelFilter = { status: string; before?: string | undefined; model_type?: string | undefined };
 
-/** Newest first, by key-set. Models that nobody can use are shown to those who could change that. */
+const LIST = statement(
+  "models.list",
+  `select ${MODEL_COLUMNS} from models
+   where status = :status and (${MAY_USE} or (status = 'disabled' and ${MAY_MANAGE}))
+     and (:before?::uuid is null or model_id < :before?) and (:model_type?::text is null or model_type = :model_type?)
+   order by model_id desc limit :limit`,
+);
+
+/** Newest first, with keyset pagination. Disabled models are only shown to callers that may manage them. */
 export async function listCustomModels(
   db: Database,
   manager: ModelManager,
   { status, before, model_type }: CustomModelFilter,
   limit: number,
 ): Promise<CustomModelRow[]> {
-  return db.query<CustomModelRow>(
-    "models.list",
-    `select ${MODEL_COLUMNS} from models
-     where status = $4 and (${MAY_USE} or (status = 'disabled' and ${MAY_MANAGE}))
-       and ($5::uuid is null or model_id < $5) and ($6::text is null or model_type = $6)
-     order by model_id desc limit $7`,
-    [...managerParameters(manager), status, before, model_type, limit],
-  );
+  return db.execute(LIST, { ...managerParameters(manager), status, before, model_type, limit });
 }
 
 export type CustomModelChange = Partial<CustomModelFields & Pick<CustomModelRow, "status">>;
 
-/** Undefined: there is no such model to manage, or the LoRA is somebody else's. */
+const UPDATE = statement(
+  "models.update",
+  `with lora as (
+     insert into lora_names (lora_name, tenant_id, owner)
+     select :lora_name?, :tenant_id, :user_id from models
+     where :lora_name?::text is not null and model_id = :model_id and ${MAY_MANAGE}
+     on conflict (lora_name) do update set lora_name = excluded.lora_name returning tenant_id, owner
+   )
+   update models set name = coalesce(:name?, name), model_type = coalesce(:model_type?, model_type),
+     deployment_id = coalesce(:deployment_id?, deployment_id), lora_name = coalesce(:lora_name?, lora_name),
+     trigger_word = case when :has_trigger_word then :trigger_word? else trigger_word end,
+     description = case when :has_description then :description? else description end,
+     preview_image_url = case when :has_preview_image_url then :preview_image_url? else preview_image_url end,
+     visibility = coalesce(:visibility?, visibility), status = coalesce(:status?, status),
+     updated_at = greatest(now(), updated_at)
+   where model_id = :model_id and ${MAY_MANAGE}
+     and (:lora_name?::text is null or exists (select from lora where ${ownsLoraSql("lora")}))
+   returning ${MODEL_COLUMNS}`,
+);
+
+/** Undefined if there is no such model to manage, or if another user owns the LoRA. */
 export async function updateCustomModel(
   db: Database,
   manager: ModelManager,
   modelId: string,
   change: CustomModelChange,
 ): Promise<CustomModelRow | undefined> {
-  const isGiven = (field: keyof CustomModelChange) => change[field] !== undefined;
-  const lora = change.deployment_id === undefined ? undefined : normalizeLoraName(change.deployment_id);
-  const [row] = await db.query<CustomModelRow>(
-    "models.change",
-    `with claim as (
-       insert into lora_names (lora_name, tenant_id, owner)
-       select $6, $1, $2 from models where $6::text is not null and model_id = $5 and ${MAY_MANAGE}
-       on conflict (lora_name) do update set lora_name = excluded.lora_name returning tenant_id, owner
-     )
-     update models set name = coalesce($7, name), model_type = coalesce($8, model_type),
-       deployment_id = coalesce($9, deployment_id), lora_name = coalesce($6, lora_name),
-       trigger_word = case when $10 then $11 else trigger_word end,
-       description = case when $12 then $13 else description end,
-       preview_image_url = case when $14 then $15 else preview_image_url end,
-       visibility = coalesce($16, visibility), status = coalesce($17, status), updated_at = greatest(now(), updated_at)
-     where model_id = $5 and ${MAY_MANAGE} and ($6::text is null or exists (select from claim where ${OWNS_LORA}))
-     returning ${MODEL_COLUMNS}`,
-    [
-      ...[...managerParameters(manager), manager.isOperator, modelId, lora, change.name, change.model_type],
-      ...[change.deployment_id, isGiven("trigger_word"), change.trigger_word, isGiven("description")],
-      ...[change.description, isGiven("preview_image_url"), change.preview_image_url],
-      ...[change.visibility, change.status],
-    ],
-  );
+  const [row] = await db.execute(UPDATE, {
+    ...managerParameters(manager),
+    is_operator: manager.isOperator,
+    model_id: modelId,
+    lora_name: change.deployment_id === undefined ? undefined : normalizeLoraName(change.deployment_id),
+    name: change.name,
+    model_type: change.model_type,
+    deployment_id: change.deployment_id,
+    has_trigger_word: change.trigger_word !== undefined,
+    trigger_word: change.trigger_word,
+    has_description: change.description !== undefined,
+    description: change.description,
+    has_preview_image_url: change.preview_image_url !== undefined,
+    preview_image_url: change.preview_image_url,
+    visibility: change.visibility,
+    status: change.status,
+  });
   return row;
 }
 
-/** The model as it was; its grants go with it. */
+const DELETE = statement(
+  "models.delete",
+  `delete from models where model_id = :model_id and ${MAY_MANAGE} returning ${MODEL_COLUMNS}`,
+);
+
+/** Deletes the model with its grants, and returns it. */
 export async function deleteCustomModel(
   db: Database,
   manager: ModelManager,
   modelId: string,
 ): Promise<CustomModelRow | undefined> {
-  const [row] = await db.query<CustomModelRow>(
-    "models.delete",
-    `delete from models where model_id = $4 and ${MAY_MANAGE} returning ${MODEL_COLUMNS}`,
-    [...managerParameters(manager), modelId],
-  );
+  const [row] = await db.execute(DELETE, { ...managerParameters(manager), model_id: modelId });
   return row;
 }
 
 export type UsableModel = Pick<CustomModelRow, "model_id" | "model_type" | "deployment_id" | "trigger_word">;
-/** `usable` are the models of these ids and LoRAs that may be used, `registered` the LoRAs that are anybody's. */
-export type ModelAccess = { usable: (UsableModel & { lora_name: string })[]; registered: string[] };
+/** `usable`: the models of these ids and LoRAs that the user may use. `registered_loras`: the LoRAs that have an owner. */
+export type ModelAccess = { usable: (UsableModel & { lora_name: string })[]; registered_loras: string[] };
 
-/** How these models and LoRAs stand to somebody. What is not there and what is forbidden look the same. */
+const FIND_ACCESS = statement(
+  "models.find_access",
+  `select
+     coalesce((select jsonb_agg(jsonb_build_object('model_id', model_id, 'model_type', model_type,
+         'lora_name', lora_name, 'deployment_id', deployment_id, 'trigger_word', trigger_word))
+       from models where (model_id = any(:model_ids::uuid[]) or lora_name = any(:loras)) and ${MAY_USE}), '[]') as usable,
+     array(select lora_name from lora_names where lora_name = any(:loras)) as registered_loras`,
+).columns<ModelAccess>();
+
+/** The access of a user to these models and LoRAs. A missing model and a forbidden one cannot be told apart. */
 export async function findModelAccess(
   db: Database,
-  user: ResourceOwner,
+  { tenant_id, user_id }: ResourceOwner,
   { modelIds, loras }: { modelIds: string[]; loras: string[] },
 ): Promise<ModelAccess> {
-  const [row] = await db.query<ModelAccess>(
-    "models.standing",
-    `select
-       coalesce((select jsonb_agg(jsonb_build_object('model_id', model_id, 'model_type', model_type, 'lora_name', lora_name,
-           'deployment_id', deployment_id, 'trigger_word', trigger_word))
-         from models where (model_id = any($3::uuid[]) or lora_name = any($4)) and ${MAY_USE}), '[]') as usable,
-       array(select lora_name from lora_names where lora_name = any($4)) as registered`,
-    [user.tenant_id, user.user_id, modelIds, loras.map(normalizeLoraName)],
-  );
+  const values = { tenant_id, user_id, model_ids: modelIds, loras: loras.map(normalizeLoraName) };
+  const [row] = await db.execute(FIND_ACCESS, values);
   return row!;
 }

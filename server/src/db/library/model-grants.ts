@@ -1,78 +1,86 @@
-// Who else may use a model: a row for each user or tenant that it was given to. Only those who manage the model see or
-// change them.
+// Grants of custom models to users and tenants. Only callers that may manage the model see or change them.
 import type { Database } from "../connect.ts";
-import type { ModelManager } from "./custom-models.ts";
+import { idempotencyParameters, insertIdempotencyKeySql } from "../idempotency-keys.ts";
+import { statement } from "../statement.ts";
+import { MAY_MANAGE, type ModelManager, managerParameters } from "./custom-models.ts";
 
 export type ModelGrantee = { tenant_id: string; user_id: string | null };
 export type ModelGrantRow = ModelGrantee & { grant_id: string; model_id: string; created_at: Date };
 
-const MANAGED_MODEL = "select model_id from models where model_id = $4 and tenant_id = $1 and (owner = $2 or $3)";
+const GRANT_COLUMNS = "grant_id, model_id, tenant_id, user_id, created_at";
 
-const managerValues = (manager: ModelManager, modelId: string) => [
-  manager.tenant_id,
-  manager.user_id,
-  manager.isAdmin,
-  modelId,
-];
+/** Parameters: `managerParameters` and `model_id`. */
+const MANAGED_MODEL = `select model_id from models where model_id = :model_id and ${MAY_MANAGE}`;
 
 export type NewModelGrant = ModelGrantee & {
   grant_id: string;
   idempotency?: { key: string; fingerprint: Buffer } | undefined;
 };
 
-/** Given twice it is the same grant. Undefined: there is no such model to manage. */
+const INSERT = statement(
+  "model_grants.insert",
+  `with managed as (${MANAGED_MODEL}), ${insertIdempotencyKeySql({ resource: ":grant_id", from: "managed" })}
+   insert into model_grants (grant_id, model_id, tenant_id, user_id)
+   select :grant_id, model_id, :grantee_tenant_id, :grantee_user_id? from managed
+   on conflict (model_id, tenant_id, user_id) do update set user_id = excluded.user_id
+   returning ${GRANT_COLUMNS}`,
+);
+
+/** Idempotent: returns the existing grant to the same grantee. Undefined if there is no such model to manage. */
 export async function insertModelGrant(
   db: Database,
   manager: ModelManager,
   modelId: string,
   grant: NewModelGrant,
 ): Promise<ModelGrantRow | undefined> {
-  const [row] = await db.query<ModelGrantRow>(
-    "model_grants.create",
-    `with managed as (${MANAGED_MODEL}), key as (
-       insert into idempotency_keys (tenant_id, key, fingerprint, run_id)
-       select $1, $8, $9, $5 from managed where $8::text is not null on conflict do nothing
-     )
-     insert into model_grants (grant_id, model_id, tenant_id, user_id)
-     select $5, model_id, $6, $7 from managed
-     on conflict (model_id, tenant_id, user_id) do update set user_id = excluded.user_id
-     returning grant_id, model_id, tenant_id, user_id, created_at`,
-    [
-      ...[...managerValues(manager, modelId), grant.grant_id, grant.tenant_id, grant.user_id],
-      ...[grant.idempotency?.key, grant.idempotency?.fingerprint],
-    ],
-  );
+  const [row] = await db.execute(INSERT, {
+    ...managerParameters(manager),
+    model_id: modelId,
+    grant_id: grant.grant_id,
+    grantee_tenant_id: grant.tenant_id,
+    grantee_user_id: grant.user_id,
+    ...idempotencyParameters(grant.idempotency),
+  });
   return row;
 }
 
-/** Newest first, by key-set. */
+const LIST = statement(
+  "model_grants.list",
+  `select ${GRANT_COLUMNS} from model_grants
+   where model_id = (${MANAGED_MODEL}) and (:before?::uuid is null or grant_id < :before?)
+   order by grant_id desc limit :limit`,
+);
+
+/** Newest first, with keyset pagination. */
 export async function listModelGrantRows(
   db: Database,
   manager: ModelManager,
   modelId: string,
   { before, limit }: { before?: string | undefined; limit: number },
 ): Promise<ModelGrantRow[]> {
-  return db.query<ModelGrantRow>(
-    "model_grants.list",
-    `select grant_id, model_id, tenant_id, user_id, created_at from model_grants
-     where model_id = (${MANAGED_MODEL}) and ($5::uuid is null or grant_id < $5) order by grant_id desc limit $6`,
-    [...managerValues(manager, modelId), before, limit],
-  );
+  return db.execute(LIST, { ...managerParameters(manager), model_id: modelId, before, limit });
 }
 
-/** The grant as it was. Undefined: there is no such grant, or no such model to manage. */
+const DELETE = statement(
+  "model_grants.delete",
+  `delete from model_grants
+   where model_id = (${MANAGED_MODEL}) and tenant_id = :grantee_tenant_id
+     and user_id is not distinct from :grantee_user_id?
+   returning ${GRANT_COLUMNS}`,
+);
+
+/** Deletes the grant and returns it. Undefined if there is no such grant, or no such model to manage. */
 export async function deleteModelGrantRow(
   db: Database,
   manager: ModelManager,
   modelId: string,
   to: ModelGrantee,
 ): Promise<ModelGrantRow | undefined> {
-  const [row] = await db.query<ModelGrantRow>(
-    "model_grants.delete",
-    `delete from model_grants
-     where model_id = (${MANAGED_MODEL}) and tenant_id = $5 and user_id is not distinct from $6
-     returning grant_id, model_id, tenant_id, user_id, created_at`,
-    [...managerValues(manager, modelId), to.tenant_id, to.user_id],
-  );
+  const [row] = await db.execute(DELETE, {
+    ...managerParameters(manager),
+    model_id: modelId,
+    grantee_tenant_id: to.tenant_id,
+    grantee_user_id: to.user_id,
+  });
   return row;
 }
