@@ -200,7 +200,7 @@ describe("the keeping of events", () => {
 
   it("drops whole days after their time, but none that a run is still open in", async () => {
     for (const days of [40, 35, 31, 30])
-      await database.owner.query("test.make", "select make_partitions($1::date, 1)", [dayOf(days)]);
+      await database.owner.query("test.make", "select create_partitions($1::date, 1)", [dayOf(days)]);
     const [old, open, kept] = [dayOf(40), dayOf(35), dayOf(30)];
     for (const moment of [old, open, kept]) await database.db.query("test.event", INSERT, [idAt(moment), v7(), TENANT]);
     await database.db.query(

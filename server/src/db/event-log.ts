@@ -3,13 +3,14 @@
 import type { JsonObject } from "../kit/schemas/run.ts";
 import type { Database } from "./connect.ts";
 import type { RunRow } from "./runs/runs.ts";
+import { statement } from "./statement.ts";
 
-/** A place in the log, between two events. */
+/** A position in the log, between two events. */
 export type LogPosition = { xact: number; seq: number };
 
 export type EventRow = LogPosition & {
   event_id: string;
-  /** The event itself where it is of no run. */
+  /** The id of the event itself if it belongs to no run. */
   run_id: string;
   tenant_id: string;
   type: string;
@@ -18,15 +19,15 @@ export type EventRow = LogPosition & {
   created_at: Date;
 };
 
-/** Every change of a run that is told moves its row to a place in the log; `returning told_xact` is the event's `xact`. */
-export const SET_LAST_EVENT_XACT = "told_xact = greatest(told_xact, event_xact())";
+/** For updates of `runs` that also insert an event: `returning last_event_xact` is the `xact` of the event. */
+export const SET_LAST_EVENT_XACT = "last_event_xact = greatest(last_event_xact, event_xact())";
 
 export const LOG_START: LogPosition = { xact: 0, seq: 0 };
 
 const DIGITS = 12;
 const formatNumber = (value: number) => value.toString(16).padStart(DIGITS, "0");
 
-/** The name of a place, as callers keep it: of two, the greater is the later, as words too. */
+/** A position as callers store it. Later positions are also greater as strings. */
 export const formatPosition = ({ xact, seq }: LogPosition): string => `${formatNumber(xact)}-${formatNumber(seq)}`;
 
 export function parsePosition(id: string): LogPosition | undefined {
@@ -37,21 +38,34 @@ export function parsePosition(id: string): LogPosition | undefined {
 export const isPositionAfter = (one: LogPosition, other: LogPosition): boolean =>
   one.xact > other.xact || (one.xact === other.xact && one.seq > other.seq);
 
-/** Where the final part of the log ends at this moment: everything before it can be read, and nothing will be added to it. */
+export const EVENT_COLUMNS = "event_id, run_id, tenant_id, type, data, terminal, xact, seq, created_at";
+
+const READ_HORIZON = statement("events.horizon", "select event_log_horizon() as xact").columns<{ xact: number }>();
+
+/** The current end of the final part of the log: all events before it can be read, and none will be added there. */
 export async function readLogHead(db: Database): Promise<LogPosition> {
-  const [row] = await db.query<{ xact: number }>("events.head", "select event_horizon() as xact");
+  const [row] = await db.execute(READ_HORIZON);
   return { xact: row!.xact, seq: 0 };
 }
 
+const LIST_AFTER = statement(
+  "events.list_after",
+  `select ${EVENT_COLUMNS} from events
+   where (xact, seq) > (:xact, :seq) and xact < (select event_log_horizon())
+   order by xact, seq limit :limit`,
+);
+
 /** The next events of all tenants, in order. */
 export async function listEventsAfter(db: Database, { xact, seq }: LogPosition, limit: number): Promise<EventRow[]> {
-  return db.query<EventRow>(
-    "events.after",
-    `select * from events where (xact, seq) > ($1, $2) and xact < (select event_horizon())
-     order by xact, seq limit $3`,
-    [xact, seq, limit],
-  );
+  return db.execute(LIST_AFTER, { xact, seq, limit });
 }
+
+const LIST_OF_TENANT = statement(
+  "events.list_of_tenant",
+  `select ${EVENT_COLUMNS} from events
+   where tenant_id = :tenant_id and (xact, seq) > (:xact, :seq) and xact < (select event_log_horizon())
+   order by xact, seq limit :limit`,
+);
 
 /** The next events of one tenant, in order. */
 export async function listTenantEvents(
@@ -59,83 +73,84 @@ export async function listTenantEvents(
   tenantId: string,
   { xact, seq, limit }: LogPosition & { limit: number },
 ): Promise<EventRow[]> {
-  return db.query<EventRow>(
-    "events.ofTenant",
-    `select * from events where tenant_id = $1 and (xact, seq) > ($2, $3) and xact < (select event_horizon())
-     order by xact, seq limit $4`,
-    [tenantId, xact, seq, limit],
-  );
+  return db.execute(LIST_OF_TENANT, { tenant_id: tenantId, xact, seq, limit });
 }
 
-/** All events of one run, in order, also those that others may yet come before: whoever reads on waits for these. */
+const LIST_OF_RUN = statement(
+  "events.list_of_run",
+  `select ${EVENT_COLUMNS}, xact < (select event_log_horizon()) as is_final from events
+   where run_id = :run_id and tenant_id = :tenant_id order by xact, seq`,
+).columns<{ is_final: boolean }>();
+
+/** All events of one run, in order. Earlier events may still be inserted before those that are not `is_final`. */
 export async function listRunEvents(
   db: Database,
   tenantId: string,
   runId: string,
 ): Promise<(EventRow & { is_final: boolean })[]> {
-  return db.query<EventRow & { is_final: boolean }>(
-    "events.ofRun",
-    `select *, xact < (select event_horizon()) as is_final from events where run_id = $2 and tenant_id = $1
-     order by xact, seq`,
-    [tenantId, runId],
-  );
+  return db.execute(LIST_OF_RUN, { tenant_id: tenantId, run_id: runId });
 }
 
-/** How the tenant's open runs stood at a place in the log: the last event of each before it, in order. */
+const LIST_LATEST_OF_OPEN_RUNS = statement(
+  "events.list_latest_of_open_runs",
+  `select ${EVENT_COLUMNS.replace("run_id", "newest.run_id")} from (
+     select run_id from open_runs where tenant_id = :tenant_id order by run_id desc limit :limit
+   ) as open cross join lateral (
+     select ${EVENT_COLUMNS} from events
+     where events.run_id = open.run_id and tenant_id = :tenant_id and (xact, seq) <= (:xact, :seq)
+     order by xact desc, seq desc limit 1
+   ) as newest
+   order by xact, seq`,
+);
+
+/** The last event of each open run of the tenant up to a position of the log, in order. */
 export async function listLatestEventsOfOpenRuns(
   db: Database,
   tenantId: string,
   { xact, seq, limit }: LogPosition & { limit: number },
 ): Promise<EventRow[]> {
-  return db.query<EventRow>(
-    "events.standing",
-    `select newest.* from (
-       select run_id from open_runs where tenant_id = $1 order by run_id desc limit $4
-     ) as open cross join lateral (
-       select * from events
-       where events.run_id = open.run_id and tenant_id = $1 and (xact, seq) <= ($2, $3)
-       order by xact desc, seq desc limit 1
-     ) as newest
-     order by xact, seq`,
-    [tenantId, xact, seq, limit],
-  );
+  return db.execute(LIST_LATEST_OF_OPEN_RUNS, { tenant_id: tenantId, xact, seq, limit });
 }
 
 const EVENT_RUN_COLUMNS = [
   ...(["run_id", "run_type", "parent_run_id", "progress", "result", "error", "warnings", "metadata"] as const),
   ...(["created_at", "expires_at"] as const),
 ];
-/** What of a run its events tell; the rest is large, or is not told. */
+/** The columns of a run that its events contain; the others are large or not public. */
 export type EventRunRow = Pick<RunRow, (typeof EVENT_RUN_COLUMNS)[number]>;
 
-/** The runs of these events, whoever's they are. */
+const FIND_RUNS = statement(
+  "events.find_runs",
+  `select ${EVENT_RUN_COLUMNS.join(", ")} from runs where run_id = any(:run_ids::uuid[])`,
+);
+
+/** The runs of these events, of any tenant. */
 export async function findRunsOfEvents(db: Database, events: readonly EventRow[]): Promise<Map<string, EventRunRow>> {
-  const ids = [...new Set(events.map(({ run_id }) => run_id))];
-  if (ids.length === 0) return new Map();
-  const rows = await db.query<EventRunRow>(
-    "events.runs",
-    `select ${EVENT_RUN_COLUMNS.join(", ")} from runs where run_id = any($1::uuid[])`,
-    [ids],
-  );
+  const runIds = [...new Set(events.map(({ run_id }) => run_id))];
+  if (runIds.length === 0) return new Map();
+  const rows = await db.execute(FIND_RUNS, { run_ids: runIds });
   return new Map(rows.map((row) => [row.run_id, row]));
 }
 
-/** A database that came from another cluster goes on above what it brought. Nothing changes anywhere else. */
+const REPAIR_CLOCK = statement(
+  "events.repair_clock",
+  `update event_clock set xact_offset = newest.xact + 1 - pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+   from (select max(xact) as xact from events) as newest
+   where newest.xact >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint + xact_offset`,
+);
+
+/** After a restore into another cluster, lifts new events above the restored ones. Otherwise changes nothing. */
 export async function repairEventClock(db: Database): Promise<void> {
-  await db.query(
-    "events.mend",
-    `update event_clock set shift = newest.xact + 1 - pg_snapshot_xmin(pg_current_snapshot())::text::bigint
-     from (select max(xact) as xact from events) as newest
-     where newest.xact >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint + shift`,
-  );
+  await db.execute(REPAIR_CLOCK);
 }
 
-/** Takes away the days that are older than so many days, whole; says how many. */
+const DROP_PARTITIONS = statement(
+  "events.drop_partitions",
+  "select drop_event_partitions((now() at time zone 'UTC')::date - :days::int) as dropped",
+).columns<{ dropped: number }>();
+
+/** Drops the partitions that are older than `days` days; returns how many. */
 export async function dropEventPartitions(db: Database, days: number): Promise<number> {
-  const [row] = await db.query<{ dropped: number }>(
-    "events.drop",
-    "select drop_event_days((now() at time zone 'UTC')::date - $1::int) as dropped",
-    [days],
-  );
+  const [row] = await db.execute(DROP_PARTITIONS, { days });
   return row!.dropped;
 }

@@ -1,31 +1,36 @@
-// Who does what only one process may do at a time. A lease is held by renewing it; whoever dies loses it by the clock of
-// the database, never by its own.
+// Leases of work that only one process may do at a time. The holder renews its lease; a process that died loses the lease by
+// the clock of the database.
 import type { Database } from "./connect.ts";
+import { statement } from "./statement.ts";
 
-/** Takes or renews these names for `holder`; answers those it now holds. */
+const ACQUIRE = statement(
+  "leases.acquire",
+  `insert into leases (name, holder, until)
+   select name, :holder, now() + make_interval(secs => :seconds) from unnest(:names::text[]) as name order by name
+   on conflict (name) do update set holder = excluded.holder, until = excluded.until
+     where leases.holder = excluded.holder or leases.until < now()
+   returning name`,
+);
+
+/** Acquires or renews these leases for `holder`; returns the names of those it now holds. */
 export async function acquireLeases(db: Database, holder: string, names: string[], seconds: number): Promise<string[]> {
-  const rows = await db.query<{ name: string }>(
-    "leases.hold",
-    `insert into leases (name, holder, until)
-     select name, $1, now() + make_interval(secs => $3) from unnest($2::text[]) as name order by name
-     on conflict (name) do update set holder = $1, until = excluded.until
-       where leases.holder = $1 or leases.until < now()
-     returning name`,
-    [holder, names, seconds],
-  );
+  const rows = await db.execute(ACQUIRE, { holder, names, seconds });
   return rows.map((row) => row.name);
 }
 
-/** Holders that are alive, to share the work between them. */
+const COUNT_HOLDERS = statement(
+  "leases.count_holders",
+  "select count(distinct holder)::int as count from leases where name like :prefix || '%' and until > now()",
+).columns<{ count: number }>();
+
+/** The number of processes that hold a lease with this prefix. */
 export async function countLeaseHolders(db: Database, prefix: string): Promise<number> {
-  const [row] = await db.query<{ count: number }>(
-    "leases.count",
-    "select count(distinct holder)::int as count from leases where name like $1 || '%' and until > now()",
-    [prefix],
-  );
+  const [row] = await db.execute(COUNT_HOLDERS, { prefix });
   return row?.count ?? 0;
 }
 
+const RELEASE = statement("leases.release", "delete from leases where holder = :holder");
+
 export async function releaseLeases(db: Database, holder: string): Promise<void> {
-  await db.query("leases.drop", "delete from leases where holder = $1", [holder]);
+  await db.execute(RELEASE, { holder });
 }

@@ -1,14 +1,17 @@
-// Wakes other processes through the database. Words are gathered for a moment and sent together, outside any transaction:
-// a notification inside every commit would make all commits queue for one lock.
+// Notifies other processes through LISTEN/NOTIFY. Items are sent in batches and outside any transaction, because a
+// notification within every commit would serialize all commits on one lock.
 import type { Database } from "./connect.ts";
+import { statement } from "./statement.ts";
 
-/** PostgreSQL refuses payloads of 8,000 bytes and more; a word is an id, or an id and the name of a provider. */
+/** PostgreSQL refuses payloads of 8,000 bytes and more; an item is an id, or an id and the name of a provider. */
 const MAX_ITEMS_PER_PAYLOAD = 100;
 const BATCH_MS = 10;
 
 export type Notifier = { notify(item: string): void };
 
-/** The first word goes out at once; those that follow within a moment go together. */
+const NOTIFY = statement("notify", "select pg_notify(:channel, :payload)");
+
+/** The first item is sent at once; items that follow within `BATCH_MS` are sent together. */
 export function createNotifier(db: Database, channel: string): Notifier {
   let pending = new Set<string>();
   let isBatching = false;
@@ -18,8 +21,8 @@ export function createNotifier(db: Database, channel: string): Notifier {
     pending = new Set();
     for (let from = 0; from < batch.length; from += MAX_ITEMS_PER_PAYLOAD) {
       const payload = batch.slice(from, from + MAX_ITEMS_PER_PAYLOAD).join(" ");
-      // A lost word only costs time: whoever waits for it also looks by itself.
-      db.query("notify", "select pg_notify($1, $2)", [channel, payload]).catch(() => {});
+      // A lost notification only causes a delay: subscribers also poll.
+      db.execute(NOTIFY, { channel, payload }).catch(() => {});
     }
     isBatching = batch.length > 0;
     if (isBatching) setTimeout(send, BATCH_MS);

@@ -49,9 +49,9 @@ describe("every table that has a tenant", () => {
     const all = await tables();
     const whole = all.filter((table) => !table.is_partition);
     expect(whole.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(["runs", "assets", "prompts", "api_keys", "audit"]),
+      expect.arrayContaining(["runs", "assets", "prompts", "api_keys", "audit_log"]),
     );
-    expect(whole.filter(({ is_forced, policies }) => !is_forced || !policies.includes("own"))).toEqual([]);
+    expect(whole.filter(({ is_forced, policies }) => !is_forced || !policies.includes("tenant_isolation"))).toEqual([]);
     expect(all.filter((table) => table.is_partition).length).toBeGreaterThan(20);
     expect(all.filter((table) => table.is_partition && (table.app || table.system))).toEqual([]);
   });
@@ -101,8 +101,8 @@ describe("the roles", () => {
       { rolname: "gesso_system", may: false, owns: false },
     ]);
     for (const db of [database.db, database.db.forTenant(TENANTS[0])]) {
-      await expect(db.query("test.rewrite", "update audit set subject = 'x'")).rejects.toThrow("permission denied");
-      await expect(db.query("test.erase", "delete from audit")).rejects.toThrow("permission denied");
+      await expect(db.query("test.rewrite", "update audit_log set subject = 'x'")).rejects.toThrow("permission denied");
+      await expect(db.query("test.erase", "delete from audit_log")).rejects.toThrow("permission denied");
     }
   });
 });
@@ -162,7 +162,7 @@ describe("an owner who is no superuser", () => {
     const db = connectDatabase({ DATABASE_URL: urlOf("worker"), DATABASE_POOL: 2 });
     try {
       await db.query("test.tenant", "insert into tenants (tenant_id, name) values ($1, 'x')", [TENANTS[0]]);
-      expect(await db.query("test.days", "select make_partitions('2030-01-01', 2)")).toHaveLength(1);
+      expect(await db.query("test.days", "select create_partitions('2030-01-01', 2)")).toHaveLength(1);
       expect(await db.forTenant(TENANTS[0]).query("test.own", "select tenant_id from tenants")).toHaveLength(1);
       expect(await db.forTenant(TENANTS[1]).query("test.own", "select tenant_id from tenants")).toHaveLength(0);
       await expect(db.query("test.drop", "drop table runs")).rejects.toThrow("must be owner");
