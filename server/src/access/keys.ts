@@ -102,7 +102,7 @@ async function createKeyIdempotently(desk: RequestContext, draft: ApiKeyDraft): 
   const known = idempotency && (await findIdempotencyKey(db, caller.tenant_id, idempotency.key));
   if (!known) throw new Fault("route_not_found");
   if (!known.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");
-  const made = await findApiKey(db, caller.tenant_id, known.run_id, undefined);
+  const made = await findApiKey(db, caller.tenant_id, known.resource_id, undefined);
   if (!made) throw new Fault("idempotency_in_progress");
   desk.onReplay?.();
   return { ...renderApiKey(made), key: null };

@@ -66,7 +66,7 @@ async function createTenantIdempotently(
   }
   const known = await findIdempotencyKey(system, caller.tenant_id, idempotency!.key);
   if (known && !known.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");
-  throw new Fault("conflict", { retryable: false, reason: "already_made", tenant_id: known?.run_id });
+  throw new Fault("conflict", { retryable: false, reason: "already_made", tenant_id: known?.resource_id });
 }
 
 async function ownerKey({ system }: RequestContext, tenantId: string, keyId: string, key: string): Promise<NewApiKey> {

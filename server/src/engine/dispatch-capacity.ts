@@ -32,16 +32,19 @@ export function createDispatchCapacity(services: Services): DispatchCapacity {
     loadByLane = new Map(rows.map((each) => [each.lane, each]));
     countedAt = performance.now();
     dispatchedSinceCount = [];
-    window.recordStartDelay(1000 * Math.max(0, ...rows.map(({ slowest }) => slowest)), countedAt);
+    window.recordStartDelay(
+      1000 * Math.max(0, ...rows.map(({ oldest_wait_seconds }) => oldest_wait_seconds)),
+      countedAt,
+    );
   };
-  const sum = (field: "working" | "unbegun") =>
+  const sum = (field: "working" | "not_started") =>
     [...loadByLane.values()].reduce((total, each) => total + each[field], 0);
   const free = () => {
-    const unbegun = sum("unbegun") + dispatchedSinceCount.length;
+    const notStarted = sum("not_started") + dispatchedSinceCount.length;
     const slots = workers * services.slots - sum("working") - dispatchedSinceCount.length;
     // Runs resumed by provider results may fill every slot. A few new runs still start, so that one tenant's burst of results
     // does not block the others.
-    return Math.min(Math.max(slots, workers - unbegun), window.size(workers) - unbegun);
+    return Math.min(Math.max(slots, workers - notStarted), window.size(workers) - notStarted);
   };
 
   return {
@@ -50,12 +53,12 @@ export function createDispatchCapacity(services: Services): DispatchCapacity {
     },
     async freeSlots() {
       const age = performance.now() - countedAt;
-      const isTight = free() <= workers || [...loadByLane.values()].some(({ gated }) => gated > 0);
+      const isTight = free() <= workers || [...loadByLane.values()].some(({ waiting_for_slot: gated }) => gated > 0);
       if (age > STALE_MS || (isTight && age > FRESH_MS)) await count();
       return Math.max(0, free());
     },
     laneCapacity(lane) {
-      const { working = 0, gated = 0 } = loadByLane.get(lane) ?? {};
+      const { working = 0, waiting_for_slot: gated = 0 } = loadByLane.get(lane) ?? {};
       const pace = services.providers.find(({ provider }) => provider.id === lane)?.provider.rateLimit;
       if (!pace) return gated >= MAX_WAITING_FOR_SLOT ? 0 : Number.POSITIVE_INFINITY;
       return prefetchLimit(pace) - working - gated - dispatchedSinceCount.filter((each) => each.lane === lane).length;

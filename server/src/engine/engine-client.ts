@@ -66,7 +66,7 @@ export function createEngineClient(urls: string[]): EngineClient {
       await postOrThrow("/Run/run/send", claim, { "idempotency-key": `${claim.run_id}#${claim.epoch}` });
     },
     startDelivery: async (claim) => {
-      await postOrThrow("/Webhook/deliver/send", claim, { "idempotency-key": `${claim.delivery_id}#${claim.round}` });
+      await postOrThrow("/Webhook/deliver/send", claim, { "idempotency-key": `${claim.delivery_id}#${claim.epoch}` });
     },
     resolveWakeup: async (wakeId, reason) => {
       await postOrThrow(`/restate/awakeables/${wakeId}/resolve`, reason);

@@ -1,6 +1,7 @@
 // Pages of runs. A cursor is ours: signed, bound to the tenant and the filters it was made for, and good for a day.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import { type Caller, listRunRows } from "../db/runs/runs.ts";
+import { listRunRows } from "../db/runs/list-runs.ts";
+import type { Caller } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
 import type { RunFilter } from "../kit/operation.ts";
 import type { RunPage } from "../kit/schemas/run.ts";

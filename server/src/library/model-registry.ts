@@ -182,7 +182,7 @@ async function resolveIdempotency(
   if (!known) return { key, fingerprint };
   if (!known.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");
   onReplay?.();
-  return { key, fingerprint, createdId: known.run_id };
+  return { key, fingerprint, createdId: known.resource_id };
 }
 
 const renderModel = ({ model_id, owner, status, created_at, updated_at, ...row }: CustomModelRow): CustomModel => ({

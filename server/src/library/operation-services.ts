@@ -53,8 +53,8 @@ export const createOperationServices = (
     const error = new Fault("canceled_by_user").body();
     const {
       ended,
-      asked: isRequested,
-      wake_id,
+      is_requested: isRequested,
+      wakeup_id: wake_id,
     } = await requestCancellation(services.db, caller.tenant_id, runId, error, deriveId(runId, "end"));
     if (!ended && !isRequested) throw new Fault("run_not_cancelable");
     if (ended) services.ended.notify(runId);

@@ -73,7 +73,7 @@ async function createPromptIdempotently(
   if (!storedKey) throw new Fault("idempotency_in_progress");
   if (!storedKey.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");
   onReplay?.();
-  return findPrompt(db, caller.tenant_id, storedKey.run_id);
+  return findPrompt(db, caller.tenant_id, storedKey.resource_id);
 }
 
 const withUniqueTags = <Content extends PromptChange>(content: Content): Content =>

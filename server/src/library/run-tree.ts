@@ -30,7 +30,7 @@ function omitDetachedTombstones(rows: RunTreeRow[], rootRunId: string): RunTreeR
   for (const row of rows) {
     if (row.is_deleted || row.root_run_id !== rootRunId) continue;
     keepWithAncestors(row.run_id);
-    for (const source of row.sources) {
+    for (const source of row.referenced_run_ids) {
       // The ancestors of a run in another tree are that tree's affair.
       if (byId.get(source)?.root_run_id === rootRunId) keepWithAncestors(source);
       else kept.add(source);
@@ -48,7 +48,7 @@ function buildTreeEdges(rows: RunTreeRow[], rootRunId: string): RunEdge[] {
     return [
       ...(row.parent_run_id ? edge(row.parent_run_id, "parent") : []),
       // What a deleted run was made of went with what it held.
-      ...(row.is_deleted ? [] : row.sources.flatMap((source) => edge(source, "reference"))),
+      ...(row.is_deleted ? [] : row.referenced_run_ids.flatMap((source) => edge(source, "reference"))),
     ];
   });
 }
@@ -56,8 +56,8 @@ function buildTreeEdges(rows: RunTreeRow[], rootRunId: string): RunEdge[] {
 /** Callers may write ids in capitals, and a plan keeps what they wrote. */
 function edgeRole(row: RunTreeRow, runId: string): RunEdge["role"] {
   const includesRun = (ids: string[]) => ids.some((id) => id.toLowerCase() === runId);
-  if (includesRun(row.used)) return "source";
-  return includesRun(row.masks) ? "mask" : "link";
+  if (includesRun(row.image_run_ids)) return "source";
+  return includesRun(row.mask_run_ids) ? "mask" : "link";
 }
 
 function renderTreeNode(services: Pick<Services, "assetUrl">, row: RunTreeRow): RunNode {

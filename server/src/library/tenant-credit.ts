@@ -21,7 +21,7 @@ export async function applyTenantCredit(
     idempotency: idempotencyKey ? { key: idempotencyKey, fingerprint } : undefined,
   });
   if (!row) throw new Fault("route_not_found");
-  if (!row.done) {
+  if (!row.is_applied) {
     const storedKey = idempotencyKey && (await findIdempotencyKey(db, caller.tenant_id, idempotencyKey));
     if (!storedKey) throw new Fault("insufficient_credits", { balance: row.available / 1e6 });
     if (!storedKey.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");

@@ -145,7 +145,7 @@ export async function findReplayedRun(
   const known = await findIdempotencyKey(services.db, caller.tenant_id, key);
   if (!known) return undefined;
   if (!known.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");
-  const row = await findRun(services.db, caller.tenant_id, known.run_id);
+  const row = await findRun(services.db, caller.tenant_id, known.resource_id);
   if (!row) throw new Fault("idempotency_in_progress");
   if (row.deleted_at) throw new Fault("run_deleted");
   return { row, isReplay: true };

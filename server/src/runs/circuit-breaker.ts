@@ -50,8 +50,8 @@ export function createCircuitBreaker(db: Database, policy: CircuitBreakerPolicy)
   const findOpenCircuit = (offer: SelectedOffer) => {
     refresh();
     const row = rows.get(offerKey(offer));
-    if (!row || row.shut_for === null) return undefined;
-    return { seconds: row.shut_for - (performance.now() - row.readAt) / 1000 };
+    if (!row || row.open_seconds === null) return undefined;
+    return { seconds: row.open_seconds - (performance.now() - row.readAt) / 1000 };
   };
 
   return {

@@ -26,14 +26,14 @@ export async function collectResult(
   const row = await findClaimedAttempt(house.db, held, request.requestIndex);
   if (!row) return { state: "claim_lost" };
   if (!row.ticket) throw new Fault("internal_error", {}, { cause: "a submitted attempt has no ticket" });
-  const id = { run_id: held.run_id, job: request.requestIndex, try: attempt.attemptNumber };
+  const id = { run_id: held.run_id, request_index: request.requestIndex, attempt_number: attempt.attemptNumber };
   const progress = await checkProviderJob(house, live, id, row);
   if (progress.state === "gone") {
     await failAttempt(house.db, id, { fault: new Fault("provider_error").body(), isFinal: false });
-    return { state: "retry", attemptNumber: id.try + 1, delaySeconds: 0 };
+    return { state: "retry", attemptNumber: id.attempt_number + 1, delaySeconds: 0 };
   }
-  if (progress.state === "running") return { state: "running", attemptNumber: id.try };
-  return storeOutputs(house, held, { ...request, attemptNumber: id.try }, live, progress);
+  if (progress.state === "running") return { state: "running", attemptNumber: id.attempt_number };
+  return storeOutputs(house, held, { ...request, attemptNumber: id.attempt_number }, live, progress);
 }
 
 /** Asks the provider for the state of the job. A failed request counts as `running`; only an answer of the provider ends the job. */
@@ -41,7 +41,7 @@ async function checkProviderJob(
   house: Services,
   live: EnabledProvider,
   id: AttemptRef,
-  { ticket: kept, silent_for }: AttemptRow,
+  { ticket: kept, unreachable_seconds: silent_for }: AttemptRow,
 ): Promise<JobProgress | { state: "gone" }> {
   const ticket = kept as Ticket;
   try {
@@ -68,7 +68,7 @@ export async function registerWakeup(
   request: ResolvedRequest,
   wakeup: WakeupRequest,
 ): Promise<WakeupResult> {
-  const armed = await armWake(house.db, held, { wakeId: wakeup.wakeupId, seconds: wakeup.seconds, doing: "vendor" });
+  const armed = await armWake(house.db, held, { wakeId: wakeup.wakeupId, seconds: wakeup.seconds, activity: "at_provider" });
   if (!armed) return { state: "claim_lost" };
   if (armed.canceled) return { state: "canceled" };
   if (armed.remaining <= 0) {

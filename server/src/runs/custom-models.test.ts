@@ -137,7 +137,7 @@ describe("a run that starts", () => {
     await query.query("delete from models where model_id = $1", [model_id]);
     await expect(checkModels(houseWith(), run)).rejects.toEqual(notFound);
     await query.query(
-      `insert into attempts (run_id, job, try, key, epoch, provider, state, lease_until)
+      `insert into attempts (run_id, request_index, attempt_number, idempotency_key, epoch, provider, state, lease_until)
        values ($1, 0, 1, 'sent', 0, 'sandbox', 'submitted', now())`,
       [run.run_id],
     );

@@ -47,7 +47,7 @@ async function findUsableModels(
 /** A name that the operator gave to all is everybody's. Any other that was registered is for those with a right to it. */
 function isLoraAllowed(
   { names, allowsUnregistered: isOpen }: AllowedLoras,
-  { usable, registered }: ModelAccess,
+  { usable, registered_loras: registered }: ModelAccess,
   name: string,
 ): boolean {
   if (names.has(name) || usable.some((model) => model.lora_name === name)) return true;

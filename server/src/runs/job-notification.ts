@@ -20,7 +20,7 @@ export async function handleJobNotification(
       deriveId(run.run_id, "progress", notification.progress),
     );
   }
-  if (!notification.ended || !run.wake_id) return;
-  await services.resolveWakeup(run.wake_id, "ended");
+  if (!notification.ended || !run.wakeup_id) return;
+  await services.resolveWakeup(run.wakeup_id, "ended");
   await expectResumption(services.db, run.run_id);
 }

@@ -16,7 +16,7 @@ export async function planRequests(services: Services, claim: RunClaim): Promise
   const requests = startedRun.plan.flatMap((job, jobIndex) =>
     splitIntoRequests(services, job).map((request, index): PlannedRequest => {
       const requestIndex = jobIndex + REQUEST_INDEX_STRIDE * index;
-      const earlierOutput = startedRun.made[requestIndex];
+      const earlierOutput = startedRun.earlier_outputs[requestIndex];
       if (!earlierOutput) return { requestIndex, jobIndex, ...request };
       const { provider, upstream, ...output } = earlierOutput;
       const earlierResult = { ...output, offer: { provider, as: upstream } };

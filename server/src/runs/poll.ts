@@ -30,10 +30,10 @@ export async function pollProvider(services: Services, live: EnabledProvider): P
 }
 
 async function pollJob(services: Services, live: EnabledProvider, job: PollableJob): Promise<void> {
-  const context = createProviderContext(services, live, job, { unreachableSeconds: job.silent_for });
+  const context = createProviderContext(services, live, job, { unreachableSeconds: job.unreachable_seconds });
   const hasEnded = await live.provider.poll(job.ticket as Ticket, context).then(
     async (progress) => {
-      if (job.silent_for > 0) await setProviderUnreachable(services.db, job.run_id, false);
+      if (job.unreachable_seconds > 0) await setProviderUnreachable(services.db, job.run_id, false);
       if (progress.state === "done") return true;
       const progressValue = progress.progress ?? 0;
       await recordProgress(services.db, job.run_id, progressValue, deriveId(job.run_id, "progress", progressValue));
@@ -47,6 +47,6 @@ async function pollJob(services: Services, live: EnabledProvider, job: PollableJ
     },
   );
   if (!hasEnded) return;
-  await services.resolveWakeup(job.wake_id, "ended");
+  await services.resolveWakeup(job.wakeup_id, "ended");
   await expectResumption(services.db, job.run_id);
 }

@@ -15,17 +15,18 @@ export async function handleProviderCallback(
   target: CallbackTarget,
   request: CallbackRequest,
 ): Promise<void> {
+  const id = { run_id: target.run_id, request_index: target.job, attempt_number: target.try };
   const enabledProvider = services.providers.find(({ provider }) => provider.id === target.provider);
   const callback = await enabledProvider?.provider
-    .parseCallback?.(request, createProviderContext(services, enabledProvider, target))
+    .parseCallback?.(request, createProviderContext(services, enabledProvider, id))
     .catch(() => undefined);
   if (!enabledProvider || !callback) throw new Fault("route_not_found");
 
-  const attempt = await findAttemptWakeup(services.db, target);
+  const attempt = await findAttemptWakeup(services.db, id);
   if (!attempt || attempt.provider !== target.provider) throw new Fault("route_not_found");
   const isOutcomeUnknown = attempt.state === "intent" || attempt.state === "unknown";
   // It may have overtaken the answer to the submission, or be the only trace of it.
-  if (isOutcomeUnknown) await saveTicket(services.db, target, { ticket: callback.ticket }, 2);
+  if (isOutcomeUnknown) await saveTicket(services.db, id, { ticket: callback.ticket }, 2);
   if (!callback.ended && callback.progress !== undefined) {
     await recordProgress(
       services.db,
@@ -34,5 +35,5 @@ export async function handleProviderCallback(
       deriveId(target.run_id, "progress", callback.progress),
     );
   }
-  if (callback.ended && attempt.wake_id) await services.resolveWakeup(attempt.wake_id, "ended");
+  if (callback.ended && attempt.wakeup_id) await services.resolveWakeup(attempt.wakeup_id, "ended");
 }

@@ -22,11 +22,11 @@ export function createProviderContext(
   const remainingSeconds = () => Math.max(0.001, (until - performance.now()) / 1000);
   return {
     env: live.env,
-    key: attemptKey(id.run_id, id.job, id.try),
+    key: attemptKey(id.run_id, id.request_index, id.attempt_number),
     // Signed only when it is sent: most questions to a provider need no address to call back.
     get callbackUrl() {
       return services.isReachable || live.provider.canAlwaysCallBack
-        ? services.callbackUrl(live.provider.id, id)
+        ? services.callbackUrl(live.provider.id, { run_id: id.run_id, job: id.request_index, try: id.attempt_number })
         : undefined;
     },
     send: (url, request) => services.sendToProvider(url, { ...request, timeoutSeconds: remainingSeconds() }),

@@ -56,5 +56,5 @@ async function isAttemptStarted(
   attemptNumber: number,
 ): Promise<boolean> {
   const latest = await findLatestAttempt(services.db, claim.run_id, job);
-  return latest !== undefined && latest.try >= attemptNumber;
+  return latest !== undefined && latest.attempt_number >= attemptNumber;
 }

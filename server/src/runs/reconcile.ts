@@ -47,7 +47,7 @@ export async function processOutbox(services: Services): Promise<number> {
       () => deleteOutboxItem(services.db, item.outbox_id),
       (thrown) =>
         services.log.warn(
-          { kind: item.kind, tries: item.tries, err: thrown },
+          { kind: item.kind, tries: item.attempt_count, err: thrown },
           "outbox item failed; it will be retried",
         ),
     );
@@ -60,7 +60,11 @@ async function performOutboxItem(services: Services, { kind, payload }: OutboxIt
   if (kind === "cancel_job") {
     const live = services.providers.find(({ provider }) => provider.id === payload.provider);
     if (!live?.provider.cancel) return;
-    const context = createProviderContext(services, live, { run_id: String(payload.run_id), job: 0, try: 1 });
+    const context = createProviderContext(services, live, {
+      run_id: String(payload.run_id),
+      request_index: 0,
+      attempt_number: 1,
+    });
     await live.provider.cancel(payload.ticket as Ticket, context).catch((thrown) => {
       // A provider that says no has nothing left to cancel.
       if (readProviderFailure(thrown).kind !== "refused") throw thrown;

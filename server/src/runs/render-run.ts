@@ -60,8 +60,17 @@ export function renderRun(services: Dependencies, row: RunRow): Run {
   };
 }
 
-export const renderAttempt = ({ fault, created_at, finished_at, ...attempt }: AttemptHistoryRow): Attempt => ({
+export const renderAttempt = ({
+  request_index,
+  attempt_number,
+  fault,
+  created_at,
+  finished_at,
+  ...attempt
+}: AttemptHistoryRow): Attempt => ({
   ...attempt,
+  job: request_index,
+  try: attempt_number,
   error: fault,
   created_at: created_at.toISOString(),
   finished_at: finished_at?.toISOString() ?? null,

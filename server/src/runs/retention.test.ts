@@ -111,10 +111,10 @@ describe("objects that no row knows", () => {
     const apart = { now: later.now, apartSeconds: 3600 };
     expect(await sweepOrphans(services, apart)).toMatchObject({ orphans: 1, deleted: 0 });
     expect(await sweepOrphans(services, apart)).toMatchObject({ orphans: 1, deleted: 0 });
-    await services.db.query("age", "update orphans set first_seen_at = now() - interval '2 hours'");
+    await services.db.query("age", "update orphaned_objects set first_seen_at = now() - interval '2 hours'");
     expect(await sweepOrphans(services, apart)).toMatchObject({ orphans: 1, deleted: 1 });
     expect([await isThere(ours), await isThere(orphan)]).toEqual([true, false]);
-    expect(await services.db.query("left", "select * from orphans")).toEqual([]);
+    expect(await services.db.query("left", "select * from orphaned_objects")).toEqual([]);
   });
 
   it("are forgotten as orphans when a row turns up", async () => {
@@ -125,7 +125,7 @@ describe("objects that no row knows", () => {
     await insertSourceAsset(services.db, { run_id, tenant_id }, file);
     expect(await sweepOrphans(services, later)).toMatchObject({ orphans: 0, deleted: 0 });
     expect(await isThere(file.storage_key)).toBe(true);
-    expect(await services.db.query("left", "select * from orphans")).toEqual([]);
+    expect(await services.db.query("left", "select * from orphaned_objects")).toEqual([]);
   });
 
   it("include files that were deleted and whose bytes were left", async () => {

@@ -52,9 +52,9 @@ export async function sendToProvider(
       { ticket: response.ticket, request: recordedRequest() },
       live.provider.pollSeconds ?? FIRST_POLL_SECONDS,
     );
-    return { state: "running", attemptNumber: id.try };
+    return { state: "running", attemptNumber: id.attempt_number };
   }
-  return storeOutputs(services, claim, { ...work, attemptNumber: id.try, request: recordedRequest() }, live, response);
+  return storeOutputs(services, claim, { ...work, attemptNumber: id.attempt_number, request: recordedRequest() }, live, response);
 }
 
 /**
@@ -83,21 +83,21 @@ async function handleSubmitFailure(
   const { kind, retryAfterSeconds } = readProviderFailure(thrown);
   const fault = toFault(thrown);
   if (kind === "doubt" && request === undefined) return handleUnsentFailure(services, id, fault);
-  services.log.warn({ run_id: id.run_id, try: id.try, kind, err: fault.cause }, "submission failed");
+  services.log.warn({ run_id: id.run_id, try: id.attempt_number, kind, err: fault.cause }, "submission failed");
   const isProviderFailure =
     kind === "doubt" || kind === "busy" || kind === "unsent" || fault.code === "model_unavailable";
   if (isProviderFailure) await services.circuitBreaker.recordFailure(work.offer);
   else await services.circuitBreaker.recordSuccess(work.offer);
   if (kind === "doubt") {
     await expireAttemptLease(services.db, id, request);
-    return { state: "wait", attemptNumber: id.try, delaySeconds: 1 };
+    return { state: "wait", attemptNumber: id.attempt_number, delaySeconds: 1 };
   }
   // It was certainly not taken, and not for what it shows or asks: somebody else may be asked.
   const failoverOffer = isProviderFailure ? await findFailoverOffer(services, work, id) : undefined;
-  const next = decideRetry({ kind, other: failoverOffer, retryAfterSeconds, try: id.try });
+  const next = decideRetry({ kind, other: failoverOffer, retryAfterSeconds, try: id.attempt_number });
   await failAttempt(services.db, id, { fault: fault.body(), request, isFinal: !next });
   if (!next) throw fault;
-  return { state: "retry", attemptNumber: id.try + 1, ...next };
+  return { state: "retry", attemptNumber: id.attempt_number + 1, ...next };
 }
 
 type RetryInput = {
@@ -117,9 +117,12 @@ function decideRetry({ kind, other, retryAfterSeconds, try: attempt }: RetryInpu
 
 /** The submission failed before anything was sent, for example because an asset could not be read. The circuit breaker is not affected. */
 async function handleUnsentFailure(services: Services, id: AttemptRef, fault: Fault): Promise<SubmitResult> {
-  services.log.warn({ run_id: id.run_id, try: id.try, err: fault }, "building the submission failed; nothing was sent");
+  services.log.warn(
+    { run_id: id.run_id, try: id.attempt_number, err: fault },
+    "building the submission failed; nothing was sent",
+  );
   await failAttempt(services.db, id, { fault: fault.body(), isFinal: false });
-  return { state: "retry", attemptNumber: id.try + 1, delaySeconds: Math.min(2 ** id.try, MAX_RETRY_DELAY_SECONDS) };
+  return { state: "retry", attemptNumber: id.attempt_number + 1, delaySeconds: Math.min(2 ** id.attempt_number, MAX_RETRY_DELAY_SECONDS) };
 }
 
 /** Who may stand in: in order, and not asked for this job before. */

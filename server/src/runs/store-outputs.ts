@@ -40,7 +40,7 @@ export async function storeOutputs(
       return { ...file, ...omitUndefined({ name, score, box, duration, fps }) };
     }),
   );
-  const id = { run_id: claim.run_id, job: request.requestIndex, try: request.attemptNumber };
+  const id = { run_id: claim.run_id, request_index: request.requestIndex, attempt_number: request.attemptNumber };
   if (!(await saveRequestOutput(services.db, claim, id, { files, data, request: request.request })))
     return { state: "claim_lost" };
   const warnings =

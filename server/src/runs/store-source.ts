@@ -29,7 +29,7 @@ export async function storeSource(
     media_type: "application/c2pa",
     size_bytes: manifest.byteLength,
     sha256,
-    evidence_of: asset_id,
+    provenance_of: asset_id,
     original_sha256: sha256Hex(given),
   });
   return { file, provenance: evidence };

@@ -24,11 +24,11 @@ export async function submit(
   if ("waitSeconds" in slot) return waitForProviderSlot(services, claim, attempt, slot.waitSeconds);
 
   const { live, offer } = resolveOffer(services, request.offer, request.job);
-  const attemptRef = { run_id: claim.run_id, job: request.requestIndex, try: attemptNumber };
+  const attemptRef = { run_id: claim.run_id, request_index: request.requestIndex, attempt_number: attemptNumber };
   const claimResult = await claimAttempt(services.db, {
     ...claim,
     ...attemptRef,
-    key: attemptKey(attemptRef.run_id, attemptRef.job, attemptRef.try),
+    idempotency_key: attemptKey(attemptRef.run_id, attemptRef.request_index, attemptRef.attempt_number),
     provider: live.provider.id,
     model: request.job.model,
     upstream: offer.as,
@@ -52,7 +52,7 @@ async function waitForProviderSlot(
   attempt: AttemptStart,
   seconds: number,
 ): Promise<SubmitResult> {
-  const armed = await armWake(services.db, claim, { wakeId: attempt.wakeupId, seconds, doing: "gate" });
+  const armed = await armWake(services.db, claim, { wakeId: attempt.wakeupId, seconds, activity: "waiting_for_slot" });
   if (!armed) return { state: "claim_lost" };
   if (armed.canceled) return { state: "canceled" };
   if (armed.remaining <= 0) throw new Fault("run_timeout");

@@ -29,15 +29,15 @@ export async function resolveUnknownOutcome(
 ): Promise<SubmitResult> {
   const latest = await findLatestAttempt(services.db, claim.run_id, work.requestIndex);
   if (!latest) throw new Fault("internal_error", {}, { cause: "the claimed attempt does not exist" });
-  const attemptNumber = latest.try;
+  const attemptNumber = latest.attempt_number;
   // Ask the provider that got this attempt; the offer selected for the next attempt may be another one.
   const originalRequest = { ...work, offer: { provider: latest.provider, as: latest.upstream ?? work.offer.as } };
   if (latest.ticket) return adoptTicket(services, latest, latest.ticket as Ticket, originalRequest.offer);
-  if (latest.is_last) throw new Fault(latest.fault!.code, latest.fault!.details);
+  if (latest.is_final) throw new Fault(latest.fault!.code, latest.fault!.details);
   if (latest.state === "failed" || latest.state === "abandoned")
     return { state: "retry", attemptNumber: attemptNumber + 1, delaySeconds: 0 };
-  if (latest.state === "intent" && latest.lease > 0)
-    return { state: "wait", attemptNumber, delaySeconds: latest.lease + 0.5 };
+  if (latest.state === "intent" && latest.lease_seconds > 0)
+    return { state: "wait", attemptNumber, delaySeconds: latest.lease_seconds + 0.5 };
 
   const { live, offer } = resolveOffer(services, originalRequest.offer, work.job);
   if (offer.recovery === "replay" || offer.recovery === "free")
@@ -48,11 +48,11 @@ export async function resolveUnknownOutcome(
 
 async function adoptTicket(
   services: Services,
-  { run_id, job, try: attempt }: AttemptRow,
+  { run_id, request_index: job, attempt_number: attempt }: AttemptRow,
   ticket: Ticket,
   offer: SelectedOffer,
 ): Promise<SubmitResult> {
-  await saveTicket(services.db, { run_id, job, try: attempt }, { ticket }, 1);
+  await saveTicket(services.db, { run_id, request_index: job, attempt_number: attempt }, { ticket }, 1);
   return { state: "running", attemptNumber: attempt, offer };
 }
 
@@ -62,11 +62,11 @@ async function resendAttempt(
   work: ResolvedRequest,
   latest: AttemptRow,
 ): Promise<SubmitResult> {
-  const id = { run_id: latest.run_id, job: latest.job, try: latest.try };
+  const id = { run_id: latest.run_id, request_index: latest.request_index, attempt_number: latest.attempt_number };
   const isTakenOver = await takeOverAttempt(services.db, id, claim, leaseSeconds(services));
   return isTakenOver
     ? sendToProvider(services, claim, work, id)
-    : { state: "wait", attemptNumber: latest.try, delaySeconds: 1 };
+    : { state: "wait", attemptNumber: latest.attempt_number, delaySeconds: 1 };
 }
 
 async function findJobAtProvider(
@@ -89,17 +89,17 @@ async function findJobAtProvider(
   }
   if (lookup.ticket) return adoptTicket(services, latest, lookup.ticket, work.offer);
   const grace = services.limits.lookupGraceSeconds;
-  if (latest.unknown_for !== null && latest.unknown_for >= grace)
+  if (latest.unknown_seconds !== null && latest.unknown_seconds >= grace)
     return resubmitOrFailOver(services, claim, work, latest);
   await markOutcomeUnknown(services.db, latest);
-  return { state: "wait", attemptNumber: latest.try, delaySeconds: grace - (latest.unknown_for ?? 0) + 0.2 };
+  return { state: "wait", attemptNumber: latest.attempt_number, delaySeconds: grace - (latest.unknown_seconds ?? 0) + 0.2 };
 }
 
 /** The provider cannot be asked at the moment. It is asked again as long as the run has time. */
 async function retryLookup(services: Services, claim: RunClaim, latest: AttemptRow): Promise<SubmitResult> {
   const remaining = await renewClaim(services.db, claim);
   if (remaining === undefined) return { state: "claim_lost" };
-  if (remaining > 0) return { state: "wait", attemptNumber: latest.try, delaySeconds: LOOKUP_RETRY_SECONDS };
+  if (remaining > 0) return { state: "wait", attemptNumber: latest.attempt_number, delaySeconds: LOOKUP_RETRY_SECONDS };
   await markOutcomeUnknown(services.db, latest);
   throw new Fault("provider_outcome_unknown");
 }
@@ -115,7 +115,7 @@ async function resubmitOrFailOver(
   const failoverOffer = isCircuitOpen ? await findFailoverOffer(services, work, latest) : undefined;
   if (!failoverOffer) return resendAttempt(services, claim, work, latest);
   await failAttempt(services.db, latest, { fault: new Fault("provider_error").body(), isFinal: false });
-  return { state: "retry", attemptNumber: latest.try + 1, delaySeconds: 0, offer: failoverOffer };
+  return { state: "retry", attemptNumber: latest.attempt_number + 1, delaySeconds: 0, offer: failoverOffer };
 }
 
 async function waitForCallback(
@@ -127,13 +127,13 @@ async function waitForCallback(
   const { callbackUrl } = createProviderContext(services, live, latest);
   // A provider that never calls back is not waited for: nothing would ever tell.
   const callbackGraceSeconds = live.provider.parseCallback && callbackUrl ? services.limits.unknownSeconds : 0;
-  const left = callbackGraceSeconds - (latest.unknown_for ?? 0);
+  const left = callbackGraceSeconds - (latest.unknown_seconds ?? 0);
   if (left > 0)
-    return { state: "wait", attemptNumber: latest.try, delaySeconds: Math.min(left + 0.2, CALLBACK_CHECK_SECONDS) };
+    return { state: "wait", attemptNumber: latest.attempt_number, delaySeconds: Math.min(left + 0.2, CALLBACK_CHECK_SECONDS) };
   const fault = new Fault("provider_outcome_unknown");
   const isFinal = offer.on_unknown !== "resubmit";
   await failAttempt(services.db, latest, { fault: fault.body(), isFinal: isFinal });
   services.crashPoint("given_up");
   if (isFinal) throw fault;
-  return { state: "retry", attemptNumber: latest.try + 1, delaySeconds: 0 };
+  return { state: "retry", attemptNumber: latest.attempt_number + 1, delaySeconds: 0 };
 }

@@ -58,7 +58,7 @@ beforeEach(async () => {
   receiver.respondWith(() => 204);
   receiver.received.length = 0;
   leadsTo = RECEIVER_HOST;
-  for (const table of ["open_deliveries", "webhook_health", "buckets"])
+  for (const table of ["open_deliveries", "webhook_circuit_breakers", "buckets"])
     await database.owner.query(`wipe.${table}`, `delete from ${table}`);
 });
 
@@ -184,14 +184,14 @@ describe("a delivery", () => {
     const [old] = await taken();
     expect(await requeueAllDeliveries(database.db)).toBe(1);
     const [fresh] = await taken();
-    expect(fresh!.round).toBeGreaterThan(old!.round);
+    expect(fresh!.epoch).toBeGreaterThan(old!.epoch);
     expect(await attemptDelivery(office, old!)).toEqual({ isDone: true });
     expect(receiver.received).toHaveLength(0);
     await attemptDelivery(office, fresh!);
     expect(receiver.received).toHaveLength(1);
     await queued(`${receiver.url}/rounds`);
     await taken();
-    await database.owner.query("silent", "update open_deliveries set alive_until = now() - interval '1 second'");
+    await database.owner.query("silent", "update open_deliveries set claim_expires_at = now() - interval '1 second'");
     expect(await requeueExpiredDeliveries(database.db, 10)).toBe(1);
     expect(await taken()).toHaveLength(1);
   });

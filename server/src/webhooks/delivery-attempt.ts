@@ -26,8 +26,8 @@ const SOON_SECONDS = 0.05;
 export async function attemptDelivery(office: Office, held: DeliveryClaim): Promise<DeliveryStep> {
   const turn = await renewDeliveryClaim(office.db, held);
   if (!turn?.body) return { isDone: true };
-  if (turn.wait > SOON_SECONDS) return waitFor(office, held, turn.wait);
-  const gate = turn.has_place ? 0 : await takePlace(office.db, held, turn, deliveryLimits(office));
+  if (turn.seconds_until_due > SOON_SECONDS) return waitFor(office, held, turn.seconds_until_due);
+  const gate = turn.has_slot ? 0 : await takePlace(office.db, held, turn, deliveryLimits(office));
   if (gate > 0) return waitFor(office, held, Math.min(gate, MAX_SLOT_WAIT_SECONDS));
   const started_at = new Date();
   const beginning = performance.now();
@@ -75,7 +75,7 @@ async function recordAttempt(
   const verdict = decideDelivery(answer, {
     ...turn,
     deliveryId: held.delivery_id,
-    tried: turn.tried + 1,
+    tried: turn.attempt_count + 1,
     now: Date.now(),
   });
   const waitSeconds = verdict.status === "pending" ? verdict.waitSeconds * settings.WEBHOOK_TIME_SCALE : undefined;

@@ -65,7 +65,7 @@ const deliveriesOf = (runIds: string[]) =>
 const hook = async (tenant_id: string, events: string[]) => {
   const id = v7();
   await query(
-    "insert into webhooks (webhook_id, tenant_id, url, events) values ($1, $2, 'https://example.com/all', $3)",
+    "insert into webhook_endpoints (webhook_id, tenant_id, url, events) values ($1, $2, 'https://example.com/all', $3)",
     [...[id, tenant_id, events]],
   );
   return id;
@@ -83,7 +83,7 @@ describe("the fan-out", () => {
     expect(made.filter(({ webhook_id }) => webhook_id === foreign)).toEqual([]);
     const [open] = await query<{ count: number }>("select count(*)::int as count from open_deliveries");
     expect(open!.count).toBe(240);
-    await query("delete from webhooks");
+    await query("delete from webhook_endpoints");
   });
 
   it("leaves nothing half done: who read from an old place writes nothing", async () => {
@@ -91,7 +91,7 @@ describe("the fan-out", () => {
     const run = await endedRun();
     const last = (await listEventsAfter(database.db, from, 10)).at(-1)!;
     await readAll();
-    const late = { from, to: last, deliveries: [], told: [], ended: [], givesUpSeconds: 1 };
+    const late = { from, to: last, deliveries: [], progressSent: [], ended: [], givesUpSeconds: 1 };
     expect(await commitFanOut(database.db, late)).toBeUndefined();
     expect(await deliveriesOf([run])).toHaveLength(1);
   });
@@ -125,6 +125,6 @@ describe("the fan-out", () => {
     await readAll();
     const told = (await deliveriesOf([run_id])).map(({ body }) => Date.parse(JSON.parse(body).timestamp) - start);
     expect(told.sort((one, two) => one - two)).toEqual([0, 2000, 4000, 9000]);
-    await query("delete from webhooks where webhook_id = $1", [id]);
+    await query("delete from webhook_endpoints where webhook_id = $1", [id]);
   });
 });

@@ -26,10 +26,10 @@ export async function fanOut(office: Office): Promise<number | undefined> {
   const runs = await listRunsWithWebhooks(office.db, runIdsOf(events), [
     ...new Set(hooks.map(({ tenant_id }) => tenant_id)),
   ]);
-  const { kept, told } = await throttleProgress(office, events);
+  const { kept, progressSent } = await throttleProgress(office, events);
   const deliveries = kept.flatMap((event) => buildDeliveries(office, event, { hooks, runs }));
   const written = await commitFanOut(office.db, {
-    ...{ from, to: last, deliveries, told },
+    ...{ from, to: last, deliveries, progressSent },
     ended: events.filter(({ terminal }) => terminal).map(({ run_id }) => run_id),
     givesUpSeconds: disableAfterSeconds(office),
   });
@@ -50,7 +50,7 @@ async function throttleProgress({ db }: Office, events: EventRow[]) {
   };
   const kept = events.filter((event) => event.type !== "run.progress" || isTold(event));
   const news = new Set(kept.filter(({ type }) => type === "run.progress").map(({ run_id }) => run_id));
-  return { kept, told: [...news].map((run_id) => ({ run_id, told_at: last.get(run_id)! })) };
+  return { kept, progressSent: [...news].map((run_id) => ({ run_id, sent_at: last.get(run_id)! })) };
 }
 
 type EndpointSubscription = Pick<WebhookRow, "webhook_id" | "tenant_id" | "url" | "events">;

@@ -121,7 +121,7 @@ async function createWebhookIdempotently(
   if (!known)
     throw new Fault("conflict", { retryable: false, reason: "too_many_webhooks", most: MAX_WEBHOOKS_PER_TENANT });
   if (!known.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");
-  const made = await findWebhook(db, caller.tenant_id, known.run_id);
+  const made = await findWebhook(db, caller.tenant_id, known.resource_id);
   if (!made) throw new Fault("idempotency_in_progress");
   counter.onReplay?.();
   return shown(made, null);

@@ -226,14 +226,17 @@ describe("the log", () => {
     const db = connectDatabase({ DATABASE_URL: environment.databaseUrl, DATABASE_POOL: 2 });
     try {
       expect(await findTamperedAuditEntries(db)).toEqual([]);
-      for (const change of ["update audit set subject = 'x'", "delete from audit", "truncate audit"]) {
+      for (const change of ["update audit_log set subject = 'x'", "delete from audit_log", "truncate audit_log"]) {
         await expect(environment.query(change)).rejects.toThrow("never changed");
       }
-      await environment.query("alter table audit disable trigger all");
-      await environment.query("update audit set subject = 'x' where tenant_id = $1 and entry = 3", [eve.tenant_id]);
+      await environment.query("alter table audit_log disable trigger all");
+      await environment.query("update audit_log set subject = 'x' where tenant_id = $1 and entry = 3", [eve.tenant_id]);
       expect(await findTamperedAuditEntries(db)).toEqual([{ tenant_id: eve.tenant_id, entry: 3 }]);
-      await environment.query("update audit set subject = $2 where tenant_id = $1 and entry = 3", [eve.tenant_id, id]);
-      await environment.query("delete from audit where tenant_id = $1 and entry = 2", [eve.tenant_id]);
+      await environment.query("update audit_log set subject = $2 where tenant_id = $1 and entry = 3", [
+        eve.tenant_id,
+        id,
+      ]);
+      await environment.query("delete from audit_log where tenant_id = $1 and entry = 2", [eve.tenant_id]);
       expect(await findTamperedAuditEntries(db)).toEqual([{ tenant_id: eve.tenant_id, entry: 3 }]);
     } finally {
       await db.close();

@@ -18,7 +18,7 @@ export async function checkInvariants(
   const runs = await environment.query<RunRow>(
     `select run_id, status, cost, error->>'code' as code,
        (select count(*)::int from events where events.run_id = runs.run_id and terminal) as ends,
-       (select count(*)::int from idempotency_keys k where k.run_id = runs.run_id) as keys
+       (select count(*)::int from idempotency_keys k where k.resource_id = runs.run_id) as keys
      from runs where run_id = any($1::uuid[])`,
     [posted.map((post) => post.run_id)],
   );
@@ -138,7 +138,7 @@ async function queryEngine(environment: TestEnvironment): Promise<{ status: stri
 /** Fails a campaign in which no response was lost: it did not test unknown outcomes. */
 async function checkLostResponses(environment: TestEnvironment, posted: PostedRun[]): Promise<CheckResult[]> {
   const rows = await environment.query<{ run_id: string; replayed: boolean; unknown: boolean }>(
-    "select run_id, sends > 1 as replayed, unknown_since is not null as unknown from attempts where sends > 1 or unknown_since is not null",
+    "select run_id, send_count > 1 as replayed, unknown_since is not null as unknown from attempts where send_count > 1 or unknown_since is not null",
   );
   const ledger = await readSandboxLedger(environment);
   const lost = ledger.filter((job) => job.answer_lost && job.reference);

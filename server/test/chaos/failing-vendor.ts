@@ -88,7 +88,7 @@ async function post(
 }
 
 const countOpenCircuits = async (world: TestEnvironment) =>
-  (await world.query("select 1 from offer_health where provider = 'fal' and open_until is not null")).length;
+  (await world.query("select 1 from circuit_breakers where provider = 'fal' and open_until is not null")).length;
 
 /** One run after the other is tried until the circuit breaker of the vendor's offer closes. */
 async function waitUntilRecovered(world: TestEnvironment): Promise<void> {

@@ -24,7 +24,7 @@ const SLOW = { prompt: "[sandbox:delay=1] one of many", width: 64, height: 64 };
 
 const standing = async (tenantId: string) => {
   const [row] = await environment.query<{ queued: number; gated: number }>(
-    `select count(*) filter (where dispatched_at is null)::int as queued, count(*) filter (where doing = 'gate')::int as gated
+    `select count(*) filter (where dispatched_at is null)::int as queued, count(*) filter (where activity = 'waiting_for_slot')::int as gated
      from open_runs where tenant_id = $1`,
     [tenantId],
   );

@@ -28,7 +28,7 @@ describe("a deploy", () => {
     const runs = await Promise.all(calls.map((call) => call.wait({ timeout: 60_000 })));
     expect(runs.map((run) => run.status)).toEqual(ids.map(() => "completed"));
     const doubts = await environment.query(
-      "select 1 from attempts where run_id = any($1::uuid[]) and (sends > 1 or unknown_since is not null)",
+      "select 1 from attempts where run_id = any($1::uuid[]) and (send_count > 1 or unknown_since is not null)",
       [ids],
     );
     expect(doubts).toHaveLength(0);

@@ -124,7 +124,7 @@ it("keeps a signed provenance manifest of an image beside it, until the run is d
   const signed = corpus.find(({ filename }) => filename === "signed.jpg")!;
   const runId = (await send(signed.bytes, signed.filename)).body.data.run_id;
   const [row] = await environment.query<Record<string, string>>(
-    "select e.*, a.run_id as of_run from assets e join assets a on a.asset_id = e.evidence_of where e.run_id = $1 and e.role = 'evidence'",
+    "select e.*, a.run_id as of_run from assets e join assets a on a.asset_id = e.provenance_of where e.run_id = $1 and e.role = 'provenance'",
     [runId],
   );
   expect(row).toMatchObject({ media_type: "application/c2pa", of_run: runId, deleted_at: null });

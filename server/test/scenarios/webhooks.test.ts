@@ -167,9 +167,10 @@ describe("a webhook", () => {
   it("that has failed for five days is switched off", async () => {
     const { id } = await hook({}, "/failing");
     receiver.respondWith(({ path }) => (path === "/failing" ? 500 : 204));
-    await environment.query("update webhooks set failing_since = now() - interval '5 days' where webhook_id = $1", [
-      id,
-    ]);
+    await environment.query(
+      "update webhook_endpoints set failing_since = now() - interval '5 days' where webhook_id = $1",
+      [id],
+    );
     await make();
     const row = await until(
       async () => (await caller.get(`/webhooks/${id}`)).body,
