@@ -86,7 +86,7 @@ const PURE_MODULE_PACKAGES = ["zod"];
 type Import = { to: string; isType: boolean; names: string };
 
 const importsOf = ({ text }: SourceFile): Import[] => [
-  ...[...text.matchAll(/^(?:import|export)\s+(type\s+)?((?:[^;"'`]|\n)*?)\s*from\s*"([^"]+)"/gm)].map(
+  ...[...text.matchAll(/^(?:import|export)\s+(type\s+)?([^;"'`]*?)\s*from\s*"([^"]+)"/gm)].map(
     ([, type, names = "", to = ""]) => ({ to, isType: Boolean(type) || onlyTypes(names), names }),
   ),
   ...[...text.matchAll(/^import\s*"([^"]+)"|\bimport\(\s*"([^"]+)"/gm)].map(([, plain, lazy]) => ({

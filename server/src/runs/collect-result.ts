@@ -68,7 +68,11 @@ export async function registerWakeup(
   request: ResolvedRequest,
   wakeup: WakeupRequest,
 ): Promise<WakeupResult> {
-  const armed = await armWake(house.db, held, { wakeId: wakeup.wakeupId, seconds: wakeup.seconds, activity: "at_provider" });
+  const armed = await armWake(house.db, held, {
+    wakeId: wakeup.wakeupId,
+    seconds: wakeup.seconds,
+    activity: "at_provider",
+  });
   if (!armed) return { state: "claim_lost" };
   if (armed.canceled) return { state: "canceled" };
   if (armed.remaining <= 0) {

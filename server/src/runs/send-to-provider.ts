@@ -54,7 +54,13 @@ export async function sendToProvider(
     );
     return { state: "running", attemptNumber: id.attempt_number };
   }
-  return storeOutputs(services, claim, { ...work, attemptNumber: id.attempt_number, request: recordedRequest() }, live, response);
+  return storeOutputs(
+    services,
+    claim,
+    { ...work, attemptNumber: id.attempt_number, request: recordedRequest() },
+    live,
+    response,
+  );
 }
 
 /**
@@ -122,7 +128,11 @@ async function handleUnsentFailure(services: Services, id: AttemptRef, fault: Fa
     "building the submission failed; nothing was sent",
   );
   await failAttempt(services.db, id, { fault: fault.body(), isFinal: false });
-  return { state: "retry", attemptNumber: id.attempt_number + 1, delaySeconds: Math.min(2 ** id.attempt_number, MAX_RETRY_DELAY_SECONDS) };
+  return {
+    state: "retry",
+    attemptNumber: id.attempt_number + 1,
+    delaySeconds: Math.min(2 ** id.attempt_number, MAX_RETRY_DELAY_SECONDS),
+  };
 }
 
 /** Who may stand in: in order, and not asked for this job before. */

@@ -92,7 +92,11 @@ async function findJobAtProvider(
   if (latest.unknown_seconds !== null && latest.unknown_seconds >= grace)
     return resubmitOrFailOver(services, claim, work, latest);
   await markOutcomeUnknown(services.db, latest);
-  return { state: "wait", attemptNumber: latest.attempt_number, delaySeconds: grace - (latest.unknown_seconds ?? 0) + 0.2 };
+  return {
+    state: "wait",
+    attemptNumber: latest.attempt_number,
+    delaySeconds: grace - (latest.unknown_seconds ?? 0) + 0.2,
+  };
 }
 
 /** The provider cannot be asked at the moment. It is asked again as long as the run has time. */
@@ -129,7 +133,11 @@ async function waitForCallback(
   const callbackGraceSeconds = live.provider.parseCallback && callbackUrl ? services.limits.unknownSeconds : 0;
   const left = callbackGraceSeconds - (latest.unknown_seconds ?? 0);
   if (left > 0)
-    return { state: "wait", attemptNumber: latest.attempt_number, delaySeconds: Math.min(left + 0.2, CALLBACK_CHECK_SECONDS) };
+    return {
+      state: "wait",
+      attemptNumber: latest.attempt_number,
+      delaySeconds: Math.min(left + 0.2, CALLBACK_CHECK_SECONDS),
+    };
   const fault = new Fault("provider_outcome_unknown");
   const isFinal = offer.on_unknown !== "resubmit";
   await failAttempt(services.db, latest, { fault: fault.body(), isFinal: isFinal });

@@ -2,7 +2,7 @@
 // it there, and each answers a repeated call as the real step does.
 import type { StoredAsset } from "../../src/db/runs/runs.ts";
 import { Fault } from "../../src/faults.ts";
-import type { CollectResult, ResolvedRequest, RunSteps, AttemptStart, SubmitResult } from "../../src/runs/execute.ts";
+import type { AttemptStart, CollectResult, ResolvedRequest, RunSteps, SubmitResult } from "../../src/runs/execute.ts";
 import { type Decisions, InvariantViolation } from "./decisions.ts";
 import type { Invocation, SimulatedEngine } from "./engine.ts";
 import { type Attempt, attemptKeyOf, DEADLINE_SECONDS, jobIndexOf, type ProviderJob, type RunModel } from "./model.ts";

@@ -83,7 +83,9 @@ describe("the queue", () => {
     const [first, second] = await claimQueuedRuns(database.db, [{ tenant_id: tenant(1), lane: "a", count: 3 }]);
     await armWake(database.db, first!, { wakeId: "x", seconds: 1, activity: "waiting_for_slot" });
     await armWake(database.db, second!, { wakeId: "x", seconds: 1, activity: "at_provider" });
-    expect(await countLaneLoad(database.db)).toMatchObject([{ lane: "a", working: 1, waiting_for_slot: 1, not_started: 1 }]);
+    expect(await countLaneLoad(database.db)).toMatchObject([
+      { lane: "a", working: 1, waiting_for_slot: 1, not_started: 1 },
+    ]);
     await requeueAllRuns(database.db);
     expect(await countLaneLoad(database.db)).toEqual([]);
   });
