@@ -26,7 +26,7 @@ export function generateErrorsPage(): string {
     `<a id="${name}"></a>${code(name)}`,
     String(row.status),
     "retry" in row && row.retry ? "yes" : "no",
-    row.says,
+    row.message,
   ]);
   return page("Errors", BODY, table(["Code", "Status", "Retryable", "Message"], rows));
 }

@@ -34,8 +34,8 @@ const rows: Row[] = providers.flatMap((provider) => provider.offers.map((offer) 
 /** Whether the plan of an operation asks for a task, found by planning its own example. */
 function plansTask(operation: Operation, task: Task): boolean {
   if (!operation.plan) return false;
-  const { input, given } = parseInput(operation, { ...operation.example, ...operation.sets }, "json");
-  return operation.plan(input, given).some((job) => job.task === task);
+  const { input, provided } = parseInput(operation, { ...operation.example, ...operation.fixedValues }, "json");
+  return operation.plan(input, provided).some((job) => job.task === task);
 }
 
 const tasks = [...new Set<Task>(["image.generate", "image.edit", ...rows.map(({ offer }) => offer.task)])];
@@ -127,7 +127,7 @@ function printTask(task: Task): string {
     return own.map(({ provider, offer }, index) => [
       index === 0 ? code(model) : "",
       provider.id,
-      code(offer.as),
+      code(offer.upstreamModel),
       priceOf(offer),
       limitsOf(offer.limits),
       offer.latency ?? "",

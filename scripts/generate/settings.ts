@@ -11,7 +11,7 @@ const TITLES: Record<keyof typeof environmentSchemas, string> = {
   HttpEnv: "The API",
   DatabaseEnv: "PostgreSQL",
   EngineEnv: "Restate and the workers",
-  STORAGE_ENV: "Storage",
+  StorageEnv: "Storage",
   CatalogueEnv: "Providers and models",
   FetchEnv: "URL fetching",
   DecoderEnv: "Image decoding",

@@ -51,7 +51,7 @@ describe("a provider", () => {
   it("is off where the file says so, whatever the environment says", () => {
     const GESSO_CONFIG = fileOf("providers:\n  sandbox: off\n");
     expect(liveIn({ ...SERVER, ...SANDBOX, GESSO_CONFIG })).not.toContain("sandbox");
-    expect(offIn({ ...SERVER, ...SANDBOX, GESSO_CONFIG }, "sandbox")?.says).toBe(`switched off in ${GESSO_CONFIG}`);
+    expect(offIn({ ...SERVER, ...SANDBOX, GESSO_CONFIG }, "sandbox")?.reason).toBe(`switched off in ${GESSO_CONFIG}`);
   });
 
   it("has the offers and the pace that the file gives it", () => {

@@ -21,7 +21,7 @@ import { CustomModelsEnv } from "./runs/custom-models.ts";
 import { RetentionEnv } from "./runs/retention.ts";
 import { RunLimitsEnv } from "./runs/run-limits.ts";
 import type { EnabledProvider } from "./runs/services.ts";
-import { STORAGE_ENV } from "./storage/create-storage.ts";
+import { StorageEnv } from "./storage/create-storage.ts";
 import { WebhookEnv } from "./webhooks/settings.ts";
 
 const HttpEnv = z.object({
@@ -41,7 +41,7 @@ export const environmentSchemas = {
   HttpEnv,
   DatabaseEnv,
   EngineEnv,
-  STORAGE_ENV,
+  StorageEnv,
   CatalogueEnv,
   FetchEnv,
   DecoderEnv,
@@ -60,7 +60,7 @@ const Env = z.object({
   ...HttpEnv.shape,
   ...DatabaseEnv.shape,
   ...EngineEnv.shape,
-  ...STORAGE_ENV.shape,
+  ...StorageEnv.shape,
   ...CatalogueEnv.shape,
   ...FetchEnv.shape,
   ...DecoderEnv.shape,
@@ -78,8 +78,8 @@ const Env = z.object({
 type EnvironmentSettings = z.output<typeof Env>;
 export type Config = EnvironmentSettings & { providers: EnabledProvider[] };
 
-/** A provider that is off, and what would switch it on. `isBroken`: somebody meant it to be on. */
-type DisabledProvider = { provider: Provider; says: string; isBroken: boolean };
+/** A provider that is off, and what would switch it on. `isMisconfigured`: somebody meant it to be on. */
+type DisabledProvider = { provider: Provider; reason: string; isMisconfigured: boolean };
 
 /** Everything that the environment and the operator's file say, also where it is not enough to start. */
 export type ConfigurationReport = {
@@ -87,7 +87,7 @@ export type ConfigurationReport = {
   /** Whether anything that only the server needs is set at all. */
   isServer: boolean;
   missing: string[];
-  catalogue: { path: string; isThere: boolean; complaints: string[] };
+  catalogue: { path: string; exists: boolean; problems: string[] };
   enabledProviders: EnabledProvider[];
   disabledProviders: DisabledProvider[];
 };
@@ -99,13 +99,18 @@ export function inspectConfiguration(environment: Environment = process.env): Co
   const env = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
   const parsed = Env.safeParse(env);
   const { GESSO_CONFIG: path } = CatalogueEnv.parse(env);
-  const { file, complaints, formatProblems: tell, isThere } = loadCatalogue(path, env.GESSO_CONFIG !== undefined);
+  const {
+    file,
+    problems: complaints,
+    formatProblems: tell,
+    exists,
+  } = loadCatalogue(path, env.GESSO_CONFIG !== undefined);
   const applied = applyCatalogue(providers, file, toIsoDate(new Date()));
 
   const live: EnabledProvider[] = [];
   const off: DisabledProvider[] = providers
     .filter(({ id }) => !applied.providers.some((each) => each.id === id))
-    .map((provider) => ({ provider, says: `switched off in ${path}`, isBroken: false }));
+    .map((provider) => ({ provider, reason: `switched off in ${path}`, isMisconfigured: false }));
   const missingRequirements: CatalogueProblem[] = [];
   for (const provider of applied.providers) {
     const own = provider.env.safeParse(env);
@@ -119,14 +124,14 @@ export function inspectConfiguration(environment: Environment = process.env): Co
     if (requested)
       missingRequirements.push({
         path: requested.path,
-        says: `${provider.id} is on here, but it is off: ${lack.says}`,
+        message: `${provider.id} is on here, but it is off: ${lack.reason}`,
       });
   }
   return {
     settings: parsed.data,
     isServer: Object.keys({ ...DatabaseEnv.shape, GESSO_SECRET: true }).some((name) => env[name] !== undefined),
     missing: parsed.success ? [] : describeEnvironmentIssues(parsed.error, env),
-    catalogue: { path, isThere, complaints: tell([...complaints, ...applied.complaints, ...missingRequirements]) },
+    catalogue: { path, exists: exists, problems: tell([...complaints, ...applied.problems, ...missingRequirements]) },
     enabledProviders: live,
     disabledProviders: off,
   };
@@ -155,8 +160,8 @@ function explainDisabledProvider(
     ...error.issues.filter(({ path }) => path.length === 0).map(({ message }) => message),
   ];
   return {
-    says: says.join("; "),
-    isBroken: wrong.length > 0 || needed.some((name) => name !== "" && env[name] !== undefined),
+    reason: says.join("; "),
+    isMisconfigured: wrong.length > 0 || needed.some((name) => name !== "" && env[name] !== undefined),
   };
 }
 
@@ -196,7 +201,7 @@ export function readConfig(environment?: Environment): Config {
   const { settings, missing, catalogue, enabledProviders: live } = inspectConfiguration(environment);
   const wrong = [
     ...(settings ? [] : ["The configuration is incomplete:", ...missing]),
-    ...(catalogue.complaints.length > 0 ? ["The catalogue is invalid:", ...catalogue.complaints] : []),
+    ...(catalogue.problems.length > 0 ? ["The catalogue is invalid:", ...catalogue.problems] : []),
   ];
   if (!settings || wrong.length > 0) throw Object.assign(new Error(wrong.join("\n")), { name: "Settings" });
   return Object.freeze({ ...settings, providers: live });

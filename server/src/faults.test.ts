@@ -9,11 +9,11 @@ describe("the catalogue", () => {
     expect(code).toMatch(/^[a-z0-9]+(_[a-z0-9]+)*$/);
     expect(row.status).toBeGreaterThanOrEqual(400);
     expect(row.status).toBeLessThan(600);
-    expect(row.says).toMatch(/^[A-Z].*\.$/);
+    expect(row.message).toMatch(/^[A-Z].*\.$/);
   });
 
   it("never says the same of two faults, so that people can tell them apart too", () => {
-    const sentences = codes.map((code) => faults[code].says);
+    const sentences = codes.map((code) => faults[code].message);
     expect(new Set(sentences).size).toBe(sentences.length);
   });
 
@@ -28,7 +28,7 @@ describe("a fault", () => {
     const fault = new Fault("run_not_ready", { run_id: "r1" });
     expect(fault.status).toBe(409);
     expect(fault.body()).toEqual({
-      message: faults.run_not_ready.says,
+      message: faults.run_not_ready.message,
       code: "run_not_ready",
       details: { retryable: true, run_id: "r1" },
     });
@@ -38,7 +38,7 @@ describe("a fault", () => {
     const fault = new Fault("provider_error", {}, { cause: new Error("key sk-123 was refused by 10.0.0.7") });
     expect(fault.cause).toBeInstanceOf(Error);
     expect(JSON.stringify(fault.body())).not.toMatch(/sk-123|10\.0\.0\.7/);
-    expect(fault.message).toBe(faults.provider_error.says);
+    expect(fault.message).toBe(faults.provider_error.message);
   });
 });
 
@@ -50,7 +50,7 @@ describe("anything else that is thrown", () => {
       expect(fault.code).toBe("internal_error");
       expect(fault.cause).toBe(thrown);
       expect(fault.body()).toEqual({
-        message: faults.internal_error.says,
+        message: faults.internal_error.message,
         code: "internal_error",
         details: { retryable: true },
       });

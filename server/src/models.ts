@@ -12,14 +12,14 @@ import type { JsonObject } from "./kit/schemas/run.ts";
 
 type ModelDefinition = {
   id: string;
-  says: string;
+  description: string;
   requires?: readonly string[];
   /** Fields it uses beside the prompt. Others are taken with a warning. */
-  takes: readonly string[];
+  usedFields: readonly string[];
   defaults?: JsonObject;
   fixed?: { batch_size: number };
   /** The only shapes it makes; others are adapted to the nearest. */
-  ratios?: readonly string[];
+  aspectRatios?: readonly string[];
   rules?: readonly FieldRule[];
 };
 
@@ -35,8 +35,8 @@ const LISTS = ["image_urls", "run_ids"] as const;
 const modelDefinitions = [
   {
     id: "flux-dev",
-    says: "The default: quick, general images",
-    takes: [
+    description: "The default: quick, general images",
+    usedFields: [
       ...SIZE,
       ...SAMPLING,
       ...BATCH,
@@ -51,36 +51,36 @@ const modelDefinitions = [
   },
   {
     id: "vendorb-imagen4",
-    says: "Photographic images and style transfer",
+    description: "Photographic images and style transfer",
     requires: ["aspect_ratio"],
-    takes: ["aspect_ratio", "reference_image_url", "seed", "negative_prompt", "batch_size"],
-    ratios: ["1:1", "16:9", "9:16", "4:3", "3:4"],
+    usedFields: ["aspect_ratio", "reference_image_url", "seed", "negative_prompt", "batch_size"],
+    aspectRatios: ["1:1", "16:9", "9:16", "4:3", "3:4"],
   },
   {
     id: "flux-kontext-max",
-    says: "Makes and edits images in words",
-    takes: ["aspect_ratio", "seed", "reference_image_url", "guidance", "batch_size"],
+    description: "Makes and edits images in words",
+    usedFields: ["aspect_ratio", "seed", "reference_image_url", "guidance", "batch_size"],
     defaults: { aspect_ratio: "1:1" },
     rules: [valuesWhen("model_type", "flux-kontext-max", "aspect_ratio", FLUX_KONTEXT_ASPECT_RATIOS)],
   },
   {
     id: "vendora",
-    says: "Generation and editing with strong text",
-    takes: [...SIZE, "aspect_ratio", "reference_image_url", "batch_size", "seed"],
+    description: "Generation and editing with strong text",
+    usedFields: [...SIZE, "aspect_ratio", "reference_image_url", "batch_size", "seed"],
   },
   {
     id: "wan-image-2.1",
-    says: "Your own model on the wan workflow; two images",
+    description: "Your own model on the wan workflow; two images",
     requires: ["model_id", ...SIZE],
-    takes: [...SIZE, ...SAMPLING, "model_id", "strength_model", "model_weight", "seed", "batch_size"],
+    usedFields: [...SIZE, ...SAMPLING, "model_id", "strength_model", "model_weight", "seed", "batch_size"],
     fixed: { batch_size: 2 },
     rules: [fixedWhen("model_type", "wan-image-2.1", "batch_size", 2)],
   },
   {
     id: "wan-image-2.2",
-    says: "Your own model with two LoRAs",
+    description: "Your own model with two LoRAs",
     requires: ["model_id", ...SIZE, "lora_low_name", "lora_high_name"],
-    takes: [
+    usedFields: [
       ...SIZE,
       ...SAMPLING,
       "model_id",
@@ -94,28 +94,32 @@ const modelDefinitions = [
   },
   {
     id: "flux-kontext-multi",
-    says: "Several images in, one image out",
-    takes: [...LISTS, "aspect_ratio", "seed", "guidance"],
+    description: "Several images in, one image out",
+    usedFields: [...LISTS, "aspect_ratio", "seed", "guidance"],
     rules: [totalItemsBetweenWhen("model_type", "flux-kontext-multi", LISTS, [2, 4])],
   },
   {
     id: "nanobanana",
-    says: "Quick images with an optional reference",
-    takes: ["reference_image_url", "aspect_ratio", "seed", "batch_size"],
+    description: "Quick images with an optional reference",
+    usedFields: ["reference_image_url", "aspect_ratio", "seed", "batch_size"],
   },
   {
     id: "qwen-image-edit",
-    says: "Edits with an optional LoRA",
+    description: "Edits with an optional LoRA",
     requires: [...SIZE],
-    takes: [...SIZE, ...SAMPLING, "lora_1", "strength_model", "reference_image_url", "seed", "batch_size"],
+    usedFields: [...SIZE, ...SAMPLING, "lora_1", "strength_model", "reference_image_url", "seed", "batch_size"],
   },
   {
     id: "gemini-2.5",
-    says: "Several images in, inpainting by mask",
-    takes: [...LISTS, "aspect_ratio", "reference_image_url", "mask_url", "seed", "batch_size"],
+    description: "Several images in, inpainting by mask",
+    usedFields: [...LISTS, "aspect_ratio", "reference_image_url", "mask_url", "seed", "batch_size"],
     rules: [itemsBetweenWhen("model_type", "gemini-2.5", LISTS, [2, 10])],
   },
-  { id: "vendorc", says: "Works only where the operator has bound it", takes: [...SIZE, "aspect_ratio", "seed"] },
+  {
+    id: "vendorc",
+    description: "Works only where the operator has bound it",
+    usedFields: [...SIZE, "aspect_ratio", "seed"],
+  },
 ] as const satisfies ModelDefinition[];
 
 export const models: readonly ModelDefinition[] = modelDefinitions;
@@ -128,7 +132,7 @@ type ModelId = (typeof modelIds)[number];
 
 /** Those that callers may have a model of their own for: one by its id, or a LoRA by its name. */
 export const customModelTypes = modelDefinitions
-  .filter(({ takes }) => ["model_id", "lora_1"].some((field) => (takes as readonly string[]).includes(field)))
+  .filter(({ usedFields }) => ["model_id", "lora_1"].some((field) => (usedFields as readonly string[]).includes(field)))
   .map((row) => row.id) as [ModelId, ...ModelId[]];
 
 export const modelRules: FieldRule[] = models.flatMap(({ id, requires, rules }) => [
@@ -146,7 +150,9 @@ export function applyModelDefaults<Input extends { model_type: string }>(input: 
 
 /** Which of these given fields the model does not use. */
 export const listUnusedFields = (modelType: string, given: JsonObject, candidates: readonly string[]): string[] =>
-  candidates.filter((field) => given[field] !== undefined && !findModelDefinition(modelType)?.takes.includes(field));
+  candidates.filter(
+    (field) => given[field] !== undefined && !findModelDefinition(modelType)?.usedFields.includes(field),
+  );
 
 const logAspectRatio = (ratio: string) => {
   const [across = 1, down = 1] = ratio.split(":").map(Number);
@@ -155,7 +161,7 @@ const logAspectRatio = (ratio: string) => {
 
 /** The shape that this model makes and that comes nearest to the one asked for. */
 export function nearestAspectRatio(modelType: string, ratio: string): string {
-  const ratios = findModelDefinition(modelType)?.ratios ?? [ratio];
+  const ratios = findModelDefinition(modelType)?.aspectRatios ?? [ratio];
   const distance = (other: string) => Math.abs(logAspectRatio(other) - logAspectRatio(ratio));
   return ratios.reduce((best, each) => (distance(each) < distance(best) ? each : best));
 }

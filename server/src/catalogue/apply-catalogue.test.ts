@@ -7,8 +7,8 @@ import { parseCatalogue } from "./parse-catalogue.ts";
 
 const TODAY = "2030-06-15";
 
-const offer = (model: string, as: string, more: Partial<Offer> = {}): Offer => ({
-  ...{ task: "image.generate", model, as, recovery: "none", price: 0.04 },
+const offer = (model: string, upstreamModel: string, more: Partial<Offer> = {}): Offer => ({
+  ...{ task: "image.generate", model, upstreamModel, recovery: "none", price: 0.04 },
   ...more,
 });
 const vendor = (id: string, offers: Offer[], more: Partial<Provider> = {}): Provider => ({
@@ -24,7 +24,7 @@ const fal = vendor(
   "fal",
   [
     offer("flux-dev", "fal-ai/flux/dev", { equivalence: "flux", limits: { count: 4, sides: { most: 1536 } } }),
-    offer("flux-dev", "fal-ai/flux-lora", { when: (job) => job.options?.model_id !== undefined, preference: 40 }),
+    offer("flux-dev", "fal-ai/flux-lora", { supports: (job) => job.options?.model_id !== undefined, preference: 40 }),
     offer("vendora", "fal-ai/gpt-image"),
     offer("vendora", "fal-ai/gpt-image/edit", { task: "image.edit" }),
   ],
@@ -39,9 +39,9 @@ const local = vendor("local", [offer("flux-dev", "built-in", { recovery: "free",
 const registry = [local, fal, bfl, openai];
 
 function apply(text: string, providers = registry) {
-  const { file, complaints, formatProblems: tell } = parseCatalogue(text, "gesso.yaml");
+  const { file, problems, formatProblems: tell } = parseCatalogue(text, "gesso.yaml");
   const applied = applyCatalogue(providers, file, TODAY);
-  expect(tell([...complaints, ...applied.complaints])).toEqual([]);
+  expect(tell([...problems, ...applied.problems])).toEqual([]);
   return applied.providers;
 }
 const offersOf = (providers: Provider[], model: string, task = "image.generate") =>
@@ -54,7 +54,7 @@ const offersOf = (providers: Provider[], model: string, task = "image.generate")
     .map(({ provider, each }) => ({ ...each, provider }));
 const placeOf = (provider: Provider, each: Offer) => each.preference ?? provider.preference ?? 50;
 const namesOf = (...parameters: Parameters<typeof offersOf>) =>
-  offersOf(...parameters).map(({ provider, as }) => `${provider} ${as}`);
+  offersOf(...parameters).map(({ provider, upstreamModel }) => `${provider} ${upstreamModel}`);
 
 describe("without a file", () => {
   it.each(["", "# nothing yet\n", "providers:\nmodels:\n", "models:\n  flux-dev:\n"])("%j changes nothing", (text) => {
@@ -113,7 +113,7 @@ describe("the lines of a model", () => {
     const text =
       "models:\n  flux-dev:\n    - { provider: fal, offer: fal-ai/flux-lora, enabled: off }\n    - { provider: bfl, as: new }";
     const found = apply(text).flatMap(({ offers }) => offers.filter(({ lifecycle }) => lifecycle?.state === "retired"));
-    expect(found.map(({ as }) => as)).toEqual(["fal-ai/flux-lora", "flux-dev"]);
+    expect(found.map(({ upstreamModel }) => upstreamModel)).toEqual(["fal-ai/flux-lora", "flux-dev"]);
   });
 
   it("leave every other model as it was", () => {
@@ -194,8 +194,8 @@ describe("like", () => {
   it("is done as the other is: the adapter hears the name of the model that it knows", async () => {
     const heard: string[] = [];
     const adapter = vendor("v", [offer("flux-dev", "flux"), offer("vendora", "gpt")], {
-      async submit(job, { model, as }) {
-        heard.push(`${job.model} ${model} ${as}`);
+      async submit(job, { model, upstreamModel }) {
+        heard.push(`${job.model} ${model} ${upstreamModel}`);
         return { state: "done", outputs: [] };
       },
     });

@@ -23,28 +23,28 @@ export function applyCatalogue(
   providers: Provider[],
   file: CatalogueFile,
   today: IsoDate,
-): { providers: Provider[]; complaints: CatalogueProblem[] } {
-  const complaints: CatalogueProblem[] = [];
+): { providers: Provider[]; problems: CatalogueProblem[] } {
+  const problems: CatalogueProblem[] = [];
   const ids = providers.map(({ id }) => id);
   for (const { id, path } of file.providers.filter((each) => !ids.includes(each.id))) {
-    complaints.push({ path, says: `unknown provider ${id}${suggestName(id, ids)}`, at: "key" });
+    problems.push({ path, message: `unknown provider ${id}${suggestName(id, ids)}`, at: "key" });
   }
   const settled = providers.map((provider) => applyProviderSettings(provider, file));
   const entries: OfferDraft[] = settled.flatMap((provider) =>
     provider.offers.map((offer) => ({ provider, from: offer, offer })),
   );
   const known = requestablePairs(entries.map(({ offer }) => offer));
-  for (const { model, path, lines } of file.models) {
+  for (const { model, path, entries: lines } of file.models) {
     if (!known.models.has(model)) {
-      complaints.push({ path, says: `unknown model ${model}${suggestName(model, [...known.models])}`, at: "key" });
+      problems.push({ path, message: `unknown model ${model}${suggestName(model, [...known.models])}`, at: "key" });
       continue;
     }
     for (const [place, { line, path: at }] of lines.entries()) {
       const problem = applyEntry(entries, { providers: settled, isRequestable: known.isAsked }, { model, line, place });
-      if (problem) complaints.push({ path: problem.at ? [...at, problem.at] : at, says: problem.says });
+      if (problem) problems.push({ path: problem.at ? [...at, problem.at] : at, message: problem.message });
     }
   }
-  complaints.push(...findDuplicateOffers(entries, file));
+  problems.push(...findDuplicateOffers(entries, file));
   const live = entries.filter((entry) => !entry.isOff).map((entry) => withEffectiveLifecycle(entry, today));
   const ordered = assignPreferences(live.filter(({ offer }) => offer.lifecycle?.state !== "retired"));
   const isOff = (id: string) => file.providers.some((each) => each.id === id && each.settings.enabled === false);
@@ -60,7 +60,7 @@ export function applyCatalogue(
         );
         return { ...withTemplateModels(provider, disguises), offers: [...own.map(({ offer }) => offer), ...former] };
       }),
-    complaints,
+    problems,
   };
 }
 
@@ -97,7 +97,7 @@ function requestablePairs(offers: Offer[]) {
 type CatalogueScope = { providers: Provider[]; isRequestable: (offer: Offer) => boolean };
 type PlacedEntry = { model: string; line: CatalogueEntry; place: number };
 
-/** Changes the entries as the line says; what cannot be is answered. */
+/** Changes the entries as the line message; what cannot be is answered. */
 function applyEntry(
   entries: OfferDraft[],
   known: CatalogueScope,
@@ -106,20 +106,21 @@ function applyEntry(
   const provider = known.providers.find(({ id }) => id === line.provider);
   if (!provider) {
     const ids = known.providers.map(({ id }) => id);
-    return { at: "provider", says: `unknown provider ${line.provider}${suggestName(line.provider, ids)}` };
+    return { at: "provider", message: `unknown provider ${line.provider}${suggestName(line.provider, ids)}` };
   }
   const { isRequestable: isAsked } = known;
   const isNew = line.like !== undefined;
   const found = isNew
     ? findTemplateOffers(provider, { model, line, isAsked })
     : findTargetOffers(provider, model, line);
-  if ("says" in found) return found;
+  if ("message" in found) return found;
   for (const each of found) {
     const offer = applyEntryToOffer(isNew ? offerFromTemplate(each, model) : each, line);
-    if ("says" in offer) return offer;
+    if ("message" in offer) return offer;
     const named = { provider, offer, line: place, isOff: line.enabled === false };
     const entry = isNew ? undefined : entries.find(({ from }) => from === each);
-    if (entry?.line !== undefined) return { says: `${provider.id}'s ${each.as} for ${model} has a line already` };
+    if (entry?.line !== undefined)
+      return { message: `${provider.id}'s ${each.upstreamModel} for ${model} has a line already` };
     if (entry) Object.assign(entry, named);
     else entries.push({ ...named, like: each });
   }
@@ -133,13 +134,13 @@ function findDuplicateOffers(entries: OfferDraft[], file: CatalogueFile): Catalo
     const first = entries.findIndex((other) => isSame(other, entry));
     const { line } = entry.line === undefined ? entries[first]! : entry;
     if (first === index || line === undefined) return [];
-    const { model, as } = entry.offer;
-    const path: YamlPath = [...file.models.find((each) => each.model === model)!.lines[line]!.path, "as"];
-    return [{ path, says: `${entry.provider.id} has two offers of ${model} with the name ${as}` }];
+    const { model, upstreamModel } = entry.offer;
+    const path: YamlPath = [...file.models.find((each) => each.model === model)!.entries[line]!.path, "as"];
+    return [{ path, message: `${entry.provider.id} has two offers of ${model} with the name ${upstreamModel}` }];
   });
 }
 
-const nameOf = ({ task, model, as }: Offer) => [task, model, as].join(" ");
+const nameOf = ({ task, model, upstreamModel }: Offer) => [task, model, upstreamModel].join(" ");
 
 /** Offers as they come that are not there any more: jobs that were sent under their names must still be asked about. */
 function retiredOffers(entries: OfferDraft[], live: OfferDraft[]): Offer[] {

@@ -1,5 +1,5 @@
 // What one line of the file does: which offers it means, and what becomes of them. Where it cannot mean anything, the
-// answer is a sentence that says why, and the word of the line that it is about.
+// answer is a sentence that message why, and the word of the line that it is about.
 import type { Offer, OfferLimits, Provider } from "../providers/provider.ts";
 import type { CatalogueEntry, LimitChanges } from "./catalogue-schema.ts";
 import { suggestName } from "./did-you-mean.ts";
@@ -7,10 +7,10 @@ import { suggestName } from "./did-you-mean.ts";
 /** Which list a price of the operator's is from, where the line does not say. */
 const OPERATORS_PRICES = "operator";
 
-export type EntryProblem = { at?: keyof CatalogueEntry; says: string };
+export type EntryProblem = { at?: keyof CatalogueEntry; message: string };
 
 const distinct = (words: string[]) => [...new Set(words)];
-const namesOf = (offers: Offer[]) => distinct(offers.map(({ as }) => as));
+const namesOf = (offers: Offer[]) => distinct(offers.map(({ upstreamModel: as }) => as));
 const modelsOf = ({ offers }: Provider) => distinct(offers.map(({ model }) => model));
 
 /** The offers of the provider that a line means: all it has for the model, or fewer where `task` or `offer` say so. */
@@ -18,23 +18,23 @@ export function findTargetOffers(provider: Provider, model: string, line: Catalo
   const { task, offer } = line;
   const ofModel = provider.offers.filter((each) => each.model === model);
   if (ofModel.length === 0) {
-    const says = `${provider.id} does not offer ${model}. To add it, set as and set like to one of:`;
-    return { says: `${says} ${modelsOf(provider).join(", ")}` };
+    const message = `${provider.id} does not offer ${model}. To add it, set as and set like to one of:`;
+    return { message: `${message} ${modelsOf(provider).join(", ")}` };
   }
   const ofTask = ofModel.filter((each) => task === undefined || each.task === task);
   if (ofTask.length === 0) {
     const tasks = distinct(ofModel.map((each) => each.task));
-    return { at: "task", says: `${provider.id} does not offer ${task} with ${model}${suggestName(task!, tasks)}` };
+    return { at: "task", message: `${provider.id} does not offer ${task} with ${model}${suggestName(task!, tasks)}` };
   }
-  const found = ofTask.filter((each) => offer === undefined || each.as === offer);
+  const found = ofTask.filter((each) => offer === undefined || each.upstreamModel === offer);
   if (found.length === 0) {
-    const says = `${provider.id} has no offer ${offer} for ${model}${suggestName(offer!, namesOf(ofTask))}`;
-    return { at: "offer", says };
+    const message = `${provider.id} has no offer ${offer} for ${model}${suggestName(offer!, namesOf(ofTask))}`;
+    return { at: "offer", message: message };
   }
   const setting = (["as", "price", "limits"] as const).find((name) => line[name] !== undefined);
   if (!setting || namesOf(found).length === 1) return found;
-  const says = `${setting} matches several offers of ${provider.id}. Set offer to ${namesOf(found).join(" or ")}`;
-  return { at: setting, says };
+  const message = `${setting} matches several offers of ${provider.id}. Set offer to ${namesOf(found).join(" or ")}`;
+  return { at: setting, message: message };
 }
 
 type TemplateRequest = { model: string; line: CatalogueEntry; isAsked(offer: Offer): boolean };
@@ -45,11 +45,11 @@ export function findTemplateOffers(
   { model, line, isAsked }: TemplateRequest,
 ): Offer[] | EntryProblem {
   const { like = "", as, task, offer } = line;
-  const misfit = (says: string): EntryProblem => ({ at: "like", says });
+  const misfit = (message: string): EntryProblem => ({ at: "like", message: message });
   if (as === undefined) return misfit(`like needs as: ${provider.id}'s own name for the model`);
   if (offer !== undefined)
     return misfit("like creates a new offer and offer selects an existing one. Set only one of them");
-  const known = provider.offers.filter((each) => each.model === like || each.as === like);
+  const known = provider.offers.filter((each) => each.model === like || each.upstreamModel === like);
   if (known.length === 0) {
     return misfit(`${provider.id} offers nothing like ${like}${suggestName(like, modelsOf(provider))}`);
   }
@@ -72,17 +72,17 @@ export const offerFromTemplate = (offer: Offer, model: string): Offer => ({
 
 /**
  * The offer as the line wants it. Price and lifecycle belong to an upstream name; under another name they are not known
- * until the line says them.
+ * until the line message them.
  */
 export function applyEntryToOffer(offer: Offer, line: CatalogueEntry): Offer | EntryProblem {
   const { as, price, price_version, per, limits, lifecycle, on_unknown, equivalence } = line;
-  const isRebound = as !== undefined && as !== offer.as;
+  const isRebound = as !== undefined && as !== offer.upstreamModel;
   if (isRebound && offer.recovery === "free")
-    return { at: "as", says: `${offer.as} is built in and has no other name` };
-  if (per !== undefined && price === undefined) return { at: "per", says: "per needs price: set both" };
+    return { at: "as", message: `${offer.upstreamModel} is built in and has no other name` };
+  if (per !== undefined && price === undefined) return { at: "per", message: "per needs price: set both" };
   return {
     ...offer,
-    ...(isRebound && { as, price: null, price_version: undefined, lifecycle: undefined }),
+    ...(isRebound && { upstreamModel: as, price: null, price_version: undefined, lifecycle: undefined }),
     ...(price !== undefined && { price, price_version: price_version ?? OPERATORS_PRICES }),
     ...(per !== undefined && { per }),
     ...(limits !== undefined && { limits: { ...offer.limits, ...limitsOf(limits) } }),

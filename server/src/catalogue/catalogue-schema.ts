@@ -114,12 +114,12 @@ export type CatalogueEntry = z.output<typeof CatalogueEntry>;
 /** Where in the file something stands: the way to it, by keys and places in lists. */
 export type YamlPath = readonly (string | number)[];
 /** `key`: the word before the colon is meant, not what stands behind it. */
-export type CatalogueProblem = { path: YamlPath; says: string; at?: "key" };
+export type CatalogueProblem = { path: YamlPath; message: string; at?: "key" };
 
-/** The file as far as it could be read; what could not be is among the complaints. */
+/** The file as far as it could be read; what could not be is among the problems. */
 export type CatalogueFile = {
   providers: { id: string; path: YamlPath; settings: ProviderSettings }[];
-  models: { model: string; path: YamlPath; lines: { path: YamlPath; line: CatalogueEntry }[] }[];
+  models: { model: string; path: YamlPath; entries: { path: YamlPath; line: CatalogueEntry }[] }[];
 };
 
 export const EMPTY_CATALOGUE: CatalogueFile = { providers: [], models: [] };

@@ -8,10 +8,10 @@ import { parseCatalogue } from "./parse-catalogue.ts";
 const GUIDE = new URL("../../../docs/guide/catalogue.md", import.meta.url);
 const example = /^```yaml\n([\s\S]*?)^```$/m.exec(readFileSync(GUIDE, "utf8"))![1]!;
 
-it("is taken without a complaint, and does what its comments say", () => {
-  const { file, complaints, formatProblems: tell } = parseCatalogue(example, "gesso.yaml");
+it("is taken without a problem, and does what its comments say", () => {
+  const { file, problems, formatProblems: tell } = parseCatalogue(example, "gesso.yaml");
   const applied = applyCatalogue(providers, file, "2026-11-15");
-  expect(tell([...complaints, ...applied.complaints])).toEqual([]);
+  expect(tell([...problems, ...applied.problems])).toEqual([]);
 
   const named = (id: string) => applied.providers.find((provider) => provider.id === id);
   expect(named("sandbox")).toBeUndefined();
@@ -22,10 +22,12 @@ it("is taken without a complaint, and does what its comments say", () => {
     .filter(({ lifecycle }) => lifecycle?.state !== "retired")
     .sort((a, b) => a.preference! - b.preference!);
   expect(flux.slice(0, 2)).toMatchObject([{ id: "bfl" }, { id: "fal", price: 0.02, per: "megapixel" }]);
-  expect(flux.map(({ as }) => as)).not.toContain("fal-ai/flux-lora");
-  expect(named("openai")!.offers.filter(({ as }) => as === "gpt-image-2.6-flare")).toHaveLength(2);
+  expect(flux.map(({ upstreamModel }) => upstreamModel)).not.toContain("fal-ai/flux-lora");
+  expect(named("openai")!.offers.filter(({ upstreamModel }) => upstreamModel === "gpt-image-2.6-flare")).toHaveLength(
+    2,
+  );
   expect(named("replicate")!.offers.find(({ model }) => model === "vendorc")).toMatchObject({ price: null });
-  expect(named("runway")!.offers.find(({ as }) => as === "gen4_turbo")).toMatchObject({
+  expect(named("runway")!.offers.find(({ upstreamModel }) => upstreamModel === "gen4_turbo")).toMatchObject({
     ...{ on_unknown: "resubmit", limits: { durations: [5, 10], prompt: undefined } },
   });
 });

@@ -10,15 +10,15 @@ export const CatalogueEnv = z.object({
     .describe("File in which providers, prices and their order are changed; it need not be there"),
 });
 
-/** What holds without a file is the same as what an empty one says. */
-export function loadCatalogue(path: string, isNamed: boolean): ParsedCatalogue & { isThere: boolean } {
+/** What holds without a file is the same as what an empty one message. */
+export function loadCatalogue(path: string, isNamed: boolean): ParsedCatalogue & { exists: boolean } {
   const text = textOf(path);
   const reading = parseCatalogue(text ?? "", path);
   if (text === undefined && isNamed) {
-    const missing = { path: [], says: "file not found; GESSO_CONFIG points to it" };
-    return { ...reading, isThere: false, complaints: [missing] };
+    const missing = { path: [], message: "file not found; GESSO_CONFIG points to it" };
+    return { ...reading, exists: false, problems: [missing] };
   }
-  return { ...reading, isThere: text !== undefined };
+  return { ...reading, exists: text !== undefined };
 }
 
 function textOf(path: string): string | undefined {

@@ -5,8 +5,8 @@ import { defineProvider, type Offer } from "../providers/provider.ts";
 import { applyCatalogue } from "./apply-catalogue.ts";
 import { parseCatalogue } from "./parse-catalogue.ts";
 
-const offer = (model: string, as: string, more: Partial<Offer> = {}): Offer => ({
-  ...{ task: "image.generate", model, as, recovery: "none", price: 0.04 },
+const offer = (model: string, upstreamModel: string, more: Partial<Offer> = {}): Offer => ({
+  ...{ task: "image.generate", model, upstreamModel, recovery: "none", price: 0.04 },
   ...more,
 });
 const vendor = (id: string, offers: Offer[]) =>
@@ -22,12 +22,12 @@ const registry = [
 ];
 
 function complaintsOf(text: string): string[] {
-  const { file, complaints, formatProblems: tell } = parseCatalogue(text, "gesso.yaml");
-  return tell([...complaints, ...applyCatalogue(registry, file, "2030-06-15").complaints]);
+  const { file, problems, formatProblems: tell } = parseCatalogue(text, "gesso.yaml");
+  return tell([...problems, ...applyCatalogue(registry, file, "2030-06-15").problems]);
 }
 const models = (...lines: string[]) => `models:\n  flux-dev:\n${lines.map((line) => `    - ${line}\n`).join("")}`;
 
-const WRONG: [what: string, text: string, complaint: string][] = [
+const WRONG: [what: string, text: string, problem: string][] = [
   [
     "text that is no YAML",
     "providers:\n  fal: {",
@@ -192,8 +192,8 @@ const WRONG: [what: string, text: string, complaint: string][] = [
   ],
 ];
 
-it.each(WRONG)("%s", (_, text, complaint) => {
-  expect(complaintsOf(text)).toEqual([`gesso.yaml:${complaint}`]);
+it.each(WRONG)("%s", (_, text, problem) => {
+  expect(complaintsOf(text)).toEqual([`gesso.yaml:${problem}`]);
 });
 
 it("tells everything that is wrong at once, each at its own place", () => {
@@ -207,7 +207,7 @@ models:
     - { provider: fal, price: free, per: pixel }
     - { provider: openai, like: flux-dev, as: y }
 `;
-  expect(complaintsOf(text).map((complaint) => complaint.split(" ")[0])).toEqual([
+  expect(complaintsOf(text).map((problem) => problem.split(" ")[0])).toEqual([
     ...["gesso.yaml:3:3", "gesso.yaml:4:22", "gesso.yaml:4:28"],
     ...["gesso.yaml:7:7", "gesso.yaml:8:31", "gesso.yaml:8:42", "gesso.yaml:9:33"],
   ]);

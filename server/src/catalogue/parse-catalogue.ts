@@ -14,9 +14,9 @@ import { suggestName } from "./did-you-mean.ts";
 
 export type ParsedCatalogue = {
   file: CatalogueFile;
-  complaints: CatalogueProblem[];
+  problems: CatalogueProblem[];
   /** `gesso.yaml:12:5 what is wrong`, from the top of the file to its end. */
-  formatProblems(complaints: CatalogueProblem[]): string[];
+  formatProblems(problems: CatalogueProblem[]): string[];
 };
 
 const TOP = ["providers", "models"];
@@ -24,55 +24,55 @@ const TOP = ["providers", "models"];
 export function parseCatalogue(text: string, name: string): ParsedCatalogue {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const tellBy = (offsetOf: (complaint: CatalogueProblem) => number) => (all: CatalogueProblem[]) =>
+  const tellBy = (offsetOf: (problem: CatalogueProblem) => number) => (all: CatalogueProblem[]) =>
     all
-      .map((complaint) => ({ ...complaint, offset: offsetOf(complaint) }))
+      .map((problem) => ({ ...problem, offset: offsetOf(problem) }))
       .sort((a, b) => a.offset - b.offset)
-      .map(({ offset, says }) => {
+      .map(({ offset, message }) => {
         const { line, col } = lines.linePos(offset);
-        return `${name}:${line}:${col} ${says}`;
+        return `${name}:${line}:${col} ${message}`;
       });
-  // What is not YAML cannot be looked at any further, so these complaints stand alone.
+  // What is not YAML cannot be looked at any further, so these problems stand alone.
   if (document.errors.length > 0) {
-    const complaints = document.errors.map(({ pos, message }) => ({ path: [pos[0]], says: message.split("\n")[0]! }));
-    return { file: EMPTY_CATALOGUE, complaints, formatProblems: tellBy(({ path }) => Number(path[0])) };
+    const problems = document.errors.map(({ pos, message }) => ({ path: [pos[0]], message: message.split("\n")[0]! }));
+    return { file: EMPTY_CATALOGUE, problems: problems, formatProblems: tellBy(({ path }) => Number(path[0])) };
   }
-  const complaints: CatalogueProblem[] = [];
-  const file = parseRoot(document.toJS(), complaints);
-  return { file, complaints, formatProblems: tellBy((complaint) => offsetOfProblem(document, complaint)) };
+  const problems: CatalogueProblem[] = [];
+  const file = parseRoot(document.toJS(), problems);
+  return { file, problems: problems, formatProblems: tellBy((problem) => offsetOfProblem(document, problem)) };
 }
 
-function parseRoot(value: unknown, complaints: CatalogueProblem[]): CatalogueFile {
+function parseRoot(value: unknown, problems: CatalogueProblem[]): CatalogueFile {
   if (value === null || value === undefined) return EMPTY_CATALOGUE;
   if (!isMapping(value)) {
-    complaints.push({ path: [], says: "the file is a mapping of providers and models" });
+    problems.push({ path: [], message: "the file is a mapping of providers and models" });
     return EMPTY_CATALOGUE;
   }
   for (const key of Object.keys(value).filter((each) => !TOP.includes(each))) {
-    complaints.push({ path: [key], says: `unknown setting ${key}${suggestName(key, TOP)}`, at: "key" });
+    problems.push({ path: [key], message: `unknown setting ${key}${suggestName(key, TOP)}`, at: "key" });
   }
   return {
-    providers: entriesOf(value, "providers", "a mapping of providers", complaints).flatMap(([id, raw]) => {
+    providers: entriesOf(value, "providers", "a mapping of providers", problems).flatMap(([id, raw]) => {
       const path = ["providers", id];
-      const settings = validate(ProviderSettings, isSwitch(raw) ? { enabled: raw } : (raw ?? {}), path, complaints);
+      const settings = validate(ProviderSettings, isSwitch(raw) ? { enabled: raw } : (raw ?? {}), path, problems);
       return settings ? [{ id, path, settings }] : [];
     }),
-    models: entriesOf(value, "models", "a mapping of models", complaints).map(([model, raw]) => {
+    models: entriesOf(value, "models", "a mapping of models", problems).map(([model, raw]) => {
       const path = ["models", model];
-      return { model, path, lines: parseEntries(raw, path, complaints) };
+      return { model, path, entries: parseEntries(raw, path, problems) };
     }),
   };
 }
 
-function parseEntries(value: unknown, path: YamlPath, complaints: CatalogueProblem[]) {
+function parseEntries(value: unknown, path: YamlPath, problems: CatalogueProblem[]) {
   if (value === null) return [];
   if (!Array.isArray(value)) {
-    complaints.push({ path, says: "a model must have a list of providers, one entry each, in order of preference" });
+    problems.push({ path, message: "a model must have a list of providers, one entry each, in order of preference" });
     return [];
   }
   return value.flatMap((raw: unknown, index) => {
     const at = [...path, index];
-    const line = validate(CatalogueEntry, expandShorthand(raw), at, complaints);
+    const line = validate(CatalogueEntry, expandShorthand(raw), at, problems);
     return line ? [{ path: at, line }] : [];
   });
 }
@@ -87,10 +87,10 @@ const isMapping = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const isSwitch = (value: unknown) => typeof value === "boolean" || typeof value === "string";
 
-function entriesOf(top: Record<string, unknown>, name: string, what: string, complaints: CatalogueProblem[]) {
+function entriesOf(top: Record<string, unknown>, name: string, what: string, problems: CatalogueProblem[]) {
   const value = top[name];
   if (isMapping(value)) return Object.entries(value);
-  if (value !== null && value !== undefined) complaints.push({ path: [name], says: `${name} is ${what}` });
+  if (value !== null && value !== undefined) problems.push({ path: [name], message: `${name} is ${what}` });
   return [];
 }
 
@@ -98,24 +98,24 @@ function validate<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   path: YamlPath,
-  complaints: CatalogueProblem[],
+  problems: CatalogueProblem[],
 ) {
   const { success, data, error } = schema.safeParse(value);
   if (success) return data;
   for (const issue of error.issues) {
     const at = [...path, ...(issue.path as (string | number)[])];
-    if (issue.code !== "unrecognized_keys") complaints.push({ path: at, says: issue.message });
-    else complaints.push(...issue.keys.map((key) => unknownKey(schema, key, at, issue.path)));
+    if (issue.code !== "unrecognized_keys") problems.push({ path: at, message: issue.message });
+    else problems.push(...issue.keys.map((key) => unknownKey(schema, key, at, issue.path)));
   }
   return undefined;
 }
 
 function unknownKey(schema: z.ZodType, key: string, at: YamlPath, within: PropertyKey[]): CatalogueProblem {
   const known = Object.keys(shapeOf(within.reduce<z.ZodType>((each, step) => shapeOf(each)[String(step)]!, schema)));
-  return { path: [...at, key], says: `unknown setting ${key}${suggestName(key, known)}`, at: "key" };
+  return { path: [...at, key], message: `unknown setting ${key}${suggestName(key, known)}`, at: "key" };
 }
 
-/** The fields of a mapping, below whatever says that it may be left out. */
+/** The fields of a mapping, below whatever message that it may be left out. */
 function shapeOf(schema: z.ZodType): Record<string, z.ZodType> {
   const { shape, unwrap } = schema as z.ZodType & { shape?: Record<string, z.ZodType>; unwrap?: () => z.ZodType };
   return shape ?? (unwrap ? shapeOf(unwrap()) : {});

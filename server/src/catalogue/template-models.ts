@@ -6,7 +6,7 @@ export type TemplatedOffer = { offer: Offer; like: Offer };
 
 export function withTemplateModels(provider: Provider, disguises: TemplatedOffer[]): Provider {
   if (disguises.length === 0) return provider;
-  const nameOf = ({ task, model, as }: Offer) => [task, model, as].join(" ");
+  const nameOf = ({ task, model, upstreamModel }: Offer) => [task, model, upstreamModel].join(" ");
   const models = new Map(disguises.map(({ offer, like }) => [nameOf(offer), like.model]));
   return {
     ...provider,

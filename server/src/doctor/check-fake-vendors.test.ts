@@ -23,16 +23,16 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit) 
       const env = kit.env(standIn);
       const well = await examine(env);
       expect(well).toMatchObject({ status: "pass", key: "works", missing: [] });
-      expect(well.known + well.unasked).toBe(new Set(provider.offers.map(({ as }) => as)).size);
+      expect(well.known + well.unasked).toBe(new Set(provider.offers.map(({ upstreamModel }) => upstreamModel)).size);
 
       const wrong = Object.entries(env).map(([name, value]) => [name, isKey(name) ? "wrong" : value]);
       if (Object.keys(env).some(isKey)) {
         expect(await examine(Object.fromEntries(wrong))).toMatchObject({ status: "fail", key: "refused" });
       }
       if (TELL_MODELS.includes(id)) {
-        const { as } = provider.offers[0]!;
-        standIn.switches.retired = [as];
-        expect(await examine(env)).toMatchObject({ status: "fail", missing: [{ as }] });
+        const { upstreamModel } = provider.offers[0]!;
+        standIn.switches.retired = [upstreamModel];
+        expect(await examine(env)).toMatchObject({ status: "fail", missing: [{ as: upstreamModel }] });
       }
       await standIn.stopListening();
       expect(await examine(env)).toMatchObject({ status: "fail", key: "unknown" });

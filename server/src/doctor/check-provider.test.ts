@@ -29,8 +29,8 @@ afterAll(async () => {
   server.close();
 });
 
-const offer = (model: string, as: string): Offer => ({
-  ...{ task: "image.generate", model, as, recovery: "none", price: 0 },
+const offer = (model: string, upstreamModel: string): Offer => ({
+  ...{ task: "image.generate", model, upstreamModel, recovery: "none", price: 0 },
 });
 const vendor = (path: string, at = url) =>
   defineProvider<{ ACME_KEY: string }>({
@@ -42,9 +42,18 @@ const vendor = (path: string, at = url) =>
     poll: () => Promise.reject(new Error("the doctor has no jobs")),
     async probe(asked, context) {
       const reply = z.object({ says: z.string(), models: z.array(z.string()) });
-      const { says, models } = await callProvider(context, { origin: at, url: `${at}${path}`, reply, isFree: true });
-      const names = asked.map(({ as }) => as);
-      return { says, missing: names.filter((as) => as !== "c" && !models.includes(as)), unasked: ["c"] };
+      const { says, models } = await callProvider(context, {
+        origin: at,
+        url: `${at}${path}`,
+        reply,
+        hasNoSideEffects: true,
+      });
+      const names = asked.map(({ upstreamModel }) => upstreamModel);
+      return {
+        message: says,
+        missing: names.filter((upstreamModel) => upstreamModel !== "c" && !models.includes(upstreamModel)),
+        unasked: ["c"],
+      };
     },
   });
 const examine = (path: string, at?: string) =>
@@ -92,10 +101,10 @@ describe("a provider that is not asked", () => {
 
   it("is no failure where it is off, and one where it is half on", () => {
     const provider = vendor("/");
-    expect(checkDisabledProvider({ provider, says: "set ACME_KEY", isBroken: false })).toMatchObject({
+    expect(checkDisabledProvider({ provider, reason: "set ACME_KEY", isMisconfigured: false })).toMatchObject({
       ...{ status: "skip", key: "off", message: "set ACME_KEY" },
     });
-    expect(checkDisabledProvider({ provider, says: "set ACME_KEY", isBroken: true })).toMatchObject({
+    expect(checkDisabledProvider({ provider, reason: "set ACME_KEY", isMisconfigured: true })).toMatchObject({
       ...{ status: "fail", fix: "set ACME_KEY" },
     });
   });

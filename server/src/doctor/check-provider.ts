@@ -5,7 +5,7 @@ import type { Provider, ProviderContext, SendRequest } from "../providers/provid
 import type { ProviderCheck } from "./report.ts";
 
 export type EnabledProvider = { provider: Provider; env: unknown };
-export type DisabledProvider = { provider: Provider; says: string; isBroken: boolean };
+export type DisabledProvider = { provider: Provider; reason: string; isMisconfigured: boolean };
 
 const SECONDS = 10;
 const NO_COUNTS = { known: 0, unasked: 0, missing: [] };
@@ -21,7 +21,7 @@ export async function checkProvider(
   line: TimedSendRequest,
 ): Promise<ProviderCheck> {
   const offers = provider.offers.filter(({ lifecycle }) => lifecycle?.state !== "retired");
-  const names = [...new Set(offers.map(({ as }) => as))];
+  const names = [...new Set(offers.map(({ upstreamModel }) => upstreamModel))];
   const check = { name: provider.id, ...NO_COUNTS };
   if (!provider.probe) {
     const key = requiredSettings(provider).length > 0 ? "unasked" : "none";
@@ -33,14 +33,14 @@ export async function checkProvider(
     send: (url, request) => line(url, { ...request, timeoutSeconds: SECONDS }),
   };
   try {
-    const { says, missing: unknown, unasked = [] } = await provider.probe(offers, context);
+    const { message, missing: unknown, unasked = [] } = await provider.probe(offers, context);
     const missing = names
-      .filter((as) => unknown.includes(as))
-      .map((as) => ({ as, models: modelsBehind(provider, as) }));
-    const unaskedCount = names.filter((as) => unasked.includes(as)).length;
+      .filter((upstreamModel) => unknown.includes(upstreamModel))
+      .map((upstreamModel) => ({ as: upstreamModel, models: modelsBehind(provider, upstreamModel) }));
+    const unaskedCount = names.filter((upstreamModel) => unasked.includes(upstreamModel)).length;
     return {
       ...check,
-      ...{ key: "works", message: printable(says), missing, unasked: unaskedCount },
+      ...{ key: "works", message: printable(message), missing, unasked: unaskedCount },
       known: names.length - missing.length - unaskedCount,
       ...(missing.length === 0
         ? { status: "pass" }
@@ -51,13 +51,15 @@ export async function checkProvider(
   }
 }
 
-export const checkDisabledProvider = ({ provider, says, isBroken }: DisabledProvider): ProviderCheck => ({
+export const checkDisabledProvider = ({ provider, reason, isMisconfigured }: DisabledProvider): ProviderCheck => ({
   ...{ name: provider.id, key: "off", ...NO_COUNTS },
-  ...(isBroken ? { status: "fail", message: "settings incomplete", fix: says } : { status: "skip", message: says }),
+  ...(isMisconfigured
+    ? { status: "fail", message: "settings incomplete", fix: reason }
+    : { status: "skip", message: reason }),
 });
 
-const modelsBehind = ({ offers }: Provider, as: string) => [
-  ...new Set(offers.filter((offer) => offer.as === as).map(({ model }) => model)),
+const modelsBehind = ({ offers }: Provider, upstreamModel: string) => [
+  ...new Set(offers.filter((offer) => offer.upstreamModel === upstreamModel).map(({ model }) => model)),
 ];
 
 /** The settings without which a provider is off; the first of them is its key or its address. */

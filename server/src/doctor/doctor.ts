@@ -15,7 +15,7 @@ export type Installation = {
   settings: DependencySettings | undefined;
   isServer: boolean;
   missing: string[];
-  catalogue: { path: string; isThere: boolean; complaints: string[] };
+  catalogue: { path: string; exists: boolean; problems: string[] };
   enabledProviders: EnabledProvider[];
   disabledProviders: DisabledProvider[];
 };
@@ -53,12 +53,12 @@ function settingsChecks({ settings, isServer, missing }: Installation): DoctorCh
   return [{ name, status: "fail", message: missing.join("; "), fix: "see .env.example" }];
 }
 
-function catalogueChecks({ catalogue: { path, isThere, complaints } }: Installation): DoctorCheck[] {
-  if (complaints.length > 0) {
-    return complaints.map((message) => ({ name: "catalogue", status: "fail", message }));
+function catalogueChecks({ catalogue: { path, exists, problems } }: Installation): DoctorCheck[] {
+  if (problems.length > 0) {
+    return problems.map((message) => ({ name: "catalogue", status: "fail", message }));
   }
-  const message = isThere ? `${path} is valid` : `${path} not found; using the built-in defaults`;
-  return [{ name: "catalogue", status: isThere ? "pass" : "skip", message }];
+  const message = exists ? `${path} is valid` : `${path} not found; using the built-in defaults`;
+  return [{ name: "catalogue", status: exists ? "pass" : "skip", message }];
 }
 
 type TaskModelPair = { task: Task; model: string };

@@ -75,4 +75,7 @@ export async function startWorker(
 const longestRequestSeconds = (services: Services) =>
   services.providers
     .flatMap(({ provider }) => provider.offers)
-    .reduce((longest, { blocksSeconds = 0 }) => Math.max(longest, blocksSeconds), services.limits.submitSeconds);
+    .reduce(
+      (longest, { synchronousSeconds = 0 }) => Math.max(longest, synchronousSeconds),
+      services.limits.submitSeconds,
+    );

@@ -18,11 +18,11 @@ export function respondWithFault(context: Context, thrown: unknown, log: Logger,
   if (fault.status === 401) context.header("www-authenticate", "Bearer");
   context.header("vary", "Accept", { append: true });
 
-  const shaped = (operation?.refusal?.(body) ?? body) as object;
+  const shaped = (operation?.renderError?.(body) ?? body) as object;
   if (context.req.header("accept")?.includes("application/problem+json")) {
     const problem = {
       type: `urn:gesso:error:${fault.code}`,
-      title: faults[fault.code].says,
+      title: faults[fault.code].message,
       status: fault.status,
       detail: fault.message,
       instance: `urn:request:${requestId}`,

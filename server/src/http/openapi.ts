@@ -64,10 +64,12 @@ function describeOperation(operation: Operation, schemas: JsonObject): JsonObjec
     summary,
     tags: [name.split(".")[0]],
     ...(operation.run_type && { "x-run-type": operation.run_type }),
-    ...(rules.length > 0 && { "x-rules": rules.map((rule) => rule.says) }),
+    ...(rules.length > 0 && { "x-rules": rules.map((rule) => rule.description) }),
     ...(operation.aliases && { "x-aliases": operation.aliases }),
     ...(deprecated && { "x-deprecated-fields": deprecated }),
-    ...(variants.length > 0 && { "x-variants": variants.map(({ name, summary, sets }) => ({ name, summary, sets })) }),
+    ...(variants.length > 0 && {
+      "x-variants": variants.map(({ name, summary, fixedValues }) => ({ name, summary, sets: fixedValues })),
+    }),
     parameters: [...parameters, ...(isCreating ? [IDEMPOTENCY_KEY] : []), ...(operation.events ? [LAST_EVENT_ID] : [])],
     ...(http.bodies && {
       requestBody: {
@@ -129,7 +131,7 @@ function describeResponses(operation: Operation, schemas: JsonObject): JsonObjec
     [MEDIA.json]: { schema: schemaOf(operation.output, "output", schemas) },
     ...(operation.toCsvRows && { "text/csv": { schema: { type: "string" } } }),
   };
-  const ended = operation.answers === "image" ? IMAGE_RESPONSE : { description: "The run has ended", content };
+  const ended = operation.responseKind === "image" ? IMAGE_RESPONSE : { description: "The run has ended", content };
   const refused: FaultCode[] = ["validation_error", "authentication_required", "run_not_found"];
   const errors = refused.map((code) => String(faults[code].status));
   return {

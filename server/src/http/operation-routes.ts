@@ -10,7 +10,7 @@ import type { Caller, RunRow } from "../db/runs/runs.ts";
 import type { EventStreams } from "../events/event-streams.ts";
 import { Fault } from "../faults.ts";
 import type { Operation, OperationServices } from "../kit/operation.ts";
-import { parseInput } from "../kit/parse.ts";
+import { type ParsedInput, parseInput } from "../kit/parse.ts";
 import { type JsonObject, Run } from "../kit/schemas/run.ts";
 import type { CursorSigner } from "../library/list-runs.ts";
 import { createOperationServices, requireOwnRun } from "../library/operation-services.ts";
@@ -149,7 +149,7 @@ async function start(
   desk: HttpServices,
   operation: Operation,
   context: Context<HttpBindings>,
-  request: OperationRequest & { parsed: { input: JsonObject; given: JsonObject } },
+  request: OperationRequest & { parsed: ParsedInput },
 ): Promise<Response> {
   const { house } = desk;
   const { caller, entry, prefer, parsed } = request;
@@ -159,8 +159,9 @@ async function start(
   const told = await streamNewRun(desk, context, { caller, entry, run_id: accepted.row.run_id });
   if (told) return told;
 
-  const isPicture = operation.answers === "image" && acceptsImage(context, parsed.given);
-  const waits = isPicture || (operation.answers === "image" ? parsed.given.sync === true : parsed.input.sync === true);
+  const isPicture = operation.responseKind === "image" && acceptsImage(context, parsed.provided);
+  const waits =
+    isPicture || (operation.responseKind === "image" ? parsed.provided.sync === true : parsed.input.sync === true);
   const waitSeconds = Math.min(prefer.waitSeconds ?? (waits ? house.limits.syncSeconds : 0), house.limits.syncSeconds);
   const row = await waitForRun(desk, accepted.row, waitSeconds, { context, caller, entry });
   house.crashPoint("answering");
@@ -207,8 +208,8 @@ function respondWithNoContent(context: Context): Response {
 }
 
 /** Callers of a binary operation get the picture unless they ask for JSON, or say that they will not wait. */
-const acceptsImage = (context: Context, given: JsonObject) =>
-  given.sync !== false && !/^application\/json\b/.test(context.req.header("accept") ?? "");
+const acceptsImage = (context: Context, provided: JsonObject) =>
+  provided.sync !== false && !/^application\/json\b/.test(context.req.header("accept") ?? "");
 
 /** The run as it stands after at most so many seconds. A caller that goes away cancels nothing. */
 async function waitForRun(

@@ -9,7 +9,7 @@ import type { FieldRule } from "./rules.ts";
 import type { CustomModel, CustomModelPage, ModelGrant, ModelGrantPage } from "./schemas/custom-models.ts";
 import type { EventFilter } from "./schemas/events.ts";
 import type { Estimate, Layers, Prompt, PromptPage, RunTree } from "./schemas/library.ts";
-import type { JsonObject, Output, Run, RunPage } from "./schemas/run.ts";
+import type { JsonObject, Run, RunOutput, RunPage } from "./schemas/run.ts";
 import type { Balance, Usage, UsageFilter } from "./schemas/usage.ts";
 import type { WebhookStore } from "./webhook-store.ts";
 
@@ -164,7 +164,7 @@ type OperationSpec<Input extends z.ZodObject> = {
   /** The answer as rows of a table, for callers that accept `text/csv`. */
   toCsvRows?(answer: JsonObject): JsonObject[];
   /** The error body in the shape that this operation's callers know. */
-  refusal?(fault: PublicFault): unknown;
+  renderError?(fault: PublicFault): unknown;
 };
 
 type RunOperationSpec<Input extends z.ZodObject> = {
@@ -173,7 +173,7 @@ type RunOperationSpec<Input extends z.ZodObject> = {
   fillDefaults?(input: z.output<Input>): z.output<Input>;
   parent?(input: z.output<Input>): string | undefined;
   /** `image`: the answer is the picture itself, waited for, unless the caller asks for JSON. */
-  answers?: "image";
+  responseKind?: "image";
   /** A run that fails while the caller waits is answered as an error, not as a failed run. */
   failsAsError?: boolean;
   /** How long a run may take, where that is not the usual time. */
@@ -183,16 +183,16 @@ type RunOperationSpec<Input extends z.ZodObject> = {
   /** Given values that cannot be had, and what is done instead: a warning each, or a refusal in strict handling. */
   adjustments?(input: z.output<Input>, provided: JsonObject): ParameterAdjustment[];
   /** What else the caller should know: a tag that was trimmed, a reference that is missing. */
-  notes?(input: z.output<Input>, provided: JsonObject): string[];
+  warnings?(input: z.output<Input>, provided: JsonObject): string[];
   plan(input: z.output<Input>, provided: JsonObject): Job[];
   renderResponse(run: Run, result: RunResult): unknown;
 };
 
 /** `says` is a sentence for the caller about the field. */
-export type ParameterAdjustment = { field: string; says: string };
+export type ParameterAdjustment = { field: string; message: string };
 
 /** What a run made beyond what the Run shape shows: every job's files in order, and results that are not files. */
-export type RunResult = { jobs: Output[][]; data: JsonObject | null };
+export type RunResult = { jobs: RunOutput[][]; data: JsonObject | null };
 
 type QueryOperationSpec<Input extends z.ZodObject> = {
   respond(input: z.output<Input>, services: OperationServices): Promise<unknown>;
@@ -201,7 +201,7 @@ type QueryOperationSpec<Input extends z.ZodObject> = {
 /** The answer is a stream of these events, until the caller leaves; of one run that the path names, until its end. */
 type StreamOperationSpec<Input extends z.ZodObject> = { events(input: z.output<Input>): EventFilter };
 
-type Variant = { variantOf: string; sets: JsonObject };
+type Variant = { variantOf: string; fixedValues: JsonObject };
 
 /** An operation as the machine sees it, whatever its input. */
 export type Operation = Omit<OperationSpec<z.ZodObject>, "example"> & { example: JsonObject } & Partial<

@@ -62,13 +62,13 @@ describe("what fits", () => {
   });
 
   it("is settled for its model, without the model's values counting as given", () => {
-    const { input, given } = parseInput(operation, { title: "sea", model_type: "large", width: 64 });
+    const { input, provided: given } = parseInput(operation, { title: "sea", model_type: "large", width: 64 });
     expect(input).toMatchObject({ count: 2 });
     expect(given).not.toHaveProperty("count");
   });
 
   it("may be said in old words", () => {
-    expect(parseInput(operation, { old_title: "sky" }).given).toEqual({ title: "sky" });
+    expect(parseInput(operation, { old_title: "sky" }).provided).toEqual({ title: "sky" });
   });
 });
 

@@ -9,7 +9,7 @@ export type ParsedInput = {
   /** The input with defaults filled and the model's settings applied. */
   input: JsonObject;
   /** Only what the caller said, so that a default of ours never overrides a model's own. */
-  given: JsonObject;
+  provided: JsonObject;
 };
 
 /** `body` is what carried the request: some fields and rules belong to one kind only. */
@@ -30,7 +30,7 @@ export function parseInput(operation: Operation, raw: JsonObject, body?: BodyKin
     );
   const issues = [...fieldIssues, ...ruleIssues];
   if (issues.length > 0 || !result.success) throwValidationFault(issues);
-  return { input: operation.fillDefaults?.(result.data as never) ?? result.data, given };
+  return { input: operation.fillDefaults?.(result.data as never) ?? result.data, provided: given };
 }
 
 function throwValidationFault(issues: ValidationIssue[]): never {

@@ -5,7 +5,7 @@ import type { JsonObject } from "./schemas/run.ts";
 
 /** `body`: the rule holds only for requests of this kind, where an operation takes both. */
 export type FieldRule = {
-  says: string;
+  description: string;
   check(input: JsonObject): ValidationIssue[];
   schema: JsonObject;
   body?: "json" | "form";
@@ -25,42 +25,42 @@ const MISSING_FIELD_CODES: Record<string, string> = {
 };
 
 export const exactlyOne = (...fields: string[]): FieldRule => {
-  const says = `Give exactly one of ${fields.join(", ")}.`;
+  const description = `Give exactly one of ${fields.join(", ")}.`;
   return {
-    says,
+    description,
     check: (input) =>
       fields.filter(given(input)).length === 1
         ? []
-        : [{ path: `/${fields[0]}`, code: "exactly_one_of", message: says }],
+        : [{ path: `/${fields[0]}`, code: "exactly_one_of", message: description }],
     schema: { oneOf: requiredEach(fields) },
   };
 };
 
 export const atLeastOne = (...fields: string[]): FieldRule => {
-  const says = `Give at least one of ${fields.join(", ")}.`;
+  const description = `Give at least one of ${fields.join(", ")}.`;
   return {
-    says,
+    description,
     check: (input) =>
-      fields.some(given(input)) ? [] : [{ path: `/${fields[0]}`, code: "at_least_one_of", message: says }],
+      fields.some(given(input)) ? [] : [{ path: `/${fields[0]}`, code: "at_least_one_of", message: description }],
     schema: { anyOf: requiredEach(fields) },
   };
 };
 
 /** For changes, where null is a value of its own: it takes something away. */
 export const atLeastOneChange = (...fields: string[]): FieldRule => {
-  const says = `Give at least one of ${fields.join(", ")}.`;
+  const description = `Give at least one of ${fields.join(", ")}.`;
   return {
-    says,
+    description,
     check: (input) =>
       fields.some((field) => input[field] !== undefined)
         ? []
-        : [{ path: `/${fields[0]}`, code: "at_least_one_of", message: says }],
+        : [{ path: `/${fields[0]}`, code: "at_least_one_of", message: description }],
     schema: { anyOf: fields.map((field) => ({ required: [field] })) },
   };
 };
 
 export const required = (...fields: string[]): FieldRule => ({
-  says: `Give ${fields.join(" and ")}.`,
+  description: `Give ${fields.join(" and ")}.`,
   check: (input) =>
     fields
       .filter((field) => !given(input)(field))
@@ -68,17 +68,25 @@ export const required = (...fields: string[]): FieldRule => ({
   schema: { required: fields },
 });
 
-export const onlyInJson = (rule: FieldRule): FieldRule => ({ ...rule, says: `In JSON: ${rule.says}`, body: "json" });
-export const onlyInForm = (rule: FieldRule): FieldRule => ({ ...rule, says: `In a form: ${rule.says}`, body: "form" });
+export const onlyInJson = (rule: FieldRule): FieldRule => ({
+  ...rule,
+  description: `In JSON: ${rule.description}`,
+  body: "json",
+});
+export const onlyInForm = (rule: FieldRule): FieldRule => ({
+  ...rule,
+  description: `In a form: ${rule.description}`,
+  body: "form",
+});
 
 /** Two names of one thing may both be given, but not with different values. */
 export const equalIfBoth = (field: string, other: string): FieldRule => {
-  const says = `${field} and ${other} are the same field. Send one of them, or the same value in both.`;
+  const description = `${field} and ${other} are the same field. Send one of them, or the same value in both.`;
   return {
-    says,
+    description,
     check: (input) =>
       given(input)(field) && given(input)(other) && input[field] !== input[other]
-        ? [{ path: `/${field}`, code: "exactly_one_of", message: says }]
+        ? [{ path: `/${field}`, code: "exactly_one_of", message: description }]
         : [],
     schema: {},
   };
@@ -86,32 +94,34 @@ export const equalIfBoth = (field: string, other: string): FieldRule => {
 
 /** How many entries these lists have in all. JSON Schema cannot add, so it only hears that one of them is needed. */
 export const totalItemsBetween = (lists: readonly string[], [least, most]: [number, number]): FieldRule => {
-  const says = `${lists.join(", ")} must have ${least} to ${most} items in total.`;
+  const description = `${lists.join(", ")} must have ${least} to ${most} items in total.`;
   return {
-    says,
+    description,
     check: (input) => {
       const sum = lists.reduce((count, list) => count + lengthOf(input[list]), 0);
-      return sum >= least && sum <= most ? [] : [{ path: `/${lists[0]}`, code: itemsCode(sum, least), message: says }];
+      return sum >= least && sum <= most
+        ? []
+        : [{ path: `/${lists[0]}`, code: itemsCode(sum, least), message: description }];
     },
     schema: { anyOf: requiredEach(lists) },
   };
 };
 
 export const allOrNone = (code: string, ...fields: string[]): FieldRule => {
-  const says = `Send all of ${fields.join(", ")}, or none of them.`;
+  const description = `Send all of ${fields.join(", ")}, or none of them.`;
   return {
-    says,
+    description,
     check: (input) => {
       const absent = fields.filter((field) => !given(input)(field));
       const some = absent.length > 0 && absent.length < fields.length;
-      return some ? absent.map((field) => ({ path: `/${field}`, code, message: says })) : [];
+      return some ? absent.map((field) => ({ path: `/${field}`, code, message: description })) : [];
     },
     schema: { dependentRequired: Object.fromEntries(fields.map((each) => [each, fields.filter((f) => f !== each)])) },
   };
 };
 
 export const requiredWhen = (field: string, value: string, fields: readonly string[]): FieldRule => ({
-  says: `${fields.join(", ")} required when ${field} is ${value}.`,
+  description: `${fields.join(", ")} required when ${field} is ${value}.`,
   check: (input) =>
     input[field] !== value
       ? []
@@ -126,26 +136,26 @@ export const requiredWhen = (field: string, value: string, fields: readonly stri
 });
 
 export const valuesWhen = (field: string, value: string, other: string, values: readonly string[]): FieldRule => {
-  const says = `${other} is one of ${values.join(", ")} when ${field} is ${value}.`;
+  const description = `${other} is one of ${values.join(", ")} when ${field} is ${value}.`;
   return {
-    says,
+    description,
     check: (input) =>
       input[field] !== value || !given(input)(other) || values.includes(String(input[other]))
         ? []
-        : [{ path: `/${other}`, code: "unknown_value", message: says }],
+        : [{ path: `/${other}`, code: "unknown_value", message: description }],
     schema: { if: when(field, value), then: { properties: { [other]: { enum: values } } } },
   };
 };
 
 /** The service sets this value for the model; another one from the caller cannot be honoured. */
 export const fixedWhen = (field: string, value: string, other: string, fixed: number): FieldRule => {
-  const says = `${other} is always ${fixed} when ${field} is ${value}.`;
+  const description = `${other} is always ${fixed} when ${field} is ${value}.`;
   return {
-    says,
+    description,
     check: (input) =>
       input[field] !== value || !given(input)(other) || input[other] === fixed
         ? []
-        : [{ path: `/${other}`, code: "unsupported_parameter", message: says }],
+        : [{ path: `/${other}`, code: "unsupported_parameter", message: description }],
     schema: { if: when(field, value), then: { properties: { [other]: { const: fixed } } } },
   };
 };
@@ -158,16 +168,16 @@ export const itemsBetweenWhen = (
   bounds: [number, number],
 ): FieldRule => {
   const [least, most] = bounds;
-  const says = `${lists.join(" and ")} must have ${least} to ${most} items each when ${field} is ${value}.`;
+  const description = `${lists.join(" and ")} must have ${least} to ${most} items each when ${field} is ${value}.`;
   const fits = (list: unknown) => lengthOf(list) >= least && lengthOf(list) <= most;
   return {
-    says,
+    description,
     check: (input) =>
       input[field] !== value
         ? []
         : lists
             .filter((list) => Array.isArray(input[list]) && !fits(input[list]))
-            .map((list) => ({ path: `/${list}`, code: itemsCode(lengthOf(input[list]), least), message: says })),
+            .map((list) => ({ path: `/${list}`, code: itemsCode(lengthOf(input[list]), least), message: description })),
     schema: {
       if: when(field, value),
       then: { properties: Object.fromEntries(lists.map((list) => [list, { minItems: least, maxItems: most }])) },
@@ -184,7 +194,7 @@ export const totalItemsBetweenWhen = (
 ): FieldRule => {
   const rule = totalItemsBetween(lists, bounds);
   return {
-    says: `When ${field} is ${value}: ${rule.says}`,
+    description: `When ${field} is ${value}: ${rule.description}`,
     check: (input) => (input[field] === value ? rule.check(input) : []),
     schema: { if: when(field, value), then: rule.schema },
   };

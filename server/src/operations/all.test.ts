@@ -85,12 +85,12 @@ describe.each(named(operations))("%s", (name, operation) => {
 
 describe.each(named(planned))("the plan of %s", (_, operation) => {
   const plan = () => {
-    const { input, given } = parseInput(operation, exampleOf(operation));
+    const { input, provided: given } = parseInput(operation, exampleOf(operation));
     return operation.plan!(input, given);
   };
 
   it("is pure: the same input gives the same jobs, and the input stays as it was", () => {
-    const { input, given } = parseInput(operation, exampleOf(operation));
+    const { input, provided: given } = parseInput(operation, exampleOf(operation));
     const before = structuredClone({ input, given });
     expect(operation.plan!(input, given)).toEqual(operation.plan!(input, given));
     expect({ input, given }).toEqual(before);
@@ -112,7 +112,7 @@ describe.each(named(planned))("the plan of %s", (_, operation) => {
   it("asks only for what some provider offers, whichever model is chosen", () => {
     const choices = (propertiesOf(operation).model_type as { enum?: string[] } | undefined)?.enum ?? [undefined];
     for (const model_type of choices.filter((model) => !UNBOUND.includes(model ?? ""))) {
-      const { input, given } = parseInput(operation, exampleOf(operation));
+      const { input, provided: given } = parseInput(operation, exampleOf(operation));
       const chosen = model_type === undefined ? input : { ...input, model_type };
       for (const job of operation.plan!(chosen, given)) {
         const isOffered = providers.some(({ offers }) =>

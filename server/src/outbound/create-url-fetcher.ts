@@ -16,7 +16,7 @@ export const createFetcherFromSettings = (env: FetchSettings, ownUrl: string): U
 
 export const createLocalFetcher = (env: FetchSettings, ownUrl: string): StreamingUrlFetcher =>
   createUrlFetcher({
-    allowOrigins: env.FETCH_ALLOW_ORIGINS,
+    trustedOrigins: env.FETCH_ALLOW_ORIGINS,
     allowRanges: env.FETCH_ALLOW_CIDRS,
     deny: [...env.FETCH_DENY, hostOf(new URL(ownUrl))],
     ports: env.FETCH_PORTS,

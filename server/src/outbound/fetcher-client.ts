@@ -63,8 +63,8 @@ const toFetchRequest = (url: string, options: FetchOptions): FetchRequest => ({
   url,
   max_bytes: options.maxBytes,
   timeout_seconds: options.timeoutSeconds,
-  ...(options.allowOrigins && { allow_origins: [...options.allowOrigins] }),
-  ...(options.within && { within: [...options.within] }),
+  ...(options.trustedOrigins && { trusted_origins: [...options.trustedOrigins] }),
+  ...(options.allowedOrigins && { allowed_origins: [...options.allowedOrigins] }),
   ...(options.headers && { headers: options.headers }),
 });
 

@@ -5,25 +5,25 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 import { Fault } from "../faults.ts";
-import type { StreamingUrlFetcher } from "./url-fetcher.ts";
+import type { FetchOptions, StreamingUrlFetcher } from "./url-fetcher.ts";
 
 const MAX_CONCURRENT_FETCHES = 256;
-const MOST_ORDER_BYTES = 64 * 1024;
-const ORDER_MS = 10_000;
+const MAX_REQUEST_BYTES = 64 * 1024;
+const REQUEST_TIMEOUT_MS = 10_000;
 
 /** What is asked of the fetcher: `FetchOptions` in the words of the wire, within bounds of the fetcher's own. */
-const Order = z.strictObject({
+const FetchRequest = z.strictObject({
   url: z.string(),
   max_bytes: z
     .int()
     .min(1)
     .max(256 * 1024 * 1024),
   timeout_seconds: z.number().positive().max(120),
-  allow_origins: z.array(z.url()).max(64).optional(),
-  within: z.array(z.string()).max(256).optional(),
+  trusted_origins: z.array(z.url()).max(64).optional(),
+  allowed_origins: z.array(z.string()).max(256).optional(),
   headers: z.record(z.string(), z.string()).optional(),
 });
-export type FetchRequest = z.output<typeof Order>;
+export type FetchRequest = z.output<typeof FetchRequest>;
 
 /** How it ended is told after the last byte, because a fault may well come in the middle. */
 export const OUTCOME_TRAILER = "x-verdict";
@@ -50,8 +50,8 @@ export const createFetcherServer = ({ fetcher, token }: FetcherServerOptions): S
     // Whoever asked went away, or never said it all: there is nobody to tell.
     serve(request, response).catch(() => response.destroy());
   });
-  server.requestTimeout = ORDER_MS;
-  server.headersTimeout = ORDER_MS;
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
+  server.headersTimeout = REQUEST_TIMEOUT_MS;
   return server;
 };
 
@@ -75,7 +75,7 @@ const answer = async (
   const gone = new AbortController();
   response.once("close", () => gone.abort());
   try {
-    const { media_type, bytes } = await fetcher.open(order.url, { ...optionsOf(order), signal: gone.signal });
+    const { media_type, bytes } = await fetcher.open(order.url, { ...toFetchOptions(order), signal: gone.signal });
     response.writeHead(200, {
       "content-type": "application/octet-stream",
       "x-media-type": media_type,
@@ -98,20 +98,21 @@ const readFetchRequest = async (request: IncomingMessage): Promise<FetchRequest 
   let size = 0;
   for await (const chunk of request as AsyncIterable<Uint8Array>) {
     size += chunk.byteLength;
-    if (size > MOST_ORDER_BYTES) return undefined;
+    if (size > MAX_REQUEST_BYTES) return undefined;
     chunks.push(chunk);
   }
   try {
-    return Order.safeParse(JSON.parse(Buffer.concat(chunks).toString())).data;
+    return FetchRequest.safeParse(JSON.parse(Buffer.concat(chunks).toString())).data;
   } catch {
     return undefined;
   }
 };
 
-const optionsOf = ({ max_bytes, timeout_seconds, allow_origins, within, headers }: FetchRequest) => ({
-  maxBytes: max_bytes,
-  timeoutSeconds: timeout_seconds,
-  ...(allow_origins && { allowOrigins: allow_origins }),
-  ...(within && { within }),
-  ...(headers && { headers }),
+// The return type is spelled out: a misspelt optional field would otherwise drop a restriction silently.
+const toFetchOptions = (request: FetchRequest): FetchOptions => ({
+  maxBytes: request.max_bytes,
+  timeoutSeconds: request.timeout_seconds,
+  ...(request.trusted_origins && ({ trustedOrigins: request.trusted_origins } satisfies Partial<FetchOptions>)),
+  ...(request.allowed_origins && ({ allowedOrigins: request.allowed_origins } satisfies Partial<FetchOptions>)),
+  ...(request.headers && ({ headers: request.headers } satisfies Partial<FetchOptions>)),
 });

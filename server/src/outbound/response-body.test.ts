@@ -16,7 +16,7 @@ describe("source_too_large", () => {
 
   test("by what the answer declares, before its body is read", async () => {
     const origin = await serve((_, response) => response.writeHead(200, { "content-length": "100001" }).flushHeaders());
-    await expect(fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] })).rejects.toMatchObject(refusal);
+    await expect(fetcher.fetchBytes(origin, { ...limits, trustedOrigins: [origin] })).rejects.toMatchObject(refusal);
   });
 
   test("by what really comes, cut soon after the limit", async () => {
@@ -28,19 +28,19 @@ describe("source_too_large", () => {
       response.on("drain", more);
       more();
     });
-    await expect(fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] })).rejects.toMatchObject(refusal);
+    await expect(fetcher.fetchBytes(origin, { ...limits, trustedOrigins: [origin] })).rejects.toMatchObject(refusal);
     expect(sent).toBeLessThan(25_000_000);
   });
 
   test("but not exactly at the limit", async () => {
     const origin = await serve((_, response) => response.end(Buffer.alloc(100_000)));
-    expect((await fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] })).bytes.byteLength).toBe(100_000);
+    expect((await fetcher.fetchBytes(origin, { ...limits, trustedOrigins: [origin] })).bytes.byteLength).toBe(100_000);
   });
 });
 
 describe("source_fetch_failed", () => {
   const fails = async (origin: string, details: object, timeoutSeconds = 5) => {
-    const fetched = fetcher.fetchBytes(origin, { ...limits, timeoutSeconds, allowOrigins: [origin] });
+    const fetched = fetcher.fetchBytes(origin, { ...limits, timeoutSeconds, trustedOrigins: [origin] });
     await expect(fetched).rejects.toMatchObject({ code: "source_fetch_failed", details });
   };
 
@@ -64,11 +64,11 @@ describe("source_fetch_failed", () => {
     };
     for (const bytes of [0, 10]) {
       const origin = await serve(drip(bytes));
-      const fetched = hasty.fetchBytes(origin, { ...limits, allowOrigins: [origin] });
+      const fetched = hasty.fetchBytes(origin, { ...limits, trustedOrigins: [origin] });
       await expect(fetched).rejects.toMatchObject({ code: "source_fetch_failed", details: { reason: "too_slow" } });
     }
     const steady = await serve(drip(100));
-    expect((await hasty.fetchBytes(steady, { ...limits, allowOrigins: [steady] })).bytes.byteLength).toBeGreaterThan(
+    expect((await hasty.fetchBytes(steady, { ...limits, trustedOrigins: [steady] })).bytes.byteLength).toBeGreaterThan(
       500,
     );
     await hasty.close();
@@ -80,7 +80,7 @@ describe("source_fetch_failed", () => {
       response.flushHeaders();
       setTimeout(() => response.end("pixels"), 300);
     });
-    expect((await patient.fetchBytes(origin, { ...limits, allowOrigins: [origin] })).bytes.byteLength).toBe(6);
+    expect((await patient.fetchBytes(origin, { ...limits, trustedOrigins: [origin] })).bytes.byteLength).toBe(6);
     await patient.close();
   });
 
@@ -112,14 +112,14 @@ describe("what is left of an answer", () => {
   ])("is not read where it is of no use: %i %j", async (status, headers) => {
     const { listener, hungUp } = endless(status, headers as unknown as Record<string, string>);
     const origin = await serve(listener);
-    await expect(fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] })).rejects.toThrow();
+    await expect(fetcher.fetchBytes(origin, { ...limits, trustedOrigins: [origin] })).rejects.toThrow();
     await hungUp;
   });
 
   test("is not read where nobody wants more of it", async () => {
     const { listener, hungUp } = endless(200);
     const origin = await serve(listener);
-    const { bytes } = await fetcher.open(origin, { ...limits, allowOrigins: [origin] });
+    const { bytes } = await fetcher.open(origin, { ...limits, trustedOrigins: [origin] });
     for await (const _chunk of bytes) break;
     await hungUp;
   });
@@ -128,7 +128,7 @@ describe("what is left of an answer", () => {
     const { listener, hungUp } = endless(200);
     const origin = await serve(listener);
     const leaving = new AbortController();
-    const { bytes } = await fetcher.open(origin, { ...limits, allowOrigins: [origin], signal: leaving.signal });
+    const { bytes } = await fetcher.open(origin, { ...limits, trustedOrigins: [origin], signal: leaving.signal });
     leaving.abort();
     const rest = async () => {
       for await (const _chunk of bytes);
@@ -140,9 +140,9 @@ describe("what is left of an answer", () => {
   test("leaves no clock running", async () => {
     const origin = await serve((_, response) => response.end("pixels"));
     const clocks = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
-    await fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] });
+    await fetcher.fetchBytes(origin, { ...limits, trustedOrigins: [origin] });
     const before = clocks();
-    for (let round = 0; round < 5; round++) await fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] });
+    for (let round = 0; round < 5; round++) await fetcher.fetchBytes(origin, { ...limits, trustedOrigins: [origin] });
     expect(clocks() - before).toBeLessThan(5);
   });
 });
@@ -155,7 +155,7 @@ test.each([
 ])("the type of an answer is its first words, in small letters: %s", async (given, media_type) => {
   const headers = given === undefined ? {} : { "content-type": given };
   const origin = await serve((_, response) => response.writeHead(200, headers).end("pixels"));
-  const fetched = await fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] });
+  const fetched = await fetcher.fetchBytes(origin, { ...limits, trustedOrigins: [origin] });
   expect(fetched.media_type).toBe(media_type);
 });
 

@@ -17,7 +17,7 @@ afterAll(() => fetcher.close());
 
 describe("source_fetch_failed", () => {
   const fails = async (origin: string, details: object, timeoutSeconds = 5) => {
-    const fetched = fetcher.fetchBytes(origin, { ...limits, timeoutSeconds, allowOrigins: [origin] });
+    const fetched = fetcher.fetchBytes(origin, { ...limits, timeoutSeconds, trustedOrigins: [origin] });
     await expect(fetched).rejects.toMatchObject({ code: "source_fetch_failed", details });
   };
 
@@ -63,7 +63,7 @@ describe("source_fetch_failed", () => {
         if (when !== "before it answers") response.write("half");
       });
       const beginning = performance.now();
-      const fetched = hasty.fetchBytes(origin, { ...limits, allowOrigins: [origin] });
+      const fetched = hasty.fetchBytes(origin, { ...limits, trustedOrigins: [origin] });
       await expect(fetched).rejects.toMatchObject({ code: "source_fetch_failed", details: { reason: "timeout" } });
       expect(performance.now() - beginning).toBeLessThan(4_000);
       await hasty.close();
@@ -95,7 +95,7 @@ describe("source_fetch_failed", () => {
     const silent = await serve(() => undefined);
     const half = await serve((_, response) => void response.write("half"));
     const leaving = new AbortController();
-    const options = { ...limits, allowOrigins: [silent, half], signal: leaving.signal };
+    const options = { ...limits, trustedOrigins: [silent, half], signal: leaving.signal };
     const beginning = performance.now();
     // Whoever waits is not waited for longer than was said.
     const late = fetcher.open(silent, { ...options, timeoutSeconds: 0.1 });
@@ -181,7 +181,7 @@ describe("with TLS", () => {
       version = request.httpVersion;
       response.end("pixels");
     });
-    await fetcher.fetchBytes(url.href, { ...limits, allowOrigins: [url.origin] });
+    await fetcher.fetchBytes(url.href, { ...limits, trustedOrigins: [url.origin] });
     expect(version).toBe("1.1");
   });
 });

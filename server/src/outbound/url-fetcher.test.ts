@@ -35,7 +35,7 @@ describe("an address, before anything is fetched", () => {
   });
 
   test("is let pass where it is public, or its origin is allowed", async () => {
-    const lenient = createUrlFetcher({ allowOrigins: ["http://127.0.0.1:7790"] });
+    const lenient = createUrlFetcher({ trustedOrigins: ["http://127.0.0.1:7790"] });
     expect(() => lenient.checkUrl("http://127.0.0.1:7790/a.png")).not.toThrow();
     expect(() => lenient.checkUrl("https://example.com/a.png")).not.toThrow();
     await lenient.close();
@@ -45,7 +45,7 @@ describe("an address, before anything is fetched", () => {
 describe("an allowed origin", () => {
   test("is fetched, with its bytes and media type", async () => {
     const origin = await serve((_, response) => response.setHeader("content-type", "Image/PNG ; x=y").end("pixels"));
-    const { bytes, media_type } = await fetcher.fetchBytes(`${origin}/a?b=c`, { ...limits, allowOrigins: [origin] });
+    const { bytes, media_type } = await fetcher.fetchBytes(`${origin}/a?b=c`, { ...limits, trustedOrigins: [origin] });
     expect(Buffer.from(bytes).toString()).toBe("pixels");
     expect(media_type).toBe("image/png");
     expect(asked).toEqual(["/a?b=c"]);
@@ -53,21 +53,21 @@ describe("an allowed origin", () => {
 
   test("may be allowed once for all fetches", async () => {
     const origin = await serve((_, response) => response.end("pixels"));
-    const lenient = createUrlFetcher({ allowOrigins: [`${origin}/`] });
+    const lenient = createUrlFetcher({ trustedOrigins: [`${origin}/`] });
     expect((await lenient.fetchBytes(origin, limits)).media_type).toBe("application/octet-stream");
     await lenient.close();
   });
 
   test("is allowed for one fetch only, even while its connection is still open", async () => {
     const origin = await serve((_, response) => response.end("pixels"));
-    await fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] });
+    await fetcher.fetchBytes(origin, { ...limits, trustedOrigins: [origin] });
     await expect(fetcher.fetchBytes(origin, limits)).rejects.toMatchObject({ code: "url_not_allowed" });
     expect(asked).toHaveLength(1);
   });
 
   test("keeps its connection for the next fetch", async () => {
     const origin = await serve((_, response) => response.end("pixels"));
-    for (let round = 0; round < 10; round++) await fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] });
+    for (let round = 0; round < 10; round++) await fetcher.fetchBytes(origin, { ...limits, trustedOrigins: [origin] });
     expect(connections()).toBeLessThan(4);
   });
 
@@ -81,9 +81,9 @@ describe("an allowed origin", () => {
       seen.push(request.headers.authorization);
       response.writeHead(302, { location: other }).end();
     });
-    const lenient = createUrlFetcher({ allowOrigins: [other] });
+    const lenient = createUrlFetcher({ trustedOrigins: [other] });
     const headers = { authorization: "Bearer of the provider" };
-    await lenient.fetchBytes(first, { ...limits, allowOrigins: [first], headers });
+    await lenient.fetchBytes(first, { ...limits, trustedOrigins: [first], headers });
     expect(seen).toEqual([headers.authorization, undefined]);
     await lenient.close();
   });
@@ -94,7 +94,7 @@ describe("an allowed origin", () => {
       headers = request.headers;
       response.end("pixels");
     });
-    await fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] });
+    await fetcher.fetchBytes(origin, { ...limits, trustedOrigins: [origin] });
     expect(headers).toMatchObject({ accept: "*/*", "accept-encoding": "identity", "user-agent": "Gesso" });
     expect(Object.keys(headers).sort()).toEqual(["accept", "accept-encoding", "connection", "host", "user-agent"]);
   });
@@ -139,19 +139,19 @@ describe("url_not_allowed", () => {
     const other = await serve((_, response) => response.end("pixels"));
     const first = await serve((_, response) => response.writeHead(302, { location: other }).end());
     const foreign = { code: "url_not_allowed", details: { reason: "foreign_address" } };
-    const lenient = createUrlFetcher({ allowOrigins: [first, other] });
-    await expect(lenient.fetchBytes(other, { ...limits, within: [first] })).rejects.toMatchObject(foreign);
+    const lenient = createUrlFetcher({ trustedOrigins: [first, other] });
+    await expect(lenient.fetchBytes(other, { ...limits, allowedOrigins: [first] })).rejects.toMatchObject(foreign);
     expect(asked).toHaveLength(0);
-    await expect(lenient.fetchBytes(first, { ...limits, within: [first] })).rejects.toMatchObject(foreign);
+    await expect(lenient.fetchBytes(first, { ...limits, allowedOrigins: [first] })).rejects.toMatchObject(foreign);
     expect(asked).toHaveLength(1);
-    expect((await lenient.fetchBytes(first, { ...limits, within: [first, other] })).bytes.byteLength).toBe(6);
+    expect((await lenient.fetchBytes(first, { ...limits, allowedOrigins: [first, other] })).bytes.byteLength).toBe(6);
     await lenient.close();
   });
 
   test("a redirect from an allowed origin to one that is not", async () => {
     const inner = await serve((_, response) => response.end("secret"));
     const outer = await serve((_, response) => response.writeHead(302, { location: `${inner}/secret` }).end());
-    const fetched = fetcher.fetchBytes(`${outer}/start`, { ...limits, allowOrigins: [outer] });
+    const fetched = fetcher.fetchBytes(`${outer}/start`, { ...limits, trustedOrigins: [outer] });
     await expect(fetched).rejects.toMatchObject({ code: "url_not_allowed" });
     expect(asked).toEqual(["/start"]);
   });
@@ -160,7 +160,7 @@ describe("url_not_allowed", () => {
     "a redirect to %s",
     async (location) => {
       const origin = await serve((_, response) => response.writeHead(307, { location }).end());
-      const fetched = fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] });
+      const fetched = fetcher.fetchBytes(origin, { ...limits, trustedOrigins: [origin] });
       await expect(fetched).rejects.toMatchObject({ code: "url_not_allowed" });
     },
   );
@@ -176,7 +176,7 @@ describe("redirects", () => {
 
   test("are followed three times", async () => {
     const { origin, url } = await hops(3);
-    const { bytes } = await fetcher.fetchBytes(url, { ...limits, allowOrigins: [origin] });
+    const { bytes } = await fetcher.fetchBytes(url, { ...limits, trustedOrigins: [origin] });
     expect(Buffer.from(bytes).toString()).toBe("arrived");
     expect(asked).toEqual(["/3", "/2", "/1", "/0"]);
   });
@@ -186,22 +186,22 @@ describe("redirects", () => {
       if (request.url === "/there") response.end("arrived");
       else response.writeHead(status, { location: "/there" }).end();
     });
-    expect((await fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] })).bytes.byteLength).toBe(7);
+    expect((await fetcher.fetchBytes(origin, { ...limits, trustedOrigins: [origin] })).bytes.byteLength).toBe(7);
     const lost = await serve((_, response) => response.writeHead(status).end());
-    await expect(fetcher.fetchBytes(lost, { ...limits, allowOrigins: [lost] })).rejects.toMatchObject({
+    await expect(fetcher.fetchBytes(lost, { ...limits, trustedOrigins: [lost] })).rejects.toMatchObject({
       details: { reason: "status", status },
     });
   });
 
   test.each([200, 300, 304, 305])("are not answers of %i, whatever they say", async (status) => {
     const origin = await serve((_, response) => response.writeHead(status, { location: "/there" }).end("here"));
-    await fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin] }).catch(() => {});
+    await fetcher.fetchBytes(origin, { ...limits, trustedOrigins: [origin] }).catch(() => {});
     expect(asked).toEqual(["/"]);
   });
 
   test("are not followed a fourth time", async () => {
     const { origin, url } = await hops(4);
-    const fetched = fetcher.fetchBytes(url, { ...limits, allowOrigins: [origin] });
+    const fetched = fetcher.fetchBytes(url, { ...limits, trustedOrigins: [origin] });
     await expect(fetched).rejects.toMatchObject({
       code: "source_fetch_failed",
       details: { reason: "too_many_redirects" },
@@ -217,7 +217,7 @@ test("a fetcher that was closed fetches nothing any more, from anybody", async (
   await closed.close();
   const outer = origin.replace("127.0.0.1", "pictures.example.com");
   for (const url of [origin, outer]) {
-    const fetched = closed.fetchBytes(url, { ...limits, ...(url === origin && { allowOrigins: [origin] }) });
+    const fetched = closed.fetchBytes(url, { ...limits, ...(url === origin && { trustedOrigins: [origin] }) });
     await expect(fetched).rejects.toMatchObject({ code: "source_fetch_failed", details: { reason: "connection" } });
   }
   expect(asked).toEqual([]);

@@ -27,9 +27,9 @@ export type FetchOptions = {
   /** For everything together: names, redirects, the last byte. */
   timeoutSeconds: number;
   /** Origins allowed in this one fetch although they are not public, such as a provider's own. */
-  allowOrigins?: readonly string[];
+  trustedOrigins?: readonly string[];
   /** Where this one fetch may go at all, held against every redirect too. `https://*.example.com` is every host below. */
-  within?: readonly string[];
+  allowedOrigins?: readonly string[];
   /** What the allowed origins want besides, a provider's token for instance. It is sent to no other. */
   headers?: Readonly<Record<string, string>>;
 };
@@ -47,7 +47,7 @@ export type StreamingUrlFetcher = UrlFetcher & {
 
 type UrlFetcherOptions = UrlPolicySettings & {
   /** Origins an operator allows although they are not public, such as `http://127.0.0.1:7790`. */
-  allowOrigins?: readonly string[];
+  trustedOrigins?: readonly string[];
   resolve?: DnsResolver;
   pace?: MinimumDownloadRate;
   wait?: typeof DEFAULT_FETCH_TIMEOUTS;
@@ -55,7 +55,7 @@ type UrlFetcherOptions = UrlPolicySettings & {
 
 export const createUrlFetcher = (setup: UrlFetcherOptions = {}): StreamingUrlFetcher => {
   const {
-    allowOrigins = [],
+    trustedOrigins = [],
     resolve = createDnsResolver(),
     pace = DEFAULT_MINIMUM_DOWNLOAD_RATE,
     wait = DEFAULT_FETCH_TIMEOUTS,
@@ -71,10 +71,10 @@ export const createUrlFetcher = (setup: UrlFetcherOptions = {}): StreamingUrlFet
   const guard = { resolve, isAllowed: policy.isAllowedIp, connectMs: wait.connectMs };
   const guarded = new Agent({ ...settings, connect: createPinnedConnector(guard) });
   const trusted = new Agent({ ...settings, connect: { timeout: wait.connectMs, allowH2: false } });
-  const always = originsOf(allowOrigins);
+  const always = originsOf(trustedOrigins);
 
   const open: StreamingUrlFetcher["open"] = async (text, options) => {
-    const here = originsOf(options.allowOrigins ?? []);
+    const here = originsOf(options.trustedOrigins ?? []);
     const late = AbortSignal.timeout(options.timeoutSeconds * 1_000);
     const signal = options.signal ? AbortSignal.any([late, options.signal]) : late;
     // A request that is still being connected does not hear its signal.
@@ -83,7 +83,8 @@ export const createUrlFetcher = (setup: UrlFetcherOptions = {}): StreamingUrlFet
     });
     tooLate.catch(() => {});
     const ask = (url: URL): Promise<UndiciResponse> => {
-      if (options.within && !isAllowedOrigin(url.href, options.within)) throw urlNotAllowed("foreign_address");
+      if (options.allowedOrigins && !isAllowedOrigin(url.href, options.allowedOrigins))
+        throw urlNotAllowed("foreign_address");
       const isTrusted = always.has(url.origin) || here.has(url.origin);
       if (!isTrusted) policy.check(url);
       const response = (isTrusted ? trusted : guarded).request({

@@ -7,7 +7,7 @@ import type { Offer, OfferLimits } from "./provider.ts";
 const offer = (limits: OfferLimits, more: Partial<Offer> = {}): Offer => ({
   task: "image.generate",
   model: "flux-dev",
-  as: "x",
+  upstreamModel: "x",
   recovery: "none",
   price: null,
   limits,
@@ -113,14 +113,16 @@ describe("a duration", () => {
 describe("an option that the model does not use", () => {
   it("is told by its name", () => {
     const asked = job({ options: { steps: 20, guidance: 3 } });
-    expect(adjustParameters(asked, offer({}, { takes: ["guidance"] })).changes.map(({ field }) => field)).toEqual([
-      "steps",
-    ]);
+    expect(
+      adjustParameters(asked, offer({}, { supportedOptions: ["guidance"] })).changes.map(({ field }) => field),
+    ).toEqual(["steps"]);
   });
 
   it("is not told of where no caller sent it", () => {
     const asked = job({ options: { model_id: "x", deployment_id: "ink" } });
-    expect(adjustParameters(asked, offer({}, { takes: [] })).changes.map(({ field }) => field)).toEqual(["model_id"]);
+    expect(adjustParameters(asked, offer({}, { supportedOptions: [] })).changes.map(({ field }) => field)).toEqual([
+      "model_id",
+    ]);
   });
 });
 
@@ -132,7 +134,7 @@ describe("an offer", () => {
     expect(can({ mask: false }, { mask: {}, images: [{}] })).toBe(false);
     expect(can({ images: 2 }, { images: [1, 2, 3] })).toBe(false);
     expect(can({ prompt: 5 })).toBe(false);
-    expect(canServe(offer({}, { when: ({ images }) => images !== undefined }), job())).toBe(false);
+    expect(canServe(offer({}, { supports: ({ images }) => images !== undefined }), job())).toBe(false);
     expect(canServe(offer({}, { lifecycle: { state: "retired" } }), job())).toBe(false);
     expect(canServe(offer({}, { lifecycle: { state: "deprecated" } }), job())).toBe(true);
   });

@@ -15,7 +15,7 @@ export const canServe = (offer: Offer, job: JobRequirements): boolean => {
     (job.mask === undefined || limits.mask !== false) &&
     (job.images?.length ?? 0) <= (limits.images ?? Number.POSITIVE_INFINITY) &&
     (job.prompt?.length ?? 0) <= (limits.prompt ?? Number.POSITIVE_INFINITY) &&
-    (offer.when?.(job) ?? true)
+    (offer.supports?.(job) ?? true)
   );
 };
 
@@ -30,12 +30,12 @@ export function adjustParameters<S>(job: Job<S>, offer: Offer): AdjustedJob<S> {
 /** What `model_id` means to the provider. No caller sent it, so none is told of it. */
 const RESOLVED = "deployment_id";
 
-const unusedOptions = <S>({ options = {} }: Job<S>, { takes }: Offer): ParameterAdjustment[] =>
-  takes === undefined
+const unusedOptions = <S>({ options = {} }: Job<S>, { supportedOptions }: Offer): ParameterAdjustment[] =>
+  supportedOptions === undefined
     ? []
     : Object.keys(options)
-        .filter((field) => field !== RESOLVED && !takes.includes(field))
-        .map((field) => ({ field, says: `${field} is not supported by this model and was ignored.` }));
+        .filter((field) => field !== RESOLVED && !supportedOptions.includes(field))
+        .map((field) => ({ field, message: `${field} is not supported by this model and was ignored.` }));
 
 const ratioOf = (ratio: string) => {
   const [across = 1, down = 1] = ratio.split(":").map(Number);
@@ -66,8 +66,8 @@ function adjustSize<S>(job: Job<S>, limits: OfferLimits): AdjustedJob<S> {
     if (!wanted) return { job, changes: [] };
     const made = limits.sizes ? nearestSize(limits.sizes, wanted) : withinSides(limits.sides!, wanted);
     const isSame = !size || (made.width === width && made.height === height);
-    const says = `The size was adapted to ${made.width}x${made.height}, the nearest that this model makes.`;
-    return { job: { ...job, ...made }, changes: isSame ? [] : [{ field: "width", says }] };
+    const message = `The size was adapted to ${made.width}x${made.height}, the nearest that this model makes.`;
+    return { job: { ...job, ...made }, changes: isSame ? [] : [{ field: "width", message: message }] };
   }
   if (!limits.ratios) return { job, changes: [] };
   const asked = aspect_ratio ?? (size && `${size.width}:${size.height}`);
@@ -79,10 +79,10 @@ function adjustSize<S>(job: Job<S>, limits: OfferLimits): AdjustedJob<S> {
   );
   const field = aspect_ratio ? "aspect_ratio" : "width";
   const isSame = logDistance(ratioOf(made), ratioOf(asked)) < 0.001 && aspect_ratio === undefined;
-  const says = aspect_ratio
+  const message = aspect_ratio
     ? `aspect_ratio was adapted to ${made}, the nearest that this model makes.`
     : `width and height were adapted to the shape ${made}: this model takes no sizes.`;
-  return { job: { ...job, aspect_ratio: made }, changes: isSame ? [] : [{ field, says }] };
+  return { job: { ...job, aspect_ratio: made }, changes: isSame ? [] : [{ field, message: message }] };
 }
 
 /** The shape counts more than the number of pixels: a picture can be scaled, but not reshaped. */
@@ -135,6 +135,9 @@ function adjustDuration<S>(job: Job<S>, { durations, duration }: OfferLimits): A
     ? nearest(durations, (each) => Math.abs(each - asked))
     : Math.min(duration!.most, Math.max(duration!.least, asked));
   if (made === asked) return { job, changes: [] };
-  const says = `duration was adapted to ${made} seconds, the nearest that this model makes.`;
-  return { job: { ...job, options: { ...job.options, duration: made } }, changes: [{ field: "duration", says }] };
+  const message = `duration was adapted to ${made} seconds, the nearest that this model makes.`;
+  return {
+    job: { ...job, options: { ...job.options, duration: made } },
+    changes: [{ field: "duration", message: message }],
+  };
 }

@@ -21,8 +21,11 @@ afterEach(() => standIn.close());
 
 const context = (overrides: Partial<ProviderContext<unknown>> = {}) =>
   createFakeProviderContext(vendor.env(standIn), bfl, overrides);
-const offer = (task: string, model: string, as?: string) =>
-  bfl.offers.find((each) => each.task === task && each.model === model && (as ?? each.as) === each.as)!;
+const offer = (task: string, model: string, upstreamModel?: string) =>
+  bfl.offers.find(
+    (each) =>
+      each.task === task && each.model === model && (upstreamModel ?? each.upstreamModel) === each.upstreamModel,
+  )!;
 const DEV = () => offer("image.generate", "flux-dev");
 const KONTEXT = () => offer("image.edit", "flux-kontext-max");
 const FILL = () => offer("image.edit", "edit-default", "flux-pro-1.0-fill");
@@ -122,10 +125,10 @@ describe("what is sent", () => {
 
   it("leaves masks to the models that take one, and custom models to others", () => {
     const job = (more: object) => ({ images: [1], mask: undefined, options: undefined, ...more });
-    expect(ERASE().when?.(job({}))).toBe(false);
-    expect(FILL().when?.(job({ mask: 1 }))).toBe(true);
+    expect(ERASE().supports?.(job({}))).toBe(false);
+    expect(FILL().supports?.(job({ mask: 1 }))).toBe(true);
     expect(KONTEXT().limits?.mask).toBe(false);
-    expect(DEV().when?.(job({ options: { model_id: "mine" } }))).toBe(false);
+    expect(DEV().supports?.(job({ options: { model_id: "mine" } }))).toBe(false);
   });
 });
 

@@ -10,14 +10,14 @@ import { type Asset, defineProvider, type Offer, type ProviderContext, type Tick
 
 const GLOBAL = "https://api.bfl.ai";
 
-const Env = z.object({
+const BflEnv = z.object({
   BFL_API_KEY: z.string().min(1).describe("API key of Black Forest Labs; it is off where this is not set"),
   BFL_BASE_URL: z
     .url()
     .default(GLOBAL)
     .describe("Where its API listens; https://api.eu.bfl.ai and https://api.us.bfl.ai keep jobs in one region"),
 });
-type BflEnv = z.output<typeof Env>;
+type BflEnv = z.output<typeof BflEnv>;
 
 const Taken = z.object({ id: z.string(), polling_url: z.string().nullish() });
 const Standing = z.object({
@@ -31,29 +31,29 @@ const Credits = z.object({ credits: z.number() });
 const Routes = z.object({ paths: z.record(z.string(), z.unknown()) });
 
 const KONTEXT = {
-  as: "flux-kontext-max",
+  upstreamModel: "flux-kontext-max",
   recovery: "none",
   price: 0.08,
   latency: "usual",
   limits: { ratios: FLUX_KONTEXT_ASPECT_RATIOS, count: 1, images: 4, mask: false },
-  takes: [],
+  supportedOptions: [],
 } as const;
-const MASKED = { recovery: "none", preference: 50, latency: "usual", takes: [] } as const;
+const MASKED = { recovery: "none", preference: 50, latency: "usual", supportedOptions: [] } as const;
 const ONE_MASK = { count: 1, images: 1, mask: true };
 
 const offers: Offer[] = [
   {
     task: "image.generate",
     model: "flux-dev",
-    as: "flux-dev",
+    upstreamModel: "flux-dev",
     recovery: "none",
     price: 0.025,
     preference: 50,
     latency: "quick",
     limits: { sides: { least: 256, most: 1440, step: 32 }, count: 1, images: 0, mask: false },
-    takes: ["guidance", "steps"],
+    supportedOptions: ["guidance", "steps"],
     equivalence: "flux-dev",
-    when: ({ options }) => options?.model_id === undefined,
+    supports: ({ options }) => options?.model_id === undefined,
   },
   { ...KONTEXT, task: "image.generate", model: "flux-kontext-max", preference: 40, equivalence: "flux-kontext-max" },
   { ...KONTEXT, task: "image.edit", model: "flux-kontext-max", preference: 40, equivalence: "flux-kontext-max" },
@@ -69,21 +69,21 @@ const offers: Offer[] = [
     ...MASKED,
     task: "image.edit",
     model: "edit-default",
-    as: "flux-pro-1.0-fill",
+    upstreamModel: "flux-pro-1.0-fill",
     price: 0.05,
     limits: ONE_MASK,
     equivalence: "mask-fill",
-    when: ({ mask }) => mask !== undefined,
+    supports: ({ mask }) => mask !== undefined,
   },
   {
     ...MASKED,
     task: "image.remove",
     model: "remove-default",
-    as: "flux-tools/erase-v1",
+    upstreamModel: "flux-tools/erase-v1",
     price: null,
     limits: ONE_MASK,
     equivalence: "object-removal",
-    when: ({ mask }) => mask !== undefined,
+    supports: ({ mask }) => mask !== undefined,
   },
 ];
 
@@ -120,7 +120,7 @@ const secretOf = ({ env, key }: ProviderContext<BflEnv>) =>
 
 export const bfl = defineProvider<BflEnv>({
   id: "bfl",
-  env: Env,
+  env: BflEnv,
   offers,
   rateLimit: { concurrent: 24 },
   resultOrigins: (env) => [
@@ -135,7 +135,7 @@ export const bfl = defineProvider<BflEnv>({
     const { id, polling_url } = await callProvider(context, {
       origin: env.BFL_BASE_URL,
       headers: headers(env),
-      url: `${env.BFL_BASE_URL}/v1/${offer.as}`,
+      url: `${env.BFL_BASE_URL}/v1/${offer.upstreamModel}`,
       body: {
         ...(await wishesOf(job)),
         seed: job.seed,
@@ -167,15 +167,15 @@ export const bfl = defineProvider<BflEnv>({
 
   async probe(asked, context) {
     const { BFL_BASE_URL: origin } = context.env;
-    const names = [...new Set(asked.map(({ as }) => as))];
-    const about = { origin, isFree: true, headers: headers(context.env) };
+    const names = [...new Set(asked.map(({ upstreamModel }) => upstreamModel))];
+    const about = { origin, hasNoSideEffects: true, headers: headers(context.env) };
     const { credits } = await callProvider(context, { ...about, url: `${origin}/v1/credits`, reply: Credits });
     const says = `the key works; ${credits} credits are left`;
     const routes = await callProvider(context, { ...about, url: `${origin}/openapi.json`, reply: Routes }).catch(
       () => undefined,
     );
-    if (!routes) return { says, missing: [], unasked: names };
-    return { says, missing: names.filter((name) => !(`/v1/${name}` in routes.paths)) };
+    if (!routes) return { message: says, missing: [], unasked: names };
+    return { message: says, missing: names.filter((name) => !(`/v1/${name}` in routes.paths)) };
   },
 });
 
@@ -202,9 +202,9 @@ async function look(ticket: Ticket, context: ProviderContext<BflEnv>) {
 
 async function read(url: string, context: ProviderContext<BflEnv>): Promise<z.output<typeof Standing> | undefined> {
   const missing = jobFailed(NOT_FOUND);
-  const sort = (status: number) => (status === 404 ? missing : undefined);
+  const classify = (status: number) => (status === 404 ? missing : undefined);
   const { origin } = new URL(url);
-  const asked = callProvider(context, { origin, headers: headers(context.env), url, reply: Standing, sort });
+  const asked = callProvider(context, { origin, headers: headers(context.env), url, reply: Standing, classify });
   const job = await asked.catch((thrown) => {
     if (thrown === missing) return undefined;
     throw thrown;

@@ -80,7 +80,7 @@ describe("a provider's failure", () => {
   });
 
   it("is no doubt where nothing was at stake", async () => {
-    const asked = callProvider(context, { origin, url: `${origin}/reset`, isFree: true, reply: z.any() });
+    const asked = callProvider(context, { origin, url: `${origin}/reset`, hasNoSideEffects: true, reply: z.any() });
     expect(readProviderFailure(await asked.catch((thrown) => thrown)).kind).toBe("unsent");
   });
 

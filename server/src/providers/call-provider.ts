@@ -36,9 +36,9 @@ type ProviderRequest<Reply> = {
   /** What the answer must look like. Loose: only what we read. */
   reply: z.ZodType<Reply>;
   /** A request that starts nothing and costs nothing (an upload, a question): its loss is no doubt, it never left. */
-  isFree?: boolean;
+  hasNoSideEffects?: boolean;
   /** Statuses that this provider uses for a word of its own, before the general sorting. */
-  sort?: (status: number, body: string) => Fault | undefined;
+  classify?: (status: number, body: string) => Fault | undefined;
 };
 
 /** The provider took offence at what was asked for. Never tried elsewhere. */
@@ -67,10 +67,11 @@ export async function callProvider<Reply>(
   try {
     const { status, header, text: body } = await send(context, request);
     if (status >= 200 && status < 300) return read(request.reply, body, status);
-    throw request.sort?.(status, body) ?? classifyStatus(status, header, body);
+    throw request.classify?.(status, body) ?? classifyStatus(status, header, body);
   } catch (thrown) {
     const { kind, ...cause } = readProviderFailure(thrown);
-    if (request.isFree && kind === "doubt") throw providerFault("provider_error", { ...cause, kind: "unsent" });
+    if (request.hasNoSideEffects && kind === "doubt")
+      throw providerFault("provider_error", { ...cause, kind: "unsent" });
     throw thrown;
   }
 }

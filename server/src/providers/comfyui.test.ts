@@ -19,15 +19,16 @@ beforeEach(async () => {
 });
 afterEach(() => box.close());
 
-const offerOf = (as: string) => comfyui.offers.find((offer) => offer.as === as)!;
-const jobOf = (as: string, overrides: Partial<Job<Asset>> = {}) => createSampleJob(offerOf(as), overrides);
+const offerOf = (upstreamModel: string) => comfyui.offers.find((offer) => offer.upstreamModel === upstreamModel)!;
+const jobOf = (upstreamModel: string, overrides: Partial<Job<Asset>> = {}) =>
+  createSampleJob(offerOf(upstreamModel), overrides);
 let number = 0;
 const at = (overrides: Partial<ProviderContext<unknown>> & { env?: never; settings?: Record<string, string> } = {}) => {
   const { settings, ...rest } = overrides;
   return createFakeProviderContext({ ...poolEnv([box]), ...settings }, comfyui, { key: `run.0.${++number}`, ...rest });
 };
-const submit = (as: string, overrides: Partial<Job<Asset>> = {}, context = at()) =>
-  comfyui.submit(jobOf(as, overrides), offerOf(as), context);
+const submit = (upstreamModel: string, overrides: Partial<Job<Asset>> = {}, context = at()) =>
+  comfyui.submit(jobOf(upstreamModel, overrides), offerOf(upstreamModel), context);
 
 async function ended(ticket: Ticket, context = at()): Promise<JobDone> {
   for (const end = Date.now() + 5000; Date.now() < end; await new Promise((wake) => setTimeout(wake, 15))) {
@@ -36,8 +37,8 @@ async function ended(ticket: Ticket, context = at()): Promise<JobDone> {
   }
   throw new Error("the job did not end");
 }
-const make = async (as: string, overrides: Partial<Job<Asset>> = {}) => {
-  const progress = await submit(as, overrides);
+const make = async (upstreamModel: string, overrides: Partial<Job<Asset>> = {}) => {
+  const progress = await submit(upstreamModel, overrides);
   return ended((progress as { ticket: Ticket }).ticket);
 };
 const lastGraph = () => (box.ledger.at(-1)!.request as { prompt: PromptGraph }).prompt;
@@ -258,13 +259,13 @@ describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
 
   it("makes a picture, and its job can be found by the key", async () => {
     const context = at();
-    expect(await comfyui.find!(context)).toBeUndefined();
+    expect(await comfyui.findJob!(context)).toBeUndefined();
     box.switches.drop = { times: 1, when: "after" };
     expect(await faultOf(submit("flux-dev", { width: 64, height: 64 }, context))).toMatchObject({ kind: "doubt" });
-    const ticket = await comfyui.find!(context);
+    const ticket = await comfyui.findJob!(context);
     expect(ticket).toEqual({ prompt_id: box.ledger[0]!.id, server: box.url });
     expect((await ended(ticket!)).outputs).toHaveLength(1);
-    expect(await comfyui.find!(context)).toEqual(ticket);
+    expect(await comfyui.findJob!(context)).toEqual(ticket);
     expect(box.ledger).toHaveLength(1);
   });
 
@@ -298,7 +299,7 @@ describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
   it("is looked over for nodes and files without starting anything", async () => {
     const whole = await comfyui.probe!(comfyui.offers, at());
     expect(whole.missing).toEqual([]);
-    expect(whole.says).toMatch(/1 of 1 servers answer; .* is ComfyUI 0\.3/);
+    expect(whole.message).toMatch(/1 of 1 servers answer; .* is ComfyUI 0\.3/);
     await another({ age, lacks: ["qwen_image_vae.safetensors", "flux1-dev.safetensors"] });
     const lacking = await comfyui.probe!(comfyui.offers, at());
     expect(lacking.missing).toEqual([
@@ -308,7 +309,7 @@ describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
       "flux-dev-image-lora",
       "qwen-image-edit",
     ]);
-    expect(lacking.says).toContain("lacks qwen_image_vae.safetensors for qwen-image-edit");
+    expect(lacking.message).toContain("lacks qwen_image_vae.safetensors for qwen-image-edit");
     expect(box.ledger).toEqual([]);
   });
 });

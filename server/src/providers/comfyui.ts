@@ -6,16 +6,15 @@ import type { Job } from "../kit/operation.ts";
 import { jobFailed, providerFault } from "./call-provider.ts";
 import { classifyExecutionError, classifyRejection } from "./comfyui/error-classification.ts";
 import { filesOf, fillGraph, loadGraph, modelsIn, withFileNames } from "./comfyui/graph.ts";
-import { type ComfyuiJobState, cancelJob, type File, readJobState } from "./comfyui/jobs.ts";
+import { type ComfyuiFile, type ComfyuiJobState, cancelJob, readJobState } from "./comfyui/jobs.ts";
 import { comfyuiOffers } from "./comfyui/offers.ts";
 import {
   CLIENT_ID,
   type ComfyuiContext,
-  type ComfyuiEnv,
+  ComfyuiEnv,
   callComfyui,
   chooseServer,
   credentials,
-  Env,
   fileNameOverrides,
   serversOf,
 } from "./comfyui/pool.ts";
@@ -33,13 +32,16 @@ const DEAD_SECONDS = 20;
 export const comfyui = defineProvider<ComfyuiEnv>({
   id: "comfyui",
   canAlwaysCallBack: true,
-  env: Env,
+  env: ComfyuiEnv,
   offers: comfyuiOffers,
   resultOrigins: (env) => [...new Set(serversOf(env).map((server) => new URL(server).origin))],
   resultHeaders: credentials,
 
   async submit(job, offer, context) {
-    const graph = withFileNames(await loadGraph(offer.as, context.env.COMFYUI_GRAPHS), fileNameOverrides(context.env));
+    const graph = withFileNames(
+      await loadGraph(offer.upstreamModel, context.env.COMFYUI_GRAPHS),
+      fileNameOverrides(context.env),
+    );
     const [picture] = job.images ?? [];
     const prompt_id = promptIdOf(context.key);
     const name = picture && `${prompt_id}.${picture.media_type.replace(/^image\//, "")}`;
@@ -54,8 +56,8 @@ export const comfyui = defineProvider<ComfyuiEnv>({
       path: "/prompt",
       body: { prompt, prompt_id, client_id: CLIENT_ID },
       reply: Queued,
-      isFree: false,
-      sort: classifyRejection,
+      hasNoSideEffects: false,
+      classify: classifyRejection,
     });
     return { state: "running", ticket: { prompt_id: taken.prompt_id, server } };
   },
@@ -68,7 +70,7 @@ export const comfyui = defineProvider<ComfyuiEnv>({
     return { state: "done", outputs: standing.files.map((file) => ({ url: viewOf(server, file) })) };
   },
 
-  async find(context) {
+  async findJob(context) {
     const prompt_id = promptIdOf(context.key);
     const servers = serversOf(context.env);
     const answers = await Promise.allSettled(servers.map((server) => readJobState(context, server, prompt_id)));
@@ -125,5 +127,5 @@ async function upload(
   await callComfyui(context, server, { path: "/upload/image", body: form, reply: Uploaded });
 }
 
-const viewOf = (server: string, { filename, subfolder, type }: File) =>
+const viewOf = (server: string, { filename, subfolder, type }: ComfyuiFile) =>
   `${server}/view?${new URLSearchParams({ filename, subfolder, type })}`;

@@ -142,7 +142,7 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
       expect(price === null || price >= 0).toBe(true);
       if (lifecycle?.state === "retired") expect(lifecycle.successor).toBeTruthy();
     }
-    const names = provider.offers.map(({ task, model, as }) => `${task} ${model} ${as}`);
+    const names = provider.offers.map(({ task, model, upstreamModel }) => `${task} ${model} ${upstreamModel}`);
     expect(new Set(names).size).toBe(names.length);
     note(id, "catalogue", `${names.length} ok`);
   });
@@ -152,9 +152,9 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
       const before = standIn.ledger.length;
       const at = context();
       const progress = await submit(offer, at);
-      expect(standIn.ledger.length - before, `${offer.task} ${offer.as}`).toBe(1);
+      expect(standIn.ledger.length - before, `${offer.task} ${offer.upstreamModel}`).toBe(1);
       const first = await finished(provider, progress, at);
-      expect(first.outputs.length > 0 || first.data !== undefined, `${offer.task} ${offer.as}`).toBe(true);
+      expect(first.outputs.length > 0 || first.data !== undefined, `${offer.task} ${offer.upstreamModel}`).toBe(true);
       if (progress.state === "running") {
         expect(JSON.parse(JSON.stringify(progress.ticket))).toEqual(progress.ticket);
         expect(await finished(provider, progress, at)).toEqual(first);
@@ -237,18 +237,18 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
   it("keeps what it says about recovery", async () => {
     expect(provider.offers.some(({ recovery }) => recovery === "replay" || recovery === "free")).toBe(false);
     for (const offer of provider.offers.filter((each) => each.lifecycle?.state !== "retired")) {
-      if (offer.blocksSeconds !== undefined) expect(offer.recovery).toBe("none");
+      if (offer.synchronousSeconds !== undefined) expect(offer.recovery).toBe("none");
     }
     const findable = provider.offers.find(({ recovery }) => recovery === "find");
     if (!findable) {
-      const isBlocking = provider.offers.some(({ blocksSeconds }) => blocksSeconds !== undefined);
+      const isBlocking = provider.offers.some(({ synchronousSeconds }) => synchronousSeconds !== undefined);
       return note(id, "recovery", isBlocking ? "C blocks" : provider.parseCallback ? "C callback" : "C");
     }
     const at = context();
-    expect(await provider.find!(context())).toBeUndefined();
+    expect(await provider.findJob!(context())).toBeUndefined();
     standIn.switches.drop = { times: 1, when: "after" };
     expect(await outcomeOf(submit(findable, at))).toMatchObject({ kind: "doubt" });
-    const ticket = await provider.find!(at);
+    const ticket = await provider.findJob!(at);
     expect((await finished(provider, { state: "running", ticket: ticket! }, at)).outputs.length).toBeGreaterThan(0);
     note(id, "recovery", "B find");
   });
@@ -294,7 +294,7 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
     if (!provider.probe) return note(id, "examine", "none");
     const before = standIn.ledger.length;
     const found = await provider.probe(provider.offers, context());
-    expect(found.says).toBeTruthy();
+    expect(found.message).toBeTruthy();
     expect(found.missing).toEqual([]);
     expect(standIn.ledger.length).toBe(before);
     note(id, "examine", "ok");

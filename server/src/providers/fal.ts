@@ -7,7 +7,7 @@ import { resolveDeferred } from "./fal/deferred-values.ts";
 import { createDeferredContext } from "./fal/image-transfer.ts";
 import { falOffers } from "./fal/offers.ts";
 import { classifyInputError, classifyResultStatus, FalResult, toJobDone } from "./fal/result.ts";
-import { authorizationHeader, baseOrigins, Env, type FalEnv } from "./fal/settings.ts";
+import { authorizationHeader, baseOrigins, FalEnv } from "./fal/settings.ts";
 import { signedRequestId } from "./fal/signature.ts";
 import { readImageSize } from "./local/pixels.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext, type Ticket } from "./provider.ts";
@@ -22,7 +22,7 @@ const Standing = z.object({
 });
 /** What a ticket holds beside fal's name for the job. It travels with the address that fal calls back, too. */
 const Facts = z.object({
-  as: z.string().regex(/^[\w-][\w.-]*(\/[\w-][\w.-]*)+$/),
+  upstreamModel: z.string().regex(/^[\w-][\w.-]*(\/[\w-][\w.-]*)+$/),
   task: z.enum(falOffers.map(({ task }) => task)),
   width: z.string().regex(/^\d+$/).optional(),
   height: z.string().regex(/^\d+$/).optional(),
@@ -39,7 +39,7 @@ const NAMESPACES = ["workflows", "comfy"];
 
 export const fal = defineProvider<FalEnv>({
   id: "fal",
-  env: Env,
+  env: FalEnv,
   offers: falOffers,
   resultOrigins: (env) => ["https://fal.media", "https://*.fal.media", ...new Set(baseOrigins(env))],
 
@@ -49,12 +49,12 @@ export const fal = defineProvider<FalEnv>({
     const body = await resolveDeferred(offer.body?.(job) ?? {}, createDeferredContext(context, picturesOf(job)));
     const { request_id } = await callProvider(context, {
       origin: env.FAL_QUEUE_URL,
-      url: `${env.FAL_QUEUE_URL}/${offer.as}${callbackUrl ? `?${webhookTo(callbackUrl, facts)}` : ""}`,
+      url: `${env.FAL_QUEUE_URL}/${offer.upstreamModel}${callbackUrl ? `?${webhookTo(callbackUrl, facts)}` : ""}`,
       // What is sent again is decided here and not there: a second run of its own could be a second bill.
       headers: { ...authorizationHeader(env), "x-fal-no-retry": "1" },
       body,
       reply: Named,
-      sort: (status, said) => (status === 400 || status === 422 ? classifyInputError(said) : undefined),
+      classify: (status, said) => (status === 400 || status === 422 ? classifyInputError(said) : undefined),
     });
     return { state: "running", ticket: { id: request_id, ...facts } };
   },
@@ -96,13 +96,13 @@ export const fal = defineProvider<FalEnv>({
   },
 
   async probe(asked, context) {
-    const names = [...new Set(asked.map(({ as }) => as))];
+    const names = [...new Set(asked.map(({ upstreamModel }) => upstreamModel))];
     const missing: string[] = [];
     for (let at = 0; at < names.length; at += MOST_ASKED) {
       missing.push(...(await unknownTo(names.slice(at, at + MOST_ASKED), context)));
     }
     return {
-      says: `fal knows ${names.length - missing.length} of the ${names.length} models that we ask for.`,
+      message: `fal knows ${names.length - missing.length} of the ${names.length} models that we ask for.`,
       missing,
     };
   },
@@ -112,7 +112,7 @@ const picturesOf = ({ images = [], mask }: Job<Asset>) => images.length + (mask 
 
 /** Sizes are told where the result speaks of places in the picture, or of the picture itself. */
 async function factsOf(job: Job<Asset>, offer: Offer): Promise<Record<string, string>> {
-  const facts = { as: offer.as, task: job.task };
+  const facts = { upstreamModel: offer.upstreamModel, task: job.task };
   const image = job.images?.[0];
   if (!image || (job.task !== "image.segment" && job.task !== "image.describe")) return facts;
   const { width, height } = await readImageSize(await image.bytes());
@@ -126,16 +126,16 @@ function webhookTo(callbackUrl: string, facts: Record<string, string>): string {
   return new URLSearchParams({ fal_webhook: url.href }).toString();
 }
 
-const ticketOf = (id: string, { as, task, width, height }: z.output<typeof Facts>): Ticket => ({
+const ticketOf = (id: string, { upstreamModel, task, width, height }: z.output<typeof Facts>): Ticket => ({
   id,
-  as,
+  upstreamModel,
   task,
   ...(width && height && { width, height }),
 });
 
 /** Built, and not taken from an answer: a callback that is the only trace of a job brings no addresses. */
-function jobUrl({ id, as = "" }: Ticket, env: FalEnv): string {
-  const words = as.split("/");
+function jobUrl({ id, upstreamModel = "" }: Ticket, env: FalEnv): string {
+  const words = upstreamModel.split("/");
   const app = words.slice(0, NAMESPACES.includes(words[0]!) ? 3 : 2).join("/");
   return `${env.FAL_QUEUE_URL}/${app}/requests/${id}`;
 }
@@ -149,7 +149,7 @@ const read = <Reply>({ path, reply, tells }: Question<Reply>, ticket: Ticket, co
     url: `${jobUrl(ticket, context.env)}${path}`,
     headers: authorizationHeader(context.env),
     reply,
-    sort: (status, body) => {
+    classify: (status, body) => {
       if (status === 404) return jobFailed("fal no longer knows the job");
       return tells ? classifyResultStatus(status, body) : undefined;
     },
@@ -164,7 +164,7 @@ async function unknownTo(names: string[], context: ProviderContext<FalEnv>): Pro
       origin: env.FAL_API_URL,
       url: `${env.FAL_API_URL}/v1/models?${query}`,
       headers: authorizationHeader(env),
-      isFree: true,
+      hasNoSideEffects: true,
       reply: Models,
     });
     return names.filter((name) => !models.some(({ endpoint_id }) => endpoint_id === name));

@@ -240,7 +240,7 @@ describe("what Google says when it does not do it", () => {
       code: "model_unavailable",
       status: 400,
     });
-    standIn.switches.retired = [MAKE.as];
+    standIn.switches.retired = [MAKE.upstreamModel];
     expect(await thrownBy(submit(createSampleJob(MAKE), MAKE))).toMatchObject({
       code: "model_unavailable",
       status: 404,

@@ -10,14 +10,14 @@ import { promptFor } from "./gemini/prompt.ts";
 import { buildInstruction, parseLanguageResult } from "./language-tasks.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext } from "./provider.ts";
 
-const Env = z.object({
+const GeminiEnv = z.object({
   GEMINI_API_KEY: z.string().min(1).describe("API key of the Gemini API"),
   GEMINI_BASE_URL: z
     .url()
     .default("https://generativelanguage.googleapis.com")
     .describe("Where the Gemini API is, without its version"),
 });
-type GeminiEnv = z.output<typeof Env>;
+type GeminiEnv = z.output<typeof GeminiEnv>;
 
 const Part = z.object({
   text: z.string().nullish(),
@@ -39,12 +39,12 @@ const Models = z.object({ models: z.array(z.object({ name: z.string() })).defaul
 
 const api = (env: GeminiEnv) => {
   const origin = env.GEMINI_BASE_URL.replace(/\/+$/, "");
-  return { origin, headers: { "x-goog-api-key": env.GEMINI_API_KEY }, sort: classifyGeminiError };
+  return { origin, headers: { "x-goog-api-key": env.GEMINI_API_KEY }, classify: classifyGeminiError };
 };
 
 export const gemini = defineProvider<GeminiEnv>({
   id: "gemini",
-  env: Env,
+  env: GeminiEnv,
   offers: geminiOffers,
   // It sends bytes only.
   resultOrigins: (env) => [new URL(env.GEMINI_BASE_URL).origin],
@@ -61,10 +61,12 @@ export const gemini = defineProvider<GeminiEnv>({
   async probe(asked, context) {
     const { origin, ...way } = api(context.env);
     const url = `${origin}/v1beta/models?pageSize=1000`;
-    const { models } = await callProvider(context, { origin, ...way, url, isFree: true, reply: Models });
+    const { models } = await callProvider(context, { origin, ...way, url, hasNoSideEffects: true, reply: Models });
     const known = new Set(models.map(({ name }) => name.replace(/^models\//, "")));
-    const missing = [...new Set(asked.map(({ as }) => as))].filter((as) => !known.has(as));
-    return { says: `The key works; it may use ${known.size} models.`, missing };
+    const missing = [...new Set(asked.map(({ upstreamModel }) => upstreamModel))].filter(
+      (upstreamModel) => !known.has(upstreamModel),
+    );
+    return { message: `The key works; it may use ${known.size} models.`, missing };
   },
 });
 
@@ -107,7 +109,7 @@ async function askForWords(job: Job<Asset>, offer: Offer, context: ProviderConte
 
 function generate(offer: Offer, context: ProviderContext<GeminiEnv>, body: object) {
   const { origin, ...way } = api(context.env);
-  const url = `${origin}/v1beta/models/${offer.as}:generateContent`;
+  const url = `${origin}/v1beta/models/${offer.upstreamModel}:generateContent`;
   return callProvider(context, { origin, ...way, url, body, reply: Content });
 }
 

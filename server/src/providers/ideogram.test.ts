@@ -142,7 +142,7 @@ describe("its other work", () => {
   });
 
   it("leaves edits without a mask to others", () => {
-    expect(EDIT().when?.({ mask: undefined, images: [1], options: undefined })).toBe(false);
+    expect(EDIT().supports?.({ mask: undefined, images: [1], options: undefined })).toBe(false);
   });
 
   it("takes a background away", async () => {

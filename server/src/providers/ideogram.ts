@@ -9,18 +9,18 @@ import { readImageSize } from "./local/pixels.ts";
 import { invertMask } from "./mask-formats.ts";
 import { type Asset, defineProvider, type JobDone, type Offer, type ProviderContext } from "./provider.ts";
 
-const Env = z.object({
+const IdeogramEnv = z.object({
   IDEOGRAM_API_KEY: z.string().min(1).describe("API key of Ideogram; it is off where this is not set"),
   IDEOGRAM_BASE_URL: z.url().default("https://api.ideogram.ai").describe("Where its API listens"),
 });
-type IdeogramEnv = z.output<typeof Env>;
+type IdeogramEnv = z.output<typeof IdeogramEnv>;
 
 const Pictures = z.object({
   data: z.array(z.object({ url: z.string().nullish(), is_image_safe: z.boolean().optional() })),
 });
 const Descriptions = z.object({ descriptions: z.array(z.object({ text: z.string().optional() })) });
 
-const BLOCKING = { recovery: "none", blocksSeconds: 120 } as const;
+const BLOCKING = { recovery: "none", synchronousSeconds: 120 } as const;
 const TUNING = ["rendering_speed", "style_type", "magic_prompt_option", "resolution"];
 
 const offers: Offer[] = [
@@ -28,50 +28,50 @@ const offers: Offer[] = [
     ...BLOCKING,
     task: "image.character",
     model: "character-default",
-    as: "ideogram-v3",
+    upstreamModel: "ideogram-v3",
     price: 0.15,
     preference: 40,
     latency: "usual",
     limits: { ratios: RATIOS, count: 8, images: 2, mask: true },
-    takes: TUNING,
+    supportedOptions: TUNING,
     equivalence: "ideogram-character",
   },
   {
     ...BLOCKING,
     task: "image.edit",
     model: "edit-default",
-    as: "ideogram-v3",
+    upstreamModel: "ideogram-v3",
     price: 0.06,
     preference: 60,
     latency: "usual",
     limits: { count: 8, images: 1, mask: true },
-    takes: [],
+    supportedOptions: [],
     equivalence: "mask-fill",
-    when: ({ mask }) => mask !== undefined,
+    supports: ({ mask }) => mask !== undefined,
   },
   {
     ...BLOCKING,
     task: "image.remove-background",
     model: "remove-background-default",
-    as: "remove-background",
+    upstreamModel: "remove-background",
     price: null,
     preference: 60,
     latency: "quick",
     limits: { count: 1, images: 1 },
-    takes: [],
+    supportedOptions: [],
     equivalence: "remove-background",
   },
   {
     ...BLOCKING,
     task: "image.describe",
     model: "describe-default",
-    as: "describe",
+    upstreamModel: "describe",
     price: null,
     per: "call",
     preference: 60,
     latency: "quick",
     limits: { images: 1 },
-    takes: ["detail"],
+    supportedOptions: ["detail"],
     equivalence: "describe",
   },
 ];
@@ -87,10 +87,10 @@ const inverted = (mask: Asset): File => ({
   bytes: async () => invertMask(await mask.bytes()),
 });
 
-async function errandOf(job: Job<Asset>, { as }: Offer): Promise<Errand> {
+async function errandOf(job: Job<Asset>, { upstreamModel }: Offer): Promise<Errand> {
   const [first, second] = job.images ?? [];
-  if (job.task === "image.describe") return { path: `/${as}`, fields: { image_file: first } };
-  if (job.task === "image.remove-background") return { path: `/v1/${as}`, fields: { image: first } };
+  if (job.task === "image.describe") return { path: `/${upstreamModel}`, fields: { image_file: first } };
+  if (job.task === "image.remove-background") return { path: `/v1/${upstreamModel}`, fields: { image: first } };
   const [character, picture] = job.task === "image.character" ? [first, second] : [undefined, first];
   const { rendering_speed, style_type, magic_prompt_option } = job.options ?? {};
   const fields = {
@@ -104,9 +104,10 @@ async function errandOf(job: Job<Asset>, { as }: Offer): Promise<Errand> {
     // Its seeds have a bit less than ours.
     seed: job.seed === undefined ? undefined : job.seed % 2 ** 31,
   };
-  if (picture && job.mask) return { path: `/v1/${as}/inpaint`, fields: { ...fields, mask: inverted(job.mask) } };
+  if (picture && job.mask)
+    return { path: `/v1/${upstreamModel}/inpaint`, fields: { ...fields, mask: inverted(job.mask) } };
   const shaped = { ...fields, negative_prompt: job.negative_prompt, ...(await shapeOf(job, picture)) };
-  return { path: `/v1/${as}/${picture ? "remix" : "generate"}`, fields: shaped };
+  return { path: `/v1/${upstreamModel}/${picture ? "remix" : "generate"}`, fields: shaped };
 }
 
 /** A ratio by its name, or a size from its list where a longer side was asked for or a picture gives the shape. */
@@ -136,7 +137,7 @@ const api = (env: IdeogramEnv) => ({ origin: env.IDEOGRAM_BASE_URL, headers: { "
 
 export const ideogram = defineProvider<IdeogramEnv>({
   id: "ideogram",
-  env: Env,
+  env: IdeogramEnv,
   offers,
   rateLimit: { concurrent: 10 },
   resultOrigins: (env) => [new URL(env.IDEOGRAM_BASE_URL).origin, "https://ideogram.ai", "https://*.ideogram.ai"],
@@ -161,8 +162,12 @@ export const ideogram = defineProvider<IdeogramEnv>({
 
   async probe(asked, context) {
     const url = `${context.env.IDEOGRAM_BASE_URL}/models`;
-    await callProvider(context, { ...api(context.env), isFree: true, url, reply: z.looseObject({}) });
-    return { says: "the key works", missing: [], unasked: [...new Set(asked.map(({ as }) => as))] };
+    await callProvider(context, { ...api(context.env), hasNoSideEffects: true, url, reply: z.looseObject({}) });
+    return {
+      message: "the key works",
+      missing: [],
+      unasked: [...new Set(asked.map(({ upstreamModel }) => upstreamModel))],
+    };
   },
 });
 
@@ -174,7 +179,7 @@ const send = <Reply>(
   callProvider(context, {
     ...api(context.env),
     ...request,
-    sort: (status, body) => (status === 422 ? contentRefused(body.slice(0, 500)) : undefined),
+    classify: (status, body) => (status === 422 ? contentRefused(body.slice(0, 500)) : undefined),
   });
 
 /** It may offer several texts; the caller's wish for brevity picks one. */

@@ -11,18 +11,18 @@ import { type LocalTask, rejectInput } from "./local/local-task.ts";
 import { defineProvider } from "./provider.ts";
 
 /** It needs nothing, so it is always on. */
-const Env = z.object({});
+const LocalEnv = z.object({});
 
 const TASKS: Partial<Record<Task, LocalTask>> = { "image.combine": combine, "image.cut": cut, "image.blend": blend };
 
-export const local = defineProvider<z.output<typeof Env>>({
+export const local = defineProvider<z.output<typeof LocalEnv>>({
   id: "local",
   preference: 20,
-  env: Env,
+  env: LocalEnv,
   offers: Object.keys(TASKS).map((task) => ({
     task: task as Task,
     model: "local",
-    as: "local",
+    upstreamModel: "local",
     recovery: "free",
     price: 0,
   })),

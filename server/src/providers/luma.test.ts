@@ -142,13 +142,13 @@ describe("what its answers mean", () => {
 
 describe("a lost submission", () => {
   it("is doubt, and is found by the address that it calls back, wherever we have moved since", async () => {
-    expect(await luma.find!(context())).toBeUndefined();
+    expect(await luma.findJob!(context())).toBeUndefined();
     standIn.switches.drop = { times: 1, when: "after" };
     expect(await faultOf(submit())).toEqual(["provider_error", "doubt"]);
     for (let n = 0; n < 3; n++) await submit({}, context({ callbackUrl: `${callbackUrl}${n}` }));
     const moved = callbackUrl.replace("127.0.0.1:9", "gesso.example.com");
-    expect(await luma.find!(context({ callbackUrl: moved }))).toEqual({ id: standIn.ledger[0]!.id });
-    expect(await luma.find!(context({ callbackUrl: `${callbackUrl}x` }))).toBeUndefined();
+    expect(await luma.findJob!(context({ callbackUrl: moved }))).toEqual({ id: standIn.ledger[0]!.id });
+    expect(await luma.findJob!(context({ callbackUrl: `${callbackUrl}x` }))).toBeUndefined();
   });
 
   it.each(["newest", "oldest"] as const)(
@@ -167,7 +167,7 @@ describe("a lost submission", () => {
         const page = { generations: list.slice(offset, offset + 100), count: 250, has_more: offset + 100 < 250 };
         return { status: 200, header: () => undefined, text: JSON.stringify(page) };
       };
-      expect(await luma.find!(context({ send }))).toEqual({ id: `${ours}` });
+      expect(await luma.findJob!(context({ send }))).toEqual({ id: `${ours}` });
     },
   );
 });

@@ -7,14 +7,14 @@ import type { JsonObject } from "../kit/schemas/run.ts";
 import { callProvider, contentRefused, jobFailed, modelUnavailable } from "./call-provider.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext } from "./provider.ts";
 
-const Env = z.object({
+const LumaEnv = z.object({
   LUMA_API_KEY: z.string().min(1).describe("API key of Luma; it is off where this is not set"),
   LUMA_BASE_URL: z
     .url()
     .default("https://api.lumalabs.ai/dream-machine/v1")
     .describe("Where its API listens, with the path that all its addresses begin with"),
 });
-type LumaEnv = z.output<typeof Env>;
+type LumaEnv = z.output<typeof LumaEnv>;
 
 const Generation = z.object({
   id: z.string(),
@@ -41,13 +41,13 @@ const FRAME = ["grid_position_x", "grid_position_y", "x_start", "x_end", "y_star
 const reframe = (model: string): Offer => ({
   task: "image.reframe",
   model,
-  as: model,
+  upstreamModel: model,
   recovery: "find",
   price: null,
   preference: 50,
   latency: "usual",
   limits: { ratios: RATIOS, count: 1, images: 1 },
-  takes: FRAME,
+  supportedOptions: FRAME,
   equivalence: model,
 });
 
@@ -57,14 +57,14 @@ const offers: Offer[] = [
   {
     task: "video.generate",
     model: "video-default",
-    as: "ray-2",
+    upstreamModel: "ray-2",
     recovery: "find",
     price: null,
     per: "second",
     preference: 60,
     latency: "slow",
     limits: { ratios: RATIOS, durations: [5, 9], count: 1, images: 1 },
-    takes: ["duration"],
+    supportedOptions: ["duration"],
   },
 ];
 
@@ -73,7 +73,7 @@ const isEnded = (state: string) => state === "completed" || state === "failed";
 const isOffence = (words: string) => /moderat|content polic|safety|nsfw/i.test(words);
 
 /** It has one status for many things; the words tell them apart. */
-function sort(status: number, body: string): Fault | undefined {
+function classifyLumaError(status: number, body: string): Fault | undefined {
   if (status < 400 || status >= 500) return undefined;
   if (/insufficient (credits|balance)/i.test(body)) return modelUnavailable(body.slice(0, 500), status);
   return [400, 422].includes(status) && isOffence(body) ? contentRefused(body.slice(0, 500)) : undefined;
@@ -94,7 +94,7 @@ async function wishesOf(job: Job<Asset>): Promise<{ path: string; body: JsonObje
 
 export const luma = defineProvider<LumaEnv>({
   id: "luma",
-  env: Env,
+  env: LumaEnv,
   offers,
   pollSeconds: 3,
   rateLimit: { concurrent: 40, perMinute: 80 },
@@ -107,9 +107,9 @@ export const luma = defineProvider<LumaEnv>({
     const { id } = await callProvider(context, {
       ...api(context.env),
       url: `${context.env.LUMA_BASE_URL}/generations/${path}`,
-      body: { model: offer.as, ...body, callback_url: context.callbackUrl },
+      body: { model: offer.upstreamModel, ...body, callback_url: context.callbackUrl },
       reply: Generation,
-      sort,
+      classify: classifyLumaError,
     });
     return { state: "running", ticket: { id } };
   },
@@ -119,7 +119,7 @@ export const luma = defineProvider<LumaEnv>({
       ...api(context.env),
       url: `${context.env.LUMA_BASE_URL}/generations/${encodeURIComponent(ticket.id!)}`,
       reply: Generation,
-      sort: (status) => (status === 404 ? jobFailed("the generation is not there any more") : undefined),
+      classify: (status) => (status === 404 ? jobFailed("the generation is not there any more") : undefined),
     });
     if (!isEnded(state)) return { state: "running", ticket };
     const url = assets?.video ?? assets?.image;
@@ -127,7 +127,7 @@ export const luma = defineProvider<LumaEnv>({
     throw isOffence(failure_reason ?? "") ? contentRefused(failure_reason) : jobFailed(failure_reason ?? "no file");
   },
 
-  async find(context) {
+  async findJob(context) {
     const first = await page(context, 0);
     const found = first.generations.find((each) => isOurs(each, context));
     if (found || !first.has_more) return found && { id: found.id };
@@ -151,9 +151,14 @@ export const luma = defineProvider<LumaEnv>({
 
   async probe(asked, context) {
     const url = `${context.env.LUMA_BASE_URL}/credits`;
-    const { credit_balance } = await callProvider(context, { ...api(context.env), isFree: true, url, reply: Credits });
+    const { credit_balance } = await callProvider(context, {
+      ...api(context.env),
+      hasNoSideEffects: true,
+      url,
+      reply: Credits,
+    });
     const says = `the key works; ${(credit_balance / 100).toFixed(2)} US dollars are left`;
-    return { says, missing: [], unasked: asked.map(({ as }) => as) };
+    return { message: says, missing: [], unasked: asked.map(({ upstreamModel }) => upstreamModel) };
   },
 });
 

@@ -30,8 +30,11 @@ beforeEach(() => {
   Object.assign(standIn.switches, off);
 });
 
-const offerFor = (task: Task, model: string, as?: string): Offer =>
-  openai.offers.find((each) => each.task === task && each.model === model && (as ?? each.as) === each.as)!;
+const offerFor = (task: Task, model: string, upstreamModel?: string): Offer =>
+  openai.offers.find(
+    (each) =>
+      each.task === task && each.model === model && (upstreamModel ?? each.upstreamModel) === each.upstreamModel,
+  )!;
 const VENDORA = offerFor("image.generate", "vendora");
 const EDIT = offerFor("image.edit", "vendora");
 
@@ -212,7 +215,7 @@ describe("what OpenAI says when it does not do it", () => {
   it("of its own accord: moderated, retired, and somebody else's organization", async () => {
     const forbidden = thrownBy(submit(createSampleJob(VENDORA, { prompt: "something forbidden" }), VENDORA));
     expect(await forbidden).toMatchObject({ code: "content_refused" });
-    standIn.switches.retired = [VENDORA.as];
+    standIn.switches.retired = [VENDORA.upstreamModel];
     expect(await thrownBy(submit(createSampleJob(VENDORA), VENDORA))).toMatchObject({
       code: "model_unavailable",
       status: 404,

@@ -18,13 +18,13 @@ import { openaiOffers } from "./openai/offers.ts";
 import { nearestSizeTo, sizeWithin } from "./openai/size.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext, type ProviderOutput } from "./provider.ts";
 
-const Env = z.object({
+const OpenAiEnv = z.object({
   OPENAI_API_KEY: z.string().min(1).describe("API key of OpenAI, or of a server that speaks its API"),
   OPENAI_BASE_URL: z.url().default("https://api.openai.com/v1").describe("Where that API is, with its version"),
   OPENAI_ORG_ID: z.string().optional().describe("The organization that pays, where the key belongs to several"),
   OPENAI_PROJECT_ID: z.string().optional().describe("The project that pays, where the key belongs to several"),
 });
-type OpenAiEnv = z.output<typeof Env>;
+type OpenAiEnv = z.output<typeof OpenAiEnv>;
 
 const Pictures = z.object({
   data: z.array(z.object({ b64_json: z.string().nullish(), url: z.string().nullish() })).default([]),
@@ -54,12 +54,12 @@ const api = (env: OpenAiEnv) => {
     ...(env.OPENAI_ORG_ID && { "openai-organization": env.OPENAI_ORG_ID }),
     ...(env.OPENAI_PROJECT_ID && { "openai-project": env.OPENAI_PROJECT_ID }),
   };
-  return { origin, headers, sort };
+  return { origin, headers, classify: classifyOpenAiError };
 };
 
 export const openai = defineProvider<OpenAiEnv>({
   id: "openai",
-  env: Env,
+  env: OpenAiEnv,
   offers: openaiOffers,
   resultOrigins: (env) => [new URL(env.OPENAI_BASE_URL).origin],
 
@@ -78,12 +78,14 @@ export const openai = defineProvider<OpenAiEnv>({
       origin,
       headers,
       url: `${origin}/models`,
-      isFree: true,
+      hasNoSideEffects: true,
       reply: Models,
     });
     const known = new Set(data.map(({ id }) => id));
-    const missing = [...new Set(asked.map(({ as }) => as))].filter((as) => !known.has(as));
-    return { says: `The key works; it may use ${known.size} models.`, missing };
+    const missing = [...new Set(asked.map(({ upstreamModel }) => upstreamModel))].filter(
+      (upstreamModel) => !known.has(upstreamModel),
+    );
+    return { message: `The key works; it may use ${known.size} models.`, missing };
   },
 });
 
@@ -92,7 +94,7 @@ async function askForPictures(job: Job<Asset>, offer: Offer, context: ProviderCo
   const images = ordered(job);
   const masked = images[0] && job.mask ? await readImageSize(await images[0].bytes()) : undefined;
   const fields = {
-    model: offer.as,
+    model: offer.upstreamModel,
     prompt: job.prompt,
     n: job.count,
     size: masked ? nearestSizeTo(masked, offer) : sizeWithin(job, offer),
@@ -150,7 +152,7 @@ async function askForWords(job: Job<Asset>, offer: Offer, context: ProviderConte
     ...way,
     url: `${origin}/responses`,
     body: {
-      model: offer.as,
+      model: offer.upstreamModel,
       instructions: instruction,
       input: [{ role: "user", content: [content] }],
       text: { format: { type: "json_schema", name: job.task.replace(".", "_"), schema, strict: true } },
@@ -188,7 +190,7 @@ const REFUSED = new Set([
 ]);
 const UNPAID = new Set(["insufficient_quota", "billing_hard_limit_reached", "billing_not_active"]);
 
-function sort(status: number, body: string): Fault | undefined {
+function classifyOpenAiError(status: number, body: string): Fault | undefined {
   const { code, type, param } = complaintOf(body);
   const cause = body.slice(0, 500);
   if (REFUSED.has(code ?? "")) return contentRefused(cause);

@@ -61,7 +61,7 @@ export type Offer = {
   task: Task;
   model: string;
   /** The provider's own name for it. A default: operators may bind another. */
-  as: string;
+  upstreamModel: string;
   recovery: Recovery;
   /** US dollars for one of `per`; null where the price is not known. */
   price: number | null;
@@ -83,18 +83,18 @@ export type Offer = {
    * The provider has no job to ask about: its answer to the one request is the result. This is how long that may take; the
    * lease and the request wait as long.
    */
-  blocksSeconds?: number;
+  synchronousSeconds?: number;
   /** Wire names of the options this model uses beside prompt, images, mask, shape, seed and count; others bring a warning. */
-  takes?: readonly string[];
+  supportedOptions?: readonly string[];
   body?(job: Job<Asset>): JsonObject;
   /** Jobs that this offer can do, where it cannot do all of its task. */
-  when?(job: Pick<Job<unknown>, "mask" | "images" | "options">): boolean;
+  supports?(job: Pick<Job<unknown>, "mask" | "images" | "options">): boolean;
   /** `resubmit` lets an operator pay twice rather than fail a run whose submission is in doubt. */
   on_unknown?: "fail" | "resubmit";
 };
 
 /** An offer by its names, as it is journalled. */
-export type SelectedOffer = { provider: string; as: string };
+export type SelectedOffer = { provider: string; upstreamModel: string };
 
 /** A result, still at the provider's address or in hand. Keeping it is the server's work, never an adapter's. */
 export type ProviderOutput = ({ url: string } | { bytes: Uint8Array; media_type: string }) & OutputMetadata;
@@ -142,7 +142,7 @@ export type CallbackRequest = { headers: Headers; body: string; query?: URLSearc
 export type CallbackStatus = { ticket: Ticket; ended: boolean; progress?: number };
 
 /** `missing` are upstream names that the provider does not know (any more); `unasked` those it cannot be asked about. */
-export type ProviderProbe = { says: string; missing: string[]; unasked?: string[] };
+export type ProviderProbe = { message: string; missing: string[]; unasked?: string[] };
 
 /** News of the job whose ticket has this value under `name`. */
 export type JobNotification = { name: string; value: string; progress?: number; ended?: boolean };
@@ -172,7 +172,7 @@ export type Provider<Env = unknown> = {
   /** Reads how the job stands. Safe to call twice. A job that ended badly is thrown as a Fault. */
   poll(ticket: Ticket, context: ProviderContext<Env>): Promise<JobProgress>;
   /** After a submit whose answer was lost: did the provider take the job named `key`? */
-  find?(context: ProviderContext<Env>): Promise<Ticket | undefined>;
+  findJob?(context: ProviderContext<Env>): Promise<Ticket | undefined>;
   cancel?(ticket: Ticket, context: ProviderContext<Env>): Promise<void>;
   /** Asks, with calls that cost nothing, whether the key works and which of our upstream names it still knows. */
   probe?(offers: Offer[], context: ProviderContext<Env>): Promise<ProviderProbe>;

@@ -14,11 +14,10 @@ import {
 import { defineProvider, type ProviderOutput } from "./provider.ts";
 import {
   callbackUrlFor,
-  Env,
   isSamePath,
   Prediction,
   type ReplicateContext,
-  type ReplicateEnv,
+  ReplicateEnv,
   readPrediction,
   replicateApi,
   replicateUrl,
@@ -41,7 +40,7 @@ const hasEnded = ({ status }: Prediction) => ENDS.includes(status);
 
 export const replicate = defineProvider<ReplicateEnv>({
   id: "replicate",
-  env: Env,
+  env: ReplicateEnv,
   offers: replicateOffers,
   rateLimit: { perMinute: 600 },
   resultOrigins: (env) => [
@@ -52,7 +51,7 @@ export const replicate = defineProvider<ReplicateEnv>({
 
   async submit(job, offer, context) {
     const input = await embedImages(offer.body?.(job) ?? {}, context);
-    const [name = "", version] = offer.as.split(":");
+    const [name = "", version] = offer.upstreamModel.split(":");
     const webhook = callbackUrlFor(context);
     const { id } = await callProvider(context, {
       ...replicateApi(context.env),
@@ -63,7 +62,7 @@ export const replicate = defineProvider<ReplicateEnv>({
         ...(webhook && { webhook, webhook_events_filter: ["completed"] }),
       },
       reply: Prediction,
-      sort,
+      classify: classifyReplicateError,
     });
     return { state: "running", ticket: { id } };
   },
@@ -75,7 +74,7 @@ export const replicate = defineProvider<ReplicateEnv>({
     throw endedBadly(prediction);
   },
 
-  find: findPrediction,
+  findJob: findPrediction,
 
   async cancel(ticket, context) {
     const url = replicateUrl(context, `/predictions/${encodeURIComponent(ticket.id!)}/cancel`);
@@ -96,14 +95,14 @@ export const replicate = defineProvider<ReplicateEnv>({
       url: replicateUrl(context, "/account"),
       reply: Account,
     });
-    const names = [...new Set(asked.map(({ as }) => as))];
+    const names = [...new Set(asked.map(({ upstreamModel }) => upstreamModel))];
     const isKnown = await Promise.all(names.map((name) => knows(name, context)));
-    return { says: `The token is that of ${username}.`, missing: names.filter((_, index) => !isKnown[index]) };
+    return { message: `The token is that of ${username}.`, missing: names.filter((_, index) => !isKnown[index]) };
   },
 });
 
 /** The words of a refusal that the general sorting cannot know. */
-function sort(status: number, body: string) {
+function classifyReplicateError(status: number, body: string) {
   // A version that is gone, or that is somebody's own.
   if (status === 422 && /invalid version|not permitted/i.test(body)) return modelUnavailable(body, status);
   if (status !== 429) return undefined;
@@ -135,14 +134,14 @@ async function latestVersion(name: string, context: ReplicateContext): Promise<s
     ...replicateApi(context.env),
     url,
     reply: Model,
-    isFree: true,
+    hasNoSideEffects: true,
   });
   if (!latest_version) throw modelUnavailable(`${name} has no version`);
   return latest_version.id;
 }
 
-async function knows(as: string, context: ReplicateContext): Promise<boolean> {
-  const [name = "", version] = as.split(":");
+async function knows(upstreamModel: string, context: ReplicateContext): Promise<boolean> {
+  const [name = "", version] = upstreamModel.split(":");
   const path = version && version !== "latest" ? `/models/${name}/versions/${version}` : `/models/${name}`;
   try {
     await callProvider(context, { ...replicateApi(context.env), url: replicateUrl(context, path), reply: z.unknown() });
@@ -162,7 +161,7 @@ function webhookSecret(context: ReplicateContext): Promise<string> {
   const known = secrets.get(env);
   if (known) return known;
   const url = replicateUrl(context, "/webhooks/default/secret");
-  const asked = callProvider(context, { ...replicateApi(env), url, reply: Secret, isFree: true }).then(
+  const asked = callProvider(context, { ...replicateApi(env), url, reply: Secret, hasNoSideEffects: true }).then(
     ({ key }) => key,
   );
   secrets.set(env, asked);

@@ -23,8 +23,8 @@ beforeEach(() => {
 
 const context = (more: Partial<ProviderContext<unknown>> = {}) =>
   createFakeProviderContext(kit.env(standIn), runway, more);
-const offerOf = (as: string, task?: string): Offer =>
-  runway.offers.find((offer) => offer.as === as && (!task || offer.task === task))!;
+const offerOf = (upstreamModel: string, task?: string): Offer =>
+  runway.offers.find((offer) => offer.upstreamModel === upstreamModel && (!task || offer.task === task))!;
 const last = () => standIn.ledger.at(-1)!.request;
 
 async function submit(offer: Offer, job: Partial<Job<Asset>> = {}, more: Partial<ProviderContext<unknown>> = {}) {
@@ -46,7 +46,7 @@ const thrownBy = async (work: Promise<unknown>) => {
 const inline = expect.stringMatching(/^data:image\/png;base64,/);
 
 describe("every offer", () => {
-  it.each(runway.offers.map((offer) => [`${offer.task} by ${offer.as}`, offer] as const))(
+  it.each(runway.offers.map((offer) => [`${offer.task} by ${offer.upstreamModel}`, offer] as const))(
     "%s is taken as it stands and makes something",
     async (_, offer) => {
       await ended(await submit(offer));
@@ -56,7 +56,7 @@ describe("every offer", () => {
 
   it("says honestly that nothing can be found again", () => {
     expect(new Set(runway.offers.map(({ recovery }) => recovery))).toEqual(new Set(["none"]));
-    expect([runway.find, runway.parseCallback, runway.pollSeconds]).toEqual([undefined, undefined, 5]);
+    expect([runway.findJob, runway.parseCallback, runway.pollSeconds]).toEqual([undefined, undefined, 5]);
   });
 });
 

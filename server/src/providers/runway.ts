@@ -5,7 +5,7 @@ import type { Job } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import { callProvider, contentRefused, inputRejected, jobFailed, modelUnavailable } from "./call-provider.ts";
 import { type Asset, defineProvider, type Offer } from "./provider.ts";
-import { Env, type RunwayContext, type RunwayEnv, runwayApi, runwayUrl } from "./runway/api.ts";
+import { type RunwayContext, RunwayEnv, runwayApi, runwayUrl } from "./runway/api.ts";
 import { uploadOrInlineImage } from "./runway/image-transfer.ts";
 import { endpointPath, runwayOffers } from "./runway/offers.ts";
 
@@ -27,7 +27,7 @@ const Organization = z.object({
 
 export const runway = defineProvider<RunwayEnv>({
   id: "runway",
-  env: Env,
+  env: RunwayEnv,
   offers: runwayOffers,
   pollSeconds: 5,
   // Its results lie with a distribution of CloudFront whose name is shown in examples and promised nowhere.
@@ -40,7 +40,7 @@ export const runway = defineProvider<RunwayEnv>({
       url: runwayUrl(context, endpointPath(offer)),
       body,
       reply: Started,
-      sort,
+      classify: classifyRunwayError,
     });
     return { state: "running", ticket: { id } };
   },
@@ -50,7 +50,7 @@ export const runway = defineProvider<RunwayEnv>({
       ...runwayApi(context.env),
       url: taskUrl(ticket.id!, context),
       reply: Task,
-      sort: (status, body) => (status === 404 ? jobFailed(body) : undefined),
+      classify: (status, body) => (status === 404 ? jobFailed(body) : undefined),
     });
     if (task.status === "SUCCEEDED") return { state: "done", outputs: (task.output ?? []).map((url) => ({ url })) };
     if (task.status === "FAILED" || task.status === "CANCELLED") throw endedBadly(task);
@@ -71,8 +71,8 @@ export const runway = defineProvider<RunwayEnv>({
       url,
       reply: Organization,
     });
-    const names = [...new Set(asked.map(({ as }) => as))];
-    return { says: `${creditBalance} credits are left.`, missing: names.filter((name) => !(name in tier.models)) };
+    const names = [...new Set(asked.map(({ upstreamModel }) => upstreamModel))];
+    return { message: `${creditBalance} credits are left.`, missing: names.filter((name) => !(name in tier.models)) };
   },
 });
 
@@ -81,7 +81,12 @@ const taskUrl = (id: string, context: RunwayContext) => runwayUrl(context, `/v1/
 /** The offer's own fields, with the pictures as something that Runway can read. */
 async function withPictures(job: Job<Asset>, offer: Offer, context: RunwayContext): Promise<JsonObject> {
   const uris = await Promise.all((job.images ?? []).map((image) => uploadOrInlineImage(image, context)));
-  const fields = { model: offer.as, promptText: job.prompt || undefined, seed: job.seed, ...offer.body?.(job) };
+  const fields = {
+    model: offer.upstreamModel,
+    promptText: job.prompt || undefined,
+    seed: job.seed,
+    ...offer.body?.(job),
+  };
   if (job.task === "video.generate") return { ...fields, promptImage: uris[0] };
   const tags = (job.options?.tags ?? []) as string[];
   const references = uris.map((uri, index) => ({ uri, ...(tags[index] && { tag: tags[index] }) }));
@@ -89,7 +94,7 @@ async function withPictures(job: Job<Asset>, offer: Offer, context: RunwayContex
 }
 
 /** It says 400 and 429 also where the request is not at fault and waiting does not help. */
-function sort(status: number, body: string) {
+function classifyRunwayError(status: number, body: string) {
   const isSpent = /"error":\s*"[^"]*(?:credits|daily)/i.test(body);
   const isUnknownModel = /"path":\s*\[\s*"model"\s*\]/.test(body);
   return (status === 400 || status === 429) && (isSpent || isUnknownModel) ? modelUnavailable(body, status) : undefined;

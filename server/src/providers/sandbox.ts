@@ -7,11 +7,11 @@ import { callProvider, providerFault } from "./call-provider.ts";
 import { invertMask } from "./mask-formats.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext, type Recovery } from "./provider.ts";
 
-const Env = z.object({
+const SandboxEnv = z.object({
   SANDBOX_URL: z.url().describe("Where the sandbox vendor listens; it is off where this is not set"),
   SANDBOX_KEY: z.string().describe("The key it asks for"),
 });
-type SandboxEnv = z.output<typeof Env>;
+type SandboxEnv = z.output<typeof SandboxEnv>;
 
 const Output = z.object({
   url: z.url(),
@@ -42,7 +42,7 @@ const CHANGES_BLACK = ["gemini-2.5"];
 const offer = (task: Task, model: string): Offer => {
   const recovery = KINDS[model] ?? "replay";
   const kind = CHANGES_BLACK.includes(model) ? BLACK : "";
-  return { task, model, as: `${upstreamName[recovery]}/${model}${kind}`, recovery, price: 0 };
+  return { task, model, upstreamModel: `${upstreamName[recovery]}/${model}${kind}`, recovery, price: 0 };
 };
 
 /** What it does beside generating, and with which of our models. */
@@ -72,7 +72,7 @@ export const sandbox = defineProvider<SandboxEnv>({
   id: "sandbox",
   preference: 100,
   canAlwaysCallBack: true,
-  env: Env,
+  env: SandboxEnv,
   offers,
   resultOrigins: (env) => [new URL(env.SANDBOX_URL).origin],
 
@@ -84,12 +84,12 @@ export const sandbox = defineProvider<SandboxEnv>({
       headers: { ...headers, "idempotency-key": context.key },
       url: `${origin}/v1/jobs`,
       body: {
-        model: offer.as,
+        model: offer.upstreamModel,
         task: job.task,
         prompt: job.prompt,
         negative_prompt: job.negative_prompt,
         images: images.length > 0 ? images : undefined,
-        mask: job.mask && (await inline(offer.as.endsWith(BLACK) ? inverted(job.mask) : job.mask)),
+        mask: job.mask && (await inline(offer.upstreamModel.endsWith(BLACK) ? inverted(job.mask) : job.mask)),
         width: job.width,
         height: job.height,
         aspect_ratio: job.aspect_ratio,
@@ -113,7 +113,7 @@ export const sandbox = defineProvider<SandboxEnv>({
     throw providerFault("provider_error", { kind: "failed", cause: job.error });
   },
 
-  async find(context) {
+  async findJob(context) {
     const { data } = await callProvider(context, {
       ...api(context.env),
       url: `${context.env.SANDBOX_URL}/v1/jobs?reference=${encodeURIComponent(context.key)}`,
@@ -133,8 +133,12 @@ export const sandbox = defineProvider<SandboxEnv>({
 
   async probe(asked, context) {
     const url = `${context.env.SANDBOX_URL}/v1/jobs?reference=doctor`;
-    await callProvider(context, { ...api(context.env), url, isFree: true, reply: Jobs });
-    return { says: "draws for nothing, offline", missing: [], unasked: asked.map(({ as }) => as) };
+    await callProvider(context, { ...api(context.env), url, hasNoSideEffects: true, reply: Jobs });
+    return {
+      message: "draws for nothing, offline",
+      missing: [],
+      unasked: asked.map(({ upstreamModel }) => upstreamModel),
+    };
   },
 
   async parseCallback({ headers, body }, context) {

@@ -44,7 +44,7 @@ export type AcceptedRun = { row: RunRow; isReplay: boolean };
 
 export async function acceptRun(services: Services, caller: Caller, request: RunRequest): Promise<AcceptedRun> {
   const { operation } = request;
-  const fingerprint = fingerprintRequest(operation.name, request.parsed.given);
+  const fingerprint = fingerprintRequest(operation.name, request.parsed.provided);
   const replay =
     request.idempotencyKey && (await findReplayedRun(services, caller, request.idempotencyKey, fingerprint));
   if (replay) return replay;
@@ -91,7 +91,10 @@ async function buildNewRun(
 ): Promise<NewRun> {
   const { operation, parsed } = request;
   const routing = parsed.input.routing as Routing | undefined;
-  const planned = operation.plan!(parsed.input, parsed.given).map((job) => ({ ...job, ...(routing && { routing }) }));
+  const planned = operation.plan!(parsed.input, parsed.provided).map((job) => ({
+    ...job,
+    ...(routing && { routing }),
+  }));
   const { plan, warnings: modelWarnings } = await resolveModels(services, caller, planned);
   const selectedOffers = plan.map((job) => selectOffer(services, job));
   const offers = plan.map((job, n) => resolveOffer(services, selectedOffers[n]!, job));
@@ -117,9 +120,9 @@ async function buildNewRun(
     metadata: (metadata as JsonObject | undefined) ?? {},
     ...webhook,
     warnings: [
-      ...adjustments.map(({ says }) => says),
+      ...adjustments.map(({ message }) => message),
       ...modelWarnings,
-      ...(operation.notes?.(parsed.input, parsed.given) ?? []),
+      ...(operation.warnings?.(parsed.input, parsed.provided) ?? []),
     ],
     parent_run_id: treePosition.parent_run_id,
     root_run_id: treePosition.root_run_id ?? run_id,
@@ -170,17 +173,21 @@ function canonicalJson(value: unknown): string {
 }
 
 /** What was given and cannot be honoured as it stands. */
-const listParameterAdjustments = (operation: Operation, { input, given }: ParsedInput): ParameterAdjustment[] => [
-  ...(operation.unusedFields?.(input, given) ?? []).map((field) => ({
+const listParameterAdjustments = (operation: Operation, { input, provided }: ParsedInput): ParameterAdjustment[] => [
+  ...(operation.unusedFields?.(input, provided) ?? []).map((field) => ({
     field,
-    says: `${field} is not used by this model.`,
+    message: `${field} is not used by this model.`,
   })),
-  ...(operation.adjustments?.(input, given) ?? []),
+  ...(operation.adjustments?.(input, provided) ?? []),
 ];
 
 const strictHandlingFault = (misfits: ParameterAdjustment[]) =>
   new Fault("unsupported_parameter", {
-    errors: misfits.map(({ field, says }) => ({ path: `/${field}`, code: "unsupported_parameter", message: says })),
+    errors: misfits.map(({ field, message }) => ({
+      path: `/${field}`,
+      code: "unsupported_parameter",
+      message,
+    })),
   });
 
 export async function resolveTreePosition(services: Services, caller: Caller, parentId: string | undefined) {

@@ -5,7 +5,7 @@ import type { Offer, PriceBasis } from "../providers/provider.ts";
 import { calculateDeliveredQuantity, calculateRequestedQuantity, sumCosts } from "./billable-quantity.ts";
 
 const offer = (per: PriceBasis | undefined, more: Partial<Offer> = {}): Offer => ({
-  ...{ task: "image.generate", model: "flux-dev", as: "flux", recovery: "none", price: 0.1 },
+  ...{ task: "image.generate", model: "flux-dev", upstreamModel: "flux", recovery: "none", price: 0.1 },
   ...(per && { per }),
   ...more,
 });

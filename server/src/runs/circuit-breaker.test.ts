@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import type { SelectedOffer } from "../providers/provider.ts";
 import { createCircuitBreaker } from "./circuit-breaker.ts";
 
 let database: TestDatabase;
@@ -13,11 +14,7 @@ const until = async (holds: () => boolean) => {
   for (const end = Date.now() + 3000; !holds() && Date.now() < end; ) await pause(20);
   expect(holds()).toBe(true);
 };
-const fail = async (
-  health: ReturnType<typeof createCircuitBreaker>,
-  choice: { provider: string; as: string },
-  times: number,
-) => {
+const fail = async (health: ReturnType<typeof createCircuitBreaker>, choice: SelectedOffer, times: number) => {
   for (let n = 0; n < times; n++) await health.recordFailure(choice);
 };
 
@@ -25,7 +22,7 @@ describe("the circuit breaker", () => {
   const rule = { failures: 3, seconds: 1 };
 
   it("shuts after failures in a row, for every process, and lets exactly one try when the time has come", async () => {
-    const choice = { provider: "p", as: "first" };
+    const choice = { provider: "p", upstreamModel: "first" };
     const [here, there] = [createCircuitBreaker(database.db, rule), createCircuitBreaker(database.db, rule)];
     await fail(here, choice, 2);
     expect(here.openForSeconds(choice)).toBe(0);
@@ -41,7 +38,7 @@ describe("the circuit breaker", () => {
   });
 
   it("opens again with the first success, and stays shut twice as long with a failed trial", async () => {
-    const choice = { provider: "p", as: "second" };
+    const choice = { provider: "p", upstreamModel: "second" };
     const health = createCircuitBreaker(database.db, rule);
     await fail(health, choice, 3);
     await pause(1050);
@@ -56,7 +53,7 @@ describe("the circuit breaker", () => {
   });
 
   it("forgets failures that a success came between", async () => {
-    const choice = { provider: "p", as: "third" };
+    const choice = { provider: "p", upstreamModel: "third" };
     const health = createCircuitBreaker(database.db, rule);
     for (let n = 0; n < 5; n++) {
       await fail(health, choice, 2);
@@ -67,8 +64,8 @@ describe("the circuit breaker", () => {
 
   it("keeps the offers of one provider apart", async () => {
     const health = createCircuitBreaker(database.db, rule);
-    await fail(health, { provider: "p", as: "ill" }, 3);
-    expect(health.openForSeconds({ provider: "p", as: "well" })).toBe(0);
-    expect(health.openForSeconds({ provider: "q", as: "ill" })).toBe(0);
+    await fail(health, { provider: "p", upstreamModel: "ill" }, 3);
+    expect(health.openForSeconds({ provider: "p", upstreamModel: "well" })).toBe(0);
+    expect(health.openForSeconds({ provider: "q", upstreamModel: "ill" })).toBe(0);
   });
 });

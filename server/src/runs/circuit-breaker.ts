@@ -28,7 +28,7 @@ export function createCircuitBreaker(db: Database, policy: CircuitBreakerPolicy)
   let rows = new Map<string, CircuitBreakerRow & { readAt: number }>();
   let readAt = 0;
   let writes = 0;
-  const offerKey = ({ provider, as }: SelectedOffer) => `${provider} ${as}`;
+  const offerKey = ({ provider, upstreamModel }: SelectedOffer) => `${provider} ${upstreamModel}`;
   const withReadTime = (row: CircuitBreakerRow) => ({ ...row, readAt: performance.now() });
 
   /** Reading is cheap and its answer may be half a second old: nobody waits for it. */
@@ -41,7 +41,7 @@ export function createCircuitBreaker(db: Database, policy: CircuitBreakerPolicy)
         // What was written meanwhile is newer than what was read.
         if (writes === before)
           rows = new Map(
-            read.map((row) => [offerKey({ provider: row.provider, as: row.upstream }), withReadTime(row)]),
+            read.map((row) => [offerKey({ provider: row.provider, upstreamModel: row.upstream }), withReadTime(row)]),
           );
       },
       () => {},
@@ -59,16 +59,16 @@ export function createCircuitBreaker(db: Database, policy: CircuitBreakerPolicy)
     async tryAcquire(offer) {
       const openCircuit = findOpenCircuit(offer);
       if (!openCircuit) return true;
-      return openCircuit.seconds <= 0 && claimProbe(db, offer.provider, offer.as, PROBE_SECONDS);
+      return openCircuit.seconds <= 0 && claimProbe(db, offer.provider, offer.upstreamModel, PROBE_SECONDS);
     },
     async recordSuccess(offer) {
       refresh();
       if (!rows.delete(offerKey(offer))) return;
       writes++;
-      await recordOfferSuccess(db, offer.provider, offer.as);
+      await recordOfferSuccess(db, offer.provider, offer.upstreamModel);
     },
     async recordFailure(offer) {
-      const row = await recordOfferFailure(db, offer.provider, offer.as, policy);
+      const row = await recordOfferFailure(db, offer.provider, offer.upstreamModel, policy);
       writes++;
       rows.set(offerKey(offer), withReadTime(row));
     },

@@ -15,13 +15,20 @@ const fakeProvider = (id: string, offers: Offer[]) => ({
   }),
 });
 const offer = (more: Partial<Offer> = {}): Offer => ({
-  ...{ task: "image.generate", model: "flux-dev", as: "flux", recovery: "none", price: 0.1, per: "megapixel" },
+  ...{
+    task: "image.generate",
+    model: "flux-dev",
+    upstreamModel: "flux",
+    recovery: "none",
+    price: 0.1,
+    per: "megapixel",
+  },
   ...more,
 });
 const services = (...offers: Offer[]) => ({ providers: [fakeProvider("v", offers)] });
 const job = (more: Partial<Job> = {}): Job => ({ task: "image.generate", model: "flux-dev", ...more });
 const large = { width: 2000, height: 1000 };
-const selected = { provider: "v", as: "flux" };
+const selected = { provider: "v", upstreamModel: "flux" };
 
 /** The job as it is kept with the run, accepted when the catalogue was so. */
 const accepted = (then: ReturnType<typeof services>, asked: Job): Job => ({
@@ -30,12 +37,12 @@ const accepted = (then: ReturnType<typeof services>, asked: Job): Job => ({
 });
 
 describe("the cost of a run", () => {
-  const cut = offer({ task: "image.cut", model: "local", as: "local", price: 0, per: "image" });
+  const cut = offer({ task: "image.cut", model: "local", upstreamModel: "local", price: 0, per: "image" });
   const made = { job: job(), offer: selected, files: [large] };
 
   it("is the sum of what its jobs made, each at the price of whoever made it, in micro-dollars", () => {
     const both = { providers: [fakeProvider("v", [offer()]), fakeProvider("local", [cut])] };
-    const finished = { job: job({ task: "image.cut", model: "local" }), offer: { provider: "local", as: "local" } };
+    const finished = { job: job({ task: "image.cut", model: "local" }), offer: { provider: "local", upstreamModel: "local" } };
     expect(calculateRunCost(both, [made, { ...finished, files: [large] }])).toBe(200_000);
   });
 
@@ -52,10 +59,10 @@ describe("the cost of a run", () => {
   });
 
   it("is by the price of whoever stood in, as it was, and else by that of the first choice", () => {
-    const other = offer({ as: "other", price: 0.3, per: "image", preference: 99 });
+    const other = offer({ upstreamModel: "other", price: 0.3, per: "image", preference: 99 });
     const kept = accepted(services(offer(), other), job());
-    const at = (as: string) =>
-      calculateRunCost(services(offer()), [{ ...made, job: kept, offer: { provider: "v", as } }]);
+    const at = (upstreamModel: string) =>
+      calculateRunCost(services(offer()), [{ ...made, job: kept, offer: { provider: "v", upstreamModel } }]);
     expect([at("other"), at("new")]).toEqual([300_000, 200_000]);
   });
 
@@ -69,7 +76,7 @@ describe("the cost of a run", () => {
   it("is by today's price for a run from before prices were kept, and unknown where there is none", () => {
     expect(calculateRunCost(services(offer()), [made])).toBe(200_000);
     expect(calculateRunCost({ providers: [] }, [made])).toBeNull();
-    expect(calculateRunCost(services(offer()), [{ ...made, offer: { provider: "v", as: "gone" } }])).toBeNull();
+    expect(calculateRunCost(services(offer()), [{ ...made, offer: { provider: "v", upstreamModel: "gone" } }])).toBeNull();
   });
 
   it("stays unknown where it was unknown at acceptance", () => {

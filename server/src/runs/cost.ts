@@ -25,11 +25,12 @@ export function listAcceptedPrices({ providers }: Dependencies, job: Job, first:
       )
       .map((offer) => toAcceptedPrice(provider.id, offer)),
   );
-  const isFirst = ({ provider, as }: AcceptedPrice) => provider === first.live.provider.id && as === first.offer.as;
+  const isFirst = ({ provider, as }: AcceptedPrice) =>
+    provider === first.live.provider.id && as === first.offer.upstreamModel;
   return [toAcceptedPrice(first.live.provider.id, first.offer), ...all.filter((price) => !isFirst(price))];
 }
 
-const toAcceptedPrice = (provider: string, { as, price, per, limits }: Offer): AcceptedPrice => ({
+const toAcceptedPrice = (provider: string, { upstreamModel: as, price, per, limits }: Offer): AcceptedPrice => ({
   ...{ provider, as, price },
   ...(per && { per }),
   ...(per === "call" && limits?.count !== undefined && { count: limits.count }),
@@ -39,11 +40,14 @@ const toAcceptedPrice = (provider: string, { as, price, per, limits }: Offer): A
 function offerAtAcceptedPrice<S>({ providers }: Dependencies, job: Job<S>, choice: SelectedOffer): Offer | undefined {
   const offer = providers
     .find(({ provider }) => provider.id === choice.provider)
-    ?.provider.offers.find(({ as, task, model }) => as === choice.as && task === job.task && model === job.model);
+    ?.provider.offers.find(
+      (each) => each.upstreamModel === choice.upstreamModel && each.task === job.task && each.model === job.model,
+    );
   const prices = job.prices ?? [];
-  const known = prices.find(({ provider, as }) => provider === choice.provider && as === choice.as) ?? prices[0];
+  const known =
+    prices.find(({ provider, as }) => provider === choice.provider && as === choice.upstreamModel) ?? prices[0];
   if (!known) return offer;
-  const bare = offer ?? { task: job.task, model: job.model, as: choice.as, recovery: "none" };
+  const bare = offer ?? { task: job.task, model: job.model, upstreamModel: choice.upstreamModel, recovery: "none" };
   const { price, per = "image", count } = known;
   return { ...bare, price, per, limits: { ...offer?.limits, ...(count !== undefined && { count }) } };
 }

@@ -7,7 +7,7 @@ import { defineProvider, type Offer } from "../providers/provider.ts";
 import { estimateOperation } from "./estimate.ts";
 
 const offer = (model: string, price: number | null, more: Partial<Offer> = {}): Offer => ({
-  ...{ task: "image.generate", model, as: model, recovery: "none", price },
+  ...{ task: "image.generate", model, upstreamModel: model, recovery: "none", price },
   ...more,
 });
 
@@ -94,8 +94,8 @@ describe("a price", () => {
   it("is that of the cheapest where the cheapest is asked for", () => {
     const alike = { equivalence: "flux" };
     const offers = [
-      offer("flux-dev", 0.3, { ...alike, as: "dear" }),
-      offer("flux-dev", 0.1, { ...alike, as: "cheap" }),
+      offer("flux-dev", 0.3, { ...alike, upstreamModel: "dear" }),
+      offer("flux-dev", 0.1, { ...alike, upstreamModel: "cheap" }),
     ];
     const amountOf = (input: Record<string, unknown>) =>
       estimateOperation({ providers: [fakeProvider("v", offers)] }, "images.generate", { prompt: "x", ...input })

@@ -46,9 +46,9 @@ function estimateLine(job: Job, offer: Offer | undefined): Estimate["basis"][num
 /** Read as the operation itself would read it; misfits are told by their place in what was sent here. */
 function buildPlan(operation: Operation, raw: JsonObject): Job[] {
   try {
-    const { input, given } = parseInput(operation, { ...raw, ...operation.sets }, "json");
+    const { input, provided } = parseInput(operation, { ...raw, ...operation.fixedValues }, "json");
     const { routing } = input as Pick<Job, "routing">;
-    return operation.plan!(input, given).map((job) => ({ ...job, ...(routing && { routing }) }));
+    return operation.plan!(input, provided).map((job) => ({ ...job, ...(routing && { routing }) }));
   } catch (thrown) {
     if (!(thrown instanceof Fault) || !Array.isArray(thrown.details.errors)) throw thrown;
     const relocateIssue = (issue: ValidationIssue) => ({

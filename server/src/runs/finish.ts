@@ -31,7 +31,7 @@ export async function finishRun(services: Services, claim: RunClaim, outcome: Ru
 function failoverAdjustments(services: Services, outcome: CompletedOutcome): string[] {
   const says = outcome.finishedRequests.flatMap(({ job, offer }) => {
     try {
-      return offer.as === selectOffer(services, job).as
+      return offer.upstreamModel === selectOffer(services, job).upstreamModel
         ? []
         : adjustParameters(job, resolveOffer(services, offer, job).offer).changes;
     } catch {
@@ -39,7 +39,7 @@ function failoverAdjustments(services: Services, outcome: CompletedOutcome): str
       return [];
     }
   });
-  return [...new Set(says.map((change) => change.says))];
+  return [...new Set(says.map((change) => change.message))];
 }
 
 type CompletedOutcome = Extract<RunOutcome, { status: "completed" }>;

@@ -19,7 +19,7 @@ export async function planRequests(services: Services, claim: RunClaim): Promise
       const earlierOutput = startedRun.earlier_outputs[requestIndex];
       if (!earlierOutput) return { requestIndex, jobIndex, ...request };
       const { provider, upstream, ...output } = earlierOutput;
-      const earlierResult = { ...output, offer: { provider, as: upstream } };
+      const earlierResult = { ...output, offer: { provider, upstreamModel: upstream } };
       return { requestIndex, jobIndex, ...request, earlierResult };
     }),
   );

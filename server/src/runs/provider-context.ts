@@ -7,8 +7,8 @@ import type { Asset, AssetRef, ProviderContext } from "../providers/provider.ts"
 import { attemptKey } from "./ids.ts";
 import type { EnabledProvider, Services } from "./services.ts";
 
-/** `blocksSeconds` is how long the one request may take; `silentSeconds` how long the provider has not been reachable. */
-type ContextOptions = { blocksSeconds?: number | undefined; unreachableSeconds?: number | undefined };
+/** `synchronousSeconds` is how long the one request may take; `silentSeconds` how long the provider has not been reachable. */
+type ContextOptions = { synchronousSeconds?: number | undefined; unreachableSeconds?: number | undefined };
 
 export function createProviderContext(
   services: Services,
@@ -16,7 +16,7 @@ export function createProviderContext(
   id: AttemptRef,
   about: ContextOptions = {},
 ): ProviderContext<unknown> {
-  const timeoutSeconds = about.blocksSeconds ?? services.limits.submitSeconds;
+  const timeoutSeconds = about.synchronousSeconds ?? services.limits.submitSeconds;
   // One end for everything that is sent with it: an upload and the submission after it together stay within the lease.
   const until = performance.now() + timeoutSeconds * 1000;
   const remainingSeconds = () => Math.max(0.001, (until - performance.now()) / 1000);

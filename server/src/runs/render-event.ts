@@ -1,7 +1,7 @@
 // An event as callers see it: the run in short, as it stood then. It comes out the same whenever it is told, because it is
 // made of what the event holds and of what never changes about its run.
 import type { EventRow, EventRunRow } from "../db/event-log.ts";
-import type { Event, RunInShort } from "../kit/schemas/events.ts";
+import type { Event, RunSummary } from "../kit/schemas/events.ts";
 import type { JsonObject, RunStatus } from "../kit/schemas/run.ts";
 import { liveStatus, renderAsset } from "./render-run.ts";
 import type { Services } from "./services.ts";
@@ -34,7 +34,7 @@ export function renderEvent(
 function renderRunSummary(
   services: Pick<Services, "assetUrl">,
   { event, run, status }: { event: EventRow; run: EventRunRow; status: RunStatus },
-): RunInShort {
+): RunSummary {
   const outputs = event.terminal ? (run.result?.outputs ?? []).map((asset) => renderAsset(services, asset)) : [];
   const urlOf = (kind: string) => outputs.find(({ media_type }) => media_type.startsWith(kind))?.url ?? null;
   return {

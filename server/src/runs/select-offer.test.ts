@@ -3,10 +3,10 @@ import { z } from "zod";
 import { defineProvider, type Offer } from "../providers/provider.ts";
 import { listFailoverOffers, resolveOffer, selectOffer } from "./select-offer.ts";
 
-const offer = (as: string, more: Partial<Offer> = {}): Offer => ({
+const offer = (upstreamModel: string, more: Partial<Offer> = {}): Offer => ({
   task: "image.generate",
   model: "flux-dev",
-  as,
+  upstreamModel,
   recovery: "none",
   price: null,
   ...more,
@@ -28,14 +28,14 @@ const job = { task: "image.generate" as const, model: "flux-dev", prompt: "a tre
 describe("the first choice", () => {
   it("is the lowest preference, an offer's own before its provider's", () => {
     const providers = [provider("a", [offer("x")], 30), provider("b", [offer("y", { preference: 10 })], 90)];
-    expect(selectOffer({ providers }, job)).toEqual({ provider: "b", as: "y" });
+    expect(selectOffer({ providers }, job)).toEqual({ provider: "b", upstreamModel: "y" });
   });
 
   it("is nobody who is retired, and somebody deprecated only where there is no other", () => {
     const old = offer("old", { lifecycle: { state: "deprecated" } });
     const gone = offer("gone", { preference: 0, lifecycle: { state: "retired" } });
-    expect(selectOffer({ providers: [provider("a", [gone, old, offer("new")])] }, job).as).toBe("new");
-    expect(selectOffer({ providers: [provider("a", [gone, old])] }, job).as).toBe("old");
+    expect(selectOffer({ providers: [provider("a", [gone, old, offer("new")])] }, job).upstreamModel).toBe("new");
+    expect(selectOffer({ providers: [provider("a", [gone, old])] }, job).upstreamModel).toBe("old");
     expect(() => selectOffer({ providers: [provider("a", [gone])] }, job)).toThrow(
       expect.objectContaining({ code: "model_unavailable" }),
     );
@@ -43,7 +43,7 @@ describe("the first choice", () => {
 
   it("can take what is asked, or is not chosen", () => {
     const short = offer("short", { preference: 1, limits: { prompt: 3 } });
-    expect(selectOffer({ providers: [provider("a", [short, offer("long")])] }, job).as).toBe("long");
+    expect(selectOffer({ providers: [provider("a", [short, offer("long")])] }, job).upstreamModel).toBe("long");
   });
 });
 
@@ -55,14 +55,14 @@ describe("on request", () => {
   const providers = [provider("a", [dear, cheap, secret, other])];
 
   it("is the cheapest of those equal to the preferred; an unknown price is not cheap, and a rough substitute no equal", () => {
-    expect(selectOffer({ providers }, { ...job, routing: "cheapest" }).as).toBe("cheap");
+    expect(selectOffer({ providers }, { ...job, routing: "cheapest" }).upstreamModel).toBe("cheap");
     const large = { ...job, routing: "cheapest" as const, width: 4000, height: 4000 };
-    expect(selectOffer({ providers }, large).as).toBe("dear");
+    expect(selectOffer({ providers }, large).upstreamModel).toBe("dear");
   });
 
   it("is the fastest of those", () => {
-    expect(selectOffer({ providers }, { ...job, routing: "fastest" }).as).toBe("dear");
-    expect(selectOffer({ providers }, { ...job, routing: "preferred" }).as).toBe("dear");
+    expect(selectOffer({ providers }, { ...job, routing: "fastest" }).upstreamModel).toBe("dear");
+    expect(selectOffer({ providers }, { ...job, routing: "preferred" }).upstreamModel).toBe("dear");
   });
 });
 
@@ -72,10 +72,12 @@ describe("who may stand in", () => {
   const third = offer("third", { preference: 3, equivalence: "flux" });
   const alone = offer("alone", { preference: 4 });
   const services = { providers: [provider("a", [first, alone]), provider("b", [second, third])] };
-  const failoverNames = (as: string, asked = job) =>
-    listFailoverOffers(services, { provider: as === "alone" || as === "first" ? "a" : "b", as }, asked).map(
-      ({ offer: { as } }) => as,
-    );
+  const failoverNames = (upstreamModel: string, asked = job) =>
+    listFailoverOffers(
+      services,
+      { provider: upstreamModel === "alone" || upstreamModel === "first" ? "a" : "b", upstreamModel },
+      asked,
+    ).map(({ offer: { upstreamModel } }) => upstreamModel);
 
   it("is whoever is equal, in order, and never who stands alone", () => {
     expect(failoverNames("first")).toEqual(["second", "third"]);
@@ -90,8 +92,8 @@ describe("who may stand in", () => {
 
 it("a choice that has been switched off since is no longer to be had", () => {
   const providers = [provider("a", [offer("x")])];
-  expect(resolveOffer({ providers }, { provider: "a", as: "x" }, job).offer.as).toBe("x");
-  expect(() => resolveOffer({ providers }, { provider: "a", as: "y" }, job)).toThrow(
+  expect(resolveOffer({ providers }, { provider: "a", upstreamModel: "x" }, job).offer.upstreamModel).toBe("x");
+  expect(() => resolveOffer({ providers }, { provider: "a", upstreamModel: "y" }, job)).toThrow(
     expect.objectContaining({ code: "model_unavailable" }),
   );
 });

@@ -16,7 +16,7 @@ const LATENCY_ORDER: Latency[] = ["quick", "usual", "slow"];
 
 export const toSelectedOffer = ({ live, offer }: ResolvedOffer): SelectedOffer => ({
   provider: live.provider.id,
-  as: offer.as,
+  upstreamModel: offer.upstreamModel,
 });
 
 export function selectOffer(services: Dependencies, job: RoutableJob): SelectedOffer {
@@ -32,7 +32,7 @@ export function listFailoverOffers(services: Dependencies, selected: SelectedOff
   return rankOffers(services, job).filter(
     ({ live, offer }) =>
       offer.equivalence === equivalence &&
-      (live.provider.id !== selected.provider || offer.as !== selected.as) &&
+      (live.provider.id !== selected.provider || offer.upstreamModel !== selected.upstreamModel) &&
       (offer.limits?.count ?? Number.POSITIVE_INFINITY) >= (job.count ?? 1),
   );
 }
@@ -68,7 +68,7 @@ export function resolveOffer(
 ): ResolvedOffer {
   const live = services.providers.find(({ provider }) => provider.id === selected.provider);
   const offer = live?.provider.offers.find(
-    (each) => each.as === selected.as && each.task === job.task && each.model === job.model,
+    (each) => each.upstreamModel === selected.upstreamModel && each.task === job.task && each.model === job.model,
   );
   if (!live || !offer) throw new Fault("model_unavailable", { model: job.model });
   return { live, offer };

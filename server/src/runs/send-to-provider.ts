@@ -37,7 +37,7 @@ export async function sendToProvider(
   const { context, request: recordedRequest } = recordRequests(createProviderContext(services, live, id, offer));
   const { job } = adjustParameters(await withReadableAssets(services, work.job), offer);
   const submitting = live.provider.submit(job, offer, context).catch((thrown) => ({ thrown }));
-  const response = await (offer.blocksSeconds === undefined
+  const response = await (offer.synchronousSeconds === undefined
     ? submitting
     : withLeaseRenewal(services, claim, id, submitting));
   services.crashPoint("answer_read");
@@ -144,7 +144,7 @@ export async function findFailoverOffer(
   const others = listFailoverOffers(services, work.offer, work.job).map(toSelectedOffer);
   if (others.length === 0) return undefined;
   const tried = await listAttemptedOffers(services.db, id);
-  const isTried = ({ provider, as }: SelectedOffer) =>
-    tried.some((each) => each.provider === provider && each.upstream === as);
+  const isTried = ({ provider, upstreamModel }: SelectedOffer) =>
+    tried.some((each) => each.provider === provider && each.upstream === upstreamModel);
   return others.find((other) => !isTried(other) && services.circuitBreaker.openForSeconds(other) === 0);
 }

@@ -30,7 +30,7 @@ export async function stageInlineImages(services: Services, run: RunRef, parsed:
     );
     await services.storage.delete(storedFiles.map((file) => file.storage_key));
   };
-  let { input, given } = parsed;
+  let { input, provided } = parsed;
   try {
     for (const { path, value } of found) {
       const asset_id = deriveId(run.run_id, "given", ...path);
@@ -43,14 +43,14 @@ export async function stageInlineImages(services: Services, run: RunRef, parsed:
       await insertSourceAsset(services.db, run, file);
       files.push(file);
       input = replaceAt(input, path, storedAssetReference(asset_id));
-      given = replaceAt(given, path, storedAssetReference(asset_id));
+      provided = replaceAt(provided, path, storedAssetReference(asset_id));
     }
   } catch (thrown) {
     // A request that is refused for its last picture leaves none of the others behind.
     await undo().catch(() => {});
     throw thrown;
   }
-  return { parsed: { input, given }, files, discard: undo };
+  return { parsed: { input, provided }, files, discard: undo };
 }
 
 async function readInlineBytes(value: unknown): Promise<Uint8Array> {

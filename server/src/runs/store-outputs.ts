@@ -91,13 +91,13 @@ async function fetchOutputBytes(
 ): Promise<Uint8Array> {
   if ("bytes" in output) return output.bytes;
   const origins = live.provider.resultOrigins(live.env);
-  const allowOrigins = origins.filter((origin) => !origin.includes("*"));
+  const trustedOrigins = origins.filter((origin) => !origin.includes("*"));
   try {
     const { bytes } = await services.fetchBytes(output.url, {
       maxBytes: MAX_OUTPUT_BYTES,
       timeoutSeconds: FETCH_SECONDS,
-      allowOrigins,
-      within: origins,
+      trustedOrigins,
+      allowedOrigins: origins,
       headers: live.provider.resultHeaders?.(live.env) ?? {},
     });
     return bytes;

@@ -31,7 +31,7 @@ export async function submit(
     idempotency_key: attemptKey(attemptRef.run_id, attemptRef.request_index, attemptRef.attempt_number),
     provider: live.provider.id,
     model: request.job.model,
-    upstream: offer.as,
+    upstream: offer.upstreamModel,
     price: estimateAttemptCost(services, request.job, request.offer),
     wakeId: attempt.wakeupId,
     leaseSeconds: leaseSeconds(services),

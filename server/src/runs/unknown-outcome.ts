@@ -31,7 +31,7 @@ export async function resolveUnknownOutcome(
   if (!latest) throw new Fault("internal_error", {}, { cause: "the claimed attempt does not exist" });
   const attemptNumber = latest.attempt_number;
   // Ask the provider that got this attempt; the offer selected for the next attempt may be another one.
-  const originalRequest = { ...work, offer: { provider: latest.provider, as: latest.upstream ?? work.offer.as } };
+  const originalRequest = { ...work, offer: { provider: latest.provider, upstreamModel: latest.upstream ?? work.offer.upstreamModel } };
   if (latest.ticket) return adoptTicket(services, latest, latest.ticket as Ticket, originalRequest.offer);
   if (latest.is_final) throw new Fault(latest.fault!.code, latest.fault!.details);
   if (latest.state === "failed" || latest.state === "abandoned")
@@ -76,7 +76,7 @@ async function findJobAtProvider(
   latest: AttemptRow,
 ): Promise<SubmitResult> {
   const { live, offer } = resolveOffer(services, work.offer, work.job);
-  const lookup = await live.provider.find!(createProviderContext(services, live, latest)).then(
+  const lookup = await live.provider.findJob!(createProviderContext(services, live, latest)).then(
     (ticket) => ({ ticket }),
     (thrown) => ({ fault: toFault(thrown) }),
   );

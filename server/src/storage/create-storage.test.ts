@@ -2,12 +2,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createStorage, STORAGE_ENV } from "./create-storage.ts";
+import { createStorage, StorageEnv } from "./create-storage.ts";
 
 test("keeps bytes in a folder unless told otherwise", async () => {
-  expect(STORAGE_ENV.parse({})).toMatchObject({ STORAGE: "disk", STORAGE_DIR: ".gesso/storage" });
+  expect(StorageEnv.parse({})).toMatchObject({ STORAGE: "disk", STORAGE_DIR: ".gesso/storage" });
   const folder = await mkdtemp(join(tmpdir(), "gesso-open-"));
-  const storage = createStorage(STORAGE_ENV.parse({ STORAGE_DIR: folder }));
+  const storage = createStorage(StorageEnv.parse({ STORAGE_DIR: folder }));
   await storage.checkReady();
   expect(storage.ensureBucket).toBeUndefined();
   await rm(folder, { recursive: true });
@@ -15,18 +15,18 @@ test("keeps bytes in a folder unless told otherwise", async () => {
 
 test("refuses a bucket without its name or its keys", () => {
   const whole = { STORAGE: "s3", S3_BUCKET: "b", S3_ACCESS_KEY_ID: "k", S3_SECRET_ACCESS_KEY: "s" };
-  expect(createStorage(STORAGE_ENV.parse(whole)).ensureBucket).toBeTypeOf("function");
+  expect(createStorage(StorageEnv.parse(whole)).ensureBucket).toBeTypeOf("function");
   for (const name of ["S3_BUCKET", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"]) {
-    expect(() => createStorage(STORAGE_ENV.parse({ ...whole, [name]: undefined }))).toThrow("needs S3_BUCKET");
+    expect(() => createStorage(StorageEnv.parse({ ...whole, [name]: undefined }))).toThrow("needs S3_BUCKET");
   }
 });
 
 test("refuses settings that are not as they must be", () => {
   for (const wrong of [{ STORAGE: "tape" }, { S3_ENDPOINT: "ftp://x" }, { S3_FORCE_PATH_STYLE: "perhaps" }]) {
-    expect(STORAGE_ENV.safeParse(wrong).success).toBe(false);
+    expect(StorageEnv.safeParse(wrong).success).toBe(false);
   }
 });
 
 test("describes every setting", () => {
-  for (const field of Object.values(STORAGE_ENV.shape)) expect(field.description).toMatch(/\.$/);
+  for (const field of Object.values(StorageEnv.shape)) expect(field.description).toMatch(/\.$/);
 });

@@ -5,7 +5,7 @@ import { createDiskStorage } from "./disk-storage.ts";
 import type { ObjectStorage } from "./object-storage.ts";
 import { createS3Storage } from "./s3-storage.ts";
 
-export const STORAGE_ENV = z.object({
+export const StorageEnv = z.object({
   STORAGE: z
     .enum(["disk", "s3"])
     .default("disk")
@@ -29,7 +29,7 @@ export const STORAGE_ENV = z.object({
     .describe("Put the bucket in the path and not in the host name. True unless told, when S3_ENDPOINT is given."),
 });
 
-export type StorageEnv = z.infer<typeof STORAGE_ENV>;
+export type StorageEnv = z.infer<typeof StorageEnv>;
 
 /** `ensureBucket` is there when the storage is a bucket: only an explicit call ever makes one. */
 export const createStorage = (env: StorageEnv): ObjectStorage & { ensureBucket?: () => Promise<void> } => {

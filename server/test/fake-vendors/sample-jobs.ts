@@ -91,8 +91,8 @@ export function createSampleJob(offer: Offer, overrides: Partial<AssetJob> = {})
   const { task, model } = offer;
   const least = { ...TASKS[task](), ...(task === "image.generate" && MODELS[model]?.()) };
   const ways = JOB_VARIANTS.map((way) => ({ task, model, ...least, ...way() }));
-  const job = ways.find((each) => !offer.when || offer.when(each));
-  if (!job) throw new Error(`no job that ${offer.as} would take for ${task} with ${model} is known here`);
+  const job = ways.find((each) => !offer.supports || offer.supports(each));
+  if (!job) throw new Error(`no job that ${offer.upstreamModel} would take for ${task} with ${model} is known here`);
   return { ...fitToLimits(job, offer), ...overrides };
 }
 

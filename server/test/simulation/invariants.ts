@@ -66,7 +66,7 @@ function checkResult(model: RunModel, outcome: Extract<RunOutcome, { status: "co
   const finished = model.plan.filter(({ requestIndex }) => model.outputs.has(requestIndex));
   const expected = finished.map(({ requestIndex, job }) => {
     const { provider, files } = model.outputs.get(requestIndex)!;
-    return { job, offer: { provider, as: "model" }, files };
+    return { job, offer: { provider, upstreamModel: "model" }, files };
   });
   require(belongs, isSame(outcome.finishedRequests, expected), () => [outcome.finishedRequests, expected]);
   const expectedData = finished.map(({ requestIndex }) => model.outputs.get(requestIndex)!.data).findLast(Boolean);

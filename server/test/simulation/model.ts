@@ -54,7 +54,7 @@ export function createRunModel(jobs: readonly SimulatedJob[], clock: { now: numb
       const source = job.source === "earlier_job" && jobIndex > 0 ? { job: jobIndex - 1 } : { url: `u:${jobIndex}` };
       const images = job.source === "none" ? undefined : [source];
       return {
-        ...{ requestIndex, jobIndex, offer: { provider: "first", as: "model" } },
+        ...{ requestIndex, jobIndex, offer: { provider: "first", upstreamModel: "model" } },
         job: { task: "image.generate", model: "model", prompt: `${requestIndex}`, images } as PlannedRequest["job"],
       };
     }),

@@ -76,7 +76,7 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
         attempt.state = "failed";
         return {
           ...{ state: "retry", attemptNumber: attemptNumber + 1, delaySeconds: response === "busy" ? 2 : 0 },
-          ...(decisions.happens(2) && { offer: { provider: "second", as: "model" } }),
+          ...(decisions.happens(2) && { offer: { provider: "second", upstreamModel: "model" } }),
         };
       case "rejected":
         throw failAttempt(attempt, new Fault("provider_rejected_input"));
@@ -108,7 +108,7 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
   const resolveUnknownOutcome = (request: ResolvedRequest): Promise<SubmitResult> | SubmitResult => {
     const attempt = model.findLatestAttempt(request.requestIndex)!;
     const { attemptNumber, provider } = attempt;
-    const offer = { provider, as: "model" };
+    const offer = { provider, upstreamModel: "model" };
     if (attempt.state === "succeeded") return { ...produced(attempt), offer } as SubmitResult;
     if (attempt.ticket !== undefined) return { state: "running", attemptNumber, offer };
     if (attempt.finalFault) throw new Fault(attempt.finalFault.code);
@@ -156,7 +156,7 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
           const output = model.outputs.get(request.requestIndex);
           if (!output) return request;
           const { provider, ...result } = output;
-          return { ...request, earlierResult: { ...result, offer: { provider, as: "model" } } };
+          return { ...request, earlierResult: { ...result, offer: { provider, upstreamModel: "model" } } };
         }),
       };
     },
@@ -182,7 +182,7 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
       const key = attemptKeyOf(requestIndex, attemptNumber);
       if (decisions.happens(12)) return waitForSlot(attempt);
       if (!model.attempts.has(key) && decisions.happens(15))
-        return { state: "retry", attemptNumber, delaySeconds: 0, offer: { provider: "second", as: "model" } };
+        return { state: "retry", attemptNumber, delaySeconds: 0, offer: { provider: "second", upstreamModel: "model" } };
       const fenced = fenceAndRegister(wakeupId, requestIndex);
       if (fenced !== "held") return { state: fenced };
       if (model.attempts.has(key)) return resolveUnknownOutcome(request);

@@ -31,7 +31,7 @@ const serve = async (listener: RequestListener): Promise<string> => {
 };
 const through = (url: string, token = FETCHER_TEST_TOKEN) => createFetcherClient({ url, token, checkUrl: () => {} });
 const fetchFrom = (origin: string, options = {}) =>
-  fetcher.fetchBytes(origin, { ...limits, allowOrigins: [origin], ...options });
+  fetcher.fetchBytes(origin, { ...limits, trustedOrigins: [origin], ...options });
 
 beforeAll(async () => {
   running = await startFetcherOrThrow();
@@ -77,7 +77,7 @@ describe("its environment", () => {
 });
 
 describe("a caller of the fetcher", () => {
-  const order = (url: string) => JSON.stringify({ url, max_bytes: 1000, timeout_seconds: 5, allow_origins: [url] });
+  const order = (url: string) => JSON.stringify({ url, max_bytes: 1000, timeout_seconds: 5, trusted_origins: [url] });
   const ask = (init: RequestInit, path = "/fetch") => fetch(`${running.url}${path}`, { method: "POST", ...init });
 
   test("must show the token", async () => {
@@ -143,7 +143,7 @@ describe("a fetch", () => {
       response.write("first");
       finish = () => response.end("second");
     });
-    const body = JSON.stringify({ url: origin, max_bytes: 1000, timeout_seconds: 5, allow_origins: [origin] });
+    const body = JSON.stringify({ url: origin, max_bytes: 1000, timeout_seconds: 5, trusted_origins: [origin] });
     const headers = { authorization: `Bearer ${FETCHER_TEST_TOKEN}` };
     const reader = (await fetch(`${running.url}/fetch`, { method: "POST", headers, body })).body!.getReader();
     expect(Buffer.from((await reader.read()).value!).toString()).toBe("first");
@@ -160,7 +160,7 @@ describe("a fetch", () => {
       });
     });
     const leaving = new AbortController();
-    const body = JSON.stringify({ url: origin, max_bytes: 1000, timeout_seconds: 60, allow_origins: [origin] });
+    const body = JSON.stringify({ url: origin, max_bytes: 1000, timeout_seconds: 60, trusted_origins: [origin] });
     const headers = { authorization: `Bearer ${FETCHER_TEST_TOKEN}` };
     const answer = await fetch(`${running.url}/fetch`, { method: "POST", headers, body, signal: leaving.signal });
     expect(answer.status).toBe(200);
@@ -205,7 +205,7 @@ describe("a fetch", () => {
     const origin = await serve((_, response) => response.end("pixels"));
     for (let round = 0; round < 2; round++) {
       const near = await startFetcherOrThrow({}, socket);
-      const { bytes } = await through(near.url).fetchBytes(origin, { ...limits, allowOrigins: [origin] });
+      const { bytes } = await through(near.url).fetchBytes(origin, { ...limits, trustedOrigins: [origin] });
       expect(Buffer.from(bytes).toString()).toBe("pixels");
       await near.stop();
     }

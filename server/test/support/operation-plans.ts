@@ -26,7 +26,7 @@ const withStoredFiles = (value: unknown): unknown => {
 
 export function parseOperationInput(operation: Operation, raw: JsonObject, body: BodyKind = "json") {
   const parsed = parseInput(operation, raw, body);
-  return { input: withStoredFiles(parsed.input) as JsonObject, given: withStoredFiles(parsed.given) as JsonObject };
+  return { input: withStoredFiles(parsed.input) as JsonObject, given: withStoredFiles(parsed.provided) as JsonObject };
 }
 
 export function planOf(operation: Operation, raw: JsonObject, body: BodyKind = "json"): Job[] {
@@ -43,7 +43,7 @@ export function warningsOf(operation: Operation, raw: JsonObject, body: BodyKind
   return [
     ...(operation.unusedFields?.(input, given) ?? []),
     ...(operation.adjustments?.(input, given) ?? []).map(({ field }) => field),
-    ...(operation.notes?.(input, given) ?? []),
+    ...(operation.warnings?.(input, given) ?? []),
   ];
 }
 

@@ -16,7 +16,7 @@ export const EVENT_TYPES = [
 ] as const;
 
 /** A run in short: how it stands, and what it made. Neither prompts nor secrets. */
-const RunInShort = Run.pick({
+const RunSummary = Run.pick({
   run_id: true,
   status: true,
   live_status: true,
@@ -32,14 +32,14 @@ const RunInShort = Run.pick({
   updated_at: true,
   expires_at: true,
 }).extend({ error: ErrorBody.nullable().describe("Why the run failed; null otherwise") });
-export type RunInShort = z.infer<typeof RunInShort>;
+export type RunSummary = z.infer<typeof RunSummary>;
 
 export const Event = z
   .object({
     event_id: z.string().describe("Event ID. The same in event streams and in the `webhook-id` header"),
     type: z.string().describe("What has happened, such as run.completed"),
     timestamp: z.iso.datetime().describe("When it happened"),
-    data: RunInShort.partial().loose().describe("The run in short, for events of runs"),
+    data: RunSummary.partial().loose().describe("The run in short, for events of runs"),
   })
   .meta({ id: "Event" });
 export type Event = z.infer<typeof Event>;

@@ -12,7 +12,7 @@ const time = (says: string) => z.iso.datetime().describe(says);
 
 const Box = z.object({ x: z.int(), y: z.int(), width: z.int(), height: z.int() });
 
-const Output = z
+const RunOutput = z
   .object({
     asset_id: z.uuid(),
     url: z.url().describe("Stable URL of the file. No authentication needed"),
@@ -29,7 +29,7 @@ const Output = z
     fps: z.number().optional().describe("Frames per second, of a video"),
   })
   .meta({ id: "Output" });
-export type Output = z.infer<typeof Output>;
+export type RunOutput = z.infer<typeof RunOutput>;
 
 export const ErrorBody = z
   .object({
@@ -65,7 +65,7 @@ export const Run = z
     image_url: z.url().nullable().describe("The image; null until the run has completed"),
     image_urls: z.array(z.url()).describe("All images of the run"),
     video_url: z.url().nullable().describe("The video, for runs that make one"),
-    outputs: z.array(Output).describe("Every file the run made"),
+    outputs: z.array(RunOutput).describe("Every file the run made"),
     result: z.record(z.string(), z.unknown()).nullable().describe("Result that is not a file, such as a description"),
     inputs: z.record(z.string(), z.unknown()).describe("What was asked, with defaults filled in and secrets left out"),
     live_status: z.enum(["pending", "processing", "completed", "failed", "canceled"]).nullable(),

@@ -53,7 +53,7 @@ export const generateCharacter = defineOperation({
   parent: (asked) => asked.character_reference_run_id,
   unusedFields: (asked) => (asked.mask && !asked.image ? ["mask"] : []),
   adjustments: (asked, given) => (asked.mask && asked.image ? aspectRatioIgnored(given) : []),
-  notes: (asked) =>
+  warnings: (asked) =>
     referenceOf(asked) ? [] : ["No character reference was given: this is a generation like any other."],
   plan: (asked, given) => {
     const reference = referenceOf(asked);
@@ -73,5 +73,5 @@ export const generateCharacter = defineOperation({
     });
   },
   renderResponse: asEnvelope,
-  refusal: (fault) => ({ success: false, ...fault }),
+  renderError: (fault) => ({ success: false, ...fault }),
 });

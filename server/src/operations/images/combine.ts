@@ -39,13 +39,13 @@ export const combineImages = defineOperation({
   },
   adjustments: (asked, given) => [
     ...(asked.output_format === "jpeg" && given.background === "transparent"
-      ? [{ field: "background", says: "background is white: a JPEG has no transparency." }]
+      ? [{ field: "background", message: "background is white: a JPEG has no transparency." }]
       : []),
     ...(asked.mode !== "overlay" && given.opacity !== undefined
-      ? [{ field: "opacity", says: "opacity is used in overlay only." }]
+      ? [{ field: "opacity", message: "opacity is used in overlay only." }]
       : []),
     ...(asked.mode === "overlay" && given.gap !== undefined
-      ? [{ field: "gap", says: "gap is not used in overlay." }]
+      ? [{ field: "gap", message: "gap is not used in overlay." }]
       : []),
   ],
   plan: ({ images, mode, gap, background, opacity, output_format }) => [

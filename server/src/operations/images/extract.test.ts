@@ -7,11 +7,11 @@ import {
   resolveParent,
   URL_A,
 } from "../../../test/support/operation-plans.ts";
-import type { Output, Run } from "../../kit/schemas/run.ts";
+import type { Run, RunOutput } from "../../kit/schemas/run.ts";
 import { extractObjects as extract } from "./extract.ts";
 
 const file = (asset_id: string, about: object = {}) =>
-  ({ asset_id, url: `https://example.com/${asset_id}`, ...about }) as Output;
+  ({ asset_id, url: `https://example.com/${asset_id}`, ...about }) as RunOutput;
 const box = { x: 1, y: 2, width: 3, height: 4 };
 
 describe("an extraction", () => {

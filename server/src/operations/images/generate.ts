@@ -110,9 +110,14 @@ export const generateImage = defineOperation({
     if (isInpainting(used)) return aspectRatioIgnored(given);
     const ratio = used.aspect_ratio && nearestAspectRatio(asked.model_type, used.aspect_ratio);
     return [
-      ...(used.mask_url ? [{ field: "mask_url", says: "mask_url is not used without an image to repaint." }] : []),
+      ...(used.mask_url ? [{ field: "mask_url", message: "mask_url is not used without an image to repaint." }] : []),
       ...(ratio !== used.aspect_ratio
-        ? [{ field: "aspect_ratio", says: `aspect_ratio was adapted to ${ratio}, the nearest that this model makes.` }]
+        ? [
+            {
+              field: "aspect_ratio",
+              message: `aspect_ratio was adapted to ${ratio}, the nearest that this model makes.`,
+            },
+          ]
         : []),
     ];
   },

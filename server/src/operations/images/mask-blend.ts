@@ -13,4 +13,4 @@ export function planWithinMask(job: Job): Job[] {
 export const aspectRatioIgnored = (given: JsonObject): ParameterAdjustment[] =>
   given.aspect_ratio === undefined
     ? []
-    : [{ field: "aspect_ratio", says: "aspect_ratio is not used with a mask: the image keeps its shape." }];
+    : [{ field: "aspect_ratio", message: "aspect_ratio is not used with a mask: the image keeps its shape." }];

@@ -24,7 +24,7 @@ export const maskImage = defineOperation({
     prompt: "a green plant",
   },
 
-  answers: "image",
+  responseKind: "image",
   plan: (asked) =>
     planWithinMask({
       ...(asked.prompt

@@ -44,7 +44,7 @@ export const generateFromReferences = defineOperation({
     ...asked,
     images: asked.images.map((image) => ({ ...image, tag: image.tag.replace(/^@/, "") })),
   }),
-  notes: (_, given) =>
+  warnings: (_, given) =>
     ((given.images ?? []) as JsonObject[]).flatMap(({ tag }) =>
       String(tag).startsWith("@") ? [`The tag ${tag} was read as ${String(tag).slice(1)}.`] : [],
     ),
@@ -63,5 +63,5 @@ export const generateFromReferences = defineOperation({
     ];
   },
   renderResponse: asEnvelope,
-  refusal: (fault) => ({ success: false, ...fault }),
+  renderError: (fault) => ({ success: false, ...fault }),
 });

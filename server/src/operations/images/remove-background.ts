@@ -23,7 +23,7 @@ export const removeBackground = defineOperation({
   output: Run,
   example: { imageUrl: "https://example.com/portrait.png" },
 
-  answers: "image",
+  responseKind: "image",
   parent: (asked) => asked.run_id,
   plan: (asked) => [
     {

@@ -24,7 +24,7 @@ export const segmentImage = defineOperation({
   output: Run,
   example: { prompt: "the red circle", imageUrl: "https://example.com/shapes.png" },
 
-  answers: "image",
+  responseKind: "image",
   parent: (asked) => asked.run_id,
   plan: (asked) => [
     {

@@ -21,5 +21,5 @@ export const uploadImage = defineOperation({
 
   // An upload has ended when it is answered: there is nothing to wait for.
   respond: async ({ file: image, sync: _sync, ...notes }, ask) => asUpload(await ask.upload(image, notes)),
-  refusal: (fault) => ({ success: false, ...fault }),
+  renderError: (fault) => ({ success: false, ...fault }),
 });

@@ -10,7 +10,7 @@ export const translateWorkflowType = (raw: JsonObject): JsonObject =>
   raw.model_type === undefined && meant(raw) ? { ...raw, model_type: meant(raw) } : raw;
 
 export const workflowTypeRule: FieldRule = {
-  says: "workflow_type, which is deprecated, must not contradict model_type.",
+  description: "workflow_type, which is deprecated, must not contradict model_type.",
   check: (input) =>
     meant(input) === undefined || meant(input) === input.model_type
       ? []

@@ -40,7 +40,7 @@ describe("a video", () => {
       aspect_ratio: "16:9",
     });
     const fault = { message: "No.", code: "validation_error", details: { a: 1 } } as const;
-    expect(video.refusal!(fault)).toEqual({ ...fault, status: "failed", error: fault });
+    expect(video.renderError!(fault)).toEqual({ ...fault, status: "failed", error: fault });
   });
 
   it.each<[object, string[]]>([

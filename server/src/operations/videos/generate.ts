@@ -45,7 +45,7 @@ export const generateVideo = defineOperation({
     },
   ],
   renderResponse: (run) => ({ ...run, input: run.inputs }),
-  refusal: ({ message, code, details }) => ({
+  renderError: ({ message, code, details }) => ({
     message,
     code,
     details,

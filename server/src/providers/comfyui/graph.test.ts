@@ -54,7 +54,7 @@ describe.each(graphNames)("the graph %s", (name) => {
 });
 
 it("has a graph for every offer", () => {
-  expect(graphNames.sort()).toEqual([...new Set(comfyuiOffers.map(({ as }) => as))].sort());
+  expect(graphNames.sort()).toEqual([...new Set(comfyuiOffers.map(({ upstreamModel }) => upstreamModel))].sort());
 });
 
 describe("filling", () => {

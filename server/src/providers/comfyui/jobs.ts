@@ -4,8 +4,8 @@ import { z } from "zod";
 import { readProviderFailure } from "../call-provider.ts";
 import { type ComfyuiContext, ComfyuiQueue, callComfyui } from "./pool.ts";
 
-const File = z.object({ filename: z.string(), subfolder: z.string().default(""), type: z.string() });
-export type File = z.output<typeof File>;
+const ComfyuiFile = z.object({ filename: z.string(), subfolder: z.string().default(""), type: z.string() });
+export type ComfyuiFile = z.output<typeof ComfyuiFile>;
 const Outputs = z.record(z.string(), z.record(z.string(), z.unknown()));
 
 const ExecutionError = z.object({
@@ -30,7 +30,7 @@ const History = z.record(z.string(), Done);
 
 export type ComfyuiJobState =
   | { state: "running" }
-  | { state: "done"; files: File[] }
+  | { state: "done"; files: ComfyuiFile[] }
   | { state: "failed"; error: ExecutionError }
   | { state: "canceled" };
 
@@ -77,11 +77,11 @@ async function placeOf(context: ComfyuiContext, server: string, id: string) {
 }
 
 /** Saved results only: previews lie among the outputs too, under another type. */
-const filesOf = (outputs: z.output<typeof Outputs>): File[] =>
+const filesOf = (outputs: z.output<typeof Outputs>): ComfyuiFile[] =>
   Object.values(outputs).flatMap((kinds) =>
     Object.values(kinds).flatMap((items) =>
       (Array.isArray(items) ? items : [])
-        .flatMap((item) => File.safeParse(item).data ?? [])
+        .flatMap((item) => ComfyuiFile.safeParse(item).data ?? [])
         .filter(({ type }) => type === "output"),
     ),
   );

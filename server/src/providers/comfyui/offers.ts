@@ -8,7 +8,7 @@ const SIDES = { least: 64, most: 2048, step: 16 };
 /** More pictures in one graph than this would not fit into the memory of usual cards. */
 const BATCH = 4;
 
-const offer = (about: Pick<Offer, "task" | "model" | "as"> & Partial<Offer>): Offer => ({
+const offer = (about: Pick<Offer, "task" | "model" | "upstreamModel"> & Partial<Offer>): Offer => ({
   recovery: "find",
   price: 0,
   latency: "usual",
@@ -19,16 +19,16 @@ const isOwnModel = ({ options = {} }: { options?: Record<string, unknown> | unde
   (options.deployment_id ?? options.model_id) !== undefined;
 
 /** FLUX is had in many places. A LoRA that lies on our own servers is at home here, so with one they come earlier. */
-const flux = (as: string, { hasImages, hasLora }: { hasImages: boolean; hasLora: boolean }): Offer =>
+const flux = (upstreamModel: string, { hasImages, hasLora }: { hasImages: boolean; hasLora: boolean }): Offer =>
   offer({
     task: "image.generate",
     model: "flux-dev",
-    as,
+    upstreamModel,
     preference: hasLora ? 50 : 60,
     equivalence: "flux-dev",
     limits: { sides: SIDES, count: BATCH, images: hasImages ? 1 : 0, mask: false },
-    takes: [...SAMPLING, ...OWN_MODEL, "upscale_factor"],
-    when: (job) => (job.images?.length ?? 0) > 0 === hasImages && isOwnModel(job) === hasLora,
+    supportedOptions: [...SAMPLING, ...OWN_MODEL, "upscale_factor"],
+    supports: (job) => (job.images?.length ?? 0) > 0 === hasImages && isOwnModel(job) === hasLora,
   });
 
 export const comfyuiOffers: Offer[] = [
@@ -39,20 +39,20 @@ export const comfyuiOffers: Offer[] = [
   offer({
     task: "image.generate",
     model: "wan-image-2.1",
-    as: "wan-image-2.1",
+    upstreamModel: "wan-image-2.1",
     preference: 40,
     limits: { sides: SIDES, count: BATCH, images: 0, mask: false },
-    takes: [...SAMPLING, ...OWN_MODEL],
+    supportedOptions: [...SAMPLING, ...OWN_MODEL],
   }),
   offer({
     task: "image.generate",
     model: "wan-image-2.2",
-    as: "wan-image-2.2",
+    upstreamModel: "wan-image-2.2",
     preference: 40,
     equivalence: "wan-2.2",
     limits: { sides: SIDES, count: BATCH, images: 0, mask: false },
     // Callers must name a model of theirs here; its two halves are what is loaded.
-    takes: [
+    supportedOptions: [
       ...SAMPLING,
       ...["model_id", "deployment_id"],
       ...["lora_high_name", "lora_high_strength", "lora_low_name", "lora_low_strength"],
@@ -61,19 +61,19 @@ export const comfyuiOffers: Offer[] = [
   offer({
     task: "image.generate",
     model: "qwen-image-edit",
-    as: "qwen-image-edit",
+    upstreamModel: "qwen-image-edit",
     preference: 40,
     equivalence: "qwen-image-edit",
     limits: { sides: SIDES, count: BATCH, images: 1, mask: false },
-    takes: [...SAMPLING, "lora_1", "strength_model"],
+    supportedOptions: [...SAMPLING, "lora_1", "strength_model"],
   }),
   offer({
     task: "video.generate",
     model: "video-default",
-    as: "wan-video-2.2",
+    upstreamModel: "wan-video-2.2",
     preference: 60,
     latency: "slow",
     limits: { duration: { least: 1, most: 5 }, images: 1, count: 1 },
-    takes: ["duration", "fps", "cfg_scale"],
+    supportedOptions: ["duration", "fps", "cfg_scale"],
   }),
 ];

@@ -31,8 +31,8 @@ let number = 0;
 type More = Partial<ProviderContext<unknown>> & { settings?: Record<string, string> };
 const at = ({ settings, ...rest }: More = {}) =>
   createFakeProviderContext({ ...poolEnv(boxes), ...settings }, comfyui, { key: `pool.0.${++number}`, ...rest });
-const submit = async (as: string, context = at(), overrides: Partial<Job<Asset>> = {}): Promise<Ticket> => {
-  const offer = comfyui.offers.find((each) => each.as === as)!;
+const submit = async (upstreamModel: string, context = at(), overrides: Partial<Job<Asset>> = {}): Promise<Ticket> => {
+  const offer = comfyui.offers.find((each) => each.upstreamModel === upstreamModel)!;
   const progress = await comfyui.submit(
     createSampleJob(offer, { width: 64, height: 64, ...overrides }),
     offer,
@@ -65,11 +65,11 @@ describe("a job goes", () => {
 
   it.each([["flux-dev"], ["wan-image-2.2"]])(
     "to whoever did such a job of %s last, where they are equally busy",
-    async (as) => {
-      const first = await submit(as);
+    async (upstreamModel) => {
+      const first = await submit(upstreamModel);
       await ended(first, at());
       for (let n = 0; n < 5; n++) {
-        const next = await submit(as);
+        const next = await submit(upstreamModel);
         await ended(next, at());
         expect(next.server).toBe(first.server);
       }
@@ -130,7 +130,7 @@ describe("a job whose answer was lost", () => {
     for (const { switches } of boxes) switches.drop = { times: 1, when: "after" };
     const context = at();
     expect(await kindOf(submit("flux-dev", context))).toBe("doubt");
-    const ticket = await comfyui.find!(context);
+    const ticket = await comfyui.findJob!(context);
     expect(boxes[serverOf(ticket!)]!.ledger).toHaveLength(1);
     await ended(ticket!, context);
     expect(jobsOn().reduce((sum, each) => sum + each)).toBe(1);
@@ -138,11 +138,11 @@ describe("a job whose answer was lost", () => {
 
   it("is not known to be absent while a server is silent", async () => {
     const context = at();
-    expect(await comfyui.find!(context)).toBeUndefined();
+    expect(await comfyui.findJob!(context)).toBeUndefined();
     await boxes[1]!.stopListening();
-    expect(await kindOf(comfyui.find!(context))).toBe("unsent");
+    expect(await kindOf(comfyui.findJob!(context))).toBe("unsent");
     await boxes[1]!.startListening();
-    expect(await comfyui.find!(context)).toBeUndefined();
+    expect(await comfyui.findJob!(context)).toBeUndefined();
   });
 
   it("is found although another server is silent", async () => {
@@ -151,7 +151,7 @@ describe("a job whose answer was lost", () => {
     await kindOf(submit("flux-dev", context));
     const taker = boxes.findIndex(({ ledger }) => ledger.length > 0);
     await boxes[(taker + 1) % 3]!.stopListening();
-    expect(serverOf((await comfyui.find!(context))!)).toBe(taker);
+    expect(serverOf((await comfyui.findJob!(context))!)).toBe(taker);
   });
 });
 
@@ -230,7 +230,7 @@ it("examines all servers, and misses only what none of them can do", async () =>
     { lacks: ["wan2.2_vae.safetensors"] },
   );
   await boxes[2]!.stopListening();
-  const { says, missing } = await comfyui.probe!(comfyui.offers, at());
+  const { message: says, missing } = await comfyui.probe!(comfyui.offers, at());
   expect(missing).toEqual(["flux-dev", "flux-dev-lora", "flux-dev-image", "flux-dev-image-lora"]);
   expect(says).toContain("2 of 3 servers answer");
   for (const box of boxes) await box.stopListening();

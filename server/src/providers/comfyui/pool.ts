@@ -7,7 +7,7 @@ import { modelsIn } from "./graph.ts";
 
 const ADDRESS = "https?://[^,\\s]+";
 
-export const Env = z.object({
+export const ComfyuiEnv = z.object({
   COMFYUI_URLS: z
     .string()
     .regex(new RegExp(`^${ADDRESS}(\\s*,\\s*${ADDRESS})*$`))
@@ -19,7 +19,7 @@ export const Env = z.object({
     .describe("Base models that your servers have under other names, as `ours=yours`, separated by commas"),
   COMFYUI_GRAPHS: z.string().optional().describe("Folder with graphs of your own; one with a name of ours replaces it"),
 });
-export type ComfyuiEnv = z.output<typeof Env>;
+export type ComfyuiEnv = z.output<typeof ComfyuiEnv>;
 export type ComfyuiContext = ProviderContext<ComfyuiEnv>;
 
 /** Every job is sent in this name, so that one line to a server carries the news of all of ours. */
@@ -47,7 +47,7 @@ export const callComfyui = <Reply>(context: ComfyuiContext, server: string, { pa
     origin: server,
     url: `${server}${path}`,
     headers: credentials(context.env),
-    isFree: true,
+    hasNoSideEffects: true,
     ...question,
   });
 

@@ -13,14 +13,17 @@ type NodeInfo = z.output<typeof Info>[string];
 type Seen = { server: string; version: string; lacks: Map<string, string[]> };
 
 export async function probeServers(offers: Offer[], context: ComfyuiContext): Promise<ProviderProbe> {
-  const names = [...new Set(offers.map(({ as }) => as))];
+  const names = [...new Set(offers.map(({ upstreamModel }) => upstreamModel))];
   const graphs = new Map(await Promise.all(names.map(async (name) => [name, await readable(name, context)] as const)));
   const servers = serversOf(context.env);
   const answers = await Promise.allSettled(servers.map((server) => lookOver(context, server, graphs)));
   const seen = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
   const silent = answers.find((answer) => answer.status === "rejected");
   if (seen.length === 0) throw silent!.reason;
-  return { says: inWords(servers, seen), missing: names.filter((name) => seen.every(({ lacks }) => lacks.has(name))) };
+  return {
+    message: inWords(servers, seen),
+    missing: names.filter((name) => seen.every(({ lacks }) => lacks.has(name))),
+  };
 }
 
 /** Words instead of a graph where the operator's own file is no graph. */

@@ -29,8 +29,8 @@ const watch = (more = {}) =>
   comfyui.watch!(comfyui.env.parse(settings(more)), (news) => void heard.push(news), line.signal);
 const lines = () => boxes.reduce((sum, box) => sum + box.lines(), 0);
 let number = 0;
-const submit = async (as: string, more = {}): Promise<Ticket> => {
-  const offer = comfyui.offers.find((each) => each.as === as)!;
+const submit = async (upstreamModel: string, more = {}): Promise<Ticket> => {
+  const offer = comfyui.offers.find((each) => each.upstreamModel === upstreamModel)!;
   const context = createFakeProviderContext(settings(more), comfyui, { key: `watch.0.${++number}` });
   const progress = await comfyui.submit(createSampleJob(offer, { width: 64, height: 64 }), offer, context);
   return (progress as { ticket: Ticket }).ticket;

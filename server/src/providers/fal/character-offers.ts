@@ -48,26 +48,26 @@ const SAME = { ...CHARACTER, equivalence: "ideogram-character" } as const;
 const characters = [
   falOffer({
     ...SAME,
-    as: "fal-ai/ideogram/character",
+    upstreamModel: "fal-ai/ideogram/character",
     limits: { count: 8, images: 1, mask: false },
-    takes: [...TUNING, ...STYLE],
-    when: ({ images = [] }) => images.length === 1,
+    supportedOptions: [...TUNING, ...STYLE],
+    supports: ({ images = [] }) => images.length === 1,
     body: (job) => ({ ...drawn(job), ...styled(job), ...known(job) }),
   }),
   falOffer({
     ...SAME,
-    as: "fal-ai/ideogram/character/remix",
+    upstreamModel: "fal-ai/ideogram/character/remix",
     limits: { count: 8, images: 2, mask: false },
-    takes: [...TUNING, ...STYLE],
-    when: ({ images = [], mask }) => images.length === 2 && mask === undefined,
+    supportedOptions: [...TUNING, ...STYLE],
+    supports: ({ images = [], mask }) => images.length === 2 && mask === undefined,
     body: (job) => ({ ...drawn(job), ...styled(job), ...known(job), image_url: deferredImage(job.images?.[1]) }),
   }),
   falOffer({
     ...SAME,
-    as: "fal-ai/ideogram/character/edit",
+    upstreamModel: "fal-ai/ideogram/character/edit",
     limits: { count: 8, images: 2, mask: true },
-    takes: TUNING,
-    when: ({ images = [], mask }) => images.length === 2 && mask !== undefined,
+    supportedOptions: TUNING,
+    supports: ({ images = [], mask }) => images.length === 2 && mask !== undefined,
     body: (job) => ({
       ...drawn(job),
       ...known(job),
@@ -77,10 +77,10 @@ const characters = [
   }),
   falOffer({
     ...CHARACTER,
-    as: "fal-ai/ideogram/v3",
+    upstreamModel: "fal-ai/ideogram/v3",
     limits: { count: 8, mask: false },
-    takes: [...TUNING, ...STYLE],
-    when: hasNoImages,
+    supportedOptions: [...TUNING, ...STYLE],
+    supports: hasNoImages,
     body: (job) => {
       const { style, image_size } = styled(job);
       // Without a character there is no style by the name of fiction.
@@ -111,18 +111,18 @@ const REFERENCE = { task: "image.reference", model: "reference-default", prefere
 const references = [
   falOffer({
     ...REFERENCE,
-    as: "fal-ai/nano-banana-2/edit",
+    upstreamModel: "fal-ai/nano-banana-2/edit",
     limits: { ratios: NANO_RATIOS, count: 4, images: 14, mask: false },
-    takes: ["tags", "resolution"],
-    when: hasImages,
+    supportedOptions: ["tags", "resolution"],
+    supports: hasImages,
     body: (job) => ({ ...referenced(job), image_urls: deferredImages(job.images) }),
   }),
   falOffer({
     ...REFERENCE,
-    as: "fal-ai/nano-banana-2",
+    upstreamModel: "fal-ai/nano-banana-2",
     limits: { ratios: NANO_RATIOS, count: 4, mask: false },
-    takes: ["resolution"],
-    when: hasNoImages,
+    supportedOptions: ["resolution"],
+    supports: hasNoImages,
     body: referenced,
   }),
 ];

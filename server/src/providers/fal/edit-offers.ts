@@ -13,17 +13,17 @@ import {
 } from "./generate-offers.ts";
 
 const edit = "image.edit";
-const isMasked: Offer["when"] = ({ mask }) => mask !== undefined;
-const isUnmasked: Offer["when"] = ({ mask }) => mask === undefined;
+const isMasked: Offer["supports"] = ({ mask }) => mask !== undefined;
+const isUnmasked: Offer["supports"] = ({ mask }) => mask === undefined;
 
 const kontextEdit = (model: string) =>
   ({
     task: edit,
     model,
-    as: "fal-ai/flux-pro/kontext/max",
+    upstreamModel: "fal-ai/flux-pro/kontext/max",
     limits: { ratios: FAL_KONTEXT_RATIOS, count: 4, images: 1, mask: false },
-    takes: ["guidance"],
-    when: isUnmasked,
+    supportedOptions: ["guidance"],
+    supports: isUnmasked,
     body: (job: Job<Asset>) => ({ ...falKontextBody(job), image_url: deferredImage(job.images?.[0]) }),
   }) as const;
 
@@ -31,11 +31,11 @@ const nanoEdit = (model: string) =>
   ({
     task: edit,
     model,
-    as: "fal-ai/nano-banana-2/edit",
+    upstreamModel: "fal-ai/nano-banana-2/edit",
     preference: 50,
     equivalence: "nano-banana",
     price: 0.08,
-    takes: [],
+    supportedOptions: [],
   }) as const;
 
 /** The model has no field for a mask, but understands one that it is shown. */
@@ -46,12 +46,12 @@ const edits = [
   falOffer({
     task: edit,
     model: "vendora",
-    as: "fal-ai/gpt-image-1.5/edit",
+    upstreamModel: "fal-ai/gpt-image-1.5/edit",
     preference: 50,
     equivalence: "gpt-image",
     price: 0.133,
     limits: { sizes: GPT_SIZES, count: 4, mask: true },
-    takes: [],
+    supportedOptions: [],
     body: (job) => ({
       ...falGptImageBody(job),
       image_urls: deferredImages(maskedFirst(job)),
@@ -75,12 +75,12 @@ const edits = [
   falOffer({
     task: edit,
     model: "edit-default",
-    as: "fal-ai/flux-pro/v1/fill",
+    upstreamModel: "fal-ai/flux-pro/v1/fill",
     preference: 40,
     equivalence: "mask-fill",
     limits: { count: 4, images: 1, mask: true },
-    takes: [],
-    when: isMasked,
+    supportedOptions: [],
+    supports: isMasked,
     body: (job) => ({
       ...commonFields(job),
       image_url: deferredImage(job.images?.[0]),
@@ -102,11 +102,11 @@ const removedWords = (job: Job<Asset>) =>
 const removals = [
   falOffer({
     ...REMOVE,
-    as: "fal-ai/object-removal",
+    upstreamModel: "fal-ai/object-removal",
     preference: 40,
     limits: { count: 1, images: 1, mask: false },
-    takes: ["remove_shadow", "multiple"],
-    when: isUnmasked,
+    supportedOptions: ["remove_shadow", "multiple"],
+    supports: isUnmasked,
     body: (job) => ({
       image_url: deferredImage(job.images?.[0]),
       prompt: removedWords(job),
@@ -115,44 +115,44 @@ const removals = [
   }),
   falOffer({
     ...REMOVE,
-    as: "fal-ai/flux-pro/v1/erase",
+    upstreamModel: "fal-ai/flux-pro/v1/erase",
     preference: 40,
     price: 0.03,
     per: "megapixel",
     limits: { count: 1, images: 1, mask: true },
-    takes: [],
-    when: isMasked,
+    supportedOptions: [],
+    supports: isMasked,
     body: (job) => ({ image_url: deferredImage(job.images?.[0]), mask_url: deferredImage(job.mask) }),
   }),
   falOffer({
     ...REMOVE,
-    as: "fal-ai/bria/eraser",
+    upstreamModel: "fal-ai/bria/eraser",
     preference: 50,
     limits: { count: 1, images: 1, mask: true },
-    takes: [],
-    when: isMasked,
+    supportedOptions: [],
+    supports: isMasked,
     body: (job) => ({ image_url: deferredImage(job.images?.[0]), mask_url: deferredImage(job.mask) }),
   }),
 ];
 
-const FRAME_TAKES = ["grid_position_x", "grid_position_y", "x_start", "x_end", "y_start", "y_end"];
+const FRAME_OPTIONS = ["grid_position_x", "grid_position_y", "x_start", "x_end", "y_start", "y_end"];
 const frames = [
   ["photon-1", "fal-ai/luma-photon/reframe"],
   ["photon-flash-1", "fal-ai/luma-photon/flash/reframe"],
-].map(([model = "", as = ""]) =>
+].map(([model = "", upstreamModel = ""]) =>
   falOffer({
     task: "image.reframe",
     model,
-    as,
+    upstreamModel,
     preference: 40,
     equivalence: model,
     limits: { ratios: ["1:1", "16:9", "9:16", "4:3", "3:4", "21:9", "9:21"], count: 1, images: 1, mask: false },
-    takes: FRAME_TAKES,
+    supportedOptions: FRAME_OPTIONS,
     body: (job) => ({
       image_url: deferredImage(job.images?.[0]),
       aspect_ratio: job.aspect_ratio,
       prompt: job.prompt,
-      ...Object.fromEntries(FRAME_TAKES.map((name) => [name, option(job, name)])),
+      ...Object.fromEntries(FRAME_OPTIONS.map((name) => [name, option(job, name)])),
     }),
   }),
 );

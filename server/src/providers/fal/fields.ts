@@ -11,7 +11,7 @@ type Row = Omit<Offer, "recovery" | "price"> & { price?: number; body(job: Job<A
 /** fal has no key of ours and no list to look in: a submission that was lost is known only by its callback. */
 export const falOffer = (offer: Row): Offer => ({ recovery: "none", price: null, ...offer });
 
-type Asked = Parameters<NonNullable<Offer["when"]>>[0];
+type Asked = Parameters<NonNullable<Offer["supports"]>>[0];
 const pictureCount = ({ images = [] }: Asked) => images.length;
 
 export const hasImages = (job: Asked) => pictureCount(job) > 0;

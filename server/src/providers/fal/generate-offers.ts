@@ -26,9 +26,9 @@ export const NANO_RATIOS = [
 const IMAGEN_RATIOS = ["1:1", "16:9", "9:16", "4:3", "3:4"];
 
 const hasModel = hasOption("model_id");
-const isPlain: Offer["when"] = (job) => !hasModel(job);
+const isPlain: Offer["supports"] = (job) => !hasModel(job);
 
-const FLUX_TAKES = ["guidance", "steps"];
+const FLUX_OPTIONS = ["guidance", "steps"];
 const flux = (job: Job<Asset>) => ({
   ...commonFields(job),
   guidance_scale: option(job, "guidance"),
@@ -43,43 +43,43 @@ const fluxLora = (job: Job<Asset>) => ({
   ),
 });
 const FLUX = { task, model: "flux-dev", preference: 40, equivalence: "flux-dev", per: "megapixel" } as const;
-const LORA_TAKES = [...FLUX_TAKES, "model_id", "strength_model", "model_weight"];
+const LORA_OPTIONS = [...FLUX_OPTIONS, "model_id", "strength_model", "model_weight"];
 
 const fluxOffers = [
   falOffer({
     ...FLUX,
-    as: "fal-ai/flux/dev",
+    upstreamModel: "fal-ai/flux/dev",
     price: 0.025,
     limits: { sides: SIDES, count: 4, mask: false },
     latency: "quick",
-    takes: FLUX_TAKES,
-    when: (job) => hasNoImages(job) && isPlain(job),
+    supportedOptions: FLUX_OPTIONS,
+    supports: (job) => hasNoImages(job) && isPlain(job),
     body: (job) => ({ ...flux(job), image_size: imageSize(job) }),
   }),
   falOffer({
     ...FLUX,
-    as: "fal-ai/flux/dev/image-to-image",
+    upstreamModel: "fal-ai/flux/dev/image-to-image",
     limits: { sides: SIDES, count: 4, images: 1, mask: false },
     latency: "quick",
-    takes: FLUX_TAKES,
-    when: (job) => hasImages(job) && isPlain(job),
+    supportedOptions: FLUX_OPTIONS,
+    supports: (job) => hasImages(job) && isPlain(job),
     body: (job) => ({ ...flux(job), image_url: deferredImage(resizeToJob(job.images?.[0], job)) }),
   }),
   falOffer({
     ...FLUX,
-    as: "fal-ai/flux-lora",
+    upstreamModel: "fal-ai/flux-lora",
     price: 0.035,
     limits: { sides: SIDES, count: 4, mask: false },
-    takes: LORA_TAKES,
-    when: (job) => hasNoImages(job) && hasModel(job),
+    supportedOptions: LORA_OPTIONS,
+    supports: (job) => hasNoImages(job) && hasModel(job),
     body: fluxLora,
   }),
   falOffer({
     ...FLUX,
-    as: "fal-ai/flux-lora/image-to-image",
+    upstreamModel: "fal-ai/flux-lora/image-to-image",
     limits: { sides: SIDES, count: 4, images: 1, mask: false },
-    takes: LORA_TAKES,
-    when: (job) => hasImages(job) && hasModel(job),
+    supportedOptions: LORA_OPTIONS,
+    supports: (job) => hasImages(job) && hasModel(job),
     body: (job) => ({ ...fluxLora(job), image_url: deferredImage(job.images?.[0]) }),
   }),
 ];
@@ -89,35 +89,35 @@ export const falKontextBody = (job: Job<Asset>) => ({
   aspect_ratio: job.aspect_ratio,
   guidance_scale: option(job, "guidance"),
 });
-const KONTEXT_TAKES = ["guidance"];
+const KONTEXT_OPTIONS = ["guidance"];
 const KONTEXT = { task, model: "flux-kontext-max", preference: 60, equivalence: "flux-kontext-max" } as const;
 
 const kontextOffers = [
   falOffer({
     ...KONTEXT,
-    as: "fal-ai/flux-pro/kontext/max/text-to-image",
+    upstreamModel: "fal-ai/flux-pro/kontext/max/text-to-image",
     limits: { ratios: FAL_KONTEXT_RATIOS, count: 4, mask: false },
-    takes: KONTEXT_TAKES,
-    when: hasNoImages,
+    supportedOptions: KONTEXT_OPTIONS,
+    supports: hasNoImages,
     body: falKontextBody,
   }),
   falOffer({
     ...KONTEXT,
-    as: "fal-ai/flux-pro/kontext/max",
+    upstreamModel: "fal-ai/flux-pro/kontext/max",
     limits: { ratios: FAL_KONTEXT_RATIOS, count: 4, images: 1, mask: false },
-    takes: KONTEXT_TAKES,
-    when: hasImages,
+    supportedOptions: KONTEXT_OPTIONS,
+    supports: hasImages,
     body: (job) => ({ ...falKontextBody(job), image_url: deferredImage(job.images?.[0]) }),
   }),
   falOffer({
     task,
     model: "flux-kontext-multi",
-    as: "fal-ai/flux-pro/kontext/max/multi",
+    upstreamModel: "fal-ai/flux-pro/kontext/max/multi",
     preference: 40,
     equivalence: "flux-kontext-multi",
     limits: { ratios: FAL_KONTEXT_RATIOS, count: 4, images: 4, mask: false },
-    takes: KONTEXT_TAKES,
-    when: hasImages,
+    supportedOptions: KONTEXT_OPTIONS,
+    supports: hasImages,
     body: (job) => ({ ...falKontextBody(job), image_urls: deferredImages(job.images) }),
   }),
 ];
@@ -134,40 +134,40 @@ const GPT = { task, model: "vendora", preference: 50, equivalence: "gpt-image", 
 const gptOffers = [
   falOffer({
     ...GPT,
-    as: "fal-ai/gpt-image-1.5",
+    upstreamModel: "fal-ai/gpt-image-1.5",
     limits: { sizes: GPT_SIZES, count: 4, mask: false },
-    takes: [],
-    when: hasNoImages,
+    supportedOptions: [],
+    supports: hasNoImages,
     body: falGptImageBody,
   }),
   falOffer({
     ...GPT,
-    as: "fal-ai/gpt-image-1.5/edit",
+    upstreamModel: "fal-ai/gpt-image-1.5/edit",
     limits: { sizes: GPT_SIZES, count: 4, mask: false },
-    takes: [],
-    when: hasImages,
+    supportedOptions: [],
+    supports: hasImages,
     body: (job) => ({ ...falGptImageBody(job), image_urls: deferredImages(job.images) }),
   }),
 ];
 
 export const falNanoBananaBody = (job: Job<Asset>) => ({ ...commonFields(job), aspect_ratio: job.aspect_ratio });
-const NANO = { task, preference: 50, equivalence: "nano-banana", price: 0.08, takes: [] } as const;
+const NANO = { task, preference: 50, equivalence: "nano-banana", price: 0.08, supportedOptions: [] } as const;
 
 const nanoOffers = ["nanobanana", "gemini-2.5", "vendorb-imagen4"].flatMap((model) => [
   falOffer({
     ...NANO,
     model,
-    as: "fal-ai/nano-banana-2",
+    upstreamModel: "fal-ai/nano-banana-2",
     limits: { ratios: NANO_RATIOS, count: 4, mask: false },
-    when: hasNoImages,
+    supports: hasNoImages,
     body: falNanoBananaBody,
   }),
   falOffer({
     ...NANO,
     model,
-    as: "fal-ai/nano-banana-2/edit",
+    upstreamModel: "fal-ai/nano-banana-2/edit",
     limits: { ratios: NANO_RATIOS, count: 4, images: 14, mask: false },
-    when: hasImages,
+    supports: hasImages,
     body: (job) => ({
       ...falNanoBananaBody(job),
       // What this model calls a reference is one for style.
@@ -180,12 +180,12 @@ const nanoOffers = ["nanobanana", "gemini-2.5", "vendorb-imagen4"].flatMap((mode
 const imagenOffer = falOffer({
   task,
   model: "vendorb-imagen4",
-  as: "fal-ai/imagen4/preview",
+  upstreamModel: "fal-ai/imagen4/preview",
   preference: 60,
   lifecycle: { state: "deprecated", successor: "fal-ai/nano-banana-2" },
   limits: { ratios: IMAGEN_RATIOS, count: 4, mask: false },
-  takes: [],
-  when: hasNoImages,
+  supportedOptions: [],
+  supports: hasNoImages,
   body: falNanoBananaBody,
 });
 
@@ -194,16 +194,16 @@ const sampling = (job: Job<Asset>) => ({
   guidance_scale: option(job, "cfg_scale") ?? option(job, "guidance"),
   num_inference_steps: option(job, "steps"),
 });
-const SAMPLING_TAKES = ["cfg_scale", "guidance", "steps"];
+const SAMPLING_OPTIONS = ["cfg_scale", "guidance", "steps"];
 
 const wanOffer = falOffer({
   task,
   model: "wan-image-2.2",
-  as: "fal-ai/wan/v2.2-a14b/text-to-image/lora",
+  upstreamModel: "fal-ai/wan/v2.2-a14b/text-to-image/lora",
   preference: 50,
   equivalence: "wan-2.2",
   limits: { sides: SIDES, count: 1, images: 0, mask: false },
-  takes: [...SAMPLING_TAKES, "lora_low_name", "lora_high_name", "lora_low_strength", "lora_high_strength"],
+  supportedOptions: [...SAMPLING_OPTIONS, "lora_low_name", "lora_high_name", "lora_low_strength", "lora_high_strength"],
   body: (job) => ({
     prompt: job.prompt,
     ...sampling(job),
@@ -225,25 +225,25 @@ const qwen = (job: Job<Asset>) => ({
   image_size: imageSize(job),
   loras: loras(option(job, "lora_1"), option(job, "strength_model")),
 });
-const QWEN_TAKES = [...SAMPLING_TAKES, "lora_1", "strength_model"];
+const QWEN_OPTIONS = [...SAMPLING_OPTIONS, "lora_1", "strength_model"];
 
 const qwenOffers = [
   falOffer({
     ...QWEN,
-    as: "fal-ai/qwen-image-edit-lora",
+    upstreamModel: "fal-ai/qwen-image-edit-lora",
     limits: { sides: SIDES, count: 4, images: 1, mask: false },
-    takes: QWEN_TAKES,
-    when: hasImages,
+    supportedOptions: QWEN_OPTIONS,
+    supports: hasImages,
     body: (job) => ({ ...qwen(job), image_url: deferredImage(job.images?.[0]) }),
   }),
   falOffer({
     ...QWEN,
-    as: "fal-ai/qwen-image",
+    upstreamModel: "fal-ai/qwen-image",
     price: 0.02,
     per: "megapixel",
     limits: { sides: SIDES, count: 4, mask: false },
-    takes: QWEN_TAKES,
-    when: hasNoImages,
+    supportedOptions: QWEN_OPTIONS,
+    supports: hasNoImages,
     body: qwen,
   }),
 ];

@@ -43,7 +43,7 @@ async function upload(bytes: Uint8Array, mediaType: string, context: ProviderCon
     url: `${env.FAL_REST_URL}/storage/upload/initiate?storage_type=fal-cdn-v3`,
     headers: authorizationHeader(env),
     body: { content_type: mediaType, file_name: `picture.${mediaType.replace(/^.*\//, "")}` },
-    isFree: true,
+    hasNoSideEffects: true,
     reply: Upload,
   });
   await callProvider(context, {
@@ -52,7 +52,7 @@ async function upload(bytes: Uint8Array, mediaType: string, context: ProviderCon
     url: upload_url,
     headers: { "content-type": mediaType },
     body: bytes,
-    isFree: true,
+    hasNoSideEffects: true,
     reply: z.unknown(),
   }).catch((thrown) => {
     // A file server need not answer in JSON; that it took the file is enough.

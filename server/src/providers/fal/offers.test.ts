@@ -20,7 +20,7 @@ const asked = () => {
 describe("a job in fal's words", () => {
   const prompt = "a tin robot";
 
-  it.each<[as: string, job: Partial<Job<Asset>>, request: object]>([
+  it.each<[upstreamModel: string, job: Partial<Job<Asset>>, request: object]>([
     [
       "fal-ai/flux/dev",
       { prompt, width: 512, height: 256, seed: 7, count: 2, options: { guidance: 4, steps: 20 } },
@@ -149,8 +149,8 @@ describe("a job in fal's words", () => {
       { prompt, options: { duration: 10, fps: 30, cfg_scale: 5, motion_bucket_id: 9 } },
       { prompt, aspect_ratio: "16:9", guidance_scale: 5, frames_per_second: 16, num_frames: 161 },
     ],
-  ])("%s %j", async (as, job, request) => {
-    await submit(as, job);
+  ])("%s %j", async (upstreamModel, job, request) => {
+    await submit(upstreamModel, job);
     expect(asked()).toEqual(request);
   });
 
@@ -191,14 +191,14 @@ describe("a mask", () => {
     "fal-ai/bria/eraser",
     "fal-ai/ideogram/character/edit",
     "fal-ai/gpt-image-1.5/edit",
-  ])("changes what is white on our side, with %s", async (as) => {
-    const offer = fal.offers.find((each) => each.as === as && each.limits?.mask !== false)!;
+  ])("changes what is white on our side, with %s", async (upstreamModel) => {
+    const offer = fal.offers.find((each) => each.upstreamModel === upstreamModel && each.limits?.mask !== false)!;
     const mask = createMaskAsset();
     const isCharacter = offer.task === "image.character";
     const images = [createImageAsset("one"), createImageAsset("two")].slice(0, isCharacter ? 2 : 1);
     const ticket = await submitTo(offer, { images, mask, ...(isCharacter && { mask_over: 1 }) });
     const { outputs } = await finish(ticket);
-    const words = `${vendor().ledger[0]!.request.prompt ?? as} 0 0`;
+    const words = `${vendor().ledger[0]!.request.prompt ?? upstreamModel} 0 0`;
     const over = images.at(-1)!;
     const wanted = await repaintMasked(await over.bytes(), await mask.bytes(), "white", words);
     expect((await bytesOf(outputs[0])).equals(wanted)).toBe(true);

@@ -8,7 +8,7 @@ import type { ProviderContext, SendRequest } from "../provider.ts";
 const { vendor, contextOf, submit, finish } = useFalHarness();
 
 describe("what became of a job", () => {
-  const ticket = { id: "1", as: "fal-ai/flux/dev", task: "image.generate" };
+  const ticket = { id: "1", upstreamModel: "fal-ai/flux/dev", task: "image.generate" };
 
   it("is not known while it runs", async () => {
     vendor().switches.outcome = "never";
@@ -29,8 +29,8 @@ describe("what became of a job", () => {
   it.each([
     ["fal-ai/flux/dev", "by a black picture with a flag"],
     ["fal-ai/gpt-image-1.5", "by its own status"],
-  ])("is a refusal, which %s says %s", async (as) => {
-    const ticket = await submit(as, { prompt: "something forbidden" });
+  ])("is a refusal, which %s says %s", async (upstreamModel) => {
+    const ticket = await submit(upstreamModel, { prompt: "something forbidden" });
     expect(await catchFault(finish(ticket))).toMatchObject({ code: "content_refused", kind: "refused" });
   });
 

@@ -4,7 +4,7 @@ import { z } from "zod";
 const base = (url: string) => z.url().default(url).transform(withoutSlash);
 const withoutSlash = (url: string) => url.replace(/\/+$/, "");
 
-export const Env = z.object({
+export const FalEnv = z.object({
   FAL_KEY: z.string().min(1).describe("Key of fal.ai, as id:secret; fal is off where this is not set"),
   FAL_QUEUE_URL: base("https://queue.fal.run").describe("Where fal takes jobs"),
   FAL_REST_URL: base("https://rest.fal.ai").describe("Where fal takes files and shows the keys that it signs with"),
@@ -19,7 +19,7 @@ export const Env = z.object({
     .default("meta-llama/llama-3.3-70b-instruct")
     .describe("The language model that fal asks to enhance prompts, by its OpenRouter name"),
 });
-export type FalEnv = z.output<typeof Env>;
+export type FalEnv = z.output<typeof FalEnv>;
 
 export const authorizationHeader = (env: FalEnv) => ({ authorization: `Key ${env.FAL_KEY}` });
 

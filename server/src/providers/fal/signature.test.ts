@@ -36,9 +36,9 @@ const contextOf = (overrides: Partial<ProviderContext<unknown>> = {}) =>
   createFakeProviderContext(kit.env(vendor), fal, overrides);
 
 /** A job whose end fal tells us, and the ticket that the submission itself got. */
-async function calledBack(as = "fal-ai/sam-3/image", path = "/callbacks/fal/run/0/1/signature") {
+async function calledBack(upstreamModel = "fal-ai/sam-3/image", path = "/callbacks/fal/run/0/1/signature") {
   heard.length = 0;
-  const offer = fal.offers.find((each) => each.as === as)!;
+  const offer = fal.offers.find((each) => each.upstreamModel === upstreamModel)!;
   const sent = await fal.submit(createSampleJob(offer), offer, contextOf({ callbackUrl: `${listenerUrl()}${path}` }));
   while (heard.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   return { request: heard[0]!, ticket: (sent as { ticket: Record<string, string> }).ticket };
@@ -53,8 +53,8 @@ const changed = (request: CallbackRequest, header: string, value: string): Callb
 describe("a callback", () => {
   it.each(["fal-ai/sam-3/image", "fal-ai/flux-pro/kontext/max", "openrouter/router"])(
     "of %s comes to the address that was given, and brings the ticket of the submission",
-    async (as) => {
-      const { request, ticket } = await calledBack(as);
+    async (upstreamModel) => {
+      const { request, ticket } = await calledBack(upstreamModel);
       expect(request.path).toBe("/callbacks/fal/run/0/1/signature");
       expect(await fal.parseCallback!(request, contextOf())).toEqual({ ticket, ended: true });
     },
@@ -64,12 +64,17 @@ describe("a callback", () => {
     heard.length = 0;
     vendor.ledger.length = 0;
     vendor.switches.drop = { times: 1, when: "after" };
-    const offer = fal.offers.find((each) => each.as === "fal-ai/sam-3/image")!;
+    const offer = fal.offers.find((each) => each.upstreamModel === "fal-ai/sam-3/image")!;
     const context = contextOf({ callbackUrl: `${listenerUrl()}/callbacks` });
     await expect(fal.submit(createSampleJob(offer), offer, context)).rejects.toMatchObject({ code: "provider_error" });
     while (heard.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     const word = await fal.parseCallback!(heard[0]!, contextOf());
-    expect(word!.ticket).toMatchObject({ id: vendor.ledger[0]!.id, as: offer.as, width: "64", height: "64" });
+    expect(word!.ticket).toMatchObject({
+      id: vendor.ledger[0]!.id,
+      upstreamModel: offer.upstreamModel,
+      width: "64",
+      height: "64",
+    });
     expect(await fal.poll(word!.ticket, contextOf())).toMatchObject({ state: "done", outputs: [{ score: 0.9 }] });
     expect(vendor.ledger).toHaveLength(1);
   });
@@ -121,9 +126,9 @@ describe("a callback", () => {
 
   it.each([
     ["nothing", ""],
-    ["no such task", "as=fal-ai/flux/dev&task=image.fly"],
-    ["a way out of the queue", "as=fal-ai/../../admin&task=image.generate"],
-    ["another host", "as=https://evil.example&task=image.generate"],
+    ["no such task", "upstreamModel=fal-ai/flux/dev&task=image.fly"],
+    ["a way out of the queue", "upstreamModel=fal-ai/../../admin&task=image.generate"],
+    ["another host", "upstreamModel=https://evil.example&task=image.generate"],
   ])("whose address says %s is not followed", async (_, query) => {
     const { request } = await calledBack();
     expect(await fal.parseCallback!({ ...request, query: new URLSearchParams(query) }, contextOf())).toBeUndefined();

@@ -44,7 +44,7 @@ async function shownKeys(context: ProviderContext<FalEnv>, mostMs: number): Prom
   const { keys } = await callProvider(context, {
     origin,
     url: `${origin}/.well-known/jwks.json`,
-    isFree: true,
+    hasNoSideEffects: true,
     reply: Keys,
   });
   const now = { keys: keys.filter(({ kty }) => kty === "OKP").map(publicKey), at: Date.now() };

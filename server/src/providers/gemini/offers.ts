@@ -11,36 +11,36 @@ const RATIOS = [
 const picture = (task: Task, model: string, more: Partial<Offer> = {}): Offer => ({
   task,
   model,
-  as: "gemini-nano-banana-2.1",
+  upstreamModel: "gemini-nano-banana-2.1",
   recovery: "none",
   price: 0.0336,
   latency: "usual",
-  blocksSeconds: 180,
+  synchronousSeconds: 180,
   preference: 40,
-  // It takes 14 pictures, and a mask is one of them.
+  // It takes 14 images, and a mask is one of them.
   limits: { ratios: RATIOS, count: 1, images: 13, mask: true },
-  takes: [],
+  supportedOptions: [],
   equivalence: "nano-banana",
   ...more,
 });
-const words = (task: Task, equivalence: string, takes: string[]): Offer => ({
+const words = (task: Task, equivalence: string, supportedOptions: string[]): Offer => ({
   task,
   model: `${equivalence}-default`,
-  as: "gemini-3.8-flash",
+  upstreamModel: "gemini-3.8-flash",
   recovery: "none",
   price: null,
   per: "call",
   latency: "quick",
-  blocksSeconds: 120,
+  synchronousSeconds: 120,
   preference: 40,
-  takes,
+  supportedOptions,
   equivalence,
 });
 
 /** It knows no tags, so the prompt is rewritten: near to what was asked for, and no equal of those that do. */
 const { equivalence: _, ...byTags } = picture("image.reference", "reference-default", {
   preference: 60,
-  takes: ["tags", "resolution"],
+  supportedOptions: ["tags", "resolution"],
 });
 
 export const geminiOffers: Offer[] = [

@@ -34,7 +34,7 @@ it("comes before the sandbox, so that real work is preferred where it is install
 });
 
 it("offers only what a processor really does, for nothing, and as often as needed", () => {
-  expect(localModels.offers.map(({ task, model, as }) => [task, model, as])).toEqual([
+  expect(localModels.offers.map(({ task, model, upstreamModel }) => [task, model, upstreamModel])).toEqual([
     ["image.remove-background", "remove-background-default", "isnet"],
     ["image.remove", "remove-default", "telea"],
     ["image.upscale", "upscale-default", "esrgan"],

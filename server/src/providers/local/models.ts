@@ -9,7 +9,7 @@ import { rejectInput } from "./local-task.ts";
 import { areModelsInstalled, modelsFolder } from "./model-packages.ts";
 import { createModelProcess, type ModelLimits, type ModelName } from "./model-process.ts";
 
-const Env = z
+const LocalModelsEnv = z
   .object({
     LOCAL_MODELS_DIR: z
       .string()
@@ -18,12 +18,12 @@ const Env = z
   })
   .refine((env) => areModelsInstalled(modelsFolder(env.LOCAL_MODELS_DIR)), "the local models are not installed");
 
-type LocalOffer = Offer & { as: ModelName };
+type LocalOffer = Offer & { upstreamModel: ModelName };
 
-const offer = (task: Task, model: string, as: ModelName): LocalOffer => ({
+const offer = (task: Task, model: string, upstreamModel: ModelName): LocalOffer => ({
   task,
   model,
-  as,
+  upstreamModel,
   recovery: "free",
   price: 0,
 });
@@ -31,7 +31,7 @@ const offer = (task: Task, model: string, as: ModelName): LocalOffer => ({
 const offers: LocalOffer[] = [
   offer("image.remove-background", "remove-background-default", "isnet"),
   // It fills what a mask marks; it does not understand words.
-  { ...offer("image.remove", "remove-default", "telea"), when: (job) => job.mask !== undefined },
+  { ...offer("image.remove", "remove-default", "telea"), supports: (job) => job.mask !== undefined },
   offer("image.upscale", "upscale-default", "esrgan"),
 ];
 
@@ -52,10 +52,10 @@ const processOf = (name: ModelName, folder: string): ModelProcess => {
   return known;
 };
 
-export const localModels = defineProvider<z.output<typeof Env>>({
+export const localModels = defineProvider<z.output<typeof LocalModelsEnv>>({
   id: "local-models",
   preference: 10,
-  env: Env,
+  env: LocalModelsEnv,
   offers,
   resultOrigins: () => [],
 
@@ -63,7 +63,7 @@ export const localModels = defineProvider<z.output<typeof Env>>({
     const { images, mask, options } = await readInputs(job);
     const [image] = images;
     if (!image) throw rejectInput("images");
-    const model = processOf(offer.as as ModelName, modelsFolder(context.env.LOCAL_MODELS_DIR));
+    const model = processOf(offer.upstreamModel as ModelName, modelsFolder(context.env.LOCAL_MODELS_DIR));
     const bytes = await model.perform({ image, mask, options }, context.timeoutSeconds);
     return { state: "done", outputs: [{ bytes, media_type: "image/png" }] };
   },

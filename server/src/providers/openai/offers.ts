@@ -10,27 +10,27 @@ const EVERY_PICTURE: OfferLimits = { count: 4, images: 16, mask: true, prompt: 3
 
 type Row = { task: Task; model: string; preference: number; equivalence: string };
 
-const pictures = (as: string, sizes: OfferLimits, row: Row): Offer => ({
+const pictures = (upstreamModel: string, sizes: OfferLimits, row: Row): Offer => ({
   ...row,
-  as,
+  upstreamModel,
   recovery: "none",
   price: null,
   latency: "usual",
-  blocksSeconds: 300,
+  synchronousSeconds: 300,
   limits: { ...EVERY_PICTURE, ...sizes },
-  takes: [],
+  supportedOptions: [],
 });
-const words = (task: Task, equivalence: string, takes: string[]): Offer => ({
+const words = (task: Task, equivalence: string, supportedOptions: string[]): Offer => ({
   task,
   model: `${equivalence}-default`,
-  as: "gpt-5.6-luna",
+  upstreamModel: "gpt-5.6-luna",
   recovery: "none",
   price: null,
   per: "call",
   latency: "quick",
-  blocksSeconds: 120,
+  synchronousSeconds: 120,
   preference: 50,
-  takes,
+  supportedOptions,
   equivalence,
 });
 

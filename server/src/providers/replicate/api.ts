@@ -3,7 +3,7 @@ import { z } from "zod";
 import { callProvider, jobFailed } from "../call-provider.ts";
 import type { ProviderContext } from "../provider.ts";
 
-export const Env = z.object({
+export const ReplicateEnv = z.object({
   REPLICATE_API_TOKEN: z.string().min(1).describe("API token of Replicate; it is off where this is not set"),
   REPLICATE_BASE_URL: z.url().default("https://api.replicate.com/v1").describe("Where its API listens"),
   REPLICATE_WEBHOOK_SECRET: z
@@ -11,7 +11,7 @@ export const Env = z.object({
     .optional()
     .describe("What it signs callbacks with (whsec_...); asked of Replicate itself where this is not set"),
 });
-export type ReplicateEnv = z.output<typeof Env>;
+export type ReplicateEnv = z.output<typeof ReplicateEnv>;
 export type ReplicateContext = ProviderContext<ReplicateEnv>;
 
 /** `webhook` is left out of some answers, which says nothing; null says that there is none. */
@@ -40,7 +40,7 @@ export const readPrediction = (id: string, context: ReplicateContext) =>
     ...replicateApi(context.env),
     url: replicateUrl(context, `/predictions/${encodeURIComponent(id)}`),
     reply: Prediction,
-    sort: (status, body) => (status === 404 ? jobFailed(body) : undefined),
+    classify: (status, body) => (status === 404 ? jobFailed(body) : undefined),
   });
 
 /** The address to call back. It takes none but https, unless it is itself somewhere in the neighbourhood. */

@@ -20,7 +20,7 @@ beforeEach(() => Object.assign(standIn.switches, { callbacks: "none", drop: unde
 const CALLBACK = "http://127.0.0.1:9/callbacks/replicate/01990c3e-2f00-7000-8000-6f0c1a2b3c4d/0/1/proof";
 const context = (more: Partial<ProviderContext<unknown>> = {}) =>
   createFakeProviderContext(kit.env(standIn), replicate, more);
-const offer = replicate.offers.find(({ as }) => as === "google/imagen-4")!;
+const offer = replicate.offers.find(({ upstreamModel }) => upstreamModel === "google/imagen-4")!;
 const submit = (callbackUrl: string) => replicate.submit(createSampleJob(offer), offer, context({ callbackUrl }));
 const thrownBy = async (work: Promise<unknown>) => {
   const thrown = await work.then(
@@ -39,11 +39,13 @@ describe("a submission whose answer was lost", () => {
     await thrownBy(submit(CALLBACK));
     const { id } = standIn.ledger.at(-1)!;
     await submit(CALLBACK.replace("/0/1/", "/0/2/"));
-    expect(await replicate.find!(doubtful())).toEqual({ id });
-    expect(await replicate.find!(doubtful({ callbackUrl: CALLBACK.replace("127.0.0.1:9", "localhost:10") }))).toEqual({
+    expect(await replicate.findJob!(doubtful())).toEqual({ id });
+    expect(
+      await replicate.findJob!(doubtful({ callbackUrl: CALLBACK.replace("127.0.0.1:9", "localhost:10") })),
+    ).toEqual({
       id,
     });
-    expect(await replicate.find!(doubtful({ callbackUrl: CALLBACK.replace("/0/1/", "/1/1/") }))).toBeUndefined();
+    expect(await replicate.findJob!(doubtful({ callbackUrl: CALLBACK.replace("/0/1/", "/1/1/") }))).toBeUndefined();
   });
 
   it("is looked for on every page since its run began, and not before", async () => {
@@ -51,20 +53,20 @@ describe("a submission whose answer was lost", () => {
     await submit(CALLBACK);
     const { id } = standIn.ledger.at(-1)!;
     for (let other = 0; other < 101; other++) await submit(`${CALLBACK}/${other}`);
-    expect(await replicate.find!(doubtful())).toEqual({ id });
+    expect(await replicate.findJob!(doubtful())).toEqual({ id });
     standIn.ledger.find((job) => job.id === id)!.acceptedAt -= 3_600_000;
-    expect(await replicate.find!(doubtful())).toBeUndefined();
+    expect(await replicate.findJob!(doubtful())).toBeUndefined();
   });
 
   it("stays unknown where no address was sent", async () => {
     const unknown = { code: "provider_outcome_unknown", kind: "doubt" };
-    expect(await thrownBy(replicate.find!(doubtful({ callbackUrl: undefined })))).toMatchObject(unknown);
+    expect(await thrownBy(replicate.findJob!(doubtful({ callbackUrl: undefined })))).toMatchObject(unknown);
   });
 
   it("stays unknown where there are too many to read them all", async () => {
     const page = { results: [], next: `${standIn.url}/v1/predictions?cursor=1` };
     const send = async () => ({ status: 200, header: () => undefined, text: JSON.stringify(page) });
-    expect(await thrownBy(replicate.find!(doubtful({ send })))).toMatchObject({ code: "provider_outcome_unknown" });
+    expect(await thrownBy(replicate.findJob!(doubtful({ send })))).toMatchObject({ code: "provider_outcome_unknown" });
   });
 
   it("is not looked for on another host, wherever a list may point", async () => {
@@ -74,7 +76,7 @@ describe("a submission whose answer was lost", () => {
       asked.push(url);
       return { status: 200, header: () => undefined, text: JSON.stringify(page) };
     };
-    await thrownBy(replicate.find!(doubtful({ send })));
+    await thrownBy(replicate.findJob!(doubtful({ send })));
     expect(asked.map((url) => new URL(url).origin)).toEqual([standIn.url]);
   });
 });
@@ -91,15 +93,15 @@ describe("where the list does not show addresses", () => {
 
   it("each prediction is read by itself", async () => {
     const { shy, there } = await at("alone");
-    expect(await replicate.find!(there(CALLBACK))).toEqual({ id: shy.ledger[0]!.id });
-    expect(await replicate.find!(there(another))).toBeUndefined();
+    expect(await replicate.findJob!(there(CALLBACK))).toEqual({ id: shy.ledger[0]!.id });
+    expect(await replicate.findJob!(there(another))).toBeUndefined();
     await shy.close();
   });
 
   it("and no prediction does either, nothing is known", async () => {
     const { shy, there } = await at("never");
     for (const callbackUrl of [CALLBACK, another]) {
-      const looked = await thrownBy(replicate.find!(there(callbackUrl)));
+      const looked = await thrownBy(replicate.findJob!(there(callbackUrl)));
       expect(looked).toEqual({ code: "provider_outcome_unknown", kind: "doubt" });
     }
     await shy.close();

@@ -44,7 +44,7 @@ async function upload(mediaType: string, bytes: Uint8Array, context: ReplicateCo
     url,
     body: form,
     reply: File,
-    isFree: true,
+    hasNoSideEffects: true,
   });
   return urls.get;
 }

@@ -2,11 +2,11 @@
 import { z } from "zod";
 import type { ProviderContext } from "../provider.ts";
 
-export const Env = z.object({
+export const RunwayEnv = z.object({
   RUNWAY_API_KEY: z.string().min(1).describe("API secret of Runway; it is off where this is not set"),
   RUNWAY_BASE_URL: z.url().default("https://api.dev.runwayml.com").describe("Where its API listens"),
 });
-export type RunwayEnv = z.output<typeof Env>;
+export type RunwayEnv = z.output<typeof RunwayEnv>;
 export type RunwayContext = ProviderContext<RunwayEnv>;
 
 const VERSION = "2024-11-06";

@@ -18,7 +18,7 @@ export async function uploadOrInlineImage({ media_type, bytes: read }: Asset, co
     url: runwayUrl(context, "/v1/uploads"),
     body: { filename: `picture.${media_type.split("/")[1]}`, type: "ephemeral" },
     reply: Slot,
-    isFree: true,
+    hasNoSideEffects: true,
   });
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
@@ -35,9 +35,10 @@ async function put(url: string, body: FormData, context: RunwayContext): Promise
   if (!isOwn && !(protocol === "https:" && hostname.endsWith(".amazonaws.com"))) {
     throw providerFault("provider_error", { kind: "unsent", cause: `an upload was sent to ${origin}` });
   }
-  const sort = (status: number, cause: string) => providerFault("provider_error", { kind: "unsent", status, cause });
+  const classify = (status: number, cause: string) =>
+    providerFault("provider_error", { kind: "unsent", status, cause });
   try {
-    await callProvider(context, { origin, url, body, reply: z.unknown(), isFree: true, sort });
+    await callProvider(context, { origin, url, body, reply: z.unknown(), hasNoSideEffects: true, classify });
   } catch (thrown) {
     // The storage may answer in a language of its own. That it took the file is all we want to know.
     const { status = 0 } = readProviderFailure(thrown);

@@ -49,14 +49,14 @@ const videoShape = ({ aspect_ratio = WIDE, options }: Job<Asset>) => ({
 /** A lost task cannot be looked up by anything that we chose. */
 const offer = (face: Omit<Offer, "recovery">): Offer => ({ recovery: "none", ...face });
 
-const video = (face: Pick<Offer, "as" | "price" | "preference" | "body">): Offer =>
+const video = (face: Pick<Offer, "upstreamModel" | "price" | "preference" | "body">): Offer =>
   offer({
     task: "video.generate",
     model: "video-default",
     per: "second",
     latency: "slow",
     limits: { ratios: Object.keys(VIDEO_SIZES), durations: SECONDS, images: 1, count: 1, prompt: MOST_PROMPT },
-    takes: ["duration"],
+    supportedOptions: ["duration"],
     body: videoShape,
     ...face,
   });
@@ -65,13 +65,13 @@ const gpt = (task: Offer["task"]): Offer =>
   offer({
     task,
     model: "vendora",
-    as: "gpt_image_2",
+    upstreamModel: "gpt_image_2",
     price: null,
     preference: 60,
     equivalence: "gpt-image",
     latency: "slow",
     limits: { sizes: GPT_SIZES, images: 16, count: 10, mask: false, prompt: 32_000 },
-    takes: [],
+    supportedOptions: [],
     body: ({ width, height, count }) => ({
       ratio: GPT_SIZES.includes(`${width}x${height}`) ? `${width}:${height}` : "auto",
       outputCount: count,
@@ -84,20 +84,20 @@ export const runwayOffers: Offer[] = [
   offer({
     task: "image.reference",
     model: "reference-default",
-    as: "gen4_image",
+    upstreamModel: "gen4_image",
     // For 1080p; 720p costs five cents.
     price: 0.08,
     preference: 40,
     equivalence: "gen4-image",
     limits: { ratios: Object.keys(VIDEO_SIZES), images: 3, count: 1, prompt: MOST_PROMPT },
-    takes: ["tags", "resolution"],
+    supportedOptions: ["tags", "resolution"],
     body: ({ aspect_ratio = WIDE, options }) => ({
       ratio: IMAGE_SIZES[String(options?.resolution ?? "1080p")]?.[aspect_ratio] ?? IMAGE_SIZES["1080p"]?.[WIDE],
     }),
   }),
-  video({ as: "gen4_turbo", price: 0.05, preference: 50 }),
+  video({ upstreamModel: "gen4_turbo", price: 0.05, preference: 50 }),
   video({
-    as: "gen4.5",
+    upstreamModel: "gen4.5",
     price: 0.12,
     preference: 60,
     // It does not work without words.

@@ -19,8 +19,8 @@ import { fakeFal as kit } from "../fal.ts";
 import { createFakeProviderContext } from "../provider-context.ts";
 import { createSampleJob } from "../sample-jobs.ts";
 
-export const findFalOffer = (as: string, task?: string): Offer =>
-  fal.offers.find((each) => each.as === as && (!task || each.task === task))!;
+export const findFalOffer = (upstreamModel: string, task?: string): Offer =>
+  fal.offers.find((each) => each.upstreamModel === upstreamModel && (!task || each.task === task))!;
 
 export const bytesOf = async (output: ProviderOutput | undefined) =>
   Buffer.from(await (await fetch((output as { url: string }).url)).arrayBuffer());
@@ -59,8 +59,8 @@ export function useFalHarness() {
     env,
     contextOf,
     submitTo,
-    submit: (as: string, job: Partial<Job<Asset>> = {}, context = contextOf()) =>
-      submitTo(findFalOffer(as), job, context),
+    submit: (upstreamModel: string, job: Partial<Job<Asset>> = {}, context = contextOf()) =>
+      submitTo(findFalOffer(upstreamModel), job, context),
     async finish(ticket: Ticket, context = contextOf()): Promise<JobDone> {
       for (;;) {
         const progress = await fal.poll(ticket, context);
