@@ -1,113 +1,217 @@
-// The catalogue of errors, one row per code. Callers get `message` and `details`; `cause` goes to the log only. An error
-// that is not a Fault reaches callers as `internal_error` without further details.
+// The catalogue of errors, one row per code. A response carries `code`, `message` and `details`; `cause` is only logged.
+// Any other thrown value reaches the caller as `internal_error` without further details.
 
-/** `status` is the HTTP answer; rows without one happen only to runs. `retry` tells the caller that trying again may help. */
+/** `status` is the HTTP status of the response. `isRetryable`: the same request can succeed later. */
 type FaultDefinition = { status: number; message: string; isRetryable?: boolean };
 
 export const faults = {
-  authentication_required: { status: 401, message: "Authentication required. Send an API key or an access token." },
-  invalid_api_key: { status: 401, message: "The API key is not valid." },
-  invalid_token: { status: 401, message: "The access token is not valid." },
-  token_expired: { status: 401, message: "The access token has expired." },
-  insufficient_scope: { status: 403, message: "The credential does not have the scope for this." },
-  permission_denied: { status: 403, message: "The role does not allow this." },
-  tenant_suspended: { status: 403, message: "The tenant has been suspended." },
-  ambiguous_credentials: { status: 400, message: "Two different credentials were given." },
-  route_not_found: { status: 404, message: "No operation exists at this URL." },
-  method_not_allowed: { status: 405, message: "This URL does not support the request method." },
-  run_not_found: { status: 404, message: "There is no such run." },
-  run_deleted: { status: 410, message: "The run was deleted." },
-  model_not_found: { status: 404, message: "There is no such model." },
-  prompt_not_found: { status: 404, message: "There is no such prompt." },
-  asset_not_found: { status: 404, message: "There is no such file." },
-  asset_expired: { status: 410, message: "The file has expired." },
-  invalid_json: { status: 400, message: "The body is not valid JSON." },
-  validation_error: { status: 400, message: "Some fields are invalid. See details.errors." },
-  unsupported_parameter: { status: 400, message: "The selected model does not support this parameter." },
+  authentication_required: {
+    status: 401,
+    message: "Authentication required. Send an API key or access token in the Authorization header.",
+  },
+  invalid_api_key: {
+    status: 401,
+    message: "The API key is invalid, expired or revoked. Check the key or create a new one.",
+  },
+  invalid_token: { status: 401, message: "The access token is invalid. Request a new token." },
+  token_expired: { status: 401, message: "The access token has expired. Refresh it and retry." },
+  insufficient_scope: { status: 403, message: "The credential lacks a required scope. See details.required." },
+  permission_denied: { status: 403, message: "Your role or credential does not permit this operation. See details." },
+  tenant_suspended: { status: 403, message: "The tenant is suspended. Contact the operator of this installation." },
+  ambiguous_credentials: { status: 400, message: "The request carries two different credentials. Send only one." },
+  route_not_found: { status: 404, message: "No endpoint or resource matches this URL. Check the path and the ID." },
+  method_not_allowed: { status: 405, message: "This URL does not support the HTTP method. See the Allow header." },
+  run_not_found: { status: 404, message: "Run not found. Check the ID and the tenant of your key." },
+  run_deleted: { status: 410, message: "The run was deleted. Its files are gone." },
+  model_not_found: { status: 404, message: "Model not found, or you have no access to it." },
+  prompt_not_found: { status: 404, message: "Prompt not found. Check the ID." },
+  asset_not_found: { status: 404, message: "File not found. Check that the URL is complete." },
+  asset_expired: { status: 410, message: "The file has expired or was deleted. Create it again." },
+  invalid_json: { status: 400, message: "The request body is not a valid JSON object." },
+  validation_error: { status: 400, message: "The request is invalid. See details.errors." },
+  unsupported_parameter: { status: 400, message: "The model does not support some of the fields. See details.errors." },
   idempotency_key_invalid: {
     status: 400,
-    message: "The Idempotency-Key must be 1 to 255 visible ASCII characters, sent once.",
+    message: "Send one Idempotency-Key header with 1 to 255 visible ASCII characters.",
   },
   idempotency_in_progress: {
     status: 409,
-    message: "The first request with this Idempotency-Key is still being processed. Retry shortly.",
+    message: "Another request with this Idempotency-Key is in progress. Retry shortly.",
     isRetryable: true,
   },
   idempotency_key_reused: {
     status: 422,
-    message: "This Idempotency-Key was used with a different request. Use a new key.",
+    message: "This Idempotency-Key was already used with a different request. Use a new key.",
   },
-  invalid_cursor: { status: 400, message: "The cursor is invalid or expired. Start again without a cursor." },
-  request_timeout: { status: 408, message: "The request took too long to arrive.", isRetryable: true },
-  payload_too_large: { status: 413, message: "The body is larger than allowed." },
-  too_many_parts: { status: 413, message: "The form has more parts than allowed." },
-  headers_too_large: { status: 431, message: "The headers are larger than allowed." },
-  unsupported_media_type: { status: 415, message: "This content type is not supported." },
-  unsupported_content_encoding: { status: 415, message: "Compressed request bodies are not supported." },
-  unsupported_image_format: { status: 415, message: "The file is not a JPEG, PNG or WebP image." },
-  image_undecodable: { status: 422, message: "The image is damaged." },
-  image_too_many_pixels: { status: 422, message: "The image is larger than 50 megapixels or 16,384 pixels a side." },
-  image_too_small: { status: 422, message: "The image is smaller than 16 pixels a side." },
-  image_animated_not_supported: { status: 422, message: "Animated images are not supported." },
-  mask_mismatch: { status: 422, message: "The mask does not have the size of the image." },
-  url_not_allowed: { status: 422, message: "This URL is not allowed as a source." },
-  webhook_url_not_allowed: { status: 422, message: "This URL is not allowed as a webhook." },
-  source_fetch_failed: { status: 422, message: "The source could not be read.", isRetryable: true },
-  source_too_large: { status: 422, message: "The source is larger than allowed." },
-  content_refused: { status: 422, message: "The content was refused." },
-  run_not_ready: { status: 409, message: "The source run has not ended yet.", isRetryable: true },
-  source_run_failed: { status: 409, message: "The source run ended without an image." },
-  run_not_cancelable: { status: 409, message: "The run has already ended." },
-  run_canceled: { status: 409, message: "The run was canceled." },
-  tree_too_deep: { status: 422, message: "The tree of runs would be deeper than 64 levels." },
-  insufficient_credits: { status: 402, message: "The balance is lower than the estimated cost of this run." },
-  spend_limit_reached: { status: 402, message: "The run would exceed a spending limit." },
-  conflict: { status: 409, message: "The resource was changed by another request. Read it again.", isRetryable: true },
-  rate_limited: {
-    status: 429,
-    message: "Rate limit exceeded. Retry after the time in the Retry-After header.",
+  invalid_cursor: {
+    status: 400,
+    message: "The cursor is invalid, expired or from another list. Start again without a cursor.",
+  },
+  request_timeout: { status: 408, message: "The request did not arrive in time. Send it again.", isRetryable: true },
+  payload_too_large: { status: 413, message: "The request body is too large." },
+  too_many_parts: { status: 413, message: "The form has too many parts. The limit is 64 fields and 12 files." },
+  headers_too_large: { status: 431, message: "The request headers are too large. Send fewer or shorter headers." },
+  unsupported_media_type: { status: 415, message: "This Content-Type is not supported here." },
+  unsupported_content_encoding: {
+    status: 415,
+    message: "Compressed request bodies are not supported. Remove Content-Encoding.",
+  },
+  unsupported_image_format: { status: 415, message: "The file is not a JPEG, PNG or WebP image. Convert it first." },
+  image_undecodable: { status: 422, message: "The image is damaged or incomplete. Export it again." },
+  image_too_many_pixels: {
+    status: 422,
+    message: "The image exceeds 50 megapixels or 16,384 pixels per side. Resize it first.",
+  },
+  image_too_small: { status: 422, message: "The image is smaller than 16 pixels per side. Use a larger image." },
+  image_animated_not_supported: { status: 422, message: "Animated images are not supported. Send a single frame." },
+  mask_mismatch: { status: 422, message: "The mask and the image must have the same size. See details." },
+  url_not_allowed: { status: 422, message: "Gesso may not fetch this URL. Use a public http or https URL." },
+  webhook_url_not_allowed: { status: 422, message: "Gesso may not send webhooks to this URL. Use a public https URL." },
+  source_fetch_failed: {
+    status: 422,
+    message: "Gesso could not fetch or use the source image. See details.reason.",
     isRetryable: true,
   },
+  source_too_large: { status: 422, message: "The source image is too large." },
+  content_refused: {
+    status: 422,
+    message: "The provider's content policy rejected the request. Change the prompt or the images.",
+  },
+  run_not_ready: {
+    status: 409,
+    message: "The source run has not finished. Wait for it, then retry.",
+    isRetryable: true,
+  },
+  source_run_failed: { status: 409, message: "The source run has no image. Use another run." },
+  run_not_cancelable: { status: 409, message: "The run has already ended. There is nothing to cancel." },
+  run_canceled: { status: 409, message: "The run was canceled before it produced an image." },
+  tree_too_deep: { status: 422, message: "A run tree has at most 64 levels. Upload the image to start a new tree." },
+  insufficient_credits: { status: 402, message: "The balance is too low for this run. Add credit first." },
+  spend_limit_reached: { status: 402, message: "The run would exceed a spending limit. See details." },
+  conflict: {
+    status: 409,
+    message: "The current state does not allow this operation. See details.reason.",
+    isRetryable: true,
+  },
+  rate_limited: { status: 429, message: "Rate limit exceeded. Retry later.", isRetryable: true },
   concurrency_limit_reached: {
     status: 429,
-    message: "The limit of open runs is reached. Retry when a run has ended.",
+    message: "Too many open runs. Wait until one ends, then retry.",
     isRetryable: true,
   },
-  model_unavailable: { status: 503, message: "No provider offers this model at the moment.", isRetryable: true },
-  service_overloaded: { status: 503, message: "The service is busy.", isRetryable: true },
-  dependency_unavailable: { status: 503, message: "A dependency of the service is unavailable.", isRetryable: true },
-  asset_unavailable: { status: 502, message: "The file cannot be read from storage.", isRetryable: true },
-  internal_error: { status: 500, message: "Something went wrong on our side.", isRetryable: true },
-  sync_timeout: {
+  model_unavailable: {
+    status: 503,
+    message: "No provider offers this model right now. Retry later or choose another model.",
+    isRetryable: true,
+  },
+  service_overloaded: { status: 503, message: "The service is overloaded. Retry shortly.", isRetryable: true },
+  dependency_unavailable: {
+    status: 503,
+    message: "A required service is unavailable. Retry shortly; check /readyz if it lasts.",
+    isRetryable: true,
+  },
+  asset_unavailable: { status: 502, message: "Storage did not return the file. Retry shortly.", isRetryable: true },
+  internal_error: {
+    status: 500,
+    message: "Internal error. Retry, and report the request ID if it persists.",
+    isRetryable: true,
+  },
+  sync_timeout: { status: 504, message: "The run is still in progress. Read it by its ID later.", isRetryable: true },
+  provider_error: {
+    status: 502,
+    message: "The provider failed to process the job. Create the run again.",
+    isRetryable: true,
+  },
+  provider_rejected_input: {
+    status: 422,
+    message: "The provider rejected the parameters. Change the request; see details.reason.",
+  },
+  provider_timeout: {
     status: 504,
-    message: "The wait timed out. The run continues; read it by its run_id.",
+    message: "The provider did not finish in time. Create the run again.",
     isRetryable: true,
   },
-  provider_error: { status: 502, message: "The provider failed.", isRetryable: true },
-  provider_rejected_input: { status: 422, message: "The provider refused the parameters." },
-  provider_timeout: { status: 504, message: "The provider did not finish in time.", isRetryable: true },
-  provider_output_invalid: { status: 502, message: "The provider's result cannot be used.", isRetryable: true },
+  provider_output_invalid: {
+    status: 502,
+    message: "The provider returned an unusable result. Create the run again.",
+    isRetryable: true,
+  },
   provider_outcome_unknown: {
     status: 502,
-    message: "It is unknown whether the provider accepted the job. Nothing was charged.",
+    message: "The provider's response was lost, and the outcome of the job is unknown. You were not charged.",
   },
-  storage_failed: { status: 500, message: "The result could not be stored.", isRetryable: true },
-  run_timeout: { status: 504, message: "The run did not end before its deadline.", isRetryable: true },
-  canceled_by_user: { status: 409, message: "The run was canceled by its owner." },
+  storage_failed: {
+    status: 500,
+    message: "Gesso could not store the result. Create the run again.",
+    isRetryable: true,
+  },
+  run_timeout: {
+    status: 504,
+    message: "The run did not finish before its deadline. Create it again.",
+    isRetryable: true,
+  },
+  canceled_by_user: { status: 409, message: "The run was canceled at your request." },
 } as const satisfies Record<string, FaultDefinition>;
 
 export type FaultCode = keyof typeof faults;
 export type FaultDetails = Record<string, unknown>;
 
-/** What is kept with a run that failed, and what a body carries. */
+/** The error as a response body shows it and as a failed run stores it. */
 export type PublicFault = { message: string; code: FaultCode; details: FaultDetails };
+
+type DetailedMessage = (details: FaultDetails) => string | false;
+
+/** Longer messages for codes whose `details` carry the value that the caller needs. */
+const detailedMessages: Partial<Record<FaultCode, DetailedMessage>> = {
+  insufficient_scope: ({ required }) => required !== undefined && `The credential lacks the scope ${listed(required)}.`,
+  validation_error: ({ errors }) => describeInvalidFields(fieldNames(errors)),
+  unsupported_parameter({ errors }) {
+    const names = fieldNames(errors);
+    const isListable = names.length > 0 && names.length <= MAX_LISTED_FIELDS;
+    return isListable && `The model does not support these fields: ${names.join(", ")}. See details.errors.`;
+  },
+  payload_too_large: ({ max_bytes }) =>
+    max_bytes !== undefined && `The request body is too large. The limit is ${max_bytes} bytes.`,
+  source_too_large: ({ max_bytes }) =>
+    max_bytes !== undefined && `The source image is too large. The limit is ${max_bytes} bytes.`,
+  unsupported_media_type: ({ accepted }) =>
+    accepted !== undefined && `This Content-Type is not supported here. Send ${listedMediaTypes(accepted)}.`,
+  rate_limited: ({ retry_after }) => retry_after !== undefined && `Rate limit exceeded. Retry after ${retry_after} s.`,
+  service_overloaded: ({ retry_after }) =>
+    retry_after !== undefined && `The service is overloaded. Retry after ${retry_after} s.`,
+  model_unavailable: ({ model }) =>
+    model !== undefined && `No provider offers ${model} right now. Retry later or choose another model.`,
+};
+
+const MAX_LISTED_FIELDS = 10;
+
+function describeInvalidFields(names: string[]): string | false {
+  if (names.length === 0) return false;
+  const count = names.length === 1 ? "1 field is invalid" : `${names.length} fields are invalid`;
+  return `${count}${names.length <= MAX_LISTED_FIELDS ? `: ${names.join(", ")}` : ""}. See details.errors.`;
+}
+
+/** Top-level fields of the issues, each once. Empty if a name could not be shown safely in a line of text. */
+function fieldNames(issues: unknown): string[] {
+  const paths = (Array.isArray(issues) ? (issues as ValidationIssue[]) : []).map(
+    ({ path }) => path.split("/")[1] ?? "",
+  );
+  const names = [...new Set(paths.filter((name) => name !== ""))];
+  return names.every((name) => /^[\w.-]{1,64}$/.test(name)) ? names : [];
+}
+
+const listed = (value: unknown) => (Array.isArray(value) ? value.join(", ") : String(value));
+
+const MEDIA_TYPES: Record<string, string> = { json: "application/json", form: "multipart/form-data" };
+const listedMediaTypes = (bodies: unknown) =>
+  (Array.isArray(bodies) ? bodies : [bodies]).map((body) => MEDIA_TYPES[String(body)] ?? String(body)).join(" or ");
 
 export class Fault extends Error {
   readonly code: FaultCode;
   readonly details: FaultDetails;
 
   constructor(code: FaultCode, details: FaultDetails = {}, options: { cause?: unknown } = {}) {
-    super(faults[code].message, options);
+    super(detailedMessages[code]?.(details) || faults[code].message, options);
     this.name = "Fault";
     this.code = code;
     this.details = details;
@@ -127,8 +231,9 @@ export class Fault extends Error {
   }
 }
 
+/** Wraps any thrown value; a Fault is returned as it is. */
 export const toFault = (error: unknown): Fault =>
   error instanceof Fault ? error : new Fault("internal_error", {}, { cause: error });
 
-/** One validation error of an input: the JSON path, the rule that failed, and a sentence. */
+/** One validation error of an input: a JSON Pointer to the field, the code of the rule, and a sentence. */
 export type ValidationIssue = { path: string; code: string; message: string };

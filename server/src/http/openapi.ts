@@ -1,7 +1,7 @@
 // Prints the contract: OpenAPI 3.1, read off the operations and the catalogue of faults. It is the only thing that the
 // server and its clients share.
 import { z } from "zod";
-import { type FaultCode, faults } from "../faults.ts";
+import { Fault, type FaultCode, faults } from "../faults.ts";
 import type { BodyKind, Operation } from "../kit/operation.ts";
 import { Event } from "../kit/schemas/events.ts";
 import { ErrorBody, type JsonObject, Run } from "../kit/schemas/run.ts";
@@ -37,9 +37,16 @@ export function generateOpenApi(): JsonObject {
         api_key: { type: "apiKey", in: "header", name: "X-API-Key" },
       },
     },
-    "x-errors": Object.fromEntries(Object.entries(faults).map(([code, row]) => [code, { retry: false, ...row }])),
+    "x-errors": Object.fromEntries((Object.keys(faults) as FaultCode[]).map((code) => [code, describeFault(code)])),
   };
 }
+
+/** `retry` and `says` are names of the published contract. */
+const describeFault = (code: FaultCode) => ({
+  retry: new Fault(code).retryable,
+  status: faults[code].status,
+  says: faults[code].message,
+});
 
 function describeOperation(operation: Operation, schemas: JsonObject): JsonObject {
   const { name, summary, http, rules = [], deprecated } = operation;
