@@ -1,4 +1,4 @@
-// What operations on tenants, people, keys and tokens may ask of the house, always in the name of one caller.
+// What operations on tenants, members, keys and tokens can do, on behalf of one caller.
 import type {
   AccessLimits,
   ApiKey,
@@ -49,14 +49,14 @@ type TenantStore = {
 
 type MemberStore = {
   list(page: PageRequest): Promise<MemberPage>;
-  add(person: MemberDraft & Pick<Member, "role">): Promise<Member>;
+  add(member: MemberDraft & Pick<Member, "role">): Promise<Member>;
   update(userId: string, change: Partial<Pick<Member, "role" | "name" | "email">>): Promise<Member>;
   remove(userId: string): Promise<Member>;
 };
 
 export type AccessServices = {
   keys: KeyStore;
-  issueToken(wish: TokenRequest): Promise<Token>;
+  issueToken(request: TokenRequest): Promise<Token>;
   tenants: TenantStore;
   members: MemberStore;
   audit(page: PageRequest): Promise<AuditPage>;

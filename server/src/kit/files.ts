@@ -1,25 +1,25 @@
-// A file that came with a form. Only the reader of forms can make one, so a JSON body can never pass for a file.
+// A file of a multipart form. Only the form parser creates file parts, so a JSON body can never imitate one.
 import { z } from "zod";
 
-/** The bytes lie in a temporary file until the operation keeps them; `sha256` is of those bytes. */
+/** `path` is a temporary file with the bytes, removed after the request; `sha256` is the hash of these bytes. */
 export type FilePart = { path: string; filename: string; size_bytes: number; sha256: string };
 
-const made = new WeakSet<object>();
+const fileParts = new WeakSet<object>();
 
 export function createFilePart(part: FilePart): FilePart {
   const frozen = Object.freeze({ ...part });
-  made.add(frozen);
+  fileParts.add(frozen);
   return frozen;
 }
 
 export const isFilePart = (value: unknown): value is FilePart =>
-  typeof value === "object" && value !== null && made.has(value);
+  typeof value === "object" && value !== null && fileParts.has(value);
 
-/** A field that a JSON body does not have. */
+/** Metadata of a field that exists only in forms. */
 export const FORM_ONLY = { "x-body": "form" } as const;
 
-export const fileField = (says: string) =>
+export const fileField = (description: string) =>
   z
     .custom<FilePart>(isFilePart, { params: { code: "invalid_type" }, error: "Must be a file in a multipart form." })
-    .describe(says)
+    .describe(description)
     .meta({ type: "string", format: "binary", "x-widget": "file", ...FORM_ONLY });

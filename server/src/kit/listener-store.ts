@@ -1,5 +1,4 @@
-// What operations on listeners may ask of the house, always in the name of one caller.
-
+// What operations on webhook listeners can do, on behalf of one caller.
 import type { NewWebhookListener, WebhookCall, WebhookMessage } from "./schemas/listeners.ts";
 import type { JsonObject } from "./schemas/run.ts";
 import type { WebhookDelivery } from "./schemas/webhooks.ts";
@@ -16,9 +15,9 @@ export type ForwardReport = {
 
 export type ListenerStore = {
   create(draft: { name: string; secret?: string | undefined }): Promise<NewWebhookListener>;
-  /** A message as a webhook would be sent it, signed for this listener. */
+  /** The message that a webhook endpoint would receive for the event, signed with the secret of this listener. */
   message(listenerId: string, place: string): Promise<WebhookMessage>;
   report(listenerId: string, report: ForwardReport): Promise<WebhookDelivery>;
-  /** Has everybody who listens pass on a message that tells of no run. */
-  trigger(wish: { type: string; metadata?: JsonObject | undefined }): Promise<WebhookCall>;
+  /** Sends a test event to all listeners of the tenant. */
+  trigger(request: { type: string; metadata?: JsonObject | undefined }): Promise<WebhookCall>;
 };

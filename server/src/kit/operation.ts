@@ -1,5 +1,5 @@
-// Declares a public operation as data. Its plan (the jobs for providers) is a pure function, so it is the same after a crash, on replay
-// and in tests. Routes, OpenAPI, clients and documentation are generated from this declaration.
+// Declares a public operation as data. Its plan (the jobs for providers) is a pure function, so it is the same after a
+// crash, on replay and in tests. Routes, OpenAPI, clients and documentation are generated from this declaration.
 import type { z } from "zod";
 import type { PublicFault } from "../faults.ts";
 import type { AccessServices } from "./access-services.ts";
@@ -13,7 +13,7 @@ import type { JsonObject, Run, RunOutput, RunPage } from "./schemas/run.ts";
 import type { Balance, Usage, UsageFilter } from "./schemas/usage.ts";
 import type { WebhookStore } from "./webhook-store.ts";
 
-/** Everything a provider may be asked to do. A new word is a decision: every provider may then be asked. */
+/** The kinds of work that providers can do. */
 export type Task =
   | "image.generate"
   | "image.edit"
@@ -32,39 +32,39 @@ export type Task =
   | "video.generate";
 
 /**
- * Where a picture comes from, before it is ours. `job` is what an earlier job of the same plan made: its first file, or
- * with `every` all of them, in order.
+ * Where an input image comes from, before it is stored. `job` is the index of an earlier job of the same plan: its first
+ * file, or all its files in order with `every`.
  */
 export type Source = { run: string } | { url: string } | { asset: string } | { job: number; every?: true };
 
-/** What we ask of a provider. `S` is a Source in a plan, an AssetRef once ingested, an Asset in an adapter's hand. */
+/** A unit of work for a provider. `S` is a Source in a plan, an AssetRef once sources are stored, an Asset in adapters. */
 export type Job<S = Source> = {
   task: Task;
   model: string;
   prompt?: string | undefined;
   negative_prompt?: string | undefined;
   images?: S[] | undefined;
-  /** White is what changes, in every mask on our side of the door. */
+  /** White marks the area that changes. Adapters convert the mask to the provider's convention. */
   mask?: S | undefined;
-  /** Which of the images the mask lies over; the first where nothing is said. */
+  /** Index of the image that the mask belongs to. Default: 0. */
   mask_over?: number | undefined;
-  /** One mask for each result that is wanted, where a job makes several from one picture. */
+  /** One mask per result, for jobs that derive several results from one image. */
   masks?: S[] | undefined;
   width?: number | undefined;
   height?: number | undefined;
   aspect_ratio?: string | undefined;
   seed?: number | undefined;
-  /** How many results are wanted; one where it is left out. */
+  /** Number of results. Default: 1. */
   count?: number | undefined;
-  /** Who is asked first where several can do it; the preferred one where nothing is said. */
+  /** Which offer is tried first when several can do the job. Default: preferred. */
   routing?: Routing | undefined;
-  /** What only some models know, by its wire name. Only what the caller set or the model fixes. */
+  /** Options that only some models support, by their API names. Only values that the caller sent or the model fixes. */
   options?: JsonObject | undefined;
-  /** What it cost wherever it can be done, when the run was accepted; the one who would have done it then is first. */
+  /** Prices of all suitable offers when the run was accepted; the offer that was selected then comes first. */
   prices?: AcceptedPrice[] | undefined;
 };
 
-/** An offer's terms as they were. `count` is how many results one call made, where calls are paid. */
+/** The price of an offer when the run was accepted. `count`: results per call, for offers with a price per call. */
 export type AcceptedPrice = {
   provider: string;
   as: string;
@@ -76,7 +76,7 @@ export type AcceptedPrice = {
 export type HttpMethod = "GET" | "POST" | "PATCH" | "DELETE";
 export type BodyKind = "json" | "form";
 
-/** What an operation without a plan may ask of the house, always in the name of one caller. */
+/** What operations without a plan can do, on behalf of one caller. */
 export type OperationServices = AccessServices & {
   run(runId: string): Promise<Run>;
   runs(filter: RunFilter): Promise<RunPage>;
@@ -90,7 +90,7 @@ export type OperationServices = AccessServices & {
   webhooks: WebhookStore;
   cancel(runId: string): Promise<Run>;
   delete(runId: string): Promise<Run>;
-  upload(file: FilePart, about: UploadOptions): Promise<Run>;
+  upload(file: FilePart, options: UploadOptions): Promise<Run>;
 };
 
 export type RunFilter = {
@@ -107,7 +107,7 @@ export type PromptStore = {
   create(draft: PromptContent): Promise<Prompt>;
   list(filter: PromptFilter): Promise<PromptPage>;
   get(id: string, version?: number): Promise<Prompt>;
-  /** Refused as a conflict where `version` is given and no longer the prompt's. */
+  /** Throws `conflict` if `version` is given and is not the current version of the prompt. */
   update(id: string, change: Partial<PromptContent>, version?: number): Promise<Prompt>;
   delete(id: string): Promise<Prompt>;
 };
@@ -145,9 +145,9 @@ export type UploadOptions = {
 };
 
 type OperationSpec<Input extends z.ZodObject> = {
-  /** As clients call it: `images.edit.fluxKontext`. All other names are derived from it. */
+  /** The name in the client, such as `images.edit.fluxKontext`. All other names are derived from it. */
   name: string;
-  /** Other names that clients know it by; the address is the same. */
+  /** Other names in the client for the same URL. */
   aliases?: string[];
   summary: string;
   http: { method: HttpMethod; path: string; bodies?: BodyKind[]; status?: number };
@@ -155,55 +155,55 @@ type OperationSpec<Input extends z.ZodObject> = {
   /** Rules between fields, as data. */
   rules?: FieldRule[];
   output: z.ZodType;
-  /** An input that works, for docs and tests; files are left out of it. */
+  /** A valid input for documentation and tests, without files. */
   example: Partial<z.input<Input>>;
-  /** Fields that still work and should no longer be sent, each with what to send instead. */
+  /** Deprecated fields, each with its successor. */
   deprecated?: Record<string, string>;
-  /** Old words read as new ones, before anything is checked. */
+  /** Replaces deprecated fields and values by the current ones, before validation. */
   translateDeprecated?(raw: JsonObject): JsonObject;
-  /** The answer as rows of a table, for callers that accept `text/csv`. */
-  toCsvRows?(answer: JsonObject): JsonObject[];
-  /** The error body in the shape that this operation's callers know. */
+  /** The response as rows, for requests that accept `text/csv`. */
+  toCsvRows?(response: JsonObject): JsonObject[];
+  /** The error body in the shape of this operation's responses. */
   renderError?(fault: PublicFault): unknown;
 };
 
 type RunOperationSpec<Input extends z.ZodObject> = {
   run_type: string;
-  /** Fills in what the input implies (a model's defaults) before it is shown and planned. */
+  /** Adds the defaults of the selected model before the input is stored and planned. */
   fillDefaults?(input: z.output<Input>): z.output<Input>;
   parent?(input: z.output<Input>): string | undefined;
-  /** `image`: the answer is the picture itself, waited for, unless the caller asks for JSON. */
+  /** `image`: the operation waits for the run and returns the bytes of the image, unless the caller accepts only JSON. */
   responseKind?: "image";
-  /** A run that fails while the caller waits is answered as an error, not as a failed run. */
+  /** If a run fails while the caller waits, the response is the error instead of the failed run. */
   failsAsError?: boolean;
-  /** How long a run may take, where that is not the usual time. */
+  /** Deadline of the run. Default: RUN_DEADLINE_SECONDS. */
   deadlineSeconds?: number;
-  /** Given fields that this model does not use: a warning each, or a refusal in strict handling. */
+  /** Provided fields that the model does not use: one warning each, or an error with strict handling. */
   unusedFields?(input: z.output<Input>, provided: JsonObject): string[];
-  /** Given values that cannot be had, and what is done instead: a warning each, or a refusal in strict handling. */
+  /** Provided values that Gesso must change: one warning each, or an error with strict handling. */
   adjustments?(input: z.output<Input>, provided: JsonObject): ParameterAdjustment[];
-  /** What else the caller should know: a tag that was trimmed, a reference that is missing. */
+  /** Further warnings, such as a trimmed tag or a missing reference. */
   warnings?(input: z.output<Input>, provided: JsonObject): string[];
   plan(input: z.output<Input>, provided: JsonObject): Job[];
   renderResponse(run: Run, result: RunResult): unknown;
 };
 
-/** `says` is a sentence for the caller about the field. */
+/** A changed or ignored field, with a sentence for the caller. */
 export type ParameterAdjustment = { field: string; message: string };
 
-/** What a run made beyond what the Run shape shows: every job's files in order, and results that are not files. */
+/** The complete result of a run: the files of every job in order, and the result that is not a file. */
 export type RunResult = { jobs: RunOutput[][]; data: JsonObject | null };
 
 type QueryOperationSpec<Input extends z.ZodObject> = {
   respond(input: z.output<Input>, services: OperationServices): Promise<unknown>;
 };
 
-/** The answer is a stream of these events, until the caller leaves; of one run that the path names, until its end. */
+/** The response is a stream of these events. A stream of one run ends with the run. */
 type StreamOperationSpec<Input extends z.ZodObject> = { events(input: z.output<Input>): EventFilter };
 
 type Variant = { variantOf: string; fixedValues: JsonObject };
 
-/** An operation as the machine sees it, whatever its input. */
+/** An operation with its input type erased, for code that handles all operations. */
 export type Operation = Omit<OperationSpec<z.ZodObject>, "example"> & { example: JsonObject } & Partial<
     Erased<RunOperationSpec<z.ZodObject>> &
       Erased<QueryOperationSpec<z.ZodObject>> &
@@ -211,7 +211,7 @@ export type Operation = Omit<OperationSpec<z.ZodObject>, "example"> & { example:
       Variant
   >;
 
-/** Inputs have been parsed by the operation's own schema before any of its functions sees them. */
+/** Safe because inputs are parsed by the operation's schema before any of its functions runs. */
 type Erased<Functions> = {
   [Name in keyof Functions]: Functions[Name] extends (input: never, ...rest: infer Rest) => infer Result
     ? (input: JsonObject, ...rest: Rest) => Result
@@ -222,9 +222,12 @@ export const defineOperation = <Input extends z.ZodObject>(
   spec: OperationSpec<Input> & (RunOperationSpec<Input> | QueryOperationSpec<Input> | StreamOperationSpec<Input>),
 ): Operation => spec as unknown as Operation;
 
-/** The same address under a second name with some fields already set: one route, two words for clients. */
-export const defineVariant = (of: Operation, face: { name: string; summary: string; sets: JsonObject }): Operation => ({
-  ...of,
-  ...face,
-  variantOf: of.name,
+/** A second client name for the URL of `original`, with some fields fixed. */
+export const defineVariant = (
+  original: Operation,
+  variant: { name: string; summary: string; fixedValues: JsonObject },
+): Operation => ({
+  ...original,
+  ...variant,
+  variantOf: original.name,
 });

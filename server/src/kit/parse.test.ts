@@ -57,14 +57,14 @@ describe("what fits", () => {
   it("comes back with defaults filled, beside what the caller really said", () => {
     expect(parseInput(operation, { title: "sea", width: 64 })).toEqual({
       input: { title: "sea", model_type: "small", width: 64, count: 1 },
-      given: { title: "sea", width: 64 },
+      provided: { title: "sea", width: 64 },
     });
   });
 
   it("is settled for its model, without the model's values counting as given", () => {
-    const { input, provided: given } = parseInput(operation, { title: "sea", model_type: "large", width: 64 });
+    const { input, provided } = parseInput(operation, { title: "sea", model_type: "large", width: 64 });
     expect(input).toMatchObject({ count: 2 });
-    expect(given).not.toHaveProperty("count");
+    expect(provided).not.toHaveProperty("count");
   });
 
   it("may be said in old words", () => {

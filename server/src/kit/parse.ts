@@ -1,53 +1,54 @@
-// Reads what a caller sent against an operation: every misfit at once, defaults filled, words of the catalogue.
+// Validates the input of an operation and fills in defaults. A Fault lists all validation errors at once.
 import { z } from "zod";
 import { Fault, type ValidationIssue } from "../faults.ts";
 import { FORM_ONLY } from "./files.ts";
+import { describeZodIssue } from "./issue-messages.ts";
 import type { BodyKind, Operation } from "./operation.ts";
 import type { JsonObject } from "./schemas/run.ts";
 
 export type ParsedInput = {
-  /** The input with defaults filled and the model's settings applied. */
+  /** The validated input, with Gesso's and the model's defaults. */
   input: JsonObject;
-  /** Only what the caller said, so that a default of ours never overrides a model's own. */
+  /** Only the fields that the caller sent: a default of Gesso must not override the model's own default. */
   provided: JsonObject;
 };
 
-/** `body` is what carried the request: some fields and rules belong to one kind only. */
+/** `body` is the kind of request body: some fields and rules apply to one kind only. */
 export function parseInput(operation: Operation, raw: JsonObject, body?: BodyKind): ParsedInput {
-  const given = operation.translateDeprecated?.(raw) ?? raw;
-  const result = inputSchemaFor(operation, body).safeParse(given);
-  const found = result.success ? [] : result.error.issues.flatMap((issue) => describeIssue(issue, given));
-  // One complaint a field: what is of the wrong type is not also too long.
+  const provided = operation.translateDeprecated?.(raw) ?? raw;
+  const result = inputSchemaFor(operation, body).safeParse(provided, { error: describeZodIssue });
+  const found = result.success ? [] : result.error.issues.flatMap((issue) => describeIssue(issue, provided));
+  // At most one error per field: a value of the wrong type is not reported as too long as well.
   const fieldIssues = found.filter((issue, index) => found.findIndex(({ path }) => path === issue.path) === index);
-  // A rule about a field that is itself misformed would only repeat the complaint, and so would a second rule.
-  const told = new Set(fieldIssues.map((issue) => issue.path));
+  // A rule about a field that is invalid itself would repeat the error, and so would a second rule with the same code.
+  const reportedPaths = new Set(fieldIssues.map((issue) => issue.path));
   const ruleIssues = (operation.rules ?? [])
     .filter((rule) => rule.body === undefined || rule.body === body)
-    .flatMap((rule) => rule.check(given))
-    .filter((each) => !told.has(each.path))
+    .flatMap((rule) => rule.check(provided))
+    .filter((each) => !reportedPaths.has(each.path))
     .filter(
       (each, index, all) => all.findIndex(({ path, code }) => path === each.path && code === each.code) === index,
     );
   const issues = [...fieldIssues, ...ruleIssues];
   if (issues.length > 0 || !result.success) throwValidationFault(issues);
-  return { input: operation.fillDefaults?.(result.data as never) ?? result.data, provided: given };
+  return { input: operation.fillDefaults?.(result.data as never) ?? result.data, provided };
 }
 
 function throwValidationFault(issues: ValidationIssue[]): never {
   const isUnsupported = (issue: ValidationIssue) => issue.code === "unsupported_parameter";
   if (issues.every(isUnsupported)) throw new Fault("unsupported_parameter", { errors: issues });
-  // Among misfits of other kinds it is one more value that is not taken.
+  // Together with other errors, an unsupported parameter is reported as an invalid value.
   const errors = issues.map((issue) => (isUnsupported(issue) ? { ...issue, code: "unknown_value" } : issue));
   throw new Fault("validation_error", { errors });
 }
 
-const inJson = new WeakMap<Operation, z.ZodObject>();
+const jsonSchemas = new WeakMap<Operation, z.ZodObject>();
 
 function inputSchemaFor(operation: Operation, body: BodyKind | undefined): z.ZodObject {
   if (body !== "json") return operation.input.strict();
-  const known = inJson.get(operation) ?? operation.input.omit(formOnlyFields(operation) as object).strict();
-  inJson.set(operation, known);
-  return known;
+  const schema = jsonSchemas.get(operation) ?? operation.input.omit(formOnlyFields(operation) as object).strict();
+  jsonSchemas.set(operation, schema);
+  return schema;
 }
 
 const formOnlyFields = ({ input }: Operation): Record<string, true> =>
@@ -63,7 +64,7 @@ const innermost = (field: z.ZodType): z.ZodType =>
 const pointer = (path: PropertyKey[]) =>
   path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
-function describeIssue(issue: z.core.$ZodIssue, given: JsonObject): ValidationIssue[] {
+function describeIssue(issue: z.core.$ZodIssue, provided: JsonObject): ValidationIssue[] {
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({
       path: pointer([...issue.path, key]),
@@ -73,7 +74,7 @@ function describeIssue(issue: z.core.$ZodIssue, given: JsonObject): ValidationIs
   }
   const absent = issue.path.reduce<unknown>(
     (value, part) => (value as JsonObject | undefined)?.[part as string],
-    given,
+    provided,
   );
   if (absent === undefined && ["invalid_type", "invalid_value", "invalid_union", "custom"].includes(issue.code)) {
     return [{ path: pointer(issue.path), code: "required", message: "This field is required." }];

@@ -1,8 +1,13 @@
-// Fields that the caller provided, without defaults. Gesso's defaults are shown in the run but not sent to the provider, so the model's own defaults apply.
+// Selects the fields that the caller provided. Gesso shows its own defaults in the run but does not send them to the
+// provider, so that the defaults of the model apply.
 import type { JsonObject } from "./schemas/run.ts";
 
-/** Those of the fields that the caller set, with the values that were read from them; nothing where there are none. */
-export function pickProvided(input: JsonObject, given: JsonObject, fields: readonly string[]): JsonObject | undefined {
-  const set = fields.filter((field) => given[field] !== undefined);
+/** The parsed values of the fields that the caller provided; undefined if the caller provided none of them. */
+export function pickProvided(
+  input: JsonObject,
+  provided: JsonObject,
+  fields: readonly string[],
+): JsonObject | undefined {
+  const set = fields.filter((field) => provided[field] !== undefined);
   return set.length > 0 ? Object.fromEntries(set.map((field) => [field, input[field]])) : undefined;
 }

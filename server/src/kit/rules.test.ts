@@ -1,4 +1,4 @@
-// A rule has three faces: what it checks, what it says, and what JSON Schema hears of it. They must be one face.
+// A rule has a check, a description and a JSON Schema. The three must agree.
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -157,7 +157,7 @@ describe("a rule for one kind of body", () => {
   it("says which, and is the same rule otherwise", () => {
     expect(onlyInForm(required("a"))).toMatchObject({
       body: "form",
-      says: "In a form: Give a.",
+      description: "Form: Send a.",
       schema: { required: ["a"] },
     });
     expect(onlyInJson(required("a")).body).toBe("json");

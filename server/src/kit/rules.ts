@@ -1,9 +1,9 @@
-// Rules between fields, as data: the validator runs `check`, JSON Schema carries `schema`, people and agents read `says`.
-// They run on what the caller sent, beside the field checks, so that every misfit is told at once.
+// Rules between fields, as data: the validator runs `check`, JSON Schema carries `schema`, and the documentation shows
+// `description`. Rules check the fields that the caller sent, so one response reports field errors and rule errors.
 import type { ValidationIssue } from "../faults.ts";
 import type { JsonObject } from "./schemas/run.ts";
 
-/** `body`: the rule holds only for requests of this kind, where an operation takes both. */
+/** `body`: the rule applies only to this kind of body. Without it, the rule applies to both. */
 export type FieldRule = {
   description: string;
   check(input: JsonObject): ValidationIssue[];
@@ -11,12 +11,12 @@ export type FieldRule = {
   body?: "json" | "form";
 };
 
-const given = (input: JsonObject) => (field: string) => input[field] !== undefined && input[field] !== null;
+const isProvided = (input: JsonObject) => (field: string) => input[field] !== undefined && input[field] !== null;
 const requiredEach = (fields: readonly string[]) => fields.map((field) => ({ required: [field] }));
-const when = (field: string, value: string) => ({ properties: { [field]: { const: value } }, required: [field] });
+const ifEquals = (field: string, value: string) => ({ properties: { [field]: { const: value } }, required: [field] });
 const lengthOf = (value: unknown) => (Array.isArray(value) ? value.length : 0);
 
-/** Fields whose absence has a word of its own; all others are plainly `required`. */
+/** Error codes for missing fields that have a code of their own. The code of all others is `required`. */
 const MISSING_FIELD_CODES: Record<string, string> = {
   aspect_ratio: "aspect_ratio_required",
   model_id: "model_id_required",
@@ -25,11 +25,11 @@ const MISSING_FIELD_CODES: Record<string, string> = {
 };
 
 export const exactlyOne = (...fields: string[]): FieldRule => {
-  const description = `Give exactly one of ${fields.join(", ")}.`;
+  const description = `Send exactly one of ${fields.join(", ")}.`;
   return {
     description,
     check: (input) =>
-      fields.filter(given(input)).length === 1
+      fields.filter(isProvided(input)).length === 1
         ? []
         : [{ path: `/${fields[0]}`, code: "exactly_one_of", message: description }],
     schema: { oneOf: requiredEach(fields) },
@@ -37,18 +37,18 @@ export const exactlyOne = (...fields: string[]): FieldRule => {
 };
 
 export const atLeastOne = (...fields: string[]): FieldRule => {
-  const description = `Give at least one of ${fields.join(", ")}.`;
+  const description = `Send at least one of ${fields.join(", ")}.`;
   return {
     description,
     check: (input) =>
-      fields.some(given(input)) ? [] : [{ path: `/${fields[0]}`, code: "at_least_one_of", message: description }],
+      fields.some(isProvided(input)) ? [] : [{ path: `/${fields[0]}`, code: "at_least_one_of", message: description }],
     schema: { anyOf: requiredEach(fields) },
   };
 };
 
-/** For changes, where null is a value of its own: it takes something away. */
+/** For updates, where null is a value: it removes the field. */
 export const atLeastOneChange = (...fields: string[]): FieldRule => {
-  const description = `Give at least one of ${fields.join(", ")}.`;
+  const description = `Send at least one of ${fields.join(", ")}.`;
   return {
     description,
     check: (input) =>
@@ -60,48 +60,48 @@ export const atLeastOneChange = (...fields: string[]): FieldRule => {
 };
 
 export const required = (...fields: string[]): FieldRule => ({
-  description: `Give ${fields.join(" and ")}.`,
+  description: `Send ${fields.join(" and ")}.`,
   check: (input) =>
     fields
-      .filter((field) => !given(input)(field))
+      .filter((field) => !isProvided(input)(field))
       .map((field) => ({ path: `/${field}`, code: "required", message: "This field is required." })),
   schema: { required: fields },
 });
 
 export const onlyInJson = (rule: FieldRule): FieldRule => ({
   ...rule,
-  description: `In JSON: ${rule.description}`,
+  description: `JSON body: ${rule.description}`,
   body: "json",
 });
 export const onlyInForm = (rule: FieldRule): FieldRule => ({
   ...rule,
-  description: `In a form: ${rule.description}`,
+  description: `Form: ${rule.description}`,
   body: "form",
 });
 
-/** Two names of one thing may both be given, but not with different values. */
+/** For two names of the same field: both can be sent, but not with different values. */
 export const equalIfBoth = (field: string, other: string): FieldRule => {
   const description = `${field} and ${other} are the same field. Send one of them, or the same value in both.`;
   return {
     description,
     check: (input) =>
-      given(input)(field) && given(input)(other) && input[field] !== input[other]
+      isProvided(input)(field) && isProvided(input)(other) && input[field] !== input[other]
         ? [{ path: `/${field}`, code: "exactly_one_of", message: description }]
         : [],
     schema: {},
   };
 };
 
-/** How many entries these lists have in all. JSON Schema cannot add, so it only hears that one of them is needed. */
-export const totalItemsBetween = (lists: readonly string[], [least, most]: [number, number]): FieldRule => {
-  const description = `${lists.join(", ")} must have ${least} to ${most} items in total.`;
+/** Bounds the total length of several lists. JSON Schema cannot add, so its rule only requires one of the lists. */
+export const totalItemsBetween = (lists: readonly string[], [min, max]: [number, number]): FieldRule => {
+  const description = `${lists.join(", ")} must have ${min} to ${max} items in total.`;
   return {
     description,
     check: (input) => {
       const sum = lists.reduce((count, list) => count + lengthOf(input[list]), 0);
-      return sum >= least && sum <= most
+      return sum >= min && sum <= max
         ? []
-        : [{ path: `/${lists[0]}`, code: itemsCode(sum, least), message: description }];
+        : [{ path: `/${lists[0]}`, code: itemsCode(sum, min), message: description }];
     },
     schema: { anyOf: requiredEach(lists) },
   };
@@ -112,7 +112,7 @@ export const allOrNone = (code: string, ...fields: string[]): FieldRule => {
   return {
     description,
     check: (input) => {
-      const absent = fields.filter((field) => !given(input)(field));
+      const absent = fields.filter((field) => !isProvided(input)(field));
       const some = absent.length > 0 && absent.length < fields.length;
       return some ? absent.map((field) => ({ path: `/${field}`, code, message: description })) : [];
     },
@@ -121,71 +121,71 @@ export const allOrNone = (code: string, ...fields: string[]): FieldRule => {
 };
 
 export const requiredWhen = (field: string, value: string, fields: readonly string[]): FieldRule => ({
-  description: `${fields.join(", ")} required when ${field} is ${value}.`,
+  description: `${fields.join(", ")} ${fields.length === 1 ? "is" : "are"} required when ${field} is ${value}.`,
   check: (input) =>
     input[field] !== value
       ? []
       : fields
-          .filter((each) => !given(input)(each))
+          .filter((each) => !isProvided(input)(each))
           .map((each) => ({
             path: `/${each}`,
             code: MISSING_FIELD_CODES[each] ?? "required",
             message: `${each} is required when ${field} is ${value}.`,
           })),
-  schema: { if: when(field, value), then: { required: fields } },
+  schema: { if: ifEquals(field, value), then: { required: fields } },
 });
 
 export const valuesWhen = (field: string, value: string, other: string, values: readonly string[]): FieldRule => {
-  const description = `${other} is one of ${values.join(", ")} when ${field} is ${value}.`;
+  const description = `${other} must be one of ${values.join(", ")} when ${field} is ${value}.`;
   return {
     description,
     check: (input) =>
-      input[field] !== value || !given(input)(other) || values.includes(String(input[other]))
+      input[field] !== value || !isProvided(input)(other) || values.includes(String(input[other]))
         ? []
         : [{ path: `/${other}`, code: "unknown_value", message: description }],
-    schema: { if: when(field, value), then: { properties: { [other]: { enum: values } } } },
+    schema: { if: ifEquals(field, value), then: { properties: { [other]: { enum: values } } } },
   };
 };
 
-/** The service sets this value for the model; another one from the caller cannot be honoured. */
+/** The model has a fixed value for the field; any other value is refused. */
 export const fixedWhen = (field: string, value: string, other: string, fixed: number): FieldRule => {
   const description = `${other} is always ${fixed} when ${field} is ${value}.`;
   return {
     description,
     check: (input) =>
-      input[field] !== value || !given(input)(other) || input[other] === fixed
+      input[field] !== value || !isProvided(input)(other) || input[other] === fixed
         ? []
         : [{ path: `/${other}`, code: "unsupported_parameter", message: description }],
-    schema: { if: when(field, value), then: { properties: { [other]: { const: fixed } } } },
+    schema: { if: ifEquals(field, value), then: { properties: { [other]: { const: fixed } } } },
   };
 };
 
-/** How many entries each of these lists has, where it is given. */
+/** Bounds the length of each of the lists that the caller sends. */
 export const itemsBetweenWhen = (
   field: string,
   value: string,
   lists: readonly string[],
   bounds: [number, number],
 ): FieldRule => {
-  const [least, most] = bounds;
-  const description = `${lists.join(" and ")} must have ${least} to ${most} items each when ${field} is ${value}.`;
-  const fits = (list: unknown) => lengthOf(list) >= least && lengthOf(list) <= most;
+  const [min, max] = bounds;
+  const description = `${lists.join(" and ")} must have ${min} to ${max} items each when ${field} is ${value}.`;
+  const isWithinBounds = (list: unknown) => lengthOf(list) >= min && lengthOf(list) <= max;
   return {
     description,
     check: (input) =>
       input[field] !== value
         ? []
         : lists
-            .filter((list) => Array.isArray(input[list]) && !fits(input[list]))
-            .map((list) => ({ path: `/${list}`, code: itemsCode(lengthOf(input[list]), least), message: description })),
+            .filter((list) => Array.isArray(input[list]) && !isWithinBounds(input[list]))
+            .map((list) => ({ path: `/${list}`, code: itemsCode(lengthOf(input[list]), min), message: description })),
     schema: {
-      if: when(field, value),
-      then: { properties: Object.fromEntries(lists.map((list) => [list, { minItems: least, maxItems: most }])) },
+      if: ifEquals(field, value),
+      then: { properties: Object.fromEntries(lists.map((list) => [list, { minItems: min, maxItems: max }])) },
     },
   };
 };
 
-/** The same, for one model only. */
+/** `totalItemsBetween`, for one model only. */
 export const totalItemsBetweenWhen = (
   field: string,
   value: string,
@@ -196,8 +196,8 @@ export const totalItemsBetweenWhen = (
   return {
     description: `When ${field} is ${value}: ${rule.description}`,
     check: (input) => (input[field] === value ? rule.check(input) : []),
-    schema: { if: when(field, value), then: rule.schema },
+    schema: { if: ifEquals(field, value), then: rule.schema },
   };
 };
 
-const itemsCode = (length: number, least: number) => (length < least ? "too_few_items" : "too_many_items");
+const itemsCode = (length: number, min: number) => (length < min ? "too_few_items" : "too_many_items");

@@ -1,4 +1,4 @@
-// What operations on webhooks may ask of the house, always in the name of one caller.
+// What operations on webhooks can do, on behalf of one caller.
 import type { PageRequest } from "./access-services.ts";
 import type { ListenerStore } from "./listener-store.ts";
 import type { JsonObject } from "./schemas/run.ts";
@@ -21,7 +21,7 @@ export type DeliveryListRequest = PageRequest & {
   run_id?: string | undefined;
   status?: string | undefined;
 };
-/** A message that tells of nothing, and what it looks like. */
+/** A test message: the event type it imitates and the metadata of the imitated run. */
 export type TestMessageRequest = { type: string; metadata?: JsonObject | undefined };
 export type ReplayRequest = { from: string; to?: string | undefined; only_failed: boolean };
 
@@ -32,11 +32,11 @@ export type WebhookStore = {
   update(webhookId: string, change: Partial<WebhookDraft & { enabled: boolean }>): Promise<Webhook>;
   delete(webhookId: string): Promise<Webhook>;
   rotate(webhookId: string, rotation: SecretRotation): Promise<NewWebhook>;
-  /** The secret of the tenant itself, for runs that bring none. */
+  /** Replaces the secret that signs webhooks of runs without a `webhook_secret`. */
   rotateTenantSecret(rotation: SecretRotation): Promise<WebhookSecret>;
-  test(webhookId: string, wish: TestMessageRequest): Promise<WebhookDelivery>;
-  replay(webhookId: string, wish: ReplayRequest): Promise<WebhookReplay>;
-  deliveries(wish: DeliveryListRequest): Promise<WebhookDeliveryPage>;
+  test(webhookId: string, request: TestMessageRequest): Promise<WebhookDelivery>;
+  replay(webhookId: string, request: ReplayRequest): Promise<WebhookReplay>;
+  deliveries(filter: DeliveryListRequest): Promise<WebhookDeliveryPage>;
   delivery(deliveryId: string): Promise<WebhookDeliveryDetails>;
   redeliver(deliveryId: string): Promise<WebhookDelivery>;
   listeners: ListenerStore;

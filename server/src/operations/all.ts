@@ -1,4 +1,4 @@
-// The list as a value, for those who walk it.
+// All operations as an array, for code that iterates over them.
 import type { Operation } from "../kit/operation.ts";
 import * as listed from "./index.ts";
 

@@ -1,4 +1,4 @@
-// Every operation there is. To add one: write its file, add its line.
+// The registry of operations. To add an operation, write its file and add a line here.
 export { listAudit } from "./audit/list.ts";
 export { streamEvents } from "./events/stream.ts";
 export { backgroundRemove } from "./images/background-remove.ts";

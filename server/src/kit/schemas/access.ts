@@ -1,14 +1,14 @@
-// The shapes of tenants, people, keys and tokens, with the fields that their operations take.
+// Schemas of tenants, members, keys and tokens, and the input fields of their operations.
 import { z } from "zod";
 import { nonBlankText, textField, timestampField } from "../fields.ts";
 import { pageSchema } from "../pagination.ts";
 
 export const ROLES = ["owner", "developer", "viewer"] as const;
 
-export const keyId = () => z.uuid().describe("The key");
-export const keyName = () => nonBlankText("What the key is for", 200);
-export const tenantId = () => z.uuid().describe("The tenant");
-export const tenantName = () => nonBlankText("What the tenant is called", 200);
+export const keyId = () => z.uuid().describe("ID of the key");
+export const keyName = () => nonBlankText("Name of the key, 1 to 200 characters", 200);
+export const tenantId = () => z.uuid().describe("ID of the tenant");
+export const tenantName = () => nonBlankText("Name of the tenant, 1 to 200 characters", 200);
 export const weight = () =>
   z
     .number()
@@ -22,19 +22,19 @@ export const retentionDays = () =>
     .max(36_500)
     .nullable()
     .describe("Days to keep a run's files after it ends. 0: forever. null: the installation's default");
-export const memberName = () => textField("", 200).nullable().describe("The person's name");
+export const memberName = () => textField("", 200).nullable().describe("Name of the member");
 export const memberEmail = () => textField("", 320).nullable().describe("Email address of the member");
-export const userId = (says = "The person, as your own systems or your identity provider know them") =>
+export const userId = (description = "ID of the user in your own systems or your identity provider") =>
   z
     .string()
-    .regex(/^[\x21-\x7e]{1,255}$/, { error: "1 to 255 visible ASCII characters." })
-    .describe(says);
+    .regex(/^[\x21-\x7e]{1,255}$/, { error: "Must have 1 to 255 visible ASCII characters." })
+    .describe(description);
 export const role = () =>
   z
     .enum(ROLES)
     .describe("owner: full access to the tenant; developer: no member changes and no audit log; viewer: read only");
 
-export const scopes = (says: string) =>
+export const scopes = (description: string) =>
   z
     .array(
       z
@@ -46,45 +46,47 @@ export const scopes = (says: string) =>
     )
     .min(1)
     .max(64)
-    .describe(says);
+    .describe(description);
 export const SCOPES_DESCRIPTION =
   "Scopes such as `images:write`, `runs:read`, `keys:*` or `*`. Cannot exceed the scopes of the credential that creates it";
 
-export const expiry = () => timestampField("").nullable().describe("Expiry time; null: never expires");
+export const expiry = () => timestampField("").nullable().describe("Expiry time. null: the key never expires");
 
-const positiveIntegerLimit = (says: string) => z.int().min(1).max(1_000_000_000).nullable().optional().describe(says);
-const dollars = (says: string) => z.number().min(0).max(1_000_000_000).nullable().optional().describe(says);
+const positiveIntegerLimit = (description: string) =>
+  z.int().min(1).max(1_000_000_000).nullable().optional().describe(description);
+const dollars = (description: string) =>
+  z.number().min(0).max(1_000_000_000).nullable().optional().describe(description);
 
-/** Null, or left out: not limited here. */
+/** A limit that is null or absent does not apply. */
 export const AccessLimits = z
   .strictObject({
-    requests_per_minute: positiveIntegerLimit("Requests of any kind"),
-    runs_per_minute: positiveIntegerLimit("Runs that may be started"),
-    open_runs: positiveIntegerLimit("Runs that may be under way at a time"),
+    requests_per_minute: positiveIntegerLimit("Maximum requests per minute. null: no limit of its own"),
+    runs_per_minute: positiveIntegerLimit("Maximum new runs per minute. null: no limit of its own"),
+    open_runs: positiveIntegerLimit("Maximum open runs at a time. null: no limit of its own"),
     waiters: positiveIntegerLimit(
       "Concurrent requests that may wait for a run, per process. Further requests return at once",
     ),
     streams: positiveIntegerLimit("Concurrent event streams, per process. Further streams are refused with 429"),
-    spend_per_day: dollars("US dollars that the runs of a day may cost"),
-    spend_per_month: dollars("US dollars that the runs of a month may cost"),
+    spend_per_day: dollars("Maximum cost of the runs of a UTC day, in US dollars"),
+    spend_per_month: dollars("Maximum cost of the runs of a UTC month, in US dollars"),
   })
   .meta({ id: "AccessLimits" });
 export type AccessLimits = z.infer<typeof AccessLimits>;
-export const limitsField = (says: string) => AccessLimits.describe(says);
+export const limitsField = (description: string) => AccessLimits.describe(description);
 
 export const ApiKey = z
   .object({
-    id: z.uuid().describe("The key's id"),
+    id: z.uuid().describe("ID of the key"),
     name: z.string(),
-    hint: z.string().describe("Four characters of the key, to tell it from others"),
+    hint: z.string().describe("Four characters of the key, to identify it"),
     user_id: z.string().describe("Owner of the key. The key acts with this user's role"),
     scopes: z.array(z.string()),
     limits: AccessLimits,
     created_at: z.iso.datetime(),
     expires_at: z.iso.datetime().nullable(),
-    last_used_at: z.iso.datetime().nullable().describe("To the minute"),
+    last_used_at: z.iso.datetime().nullable().describe("Last use, to the minute. null: never used"),
     revoked_at: z.iso.datetime().nullable(),
-    replaced_by: z.uuid().nullable().describe("The key that took its place when it was rotated"),
+    replaced_by: z.uuid().nullable().describe("ID of the key that replaced it at rotation. null: not rotated"),
   })
   .meta({ id: "Key" });
 export type ApiKey = z.infer<typeof ApiKey>;
@@ -99,25 +101,25 @@ export type ApiKeyPage = z.infer<typeof ApiKeyPage>;
 
 export const Token = z
   .object({
-    access_token: z.string().describe("Send it as `Authorization: Bearer`"),
+    access_token: z.string().describe("Access token. Send it as `Authorization: Bearer <token>`"),
     token_type: z.literal("Bearer"),
-    expires_in: z.int().describe("Seconds that it works"),
-    scope: z.string().describe("What it may do, separated by spaces"),
+    expires_in: z.int().describe("Seconds until the token expires"),
+    scope: z.string().describe("Scopes of the token, separated by spaces"),
   })
   .meta({ id: "Token" });
 export type Token = z.infer<typeof Token>;
 
 export const Tenant = z
   .object({
-    id: z.uuid().describe("The tenant's id"),
+    id: z.uuid().describe("ID of the tenant"),
     name: z.string(),
-    weight: z.number().describe("Its share of what there is, beside the shares of others"),
+    weight: z.number().describe("Scheduling weight of the tenant under load"),
     limits: AccessLimits,
     retention_days: z
       .int()
       .nullable()
-      .describe("Days that files are kept; 0 for ever, null as the installation is set"),
-    suspended: z.boolean().describe("Whether all its credentials are refused"),
+      .describe("Days to keep a run's files after it ends. 0: forever. null: the installation's default"),
+    suspended: z.boolean().describe("Whether Gesso refuses all credentials of the tenant"),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   })
@@ -147,14 +149,14 @@ export type MemberPage = z.infer<typeof MemberPage>;
 
 const AuditEntry = z
   .object({
-    entry: z.int().describe("Counts up from 1 without gaps"),
+    entry: z.int().describe("Number of the entry, from 1 without gaps"),
     at: z.iso.datetime(),
-    user_id: z.string().describe("Who did it"),
+    user_id: z.string().describe("User who performed the action"),
     key_id: z.uuid().nullable().describe("Key used; null if no API key was used"),
-    action: z.string().describe("Such as `keys.revoke`"),
-    subject: z.string().describe("What it was done to"),
+    action: z.string().describe("Name of the action, such as `keys.revoke`"),
+    subject: z.string().describe("ID of the changed resource"),
     details: z.record(z.string(), z.unknown()),
-    digest: z.string().describe("SHA-256 over this entry and the digest of the one before it"),
+    digest: z.string().describe("SHA-256 of this entry and of the digest of the previous entry"),
   })
   .meta({ id: "AuditEntry" });
 export type AuditEntry = z.infer<typeof AuditEntry>;

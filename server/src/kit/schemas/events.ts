@@ -1,4 +1,4 @@
-// What is told of runs and of a tenant's affairs, in streams and in webhooks alike.
+// Schemas of events, shared by event streams and webhooks.
 import { z } from "zod";
 import { ErrorBody, Run } from "./run.ts";
 
@@ -15,7 +15,7 @@ export const EVENT_TYPES = [
   "api_key.revoked",
 ] as const;
 
-/** A run in short: how it stands, and what it made. Neither prompts nor secrets. */
+/** Status and outputs of a run, without prompts and secrets. */
 const RunSummary = Run.pick({
   run_id: true,
   status: true,
@@ -31,15 +31,15 @@ const RunSummary = Run.pick({
   created_at: true,
   updated_at: true,
   expires_at: true,
-}).extend({ error: ErrorBody.nullable().describe("Why the run failed; null otherwise") });
+}).extend({ error: ErrorBody.nullable().describe("Error of a failed or canceled run. null otherwise") });
 export type RunSummary = z.infer<typeof RunSummary>;
 
 export const Event = z
   .object({
     event_id: z.string().describe("Event ID. The same in event streams and in the `webhook-id` header"),
-    type: z.string().describe("What has happened, such as run.completed"),
-    timestamp: z.iso.datetime().describe("When it happened"),
-    data: RunSummary.partial().loose().describe("The run in short, for events of runs"),
+    type: z.string().describe("Event type, such as run.completed"),
+    timestamp: z.iso.datetime().describe("Time of the event"),
+    data: RunSummary.partial().loose().describe("Summary of the run, for events of runs"),
   })
   .meta({ id: "Event" });
 export type Event = z.infer<typeof Event>;
@@ -54,7 +54,7 @@ export const EventPage = z
   .meta({ id: "EventPage" });
 export type EventPage = z.infer<typeof EventPage>;
 
-/** Which events somebody wants. All of the tenant's where nothing is said. */
+/** Selects events of a tenant. An absent field does not filter. */
 export type EventFilter = {
   run_id?: string | undefined;
   types?: readonly string[] | undefined;

@@ -1,5 +1,4 @@
-// The shapes of what runs leave behind and callers collect: trees of runs, layers of pictures, prices, and the prompt
-// library, with the fields that its operations take.
+// Schemas of run trees, layers, estimates and the prompt library, and the input fields of its operations.
 import { z } from "zod";
 import { nonBlankText } from "../fields.ts";
 import { pageSchema } from "../pagination.ts";
@@ -24,21 +23,23 @@ export type RunNode = z.infer<typeof RunNode>;
 
 const RunEdge = z
   .object({
-    from: z.uuid().describe("The run that was made"),
-    to: z.uuid().describe("The run that it was made from"),
-    kind: z.enum(["parent", "reference"]).describe("Whether `to` is the parent, or another run whose picture was used"),
-    role: z.enum(["source", "mask", "link"]).describe("What the picture of `to` was used as; link: it was not used"),
+    from: z.uuid().describe("Run that was derived"),
+    to: z.uuid().describe("Run that it was derived from"),
+    kind: z
+      .enum(["parent", "reference"])
+      .describe("parent: `to` is the parent run; reference: `to` is another run whose image was used"),
+    role: z
+      .enum(["source", "mask", "link"])
+      .describe("How the image of `to` was used: source or mask. link: the image was not used"),
   })
   .meta({ id: "RunEdge" });
 export type RunEdge = z.infer<typeof RunEdge>;
 
 export const RunTree = z
   .object({
-    root_run_id: z.uuid().describe("The run that the tree began with"),
-    nodes: z
-      .array(RunNode)
-      .describe("Every run of the tree, oldest first, then the runs of other trees that it refers to"),
-    edges: z.array(RunEdge).describe("Both ends of every edge are among the nodes"),
+    root_run_id: z.uuid().describe("First run of the tree"),
+    nodes: z.array(RunNode).describe("Runs of the tree, oldest first, then the referenced runs of other trees"),
+    edges: z.array(RunEdge).describe("Links between the runs. Both ends of every edge are in `nodes`"),
   })
   .meta({ id: "RunTree" });
 export type RunTree = z.infer<typeof RunTree>;
@@ -47,16 +48,16 @@ const LAYER_KINDS = ["source", "background", "object", "mask", "result"] as cons
 
 const Layer = z
   .object({
-    id: z.uuid().describe("The layer's id; the same at each read"),
-    run_id: z.uuid().describe("The run that the picture belongs to"),
-    kind: z.enum(LAYER_KINDS).describe("What the layer is to the run"),
+    id: z.uuid().describe("ID of the layer. Stable between reads"),
+    run_id: z.uuid().describe("Run that produced the image"),
+    kind: z.enum(LAYER_KINDS).describe("Role of the layer"),
     name: z.string(),
-    image_url: z.url().nullable().describe("The picture; null where the layer is a video"),
-    x: z.int().describe("Pixels from the left edge"),
-    y: z.int().describe("Pixels from the upper edge"),
+    image_url: z.url().nullable().describe("URL of the image. null for a video"),
+    x: z.int().describe("Distance from the left edge in pixels"),
+    y: z.int().describe("Distance from the top edge in pixels"),
     width: z.int(),
     height: z.int(),
-    z_index: z.int().describe("0 is the lowest"),
+    z_index: z.int().describe("Stacking order. 0 is the bottom layer"),
     opacity: z.number().min(0).max(1),
     visible: z.boolean(),
   })
@@ -69,15 +70,15 @@ export type Layers = z.infer<typeof Layers>;
 export const Estimate = z
   .object({
     currency: z.literal("USD"),
-    amount: z.number().nullable().describe("The price; null where it is not known"),
-    known: z.boolean().describe("Whether every price that it rests on is known"),
+    amount: z.number().nullable().describe("Estimated cost in US dollars. null if a price is unknown"),
+    known: z.boolean().describe("Whether all prices are known"),
     basis: z
       .array(
         z.object({
-          what: z.string().describe("The work, the model that does it, and what is counted"),
-          quantity: z.number().describe("How many are counted: images, megapixels, seconds of video or calls"),
-          unit_price: z.number().nullable().describe("The price of one; null where it is not known"),
-          price_version: z.string().nullable().describe("Which list the price is from; null without a price"),
+          what: z.string().describe("Task, model and unit of the item"),
+          quantity: z.number().describe("Number of units: images, megapixels, seconds of video or calls"),
+          unit_price: z.number().nullable().describe("Price per unit in US dollars. null if unknown"),
+          price_version: z.string().nullable().describe("Price list of the unit price. null without a price"),
         }),
       )
       .describe("Breakdown of the amount, one item per job"),
@@ -87,14 +88,14 @@ export type Estimate = z.infer<typeof Estimate>;
 
 export const Prompt = z
   .object({
-    id: z.uuid().describe("The prompt's id"),
+    id: z.uuid().describe("ID of the prompt"),
     name: z.string(),
     text: z.string(),
-    model_type: z.string().nullable().describe("The model that it is written for"),
+    model_type: z.string().nullable().describe("Model that the prompt is written for"),
     tags: z.array(z.string()),
-    version: z.int().describe("Rises by one with every change"),
-    created_at: z.iso.datetime().describe("When the prompt was made"),
-    updated_at: z.iso.datetime().describe("When this version was made"),
+    version: z.int().describe("Version number. Increases by 1 with every change"),
+    created_at: z.iso.datetime().describe("Time of creation"),
+    updated_at: z.iso.datetime().describe("Time of the last change"),
   })
   .meta({ id: "Prompt" });
 export type Prompt = z.infer<typeof Prompt>;
@@ -102,9 +103,9 @@ export type Prompt = z.infer<typeof Prompt>;
 export const PromptPage = pageSchema(Prompt, "PromptPage");
 export type PromptPage = z.infer<typeof PromptPage>;
 
-export const promptName = () => nonBlankText("What the prompt is called", 200);
-export const promptText = () => nonBlankText("The prompt itself", 8000);
-export const promptTag = (says = "A tag") => nonBlankText(says, 50);
-export const promptTags = () => z.array(promptTag()).max(20).describe("Words to find it by");
-/** A version is a row's counter, so it is bounded as the column is. */
-export const promptVersion = (says: string) => z.int().min(1).max(2147483647).describe(says);
+export const promptName = () => nonBlankText("Name of the prompt, 1 to 200 characters", 200);
+export const promptText = () => nonBlankText("Text of the prompt, 1 to 8,000 characters", 8000);
+export const promptTag = (description = "A tag, 1 to 50 characters") => nonBlankText(description, 50);
+export const promptTags = () => z.array(promptTag()).max(20).describe("Tags for searching, at most 20");
+/** The upper bound is that of the integer column. */
+export const promptVersion = (description: string) => z.int().min(1).max(2147483647).describe(description);

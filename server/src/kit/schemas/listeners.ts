@@ -1,33 +1,37 @@
-// The shapes of listeners: programs on somebody's own machine that pass webhook messages on from there.
+// Schemas of webhook listeners: development programs that receive webhook messages and forward them to a local server.
 import { z } from "zod";
 import { textField, timestampField } from "../fields.ts";
 
-export const listenerId = () => z.uuid().describe("The listener");
+export const listenerId = () => z.uuid().describe("ID of the listener");
 export const listenerName = () =>
   z
     .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, { error: "Letters, digits, dot, dash and underscore." })
-    .describe("What it is called in the log of deliveries, such as the name of its machine");
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, {
+      error: "Must have only letters, digits, dots, dashes and underscores.",
+    })
+    .describe("Name of the listener in the list of deliveries, such as the host name. At most 64 characters");
 export const eventPositionField = () =>
   z
     .string()
-    .regex(/^[0-9a-f]{12}-[0-9a-f]{12}$/, { error: "The id of an event." })
-    .describe("The event's `id` in the stream");
-export const attemptNumber = () => z.int().min(1).max(1000).describe("The `attempt` of the message");
-export const startedAt = () => timestampField("When it was begun");
-export const durationMsField = () => z.int().min(0).max(3_600_000).describe("How long it took, in milliseconds");
+    .regex(/^[0-9a-f]{12}-[0-9a-f]{12}$/, { error: "Must be the ID of an event." })
+    .describe("`id` of the event in the stream");
+export const attemptNumber = () => z.int().min(1).max(1000).describe("`attempt` of the message");
+export const startedAt = () => timestampField("Time of the forwarding");
+export const durationMsField = () =>
+  z.int().min(0).max(3_600_000).describe("Duration in milliseconds, at most 3,600,000");
 export const responseStatusField = () =>
-  z.int().min(100).max(599).nullable().describe("What the receiver answered; null where it did not");
+  z.int().min(100).max(599).nullable().describe("HTTP status of the response. null if there was none");
 export const deliveryErrorField = () =>
-  textField("", 100).nullable().describe("What went wrong before it could answer, such as timeout or connection");
-export const responseTextField = () => textField("", 1024).nullable().describe("The beginning of its answer, as text");
+  textField("", 100).nullable().describe("Reason why there was no response, such as timeout or connection");
+export const responseTextField = () =>
+  textField("", 1024).nullable().describe("Start of the response body as text, at most 1,024 characters");
 
 export const NewWebhookListener = z
   .object({
-    id: z.uuid().describe("The listener's id; its deliveries have it as `webhook_id`"),
+    id: z.uuid().describe("ID of the listener. Its deliveries have it as `webhook_id`"),
     name: z.string(),
-    url: z.string().describe("How it is called in the log of deliveries"),
-    secret: z.string().nullable().describe("The secret, shown this once; null where you gave it"),
+    url: z.string().describe("Name of the listener as it appears in `url` of its deliveries"),
+    secret: z.string().nullable().describe("The secret. Returned only once; null if you provided it"),
     after: z.string().describe("Current end of the event log. Start the event stream after it to miss nothing"),
     created_at: z.iso.datetime(),
   })
@@ -36,23 +40,21 @@ export type NewWebhookListener = z.infer<typeof NewWebhookListener>;
 
 export const WebhookMessage = z
   .object({
-    delivery_id: z.uuid().describe("How it is called in the log of deliveries, once it was reported"),
-    event_id: z.string().describe("What receivers get as `webhook-id`"),
-    type: z.string().describe("The type of the event"),
-    run_id: z.uuid().nullable().describe("The run that it tells of"),
+    delivery_id: z.uuid().describe("ID of the delivery, once you report it"),
+    event_id: z.string().describe("Event ID, sent as `webhook-id`"),
+    type: z.string().describe("Type of the event"),
+    run_id: z.uuid().nullable().describe("Run of the event. null if the event is not about a run"),
     attempt: z.int().describe("Attempt number, from 1. Send it back in the report"),
-    body: z.string().describe("Exactly what is to be sent"),
-    headers: z
-      .record(z.string(), z.string())
-      .describe("What is to be sent with it; the signature is good for five minutes"),
+    body: z.string().describe("Body to send, byte for byte"),
+    headers: z.record(z.string(), z.string()).describe("Headers to send. The signature is valid for 5 minutes"),
   })
   .meta({ id: "WebhookMessage" });
 export type WebhookMessage = z.infer<typeof WebhookMessage>;
 
 export const WebhookCall = z
   .object({
-    event_id: z.string().describe("What receivers get as `webhook-id`"),
-    type: z.string().describe("The type that they see"),
+    event_id: z.string().describe("Event ID, sent as `webhook-id`"),
+    type: z.string().describe("Type of the event"),
     created_at: z.iso.datetime(),
   })
   .meta({ id: "WebhookCall" });

@@ -1,5 +1,4 @@
-// The shapes that answers are made of, with the names of the interface. One value each: it types the code, checks in
-// tests and prints the contract.
+// Response schemas of runs. Each schema types the code, is checked in tests, and generates the OpenAPI description.
 import { z } from "zod";
 import { pageSchema } from "../pagination.ts";
 
@@ -8,86 +7,89 @@ export type JsonObject = Record<string, unknown>;
 export const RUN_STATUSES = ["queued", "processing", "completed", "failed", "canceled"] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-const time = (says: string) => z.iso.datetime().describe(says);
+const time = (description: string) => z.iso.datetime().describe(description);
 
 const Box = z.object({ x: z.int(), y: z.int(), width: z.int(), height: z.int() });
 
 const RunOutput = z
   .object({
     asset_id: z.uuid(),
-    url: z.url().describe("Stable URL of the file. No authentication needed"),
+    url: z.url().describe("Stable, signed URL of the file. Needs no authentication"),
     media_type: z.string(),
     width: z.int(),
     height: z.int(),
     size_bytes: z.int(),
     sha256: z.string(),
-    role: z.string().describe("What the file is to the run: result, source, mask"),
-    name: z.string().optional().describe("What was found, where something was looked for"),
-    score: z.number().optional().describe("How sure the model is of it, 0 to 1"),
-    box: Box.optional().describe("Where it lies"),
-    duration: z.number().optional().describe("Seconds, of a video"),
-    fps: z.number().optional().describe("Frames per second, of a video"),
+    role: z.string().describe("Role of the file: result, source or mask"),
+    name: z.string().optional().describe("Name of the object, for operations that find objects"),
+    score: z.number().optional().describe("Confidence of the model, 0 to 1"),
+    box: Box.optional().describe("Bounding box in pixels"),
+    duration: z.number().optional().describe("Duration of a video in seconds"),
+    fps: z.number().optional().describe("Frames per second of a video"),
   })
   .meta({ id: "Output" });
 export type RunOutput = z.infer<typeof RunOutput>;
 
 export const ErrorBody = z
   .object({
-    message: z.string().describe("A sentence for people"),
-    code: z.string().optional().describe("A word for programs, from the list of errors"),
+    message: z.string().describe("Message for people. It can change"),
+    code: z.string().optional().describe("Error code for programs. It never changes"),
     details: z.record(z.string(), z.unknown()).optional(),
   })
   .meta({ id: "Error" });
 
 const Attempt = z
   .object({
-    job: z.int().describe("Which job of the run"),
-    try: z.int().describe("Counts from 1 within the job"),
+    job: z.int().describe("Index of the job in the run, from 0"),
+    try: z.int().describe("Attempt number within the job, from 1"),
     provider: z.string(),
-    upstream: z.string().nullable().describe("The provider's own name for the model"),
+    upstream: z.string().nullable().describe("Name of the model at the provider"),
     state: z
       .enum(["intent", "submitted", "succeeded", "failed", "unknown", "abandoned"])
       .describe("unknown: the request was sent and its outcome is not known"),
-    request: z.record(z.string(), z.unknown()).nullable().describe("What was sent, without secrets and pictures"),
+    request: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe("Request to the provider, without secrets and images"),
     error: ErrorBody.nullable(),
-    created_at: time("When it was begun"),
-    finished_at: time("When it ended").nullable(),
+    created_at: time("Time of the start"),
+    finished_at: time("Time of the end").nullable(),
   })
   .meta({ id: "Attempt" });
 export type Attempt = z.infer<typeof Attempt>;
 
 export const Run = z
   .object({
-    run_id: z.uuid().describe("The run's id"),
-    user_id: z.string().describe("Who started it"),
-    created_at: time("When it was accepted"),
-    updated_at: time("When it last changed"),
-    image_url: z.url().nullable().describe("The image; null until the run has completed"),
-    image_urls: z.array(z.url()).describe("All images of the run"),
-    video_url: z.url().nullable().describe("The video, for runs that make one"),
-    outputs: z.array(RunOutput).describe("Every file the run made"),
+    run_id: z.uuid().describe("ID of the run"),
+    user_id: z.string().describe("User who created the run"),
+    created_at: time("Time when Gesso accepted the run"),
+    updated_at: time("Time of the last change"),
+    image_url: z.url().nullable().describe("URL of the image. null until the run completes"),
+    image_urls: z.array(z.url()).describe("URLs of all images"),
+    video_url: z.url().nullable().describe("URL of the video, for runs that create one"),
+    outputs: z.array(RunOutput).describe("All files of the run"),
     result: z.record(z.string(), z.unknown()).nullable().describe("Result that is not a file, such as a description"),
-    inputs: z.record(z.string(), z.unknown()).describe("What was asked, with defaults filled in and secrets left out"),
+    inputs: z.record(z.string(), z.unknown()).describe("Input of the run, with defaults and without secrets"),
     live_status: z.enum(["pending", "processing", "completed", "failed", "canceled"]).nullable(),
     status: z.enum(RUN_STATUSES),
     progress: z.number().min(0).max(1),
-    phase: z.string().nullable().describe("What is being done, for display only"),
+    phase: z.string().nullable().describe("Current activity, for display only"),
     queue_position: z
       .int()
       .nullable()
       .describe("Position in the tenant's queue. Only returned when reading a single run that has not started"),
-    estimated_start_at: time("When its turn is expected, where it is known").optional(),
-    run_type: z.string().describe("The kind of run"),
-    parent_run_id: z.uuid().nullable().describe("The run that this one was made from"),
+    estimated_start_at: time("Expected start, if it can be estimated").optional(),
+    run_type: z.string().describe("Kind of the run, set by the operation"),
+    parent_run_id: z.uuid().nullable().describe("Run that this run was derived from"),
     model: z.string().nullable(),
     provider: z.string().nullable(),
     cost: z.object({ amount: z.number(), currency: z.literal("USD") }).nullable(),
     warnings: z.array(z.string()).describe("Parameters that were adjusted or ignored"),
-    metadata: z.record(z.string(), z.unknown()).describe("The caller's own notes, as given"),
-    error: ErrorBody.nullable().describe("Why the run failed; null otherwise"),
-    started_at: time("When work began").nullable(),
-    finished_at: time("When it ended").nullable(),
-    expires_at: time("Until when its files are kept").nullable(),
+    metadata: z.record(z.string(), z.unknown()).describe("Your own key-value data, as sent"),
+    error: ErrorBody.nullable().describe("Error of a failed or canceled run. null otherwise"),
+    started_at: time("Time of the start").nullable(),
+    finished_at: time("Time of the end").nullable(),
+    expires_at: time("Time when Gesso removes the files. null: never, or the run is open").nullable(),
     attempts: z
       .array(Attempt)
       .optional()
@@ -100,7 +102,7 @@ export const Generation = Run.extend({
   data: z.object({ run_id: z.uuid(), image_url: z.url().nullable() }),
 }).meta({ id: "Generation" });
 
-/** The Run shape, with the two fields that one example of the interface reads under `data`. */
+/** A run with `run_id` and `image_url` repeated under `data`, as the contract of images.generate requires. */
 export const asGeneration = (run: Run) => ({ ...run, data: { run_id: run.run_id, image_url: run.image_url } });
 
 export const RunPage = pageSchema(Run, "RunPage");
@@ -114,15 +116,15 @@ export const Upload = z
       id: z.uuid(),
       image_url: z.url(),
       run_id: z.uuid(),
-      created_at: time("When it was stored"),
-      parent_id: z.uuid().optional().describe("The run it is linked to"),
+      created_at: time("Time of the upload"),
+      parent_id: z.uuid().optional().describe("Run that the upload is linked to"),
     }),
   })
   .meta({ id: "Upload" });
 
 export const asUpload = (run: Run) => ({
   success: true,
-  message: run.run_type === "mask-upload" ? "The mask is stored." : "The image is stored.",
+  message: run.run_type === "mask-upload" ? "Mask stored." : "Image stored.",
   data: {
     id: run.outputs[0]!.asset_id,
     image_url: run.image_url!,
@@ -132,35 +134,35 @@ export const asUpload = (run: Run) => ({
   },
 });
 
-/** The envelope of character and reference generation. */
+/** The response of character and reference generation. */
 export const envelopeSchema = <Type extends string>(runType: Type) =>
   z.object({
-    success: z.boolean().describe("False when the run failed or the request was refused"),
-    message: z.string().describe("A sentence for people"),
+    success: z.boolean().describe("false if the run failed or the request was refused"),
+    message: z.string().describe("Message for people. It can change"),
     data: z
       .object({
         run_id: z.uuid(),
         status: z.enum(RUN_STATUSES).optional(),
         live_status: z.string().optional(),
         progress: z.number().min(0).max(1).optional(),
-        image_url: z.url().nullable().optional().describe("The image; null until the run has completed"),
-        created_at: time("When it was accepted").optional(),
-        updated_at: time("When it last changed").optional(),
+        image_url: z.url().nullable().optional().describe("URL of the image. null until the run completes"),
+        created_at: time("Time when Gesso accepted the run").optional(),
+        updated_at: time("Time of the last change").optional(),
         run_type: z.literal(runType).optional(),
         warnings: z.array(z.string()).optional().describe("Parameters that were adjusted or ignored"),
       })
       .optional()
-      .describe("The run; absent when the request was refused"),
-    code: z.string().optional().describe("Why it failed, a word for programs"),
+      .describe("The run. Absent if the request was refused"),
+    code: z.string().optional().describe("Error code, if the run failed or the request was refused"),
     details: z.record(z.string(), z.unknown()).optional(),
   });
 
 const STATUS_MESSAGES: Record<RunStatus, string> = {
-  queued: "The run is accepted.",
-  processing: "The run is under way.",
-  completed: "The run has completed.",
-  failed: "The run failed.",
-  canceled: "The run was canceled.",
+  queued: "Run accepted.",
+  processing: "Run in progress.",
+  completed: "Run completed.",
+  failed: "Run failed.",
+  canceled: "Run canceled.",
 };
 
 export const asEnvelope = (run: Run) => ({
@@ -184,12 +186,12 @@ export const Description = z
   .object({
     run_id: z.uuid(),
     status: z.enum(RUN_STATUSES),
-    description: z.string().optional().describe("What the image shows; absent until the run has completed"),
-    tags: z.array(z.string()).optional().describe("What is in it, in single words"),
-    prompt: z.string().optional().describe("A prompt that would make something like it"),
-    width: z.int().optional().describe("Of the image, in pixels"),
-    height: z.int().optional().describe("Of the image, in pixels"),
-    error: ErrorBody.optional().describe("Why the run failed"),
+    description: z.string().optional().describe("Description of the image. Absent until the run completes"),
+    tags: z.array(z.string()).optional().describe("Keywords of the image"),
+    prompt: z.string().optional().describe("Prompt for a similar image"),
+    width: z.int().optional().describe("Size of the image in pixels"),
+    height: z.int().optional().describe("Size of the image in pixels"),
+    error: ErrorBody.optional().describe("Error of a failed run"),
   })
   .meta({ id: "Description" });
 
@@ -197,14 +199,19 @@ export const Enhancement = z
   .object({
     run_id: z.uuid(),
     status: z.enum(RUN_STATUSES),
-    prompt: z.string().describe("As it was sent"),
-    enhanced_prompt: z.string().optional().describe("The better prompt; absent until the run has completed"),
-    model_type: z.string().describe("The model that it is for"),
+    prompt: z.string().describe("Prompt that you sent"),
+    enhanced_prompt: z.string().optional().describe("Enhanced prompt. Absent until the run completes"),
+    model_type: z.string().describe("Model that the prompt is enhanced for"),
     changes: z
-      .array(z.object({ kind: z.string().describe("Style, light, composition"), added: z.string() }))
+      .array(
+        z.object({
+          kind: z.string().describe("Kind of the change, such as style, light or composition"),
+          added: z.string(),
+        }),
+      )
       .optional()
-      .describe("What was added, and of which kind"),
-    error: ErrorBody.optional().describe("Why the run failed"),
+      .describe("Additions to the prompt"),
+    error: ErrorBody.optional().describe("Error of a failed run"),
   })
   .meta({ id: "Enhancement" });
 
@@ -213,24 +220,24 @@ export const Extraction = Run.extend({
     .array(
       z.object({
         name: z.string(),
-        score: z.number().nullable().describe("How sure the model is, 0 to 1"),
-        box: Box.nullable().describe("Where it lies in the source"),
+        score: z.number().nullable().describe("Confidence of the model, 0 to 1"),
+        box: Box.nullable().describe("Bounding box in the source image, in pixels"),
         asset_id: z.uuid(),
-        image_url: z.url().describe("The object cut out, or its mask in mode mask"),
-        mask_url: z.url().nullable().describe("Where it lies, in white"),
+        image_url: z.url().describe("URL of the extracted object, or of its mask with mode mask"),
+        mask_url: z.url().nullable().describe("URL of the mask. White marks the object"),
       }),
     )
-    .describe("What was found; empty until the run has completed"),
+    .describe("Objects found. Empty until the run completes"),
 }).meta({ id: "Extraction" });
 
 export const Video = Run.extend({
-  input: z.record(z.string(), z.unknown()).describe("What was asked, the same as inputs"),
+  input: z.record(z.string(), z.unknown()).describe("Input of the run, same as inputs"),
 }).meta({ id: "Video" });
 
 export const BackgroundRemoved = z
   .object({
-    url: z.url().nullable().describe("The image without its background; null while the run is open"),
+    url: z.url().nullable().describe("URL of the image without background. null while the run is open"),
     runId: z.uuid(),
-    parentRunId: z.uuid().optional().describe("The run that was given as the source"),
+    parentRunId: z.uuid().optional().describe("Source run, if the source was a run"),
   })
   .meta({ id: "BackgroundRemoved" });

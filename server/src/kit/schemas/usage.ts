@@ -1,32 +1,35 @@
-// What was used, what it cost, and what is left.
+// Schemas of usage, cost and remaining budgets.
 import { z } from "zod";
 
-const dollars = (says: string) => z.number().describe(says);
+const dollars = (description: string) => z.number().describe(description);
 
 const Figures = {
-  runs: z.int().describe("Runs that were accepted; uploads are not counted"),
+  runs: z.int().describe("Accepted runs, without uploads"),
   completed: z.int(),
   failed: z.int(),
   canceled: z.int(),
-  amount: dollars("What the completed ones cost"),
-  unpriced: z.int().describe("Completed runs whose price is not known: they are not in the amount"),
+  amount: dollars("Cost of the completed runs in US dollars"),
+  unpriced: z.int().describe("Completed runs with an unknown price. `amount` does not include them"),
 };
 
-const Spending = (says: string) =>
+const Spending = (description: string) =>
   z
-    .object({ limit: dollars("US dollars"), used: dollars("What runs have cost, and what open ones hold") })
+    .object({
+      limit: dollars("Limit in US dollars"),
+      used: dollars("Cost of ended runs plus reserves of open runs, in US dollars"),
+    })
     .nullable()
-    .describe(says);
+    .describe(description);
 
 export const Usage = z
   .object({
     currency: z.literal("USD"),
-    from: z.iso.date().describe("First day, in UTC"),
-    to: z.iso.date().describe("Last day, in UTC"),
+    from: z.iso.date().describe("First day in UTC"),
+    to: z.iso.date().describe("Last day in UTC"),
     data: z.array(
       z.object({
-        day: z.iso.date().optional().describe("The day on which the runs were accepted, in UTC"),
-        key_id: z.uuid().nullable().optional().describe("The key that they were asked for with; null without one"),
+        day: z.iso.date().optional().describe("Day of acceptance in UTC"),
+        key_id: z.uuid().nullable().optional().describe("Key that created the runs. null without a key"),
         model: z.string().nullable().optional(),
         operation: z.string().optional(),
         ...Figures,
@@ -36,14 +39,17 @@ export const Usage = z
     budgets: z
       .array(
         z.object({
-          of: z.enum(["tenant", "key", "token"]).describe("Whom the limit is for"),
-          balance: z.number().nullable().describe("Remaining prepaid balance; null if the tenant is not prepaid"),
-          day: Spending("Today's limit"),
-          month: Spending("This month's limit"),
-          total: Spending("The limit of an access token, for as long as it lives"),
+          of: z.enum(["tenant", "key", "token"]).describe("Owner of the limit"),
+          balance: z
+            .number()
+            .nullable()
+            .describe("Remaining prepaid balance in US dollars. null if the tenant is not prepaid"),
+          day: Spending("Limit of the current UTC day. null: no limit"),
+          month: Spending("Limit of the current UTC month. null: no limit"),
+          total: Spending("Limit of an access token over its lifetime. null: no limit"),
         }),
       )
-      .describe("The limits that count for this credential, as they stand now; empty where there are none"),
+      .describe("Current limits of this credential. Empty if there are none"),
   })
   .meta({ id: "UsageReport" });
 export type Usage = z.infer<typeof Usage>;
@@ -56,8 +62,8 @@ export const Balance = z
   .object({
     tenant_id: z.uuid(),
     currency: z.literal("USD"),
-    balance: dollars("Available balance, without amounts reserved for open runs"),
-    prepaid: z.boolean().describe("Whether runs are refused when the balance does not cover them"),
+    balance: dollars("Available balance in US dollars, without reserves of open runs"),
+    prepaid: z.boolean().describe("Whether Gesso refuses runs that the balance does not cover"),
   })
   .meta({ id: "Balance" });
 export type Balance = z.infer<typeof Balance>;

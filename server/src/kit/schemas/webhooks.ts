@@ -1,9 +1,9 @@
-// The shapes of webhooks: where a tenant wants to be told of what, each message, and each time that it was tried.
+// Schemas of webhook endpoints, deliveries and delivery attempts.
 import { z } from "zod";
 import { httpUrl, textField, timestampField, webhookSecret } from "../fields.ts";
 import { pageSchema } from "../pagination.ts";
 
-/** What a webhook can be told of. The first three are what it is told of where nothing is said. */
+/** Event types of webhooks. The first three are the default subscription. */
 export const WEBHOOK_EVENTS = [
   "run.completed",
   "run.failed",
@@ -20,16 +20,17 @@ const DEFAULT_EVENTS = WEBHOOK_EVENTS.slice(0, 3) as WebhookEventType[];
 export const DELIVERY_STATUSES = ["pending", "delivered", "exhausted", "disabled", "dropped"] as const;
 const DISABLED_REASONS = ["asked", "gone", "failing", "not_allowed"] as const;
 
-export const webhookId = (says = "The webhook") => z.uuid().describe(says);
-export const deliveryId = () => z.uuid().describe("The delivery");
+export const webhookId = (description = "ID of the webhook") => z.uuid().describe(description);
+export const deliveryId = () => z.uuid().describe("ID of the delivery");
 export const webhookUrl = () => httpUrl().describe("Endpoint URL. Must be https and publicly reachable");
 export const webhookEvents = () =>
-  z.array(z.enum(WEBHOOK_EVENTS).describe("A type of event")).min(1).max(WEBHOOK_EVENTS.length);
+  z.array(z.enum(WEBHOOK_EVENTS).describe("An event type")).min(1).max(WEBHOOK_EVENTS.length);
 export const defaultEventsField = () =>
   webhookEvents()
     .default(DEFAULT_EVENTS)
     .describe("Event types to send. Default: run.completed, run.failed, run.canceled");
-export const webhookDescription = () => textField("", 500).nullable().describe("What it is for");
+export const webhookDescription = () =>
+  textField("", 500).nullable().describe("Description of the webhook, at most 500 characters");
 export const webhookSecretField = () => webhookSecret("Signing secret, 16 to 255 bytes. Generated if omitted");
 export const overlapSecondsField = () =>
   z
@@ -37,15 +38,17 @@ export const overlapSecondsField = () =>
     .min(0)
     .max(7 * 24 * 60 * 60)
     .default(24 * 60 * 60)
-    .describe("Seconds during which messages are signed with both the old and the new secret. Default: 86400");
-export const replayFromField = () => timestampField("From when on, by the time of the event");
-export const replayToField = () => timestampField("Until when; now where nothing is said");
+    .describe(
+      "Seconds during which Gesso signs messages with both the old and the new secret, 0 to 604800. Default: 86400",
+    );
+export const replayFromField = () => timestampField("Start of the replay, by the time of the event");
+export const replayToField = () => timestampField("End of the replay. Default: now");
 
 export const Webhook = z
   .object({
-    id: z.uuid().describe("The webhook's id"),
+    id: z.uuid().describe("ID of the webhook"),
     url: z.string(),
-    events: z.array(z.enum(WEBHOOK_EVENTS)).describe("What it is told of"),
+    events: z.array(z.enum(WEBHOOK_EVENTS)).describe("Subscribed event types"),
     description: z.string().nullable(),
     enabled: z.boolean(),
     disabled_reason: z
@@ -58,8 +61,8 @@ export const Webhook = z
     failing_since: z.iso
       .datetime()
       .nullable()
-      .describe("Since when nothing has arrived; null while the last message did"),
-    public_keys_url: z.url().describe("The public keys that its messages can be checked with instead of the secret"),
+      .describe("Time of the first failure since the last successful delivery. null if the last delivery succeeded"),
+    public_keys_url: z.url().describe("URL of the public keys, for verification without the secret"),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   })
@@ -78,7 +81,7 @@ export type NewWebhook = z.infer<typeof NewWebhook>;
 export const WebhookSecret = z
   .object({
     secret: shownOnce(),
-    old_secret_ends_at: z.iso.datetime().nullable().describe("Until when messages are signed with the old one too"),
+    old_secret_ends_at: z.iso.datetime().nullable().describe("Time until which Gesso also signs with the old secret"),
   })
   .meta({ id: "WebhookSecret" });
 export type WebhookSecret = z.infer<typeof WebhookSecret>;
@@ -88,19 +91,19 @@ export type WebhookPage = z.infer<typeof WebhookPage>;
 
 export const WebhookDelivery = z
   .object({
-    id: z.uuid().describe("The delivery's id"),
-    event_id: z.string().describe("What receivers get as `webhook-id`, at every attempt the same"),
-    type: z.string().describe("The type of the event"),
-    webhook_id: z.uuid().nullable().describe("Null where a run named the address"),
-    run_id: z.uuid().nullable().describe("The run that it tells of"),
+    id: z.uuid().describe("ID of the delivery"),
+    event_id: z.string().describe("Event ID, sent as `webhook-id`. The same at every attempt"),
+    type: z.string().describe("Type of the event"),
+    webhook_id: z.uuid().nullable().describe("ID of the webhook. null if the URL is the `webhook_url` of a run"),
+    run_id: z.uuid().nullable().describe("Run of the event. null if the event is not about a run"),
     url: z.string(),
     status: z
       .enum(DELIVERY_STATUSES)
       .describe(
         "exhausted: all attempts failed; disabled: the endpoint is disabled; dropped: its run or webhook was deleted first",
       ),
-    attempts: z.int().describe("How often it was tried"),
-    next_attempt_at: z.iso.datetime().nullable().describe("When it is tried again"),
+    attempts: z.int().describe("Number of attempts"),
+    next_attempt_at: z.iso.datetime().nullable().describe("Time of the next attempt. null if there is none"),
     created_at: z.iso.datetime(),
     finished_at: z.iso.datetime().nullable(),
   })
@@ -109,22 +112,22 @@ export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 
 const WebhookAttempt = z
   .object({
-    attempt: z.int().describe("Counts from 1; receivers get it as `x-webhook-attempt`"),
+    attempt: z.int().describe("Attempt number from 1, sent as `x-webhook-attempt`"),
     started_at: z.iso.datetime(),
     duration_ms: z.int(),
     status: z.int().nullable().describe("HTTP status of the response; null if there was none"),
-    error: z
-      .string()
-      .nullable()
-      .describe("What went wrong before it could answer, such as timeout, connection, tls, name"),
-    response: z.string().nullable().describe("The first 1,024 bytes of its answer, as text"),
+    error: z.string().nullable().describe("Reason why there was no response, such as timeout, connection, tls or name"),
+    response: z.string().nullable().describe("First 1,024 bytes of the response body, as text"),
   })
   .meta({ id: "WebhookAttempt" });
 export type WebhookAttempt = z.infer<typeof WebhookAttempt>;
 
 export const WebhookDeliveryDetails = WebhookDelivery.extend({
-  body: z.string().nullable().describe("Exactly what is sent, at every attempt; null once the run was deleted"),
-  log: z.array(WebhookAttempt).describe("Every attempt, in order"),
+  body: z
+    .string()
+    .nullable()
+    .describe("Body of the message, the same at every attempt. null after the run was deleted"),
+  log: z.array(WebhookAttempt).describe("All attempts, in order"),
 }).meta({ id: "WebhookDeliveryDetails" });
 export type WebhookDeliveryDetails = z.infer<typeof WebhookDeliveryDetails>;
 

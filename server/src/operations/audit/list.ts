@@ -5,10 +5,10 @@ import { AuditPage } from "../../kit/schemas/access.ts";
 
 export const listAudit = defineOperation({
   name: "audit.list",
-  summary: "Every change to the tenant's keys, people and settings, newest first (owner)",
+  summary: "List changes to keys, members and settings of the tenant, newest first (owner)",
   http: { method: "GET", path: "/audit" },
   input: z.object(paginationFields),
   output: AuditPage,
   example: { limit: 20 },
-  respond: (input, ask) => ask.audit(input),
+  respond: (input, services) => services.audit(input),
 });

@@ -5,16 +5,16 @@ import { EVENT_TYPES, EventPage } from "../../kit/schemas/events.ts";
 
 export const streamEvents = defineOperation({
   name: "events.stream",
-  summary: "What happens to all your runs, as it happens",
+  summary: "Stream events of all your runs",
   http: { method: "GET", path: "/events" },
   input: z.object({
     types: z
-      .array(z.enum(EVENT_TYPES).describe("Such as run.completed"))
+      .array(z.enum(EVENT_TYPES).describe("An event type, such as run.completed"))
       .min(1)
       .max(EVENT_TYPES.length)
       .optional()
       .describe("Only events of these types"),
-    run_type: textField("Only events of runs of this kind", 64).optional(),
+    run_type: textField("Only events of runs with this run_type", 64).optional(),
     run_id: runId("Only events of this run").optional(),
     after: afterEventIdField(),
   }),

@@ -7,13 +7,13 @@ import { BackgroundRemoved } from "../../kit/schemas/run.ts";
 
 export const backgroundRemove = defineOperation({
   name: "images.backgroundRemove",
-  summary: "Remove the background; returns the URL of the transparent image",
+  summary: "Remove the background. Returns the URL of the transparent image",
   http: { method: "POST", path: "/edits/background-remove", bodies: ["json"] },
   run_type: "background-removal",
 
   input: z.object({
-    image_url: imageField("The image").optional(),
-    run_id: runId("The run whose image is used; it becomes the parent").optional(),
+    image_url: imageField("Source image").optional(),
+    run_id: runId("Run whose image is the source. It becomes the parent").optional(),
     ...syncRunFields,
   }),
   rules: [atLeastOne("image_url", "run_id")],
@@ -21,12 +21,12 @@ export const backgroundRemove = defineOperation({
   example: { image_url: "https://example.com/portrait.png" },
 
   failsAsError: true,
-  parent: (asked) => asked.run_id,
-  plan: (asked) => [
+  parent: (input) => input.run_id,
+  plan: (input) => [
     {
       task: "image.remove-background",
       model: "remove-background-default",
-      images: [firstSource(asked.image_url, asked.run_id)!],
+      images: [firstSource(input.image_url, input.run_id)!],
     },
   ],
   renderResponse: (run) => ({

@@ -11,33 +11,43 @@ const RESOLUTIONS = ["auto", "720", "1024", "1280", "2048"] as const;
 const TUNING = ["rendering_speed", "style_type", "magic_prompt_option", "resolution"];
 
 const input = z.object({
-  prompt: promptField("What the character does, and where"),
-  character_reference_image: imageField("An image of the character").optional(),
-  character_reference_run_id: runId("A run whose image shows the character; it becomes the parent").optional(),
-  character_reference_file: fileField("An image of the character as a file; it goes before the others").optional(),
-  rendering_speed: z.enum(["Default", "Turbo", "Quality"]).default("Default").describe("Speed against quality"),
-  style_type: z.enum(["Auto", "Fiction", "Realistic"]).default("Auto").describe("Style of the picture"),
-  magic_prompt_option: z.enum(["On", "Off", "Auto"]).default("Auto").describe("Whether the prompt is made richer"),
+  prompt: promptField("Text that describes the character's action and surroundings"),
+  character_reference_image: imageField("Image of the character").optional(),
+  character_reference_run_id: runId("Run whose image shows the character. It becomes the parent").optional(),
+  character_reference_file: fileField(
+    "Image of the character as a file. Takes precedence over the other sources",
+  ).optional(),
+  rendering_speed: z
+    .enum(["Default", "Turbo", "Quality"])
+    .default("Default")
+    .describe("Speed or quality. Default: Default"),
+  style_type: z.enum(["Auto", "Fiction", "Realistic"]).default("Auto").describe("Style of the image. Default: Auto"),
+  magic_prompt_option: z
+    .enum(["On", "Off", "Auto"])
+    .default("Auto")
+    .describe("Whether the provider enhances the prompt. Default: Auto"),
   aspect_ratio: z
     .enum(["1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3"])
     .optional()
-    .describe("Shape of the picture: 1:1, or that of `image`, where nothing is said"),
+    .describe("Aspect ratio. Default: that of `image`, or 1:1 without it"),
   resolution: z
     .literal([...RESOLUTIONS, 720, 1024, 1280, 2048])
     .default("auto")
-    .describe("Longer side in pixels, as text or as a number"),
+    .describe("Longer side in pixels, as text or number. Default: auto"),
   seed: seed(),
-  image: imageField("Background or context that the character is put into").optional(),
-  mask: imageField("Mask of `image`: white is where the character may be").optional(),
+  image: imageField("Image that the character is placed into").optional(),
+  mask: imageField("Mask of `image`. White marks the area for the character").optional(),
   ...runFields,
 });
 
-const referenceOf = (asked: z.output<typeof input>) =>
-  firstSource(asked.character_reference_file, asked.character_reference_image, asked.character_reference_run_id);
+type CharacterInput = z.output<typeof input>;
+
+const referenceOf = (input: CharacterInput) =>
+  firstSource(input.character_reference_file, input.character_reference_image, input.character_reference_run_id);
 
 export const generateCharacter = defineOperation({
   name: "images.character",
-  summary: "Make images of one and the same character",
+  summary: "Generate images of the same character",
   http: { method: "POST", path: "/runs/character", bodies: ["json", "form"] },
   run_type: "character-generation",
 
@@ -45,21 +55,21 @@ export const generateCharacter = defineOperation({
   output: envelopeSchema("character-generation").meta({ id: "CharacterGeneration" }),
   example: { prompt: "reading in a cafe", character_reference_image: "https://example.com/portrait.png", seed: 7 },
 
-  fillDefaults: (asked) => ({
-    ...asked,
-    resolution: String(asked.resolution) as (typeof RESOLUTIONS)[number],
-    ...(!asked.aspect_ratio && !asked.image && { aspect_ratio: "1:1" as const }),
+  fillDefaults: (input) => ({
+    ...input,
+    resolution: String(input.resolution) as (typeof RESOLUTIONS)[number],
+    ...(!input.aspect_ratio && !input.image && { aspect_ratio: "1:1" as const }),
   }),
-  parent: (asked) => asked.character_reference_run_id,
-  unusedFields: (asked) => (asked.mask && !asked.image ? ["mask"] : []),
-  adjustments: (asked, given) => (asked.mask && asked.image ? aspectRatioIgnored(given) : []),
-  warnings: (asked) =>
-    referenceOf(asked) ? [] : ["No character reference was given: this is a generation like any other."],
-  plan: (asked, given) => {
-    const reference = referenceOf(asked);
-    const context = firstSource(asked.image);
-    const mask = context && firstSource(asked.mask);
-    const job = { prompt: asked.prompt, mask, aspect_ratio: mask ? undefined : asked.aspect_ratio, seed: asked.seed };
+  parent: (input) => input.character_reference_run_id,
+  unusedFields: (input) => (input.mask && !input.image ? ["mask"] : []),
+  adjustments: (input, provided) => (input.mask && input.image ? aspectRatioIgnored(provided) : []),
+  warnings: (input) =>
+    referenceOf(input) ? [] : ["No character reference was provided, so the character can differ between runs."],
+  plan: (input, provided) => {
+    const reference = referenceOf(input);
+    const context = firstSource(input.image);
+    const mask = context && firstSource(input.mask);
+    const job = { prompt: input.prompt, mask, aspect_ratio: mask ? undefined : input.aspect_ratio, seed: input.seed };
     if (context && !reference)
       return planWithinMask({ ...job, task: "image.edit", model: "edit-default", images: [context] });
     const images = [reference, context].flatMap((source) => source ?? []);
@@ -69,7 +79,7 @@ export const generateCharacter = defineOperation({
       model: "character-default",
       images: images.length > 0 ? images : undefined,
       mask_over: mask && 1,
-      options: pickProvided(asked, given, TUNING),
+      options: pickProvided(input, provided, TUNING),
     });
   },
   renderResponse: asEnvelope,

@@ -5,7 +5,7 @@ import { combineFields, combinePlan, combineRules } from "./model-combine.ts";
 
 export const combineGemini25 = defineOperation({
   name: "images.combine.gemini25",
-  summary: "Make one image out of several, as the prompt says, with gemini-2.5",
+  summary: "Combine several images by prompt with gemini-2.5",
   http: { method: "POST", path: "/combine/gemini-2.5", bodies: ["json", "form"] },
   run_type: "combine",
 
@@ -17,6 +17,6 @@ export const combineGemini25 = defineOperation({
     image_urls: ["https://example.com/lamp.png", "https://example.com/desk.png"],
   },
 
-  plan: (asked) => combinePlan("gemini-2.5", asked),
+  plan: (input) => combinePlan("gemini-2.5", input),
   renderResponse: asGeneration,
 });

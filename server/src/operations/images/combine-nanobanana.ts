@@ -5,7 +5,7 @@ import { combineFields, combinePlan, combineRules } from "./model-combine.ts";
 
 export const combineNanobanana = defineOperation({
   name: "images.combine.nanobanana",
-  summary: "Make one image out of several, as the prompt says, with nanobanana",
+  summary: "Combine several images by prompt with nanobanana",
   http: { method: "POST", path: "/combine/nanobanana", bodies: ["json", "form"] },
   run_type: "combine",
 
@@ -17,6 +17,6 @@ export const combineNanobanana = defineOperation({
     image_urls: ["https://example.com/lamp.png", "https://example.com/desk.png"],
   },
 
-  plan: (asked) => combinePlan("nanobanana", asked),
+  plan: (input) => combinePlan("nanobanana", input),
   renderResponse: asGeneration,
 });

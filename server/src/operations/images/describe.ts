@@ -9,15 +9,18 @@ import { Description } from "../../kit/schemas/run.ts";
 
 export const describeImage = defineOperation({
   name: "images.describe",
-  summary: "Say what an image shows",
+  summary: "Describe an image",
   http: { method: "POST", path: "/images/describe", bodies: ["json", "form"] },
   run_type: "describe",
 
   input: z.object({
-    image_url: imageField("The image").optional(),
-    run_id: runId("The run whose image is described; it becomes the parent").optional(),
-    image: fileField("The image as a file; it goes before the others").optional(),
-    detail: z.enum(["short", "normal", "long"]).default("normal").describe("How much is said"),
+    image_url: imageField("Source image").optional(),
+    run_id: runId("Run whose image to describe. It becomes the parent").optional(),
+    image: fileField("Source image as a file. Takes precedence over the other sources").optional(),
+    detail: z
+      .enum(["short", "normal", "long"])
+      .default("normal")
+      .describe("Length of the description. Default: normal"),
     language: textField("Language of the description, such as en or de", 64).optional(),
     ...runFields,
   }),
@@ -25,13 +28,13 @@ export const describeImage = defineOperation({
   output: Description,
   example: { image_url: "https://example.com/desk.png", detail: "short", sync: true },
 
-  parent: (asked) => asked.run_id,
-  plan: (asked, given) => [
+  parent: (input) => input.run_id,
+  plan: (input, provided) => [
     {
       task: "image.describe",
       model: "describe-default",
-      images: [firstSource(asked.image, asked.image_url, asked.run_id)!],
-      options: { detail: asked.detail, ...pickProvided(asked, given, ["language"]) },
+      images: [firstSource(input.image, input.image_url, input.run_id)!],
+      options: { detail: input.detail, ...pickProvided(input, provided, ["language"]) },
     },
   ],
   renderResponse: (run, { data }) => {

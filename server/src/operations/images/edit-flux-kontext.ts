@@ -7,19 +7,19 @@ import { FLUX_KONTEXT_ASPECT_RATIOS } from "../../models.ts";
 
 export const editFluxKontext = defineOperation({
   name: "images.edit.fluxKontext",
-  summary: "Edit the image of an earlier run in words",
+  summary: "Edit the image of an earlier run by prompt",
   http: { method: "POST", path: "/edits/flux-kontext", bodies: ["json", "form"] },
   run_type: "image-edit",
 
   input: z.object({
-    original_run_id: runId("The run whose image is edited; it becomes the parent"),
-    prompt: promptField("What to change"),
+    original_run_id: runId("Run whose image to edit. It becomes the parent"),
+    prompt: promptField("Text that describes the change, 1 to 8,000 characters"),
     aspect_ratio: z
       .enum(["match_input_image", ...FLUX_KONTEXT_ASPECT_RATIOS])
       .default("match_input_image")
-      .describe("Shape of the result; that of the source where nothing is said"),
+      .describe("Aspect ratio of the result. Default: match_input_image"),
     seed: seed(),
-    model: z.literal("flux-kontext-max").default("flux-kontext-max").describe("The model that edits; needed in JSON"),
+    model: z.literal("flux-kontext-max").default("flux-kontext-max").describe("Model to use. Required in JSON bodies"),
     ...runFields,
   }),
   rules: [onlyInJson(required("model"))],
@@ -30,16 +30,16 @@ export const editFluxKontext = defineOperation({
     model: "flux-kontext-max",
   },
 
-  parent: (asked) => asked.original_run_id,
-  plan: (asked) => [
+  parent: (input) => input.original_run_id,
+  plan: (input) => [
     {
       task: "image.edit",
-      model: asked.model,
-      prompt: asked.prompt,
-      images: [{ run: asked.original_run_id }],
+      model: input.model,
+      prompt: input.prompt,
+      images: [{ run: input.original_run_id }],
       // The provider's own default keeps the shape of the source image.
-      aspect_ratio: asked.aspect_ratio === "match_input_image" ? undefined : asked.aspect_ratio,
-      seed: asked.seed,
+      aspect_ratio: input.aspect_ratio === "match_input_image" ? undefined : input.aspect_ratio,
+      seed: input.seed,
     },
   ],
   renderResponse: (run) => run,

@@ -14,7 +14,7 @@ import {
 
 export const editGemini25 = defineOperation({
   name: "images.edit.gemini25",
-  summary: "Edit an image in words with gemini-2.5, within a mask if you like",
+  summary: "Edit an image by prompt with gemini-2.5, optionally within a mask",
   http: { method: "POST", path: "/edits/gemini-2.5", bodies: ["json", "form"] },
   run_type: "image-edit",
 
@@ -25,8 +25,8 @@ export const editGemini25 = defineOperation({
   deprecated: editDeprecated,
 
   translateDeprecated: translateReferenceUrl,
-  parent: (asked) => asked.run_id,
-  adjustments: (asked, given) => (hasMask(asked) ? aspectRatioIgnored(given) : []),
-  plan: (asked) => editPlan("gemini-2.5", asked),
+  parent: (input) => input.run_id,
+  adjustments: (input, provided) => (hasMask(input) ? aspectRatioIgnored(provided) : []),
+  plan: (input) => editPlan("gemini-2.5", input),
   renderResponse: asGeneration,
 });

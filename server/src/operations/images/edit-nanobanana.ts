@@ -5,7 +5,7 @@ import { editDeprecated, editFields, editPlan, editRules, translateReferenceUrl 
 
 export const editNanobanana = defineOperation({
   name: "images.edit.nanobanana",
-  summary: "Edit an image in words with nanobanana",
+  summary: "Edit an image by prompt with nanobanana",
   http: { method: "POST", path: "/edits/nanobanana", bodies: ["json", "form"] },
   run_type: "image-edit",
 
@@ -16,7 +16,7 @@ export const editNanobanana = defineOperation({
   deprecated: editDeprecated,
 
   translateDeprecated: translateReferenceUrl,
-  parent: (asked) => asked.run_id,
-  plan: (asked) => editPlan("nanobanana", asked),
+  parent: (input) => input.run_id,
+  plan: (input) => editPlan("nanobanana", input),
   renderResponse: asGeneration,
 });

@@ -7,49 +7,55 @@ import { Extraction } from "../../kit/schemas/run.ts";
 
 export const extractObjects = defineOperation({
   name: "images.extract",
-  summary: "Cut out what a prompt names, or answer its masks",
+  summary: "Extract the objects that a prompt names, or their masks",
   http: { method: "POST", path: "/edits/extract", bodies: ["json"] },
   run_type: "extract",
 
   input: z.object({
-    image_url: imageField("The image").optional(),
-    run_id: runId("The run whose image is used; it becomes the parent").optional(),
-    prompt: promptField("What to cut out"),
+    image_url: imageField("Source image").optional(),
+    run_id: runId("Run whose image is the source. It becomes the parent").optional(),
+    prompt: promptField("Text that names the object, 1 to 8,000 characters"),
     mode: z
       .enum(["extract", "content", "mask"])
       .default("extract")
-      .describe("The object cut out (extract, or content, which is the same), or its mask"),
-    multiple: z.boolean().default(false).describe("All that the prompt fits, each by itself, not only the best match"),
-    preserve_alpha: z.boolean().default(true).describe("Transparent parts of the source stay transparent"),
-    invert: z.boolean().default(false).describe("Everything except what the prompt names"),
+      .describe("extract or content: the object on a transparent background. mask: its mask. Default: extract"),
+    multiple: z
+      .boolean()
+      .default(false)
+      .describe("Extract all matching objects as separate images. Default: false, the best match only"),
+    preserve_alpha: z
+      .boolean()
+      .default(true)
+      .describe("Keep transparent areas of the source transparent. Default: true"),
+    invert: z.boolean().default(false).describe("Extract everything except the object. Default: false"),
     ...runFields,
   }),
   rules: [atLeastOne("image_url", "run_id")],
   output: Extraction,
   example: { image_url: "https://example.com/shapes.png", prompt: "the red circle" },
 
-  parent: (asked) => asked.run_id,
-  plan: (asked) => {
-    const source = firstSource(asked.image_url, asked.run_id)!;
+  parent: (input) => input.run_id,
+  plan: (input) => {
+    const source = firstSource(input.image_url, input.run_id)!;
     return [
       {
         task: "image.segment",
         model: "segment-default",
-        prompt: asked.prompt,
+        prompt: input.prompt,
         images: [source],
-        count: asked.multiple ? undefined : 1,
-        options: { multiple: asked.multiple },
+        count: input.multiple ? undefined : 1,
+        options: { multiple: input.multiple },
       },
-      // Masks too pass through our own hands: black and white, and of the source's size, whoever found them.
+      // With mode mask, the local provider also normalizes the masks: black and white, in the size of the source.
       {
         task: "image.cut",
         model: "local",
         images: [source],
         masks: [{ job: 0, every: true }],
         options: {
-          mode: asked.mode === "mask" ? "mask" : "extract",
-          invert: asked.invert,
-          preserve_alpha: asked.preserve_alpha,
+          mode: input.mode === "mask" ? "mask" : "extract",
+          invert: input.invert,
+          preserve_alpha: input.preserve_alpha,
         },
       },
     ];

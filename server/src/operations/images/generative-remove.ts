@@ -8,31 +8,31 @@ import { Run } from "../../kit/schemas/run.ts";
 export const generativeRemove = defineOperation({
   name: "images.genRemove",
   aliases: ["images.generativeRemove"],
-  summary: "Take something out of an image and fill its place",
+  summary: "Remove an object from an image and fill the area",
   http: { method: "POST", path: "/edits/generative-remove", bodies: ["json"] },
   run_type: "generative-remove",
 
   input: z.object({
-    image_url: imageField("The image").optional(),
-    run_id: runId("The run whose image is used; it becomes the parent").optional(),
-    prompt: promptField("What to take out"),
-    remove_shadow: z.boolean().default(true).describe("Its shadow goes with it"),
-    multiple: z.boolean().default(false).describe("All that the prompt fits, not only the best match"),
+    image_url: imageField("Source image").optional(),
+    run_id: runId("Run whose image is the source. It becomes the parent").optional(),
+    prompt: promptField("Text that names the object, 1 to 8,000 characters"),
+    remove_shadow: z.boolean().default(true).describe("Also remove the shadow of the object. Default: true"),
+    multiple: z.boolean().default(false).describe("Remove all matching objects. Default: false, the best match only"),
     ...runFields,
   }),
   rules: [atLeastOne("image_url", "run_id")],
   output: Run,
   example: { image_url: "https://example.com/shapes.png", prompt: "the red circle" },
 
-  parent: (asked) => asked.run_id,
-  plan: (asked) => [
+  parent: (input) => input.run_id,
+  plan: (input) => [
     {
       task: "image.remove",
       model: "remove-default",
-      prompt: asked.prompt,
-      images: [firstSource(asked.image_url, asked.run_id)!],
-      // Both are a promise of ours, so a provider's own default does not decide them.
-      options: { remove_shadow: asked.remove_shadow, multiple: asked.multiple },
+      prompt: input.prompt,
+      images: [firstSource(input.image_url, input.run_id)!],
+      // Always sent: the API documents defaults for both, so the defaults of the provider must not apply.
+      options: { remove_shadow: input.remove_shadow, multiple: input.multiple },
     },
   ],
   renderResponse: (run) => run,

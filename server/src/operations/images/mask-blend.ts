@@ -1,16 +1,16 @@
-// A mask is kept to by our own hand: whatever a provider did outside of it is undone, so that nothing there changes.
+// Keeps edits inside the mask: after the provider's job, the local provider restores all pixels outside the mask.
 import type { Job, ParameterAdjustment } from "../../kit/operation.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
 
-/** The job, and after it the laying of its results over the original, where a mask says what may change. */
+/** The job, followed by a blend with the original image if the job has a mask. */
 export function planWithinMask(job: Job): Job[] {
   const original = job.images?.[job.mask_over ?? 0];
   if (!job.mask || !original) return [job];
   return [job, { task: "image.blend", model: "local", images: [original, { job: 0, every: true }], mask: job.mask }];
 }
 
-/** Pixels outside of the mask can only stay where they are if the picture keeps its shape. */
-export const aspectRatioIgnored = (given: JsonObject): ParameterAdjustment[] =>
-  given.aspect_ratio === undefined
+/** With a mask, the image keeps its shape, so that pixels outside the mask can stay unchanged. */
+export const aspectRatioIgnored = (provided: JsonObject): ParameterAdjustment[] =>
+  provided.aspect_ratio === undefined
     ? []
-    : [{ field: "aspect_ratio", message: "aspect_ratio is not used with a mask: the image keeps its shape." }];
+    : [{ field: "aspect_ratio", message: "aspect_ratio is ignored with a mask: the image keeps its shape." }];

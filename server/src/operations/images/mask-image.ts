@@ -7,14 +7,16 @@ import { planWithinMask } from "./mask-blend.ts";
 
 export const maskImage = defineOperation({
   name: "edit.maskImage",
-  summary: "Inpaint or remove the masked area of an image; returns a PNG",
+  summary: "Inpaint or remove the masked area of an image. Returns a PNG",
   http: { method: "POST", path: "/edits/mask", bodies: ["json", "form"] },
   run_type: "mask-edit",
 
   input: z.object({
-    original_image_url: imageField("The image: address, base64 or run id; in a form also a file"),
-    mask_image_url: imageField("Mask of the same size: white is what changes"),
-    prompt: promptField("What to put there; without it the marked part is removed and filled").optional(),
+    original_image_url: imageField("Image as a URL, base64 or run ID; in a form also as a file"),
+    mask_image_url: imageField("Mask in the size of the image. White marks the area that changes"),
+    prompt: promptField(
+      "Text that describes the new content. Without it, Gesso removes the masked content and fills the area",
+    ).optional(),
     ...syncRunFields,
   }),
   output: Run,
@@ -25,13 +27,13 @@ export const maskImage = defineOperation({
   },
 
   responseKind: "image",
-  plan: (asked) =>
+  plan: (input) =>
     planWithinMask({
-      ...(asked.prompt
-        ? { task: "image.edit", model: "edit-default", prompt: asked.prompt }
+      ...(input.prompt
+        ? { task: "image.edit", model: "edit-default", prompt: input.prompt }
         : { task: "image.remove", model: "remove-default" }),
-      images: [parseSource(asked.original_image_url)],
-      mask: parseSource(asked.mask_image_url),
+      images: [parseSource(input.original_image_url)],
+      mask: parseSource(input.mask_image_url),
     }),
   renderResponse: (run) => run,
 });

@@ -1,4 +1,4 @@
-// What the edits by a named model have in common: where the picture comes from, and what is asked of the model.
+// Fields, rules and plan of the edit operations that name a model.
 import type { z } from "zod";
 import { aspectRatio, promptField, runFields, runId, seed } from "../../kit/fields.ts";
 import { fileField } from "../../kit/files.ts";
@@ -9,23 +9,23 @@ import type { JsonObject } from "../../kit/schemas/run.ts";
 import { planWithinMask } from "./mask-blend.ts";
 
 export const editFields = {
-  prompt: promptField("What to change"),
-  image_url: imageField("The image that is edited").optional(),
-  run_id: runId("The run whose image is edited; it becomes the parent").optional(),
-  image: fileField("The image that is edited; it goes before the others").optional(),
-  reference_image_url: imageField("An image that the result should take after").optional(),
-  reference_url: imageField("Use reference_image_url").optional().meta({ deprecated: true }),
+  prompt: promptField("Text that describes the change, 1 to 8,000 characters"),
+  image_url: imageField("Image to edit").optional(),
+  run_id: runId("Run whose image to edit. It becomes the parent").optional(),
+  image: fileField("Image to edit, as a file. Takes precedence over the other sources").optional(),
+  reference_image_url: imageField("Reference image for style or content").optional(),
+  reference_url: imageField("Use reference_image_url instead").optional().meta({ deprecated: true }),
   aspect_ratio: aspectRatio().optional(),
   seed: seed(),
   ...runFields,
 };
 
 export const maskFields = {
-  mask_url: imageField("Mask of the same size: white is what changes").optional(),
-  mask: fileField("Mask as a file; it goes before mask_url").optional(),
+  mask_url: imageField("Mask in the size of the image. White marks the area that changes").optional(),
+  mask: fileField("Mask as a file. Takes precedence over mask_url").optional(),
 };
 
-type Edit = z.output<z.ZodObject<typeof editFields>> & Partial<z.output<z.ZodObject<typeof maskFields>>>;
+type EditInput = z.output<z.ZodObject<typeof editFields>> & Partial<z.output<z.ZodObject<typeof maskFields>>>;
 
 export const editRules = [
   atLeastOne("image_url", "run_id", "image"),
@@ -33,26 +33,26 @@ export const editRules = [
 ];
 export const editDeprecated = { reference_url: "reference_image_url" };
 
-/** The old name stands for the new one; where both say different things they are left for the rule to see. */
+/** Replaces the deprecated name. If both names have different values, both stay, and the rule reports the conflict. */
 export function translateReferenceUrl({ reference_url, ...raw }: JsonObject): JsonObject {
   if (reference_url === undefined) return raw;
   const known = raw.reference_image_url ?? reference_url;
   return known === reference_url ? { ...raw, reference_image_url: known } : { ...raw, reference_url };
 }
 
-export function editPlan(model: string, asked: Edit, count?: number): Job[] {
-  const mask = firstSource(asked.mask, asked.mask_url);
-  const sources = [firstSource(asked.image, asked.image_url, asked.run_id), firstSource(asked.reference_image_url)];
+export function editPlan(model: string, input: EditInput, count?: number): Job[] {
+  const mask = firstSource(input.mask, input.mask_url);
+  const sources = [firstSource(input.image, input.image_url, input.run_id), firstSource(input.reference_image_url)];
   return planWithinMask({
     task: "image.edit",
     model,
-    prompt: asked.prompt,
+    prompt: input.prompt,
     images: sources.flatMap((source) => source ?? []),
     mask,
-    aspect_ratio: mask ? undefined : asked.aspect_ratio,
-    seed: asked.seed,
+    aspect_ratio: mask ? undefined : input.aspect_ratio,
+    seed: input.seed,
     count,
   });
 }
 
-export const hasMask = (asked: Edit) => (asked.mask ?? asked.mask_url) !== undefined;
+export const hasMask = (input: EditInput) => (input.mask ?? input.mask_url) !== undefined;

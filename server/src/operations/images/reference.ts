@@ -7,13 +7,15 @@ import { asEnvelope, envelopeSchema, type JsonObject } from "../../kit/schemas/r
 
 const Tagged = z
   .strictObject({
-    image_reference: imageField("The image: address, base64 or run id"),
+    image_reference: imageField("Reference image as a URL, base64 or run ID"),
     tag: z
       .string()
-      .regex(/^@?[A-Za-z][A-Za-z0-9_]{2,15}$/, { error: "3 to 16 letters, digits and underscores, a letter first." })
-      .describe("What the prompt calls it, without the @"),
+      .regex(/^@?[A-Za-z][A-Za-z0-9_]{2,15}$/, {
+        error: "Must have 3 to 16 letters, digits and underscores, and start with a letter.",
+      })
+      .describe("Tag of the image in the prompt, without the @"),
   })
-  .describe("An image with the tag that the prompt calls it by");
+  .describe("A reference image with its tag");
 
 export const generateFromReferences = defineOperation({
   name: "images.reference",
@@ -22,16 +24,13 @@ export const generateFromReferences = defineOperation({
   run_type: "reference-generation",
 
   input: z.object({
-    prompt: promptField("What the picture shows; @tag stands for a tagged image"),
-    images: z.array(Tagged).max(3).default([]).describe("The images that the prompt speaks of; in a form as JSON text"),
+    prompt: promptField("Text that describes the image. @tag refers to a tagged image"),
+    images: z.array(Tagged).max(3).default([]).describe("Tagged reference images, at most 3. In a form: JSON text"),
     aspect_ratio: z
       .enum(["16:9", "9:16", "4:3", "3:4", "1:1", "21:9"])
       .optional()
-      .describe("Shape of the picture; the model's own where nothing is said"),
-    resolution: z
-      .enum(["720p", "1080p"])
-      .optional()
-      .describe("Size of the picture; the model's own where nothing is said"),
+      .describe("Aspect ratio of the image. Default: set by the model"),
+    resolution: z.enum(["720p", "1080p"]).optional().describe("Resolution of the image. Default: set by the model"),
     ...runFields,
   }),
   output: envelopeSchema("reference-generation").meta({ id: "ReferenceGeneration" }),
@@ -40,24 +39,24 @@ export const generateFromReferences = defineOperation({
     images: [{ image_reference: "https://example.com/portrait.png", tag: "hero" }],
   },
 
-  fillDefaults: (asked) => ({
-    ...asked,
-    images: asked.images.map((image) => ({ ...image, tag: image.tag.replace(/^@/, "") })),
+  fillDefaults: (input) => ({
+    ...input,
+    images: input.images.map((image) => ({ ...image, tag: image.tag.replace(/^@/, "") })),
   }),
-  warnings: (_, given) =>
-    ((given.images ?? []) as JsonObject[]).flatMap(({ tag }) =>
+  warnings: (_, provided) =>
+    ((provided.images ?? []) as JsonObject[]).flatMap(({ tag }) =>
       String(tag).startsWith("@") ? [`The tag ${tag} was read as ${String(tag).slice(1)}.`] : [],
     ),
-  plan: (asked, given) => {
-    const tags = asked.images.length > 0 ? { tags: asked.images.map(({ tag }) => tag) } : undefined;
-    const tuning = pickProvided(asked, given, ["resolution"]);
+  plan: (input, provided) => {
+    const tags = input.images.length > 0 ? { tags: input.images.map(({ tag }) => tag) } : undefined;
+    const tuning = pickProvided(input, provided, ["resolution"]);
     return [
       {
         task: "image.reference",
         model: "reference-default",
-        prompt: asked.prompt,
-        images: tags && asked.images.map(({ image_reference }) => parseSource(image_reference)),
-        aspect_ratio: asked.aspect_ratio,
+        prompt: input.prompt,
+        images: tags && input.images.map(({ image_reference }) => parseSource(image_reference)),
+        aspect_ratio: input.aspect_ratio,
         options: tags || tuning ? { ...tags, ...tuning } : undefined,
       },
     ];

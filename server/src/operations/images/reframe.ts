@@ -8,45 +8,45 @@ import { allOrNone, atLeastOne } from "../../kit/rules.ts";
 import { Run } from "../../kit/schemas/run.ts";
 
 const EDGES = ["x_start", "x_end", "y_start", "y_end"];
-const pixels = (says: string) => z.int().min(-32_768).max(32_768).optional().describe(says);
+const pixels = (description: string) => z.int().min(-32_768).max(32_768).optional().describe(description);
 
 export const reframeImage = defineOperation({
   name: "images.reframe",
-  summary: "Change an image's aspect ratio by outpainting",
+  summary: "Change the aspect ratio of an image by outpainting",
   http: { method: "POST", path: "/edits/reframe", bodies: ["json", "form"] },
   run_type: "reframe",
 
   input: z.object({
-    prompt: promptField("What the new area shows").optional(),
-    image_url: imageField("The image").optional(),
-    run_id: runId("The run whose image is used; it becomes the parent").optional(),
-    image_file: fileField("The image as a file; it goes before the others").optional(),
-    aspect_ratio: aspectRatio("The new shape, such as 16:9"),
+    prompt: promptField("Text that describes the new area, 1 to 8,000 characters").optional(),
+    image_url: imageField("Source image").optional(),
+    run_id: runId("Run whose image is the source. It becomes the parent").optional(),
+    image_file: fileField("Source image as a file. Takes precedence over the other sources").optional(),
+    aspect_ratio: aspectRatio("New aspect ratio, such as 16:9"),
     model: z
       .enum(["photon-flash-1", "photon-1"])
       .default("photon-flash-1")
-      .describe("photon-flash-1 is faster, photon-1 better"),
-    grid_position_x: pixels("Where the image lies in the new frame, from the left"),
-    grid_position_y: pixels("Where the image lies in the new frame, from the top"),
-    x_start: pixels("Left edge of the new frame, counted from the image's own left edge"),
-    x_end: pixels("Right edge of the new frame"),
-    y_start: pixels("Upper edge of the new frame, counted from the image's own upper edge"),
-    y_end: pixels("Lower edge of the new frame"),
+      .describe("photon-flash-1 is faster, photon-1 has better quality. Default: photon-flash-1"),
+    grid_position_x: pixels("Position of the image in the new frame, in pixels from the left"),
+    grid_position_y: pixels("Position of the image in the new frame, in pixels from the top"),
+    x_start: pixels("Left edge of the new frame, in pixels from the left edge of the image"),
+    x_end: pixels("Right edge of the new frame, in pixels from the left edge of the image"),
+    y_start: pixels("Top edge of the new frame, in pixels from the top edge of the image"),
+    y_end: pixels("Bottom edge of the new frame, in pixels from the top edge of the image"),
     ...runFields,
   }),
   rules: [atLeastOne("image_url", "run_id", "image_file"), allOrNone("required", ...EDGES)],
   output: Run,
   example: { image_url: "https://example.com/desk.png", aspect_ratio: "16:9", prompt: "more of the room" },
 
-  parent: (asked) => asked.run_id,
-  plan: (asked, given) => [
+  parent: (input) => input.run_id,
+  plan: (input, provided) => [
     {
       task: "image.reframe",
-      model: asked.model,
-      prompt: asked.prompt,
-      images: [firstSource(asked.image_file, asked.image_url, asked.run_id)!],
-      aspect_ratio: asked.aspect_ratio,
-      options: pickProvided(asked, given, ["grid_position_x", "grid_position_y", ...EDGES]),
+      model: input.model,
+      prompt: input.prompt,
+      images: [firstSource(input.image_file, input.image_url, input.run_id)!],
+      aspect_ratio: input.aspect_ratio,
+      options: pickProvided(input, provided, ["grid_position_x", "grid_position_y", ...EDGES]),
     },
   ],
   renderResponse: (run) => run,

@@ -8,14 +8,14 @@ import { Run } from "../../kit/schemas/run.ts";
 
 export const removeBackground = defineOperation({
   name: "images.removeBackground",
-  summary: "Take the background away; answers a transparent PNG",
+  summary: "Remove the background. Returns a transparent PNG",
   http: { method: "POST", path: "/edits/remove-bg", bodies: ["json", "form"] },
   run_type: "background-removal",
 
   input: z.object({
-    imageUrl: imageField("The image").optional(),
-    run_id: runId("The run whose image is used; it becomes the parent").optional(),
-    image: fileField("The image as a file; it goes before the others").optional(),
+    imageUrl: imageField("Source image").optional(),
+    run_id: runId("Run whose image is the source. It becomes the parent").optional(),
+    image: fileField("Source image as a file. Takes precedence over the other sources").optional(),
     filename: filename(),
     ...syncRunFields,
   }),
@@ -24,12 +24,12 @@ export const removeBackground = defineOperation({
   example: { imageUrl: "https://example.com/portrait.png" },
 
   responseKind: "image",
-  parent: (asked) => asked.run_id,
-  plan: (asked) => [
+  parent: (input) => input.run_id,
+  plan: (input) => [
     {
       task: "image.remove-background",
       model: "remove-background-default",
-      images: [firstSource(asked.image, asked.imageUrl, asked.run_id)!],
+      images: [firstSource(input.image, input.imageUrl, input.run_id)!],
     },
   ],
   renderResponse: (run) => run,

@@ -8,15 +8,15 @@ import { Run } from "../../kit/schemas/run.ts";
 
 export const segmentImage = defineOperation({
   name: "images.segmentImage",
-  summary: "Segment the object named by a prompt; returns its mask (white: object)",
+  summary: "Segment the object that a prompt names. Returns its mask as PNG",
   http: { method: "POST", path: "/edits/segment", bodies: ["json", "form"] },
   run_type: "segment",
 
   input: z.object({
-    prompt: promptField("What to find"),
-    imageUrl: imageField("The image").optional(),
-    run_id: runId("The run whose image is used; it becomes the parent").optional(),
-    image: fileField("The image as a file; it goes before the others").optional(),
+    prompt: promptField("Text that names the object, 1 to 8,000 characters"),
+    imageUrl: imageField("Source image").optional(),
+    run_id: runId("Run whose image is the source. It becomes the parent").optional(),
+    image: fileField("Source image as a file. Takes precedence over the other sources").optional(),
     filename: filename(),
     ...syncRunFields,
   }),
@@ -25,13 +25,13 @@ export const segmentImage = defineOperation({
   example: { prompt: "the red circle", imageUrl: "https://example.com/shapes.png" },
 
   responseKind: "image",
-  parent: (asked) => asked.run_id,
-  plan: (asked) => [
+  parent: (input) => input.run_id,
+  plan: (input) => [
     {
       task: "image.segment",
       model: "segment-default",
-      prompt: asked.prompt,
-      images: [firstSource(asked.image, asked.imageUrl, asked.run_id)!],
+      prompt: input.prompt,
+      images: [firstSource(input.image, input.imageUrl, input.run_id)!],
       count: 1,
     },
   ],

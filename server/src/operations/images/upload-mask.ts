@@ -3,6 +3,6 @@ import { uploadImage } from "./upload.ts";
 
 export const uploadMask = defineVariant(uploadImage, {
   name: "images.uploadMask",
-  summary: "Store a mask: white is what changes, black is kept",
-  sets: { isMask: true },
+  summary: "Upload a mask. White marks the area that changes",
+  fixedValues: { isMask: true },
 });

@@ -6,20 +6,24 @@ import { asUpload, Upload } from "../../kit/schemas/run.ts";
 
 export const uploadImage = defineOperation({
   name: "images.upload",
-  summary: "Store an image of yours, to be used by later operations",
+  summary: "Upload an image for later operations",
   http: { method: "POST", path: "/upload", bodies: ["form"], status: 201 },
 
   input: z.object({
-    file: fileField("The image: JPEG, PNG or WebP, at most 25 MiB"),
-    description: textField("What the image is", 2000).optional(),
-    parent_id: runId("The run that the image belongs to").optional(),
-    isMask: z.boolean().default(false).describe("The image is a mask: white is what changes"),
+    file: fileField("Image file: JPEG, PNG or WebP, at most 25 MiB"),
+    description: textField("Description of the image, at most 2,000 characters", 2000).optional(),
+    parent_id: runId("Run that the image belongs to").optional(),
+    isMask: z
+      .boolean()
+      .default(false)
+      .describe("Whether the image is a mask. White marks the area that changes. Default: false"),
     ...runFields,
   }),
   output: Upload,
   example: {},
 
-  // An upload has ended when it is answered: there is nothing to wait for.
-  respond: async ({ file: image, sync: _sync, ...notes }, ask) => asUpload(await ask.upload(image, notes)),
+  // An upload ends before the response, so `sync` has no effect.
+  respond: async ({ file: image, sync: _sync, ...options }, services) =>
+    asUpload(await services.upload(image, options)),
   renderError: (fault) => ({ success: false, ...fault }),
 });

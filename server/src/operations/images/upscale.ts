@@ -8,31 +8,31 @@ import { Run } from "../../kit/schemas/run.ts";
 
 export const upscaleImage = defineOperation({
   name: "images.upscale",
-  summary: "Enlarge an image two or four times",
+  summary: "Upscale an image 2 or 4 times",
   http: { method: "POST", path: "/edits/upscale", bodies: ["json", "form"] },
   run_type: "upscale",
 
   input: z.object({
-    image_url: imageField("The image").optional(),
-    run_id: runId("The run whose image is used; it becomes the parent").optional(),
-    image: fileField("The image as a file; it goes before the others").optional(),
+    image_url: imageField("Source image").optional(),
+    run_id: runId("Run whose image is the source. It becomes the parent").optional(),
+    image: fileField("Source image as a file. Takes precedence over the other sources").optional(),
     factor: z
       .union([z.literal(2), z.literal(4)])
       .default(2)
-      .describe("How many times larger each side becomes"),
+      .describe("Upscaling factor per side: 2 or 4. Default: 2"),
     ...runFields,
   }),
   rules: [atLeastOne("image_url", "run_id", "image")],
   output: Run,
   example: { image_url: "https://example.com/desk.png", factor: 2 },
 
-  parent: (asked) => asked.run_id,
-  plan: (asked) => [
+  parent: (input) => input.run_id,
+  plan: (input) => [
     {
       task: "image.upscale",
       model: "upscale-default",
-      images: [firstSource(asked.image, asked.image_url, asked.run_id)!],
-      options: { factor: asked.factor },
+      images: [firstSource(input.image, input.image_url, input.run_id)!],
+      options: { factor: input.factor },
     },
   ],
   renderResponse: (run) => run,

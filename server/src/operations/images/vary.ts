@@ -8,15 +8,15 @@ import { Run } from "../../kit/schemas/run.ts";
 
 export const varyImage = defineOperation({
   name: "images.vary",
-  summary: "Make variations of an image",
+  summary: "Create variations of an image",
   http: { method: "POST", path: "/edits/vary", bodies: ["json", "form"] },
   run_type: "variation",
 
   input: z.object({
-    image_url: imageField("The image").optional(),
-    run_id: runId("The run whose image is used; it becomes the parent").optional(),
-    image: fileField("The image as a file; it goes before the others").optional(),
-    n: z.int().min(1).max(4).default(2).describe("How many variations"),
+    image_url: imageField("Source image").optional(),
+    run_id: runId("Run whose image is the source. It becomes the parent").optional(),
+    image: fileField("Source image as a file. Takes precedence over the other sources").optional(),
+    n: z.int().min(1).max(4).default(2).describe("Number of variations, 1 to 4. Default: 2"),
     seed: seed(),
     ...runFields,
   }),
@@ -24,15 +24,15 @@ export const varyImage = defineOperation({
   output: Run,
   example: { image_url: "https://example.com/desk.png", n: 2, seed: 7 },
 
-  parent: (asked) => asked.run_id,
-  plan: (asked) => [
+  parent: (input) => input.run_id,
+  plan: (input) => [
     {
       task: "image.edit",
       model: "edit-default",
       prompt: "A variation of this picture, alike and yet its own",
-      images: [firstSource(asked.image, asked.image_url, asked.run_id)!],
-      seed: asked.seed,
-      count: asked.n,
+      images: [firstSource(input.image, input.image_url, input.run_id)!],
+      seed: input.seed,
+      count: input.n,
     },
   ],
   renderResponse: (run) => run,

@@ -1,19 +1,25 @@
-// What the old field `workflow_type` of generate means in today's words.
+// The deprecated field `workflow_type` of images.generate, translated to `model_type`.
 import type { FieldRule } from "../../kit/rules.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
 
-const MEANS: Record<string, string> = { wan: "wan-image-2.1", "wan-image-2.2": "wan-image-2.2" };
+const MODEL_TYPES: Record<string, string> = { wan: "wan-image-2.1", "wan-image-2.2": "wan-image-2.2" };
 
-const meant = (raw: JsonObject) => MEANS[String(raw.workflow_type)];
+const modelTypeOf = (raw: JsonObject) => MODEL_TYPES[String(raw.workflow_type)];
 
 export const translateWorkflowType = (raw: JsonObject): JsonObject =>
-  raw.model_type === undefined && meant(raw) ? { ...raw, model_type: meant(raw) } : raw;
+  raw.model_type === undefined && modelTypeOf(raw) ? { ...raw, model_type: modelTypeOf(raw) } : raw;
 
 export const workflowTypeRule: FieldRule = {
-  description: "workflow_type, which is deprecated, must not contradict model_type.",
+  description: "The deprecated workflow_type must not contradict model_type.",
   check: (input) =>
-    meant(input) === undefined || meant(input) === input.model_type
+    modelTypeOf(input) === undefined || modelTypeOf(input) === input.model_type
       ? []
-      : [{ path: "/workflow_type", code: "unknown_value", message: `It means model_type ${meant(input)}.` }],
+      : [
+          {
+            path: "/workflow_type",
+            code: "unknown_value",
+            message: `Contradicts model_type. It means ${modelTypeOf(input)}.`,
+          },
+        ],
   schema: {},
 };

@@ -12,16 +12,18 @@ import {
 
 export const createKey = defineOperation({
   name: "keys.create",
-  summary: "Make an API key; it is shown in this answer and never again",
+  summary: "Create an API key. Only this response contains the key",
   http: { method: "POST", path: "/keys", bodies: ["json"], status: 201 },
   input: z.object({
     name: keyName(),
     scopes: scopes(SCOPES_DESCRIPTION),
     expires_at: expiry().optional(),
-    limits: limitsField("What it may use; never more than the key that asks").default({}),
-    user_id: userId("Whose key it is; an owner may make keys for other members").optional(),
+    limits: limitsField("Limits of the key. They cannot exceed the limits of the key that creates it").default({}),
+    user_id: userId(
+      "Owner of the key. Only owners of the tenant can create keys for other members. Default: you",
+    ).optional(),
   }),
   output: NewApiKey,
   example: { name: "The website", scopes: ["images:write", "runs:read"], limits: { spend_per_day: 20 } },
-  respond: (input, ask) => ask.keys.create(input),
+  respond: (input, services) => services.keys.create(input),
 });

@@ -4,10 +4,10 @@ import { ApiKey, keyId } from "../../kit/schemas/access.ts";
 
 export const getKey = defineOperation({
   name: "keys.get",
-  summary: "What is known of a key: never the key itself",
+  summary: "Get a key, without its secret",
   http: { method: "GET", path: "/keys/:key_id" },
   input: z.object({ key_id: keyId() }),
   output: ApiKey,
   example: { key_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  respond: (input, ask) => ask.keys.get(input.key_id),
+  respond: (input, services) => services.keys.get(input.key_id),
 });

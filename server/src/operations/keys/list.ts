@@ -5,10 +5,10 @@ import { ApiKeyPage } from "../../kit/schemas/access.ts";
 
 export const listKeys = defineOperation({
   name: "keys.list",
-  summary: "The keys of the tenant, newest first; those who are not owners see their own",
+  summary: "List keys, newest first. Owners see all keys of the tenant, other members their own",
   http: { method: "GET", path: "/keys" },
   input: z.object(paginationFields),
   output: ApiKeyPage,
   example: { limit: 20 },
-  respond: (input, ask) => ask.keys.list(input),
+  respond: (input, services) => services.keys.list(input),
 });

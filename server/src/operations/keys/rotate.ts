@@ -6,7 +6,7 @@ const MONTH_SECONDS = 30 * 24 * 60 * 60;
 
 export const rotateKey = defineOperation({
   name: "keys.rotate",
-  summary: "Rotate a key: create its replacement; both work during the overlap",
+  summary: "Rotate a key: create its replacement. Both work during the overlap",
   http: { method: "POST", path: "/keys/:key_id/rotate", bodies: ["json"], status: 201 },
   input: z.object({
     key_id: keyId(),
@@ -15,9 +15,9 @@ export const rotateKey = defineOperation({
       .min(0)
       .max(MONTH_SECONDS)
       .default(24 * 60 * 60)
-      .describe("How long the old key still works"),
+      .describe("Seconds during which the old key still works, 0 to 2592000. Default: 86400"),
   }),
   output: NewApiKey,
   example: { key_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", overlap_seconds: 3600 },
-  respond: (input, ask) => ask.keys.rotate(input.key_id, input.overlap_seconds),
+  respond: (input, services) => services.keys.rotate(input.key_id, input.overlap_seconds),
 });

@@ -4,7 +4,7 @@ import { Member, memberEmail, memberName, role, userId } from "../../kit/schemas
 
 export const addMember = defineOperation({
   name: "members.add",
-  summary: "Take a person into the tenant (owner)",
+  summary: "Add a member to the tenant (owner)",
   http: { method: "POST", path: "/members", bodies: ["json"], status: 201 },
   input: z.object({
     user_id: userId(),
@@ -14,5 +14,5 @@ export const addMember = defineOperation({
   }),
   output: Member,
   example: { user_id: "grace", role: "developer", name: "Grace" },
-  respond: (input, ask) => ask.members.add(input),
+  respond: (input, services) => services.members.add(input),
 });

@@ -5,10 +5,10 @@ import { MemberPage } from "../../kit/schemas/access.ts";
 
 export const listMembers = defineOperation({
   name: "members.list",
-  summary: "The people of the tenant, by their ids",
+  summary: "List members of the tenant, sorted by user ID",
   http: { method: "GET", path: "/members" },
   input: z.object(paginationFields),
   output: MemberPage,
   example: { limit: 20 },
-  respond: (input, ask) => ask.members.list(input),
+  respond: (input, services) => services.members.list(input),
 });

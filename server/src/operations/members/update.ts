@@ -5,10 +5,10 @@ import { Member, memberEmail, memberName, role, userId } from "../../kit/schemas
 
 export const updateMember = defineOperation({
   name: "members.update",
-  summary: "Change a person's role, for all their keys and tokens at once (owner)",
+  summary: "Change a member. A new role applies to all keys and tokens of the member (owner)",
   http: { method: "PATCH", path: "/members/:user_id", bodies: ["json"] },
   input: z.object({
-    user_id: userId("The person"),
+    user_id: userId("User ID of the member"),
     role: role().optional(),
     name: memberName().optional(),
     email: memberEmail().optional(),
@@ -16,5 +16,5 @@ export const updateMember = defineOperation({
   rules: [atLeastOneChange("role", "name", "email")],
   output: Member,
   example: { user_id: "grace", role: "viewer" },
-  respond: ({ user_id, ...change }, ask) => ask.members.update(user_id, change),
+  respond: ({ user_id, ...change }, services) => services.members.update(user_id, change),
 });

@@ -13,12 +13,12 @@ import { customModelTypes } from "../../models.ts";
 
 export const createModel = defineOperation({
   name: "models.create",
-  summary: "Register a model of your own, such as a LoRA",
+  summary: "Register a custom model, such as a LoRA",
   http: { method: "POST", path: "/models", bodies: ["json"], status: 201 },
   input: z.object({
     name: modelName(),
-    model_type: z.enum(customModelTypes).describe("The model type that it is made for"),
-    deployment_id: loraName("Its name where it runs: the LoRA's file, without `.safetensors`"),
+    model_type: z.enum(customModelTypes).describe("Model type that the custom model belongs to"),
+    deployment_id: loraName("Name of the model at the provider: the LoRA file without `.safetensors`"),
     trigger_word: triggerWord().default(null),
     description: modelDescription().default(null),
     preview_image_url: previewImage().default(null),
@@ -26,5 +26,5 @@ export const createModel = defineOperation({
   }),
   output: CustomModel,
   example: { name: "Ink drawings", model_type: "wan-image-2.1", deployment_id: "ink-v2", trigger_word: "inkstyle" },
-  respond: (input, ask) => ask.models.create(input),
+  respond: (input, services) => services.models.create(input),
 });

@@ -4,10 +4,10 @@ import { CustomModel, modelId } from "../../kit/schemas/custom-models.ts";
 
 export const deleteModel = defineOperation({
   name: "models.delete",
-  summary: "Delete a custom model with its grants; answers the model as it was",
+  summary: "Delete a custom model and its grants. Returns the deleted model",
   http: { method: "DELETE", path: "/models/:model_id" },
   input: z.object({ model_id: modelId() }),
   output: CustomModel,
   example: { model_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  respond: (input, ask) => ask.models.delete(input.model_id),
+  respond: (input, services) => services.models.delete(input.model_id),
 });

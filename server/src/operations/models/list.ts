@@ -6,14 +6,16 @@ import { customModelTypes } from "../../models.ts";
 
 export const listModels = defineOperation({
   name: "models.list",
-  summary: "The custom models that you may use, newest first",
+  summary: "List the custom models that you can use, newest first",
   http: { method: "GET", path: "/models" },
   input: z.object({
     ...paginationFields,
-    model_type: z.enum(customModelTypes).optional().describe("Only models that are made for this model type"),
-    status: modelStatus().default("active").describe("`disabled` lists the disabled ones that are yours to enable"),
+    model_type: z.enum(customModelTypes).optional().describe("Only models of this model type"),
+    status: modelStatus()
+      .default("active")
+      .describe("Only models with this status. `disabled` lists your own disabled models. Default: active"),
   }),
   output: CustomModelPage,
   example: { limit: 20, model_type: "wan-image-2.1" },
-  respond: (input, ask) => ask.models.list(input),
+  respond: (input, services) => services.models.list(input),
 });

@@ -16,8 +16,8 @@ import { customModelTypes } from "../../models.ts";
 
 const changes = {
   name: modelName().optional(),
-  model_type: z.enum(customModelTypes).optional().describe("The model type that it is made for"),
-  deployment_id: loraName("Its name where it runs: the LoRA's file, without `.safetensors`").optional(),
+  model_type: z.enum(customModelTypes).optional().describe("Model type that the custom model belongs to"),
+  deployment_id: loraName("Name of the model at the provider: the LoRA file without `.safetensors`").optional(),
   trigger_word: triggerWord().optional(),
   description: modelDescription().optional(),
   preview_image_url: previewImage().optional(),
@@ -27,11 +27,11 @@ const changes = {
 
 export const updateModel = defineOperation({
   name: "models.update",
-  summary: "Change a custom model; runs that were accepted before go on as they were planned",
+  summary: "Change a custom model. Accepted runs use the previous values",
   http: { method: "PATCH", path: "/models/:model_id", bodies: ["json"] },
   input: z.object({ model_id: modelId(), ...changes }),
   rules: [atLeastOneChange(...Object.keys(changes))],
   output: CustomModel,
   example: { model_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", visibility: "tenant" },
-  respond: ({ model_id, ...change }, ask) => ask.models.update(model_id, change),
+  respond: ({ model_id, ...change }, services) => services.models.update(model_id, change),
 });

@@ -5,15 +5,15 @@ import { modelIds } from "../../models.ts";
 
 export const createPrompt = defineOperation({
   name: "prompts.create",
-  summary: "Keep a prompt in the library",
+  summary: "Save a prompt in the library",
   http: { method: "POST", path: "/prompts", bodies: ["json"], status: 201 },
   input: z.object({
     name: promptName(),
     text: promptText(),
-    model_type: z.enum(modelIds).nullable().default(null).describe("The model that it is written for"),
+    model_type: z.enum(modelIds).nullable().default(null).describe("Model that the prompt is written for"),
     tags: promptTags().default([]),
   }),
   output: Prompt,
   example: { name: "Harbour at dusk", text: "a harbour at dusk, long shadows, film grain", tags: ["harbour", "film"] },
-  respond: (input, ask) => ask.prompts.create(input),
+  respond: (input, services) => services.prompts.create(input),
 });

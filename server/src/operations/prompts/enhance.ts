@@ -7,28 +7,28 @@ import { modelIds } from "../../models.ts";
 
 export const enhancePrompt = defineOperation({
   name: "prompts.enhance",
-  summary: "Make a prompt say more, for a better picture",
+  summary: "Enhance a prompt with details for a better image",
   http: { method: "POST", path: "/prompts/enhance", bodies: ["json"] },
   run_type: "prompt-enhancement",
 
   input: z.object({
-    prompt: promptField("The prompt as it is"),
-    model_type: z.enum(modelIds).default("flux-dev").describe("The model that the prompt is for"),
-    style: textField("Style that the picture should have", 200).optional(),
-    language: textField("Language of the better prompt, such as en or de", 64).optional(),
+    prompt: promptField("Prompt to enhance, 1 to 8,000 characters"),
+    model_type: z.enum(modelIds).default("flux-dev").describe("Model that the prompt is for. Default: flux-dev"),
+    style: textField("Style of the image, at most 200 characters", 200).optional(),
+    language: textField("Language of the enhanced prompt, such as en or de", 64).optional(),
     seed: seed(),
     ...runFields,
   }),
   output: Enhancement,
   example: { prompt: "a cat", style: "watercolour", sync: true },
 
-  plan: (asked, given) => [
+  plan: (input, provided) => [
     {
       task: "prompt.enhance",
       model: "enhance-default",
-      prompt: asked.prompt,
-      seed: asked.seed,
-      options: { model_type: asked.model_type, ...pickProvided(asked, given, ["style", "language"]) },
+      prompt: input.prompt,
+      seed: input.seed,
+      options: { model_type: input.model_type, ...pickProvided(input, provided, ["style", "language"]) },
     },
   ],
   renderResponse: (run, { data }) => ({

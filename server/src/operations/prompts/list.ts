@@ -6,14 +6,17 @@ import { PromptPage, promptTag } from "../../kit/schemas/library.ts";
 
 export const listPrompts = defineOperation({
   name: "prompts.list",
-  summary: "The prompts of the library, newest first",
+  summary: "List prompts of the library, newest first",
   http: { method: "GET", path: "/prompts" },
   input: z.object({
     ...paginationFields,
     tag: promptTag("Only prompts with this tag").optional(),
-    q: textField("Only prompts with these characters in name or text, in any case", 200).optional(),
+    q: textField(
+      "Only prompts with this text in name or text. Case-insensitive, at most 200 characters",
+      200,
+    ).optional(),
   }),
   output: PromptPage,
   example: { limit: 20, tag: "harbour" },
-  respond: (input, ask) => ask.prompts.list(input),
+  respond: (input, services) => services.prompts.list(input),
 });

@@ -5,10 +5,10 @@ import { Run } from "../../kit/schemas/run.ts";
 
 export const cancelRun = defineOperation({
   name: "runs.cancel",
-  summary: "Stop a run; the provider is told as well",
+  summary: "Cancel a run. Gesso also cancels the job at the provider where possible",
   http: { method: "POST", path: "/runs/:run_id/cancel" },
-  input: z.object({ run_id: runId("The run") }),
+  input: z.object({ run_id: runId("ID of the run") }),
   output: Run,
   example: { run_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  respond: (input, ask) => ask.cancel(input.run_id),
+  respond: (input, services) => services.cancel(input.run_id),
 });

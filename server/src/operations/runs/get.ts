@@ -7,8 +7,8 @@ export const getRun = defineOperation({
   name: "runs.get",
   summary: "Get a run",
   http: { method: "GET", path: "/runs/:run_id" },
-  input: z.object({ run_id: runId("The run") }),
+  input: z.object({ run_id: runId("ID of the run") }),
   output: Run,
   example: { run_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  respond: (input, ask) => ask.run(input.run_id),
+  respond: (input, services) => services.run(input.run_id),
 });

@@ -6,16 +6,16 @@ import { RUN_STATUSES, RunPage } from "../../kit/schemas/run.ts";
 
 export const listRuns = defineOperation({
   name: "runs.list",
-  summary: "Your runs, newest first",
+  summary: "List runs, newest first",
   http: { method: "GET", path: "/runs" },
   input: z.object({
     ...paginationFields,
-    status: z.enum(RUN_STATUSES).optional().describe("Only runs in this state"),
-    run_type: textField("Only runs of this kind", 64).optional(),
-    parent_run_id: runId("Only runs made from this one").optional(),
-    created_after: timestampField("Only runs accepted later than this").optional(),
+    status: z.enum(RUN_STATUSES).optional().describe("Only runs with this status"),
+    run_type: textField("Only runs with this run_type", 64).optional(),
+    parent_run_id: runId("Only runs derived from this run").optional(),
+    created_after: timestampField("Only runs accepted after this time").optional(),
   }),
   output: RunPage,
   example: { limit: 20 },
-  respond: (input, ask) => ask.runs(input),
+  respond: (input, services) => services.runs(input),
 });

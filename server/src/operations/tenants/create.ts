@@ -13,19 +13,19 @@ import {
 
 export const createTenant = defineOperation({
   name: "tenants.create",
-  summary: "Make a tenant with its first owner and a key for them, shown in this answer only (operator)",
+  summary: "Create a tenant with its first owner and a key. Only this response contains the key (operator)",
   http: { method: "POST", path: "/tenants", bodies: ["json"], status: 201 },
   input: z.object({
     name: tenantName(),
     weight: weight().default(1),
-    limits: limitsField("What all its keys together may use").default({}),
+    limits: limitsField("Limits of the tenant, for all its keys together").default({}),
     retention_days: retentionDays().default(null),
-    owner_id: userId("Its first owner").default("owner"),
+    owner_id: userId("User ID of the first owner. Default: owner").default("owner"),
     owner_name: memberName().default(null),
     owner_email: memberEmail().default(null),
   }),
   output: NewTenant,
   example: { name: "Acme", owner_id: "ada", limits: { spend_per_month: 500 } },
-  respond: ({ owner_id, owner_name, owner_email, ...draft }, ask) =>
-    ask.tenants.create(draft, { user_id: owner_id, name: owner_name, email: owner_email }),
+  respond: ({ owner_id, owner_name, owner_email, ...draft }, services) =>
+    services.tenants.create(draft, { user_id: owner_id, name: owner_name, email: owner_email }),
 });

@@ -5,10 +5,10 @@ import { TenantPage } from "../../kit/schemas/access.ts";
 
 export const listTenants = defineOperation({
   name: "tenants.list",
-  summary: "All tenants, newest first (operator)",
+  summary: "List tenants, newest first (operator)",
   http: { method: "GET", path: "/tenants" },
   input: z.object(paginationFields),
   output: TenantPage,
   example: { limit: 20 },
-  respond: (input, ask) => ask.tenants.list(input),
+  respond: (input, services) => services.tenants.list(input),
 });

@@ -5,18 +5,21 @@ import { limitsField, retentionDays, Tenant, tenantId, tenantName, weight } from
 
 export const updateTenant = defineOperation({
   name: "tenants.update",
-  summary: "Change a tenant's name, share, limits and how long its files are kept, or suspend it (operator)",
+  summary: "Change the name, weight, limits or retention of a tenant, or suspend it (operator)",
   http: { method: "PATCH", path: "/tenants/:tenant_id", bodies: ["json"] },
   input: z.object({
     tenant_id: tenantId(),
     name: tenantName().optional(),
     weight: weight().optional(),
-    limits: limitsField("All limits of the tenant: those that are left out are taken away").optional(),
+    limits: limitsField("All limits of the tenant. Limits that you omit are removed").optional(),
     retention_days: retentionDays().optional(),
-    suspended: z.boolean().optional().describe("Refuse all its credentials, or let them in again"),
+    suspended: z
+      .boolean()
+      .optional()
+      .describe("true: Gesso refuses all credentials of the tenant. false: Gesso accepts them again"),
   }),
   rules: [atLeastOneChange("name", "weight", "limits", "retention_days", "suspended")],
   output: Tenant,
   example: { tenant_id: "00000000-0000-7000-8000-000000000001", weight: 2 },
-  respond: ({ tenant_id, ...change }, ask) => ask.tenants.update(tenant_id, change),
+  respond: ({ tenant_id, ...change }, services) => services.tenants.update(tenant_id, change),
 });

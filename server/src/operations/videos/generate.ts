@@ -8,21 +8,26 @@ import { Video } from "../../kit/schemas/run.ts";
 
 export const generateVideo = defineOperation({
   name: "generateVideo",
-  summary: "Make a video that begins with an image",
+  summary: "Create a video that starts with an image",
   http: { method: "POST", path: "/runs/video", bodies: ["json"] },
   run_type: "video-generation",
 
   input: z.object({
-    prompt: promptField("What happens in the video").optional(),
-    negative_prompt: textField("What the video must not show").optional(),
-    image_url: imageField("The image that it begins with").optional(),
-    source_run_id: runId("The run whose image it begins with; it becomes the parent").optional(),
-    aspect_ratio: aspectRatio("Shape of the video").default("16:9"),
-    duration: z.number().min(1).max(60).default(3).describe("Seconds"),
+    prompt: promptField("Text that describes the video, 1 to 8,000 characters").optional(),
+    negative_prompt: textField("Text that describes what the video must not show").optional(),
+    image_url: imageField("First frame of the video").optional(),
+    source_run_id: runId("Run whose image is the first frame. It becomes the parent").optional(),
+    aspect_ratio: aspectRatio("Aspect ratio of the video. Default: 16:9").default("16:9"),
+    duration: z.number().min(1).max(60).default(3).describe("Duration in seconds, 1 to 60. Default: 3"),
     seed: seed(),
-    cfg_scale: z.number().min(0).max(30).optional().describe("Higher follows the prompt more closely"),
-    motion_bucket_id: z.int().min(1).max(255).optional().describe("How much moves"),
-    fps: z.int().min(1).max(60).optional().describe("Frames per second"),
+    cfg_scale: z
+      .number()
+      .min(0)
+      .max(30)
+      .optional()
+      .describe("Classifier-free guidance, 0 to 30. A higher value follows the prompt more closely"),
+    motion_bucket_id: z.int().min(1).max(255).optional().describe("Amount of motion, 1 to 255"),
+    fps: z.int().min(1).max(60).optional().describe("Frames per second, 1 to 60"),
     ...runFields,
   }),
   rules: [exactlyOne("image_url", "source_run_id")],
@@ -30,18 +35,18 @@ export const generateVideo = defineOperation({
   example: { image_url: "https://example.com/beach.png", prompt: "waves roll in", duration: 2 },
 
   deadlineSeconds: 3600,
-  parent: (asked) => asked.source_run_id,
-  plan: (asked, given) => [
+  parent: (input) => input.source_run_id,
+  plan: (input, provided) => [
     {
       task: "video.generate",
       model: "video-default",
-      prompt: asked.prompt,
-      negative_prompt: asked.negative_prompt,
-      images: [firstSource(asked.image_url, asked.source_run_id)!],
-      // Shape and length are what the caller gets, so they are always said; the rest is left to the model.
-      aspect_ratio: asked.aspect_ratio,
-      seed: asked.seed,
-      options: { duration: asked.duration, ...pickProvided(asked, given, ["fps", "cfg_scale", "motion_bucket_id"]) },
+      prompt: input.prompt,
+      negative_prompt: input.negative_prompt,
+      images: [firstSource(input.image_url, input.source_run_id)!],
+      // Aspect ratio and duration are always sent, because the API promises them. Other options only if the caller set them.
+      aspect_ratio: input.aspect_ratio,
+      seed: input.seed,
+      options: { duration: input.duration, ...pickProvided(input, provided, ["fps", "cfg_scale", "motion_bucket_id"]) },
     },
   ],
   renderResponse: (run) => ({ ...run, input: run.inputs }),

@@ -5,10 +5,11 @@ import { webhookSecretField } from "../../kit/schemas/webhooks.ts";
 
 export const createWebhookListener = defineOperation({
   name: "webhooks.listeners.create",
-  summary: "Begin to pass messages on from a machine of your own; the secret is shown in this answer and never again",
+  summary:
+    "Register a listener that forwards webhook messages on your own machine. Only this response contains the secret",
   http: { method: "POST", path: "/webhooks/listeners", bodies: ["json"], status: 201 },
   input: z.object({ name: listenerName(), secret: webhookSecretField().optional() }),
   output: NewWebhookListener,
   example: { name: "workshop" },
-  respond: (input, ask) => ask.webhooks.listeners.create(input),
+  respond: (input, services) => services.webhooks.listeners.create(input),
 });

@@ -10,7 +10,7 @@ import {
 
 export const createWebhook = defineOperation({
   name: "webhooks.create",
-  summary: "Have events sent to an address of yours; the secret is shown in this answer and never again",
+  summary: "Create a webhook that sends events to a URL. Only this response contains the secret",
   http: { method: "POST", path: "/webhooks", bodies: ["json"], status: 201 },
   input: z.object({
     url: webhookUrl(),
@@ -20,5 +20,5 @@ export const createWebhook = defineOperation({
   }),
   output: NewWebhook,
   example: { url: "https://example.com/hooks/gesso", events: ["run.completed", "run.failed"] },
-  respond: (input, ask) => ask.webhooks.create(input),
+  respond: (input, services) => services.webhooks.create(input),
 });

@@ -4,10 +4,10 @@ import { Webhook, webhookId } from "../../kit/schemas/webhooks.ts";
 
 export const deleteWebhook = defineOperation({
   name: "webhooks.delete",
-  summary: "Take a webhook away, with its secrets and everything that it was still to be sent",
+  summary: "Delete a webhook, its secrets and its pending deliveries",
   http: { method: "DELETE", path: "/webhooks/:webhook_id" },
   input: z.object({ webhook_id: webhookId() }),
   output: Webhook,
   example: { webhook_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  respond: (input, ask) => ask.webhooks.delete(input.webhook_id),
+  respond: (input, services) => services.webhooks.delete(input.webhook_id),
 });

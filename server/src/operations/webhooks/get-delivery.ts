@@ -4,10 +4,10 @@ import { deliveryId, WebhookDeliveryDetails } from "../../kit/schemas/webhooks.t
 
 export const getWebhookDelivery = defineOperation({
   name: "webhooks.deliveries.get",
-  summary: "A message exactly as it is sent, and every attempt to send it",
+  summary: "Get a delivery with its body and all attempts",
   http: { method: "GET", path: "/webhooks/deliveries/:delivery_id" },
   input: z.object({ delivery_id: deliveryId() }),
   output: WebhookDeliveryDetails,
   example: { delivery_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  respond: (input, ask) => ask.webhooks.delivery(input.delivery_id),
+  respond: (input, services) => services.webhooks.delivery(input.delivery_id),
 });

@@ -9,5 +9,5 @@ export const getWebhook = defineOperation({
   input: z.object({ webhook_id: webhookId() }),
   output: Webhook,
   example: { webhook_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  respond: (input, ask) => ask.webhooks.get(input.webhook_id),
+  respond: (input, services) => services.webhooks.get(input.webhook_id),
 });

@@ -6,15 +6,15 @@ import { DELIVERY_STATUSES, WebhookDeliveryPage, webhookId } from "../../kit/sch
 
 export const listWebhookDeliveries = defineOperation({
   name: "webhooks.deliveries.list",
-  summary: "What was sent, is being sent and could not be sent, newest first",
+  summary: "List webhook deliveries, newest first",
   http: { method: "GET", path: "/webhooks/deliveries" },
   input: z.object({
     ...paginationFields,
-    webhook_id: webhookId("Only those of this webhook").optional(),
-    run_id: runId("Only those that tell of this run").optional(),
-    status: z.enum(DELIVERY_STATUSES).optional().describe("Only those that stand so"),
+    webhook_id: webhookId("Only deliveries of this webhook").optional(),
+    run_id: runId("Only deliveries about this run").optional(),
+    status: z.enum(DELIVERY_STATUSES).optional().describe("Only deliveries with this status"),
   }),
   output: WebhookDeliveryPage,
   example: { status: "exhausted" },
-  respond: (input, ask) => ask.webhooks.deliveries(input),
+  respond: (input, services) => services.webhooks.deliveries(input),
 });

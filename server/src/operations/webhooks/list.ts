@@ -5,10 +5,10 @@ import { WebhookPage } from "../../kit/schemas/webhooks.ts";
 
 export const listWebhooks = defineOperation({
   name: "webhooks.list",
-  summary: "The webhooks of the tenant, newest first",
+  summary: "List webhooks of the tenant, newest first",
   http: { method: "GET", path: "/webhooks" },
   input: z.object(paginationFields),
   output: WebhookPage,
   example: { limit: 20 },
-  respond: (input, ask) => ask.webhooks.list(input),
+  respond: (input, services) => services.webhooks.list(input),
 });

@@ -4,10 +4,10 @@ import { overlapSecondsField, WebhookSecret, webhookSecretField } from "../../ki
 
 export const rotateWebhookSecret = defineOperation({
   name: "webhooks.secret.rotate",
-  summary: "Give the tenant a new secret, which signs for runs that name an address and bring no secret",
+  summary: "Rotate the tenant's secret, which signs webhooks of runs without a webhook_secret",
   http: { method: "POST", path: "/webhooks/secret/rotate", bodies: ["json"], status: 201 },
   input: z.object({ secret: webhookSecretField().optional(), overlap_seconds: overlapSecondsField() }),
   output: WebhookSecret,
   example: { overlap_seconds: 86400 },
-  respond: (input, ask) => ask.webhooks.rotateTenantSecret(input),
+  respond: (input, services) => services.webhooks.rotateTenantSecret(input),
 });

@@ -4,7 +4,7 @@ import { NewWebhook, overlapSecondsField, webhookId, webhookSecretField } from "
 
 export const rotateWebhook = defineOperation({
   name: "webhooks.rotate",
-  summary: "Give a webhook a new secret; for a while messages are signed with both",
+  summary: "Rotate the secret of a webhook. Gesso signs with both secrets during the overlap",
   http: { method: "POST", path: "/webhooks/:webhook_id/rotate", bodies: ["json"], status: 201 },
   input: z.object({
     webhook_id: webhookId(),
@@ -13,5 +13,5 @@ export const rotateWebhook = defineOperation({
   }),
   output: NewWebhook,
   example: { webhook_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", overlap_seconds: 86400 },
-  respond: ({ webhook_id, ...rotation }, ask) => ask.webhooks.rotate(webhook_id, rotation),
+  respond: ({ webhook_id, ...rotation }, services) => services.webhooks.rotate(webhook_id, rotation),
 });
