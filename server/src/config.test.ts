@@ -34,24 +34,24 @@ describe("a provider", () => {
   it("is on where all that it needs is set, and says what is missing where it is not", () => {
     expect(liveIn({ ...SERVER, ...SANDBOX })).toContain("sandbox");
     expect(liveIn(SERVER)).not.toContain("sandbox");
-    expect(offIn(SERVER, "sandbox")).toMatchObject({ says: "set SANDBOX_URL and SANDBOX_KEY", isBroken: false });
+    expect(offIn(SERVER, "sandbox")).toMatchObject({ reason: "set SANDBOX_URL and SANDBOX_KEY", isMisconfigured: false });
   });
 
   it("is off where its setting is there but empty", () => {
-    expect(offIn({ ...SERVER, SANDBOX_URL: "", SANDBOX_KEY: "" }, "sandbox")).toMatchObject({ isBroken: false });
+    expect(offIn({ ...SERVER, SANDBOX_URL: "", SANDBOX_KEY: "" }, "sandbox")).toMatchObject({ isMisconfigured: false });
   });
 
   it.each([
     [{ SANDBOX_URL: "http://127.0.0.1:1" }, "set SANDBOX_KEY"],
     [{ SANDBOX_URL: "nowhere", SANDBOX_KEY: "key" }, "SANDBOX_URL: Invalid URL"],
-  ])("is broken, not just off, where somebody began to set it: %j", (env, says) => {
-    expect(offIn({ ...SERVER, ...env } as Record<string, string>, "sandbox")).toMatchObject({ says, isBroken: true });
+  ])("is broken, not just off, where somebody began to set it: %j", (env, reason) => {
+    expect(offIn({ ...SERVER, ...env } as Record<string, string>, "sandbox")).toMatchObject({ reason, isMisconfigured: true });
   });
 
   it("is off where the file says so, whatever the environment says", () => {
     const GESSO_CONFIG = fileOf("providers:\n  sandbox: off\n");
     expect(liveIn({ ...SERVER, ...SANDBOX, GESSO_CONFIG })).not.toContain("sandbox");
-    expect(offIn({ ...SERVER, ...SANDBOX, GESSO_CONFIG }, "sandbox")?.reason).toBe(`switched off in ${GESSO_CONFIG}`);
+    expect(offIn({ ...SERVER, ...SANDBOX, GESSO_CONFIG }, "sandbox")?.reason).toBe(`disabled in ${GESSO_CONFIG}`);
   });
 
   it("has the offers and the pace that the file gives it", () => {
@@ -60,14 +60,14 @@ describe("a provider", () => {
     const { providers } = readConfig({ ...SERVER, ...SANDBOX, GESSO_CONFIG: fileOf(text) });
     const { provider } = providers.find((live) => live.provider.id === "sandbox")!;
     expect(provider.rateLimit).toEqual({ concurrent: 3 });
-    expect(provider.offers.find(({ model }) => model === "vendorc")).toMatchObject({ as: "c", price: null });
+    expect(provider.offers.find(({ model }) => model === "vendorc")).toMatchObject({ upstreamModel: "c", price: null });
   });
 });
 
 describe("a start is refused", () => {
   it("with every setting that is missing or wrong", () => {
     expect(errorOf({ PORT: "many" }).split("\n")).toEqual([
-      "The settings are not complete:",
+      "The configuration is incomplete:",
       expect.stringMatching(/^PORT: /),
       "GESSO_SECRET is not set",
       "DATABASE_URL is not set",
@@ -77,7 +77,7 @@ describe("a start is refused", () => {
   it("with every complaint about the file, at its place", () => {
     const GESSO_CONFIG = fileOf("providers:\n  sandbax: off\nmodels:\n  flux-dev: [sandbox, nobody]\n");
     const [head, first, second] = errorOf({ ...SERVER, GESSO_CONFIG }).split("\n");
-    expect(head).toBe("The catalogue is not right:");
+    expect(head).toBe("The catalogue is invalid:");
     expect(first).toBe(`${GESSO_CONFIG}:2:3 unknown provider sandbax; did you mean sandbox?`);
     expect(second).toMatch(`${GESSO_CONFIG}:4:23 unknown provider nobody`);
   });
@@ -85,12 +85,12 @@ describe("a start is refused", () => {
   it("where a provider must be on by the file and is not by the environment", () => {
     const GESSO_CONFIG = fileOf("providers:\n  sandbox: on\n");
     expect(errorOf({ ...SERVER, GESSO_CONFIG })).toContain(
-      `${GESSO_CONFIG}:2:12 sandbox is on here, but it is off: set SANDBOX_URL and SANDBOX_KEY`,
+      `${GESSO_CONFIG}:2:12 sandbox is enabled here, but its settings are incomplete: set SANDBOX_URL and SANDBOX_KEY`,
     );
     expect(liveIn({ ...SERVER, ...SANDBOX, GESSO_CONFIG })).toContain("sandbox");
   });
 
   it("where the file was named and is not there", () => {
-    expect(errorOf({ ...SERVER, GESSO_CONFIG: join(folder, "none.yaml") })).toContain("there is no such file");
+    expect(errorOf({ ...SERVER, GESSO_CONFIG: join(folder, "none.yaml") })).toContain("file not found");
   });
 });

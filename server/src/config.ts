@@ -1,4 +1,5 @@
-// Every setting there is: each room's own list, put together and read once. The only reader of the environment.
+// Reads and validates all settings: the environment schemas of the modules and the operator's gesso.yaml. No other file
+// reads the environment.
 import { z } from "zod";
 import { AccessEnv } from "./access/authentication.ts";
 import { RateLimitEnv } from "./access/rate-limit.ts";
@@ -25,14 +26,17 @@ import { StorageEnv } from "./storage/create-storage.ts";
 import { WebhookEnv } from "./webhooks/settings.ts";
 
 const HttpEnv = z.object({
-  HOST: z.string().default("127.0.0.1").describe("Address that the API listens on"),
+  HOST: z.string().default("127.0.0.1").describe("IP address that the API listens on"),
   PORT: z.coerce.number().int().default(7788).describe("Port that the API listens on"),
-  PUBLIC_URL: z.url().default("http://127.0.0.1:7788").describe("Where callers and providers reach the API"),
+  PUBLIC_URL: z
+    .url()
+    .default("http://127.0.0.1:7788")
+    .describe("Public URL of the API, for file URLs and provider callbacks"),
   PUBLIC_URL_IS_REACHABLE: z
     .stringbool()
     .optional()
     .describe("Whether providers can reach PUBLIC_URL. Default: false for private hosts, true otherwise"),
-  GESSO_SECRET: z.string().min(32).describe("Signs URLs, cursors and callbacks; at least 32 characters"),
+  GESSO_SECRET: z.string().min(32).describe("Secret that signs URLs, cursors and callbacks. At least 32 characters"),
   ...CorsEnv.shape,
   ...LoadSheddingEnv.shape,
 });
@@ -46,14 +50,14 @@ export const environmentSchemas = {
   FetchEnv,
   DecoderEnv,
   AccessEnv,
-  ModelsEnv: CustomModelsEnv,
-  LimitsEnv: RunLimitsEnv,
-  RatesEnv: RateLimitEnv,
+  CustomModelsEnv,
+  RunLimitsEnv,
+  RateLimitEnv,
   RetentionEnv,
   WebhookEnv,
-  StreamsEnv: EventStreamsEnv,
+  EventStreamsEnv,
   LogEnv,
-  MomentsEnv: CrashPointEnv,
+  CrashPointEnv,
 };
 
 const Env = z.object({
@@ -78,13 +82,13 @@ const Env = z.object({
 type EnvironmentSettings = z.output<typeof Env>;
 export type Config = EnvironmentSettings & { providers: EnabledProvider[] };
 
-/** A provider that is off, and what would switch it on. `isMisconfigured`: somebody meant it to be on. */
+/** A disabled provider and the reason. `isMisconfigured`: some of its settings are set, so it was meant to be enabled. */
 type DisabledProvider = { provider: Provider; reason: string; isMisconfigured: boolean };
 
-/** Everything that the environment and the operator's file say, also where it is not enough to start. */
+/** The configuration with all its problems, also if the server cannot start with it. */
 export type ConfigurationReport = {
   settings: EnvironmentSettings | undefined;
-  /** Whether anything that only the server needs is set at all. */
+  /** Whether a setting that only the server needs is set. */
   isServer: boolean;
   missing: string[];
   catalogue: { path: string; exists: boolean; problems: string[] };
@@ -95,22 +99,17 @@ export type ConfigurationReport = {
 type Environment = Record<string, string | undefined>;
 
 export function inspectConfiguration(environment: Environment = process.env): ConfigurationReport {
-  // `NAME=` in a file of settings means that it is not set.
+  // `NAME=` in an env file means that the setting is absent.
   const env = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
   const parsed = Env.safeParse(env);
   const { GESSO_CONFIG: path } = CatalogueEnv.parse(env);
-  const {
-    file,
-    problems: complaints,
-    formatProblems: tell,
-    exists,
-  } = loadCatalogue(path, env.GESSO_CONFIG !== undefined);
+  const { file, problems, formatProblems, exists } = loadCatalogue(path, env.GESSO_CONFIG !== undefined);
   const applied = applyCatalogue(providers, file, toIsoDate(new Date()));
 
   const live: EnabledProvider[] = [];
   const off: DisabledProvider[] = providers
     .filter(({ id }) => !applied.providers.some((each) => each.id === id))
-    .map((provider) => ({ provider, reason: `switched off in ${path}`, isMisconfigured: false }));
+    .map((provider) => ({ provider, reason: `disabled in ${path}`, isMisconfigured: false }));
   const missingRequirements: CatalogueProblem[] = [];
   for (const provider of applied.providers) {
     const own = provider.env.safeParse(env);
@@ -124,27 +123,31 @@ export function inspectConfiguration(environment: Environment = process.env): Co
     if (requested)
       missingRequirements.push({
         path: requested.path,
-        message: `${provider.id} is on here, but it is off: ${lack.reason}`,
+        message: `${provider.id} is enabled here, but its settings are incomplete: ${lack.reason}`,
       });
   }
   return {
     settings: parsed.data,
     isServer: Object.keys({ ...DatabaseEnv.shape, GESSO_SECRET: true }).some((name) => env[name] !== undefined),
     missing: parsed.success ? [] : describeEnvironmentIssues(parsed.error, env),
-    catalogue: { path, exists: exists, problems: tell([...complaints, ...applied.problems, ...missingRequirements]) },
+    catalogue: {
+      path,
+      exists: exists,
+      problems: formatProblems([...problems, ...applied.problems, ...missingRequirements]),
+    },
     enabledProviders: live,
     disabledProviders: off,
   };
 }
 
-/** A sentence for each setting that is not there or is not what it must be. */
+/** One sentence per missing or invalid setting. */
 const describeEnvironmentIssues = ({ issues }: z.ZodError, env: Environment): string[] =>
   issues.map(({ path, message }) => {
     const name = path.map(String).join(".");
     return path.length === 0 ? message : `${name}${env[name] === undefined ? " is not set" : `: ${message}`}`;
   });
 
-/** What keeps a provider off: settings that are not there, or that are not what they must be. */
+/** Why a provider is off: its missing and invalid settings. */
 function explainDisabledProvider(
   provider: Provider,
   error: z.ZodError,
@@ -165,7 +168,7 @@ function explainDisabledProvider(
   };
 }
 
-/** Thrown for what an operator has to put right: the message is all that there is to say. */
+/** An error that the operator must fix. Its message is complete, so no stack trace is shown. */
 export const isConfigurationError = (thrown: unknown): thrown is Error =>
   thrown instanceof Error && thrown.name === "Settings";
 

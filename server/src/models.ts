@@ -1,5 +1,5 @@
-// The models that callers may name, a row each: what it needs, what it takes, what it fixes. Which provider stands behind
-// a name is the providers' word, not ours.
+// The models of the API, one row each: required fields, used fields, defaults and fixed values. Which provider serves a
+// model is defined by the offers of the providers.
 import {
   type FieldRule,
   fixedWhen,
@@ -14,11 +14,11 @@ type ModelDefinition = {
   id: string;
   description: string;
   requires?: readonly string[];
-  /** Fields it uses beside the prompt. Others are taken with a warning. */
+  /** Fields that the model uses besides the prompt. Other fields are ignored with a warning. */
   usedFields: readonly string[];
   defaults?: JsonObject;
   fixed?: { batch_size: number };
-  /** The only shapes it makes; others are adapted to the nearest. */
+  /** The only supported aspect ratios. Any other is adjusted to the nearest one. */
   aspectRatios?: readonly string[];
   rules?: readonly FieldRule[];
 };
@@ -35,7 +35,7 @@ const LISTS = ["image_urls", "run_ids"] as const;
 const modelDefinitions = [
   {
     id: "flux-dev",
-    description: "The default: quick, general images",
+    description: "Default model: fast, general-purpose images",
     usedFields: [
       ...SIZE,
       ...SAMPLING,
@@ -58,19 +58,19 @@ const modelDefinitions = [
   },
   {
     id: "flux-kontext-max",
-    description: "Makes and edits images in words",
+    description: "Generates and edits images by prompt",
     usedFields: ["aspect_ratio", "seed", "reference_image_url", "guidance", "batch_size"],
     defaults: { aspect_ratio: "1:1" },
     rules: [valuesWhen("model_type", "flux-kontext-max", "aspect_ratio", FLUX_KONTEXT_ASPECT_RATIOS)],
   },
   {
     id: "vendora",
-    description: "Generation and editing with strong text",
+    description: "Generation and editing, good at text in images",
     usedFields: [...SIZE, "aspect_ratio", "reference_image_url", "batch_size", "seed"],
   },
   {
     id: "wan-image-2.1",
-    description: "Your own model on the wan workflow; two images",
+    description: "Custom model on the wan workflow; always two images",
     requires: ["model_id", ...SIZE],
     usedFields: [...SIZE, ...SAMPLING, "model_id", "strength_model", "model_weight", "seed", "batch_size"],
     fixed: { batch_size: 2 },
@@ -78,7 +78,7 @@ const modelDefinitions = [
   },
   {
     id: "wan-image-2.2",
-    description: "Your own model with two LoRAs",
+    description: "Custom model with two LoRAs",
     requires: ["model_id", ...SIZE, "lora_low_name", "lora_high_name"],
     usedFields: [
       ...SIZE,
@@ -94,13 +94,13 @@ const modelDefinitions = [
   },
   {
     id: "flux-kontext-multi",
-    description: "Several images in, one image out",
+    description: "Combines 2 to 4 images into one",
     usedFields: [...LISTS, "aspect_ratio", "seed", "guidance"],
     rules: [totalItemsBetweenWhen("model_type", "flux-kontext-multi", LISTS, [2, 4])],
   },
   {
     id: "nanobanana",
-    description: "Quick images with an optional reference",
+    description: "Fast images with an optional reference image",
     usedFields: ["reference_image_url", "aspect_ratio", "seed", "batch_size"],
   },
   {
@@ -111,13 +111,13 @@ const modelDefinitions = [
   },
   {
     id: "gemini-2.5",
-    description: "Several images in, inpainting by mask",
+    description: "Combines images; inpainting with a mask",
     usedFields: [...LISTS, "aspect_ratio", "reference_image_url", "mask_url", "seed", "batch_size"],
     rules: [itemsBetweenWhen("model_type", "gemini-2.5", LISTS, [2, 10])],
   },
   {
     id: "vendorc",
-    description: "Works only where the operator has bound it",
+    description: "Available only if the operator binds it to a provider in gesso.yaml",
     usedFields: [...SIZE, "aspect_ratio", "seed"],
   },
 ] as const satisfies ModelDefinition[];
@@ -130,7 +130,7 @@ export const modelIds = modelDefinitions.map((row) => row.id) as [
 
 type ModelId = (typeof modelIds)[number];
 
-/** Those that callers may have a model of their own for: one by its id, or a LoRA by its name. */
+/** Model types that custom models can belong to: those that use `model_id` or a LoRA name. */
 export const customModelTypes = modelDefinitions
   .filter(({ usedFields }) => ["model_id", "lora_1"].some((field) => (usedFields as readonly string[]).includes(field)))
   .map((row) => row.id) as [ModelId, ...ModelId[]];
@@ -142,24 +142,24 @@ export const modelRules: FieldRule[] = models.flatMap(({ id, requires, rules }) 
 
 const findModelDefinition = (id: string) => models.find((model) => model.id === id);
 
-/** The request as this model will see it: its defaults under what was asked, its fixed values over it. */
+/** Adds the defaults of the model and overrides its fixed values. */
 export function applyModelDefaults<Input extends { model_type: string }>(input: Input): Input {
   const model = findModelDefinition(input.model_type);
   return { ...model?.defaults, ...input, ...model?.fixed };
 }
 
-/** Which of these given fields the model does not use. */
-export const listUnusedFields = (modelType: string, given: JsonObject, candidates: readonly string[]): string[] =>
+/** The provided fields among `candidates` that the model does not use. */
+export const listUnusedFields = (modelType: string, provided: JsonObject, candidates: readonly string[]): string[] =>
   candidates.filter(
-    (field) => given[field] !== undefined && !findModelDefinition(modelType)?.usedFields.includes(field),
+    (field) => provided[field] !== undefined && !findModelDefinition(modelType)?.usedFields.includes(field),
   );
 
 const logAspectRatio = (ratio: string) => {
-  const [across = 1, down = 1] = ratio.split(":").map(Number);
-  return Math.log(across / down);
+  const [width = 1, height = 1] = ratio.split(":").map(Number);
+  return Math.log(width / height);
 };
 
-/** The shape that this model makes and that comes nearest to the one asked for. */
+/** The supported aspect ratio of the model that is nearest to `ratio`. */
 export function nearestAspectRatio(modelType: string, ratio: string): string {
   const ratios = findModelDefinition(modelType)?.aspectRatios ?? [ratio];
   const distance = (other: string) => Math.abs(logAspectRatio(other) - logAspectRatio(ratio));

@@ -128,7 +128,7 @@ describe("a line", () => {
 
   it("sets a price, and says that the operator did", () => {
     expect(first("provider: bfl, price: 0.5, per: megapixel")).toMatchObject({
-      ...{ as: "flux-dev", price: 0.5, per: "megapixel", price_version: "operator", equivalence: "flux" },
+      ...{ upstreamModel: "flux-dev", price: 0.5, per: "megapixel", price_version: "operator", equivalence: "flux" },
     });
     expect(first("provider: bfl, price: 0.5, price_version: spring")).toMatchObject({ price_version: "spring" });
     expect(first("provider: bfl, price: unknown").price).toBeNull();
@@ -141,9 +141,9 @@ describe("a line", () => {
       apply("models:\n  flux-dev: [{ provider: v, as: new }]", [vendor("v", [old])]),
       "flux-dev",
     );
-    expect(bound).toMatchObject({ as: "new", price: null, equivalence: "flux", recovery: "none" });
+    expect(bound).toMatchObject({ upstreamModel: "new", price: null, equivalence: "flux", recovery: "none" });
     expect(bound!.lifecycle).toBeUndefined();
-    expect(first("provider: bfl, as: flux-2, price: 0.1")).toMatchObject({ as: "flux-2", price: 0.1 });
+    expect(first("provider: bfl, as: flux-2, price: 0.1")).toMatchObject({ upstreamModel: "flux-2", price: 0.1 });
   });
 
   it("binds one name for all tasks where they share one", () => {
@@ -179,7 +179,7 @@ describe("like", () => {
   it("adds an offer that is made as another, and stands in for nobody", () => {
     const bound = apply("models:\n  vendorc: [{ provider: fal, like: fal-ai/flux/dev, as: fal-ai/new, price: 0.02 }]");
     expect(offersOf(bound, "vendorc")).toMatchObject([
-      { provider: "fal", as: "fal-ai/new", price: 0.02, recovery: "none", limits: { count: 4 } },
+      { provider: "fal", upstreamModel: "fal-ai/new", price: 0.02, recovery: "none", limits: { count: 4 } },
     ]);
     expect(offersOf(bound, "vendorc")[0]!.equivalence).toBeUndefined();
     expect(offersOf(bound, "flux-dev")).toEqual(offersOf(registry, "flux-dev"));
@@ -187,7 +187,7 @@ describe("like", () => {
 
   it("adds what the model can be asked for: a model that only generates gets no edit", () => {
     const bound = apply("models:\n  vendorc: [{ provider: openai, like: vendora, as: gpt-image-2 }]");
-    expect(offersOf(bound, "vendorc")).toMatchObject([{ as: "gpt-image-2", price: 0.04, per: "call" }]);
+    expect(offersOf(bound, "vendorc")).toMatchObject([{ upstreamModel: "gpt-image-2", price: 0.04, per: "call" }]);
     expect(offersOf(bound, "vendorc", "image.edit")).toEqual([]);
   });
 

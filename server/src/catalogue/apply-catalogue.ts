@@ -1,5 +1,5 @@
-// Applies gesso.yaml to the providers' built-in offers. The order of entries becomes preferences. Offers that must no longer be selected
-// are marked retired, so that existing runs can still use them.
+// Applies gesso.yaml to the built-in offers of the providers. The order of entries becomes the preference of offers. Removed
+// offers stay as retired offers, so that existing runs can still use them.
 import { modelIds } from "../models.ts";
 import type { Offer, Provider } from "../providers/provider.ts";
 import {
@@ -14,10 +14,20 @@ import { suggestName } from "./did-you-mean.ts";
 import { effectiveLifecycle, type IsoDate } from "./lifecycle.ts";
 import { withTemplateModels } from "./template-models.ts";
 
-/** An offer on its way: which one it was, or is made like, and by which line of its model it was named. */
-type OfferDraft = { provider: Provider; from?: Offer; like?: Offer; offer: Offer; line?: number; isOff?: boolean };
+/**
+ * An offer while entries are applied. `from`: the built-in offer; `like`: the template of a new offer; `entryIndex`: the entry
+ * of the model that refers to it.
+ */
+type OfferDraft = {
+  provider: Provider;
+  from?: Offer;
+  like?: Offer;
+  offer: Offer;
+  entryIndex?: number;
+  isDisabled?: boolean;
+};
 
-const USUAL_PREFERENCE = 50;
+const DEFAULT_PREFERENCE = 50;
 
 export function applyCatalogue(
   providers: Provider[],
@@ -29,42 +39,50 @@ export function applyCatalogue(
   for (const { id, path } of file.providers.filter((each) => !ids.includes(each.id))) {
     problems.push({ path, message: `unknown provider ${id}${suggestName(id, ids)}`, at: "key" });
   }
-  const settled = providers.map((provider) => applyProviderSettings(provider, file));
-  const entries: OfferDraft[] = settled.flatMap((provider) =>
+  const configured = providers.map((provider) => applyProviderSettings(provider, file));
+  const drafts: OfferDraft[] = configured.flatMap((provider) =>
     provider.offers.map((offer) => ({ provider, from: offer, offer })),
   );
-  const known = requestablePairs(entries.map(({ offer }) => offer));
-  for (const { model, path, entries: lines } of file.models) {
-    if (!known.models.has(model)) {
-      problems.push({ path, message: `unknown model ${model}${suggestName(model, [...known.models])}`, at: "key" });
+  const requestable = requestablePairs(drafts.map(({ offer }) => offer));
+  for (const { model, path, entries } of file.models) {
+    if (!requestable.models.has(model)) {
+      problems.push({
+        path,
+        message: `unknown model ${model}${suggestName(model, [...requestable.models])}`,
+        at: "key",
+      });
       continue;
     }
-    for (const [place, { line, path: at }] of lines.entries()) {
-      const problem = applyEntry(entries, { providers: settled, isRequestable: known.isAsked }, { model, line, place });
+    for (const [index, { entry, path: at }] of entries.entries()) {
+      const scope = { providers: configured, isRequestable: requestable.isRequestable };
+      const problem = applyEntry(drafts, scope, { model, entry, index });
       if (problem) problems.push({ path: problem.at ? [...at, problem.at] : at, message: problem.message });
     }
   }
-  problems.push(...findDuplicateOffers(entries, file));
-  const live = entries.filter((entry) => !entry.isOff).map((entry) => withEffectiveLifecycle(entry, today));
-  const ordered = assignPreferences(live.filter(({ offer }) => offer.lifecycle?.state !== "retired"));
-  const isOff = (id: string) => file.providers.some((each) => each.id === id && each.settings.enabled === false);
+  problems.push(...findDuplicateOffers(drafts, file));
+  const enabled = drafts.filter((draft) => !draft.isDisabled).map((draft) => withEffectiveLifecycle(draft, today));
+  const ordered = assignPreferences(enabled.filter(({ offer }) => offer.lifecycle?.state !== "retired"));
+  const isDisabled = (id: string) => file.providers.some((each) => each.id === id && each.settings.enabled === false);
   return {
-    providers: settled
-      .filter(({ id }) => !isOff(id))
+    providers: configured
+      .filter(({ id }) => !isDisabled(id))
       .map((provider) => {
-        const own = ordered.filter((entry) => entry.provider === provider);
-        const disguises = own.flatMap(({ offer, like }) => (like ? [{ offer, like }] : []));
-        const former = retiredOffers(
-          entries.filter((entry) => entry.provider === provider),
+        const own = ordered.filter((draft) => draft.provider === provider);
+        const templatedOffers = own.flatMap(({ offer, like }) => (like ? [{ offer, like }] : []));
+        const retired = retiredOffers(
+          drafts.filter((draft) => draft.provider === provider),
           own,
         );
-        return { ...withTemplateModels(provider, disguises), offers: [...own.map(({ offer }) => offer), ...former] };
+        return {
+          ...withTemplateModels(provider, templatedOffers),
+          offers: [...own.map(({ offer }) => offer), ...retired],
+        };
       }),
     problems,
   };
 }
 
-/** A provider with the operator's own figures. A place that the operator gives it holds for all that it offers. */
+/** Applies the operator's settings of a provider. Its preference replaces the preferences of its offers. */
 function applyProviderSettings(provider: Provider, file: CatalogueFile): Provider {
   const settings = file.providers.find(({ id }) => id === provider.id)?.settings;
   if (!settings) return provider;
@@ -73,16 +91,16 @@ function applyProviderSettings(provider: Provider, file: CatalogueFile): Provide
     per_minute = provider.rateLimit?.perMinute,
     preference,
   } = settings;
-  const pace = { ...(concurrent && { concurrent }), ...(per_minute && { perMinute: per_minute }) };
-  const unplaced = (offer: Offer): Offer => ({ ...offer, preference: undefined });
+  const rateLimit = { ...(concurrent && { concurrent }), ...(per_minute && { perMinute: per_minute }) };
+  const withoutPreference = (offer: Offer): Offer => ({ ...offer, preference: undefined });
   return {
     ...provider,
-    rateLimit: pace,
-    ...(preference !== undefined && { preference, offers: provider.offers.map(unplaced) }),
+    rateLimit,
+    ...(preference !== undefined && { preference, offers: provider.offers.map(withoutPreference) }),
   };
 }
 
-/** What can be asked at all: whatever somebody offers, and every model that callers may name. */
+/** Tasks and models that requests can name: those of all built-in offers, and image.generate with every model. */
 function requestablePairs(offers: Offer[]) {
   const pairs = new Set([
     ...offers.map(({ task, model }) => `${task} ${model}`),
@@ -90,79 +108,86 @@ function requestablePairs(offers: Offer[]) {
   ]);
   return {
     models: new Set<string>([...modelIds, ...offers.map(({ model }) => model)]),
-    isAsked: ({ task, model }: Offer) => pairs.has(`${task} ${model}`),
+    isRequestable: ({ task, model }: Offer) => pairs.has(`${task} ${model}`),
   };
 }
 
 type CatalogueScope = { providers: Provider[]; isRequestable: (offer: Offer) => boolean };
-type PlacedEntry = { model: string; line: CatalogueEntry; place: number };
+type IndexedEntry = { model: string; entry: CatalogueEntry; index: number };
 
-/** Changes the entries as the line message; what cannot be is answered. */
+/** Changes the drafts as the entry says. Returns a problem if the entry cannot be applied. */
 function applyEntry(
-  entries: OfferDraft[],
-  known: CatalogueScope,
-  { model, line, place }: PlacedEntry,
+  drafts: OfferDraft[],
+  { providers, isRequestable }: CatalogueScope,
+  { model, entry, index }: IndexedEntry,
 ): EntryProblem | undefined {
-  const provider = known.providers.find(({ id }) => id === line.provider);
+  const provider = providers.find(({ id }) => id === entry.provider);
   if (!provider) {
-    const ids = known.providers.map(({ id }) => id);
-    return { at: "provider", message: `unknown provider ${line.provider}${suggestName(line.provider, ids)}` };
+    const ids = providers.map(({ id }) => id);
+    return { at: "provider", message: `unknown provider ${entry.provider}${suggestName(entry.provider, ids)}` };
   }
-  const { isRequestable: isAsked } = known;
-  const isNew = line.like !== undefined;
+  const isNew = entry.like !== undefined;
   const found = isNew
-    ? findTemplateOffers(provider, { model, line, isAsked })
-    : findTargetOffers(provider, model, line);
+    ? findTemplateOffers(provider, { model, entry, isRequestable })
+    : findTargetOffers(provider, model, entry);
   if ("message" in found) return found;
   for (const each of found) {
-    const offer = applyEntryToOffer(isNew ? offerFromTemplate(each, model) : each, line);
+    const offer = applyEntryToOffer(isNew ? offerFromTemplate(each, model) : each, entry);
     if ("message" in offer) return offer;
-    const named = { provider, offer, line: place, isOff: line.enabled === false };
-    const entry = isNew ? undefined : entries.find(({ from }) => from === each);
-    if (entry?.line !== undefined)
-      return { message: `${provider.id}'s ${each.upstreamModel} for ${model} has a line already` };
-    if (entry) Object.assign(entry, named);
-    else entries.push({ ...named, like: each });
+    const changes: OfferDraft = { provider, offer, entryIndex: index, isDisabled: entry.enabled === false };
+    const draft = isNew ? undefined : drafts.find(({ from }) => from === each);
+    if (draft?.entryIndex !== undefined)
+      return { message: `another entry of ${model} already changes ${each.upstreamModel} of ${provider.id}` };
+    if (draft) Object.assign(draft, changes);
+    else drafts.push({ ...changes, like: each });
   }
   return undefined;
 }
 
-/** A run remembers its offer by provider and upstream name, so one model cannot have two of the same. */
-function findDuplicateOffers(entries: OfferDraft[], file: CatalogueFile): CatalogueProblem[] {
-  const isSame = (a: OfferDraft, b: OfferDraft) => a.provider === b.provider && nameOf(a.offer) === nameOf(b.offer);
-  return entries.flatMap((entry, index) => {
-    const first = entries.findIndex((other) => isSame(other, entry));
-    const { line } = entry.line === undefined ? entries[first]! : entry;
-    if (first === index || line === undefined) return [];
-    const { model, upstreamModel } = entry.offer;
-    const path: YamlPath = [...file.models.find((each) => each.model === model)!.entries[line]!.path, "as"];
-    return [{ path, message: `${entry.provider.id} has two offers of ${model} with the name ${upstreamModel}` }];
+/** Runs store their offer as provider and upstream model, so a model cannot have two offers with the same names. */
+function findDuplicateOffers(drafts: OfferDraft[], file: CatalogueFile): CatalogueProblem[] {
+  const isSame = (a: OfferDraft, b: OfferDraft) => a.provider === b.provider && offerKey(a.offer) === offerKey(b.offer);
+  return drafts.flatMap((draft, index) => {
+    const first = drafts.findIndex((other) => isSame(other, draft));
+    const { entryIndex } = draft.entryIndex === undefined ? drafts[first]! : draft;
+    if (first === index || entryIndex === undefined) return [];
+    const { model, upstreamModel } = draft.offer;
+    const path: YamlPath = [...file.models.find((each) => each.model === model)!.entries[entryIndex]!.path, "as"];
+    return [
+      {
+        path,
+        message: `${draft.provider.id} would have two offers of ${model} with the upstream model ${upstreamModel}`,
+      },
+    ];
   });
 }
 
-const nameOf = ({ task, model, upstreamModel }: Offer) => [task, model, upstreamModel].join(" ");
+const offerKey = ({ task, model, upstreamModel }: Offer) => [task, model, upstreamModel].join(" ");
 
-/** Offers as they come that are not there any more: jobs that were sent under their names must still be asked about. */
-function retiredOffers(entries: OfferDraft[], live: OfferDraft[]): Offer[] {
-  const names = new Set(live.map(({ offer }) => nameOf(offer)));
-  return entries
-    .flatMap(({ from }) => (from && !names.has(nameOf(from)) ? [from] : []))
+/** Built-in offers that the file removed or renamed. Jobs that were submitted with them must still be polled. */
+function retiredOffers(drafts: OfferDraft[], enabled: OfferDraft[]): Offer[] {
+  const names = new Set(enabled.map(({ offer }) => offerKey(offer)));
+  return drafts
+    .flatMap(({ from }) => (from && !names.has(offerKey(from)) ? [from] : []))
     .map((offer) => ({ ...offer, lifecycle: { ...offer.lifecycle, state: "retired" } }));
 }
 
-const withEffectiveLifecycle = (entry: OfferDraft, today: IsoDate): OfferDraft => ({
-  ...entry,
-  offer: entry.offer.lifecycle ? { ...entry.offer, lifecycle: effectiveLifecycle(entry.offer, today) } : entry.offer,
+const withEffectiveLifecycle = (draft: OfferDraft, today: IsoDate): OfferDraft => ({
+  ...draft,
+  offer: draft.offer.lifecycle ? { ...draft.offer, lifecycle: effectiveLifecycle(draft.offer, today) } : draft.offer,
 });
 
-/** Where a model has lines, all its offers are numbered anew: those with a line by their lines, then the others as before. */
-function assignPreferences(entries: OfferDraft[]): OfferDraft[] {
-  const preferenceOf = ({ provider, offer }: OfferDraft) => offer.preference ?? provider.preference ?? USUAL_PREFERENCE;
-  const placeOf = ({ line }: OfferDraft) => line ?? Number.MAX_SAFE_INTEGER;
-  return entries.map((entry) => {
-    const rivals = entries.filter(({ offer }) => offer.task === entry.offer.task && offer.model === entry.offer.model);
-    if (rivals.every(({ line }) => line === undefined)) return entry;
-    const sorted = rivals.sort((a, b) => placeOf(a) - placeOf(b) || preferenceOf(a) - preferenceOf(b));
-    return { ...entry, offer: { ...entry.offer, preference: sorted.indexOf(entry) + 1 } };
+/** For models with entries, numbers all offers anew: first in the order of the entries, then the others as before. */
+function assignPreferences(drafts: OfferDraft[]): OfferDraft[] {
+  const preferenceOf = ({ provider, offer }: OfferDraft) =>
+    offer.preference ?? provider.preference ?? DEFAULT_PREFERENCE;
+  const orderOf = ({ entryIndex }: OfferDraft) => entryIndex ?? Number.MAX_SAFE_INTEGER;
+  return drafts.map((draft) => {
+    const sameModel = drafts.filter(
+      ({ offer }) => offer.task === draft.offer.task && offer.model === draft.offer.model,
+    );
+    if (sameModel.every(({ entryIndex }) => entryIndex === undefined)) return draft;
+    const sorted = sameModel.sort((a, b) => orderOf(a) - orderOf(b) || preferenceOf(a) - preferenceOf(b));
+    return { ...draft, offer: { ...draft.offer, preference: sorted.indexOf(draft) + 1 } };
   });
 }

@@ -1,21 +1,21 @@
-// What one line of the file does: which offers it means, and what becomes of them. Where it cannot mean anything, the
-// answer is a sentence that message why, and the word of the line that it is about.
+// Applies one entry of gesso.yaml: finds the offers it refers to and changes them. An entry that cannot be applied
+// returns an EntryProblem with a sentence and the setting it is about.
 import type { Offer, OfferLimits, Provider } from "../providers/provider.ts";
 import type { CatalogueEntry, LimitChanges } from "./catalogue-schema.ts";
 import { suggestName } from "./did-you-mean.ts";
 
-/** Which list a price of the operator's is from, where the line does not say. */
-const OPERATORS_PRICES = "operator";
+/** `price_version` of prices that the operator sets without one. */
+const OPERATOR_PRICE_VERSION = "operator";
 
 export type EntryProblem = { at?: keyof CatalogueEntry; message: string };
 
-const distinct = (words: string[]) => [...new Set(words)];
-const namesOf = (offers: Offer[]) => distinct(offers.map(({ upstreamModel: as }) => as));
+const distinct = (names: string[]) => [...new Set(names)];
+const upstreamModelsOf = (offers: Offer[]) => distinct(offers.map(({ upstreamModel }) => upstreamModel));
 const modelsOf = ({ offers }: Provider) => distinct(offers.map(({ model }) => model));
 
-/** The offers of the provider that a line means: all it has for the model, or fewer where `task` or `offer` say so. */
-export function findTargetOffers(provider: Provider, model: string, line: CatalogueEntry): Offer[] | EntryProblem {
-  const { task, offer } = line;
+/** The offers that an entry changes: all of the provider for the model, or only those that match `task` and `offer`. */
+export function findTargetOffers(provider: Provider, model: string, entry: CatalogueEntry): Offer[] | EntryProblem {
+  const { task, offer } = entry;
   const ofModel = provider.offers.filter((each) => each.model === model);
   if (ofModel.length === 0) {
     const message = `${provider.id} does not offer ${model}. To add it, set as and set like to one of:`;
@@ -28,41 +28,43 @@ export function findTargetOffers(provider: Provider, model: string, line: Catalo
   }
   const found = ofTask.filter((each) => offer === undefined || each.upstreamModel === offer);
   if (found.length === 0) {
-    const message = `${provider.id} has no offer ${offer} for ${model}${suggestName(offer!, namesOf(ofTask))}`;
+    const message = `${provider.id} has no offer ${offer} for ${model}${suggestName(offer!, upstreamModelsOf(ofTask))}`;
     return { at: "offer", message: message };
   }
-  const setting = (["as", "price", "limits"] as const).find((name) => line[name] !== undefined);
-  if (!setting || namesOf(found).length === 1) return found;
-  const message = `${setting} matches several offers of ${provider.id}. Set offer to ${namesOf(found).join(" or ")}`;
+  const setting = (["as", "price", "limits"] as const).find((name) => entry[name] !== undefined);
+  if (!setting || upstreamModelsOf(found).length === 1) return found;
+  const message = `${setting} matches several offers of ${provider.id}. Set offer to ${upstreamModelsOf(found).join(" or ")}`;
   return { at: setting, message: message };
 }
 
-type TemplateRequest = { model: string; line: CatalogueEntry; isAsked(offer: Offer): boolean };
+type TemplateRequest = { model: string; entry: CatalogueEntry; isRequestable(offer: Offer): boolean };
 
-/** The offers that those of a line with `like` are made after: as the provider does one thing, so it is to do this. */
+/** The template offers of an entry with `like`: the new offers copy everything except model and upstream model. */
 export function findTemplateOffers(
   provider: Provider,
-  { model, line, isAsked }: TemplateRequest,
+  { model, entry, isRequestable }: TemplateRequest,
 ): Offer[] | EntryProblem {
-  const { like = "", as, task, offer } = line;
-  const misfit = (message: string): EntryProblem => ({ at: "like", message: message });
-  if (as === undefined) return misfit(`like needs as: ${provider.id}'s own name for the model`);
+  const { like = "", as, task, offer } = entry;
+  const problem = (message: string): EntryProblem => ({ at: "like", message: message });
+  if (as === undefined) return problem(`like needs as: the name of the model at ${provider.id}`);
   if (offer !== undefined)
-    return misfit("like creates a new offer and offer selects an existing one. Set only one of them");
+    return problem("like creates a new offer and offer selects an existing one. Set only one of them");
   const known = provider.offers.filter((each) => each.model === like || each.upstreamModel === like);
   if (known.length === 0) {
-    return misfit(`${provider.id} offers nothing like ${like}${suggestName(like, modelsOf(provider))}`);
+    return problem(`${provider.id} has no offer ${like} to copy${suggestName(like, modelsOf(provider))}`);
   }
   const found = known.filter(
-    (each) => (task === undefined || each.task === task) && isAsked({ ...each, model }) && each.recovery !== "free",
+    (each) =>
+      (task === undefined || each.task === task) && isRequestable({ ...each, model }) && each.recovery !== "free",
   );
-  if (found.length === 0) return misfit(`no task of ${provider.id}'s ${like} can be requested with ${model}`);
-  const isTwice = found.some((each) => found.some((other) => other !== each && other.task === each.task));
-  if (isTwice) return misfit(`like ${like} may mean ${namesOf(found).join(" or ")}; say which of them`);
+  if (found.length === 0) return problem(`no task of ${provider.id}'s ${like} can be requested with ${model}`);
+  const isAmbiguous = found.some((each) => found.some((other) => other !== each && other.task === each.task));
+  if (isAmbiguous)
+    return problem(`like ${like} matches ${upstreamModelsOf(found).join(" or ")}. Set like to one of these names`);
   return found;
 }
 
-/** It is another model upstream: nobody has said that it stands in for what the others make, or where it comes. */
+/** A copy for another model. Failover group and preference of the template do not apply to it. */
 export const offerFromTemplate = (offer: Offer, model: string): Offer => ({
   ...offer,
   model,
@@ -71,19 +73,19 @@ export const offerFromTemplate = (offer: Offer, model: string): Offer => ({
 });
 
 /**
- * The offer as the line wants it. Price and lifecycle belong to an upstream name; under another name they are not known
- * until the line message them.
+ * Applies the settings of an entry to an offer. Price and lifecycle belong to the upstream model: with another upstream
+ * model they are unknown unless the entry sets them.
  */
-export function applyEntryToOffer(offer: Offer, line: CatalogueEntry): Offer | EntryProblem {
-  const { as, price, price_version, per, limits, lifecycle, on_unknown, equivalence } = line;
-  const isRebound = as !== undefined && as !== offer.upstreamModel;
-  if (isRebound && offer.recovery === "free")
-    return { at: "as", message: `${offer.upstreamModel} is built in and has no other name` };
+export function applyEntryToOffer(offer: Offer, entry: CatalogueEntry): Offer | EntryProblem {
+  const { as, price, price_version, per, limits, lifecycle, on_unknown, equivalence } = entry;
+  const hasNewUpstreamModel = as !== undefined && as !== offer.upstreamModel;
+  if (hasNewUpstreamModel && offer.recovery === "free")
+    return { at: "as", message: `${offer.upstreamModel} is built in. Its upstream model cannot be changed` };
   if (per !== undefined && price === undefined) return { at: "per", message: "per needs price: set both" };
   return {
     ...offer,
-    ...(isRebound && { upstreamModel: as, price: null, price_version: undefined, lifecycle: undefined }),
-    ...(price !== undefined && { price, price_version: price_version ?? OPERATORS_PRICES }),
+    ...(hasNewUpstreamModel && { upstreamModel: as, price: null, price_version: undefined, lifecycle: undefined }),
+    ...(price !== undefined && { price, price_version: price_version ?? OPERATOR_PRICE_VERSION }),
     ...(per !== undefined && { per }),
     ...(limits !== undefined && { limits: { ...offer.limits, ...limitsOf(limits) } }),
     ...(lifecycle !== undefined && { lifecycle }),

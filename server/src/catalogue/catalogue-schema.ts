@@ -1,25 +1,24 @@
-// What an operator may write in `gesso.yaml`, in the operator's words. Every wrong value has a sentence that says what
-// would be right, and a word that is not known is never passed over.
+// The schema of `gesso.yaml`. Every invalid value has a message that says what is valid. Unknown settings are errors.
 import { z } from "zod";
 import type { OfferLimits } from "../providers/provider.ts";
 
-/** The sentence for something that is no mapping at all; words in it that are not known are told one by one. */
-const mapping = (says: string) => ({
-  error: ({ code }: { code?: string }) => (code === "unrecognized_keys" ? undefined : says),
+/** The message for a value that is not a mapping. Unknown keys of a mapping are reported one by one instead. */
+const mapping = (message: string) => ({
+  error: ({ code }: { code?: string }) => (code === "unrecognized_keys" ? undefined : message),
 });
-const positiveInteger = (says: string) => z.int(says).min(1, says);
-const nonEmptyText = (says: string) => z.string(says).min(1, says);
-const listOf = <Item extends z.ZodType>(item: Item, says: string) => z.array(item, says).min(1, says);
-/** Null takes away what holds without the file; what is left out stays as it is. */
+const positiveInteger = (message: string) => z.int(message).min(1, message);
+const nonEmptyText = (message: string) => z.string(message).min(1, message);
+const listOf = <Item extends z.ZodType>(item: Item, message: string) => z.array(item, message).min(1, message);
+/** null removes the built-in value; an absent setting keeps it. */
 const nullableOptional = <Schema extends z.ZodType>(schema: Schema) => schema.nullable().optional();
 
 const onOff = (name: string) =>
   z
-    .union([z.boolean(), z.enum(["on", "off"])], `${name} is on or off`)
+    .union([z.boolean(), z.enum(["on", "off"])], `${name} must be on or off`)
     .transform((value) => value === true || value === "on");
 
-const CONCURRENT = "concurrent is how many jobs may be under way at once: a whole number, or null for no limit";
-const PER_MINUTE = "per_minute is how many jobs may be sent in a minute: a whole number, or null for no limit";
+const CONCURRENT = "concurrent must be the maximum number of jobs at a time, 1 or more, or null for no limit";
+const PER_MINUTE = "per_minute must be the maximum number of jobs per minute, 1 or more, or null for no limit";
 
 export const ProviderSettings = z.strictObject(
   {
@@ -28,14 +27,14 @@ export const ProviderSettings = z.strictObject(
     per_minute: nullableOptional(positiveInteger(PER_MINUTE)),
     preference: z.number("preference must be a number; the lowest is tried first").optional(),
   },
-  mapping("a provider is on, off, or a mapping of settings"),
+  mapping("a provider must be on, off, or a mapping of settings"),
 );
 export type ProviderSettings = z.output<typeof ProviderSettings>;
 
 const RATIOS = 'ratios must be a list of aspect ratios such as ["1:1", "16:9"]';
-const SIZES = "sizes is a list of sizes such as [1024x1024, 1536x1024]";
-const SIDES = "sides is a mapping of least, most, step, least_pixels, most_pixels and most_ratio, all 1 or more";
-const DURATIONS = "durations is a list of seconds such as [5, 10]";
+const SIZES = "sizes must be a list of sizes such as [1024x1024, 1536x1024]";
+const SIDES = "sides must be a mapping of least, most, step, least_pixels, most_pixels and most_ratio, all 1 or more";
+const DURATIONS = "durations must be a list of seconds such as [5, 10]";
 const DURATION = "duration must be { least, most } in seconds, with least <= most";
 const IMAGES = "images must be the number of input images per request, 0 or more";
 
@@ -62,64 +61,64 @@ const LimitChanges = z.strictObject(
         .strictObject({ least: z.number(DURATION).positive(DURATION), most: z.number(DURATION) }, mapping(DURATION))
         .refine(({ least, most }) => least <= most, DURATION),
     ),
-    count: nullableOptional(positiveInteger("count is how many results one request can ask for")),
+    count: nullableOptional(positiveInteger("count must be the number of results per request, 1 or more")),
     images: nullableOptional(z.int(IMAGES).min(0, IMAGES)),
     mask: nullableOptional(onOff("mask")),
-    prompt: nullableOptional(positiveInteger("prompt is how many characters a prompt may have")),
+    prompt: nullableOptional(positiveInteger("prompt must be the maximum number of characters, 1 or more")),
   } satisfies Record<keyof OfferLimits, z.ZodType>,
-  mapping("limits is a mapping; a limit that is null is taken away"),
+  mapping("limits must be a mapping; null removes a limit"),
 );
 export type LimitChanges = z.output<typeof LimitChanges>;
 
-const LIFECYCLE = "lifecycle is active, deprecated or retired, or a mapping of state, since and successor";
-const SINCE = "since is a day such as 2026-12-31";
+const LIFECYCLE = "lifecycle must be active, deprecated or retired, or a mapping of state, since and successor";
+const SINCE = "since must be a day such as 2026-12-31";
 
-const LifecycleWord = z.strictObject(
+const LifecycleSetting = z.strictObject(
   {
     state: z.enum(["active", "deprecated", "retired"], LIFECYCLE),
     since: z.iso.date(SINCE).optional(),
-    successor: nonEmptyText("successor is the upstream name that comes after it").optional(),
+    successor: nonEmptyText("successor must be the name of the next upstream model").optional(),
   },
   mapping(LIFECYCLE),
 );
 
-const PRICE = "price is a number of US dollars, 0 or more, or unknown";
+const PRICE = "price must be a number of US dollars, 0 or more, or unknown";
 
-/** A line below a model: which offers of which provider are meant, and what is to be different about them. */
+/** An entry of a model: the provider and offers it refers to, and the settings it changes. */
 export const CatalogueEntry = z.strictObject(
   {
-    provider: nonEmptyText("a line names its provider"),
-    task: nonEmptyText("task is what the offer does, such as image.edit").optional(),
-    offer: nonEmptyText("offer is the upstream name of one offer, as the reference lists it").optional(),
-    like: nonEmptyText("like is a model, or an upstream name, that the provider offers already").optional(),
+    provider: nonEmptyText("an entry must name its provider"),
+    task: nonEmptyText("task must be a task such as image.edit").optional(),
+    offer: nonEmptyText("offer must be the upstream model of an offer, as in the reference").optional(),
+    like: nonEmptyText("like must be a model or upstream model that the provider offers").optional(),
     enabled: onOff("enabled").optional(),
-    as: nonEmptyText("as is the provider's own name for the model").optional(),
+    as: nonEmptyText("as must be the name of the model at the provider").optional(),
     price: z
       .union([z.number().min(0, PRICE), z.literal("unknown"), z.null()], PRICE)
       .transform((value) => (value === "unknown" ? null : value))
       .optional(),
-    per: z.enum(["image", "megapixel", "second", "call"], "per is image, megapixel, second or call").optional(),
-    price_version: nonEmptyText("price_version is the name of the list that the price is from").optional(),
+    per: z.enum(["image", "megapixel", "second", "call"], "per must be image, megapixel, second or call").optional(),
+    price_version: nonEmptyText("price_version must be the name of a price list").optional(),
     limits: LimitChanges.optional(),
-    lifecycle: LifecycleWord.optional(),
+    lifecycle: LifecycleSetting.optional(),
     equivalence: nullableOptional(
       nonEmptyText("equivalence must be a group name; offers of the same group are used for failover"),
     ),
-    on_unknown: z.enum(["fail", "resubmit"], "on_unknown is fail or resubmit").optional(),
+    on_unknown: z.enum(["fail", "resubmit"], "on_unknown must be fail or resubmit").optional(),
   },
   mapping("an entry must be a provider name, or a mapping with provider"),
 );
 export type CatalogueEntry = z.output<typeof CatalogueEntry>;
 
-/** Where in the file something stands: the way to it, by keys and places in lists. */
+/** A path in the file: keys and list indexes. */
 export type YamlPath = readonly (string | number)[];
-/** `key`: the word before the colon is meant, not what stands behind it. */
+/** `at: "key"`: the problem is the key, not its value. */
 export type CatalogueProblem = { path: YamlPath; message: string; at?: "key" };
 
-/** The file as far as it could be read; what could not be is among the problems. */
+/** The valid parts of the file. Invalid parts are reported as problems. */
 export type CatalogueFile = {
   providers: { id: string; path: YamlPath; settings: ProviderSettings }[];
-  models: { model: string; path: YamlPath; entries: { path: YamlPath; line: CatalogueEntry }[] }[];
+  models: { model: string; path: YamlPath; entries: { path: YamlPath; entry: CatalogueEntry }[] }[];
 };
 
 export const EMPTY_CATALOGUE: CatalogueFile = { providers: [], models: [] };

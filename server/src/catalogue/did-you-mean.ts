@@ -1,6 +1,6 @@
-// "Did you mean …?": the word that somebody most likely wanted to write, or none when nothing is near.
+// Suggests the known name that is nearest to a misspelt one.
 
-/** How many letters have to be changed, added, left out or swapped to get from one word to the other. */
+/** The Damerau-Levenshtein distance: changed, added, removed and swapped letters. */
 function distance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   for (let row = 1; row <= a.length; row++) {
@@ -19,18 +19,18 @@ function distance(a: string, b: string): number {
   return rows[a.length]![b.length]!;
 }
 
-/** A third of the letters may be wrong; what is further away would be a guess. */
-function nearest(word: string, candidates: readonly string[]): string | undefined {
-  const most = Math.max(1, Math.floor(word.length / 3));
+/** The nearest candidate; undefined if more than a third of the letters differ. */
+function nearest(name: string, candidates: readonly string[]): string | undefined {
+  const maxDistance = Math.max(1, Math.floor(name.length / 3));
   return candidates
-    .map((candidate) => ({ candidate, off: distance(word.toLowerCase(), candidate.toLowerCase()) }))
-    .filter(({ off }) => off <= most)
+    .map((candidate) => ({ candidate, off: distance(name.toLowerCase(), candidate.toLowerCase()) }))
+    .filter(({ off }) => off <= maxDistance)
     .sort((a, b) => a.off - b.off)[0]?.candidate;
 }
 
-/** What to say about a word that is none of these. A list that is too long to help is left out. */
-export function suggestName(word: string, candidates: readonly string[]): string {
-  const meant = nearest(word, candidates);
-  if (meant !== undefined) return `; did you mean ${meant}?`;
-  return candidates.length <= 12 && candidates.length > 0 ? `; there are ${candidates.join(", ")}` : "";
+/** The end of an error message about an unknown name: a suggestion, or the list of known names if it is short. */
+export function suggestName(name: string, candidates: readonly string[]): string {
+  const suggestion = nearest(name, candidates);
+  if (suggestion !== undefined) return `; did you mean ${suggestion}?`;
+  return candidates.length <= 12 && candidates.length > 0 ? `; known names are ${candidates.join(", ")}` : "";
 }

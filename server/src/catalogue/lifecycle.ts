@@ -1,16 +1,16 @@
-// How an offer stands on a day: vendors announce the end of a model long before it comes.
+// The lifecycle state of an offer on a given day. Providers announce deprecations and retirements in advance.
 import type { Lifecycle, Offer } from "../providers/provider.ts";
 
-/** A day as `2026-12-31`, so that days compare as words do. */
+/** A day such as `2026-12-31`. Strings in this format compare in time order. */
 export type IsoDate = string;
 
 export const toIsoDate = (time: Date): IsoDate => time.toISOString().slice(0, 10);
 
-/** What is to be retired on a later day is deprecated until then; what is to be deprecated later is not yet. */
+/** A future retirement means deprecated until that day; a future deprecation means active until that day. */
 export function effectiveLifecycle({ lifecycle }: Pick<Offer, "lifecycle">, today: IsoDate): Lifecycle {
   if (!lifecycle) return { state: "active" };
   const { state, since } = lifecycle;
-  const isAhead = since !== undefined && since > today;
-  if (!isAhead || state === "active") return lifecycle;
+  const isFuture = since !== undefined && since > today;
+  if (!isFuture || state === "active") return lifecycle;
   return { ...lifecycle, state: state === "retired" ? "deprecated" : "active" };
 }

@@ -1,4 +1,4 @@
-// Finds the operator's file. Nobody needs one; but one that was asked for by name must be there.
+// Loads the operator's catalogue file. The file is optional unless GESSO_CONFIG names it.
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { type ParsedCatalogue, parseCatalogue } from "./parse-catalogue.ts";
@@ -7,21 +7,21 @@ export const CatalogueEnv = z.object({
   GESSO_CONFIG: z
     .string()
     .default("gesso.yaml")
-    .describe("File in which providers, prices and their order are changed; it need not be there"),
+    .describe("File that changes providers, prices and their order. Optional"),
 });
 
-/** What holds without a file is the same as what an empty one message. */
+/** A missing file has the same effect as an empty file. */
 export function loadCatalogue(path: string, isNamed: boolean): ParsedCatalogue & { exists: boolean } {
-  const text = textOf(path);
-  const reading = parseCatalogue(text ?? "", path);
+  const text = readIfExists(path);
+  const parsed = parseCatalogue(text ?? "", path);
   if (text === undefined && isNamed) {
     const missing = { path: [], message: "file not found; GESSO_CONFIG points to it" };
-    return { ...reading, exists: false, problems: [missing] };
+    return { ...parsed, exists: false, problems: [missing] };
   }
-  return { ...reading, exists: text !== undefined };
+  return { ...parsed, exists: text !== undefined };
 }
 
-function textOf(path: string): string | undefined {
+function readIfExists(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch (thrown) {

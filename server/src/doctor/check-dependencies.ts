@@ -1,4 +1,4 @@
-// Whether the parts that the server stands on are there: each is really tried, and none is waited for long.
+// Checks PostgreSQL, Restate and storage with real requests, each with a timeout.
 import type { z } from "zod";
 import { connectDatabase, type DatabaseEnv } from "../db/connect.ts";
 import { createStorage, type StorageEnv } from "../storage/create-storage.ts";
@@ -10,15 +10,15 @@ export type DependencySettings = z.output<typeof DatabaseEnv> &
 
 const SECONDS = 5;
 
-export const checkDependencies = (settings: DependencySettings, line: TimedSendRequest): Promise<DoctorCheck[]> =>
+export const checkDependencies = (settings: DependencySettings, send: TimedSendRequest): Promise<DoctorCheck[]> =>
   Promise.all([
-    runDependencyCheck("postgresql", { message: "answers", fix: "start it, or correct DATABASE_URL" }, () =>
-      askDatabase(settings),
+    runDependencyCheck("postgresql", { message: "reachable", fix: "start it, or correct DATABASE_URL" }, () =>
+      pingDatabase(settings),
     ),
     runDependencyCheck(
       "restate",
-      { message: "answers", fix: "start it, or correct RESTATE_INGRESS_URL and RESTATE_ADMIN_URL" },
-      () => askEngine(settings, line),
+      { message: "reachable", fix: "start it, or correct RESTATE_INGRESS_URL and RESTATE_ADMIN_URL" },
+      () => pingEngine(settings, send),
     ),
     runDependencyCheck("storage", { message: "write and read work", fix: `correct ${storageSettings(settings)}` }, () =>
       createStorage(settings).checkReady(),
@@ -48,16 +48,16 @@ async function runDependencyCheck(
   }
 }
 
-/** The innermost word about it: what stands around is ours and says only that something failed. */
+/** The message of the innermost cause; outer errors only say that something failed. */
 export function rootCauseMessage(thrown: unknown): string {
   const { cause, code, message } = thrown as { cause?: unknown; code?: unknown; message?: string };
   if (cause instanceof Error) return rootCauseMessage(cause);
   if (typeof cause === "string") return cause;
-  return String(message || code || "no reason was given").split("\n")[0]!;
+  return String(message || code || "unknown reason").split("\n")[0]!;
 }
 
-async function askDatabase(settings: DependencySettings): Promise<void> {
-  // Before the first start there are no roles to take.
+async function pingDatabase(settings: DependencySettings): Promise<void> {
+  // Before the first start, the database roles do not exist yet.
   const database = connectDatabase(settings, null);
   try {
     await database.ping();
@@ -66,13 +66,13 @@ async function askDatabase(settings: DependencySettings): Promise<void> {
   }
 }
 
-async function askEngine(settings: DependencySettings, line: TimedSendRequest): Promise<void> {
+async function pingEngine(settings: DependencySettings, send: TimedSendRequest): Promise<void> {
   const urls = [
     ...settings.RESTATE_INGRESS_URL.split(",").map((url) => `${url}/restate/health`),
     `${settings.RESTATE_ADMIN_URL}/health`,
   ];
   for (const url of urls) {
-    const { status } = await line(url, { method: "GET", headers: {}, timeoutSeconds: SECONDS });
-    if (status >= 300) throw new Error(`${new URL(url).origin} answered ${status}`);
+    const { status } = await send(url, { method: "GET", headers: {}, timeoutSeconds: SECONDS });
+    if (status >= 300) throw new Error(`${new URL(url).origin} returned HTTP ${status}`);
   }
 }

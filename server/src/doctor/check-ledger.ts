@@ -11,12 +11,12 @@ export async function checkLedger(settings: z.output<typeof DatabaseEnv>): Promi
   const name = "ledger";
   const database = connectDatabase(settings);
   try {
-    const broken = (await findLedgerViolations(database)).filter((each) => each.broken > 0);
-    if (broken.length === 0) return { name, status: "pass", message: "all ledger invariants hold" };
-    const message = broken.map((each) => `${each.broken} violations: ${each.promise}`).join("; ");
+    const violations = (await findLedgerViolations(database)).filter((each) => each.broken > 0);
+    if (violations.length === 0) return { name, status: "pass", message: "all ledger invariants hold" };
+    const message = violations.map((each) => `${each.broken} ${each.broken === 1 ? "violation" : "violations"}: ${each.promise}`).join("; ");
     return { name, status: "fail", message, fix: FIX };
   } catch (thrown) {
-    // Before the first start there are none, and very large ones take longer than a statement may.
+    // Before the first start there is no ledger, and a very large one can exceed the statement timeout.
     return { name, status: "skip", message: `ledger not readable: ${rootCauseMessage(thrown)}` };
   } finally {
     await database.close();

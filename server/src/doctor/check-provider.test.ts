@@ -64,7 +64,7 @@ describe("a provider that answers", () => {
     expect(await examine("/")).toMatchObject({
       ...{ name: "acme", status: "fail", key: "works", known: 1, unasked: 1 },
       missing: [{ as: "b", models: ["vendora", "nanobanana"] }],
-      fix: "bind other names in gesso.yaml, or switch these offers off",
+      fix: "set another upstream model (as) in gesso.yaml, or disable these offers",
     });
   });
 
@@ -75,18 +75,18 @@ describe("a provider that answers", () => {
 
 describe("a provider that does not work", () => {
   it.each([
-    ["/401", "refused", "answered 401", "check ACME_KEY"],
-    ["/403", "refused", "answered 403", "check ACME_KEY"],
-    ["/402", "works", "answered 402: no credit is left", "pay the provider"],
-    ["/500", "unknown", "answered 500", "try again later"],
-    ["/page", "unknown", "gave an answer that cannot be read", "check its address"],
+    ["/401", "refused", "HTTP 401", "check ACME_KEY"],
+    ["/403", "refused", "HTTP 403", "check ACME_KEY"],
+    ["/402", "works", "HTTP 402: no credit left", "add credit at the provider"],
+    ["/500", "unknown", "HTTP 500", "try again later"],
+    ["/page", "unknown", "unreadable response", "check its URL setting"],
   ])("%s is told as key %s, %s", async (path, key, message, fix) => {
     expect(await examine(path)).toMatchObject({ status: "fail", key, message, fix });
   });
 
   it("is told by the reason where nobody is there", async () => {
     expect(await examine("/", "http://127.0.0.1:1")).toMatchObject({
-      ...{ status: "fail", key: "unknown", message: "cannot be reached (ECONNREFUSED)" },
+      ...{ status: "fail", key: "unknown", message: "not reachable (ECONNREFUSED)" },
     });
   });
 });

@@ -1,5 +1,5 @@
-// Asks a provider whether our key works and whether it still has the models that we would ask it for. Only questions that
-// cost nothing are asked, and a key is never shown.
+// Checks whether the key of a provider works and whether the provider still has our upstream models. Uses only free
+// requests and never shows a key.
 import { readProviderFailure } from "../providers/call-provider.ts";
 import type { Provider, ProviderContext, SendRequest } from "../providers/provider.ts";
 import type { ProviderCheck } from "./report.ts";
@@ -10,7 +10,7 @@ export type DisabledProvider = { provider: Provider; reason: string; isMisconfig
 const SECONDS = 10;
 const NO_COUNTS = { known: 0, unasked: 0, missing: [] };
 
-/** How questions are sent; the same as for jobs, with less patience. */
+/** Sends a request as for jobs, with a timeout of its own. */
 export type TimedSendRequest = (
   url: string,
   request: Parameters<SendRequest>[1] & { timeoutSeconds: number },
@@ -18,7 +18,7 @@ export type TimedSendRequest = (
 
 export async function checkProvider(
   { provider, env }: EnabledProvider,
-  line: TimedSendRequest,
+  send: TimedSendRequest,
 ): Promise<ProviderCheck> {
   const offers = provider.offers.filter(({ lifecycle }) => lifecycle?.state !== "retired");
   const names = [...new Set(offers.map(({ upstreamModel }) => upstreamModel))];
@@ -30,13 +30,13 @@ export async function checkProvider(
   }
   const context: ProviderContext<unknown> = {
     ...{ env, key: "doctor", timeoutSeconds: SECONDS, isPublicUrlReachable: false, unreachableSeconds: 0 },
-    send: (url, request) => line(url, { ...request, timeoutSeconds: SECONDS }),
+    send: (url, request) => send(url, { ...request, timeoutSeconds: SECONDS }),
   };
   try {
     const { message, missing: unknown, unasked = [] } = await provider.probe(offers, context);
     const missing = names
       .filter((upstreamModel) => unknown.includes(upstreamModel))
-      .map((upstreamModel) => ({ as: upstreamModel, models: modelsBehind(provider, upstreamModel) }));
+      .map((upstreamModel) => ({ as: upstreamModel, models: modelsWith(provider, upstreamModel) }));
     const unaskedCount = names.filter((upstreamModel) => unasked.includes(upstreamModel)).length;
     return {
       ...check,
@@ -44,7 +44,7 @@ export async function checkProvider(
       known: names.length - missing.length - unaskedCount,
       ...(missing.length === 0
         ? { status: "pass" }
-        : { status: "fail", fix: "set another upstream name (as) in gesso.yaml, or disable these offers" }),
+        : { status: "fail", fix: "set another upstream model (as) in gesso.yaml, or disable these offers" }),
     };
   } catch (thrown) {
     return { ...check, status: "fail", ...describeFailure(thrown, provider), unasked: names.length };
@@ -58,40 +58,40 @@ export const checkDisabledProvider = ({ provider, reason, isMisconfigured }: Dis
     : { status: "skip", message: reason }),
 });
 
-const modelsBehind = ({ offers }: Provider, upstreamModel: string) => [
+const modelsWith = ({ offers }: Provider, upstreamModel: string) => [
   ...new Set(offers.filter((offer) => offer.upstreamModel === upstreamModel).map(({ model }) => model)),
 ];
 
-/** The settings without which a provider is off; the first of them is its key or its address. */
+/** The required settings of a provider; the first one is its key or URL. */
 function requiredSettings({ env }: Provider): string[] {
-  const lacking = env.safeParse({}).error?.issues.map(({ path }) => String(path[0] ?? "")) ?? [];
-  return [...new Set(lacking.filter((name) => name !== ""))];
+  const missing = env.safeParse({}).error?.issues.map(({ path }) => String(path[0] ?? "")) ?? [];
+  return [...new Set(missing.filter((name) => name !== ""))];
 }
 
 function describeFailure(thrown: unknown, provider: Provider): Pick<ProviderCheck, "key" | "message" | "fix"> {
   const { status, cause } = readProviderFailure(thrown);
   const [setting = "its settings"] = requiredSettings(provider);
-  // One vendor says that a key is wrong as if the question were.
+  // The Gemini API reports an invalid key as 400.
   const isAboutKey = status === 400 && /api.?key/i.test(String(cause));
   if (status === 401 || status === 403 || isAboutKey) {
-    return { key: "refused", message: `answered ${status}`, fix: `check ${setting}` };
+    return { key: "refused", message: `HTTP ${status}`, fix: `check ${setting}` };
   }
   if (status === 402) return { key: "works", message: "HTTP 402: no credit left", fix: "add credit at the provider" };
   if (status !== undefined && status < 300) {
-    return { key: "unknown", message: "unreadable response", fix: "check its address" };
+    return { key: "unknown", message: "unreadable response", fix: "check its URL setting" };
   }
   if (status !== undefined) {
     const fix = status < 500 ? "check its settings" : "try again later";
-    return { key: "unknown", message: `answered ${status}`, fix };
+    return { key: "unknown", message: `HTTP ${status}`, fix };
   }
-  return { key: "unknown", message: `cannot be reached${codeOf(cause)}`, fix: "check its URL and the network" };
+  return { key: "unknown", message: `not reachable${codeOf(cause)}`, fix: "check its URL and the network" };
 }
 
 function codeOf(cause: unknown): string {
   const { code, cause: inner } = (cause ?? {}) as { code?: unknown; cause?: { code?: unknown } };
-  const word = [code, inner?.code].find((each) => typeof each === "string" && /^[A-Z_]+$/.test(each));
-  return word ? ` (${String(word)})` : "";
+  const text = [code, inner?.code].find((each) => typeof each === "string" && /^[A-Z_]+$/.test(each));
+  return text ? ` (${String(text)})` : "";
 }
 
-/** What a provider says is shown in somebody's terminal: it may not hold anything that a terminal obeys. */
+/** Removes control characters: the text comes from the provider and is shown in a terminal. */
 const printable = (text: string) => text.replace(/[\p{Cc}\p{Cf}]+/gu, " ").trim();

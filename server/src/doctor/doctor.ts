@@ -1,5 +1,5 @@
-// Looks at an installation without changing anything: settings, parts, books, the operator's file, every provider that is
-// switched on, and which models callers could ask for in vain.
+// Checks an installation without changing it: settings, dependencies, ledger, gesso.yaml, enabled providers, and models
+// without a provider.
 import type { Task } from "../kit/operation.ts";
 import { modelIds } from "../models.ts";
 import { createProviderHttpClient } from "../outbound/provider-http-client.ts";
@@ -10,7 +10,7 @@ import { checkLedger } from "./check-ledger.ts";
 import { checkDisabledProvider, checkProvider, type DisabledProvider, type EnabledProvider } from "./check-provider.ts";
 import type { DoctorCheck, DoctorReport, UnofferedModel } from "./report.ts";
 
-/** What there is to look at. It need not be enough for a server to start. */
+/** The configuration to check. It can be incomplete. */
 export type Installation = {
   settings: DependencySettings | undefined;
   isServer: boolean;
@@ -20,33 +20,33 @@ export type Installation = {
   disabledProviders: DisabledProvider[];
 };
 
-export async function diagnose(patient: Installation): Promise<DoctorReport> {
-  const sender = createProviderHttpClient();
+export async function diagnose(installation: Installation): Promise<DoctorReport> {
+  const httpClient = createProviderHttpClient();
   try {
-    const { settings } = patient;
-    const [parts, books, examined] = await Promise.all([
-      settings ? checkDependencies(settings, sender.send) : [],
+    const { settings } = installation;
+    const [dependencies, ledger, enabled] = await Promise.all([
+      settings ? checkDependencies(settings, httpClient.send) : [],
       Promise.all(settings ? [checkLedger(settings)] : []),
-      Promise.all(patient.enabledProviders.map((live) => checkProvider(live, sender.send))),
+      Promise.all(installation.enabledProviders.map((provider) => checkProvider(provider, httpClient.send))),
     ]);
-    const checks = [...settingsChecks(patient), ...catalogueChecks(patient), ...parts, ...books];
-    const all = [...examined, ...patient.disabledProviders.map(checkDisabledProvider)];
+    const checks = [...settingsChecks(installation), ...catalogueChecks(installation), ...dependencies, ...ledger];
+    const all = [...enabled, ...installation.disabledProviders.map(checkDisabledProvider)];
     const ok = [...checks, ...all].every(({ status }) => status !== "fail");
     return {
       ok,
       checks,
       providers: all,
-      unoffered: findUnofferedModels(patient.enabledProviders.map(({ provider }) => provider)),
+      unoffered: findUnofferedModels(installation.enabledProviders.map(({ provider }) => provider)),
     };
   } finally {
-    await sender.close();
+    await httpClient.close();
   }
 }
 
 function settingsChecks({ settings, isServer, missing }: Installation): DoctorCheck[] {
   const name = "settings";
   if (settings) return [{ name, status: "pass", message: "complete" }];
-  // A machine on which only `gesso dev` runs has none of its own: gesso dev makes them.
+  // A machine that only runs `gesso dev` has no settings: `gesso dev` creates its own.
   if (!isServer) {
     return [{ name, status: "skip", message: "DATABASE_URL and GESSO_SECRET are not set; gesso dev sets its own" }];
   }
@@ -62,23 +62,23 @@ function catalogueChecks({ catalogue: { path, exists, problems } }: Installation
 }
 
 type TaskModelPair = { task: Task; model: string };
-const nameOf = ({ task, model }: TaskModelPair) => `${task} ${model}`;
-const isAlive = ({ lifecycle }: Offer) => lifecycle?.state !== "retired";
+const pairKey = ({ task, model }: TaskModelPair) => `${task} ${model}`;
+const isNotRetired = ({ lifecycle }: Offer) => lifecycle?.state !== "retired";
 
-function findUnofferedModels(live: Provider[]): UnofferedModel[] {
-  const offered = new Set(live.flatMap(({ offers }) => offers.filter(isAlive).map(nameOf)));
-  const asked: TaskModelPair[] = [
+function findUnofferedModels(enabled: Provider[]): UnofferedModel[] {
+  const offered = new Set(enabled.flatMap(({ offers }) => offers.filter(isNotRetired).map(pairKey)));
+  const requestable: TaskModelPair[] = [
     ...modelIds.map((model) => ({ task: "image.generate" as const, model })),
     ...providers.flatMap(({ offers }) => offers.map(({ task, model }) => ({ task, model }))),
   ];
-  return [...new Map(asked.map((pair) => [nameOf(pair), pair])).values()]
-    .filter((pair) => !offered.has(nameOf(pair)))
-    .map((pair) => ({ ...pair, by: providersThatWould(pair, live) }));
+  return [...new Map(requestable.map((pair) => [pairKey(pair), pair])).values()]
+    .filter((pair) => !offered.has(pairKey(pair)))
+    .map((pair) => ({ ...pair, by: disabledProvidersWith(pair, enabled) }));
 }
 
-/** Providers that offer it and are off. One that is on and does not offer it any more would not help. */
-const providersThatWould = (pair: TaskModelPair, live: Provider[]) =>
+/** Disabled providers that offer the pair. */
+const disabledProvidersWith = (pair: TaskModelPair, enabled: Provider[]) =>
   providers
-    .filter(({ id }) => live.every((each) => each.id !== id))
-    .filter(({ offers }) => offers.some((offer) => nameOf(offer) === nameOf(pair) && isAlive(offer)))
+    .filter(({ id }) => enabled.every((each) => each.id !== id))
+    .filter(({ offers }) => offers.some((offer) => pairKey(offer) === pairKey(pair) && isNotRetired(offer)))
     .map(({ id }) => id);

@@ -13,16 +13,16 @@ const REPORT: DoctorReport = {
   checks: [
     { name: "settings", status: "pass", message: "complete" },
     { name: "catalogue", status: "fail", message: "gesso.yaml:2:3 unknown provider fall; did you mean fal?" },
-    { name: "postgresql", status: "fail", message: `does not work: ${"x ".repeat(40)}`.trim(), fix: "start it" },
+    { name: "postgresql", status: "fail", message: `failed: ${"x ".repeat(40)}`.trim(), fix: "start it" },
   ],
   providers: [
     provider("fal", { known: 21, unasked: 3, message: "12.40 left" }),
     provider("replicate", {
-      ...{ status: "fail", known: 8, fix: "bind other names in gesso.yaml, or switch these offers off" },
+      ...{ status: "fail", known: 8, fix: "set another upstream model (as) in gesso.yaml, or disable these offers" },
       message: "The token is that of a person with quite a long name.",
       missing: [{ as: "black-forest-labs/flux-dev", models: ["flux-dev"] }],
     }),
-    provider("openai", { status: "fail", key: "refused", message: "answered 401", fix: "check OPENAI_API_KEY" }),
+    provider("openai", { status: "fail", key: "refused", message: "HTTP 401", fix: "check OPENAI_API_KEY" }),
     provider("bfl", { status: "skip", key: "off", message: "set BFL_API_KEY" }),
   ],
   unoffered: [
@@ -32,31 +32,33 @@ const REPORT: DoctorReport = {
   ],
 };
 
-describe("the page", () => {
-  it("says everything in aligned columns", () => {
+describe("the rendered report", () => {
+  it("shows checks, providers and models in aligned columns", () => {
     expect(renderReport(REPORT, plain).split("\n")).toEqual([
       "",
       "  ✓ settings    complete",
       "  ✗ catalogue   gesso.yaml:2:3 unknown provider fall; did you mean fal?",
-      `  ✗ postgresql  does not work: ${"x ".repeat(24)}x`,
-      `                ${"x ".repeat(14)}x`,
+      `  ✗ postgresql  failed: ${"x ".repeat(27)}x`,
+      `                ${"x ".repeat(11)}x`,
       "                → start it",
       "",
       "    provider   key           known  missing  unasked",
       "  ✓ fal        works            21        ·        3  12.40 left",
       "  ✗ replicate  works             8        1        ·",
       "               The token is that of a person with quite a long name.",
-      "               ✗ black-forest-labs/flux-dev is not known there (flux-dev)",
-      "               → bind other names in gesso.yaml, or switch these offers off",
-      "  ✗ openai     refused     answered 401",
+      "               ✗ upstream model black-forest-labs/flux-dev not found (used by",
+      "               flux-dev)",
+      "               → set another upstream model (as) in gesso.yaml, or disable",
+      "               these offers",
+      "  ✗ openai     refused     HTTP 401",
       "               → check OPENAI_API_KEY",
       "  – bfl        off         set BFL_API_KEY",
       "",
-      "    offered by nobody here  would come with",
-      "  – vendorc                 a line in gesso.yaml",
-      "  – vendora                 openai, fal",
+      "    models without an enabled provider  enable",
+      "  – vendorc                             add an entry in gesso.yaml",
+      "  – vendora                             openai, fal",
       "",
-      "  4 things do not work.",
+      "  4 checks failed.",
       "",
     ]);
   });
@@ -66,15 +68,15 @@ describe("the page", () => {
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
   });
 
-  it("says the same with colours as without", () => {
-    const painted = renderReport(REPORT, (status, text) => `<${status}>${text}</>`);
-    expect(painted).toContain("<fail>✗</> openai");
-    expect(painted.replace(/<[a-z/]*>/g, "")).toBe(renderReport(REPORT, plain));
+  it("has the same text with and without colors", () => {
+    const colored = renderReport(REPORT, (status, text) => `<${status}>${text}</>`);
+    expect(colored).toContain("<fail>✗</> openai");
+    expect(colored.replace(/<[a-z/]*>/g, "")).toBe(renderReport(REPORT, plain));
   });
 
-  it("is short where all is well", () => {
+  it("is short if all checks pass", () => {
     const well: DoctorReport = { ok: true, checks: [], providers: [provider("fal", { known: 1 })], unoffered: [] };
-    expect(renderReport(well, plain)).toContain("Everything that is switched on works.");
-    expect(renderReport(well, plain)).not.toContain("nobody");
+    expect(renderReport(well, plain)).toContain("All enabled parts work.");
+    expect(renderReport(well, plain)).not.toContain("without an enabled provider");
   });
 });

@@ -1,22 +1,22 @@
-// What the doctor found, for people and for programs alike.
+// The report of `gesso doctor`, rendered as text or printed as JSON.
 import type { Task } from "../kit/operation.ts";
 
-/** `skip`: there is nothing to look at, which is no failure. */
+/** `skip`: there is nothing to check. This is not a failure. */
 export type CheckStatus = "pass" | "warn" | "fail" | "skip";
 
-/** `fix` is what to do about it. */
+/** `fix`: what the operator can do about a failure. */
 export type DoctorCheck = { name: string; status: CheckStatus; message: string; fix?: string };
 
 export type ProviderCheck = DoctorCheck & {
-  /** `none`: it needs no key. `unasked`: it has no free question by which a key could be tried. */
+  /** `none`: the provider needs no key. `unasked`: it has no free request that could test the key. */
   key: "works" | "refused" | "unasked" | "none" | "off" | "unknown";
-  /** Upstream names of our offers: how many it knows, cannot be asked about, and no longer has. */
+  /** Number of upstream models that the provider has, and that it cannot be asked about; `missing`: those it does not have. */
   known: number;
   unasked: number;
   missing: { as: string; models: string[] }[];
 };
 
-/** A model that callers may name and nobody offers; `by` are the providers that would, if they were on. */
+/** A model that requests can name and no enabled provider offers. `by`: disabled providers that offer it. */
 export type UnofferedModel = { task: Task; model: string; by: string[] };
 
 export type DoctorReport = {
