@@ -1,43 +1,43 @@
-// The settings, as a page and as an example file: read off the schemas that the rooms and the providers declare.
+// Generates the reference page of settings and `.env.example` from the environment schemas of modules and providers.
 import { z } from "zod";
 import { environmentSchemas } from "../../server/src/config.ts";
 import { providers } from "../../server/src/providers/all.ts";
 import { code, GENERATED_NOTICE, page, table } from "./markdown.ts";
 
-type Setting = { name: string; says: string; type: string; isRequired: boolean; preset: unknown };
+type Setting = { name: string; description: string; type: string; isRequired: boolean; defaultValue: unknown };
 type Group = { title: string; note?: string; settings: Setting[] };
 
 const TITLES: Record<keyof typeof environmentSchemas, string> = {
-  HttpEnv: "The API",
+  HttpEnv: "API",
   DatabaseEnv: "PostgreSQL",
-  EngineEnv: "Restate and the workers",
+  EngineEnv: "Restate and workers",
   StorageEnv: "Storage",
   CatalogueEnv: "Providers and models",
   FetchEnv: "URL fetching",
   DecoderEnv: "Image decoding",
-  AccessEnv: "Access",
-  ModelsEnv: "Custom models",
-  LimitsEnv: "Timeouts",
-  RatesEnv: "Rate limits",
+  AccessEnv: "Authentication",
+  CustomModelsEnv: "Custom models",
+  RunLimitsEnv: "Timeouts",
+  RateLimitEnv: "Rate limits",
   RetentionEnv: "Data retention",
   WebhookEnv: "Webhooks",
-  StreamsEnv: "Streams of events",
+  EventStreamsEnv: "Event streams",
   LogEnv: "Logging",
-  MomentsEnv: "Tests",
+  CrashPointEnv: "Tests",
 };
 
 type Property = { description?: string; default?: unknown; enum?: string[]; type?: string; format?: string };
 
 function settingsOf(schema: z.ZodObject): Setting[] {
-  const printed = z.toJSONSchema(schema, { unrepresentable: "any" }) as { properties?: Record<string, Property> };
-  // What an empty environment is missing is what must be set.
+  const jsonSchema = z.toJSONSchema(schema, { unrepresentable: "any" }) as { properties?: Record<string, Property> };
+  // A setting is required if an empty environment fails without it.
   const missing = new Set(schema.safeParse({}).error?.issues.map((issue) => issue.path[0]));
-  return Object.entries(printed.properties ?? {}).map(([name, property]) => ({
+  return Object.entries(jsonSchema.properties ?? {}).map(([name, property]) => ({
     name,
-    says: property.description ?? "",
+    description: property.description ?? "",
     type: property.enum?.join(", ") ?? (property.format === "uri" ? "URL" : (property.type ?? "text")),
     isRequired: missing.has(name),
-    preset: property.default,
+    defaultValue: property.default,
   }));
 }
 
@@ -55,26 +55,27 @@ const groups: Group[] = [
 
 export function generateSettingsPage(): string {
   const parts = groups.map(({ title, note, settings }) => {
-    const rows = settings.map(({ name, says, type, isRequired, preset }) => [
+    const rows = settings.map(({ name, description, type, isRequired, defaultValue }) => [
       code(name),
       type === "string" ? "text" : type,
-      isRequired ? "required" : preset === undefined ? "" : code(preset),
-      says,
+      isRequired ? "required" : defaultValue === undefined ? "" : code(defaultValue),
+      description,
     ]);
     const heads = ["Setting", "Type", "Default", "Description"];
     return [`## ${title}`, ...(note ? [note] : []), table(heads, rows)].join("\n\n");
   });
-  const opening = "The server reads its settings from the environment, once, when it starts. Nothing else reads it.";
+  const opening =
+    "Gesso reads its settings from environment variables, once at start. Change a setting and restart to apply it.";
   return page("Settings", opening, ...parts);
 }
 
 export function generateEnvExample(): string {
   const parts = groups.map(({ title, note, settings }) => {
-    const lines = settings.flatMap(({ name, says, isRequired, preset }) => [
-      `# ${says}`,
-      isRequired && !note ? `${name}=` : `# ${name}=${preset ?? ""}`,
+    const lines = settings.flatMap(({ name, description, isRequired, defaultValue }) => [
+      `# ${description}`,
+      isRequired && !note ? `${name}=` : `# ${name}=${defaultValue ?? ""}`,
     ]);
     return [`# --- ${title}${note ? `. ${note}` : ""}`, ...lines].join("\n");
   });
-  return `# ${GENERATED_NOTICE}\n# Lines without # must be filled in; the others show what holds unless they are set.\n\n${parts.join("\n\n")}\n`;
+  return `# ${GENERATED_NOTICE}\n# Fill in the lines without #. The other lines show the default of each setting.\n\n${parts.join("\n\n")}\n`;
 }

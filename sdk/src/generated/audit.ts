@@ -7,7 +7,7 @@ import type { AuditPage } from "./shapes.ts";
 
 /** What `audit.list` takes. */
 export type AuditListInput = {
-  /** Items per page. Default: 20. 1 to 100. Default 20 */
+  /** Items per page, 1 to 100. Default: 20. 1 to 100. Default 20 */
   limit?: number;
   /** Value of `next_cursor` from the previous page */
   cursor?: string;
@@ -16,7 +16,7 @@ export type AuditListInput = {
 /** The operations `audit.*`. */
 export type Audit = {
   /**
-   * Every change to the tenant's keys, people and settings, newest first (owner).
+   * List changes to keys, members and settings of the tenant, newest first (owner).
    * @example await client.audit.list()
    */
   list: (input?: AuditListInput, options?: CallOptions) => ListCall<AuditPage>;

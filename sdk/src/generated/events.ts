@@ -8,7 +8,7 @@ import type { CallOptions } from "../settings.ts";
 export type EventsStreamInput = {
   /** Only events of these types */
   types?: Array<"run.queued" | "run.processing" | "run.progress" | "run.completed" | "run.failed" | "run.canceled" | "webhook.test" | "webhook_endpoint.disabled" | "credits.low" | "api_key.revoked">;
-  /** Only events of runs of this kind */
+  /** Only events of runs with this run_type */
   run_type?: string;
   /** Only events of this run */
   run_id?: string;
@@ -19,7 +19,7 @@ export type EventsStreamInput = {
 /** The operations `events.*`. */
 export type Events = {
   /**
-   * What happens to all your runs, as it happens.
+   * Stream events of all your runs.
    * @example for await (const event of client.events.stream()) console.log(event.type)
    */
   stream: (input?: EventsStreamInput, options?: CallOptions) => EventStream;

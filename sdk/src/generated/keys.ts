@@ -7,21 +7,21 @@ import type { AccessLimits, Key, KeyPage, NewKey } from "./shapes.ts";
 
 /** What `keys.create` takes. */
 export type KeysCreateInput = {
-  /** What the key is for */
+  /** Name of the key, 1 to 200 characters */
   name: string;
   /** Scopes such as `images:write`, `runs:read`, `keys:*` or `*`. Cannot exceed the scopes of the credential that creates it */
   scopes: string[];
-  /** Expiry time; null: never expires */
+  /** Expiry time. null: the key never expires */
   expires_at?: string | null;
-  /** What it may use; never more than the key that asks. Default {} */
+  /** Limits of the key. They cannot exceed the limits of the key that creates it. Default {} */
   limits?: AccessLimits;
-  /** Whose key it is; an owner may make keys for other members */
+  /** Owner of the key. Only owners of the tenant can create keys for other members. Default: you */
   user_id?: string;
 };
 
 /** What `keys.list` takes. */
 export type KeysListInput = {
-  /** Items per page. Default: 20. 1 to 100. Default 20 */
+  /** Items per page, 1 to 100. Default: 20. 1 to 100. Default 20 */
   limit?: number;
   /** Value of `next_cursor` from the previous page */
   cursor?: string;
@@ -29,52 +29,52 @@ export type KeysListInput = {
 
 /** What `keys.rotate` takes. */
 export type KeysRotateInput = {
-  /** How long the old key still works. 0 to 2592000. Default 86400 */
+  /** Seconds during which the old key still works, 0 to 2592000. Default: 86400. 0 to 2592000. Default 86400 */
   overlap_seconds?: number;
 };
 
 /** What `keys.update` takes. */
 export type KeysUpdateInput = {
-  /** What the key is for */
+  /** Name of the key, 1 to 200 characters */
   name?: string;
   /** Scopes such as `images:write`, `runs:read`, `keys:*` or `*`. Cannot exceed the scopes of the credential that creates it */
   scopes?: string[];
-  /** Expiry time; null: never expires */
+  /** Expiry time. null: the key never expires */
   expires_at?: string | null;
-  /** All limits of the key: those that are left out are taken away */
+  /** All limits of the key. Limits that you omit are removed */
   limits?: AccessLimits;
 };
 
 /** The operations `keys.*`. */
 export type Keys = {
   /**
-   * Make an API key; it is shown in this answer and never again.
+   * Create an API key. Only this response contains the key.
    * @example await client.keys.create({ name: "The website", scopes: ["images:write","runs:read"], limits: {"spend_per_day":20} })
    */
   create: (input: KeysCreateInput, options?: CallOptions) => Call<NewKey>;
   /**
-   * What is known of a key: never the key itself.
+   * Get a key, without its secret.
    * @example await client.keys.get("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
    */
   get: (key_id: string, options?: CallOptions) => Call<Key>;
   /**
-   * The keys of the tenant, newest first; those who are not owners see their own.
+   * List keys, newest first. Owners see all keys of the tenant, other members their own.
    * @example await client.keys.list()
    */
   list: (input?: KeysListInput, options?: CallOptions) => ListCall<KeyPage>;
   /**
-   * Revoke a key and all access tokens issued with it; takes effect within 5 seconds.
+   * Revoke a key and all access tokens issued with it. Takes effect within 5 s.
    * @example await client.keys.revoke("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
    */
   revoke: (key_id: string, options?: CallOptions) => Call<Key>;
   /**
-   * Rotate a key: create its replacement; both work during the overlap.
+   * Rotate a key: create its replacement. Both work during the overlap.
    * @example await client.keys.rotate("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { overlap_seconds: 3600 })
    */
   rotate: (key_id: string, input?: KeysRotateInput, options?: CallOptions) => Call<NewKey>;
   /**
-   * Change what a key is called, may do and may use, and when it ends.
-   * - Give at least one of name, scopes, expires_at, limits.
+   * Change the name, scopes, limits or expiry of a key.
+   * - Send at least one of name, scopes, expires_at, limits.
    * @example await client.keys.update("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { scopes: ["runs:read"] })
    */
   update: (key_id: string, input?: KeysUpdateInput, options?: CallOptions) => Call<Key>;

@@ -7,11 +7,11 @@ import type { Member, MemberPage } from "./shapes.ts";
 
 /** What `members.add` takes. */
 export type MembersAddInput = {
-  /** The person, as your own systems or your identity provider know them */
+  /** ID of the user in your own systems or your identity provider */
   user_id: string;
   /** owner: full access to the tenant; developer: no member changes and no audit log; viewer: read only */
   role: "owner" | "developer" | "viewer";
-  /** The person's name. Default null */
+  /** Name of the member. Default null */
   name?: string | null;
   /** Email address of the member. Default null */
   email?: string | null;
@@ -19,7 +19,7 @@ export type MembersAddInput = {
 
 /** What `members.list` takes. */
 export type MembersListInput = {
-  /** Items per page. Default: 20. 1 to 100. Default 20 */
+  /** Items per page, 1 to 100. Default: 20. 1 to 100. Default 20 */
   limit?: number;
   /** Value of `next_cursor` from the previous page */
   cursor?: string;
@@ -29,7 +29,7 @@ export type MembersListInput = {
 export type MembersUpdateInput = {
   /** owner: full access to the tenant; developer: no member changes and no audit log; viewer: read only */
   role?: "owner" | "developer" | "viewer";
-  /** The person's name */
+  /** Name of the member */
   name?: string | null;
   /** Email address of the member */
   email?: string | null;
@@ -38,23 +38,23 @@ export type MembersUpdateInput = {
 /** The operations `members.*`. */
 export type Members = {
   /**
-   * Take a person into the tenant (owner).
+   * Add a member to the tenant (owner).
    * @example await client.members.add({ user_id: "grace", role: "developer", name: "Grace" })
    */
   add: (input: MembersAddInput, options?: CallOptions) => Call<Member>;
   /**
-   * The people of the tenant, by their ids.
+   * List members of the tenant, sorted by user ID.
    * @example await client.members.list()
    */
   list: (input?: MembersListInput, options?: CallOptions) => ListCall<MemberPage>;
   /**
-   * Take a person out of the tenant; their keys and tokens stop working (owner).
+   * Remove a member from the tenant. Their keys and tokens stop working (owner).
    * @example await client.members.remove("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
    */
   remove: (user_id: string, options?: CallOptions) => Call<Member>;
   /**
-   * Change a person's role, for all their keys and tokens at once (owner).
-   * - Give at least one of role, name, email.
+   * Change a member. A new role applies to all keys and tokens of the member (owner).
+   * - Send at least one of role, name, email.
    * @example await client.members.update("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { role: "viewer" })
    */
   update: (user_id: string, input?: MembersUpdateInput, options?: CallOptions) => Call<Member>;

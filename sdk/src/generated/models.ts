@@ -8,17 +8,17 @@ import type { Model, ModelGrant, ModelGrantPage, ModelPage } from "./shapes.ts";
 
 /** What `models.create` takes. */
 export type ModelsCreateInput = {
-  /** What the model is called */
+  /** Name of the model, 1 to 200 characters */
   name: string;
-  /** The model type that it is made for */
+  /** Model type that the custom model belongs to */
   model_type: "flux-dev" | "wan-image-2.1" | "wan-image-2.2" | "qwen-image-edit";
-  /** Its name where it runs: the LoRA's file, without `.safetensors` */
+  /** Name of the model at the provider: the LoRA file without `.safetensors` */
   deployment_id: string;
   /** Trigger word. Added to prompts that do not contain it. Default null */
   trigger_word?: string | null;
-  /** What it is good for. Default null */
+  /** Description of the model, at most 2,000 characters. Default null */
   description?: string | null;
-  /** Address of a picture that shows what it makes. Default null */
+  /** URL of a sample image. Default null */
   preview_image_url?: ImageSource | null;
   /** Who can use the model in addition to grantees: its owner (private), the owner's tenant (tenant), or all tenants (public). Default "private" */
   visibility?: "private" | "tenant" | "public";
@@ -26,23 +26,23 @@ export type ModelsCreateInput = {
 
 /** What `models.grants.create` takes. */
 export type ModelsGrantsCreateInput = {
-  /** A user; of your own tenant where no tenant is named */
+  /** User who can use the model. Without `tenant_id`: a user of your own tenant */
   user_id?: string;
-  /** A tenant; all of it where no user is named */
+  /** Tenant that can use the model. Without `user_id`: all its users */
   tenant_id?: string;
 };
 
 /** What `models.grants.delete` takes. */
 export type ModelsGrantsDeleteInput = {
-  /** A user; of your own tenant where no tenant is named */
+  /** User who can use the model. Without `tenant_id`: a user of your own tenant */
   user_id?: string;
-  /** A tenant; all of it where no user is named */
+  /** Tenant that can use the model. Without `user_id`: all its users */
   tenant_id?: string;
 };
 
 /** What `models.grants.list` takes. */
 export type ModelsGrantsListInput = {
-  /** Items per page. Default: 20. 1 to 100. Default 20 */
+  /** Items per page, 1 to 100. Default: 20. 1 to 100. Default 20 */
   limit?: number;
   /** Value of `next_cursor` from the previous page */
   cursor?: string;
@@ -50,29 +50,29 @@ export type ModelsGrantsListInput = {
 
 /** What `models.list` takes. */
 export type ModelsListInput = {
-  /** Items per page. Default: 20. 1 to 100. Default 20 */
+  /** Items per page, 1 to 100. Default: 20. 1 to 100. Default 20 */
   limit?: number;
   /** Value of `next_cursor` from the previous page */
   cursor?: string;
-  /** Only models that are made for this model type */
+  /** Only models of this model type */
   model_type?: "flux-dev" | "wan-image-2.1" | "wan-image-2.2" | "qwen-image-edit";
-  /** `disabled` lists the disabled ones that are yours to enable. Default "active" */
+  /** Only models with this status. `disabled` lists your own disabled models. Default: active. Default "active" */
   status?: "active" | "disabled";
 };
 
 /** What `models.update` takes. */
 export type ModelsUpdateInput = {
-  /** What the model is called */
+  /** Name of the model, 1 to 200 characters */
   name?: string;
-  /** The model type that it is made for */
+  /** Model type that the custom model belongs to */
   model_type?: "flux-dev" | "wan-image-2.1" | "wan-image-2.2" | "qwen-image-edit";
-  /** Its name where it runs: the LoRA's file, without `.safetensors` */
+  /** Name of the model at the provider: the LoRA file without `.safetensors` */
   deployment_id?: string;
   /** Trigger word. Added to prompts that do not contain it */
   trigger_word?: string | null;
-  /** What it is good for */
+  /** Description of the model, at most 2,000 characters */
   description?: string | null;
-  /** Address of a picture that shows what it makes */
+  /** URL of a sample image */
   preview_image_url?: ImageSource | null;
   /** Who can use the model in addition to grantees: its owner (private), the owner's tenant (tenant), or all tenants (public) */
   visibility?: "private" | "tenant" | "public";
@@ -83,47 +83,47 @@ export type ModelsUpdateInput = {
 /** The operations `models.*`. */
 export type Models = {
   /**
-   * Register a model of your own, such as a LoRA.
+   * Register a custom model, such as a LoRA.
    * @example await client.models.create({ name: "Ink drawings", model_type: "wan-image-2.1", deployment_id: "ink-v2", trigger_word: "inkstyle" })
    */
   create: (input: ModelsCreateInput, options?: CallOptions) => Call<Model>;
   /**
-   * Delete a custom model with its grants; answers the model as it was.
+   * Delete a custom model and its grants. Returns the deleted model.
    * @example await client.models.delete("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
    */
   delete: (model_id: string, options?: CallOptions) => Call<Model>;
   /**
-   * A custom model that you may use.
+   * Get a custom model.
    * @example await client.models.get("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
    */
   get: (model_id: string, options?: CallOptions) => Call<Model>;
   grants: {
     /**
-     * Let a user or a whole tenant use a custom model.
-     * - Give at least one of user_id, tenant_id.
+     * Allow a user or a tenant to use a custom model.
+     * - Send at least one of user_id, tenant_id.
      * @example await client.models.grants.create("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { user_id: "maria" })
      */
     create: (model_id: string, input?: ModelsGrantsCreateInput, options?: CallOptions) => Call<ModelGrant>;
     /**
-     * Take a grant back; runs that still wait in the queue will not start.
-     * - Give at least one of user_id, tenant_id.
+     * Revoke a grant. Queued runs that depend on it fail.
+     * - Send at least one of user_id, tenant_id.
      * @example await client.models.grants.delete("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
      */
     delete: (model_id: string, input?: ModelsGrantsDeleteInput, options?: CallOptions) => Call<ModelGrant>;
     /**
-     * Who may use a custom model by a grant, newest first.
+     * List grants of a custom model, newest first.
      * @example await client.models.grants.list("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
      */
     list: (model_id: string, input?: ModelsGrantsListInput, options?: CallOptions) => ListCall<ModelGrantPage>;
   };
   /**
-   * The custom models that you may use, newest first.
+   * List the custom models that you can use, newest first.
    * @example await client.models.list()
    */
   list: (input?: ModelsListInput, options?: CallOptions) => ListCall<ModelPage>;
   /**
-   * Change a custom model; runs that were accepted before go on as they were planned.
-   * - Give at least one of name, model_type, deployment_id, trigger_word, description, preview_image_url, visibility, status.
+   * Change a custom model. Accepted runs use the previous values.
+   * - Send at least one of name, model_type, deployment_id, trigger_word, description, preview_image_url, visibility, status.
    * @example await client.models.update("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { visibility: "tenant" })
    */
   update: (model_id: string, input?: ModelsUpdateInput, options?: CallOptions) => Call<Model>;

@@ -7,92 +7,92 @@ import type { Enhancement, Prompt, PromptPage, RunFields } from "./shapes.ts";
 
 /** What `prompts.create` takes. */
 export type PromptsCreateInput = {
-  /** What the prompt is called */
+  /** Name of the prompt, 1 to 200 characters */
   name: string;
-  /** The prompt itself */
+  /** Text of the prompt, 1 to 8,000 characters */
   text: string;
-  /** The model that it is written for. Default null */
+  /** Model that the prompt is written for. Default null */
   model_type?: "flux-dev" | "vendorb-imagen4" | "flux-kontext-max" | "vendora" | "wan-image-2.1" | "wan-image-2.2" | "flux-kontext-multi" | "nanobanana" | "qwen-image-edit" | "gemini-2.5" | "vendorc" | null;
-  /** Words to find it by. Default [] */
+  /** Tags for searching, at most 20. Default [] */
   tags?: string[];
 };
 
 /** What `prompts.enhance` takes. */
 export type PromptsEnhanceInput = RunFields & {
-  /** The prompt as it is */
+  /** Prompt to enhance, 1 to 8,000 characters */
   prompt: string;
-  /** The model that the prompt is for. Default "flux-dev" */
+  /** Model that the prompt is for. Default: flux-dev. Default "flux-dev" */
   model_type?: "flux-dev" | "vendorb-imagen4" | "flux-kontext-max" | "vendora" | "wan-image-2.1" | "wan-image-2.2" | "flux-kontext-multi" | "nanobanana" | "qwen-image-edit" | "gemini-2.5" | "vendorc";
-  /** Style that the picture should have */
+  /** Style of the image, at most 200 characters */
   style?: string;
-  /** Language of the better prompt, such as en or de */
+  /** Language of the enhanced prompt, such as en or de */
   language?: string;
-  /** Seed for reproducible results. The same seed and input give the same image where the model supports it. 0 to 4294967295 */
+  /** Seed for the model's random numbers, 0 to 4294967295. Some models return the same image for the same seed and input; others ignore it. 0 to 4294967295 */
   seed?: number;
 };
 
 /** What `prompts.get` takes. */
 export type PromptsGetInput = {
-  /** This version; the newest where it is left out. 1 to 2147483647 */
+  /** Version number. Default: the latest. 1 to 2147483647 */
   version?: number;
 };
 
 /** What `prompts.list` takes. */
 export type PromptsListInput = {
-  /** Items per page. Default: 20. 1 to 100. Default 20 */
+  /** Items per page, 1 to 100. Default: 20. 1 to 100. Default 20 */
   limit?: number;
   /** Value of `next_cursor` from the previous page */
   cursor?: string;
   /** Only prompts with this tag */
   tag?: string;
-  /** Only prompts with these characters in name or text, in any case */
+  /** Only prompts with this text in name or text. Case-insensitive, at most 200 characters */
   q?: string;
 };
 
 /** What `prompts.update` takes. */
 export type PromptsUpdateInput = {
-  /** What the prompt is called */
+  /** Name of the prompt, 1 to 200 characters */
   name?: string;
-  /** The prompt itself */
+  /** Text of the prompt, 1 to 8,000 characters */
   text?: string;
-  /** The model that it is written for; null for none */
+  /** Model that the prompt is written for. null: none */
   model_type?: "flux-dev" | "vendorb-imagen4" | "flux-kontext-max" | "vendora" | "wan-image-2.1" | "wan-image-2.2" | "flux-kontext-multi" | "nanobanana" | "qwen-image-edit" | "gemini-2.5" | "vendorc" | null;
-  /** Words to find it by */
+  /** Tags for searching, at most 20 */
   tags?: string[];
-  /** Change it only if this is still its version. 1 to 2147483647 */
+  /** Expected current version. The update fails with conflict if it differs. 1 to 2147483647 */
   version?: number;
 };
 
 /** The operations `prompts.*`. */
 export type Prompts = {
   /**
-   * Keep a prompt in the library.
+   * Save a prompt in the library.
    * @example await client.prompts.create({ name: "Harbour at dusk", text: "a harbour at dusk, long shadows, film grain", tags: ["harbour","film"] })
    */
   create: (input: PromptsCreateInput, options?: CallOptions) => Call<Prompt>;
   /**
-   * Delete a prompt with all its versions; answers the prompt as it was.
+   * Delete a prompt and all its versions. Returns the deleted prompt.
    * @example await client.prompts.delete("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
    */
   delete: (id: string, options?: CallOptions) => Call<Prompt>;
   /**
-   * Make a prompt say more, for a better picture.
+   * Enhance a prompt with details for a better image.
    * @example await client.prompts.enhance({ prompt: "a cat", style: "watercolour", sync: true })
    */
   enhance: RunOperation<PromptsEnhanceInput, Enhancement>;
   /**
-   * A prompt of the library, as it is or as it was.
+   * Get a prompt, in its latest or an earlier version.
    * @example await client.prompts.get("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
    */
   get: (id: string, input?: PromptsGetInput, options?: CallOptions) => Call<Prompt>;
   /**
-   * The prompts of the library, newest first.
+   * List prompts of the library, newest first.
    * @example await client.prompts.list()
    */
   list: (input?: PromptsListInput, options?: CallOptions) => ListCall<PromptPage>;
   /**
-   * Change a prompt; every change is a new version and the old ones stay.
-   * - Give at least one of name, text, model_type, tags.
+   * Change a prompt. Every change creates a new version.
+   * - Send at least one of name, text, model_type, tags.
    * @example await client.prompts.update("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { text: "a harbour at dawn, long shadows, film grain" })
    */
   update: (id: string, input?: PromptsUpdateInput, options?: CallOptions) => Call<Prompt>;

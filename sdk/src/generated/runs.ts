@@ -8,9 +8,9 @@ import type { Estimate, Run, RunPage, RunTree } from "./shapes.ts";
 
 /** What `runs.estimate` takes. */
 export type RunsEstimateInput = {
-  /** The operation's name, such as images.generate */
+  /** Name of the operation, such as images.generate */
   operation: string;
-  /** What would be sent to that operation */
+  /** Input of the operation */
   input: Record<string, unknown>;
 };
 
@@ -22,39 +22,39 @@ export type RunsEventsInput = {
 
 /** What `runs.list` takes. */
 export type RunsListInput = {
-  /** Items per page. Default: 20. 1 to 100. Default 20 */
+  /** Items per page, 1 to 100. Default: 20. 1 to 100. Default 20 */
   limit?: number;
   /** Value of `next_cursor` from the previous page */
   cursor?: string;
-  /** Only runs in this state */
+  /** Only runs with this status */
   status?: "queued" | "processing" | "completed" | "failed" | "canceled";
-  /** Only runs of this kind */
+  /** Only runs with this run_type */
   run_type?: string;
-  /** Only runs made from this one */
+  /** Only runs derived from this run */
   parent_run_id?: string;
-  /** Only runs accepted later than this */
+  /** Only runs accepted after this time */
   created_after?: string;
 };
 
 /** The operations `runs.*`. */
 export type Runs = {
   /**
-   * Stop a run; the provider is told as well.
+   * Cancel a run. Gesso also cancels the job at the provider where possible.
    * @example await client.runs.cancel("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
    */
   cancel: (run_id: string, options?: CallOptions) => Call<Run>;
   /**
-   * Delete an ended run and its files; answers the run as it was.
+   * Delete an ended run and its files. Returns the deleted run.
    * @example await client.runs.delete("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
    */
   delete: (run_id: string, options?: CallOptions) => Call<Run>;
   /**
-   * What a run would cost, and why; no run is made.
+   * Estimate the cost of a run without creating it.
    * @example await client.runs.estimate({ operation: "images.generate", input: {"prompt":"a red bicycle by the sea","batch_size":2} })
    */
   estimate: (input: RunsEstimateInput, options?: CallOptions) => Call<Estimate>;
   /**
-   * What happens to a run, as it happens, until it has ended.
+   * Stream events of a run until it ends.
    * @example for await (const event of client.runs.events("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")) console.log(event.type)
    */
   events: (run_id: string, input?: RunsEventsInput, options?: CallOptions) => EventStream;
@@ -64,12 +64,12 @@ export type Runs = {
    */
   get: (run_id: string, options?: CallOptions) => RunCall<Run>;
   /**
-   * Your runs, newest first.
+   * List runs, newest first.
    * @example await client.runs.list()
    */
   list: (input?: RunsListInput, options?: CallOptions) => ListCall<RunPage>;
   /**
-   * The whole tree that a run belongs to, and what its runs refer to.
+   * Get the tree of a run: all derived runs and the runs they refer to.
    * @example await client.runs.tree("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
    */
   tree: (run_id: string, options?: CallOptions) => Call<RunTree>;

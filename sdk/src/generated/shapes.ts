@@ -4,103 +4,103 @@ import type { ImageSource } from "../sources.ts";
 
 /** Fields of every operation that creates a run. */
 export type RunFields = {
-  /** Wait for the run to finish, at most 55 seconds. Default: false. Default false */
+  /** Wait for the run to end, at most 55 s. Default: false. Default false */
   sync?: boolean;
-  /** Which provider is tried first when several offer the model: preferred, cheapest or fastest. Default: preferred */
+  /** Which provider Gesso tries first when several offer the model: preferred, cheapest or fastest. Default: preferred */
   routing?: "preferred" | "cheapest" | "fastest";
-  /** Maximum cost of the run in US dollars. The request is refused if the price is higher or unknown. 0 to 1000000 */
+  /** Maximum cost of the run in US dollars. Gesso refuses the request if the estimate is higher or the price is unknown. 0 to 1000000 */
   max_cost?: number;
-  /** URL that receives a webhook when the run ends */
+  /** URL that receives a webhook when the run ends. At most 2,048 characters */
   webhook_url?: string;
-  /** Secret that signs the webhook. Never returned */
+  /** Secret that signs the webhook, 16 to 255 bytes. Never returned */
   webhook_secret?: string;
-  /** Your own key-value data, returned with the run. At most 64 keys and 16 KiB */
+  /** Your own key-value data, returned with the run. At most 64 keys, 16 KiB and 8 levels */
   metadata?: Record<string, unknown>;
 };
 
 /** The same, where the answer waits for the result. */
-export type ImageFields = Omit<RunFields, "sync"> & {
-  /** Wait for the result, at most 55 seconds. With false, the API returns the open run at once. Default: true. Default true */
+export type PictureFields = Omit<RunFields, "sync"> & {
+  /** Wait for the result, at most 55 s. With false, the API returns the open run at once. Default: true. Default true */
   sync?: boolean;
 };
 
 /** The source image. */
 export type SourceFields = {
-  /** The image */
+  /** Source image */
   image_url?: ImageSource;
-  /** The run whose image is used; it becomes the parent */
+  /** Run whose image is the source. It becomes the parent */
   run_id?: string;
 };
 
 /** API response: AccessLimits */
 export type AccessLimits = {
-  /** Requests of any kind */
+  /** Maximum requests per minute. null: no limit of its own */
   requests_per_minute?: number | null;
-  /** Runs that may be started */
+  /** Maximum new runs per minute. null: no limit of its own */
   runs_per_minute?: number | null;
-  /** Runs that may be under way at a time */
+  /** Maximum open runs at a time. null: no limit of its own */
   open_runs?: number | null;
   /** Concurrent requests that may wait for a run, per process. Further requests return at once */
   waiters?: number | null;
   /** Concurrent event streams, per process. Further streams are refused with 429 */
   streams?: number | null;
-  /** US dollars that the runs of a day may cost */
+  /** Maximum cost of the runs of a UTC day, in US dollars */
   spend_per_day?: number | null;
-  /** US dollars that the runs of a month may cost */
+  /** Maximum cost of the runs of a UTC month, in US dollars */
   spend_per_month?: number | null;
 };
 
 /** API response: Attempt */
 export type Attempt = {
-  /** Which job of the run */
+  /** Index of the job in the run, from 0 */
   job: number;
-  /** Counts from 1 within the job */
+  /** Attempt number within the job, from 1 */
   try: number;
   provider: string;
-  /** The provider's own name for the model */
+  /** Name of the model at the provider */
   upstream: string | null;
   /** unknown: the request was sent and its outcome is not known */
   state: "intent" | "submitted" | "succeeded" | "failed" | "unknown" | "abandoned" | (string & {});
-  /** What was sent, without secrets and pictures */
+  /** Request to the provider, without secrets and images */
   request: Record<string, unknown> | null;
   error: Fault | null;
-  /** When it was begun */
+  /** Time of the start */
   created_at: string;
-  /** When it ended */
+  /** Time of the end */
   finished_at: string | null;
 };
 
 /** API response: AuditEntry */
 export type AuditEntry = {
-  /** Counts up from 1 without gaps */
+  /** Number of the entry, from 1 without gaps */
   entry: number;
   at: string;
-  /** Who did it */
+  /** User who performed the action */
   user_id: string;
   /** Key used; null if no API key was used */
   key_id: string | null;
-  /** Such as `keys.revoke` */
+  /** Name of the action, such as `keys.revoke` */
   action: string;
-  /** What it was done to */
+  /** ID of the changed resource */
   subject: string;
   details: Record<string, unknown>;
-  /** SHA-256 over this entry and the digest of the one before it */
+  /** SHA-256 of this entry and of the digest of the previous entry */
   digest: string;
 };
 
 /** API response: AuditPage */
 export type AuditPage = {
   data: AuditEntry[];
-  /** Pass it as `cursor` to get the next page; null on the last page */
+  /** Pass it as `cursor` to get the next page. null on the last page */
   next_cursor: string | null;
 };
 
 /** API response: BackgroundRemoved */
 export type BackgroundRemoved = {
-  /** The image without its background; null while the run is open */
+  /** URL of the image without background. null while the run is open */
   url: string | null;
   runId: string;
-  /** The run that was given as the source */
+  /** Source run, if the source was a run */
   parentRunId?: string;
 };
 
@@ -108,36 +108,36 @@ export type BackgroundRemoved = {
 export type Balance = {
   tenant_id: string;
   currency: "USD";
-  /** Available balance, without amounts reserved for open runs */
+  /** Available balance in US dollars, without reserves of open runs */
   balance: number;
-  /** Whether runs are refused when the balance does not cover them */
+  /** Whether Gesso refuses runs that the balance does not cover */
   prepaid: boolean;
 };
 
 /** API response: CharacterGeneration */
 export type CharacterGeneration = {
-  /** False when the run failed or the request was refused */
+  /** false if the run failed or the request was refused */
   success: boolean;
-  /** A sentence for people */
+  /** Message for people. It can change */
   message: string;
-  /** The run; absent when the request was refused */
+  /** The run. Absent if the request was refused */
   data?: {
       run_id: string;
       status?: "queued" | "processing" | "completed" | "failed" | "canceled" | (string & {});
       live_status?: string;
       /** 0 to 1 */
       progress?: number;
-      /** The image; null until the run has completed */
+      /** URL of the image. null until the run completes */
       image_url?: string | null;
-      /** When it was accepted */
+      /** Time when Gesso accepted the run */
       created_at?: string;
-      /** When it last changed */
+      /** Time of the last change */
       updated_at?: string;
       run_type?: "character-generation";
       /** Parameters that were adjusted or ignored */
       warnings?: string[];
     };
-  /** Why it failed, a word for programs */
+  /** Error code, if the run failed or the request was refused */
   code?: string;
   details?: Record<string, unknown>;
 };
@@ -146,17 +146,17 @@ export type CharacterGeneration = {
 export type Description = {
   run_id: string;
   status: "queued" | "processing" | "completed" | "failed" | "canceled" | (string & {});
-  /** What the image shows; absent until the run has completed */
+  /** Description of the image. Absent until the run completes */
   description?: string;
-  /** What is in it, in single words */
+  /** Keywords of the image */
   tags?: string[];
-  /** A prompt that would make something like it */
+  /** Prompt for a similar image */
   prompt?: string;
-  /** Of the image, in pixels */
+  /** Size of the image in pixels */
   width?: number;
-  /** Of the image, in pixels */
+  /** Size of the image in pixels */
   height?: number;
-  /** Why the run failed */
+  /** Error of a failed run */
   error?: Fault;
 };
 
@@ -164,27 +164,27 @@ export type Description = {
 export type Enhancement = {
   run_id: string;
   status: "queued" | "processing" | "completed" | "failed" | "canceled" | (string & {});
-  /** As it was sent */
+  /** Prompt that you sent */
   prompt: string;
-  /** The better prompt; absent until the run has completed */
+  /** Enhanced prompt. Absent until the run completes */
   enhanced_prompt?: string;
-  /** The model that it is for */
+  /** Model that the prompt is enhanced for */
   model_type: string;
-  /** What was added, and of which kind */
+  /** Additions to the prompt */
   changes?: Array<{
-      /** Style, light, composition */
+      /** Kind of the change, such as style, light or composition */
       kind: string;
       added: string;
     }>;
-  /** Why the run failed */
+  /** Error of a failed run */
   error?: Fault;
 };
 
 /** API response: Error */
 export type Fault = {
-  /** A sentence for people */
+  /** Message for people. It can change */
   message: string;
-  /** A word for programs, from the list of errors */
+  /** Error code for programs. It never changes */
   code?: string;
   details?: Record<string, unknown>;
 };
@@ -192,19 +192,19 @@ export type Fault = {
 /** API response: Estimate */
 export type Estimate = {
   currency: "USD";
-  /** The price; null where it is not known */
+  /** Estimated cost in US dollars. null if a price is unknown */
   amount: number | null;
-  /** Whether every price that it rests on is known */
+  /** Whether all prices are known */
   known: boolean;
   /** Breakdown of the amount, one item per job */
   basis: Array<{
-      /** The work, the model that does it, and what is counted */
+      /** Task, model and unit of the item */
       what: string;
-      /** How many are counted: images, megapixels, seconds of video or calls */
+      /** Number of units: images, megapixels, seconds of video or calls */
       quantity: number;
-      /** The price of one; null where it is not known */
+      /** Price per unit in US dollars. null if unknown */
       unit_price: number | null;
-      /** Which list the price is from; null without a price */
+      /** Price list of the unit price. null without a price */
       price_version: string | null;
     }>;
 };
@@ -213,39 +213,39 @@ export type Estimate = {
 export type Event = {
   /** Event ID. The same in event streams and in the `webhook-id` header */
   event_id: string;
-  /** What has happened, such as run.completed */
+  /** Event type, such as run.completed */
   type: string;
-  /** When it happened */
+  /** Time of the event */
   timestamp: string;
-  /** The run in short, for events of runs */
+  /** Summary of the run, for events of runs */
   data: {
-      /** The run's id */
+      /** ID of the run */
       run_id?: string;
       status?: "queued" | "processing" | "completed" | "failed" | "canceled" | (string & {});
       live_status?: "pending" | "processing" | "completed" | "failed" | "canceled" | (string & {}) | null;
-      /** The kind of run */
+      /** Kind of the run, set by the operation */
       run_type?: string;
-      /** The run that this one was made from */
+      /** Run that this run was derived from */
       parent_run_id?: string | null;
       /** 0 to 1 */
       progress?: number;
-      /** The image; null until the run has completed */
+      /** URL of the image. null until the run completes */
       image_url?: string | null;
-      /** The video, for runs that make one */
+      /** URL of the video, for runs that create one */
       video_url?: string | null;
-      /** Every file the run made */
+      /** All files of the run */
       outputs?: Output[];
       /** Parameters that were adjusted or ignored */
       warnings?: string[];
-      /** The caller's own notes, as given */
+      /** Your own key-value data, as sent */
       metadata?: Record<string, unknown>;
-      /** When it was accepted */
+      /** Time when Gesso accepted the run */
       created_at?: string;
-      /** When it last changed */
+      /** Time of the last change */
       updated_at?: string;
-      /** Until when its files are kept */
+      /** Time when Gesso removes the files. null: never, or the run is open */
       expires_at?: string | null;
-      /** Why the run failed; null otherwise */
+      /** Error of a failed or canceled run. null otherwise */
       error?: Fault | null;
     };
 };
@@ -255,39 +255,39 @@ export type EventPage = {
   data: Array<{
       /** Event ID. The same in event streams and in the `webhook-id` header */
       event_id: string;
-      /** What has happened, such as run.completed */
+      /** Event type, such as run.completed */
       type: string;
-      /** When it happened */
+      /** Time of the event */
       timestamp: string;
-      /** The run in short, for events of runs */
+      /** Summary of the run, for events of runs */
       data: {
-          /** The run's id */
+          /** ID of the run */
           run_id?: string;
           status?: "queued" | "processing" | "completed" | "failed" | "canceled" | (string & {});
           live_status?: "pending" | "processing" | "completed" | "failed" | "canceled" | (string & {}) | null;
-          /** The kind of run */
+          /** Kind of the run, set by the operation */
           run_type?: string;
-          /** The run that this one was made from */
+          /** Run that this run was derived from */
           parent_run_id?: string | null;
           /** 0 to 1 */
           progress?: number;
-          /** The image; null until the run has completed */
+          /** URL of the image. null until the run completes */
           image_url?: string | null;
-          /** The video, for runs that make one */
+          /** URL of the video, for runs that create one */
           video_url?: string | null;
-          /** Every file the run made */
+          /** All files of the run */
           outputs?: Output[];
           /** Parameters that were adjusted or ignored */
           warnings?: string[];
-          /** The caller's own notes, as given */
+          /** Your own key-value data, as sent */
           metadata?: Record<string, unknown>;
-          /** When it was accepted */
+          /** Time when Gesso accepted the run */
           created_at?: string;
-          /** When it last changed */
+          /** Time of the last change */
           updated_at?: string;
-          /** Until when its files are kept */
+          /** Time when Gesso removes the files. null: never, or the run is open */
           expires_at?: string | null;
-          /** Why the run failed; null otherwise */
+          /** Error of a failed or canceled run. null otherwise */
           error?: Fault | null;
         };
       /** Position in the event log. Later events have greater IDs */
@@ -299,12 +299,12 @@ export type EventPage = {
 
 /** API response: Extraction */
 export type Extraction = Run & {
-  /** What was found; empty until the run has completed */
+  /** Objects found. Empty until the run completes */
   objects: Array<{
       name: string;
-      /** How sure the model is, 0 to 1 */
+      /** Confidence of the model, 0 to 1 */
       score: number | null;
-      /** Where it lies in the source */
+      /** Bounding box in the source image, in pixels */
       box: {
           x: number;
           y: number;
@@ -312,9 +312,9 @@ export type Extraction = Run & {
           height: number;
         } | null;
       asset_id: string;
-      /** The object cut out, or its mask in mode mask */
+      /** URL of the extracted object, or of its mask with mode mask */
       image_url: string;
-      /** Where it lies, in white */
+      /** URL of the mask. White marks the object */
       mask_url: string | null;
     }>;
 };
@@ -329,10 +329,10 @@ export type Generation = Run & {
 
 /** API response: Key */
 export type Key = {
-  /** The key's id */
+  /** ID of the key */
   id: string;
   name: string;
-  /** Four characters of the key, to tell it from others */
+  /** Four characters of the key, to identify it */
   hint: string;
   /** Owner of the key. The key acts with this user's role */
   user_id: string;
@@ -340,38 +340,38 @@ export type Key = {
   limits: AccessLimits;
   created_at: string;
   expires_at: string | null;
-  /** To the minute */
+  /** Last use, to the minute. null: never used */
   last_used_at: string | null;
   revoked_at: string | null;
-  /** The key that took its place when it was rotated */
+  /** ID of the key that replaced it at rotation. null: not rotated */
   replaced_by: string | null;
 };
 
 /** API response: KeyPage */
 export type KeyPage = {
   data: Key[];
-  /** Pass it as `cursor` to get the next page; null on the last page */
+  /** Pass it as `cursor` to get the next page. null on the last page */
   next_cursor: string | null;
 };
 
 /** API response: Layer */
 export type Layer = {
-  /** The layer's id; the same at each read */
+  /** ID of the layer. Stable between reads */
   id: string;
-  /** The run that the picture belongs to */
+  /** Run that produced the image */
   run_id: string;
-  /** What the layer is to the run */
+  /** Role of the layer */
   kind: "source" | "background" | "object" | "mask" | "result" | (string & {});
   name: string;
-  /** The picture; null where the layer is a video */
+  /** URL of the image. null for a video */
   image_url: string | null;
-  /** Pixels from the left edge */
+  /** Distance from the left edge in pixels */
   x: number;
-  /** Pixels from the upper edge */
+  /** Distance from the top edge in pixels */
   y: number;
   width: number;
   height: number;
-  /** 0 is the lowest */
+  /** Stacking order. 0 is the bottom layer */
   z_index: number;
   /** 0 to 1 */
   opacity: number;
@@ -398,26 +398,26 @@ export type Member = {
 /** API response: MemberPage */
 export type MemberPage = {
   data: Member[];
-  /** Pass it as `cursor` to get the next page; null on the last page */
+  /** Pass it as `cursor` to get the next page. null on the last page */
   next_cursor: string | null;
 };
 
 /** API response: Model */
 export type Model = {
-  /** Give it as `model_id` to generate */
+  /** ID of the model. Send it as `model_id` to images.generate */
   model_id: string;
   name: string;
-  /** The model type that it is made for */
+  /** Model type that the custom model belongs to */
   model_type: string;
-  /** Its name where it runs: the LoRA's file, without `.safetensors` */
+  /** Name of the model at the provider: the LoRA file without `.safetensors` */
   deployment_id: string;
   /** Trigger word. Added to prompts that do not contain it */
   trigger_word: string | null;
   description: string | null;
   preview_image_url: string | null;
-  /** Its owner, the owner's tenant, or everybody may use it */
+  /** Who can use the model: its owner (private), the owner's tenant (tenant) or all tenants (public) */
   visibility: "private" | "tenant" | "public" | (string & {});
-  /** The user who registered it */
+  /** User who registered the model */
   owner: string;
   /** Disabled models cannot be used in runs */
   status: "active" | "disabled" | (string & {});
@@ -429,9 +429,9 @@ export type Model = {
 export type ModelGrant = {
   grant_id: string;
   model_id: string;
-  /** The tenant that it is given to */
+  /** Tenant that can use the model */
   tenant_id: string;
-  /** The one user that it is given to; null for the whole tenant */
+  /** User who can use the model. null: the whole tenant */
   user_id: string | null;
   created_at: string;
 };
@@ -439,23 +439,23 @@ export type ModelGrant = {
 /** API response: ModelGrantPage */
 export type ModelGrantPage = {
   data: ModelGrant[];
-  /** Pass it as `cursor` to get the next page; null on the last page */
+  /** Pass it as `cursor` to get the next page. null on the last page */
   next_cursor: string | null;
 };
 
 /** API response: ModelPage */
 export type ModelPage = {
   data: Model[];
-  /** Pass it as `cursor` to get the next page; null on the last page */
+  /** Pass it as `cursor` to get the next page. null on the last page */
   next_cursor: string | null;
 };
 
 /** API response: NewKey */
 export type NewKey = {
-  /** The key's id */
+  /** ID of the key */
   id: string;
   name: string;
-  /** Four characters of the key, to tell it from others */
+  /** Four characters of the key, to identify it */
   hint: string;
   /** Owner of the key. The key acts with this user's role */
   user_id: string;
@@ -463,10 +463,10 @@ export type NewKey = {
   limits: AccessLimits;
   created_at: string;
   expires_at: string | null;
-  /** To the minute */
+  /** Last use, to the minute. null: never used */
   last_used_at: string | null;
   revoked_at: string | null;
-  /** The key that took its place when it was rotated */
+  /** ID of the key that replaced it at rotation. null: not rotated */
   replaced_by: string | null;
   /** The API key. Returned only once; null when the request is an idempotent replay */
   key: string | null;
@@ -474,15 +474,15 @@ export type NewKey = {
 
 /** API response: NewTenant */
 export type NewTenant = {
-  /** The tenant's id */
+  /** ID of the tenant */
   id: string;
   name: string;
-  /** Its share of what there is, beside the shares of others */
+  /** Scheduling weight of the tenant under load */
   weight: number;
   limits: AccessLimits;
-  /** Days that files are kept; 0 for ever, null as the installation is set */
+  /** Days to keep a run's files after it ends. 0: forever. null: the installation's default */
   retention_days: number | null;
-  /** Whether all its credentials are refused */
+  /** Whether Gesso refuses all credentials of the tenant */
   suspended: boolean;
   created_at: string;
   updated_at: string;
@@ -491,19 +491,19 @@ export type NewTenant = {
 
 /** API response: NewWebhook */
 export type NewWebhook = {
-  /** The webhook's id */
+  /** ID of the webhook */
   id: string;
   url: string;
-  /** What it is told of */
+  /** Subscribed event types */
   events: Array<"run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "api_key.revoked" | (string & {})>;
   description: string | null;
   enabled: boolean;
   /** asked: you disabled it; gone: it returned 410; failing: every delivery failed for 5 days; not_allowed: its URL is not allowed */
   disabled_reason: "asked" | "gone" | "failing" | "not_allowed" | (string & {}) | null;
   disabled_at: string | null;
-  /** Since when nothing has arrived; null while the last message did */
+  /** Time of the first failure since the last successful delivery. null if the last delivery succeeded */
   failing_since: string | null;
-  /** The public keys that its messages can be checked with instead of the secret */
+  /** URL of the public keys, for verification without the secret */
   public_keys_url: string;
   created_at: string;
   updated_at: string;
@@ -513,12 +513,12 @@ export type NewWebhook = {
 
 /** API response: NewWebhookListener */
 export type NewWebhookListener = {
-  /** The listener's id; its deliveries have it as `webhook_id` */
+  /** ID of the listener. Its deliveries have it as `webhook_id` */
   id: string;
   name: string;
-  /** How it is called in the log of deliveries */
+  /** Name of the listener as it appears in `url` of its deliveries */
   url: string;
-  /** The secret, shown this once; null where you gave it */
+  /** The secret. Returned only once; null if you provided it */
   secret: string | null;
   /** Current end of the event log. Start the event stream after it to miss nothing */
   after: string;
@@ -528,119 +528,119 @@ export type NewWebhookListener = {
 /** API response: Output */
 export type Output = {
   asset_id: string;
-  /** Stable URL of the file. No authentication needed */
+  /** Stable, signed URL of the file. Needs no authentication */
   url: string;
   media_type: string;
   width: number;
   height: number;
   size_bytes: number;
   sha256: string;
-  /** What the file is to the run: result, source, mask */
+  /** Role of the file: result, source or mask */
   role: string;
-  /** What was found, where something was looked for */
+  /** Name of the object, for operations that find objects */
   name?: string;
-  /** How sure the model is of it, 0 to 1 */
+  /** Confidence of the model, 0 to 1 */
   score?: number;
-  /** Where it lies */
+  /** Bounding box in pixels */
   box?: {
       x: number;
       y: number;
       width: number;
       height: number;
     };
-  /** Seconds, of a video */
+  /** Duration of a video in seconds */
   duration?: number;
-  /** Frames per second, of a video */
+  /** Frames per second of a video */
   fps?: number;
 };
 
 /** API response: Prompt */
 export type Prompt = {
-  /** The prompt's id */
+  /** ID of the prompt */
   id: string;
   name: string;
   text: string;
-  /** The model that it is written for */
+  /** Model that the prompt is written for */
   model_type: string | null;
   tags: string[];
-  /** Rises by one with every change */
+  /** Version number. Increases by 1 with every change */
   version: number;
-  /** When the prompt was made */
+  /** Time of creation */
   created_at: string;
-  /** When this version was made */
+  /** Time of the last change */
   updated_at: string;
 };
 
 /** API response: PromptPage */
 export type PromptPage = {
   data: Prompt[];
-  /** Pass it as `cursor` to get the next page; null on the last page */
+  /** Pass it as `cursor` to get the next page. null on the last page */
   next_cursor: string | null;
 };
 
 /** API response: ReferenceGeneration */
 export type ReferenceGeneration = {
-  /** False when the run failed or the request was refused */
+  /** false if the run failed or the request was refused */
   success: boolean;
-  /** A sentence for people */
+  /** Message for people. It can change */
   message: string;
-  /** The run; absent when the request was refused */
+  /** The run. Absent if the request was refused */
   data?: {
       run_id: string;
       status?: "queued" | "processing" | "completed" | "failed" | "canceled" | (string & {});
       live_status?: string;
       /** 0 to 1 */
       progress?: number;
-      /** The image; null until the run has completed */
+      /** URL of the image. null until the run completes */
       image_url?: string | null;
-      /** When it was accepted */
+      /** Time when Gesso accepted the run */
       created_at?: string;
-      /** When it last changed */
+      /** Time of the last change */
       updated_at?: string;
       run_type?: "reference-generation";
       /** Parameters that were adjusted or ignored */
       warnings?: string[];
     };
-  /** Why it failed, a word for programs */
+  /** Error code, if the run failed or the request was refused */
   code?: string;
   details?: Record<string, unknown>;
 };
 
 /** API response: Run */
 export type Run = {
-  /** The run's id */
+  /** ID of the run */
   run_id: string;
-  /** Who started it */
+  /** User who created the run */
   user_id: string;
-  /** When it was accepted */
+  /** Time when Gesso accepted the run */
   created_at: string;
-  /** When it last changed */
+  /** Time of the last change */
   updated_at: string;
-  /** The image; null until the run has completed */
+  /** URL of the image. null until the run completes */
   image_url: string | null;
-  /** All images of the run */
+  /** URLs of all images */
   image_urls: string[];
-  /** The video, for runs that make one */
+  /** URL of the video, for runs that create one */
   video_url: string | null;
-  /** Every file the run made */
+  /** All files of the run */
   outputs: Output[];
   /** Result that is not a file, such as a description */
   result: Record<string, unknown> | null;
-  /** What was asked, with defaults filled in and secrets left out */
+  /** Input of the run, with defaults and without secrets */
   inputs: Record<string, unknown>;
   live_status: "pending" | "processing" | "completed" | "failed" | "canceled" | (string & {}) | null;
   status: "queued" | "processing" | "completed" | "failed" | "canceled" | (string & {});
   /** 0 to 1 */
   progress: number;
-  /** What is being done, for display only */
+  /** Current activity, for display only */
   phase: string | null;
   /** Position in the tenant's queue. Only returned when reading a single run that has not started */
   queue_position: number | null;
-  /** When its turn is expected, where it is known */
+  /** Expected start, if it can be estimated */
   estimated_start_at?: string;
-  /** The kind of run */
+  /** Kind of the run, set by the operation */
   run_type: string;
-  /** The run that this one was made from */
+  /** Run that this run was derived from */
   parent_run_id: string | null;
   model: string | null;
   provider: string | null;
@@ -650,15 +650,15 @@ export type Run = {
     } | null;
   /** Parameters that were adjusted or ignored */
   warnings: string[];
-  /** The caller's own notes, as given */
+  /** Your own key-value data, as sent */
   metadata: Record<string, unknown>;
-  /** Why the run failed; null otherwise */
+  /** Error of a failed or canceled run. null otherwise */
   error: Fault | null;
-  /** When work began */
+  /** Time of the start */
   started_at: string | null;
-  /** When it ended */
+  /** Time of the end */
   finished_at: string | null;
-  /** Until when its files are kept */
+  /** Time when Gesso removes the files. null: never, or the run is open */
   expires_at: string | null;
   /** Provider attempts in order. Only returned when reading a single run */
   attempts?: Attempt[];
@@ -666,32 +666,32 @@ export type Run = {
 
 /** API response: RunEdge */
 export type RunEdge = {
-  /** The run that was made */
+  /** Run that was derived */
   from: string;
-  /** The run that it was made from */
+  /** Run that it was derived from */
   to: string;
-  /** Whether `to` is the parent, or another run whose picture was used */
+  /** parent: `to` is the parent run; reference: `to` is another run whose image was used */
   kind: "parent" | "reference" | (string & {});
-  /** What the picture of `to` was used as; link: it was not used */
+  /** How the image of `to` was used: source or mask. link: the image was not used */
   role: "source" | "mask" | "link" | (string & {});
 };
 
 /** API response: RunNode */
 export type RunNode = {
-  /** The run's id */
+  /** ID of the run */
   run_id: string;
-  /** The kind of run */
+  /** Kind of the run, set by the operation */
   run_type: string;
   status: "queued" | "processing" | "completed" | "failed" | "canceled" | (string & {});
   live_status: "pending" | "processing" | "completed" | "failed" | "canceled" | (string & {}) | null;
-  /** The image; null until the run has completed */
+  /** URL of the image. null until the run completes */
   image_url: string | null;
-  /** The video, for runs that make one */
+  /** URL of the video, for runs that create one */
   video_url: string | null;
-  /** The run that this one was made from */
+  /** Run that this run was derived from */
   parent_run_id: string | null;
   model: string | null;
-  /** When it was accepted */
+  /** Time when Gesso accepted the run */
   created_at: string;
   /** True for a deleted run. It is listed because other runs were derived from it */
   deleted: boolean;
@@ -700,31 +700,31 @@ export type RunNode = {
 /** API response: RunPage */
 export type RunPage = {
   data: Run[];
-  /** Pass it as `cursor` to get the next page; null on the last page */
+  /** Pass it as `cursor` to get the next page. null on the last page */
   next_cursor: string | null;
 };
 
 /** API response: RunTree */
 export type RunTree = {
-  /** The run that the tree began with */
+  /** First run of the tree */
   root_run_id: string;
-  /** Every run of the tree, oldest first, then the runs of other trees that it refers to */
+  /** Runs of the tree, oldest first, then the referenced runs of other trees */
   nodes: RunNode[];
-  /** Both ends of every edge are among the nodes */
+  /** Links between the runs. Both ends of every edge are in `nodes` */
   edges: RunEdge[];
 };
 
 /** API response: Tenant */
 export type Tenant = {
-  /** The tenant's id */
+  /** ID of the tenant */
   id: string;
   name: string;
-  /** Its share of what there is, beside the shares of others */
+  /** Scheduling weight of the tenant under load */
   weight: number;
   limits: AccessLimits;
-  /** Days that files are kept; 0 for ever, null as the installation is set */
+  /** Days to keep a run's files after it ends. 0: forever. null: the installation's default */
   retention_days: number | null;
-  /** Whether all its credentials are refused */
+  /** Whether Gesso refuses all credentials of the tenant */
   suspended: boolean;
   created_at: string;
   updated_at: string;
@@ -733,18 +733,18 @@ export type Tenant = {
 /** API response: TenantPage */
 export type TenantPage = {
   data: Tenant[];
-  /** Pass it as `cursor` to get the next page; null on the last page */
+  /** Pass it as `cursor` to get the next page. null on the last page */
   next_cursor: string | null;
 };
 
 /** API response: Token */
 export type Token = {
-  /** Send it as `Authorization: Bearer` */
+  /** Access token. Send it as `Authorization: Bearer <token>` */
   access_token: string;
   token_type: "Bearer";
-  /** Seconds that it works */
+  /** Seconds until the token expires */
   expires_in: number;
-  /** What it may do, separated by spaces */
+  /** Scopes of the token, separated by spaces */
   scope: string;
 };
 
@@ -756,9 +756,9 @@ export type Upload = {
       id: string;
       image_url: string;
       run_id: string;
-      /** When it was stored */
+      /** Time of the upload */
       created_at: string;
-      /** The run it is linked to */
+      /** Run that the upload is linked to */
       parent_id?: string;
     };
 };
@@ -766,63 +766,63 @@ export type Upload = {
 /** API response: UsageReport */
 export type UsageReport = {
   currency: "USD";
-  /** First day, in UTC */
+  /** First day in UTC */
   from: string;
-  /** Last day, in UTC */
+  /** Last day in UTC */
   to: string;
   data: Array<{
-      /** The day on which the runs were accepted, in UTC */
+      /** Day of acceptance in UTC */
       day?: string;
-      /** The key that they were asked for with; null without one */
+      /** Key that created the runs. null without a key */
       key_id?: string | null;
       model?: string | null;
       operation?: string;
-      /** Runs that were accepted; uploads are not counted */
+      /** Accepted runs, without uploads */
       runs: number;
       completed: number;
       failed: number;
       canceled: number;
-      /** What the completed ones cost */
+      /** Cost of the completed runs in US dollars */
       amount: number;
-      /** Completed runs whose price is not known: they are not in the amount */
+      /** Completed runs with an unknown price. `amount` does not include them */
       unpriced: number;
     }>;
   total: {
-      /** Runs that were accepted; uploads are not counted */
+      /** Accepted runs, without uploads */
       runs: number;
       completed: number;
       failed: number;
       canceled: number;
-      /** What the completed ones cost */
+      /** Cost of the completed runs in US dollars */
       amount: number;
-      /** Completed runs whose price is not known: they are not in the amount */
+      /** Completed runs with an unknown price. `amount` does not include them */
       unpriced: number;
     };
-  /** The limits that count for this credential, as they stand now; empty where there are none */
+  /** Current limits of this credential. Empty if there are none */
   budgets: Array<{
-      /** Whom the limit is for */
+      /** Owner of the limit */
       of: "tenant" | "key" | "token" | (string & {});
-      /** Remaining prepaid balance; null if the tenant is not prepaid */
+      /** Remaining prepaid balance in US dollars. null if the tenant is not prepaid */
       balance: number | null;
-      /** Today's limit */
+      /** Limit of the current UTC day. null: no limit */
       day: {
-          /** US dollars */
+          /** Limit in US dollars */
           limit: number;
-          /** What runs have cost, and what open ones hold */
+          /** Cost of ended runs plus reserves of open runs, in US dollars */
           used: number;
         } | null;
-      /** This month's limit */
+      /** Limit of the current UTC month. null: no limit */
       month: {
-          /** US dollars */
+          /** Limit in US dollars */
           limit: number;
-          /** What runs have cost, and what open ones hold */
+          /** Cost of ended runs plus reserves of open runs, in US dollars */
           used: number;
         } | null;
-      /** The limit of an access token, for as long as it lives */
+      /** Limit of an access token over its lifetime. null: no limit */
       total: {
-          /** US dollars */
+          /** Limit in US dollars */
           limit: number;
-          /** What runs have cost, and what open ones hold */
+          /** Cost of ended runs plus reserves of open runs, in US dollars */
           used: number;
         } | null;
     }>;
@@ -830,25 +830,25 @@ export type UsageReport = {
 
 /** API response: Video */
 export type Video = Run & {
-  /** What was asked, the same as inputs */
+  /** Input of the run, same as inputs */
   input: Record<string, unknown>;
 };
 
 /** API response: Webhook */
 export type Webhook = {
-  /** The webhook's id */
+  /** ID of the webhook */
   id: string;
   url: string;
-  /** What it is told of */
+  /** Subscribed event types */
   events: Array<"run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "api_key.revoked" | (string & {})>;
   description: string | null;
   enabled: boolean;
   /** asked: you disabled it; gone: it returned 410; failing: every delivery failed for 5 days; not_allowed: its URL is not allowed */
   disabled_reason: "asked" | "gone" | "failing" | "not_allowed" | (string & {}) | null;
   disabled_at: string | null;
-  /** Since when nothing has arrived; null while the last message did */
+  /** Time of the first failure since the last successful delivery. null if the last delivery succeeded */
   failing_since: string | null;
-  /** The public keys that its messages can be checked with instead of the secret */
+  /** URL of the public keys, for verification without the secret */
   public_keys_url: string;
   created_at: string;
   updated_at: string;
@@ -856,45 +856,45 @@ export type Webhook = {
 
 /** API response: WebhookAttempt */
 export type WebhookAttempt = {
-  /** Counts from 1; receivers get it as `x-webhook-attempt` */
+  /** Attempt number from 1, sent as `x-webhook-attempt` */
   attempt: number;
   started_at: string;
   duration_ms: number;
   /** HTTP status of the response; null if there was none */
   status: number | null;
-  /** What went wrong before it could answer, such as timeout, connection, tls, name */
+  /** Reason why there was no response, such as timeout, connection, tls or name */
   error: string | null;
-  /** The first 1,024 bytes of its answer, as text */
+  /** First 1,024 bytes of the response body, as text */
   response: string | null;
 };
 
 /** API response: WebhookCall */
 export type WebhookCall = {
-  /** What receivers get as `webhook-id` */
+  /** Event ID, sent as `webhook-id` */
   event_id: string;
-  /** The type that they see */
+  /** Type of the event */
   type: string;
   created_at: string;
 };
 
 /** API response: WebhookDelivery */
 export type WebhookDelivery = {
-  /** The delivery's id */
+  /** ID of the delivery */
   id: string;
-  /** What receivers get as `webhook-id`, at every attempt the same */
+  /** Event ID, sent as `webhook-id`. The same at every attempt */
   event_id: string;
-  /** The type of the event */
+  /** Type of the event */
   type: string;
-  /** Null where a run named the address */
+  /** ID of the webhook. null if the URL is the `webhook_url` of a run */
   webhook_id: string | null;
-  /** The run that it tells of */
+  /** Run of the event. null if the event is not about a run */
   run_id: string | null;
   url: string;
   /** exhausted: all attempts failed; disabled: the endpoint is disabled; dropped: its run or webhook was deleted first */
   status: "pending" | "delivered" | "exhausted" | "disabled" | "dropped" | (string & {});
-  /** How often it was tried */
+  /** Number of attempts */
   attempts: number;
-  /** When it is tried again */
+  /** Time of the next attempt. null if there is none */
   next_attempt_at: string | null;
   created_at: string;
   finished_at: string | null;
@@ -902,60 +902,60 @@ export type WebhookDelivery = {
 
 /** API response: WebhookDeliveryDetails */
 export type WebhookDeliveryDetails = {
-  /** The delivery's id */
+  /** ID of the delivery */
   id: string;
-  /** What receivers get as `webhook-id`, at every attempt the same */
+  /** Event ID, sent as `webhook-id`. The same at every attempt */
   event_id: string;
-  /** The type of the event */
+  /** Type of the event */
   type: string;
-  /** Null where a run named the address */
+  /** ID of the webhook. null if the URL is the `webhook_url` of a run */
   webhook_id: string | null;
-  /** The run that it tells of */
+  /** Run of the event. null if the event is not about a run */
   run_id: string | null;
   url: string;
   /** exhausted: all attempts failed; disabled: the endpoint is disabled; dropped: its run or webhook was deleted first */
   status: "pending" | "delivered" | "exhausted" | "disabled" | "dropped" | (string & {});
-  /** How often it was tried */
+  /** Number of attempts */
   attempts: number;
-  /** When it is tried again */
+  /** Time of the next attempt. null if there is none */
   next_attempt_at: string | null;
   created_at: string;
   finished_at: string | null;
-  /** Exactly what is sent, at every attempt; null once the run was deleted */
+  /** Body of the message, the same at every attempt. null after the run was deleted */
   body: string | null;
-  /** Every attempt, in order */
+  /** All attempts, in order */
   log: WebhookAttempt[];
 };
 
 /** API response: WebhookDeliveryPage */
 export type WebhookDeliveryPage = {
   data: WebhookDelivery[];
-  /** Pass it as `cursor` to get the next page; null on the last page */
+  /** Pass it as `cursor` to get the next page. null on the last page */
   next_cursor: string | null;
 };
 
 /** API response: WebhookMessage */
 export type WebhookMessage = {
-  /** How it is called in the log of deliveries, once it was reported */
+  /** ID of the delivery, once you report it */
   delivery_id: string;
-  /** What receivers get as `webhook-id` */
+  /** Event ID, sent as `webhook-id` */
   event_id: string;
-  /** The type of the event */
+  /** Type of the event */
   type: string;
-  /** The run that it tells of */
+  /** Run of the event. null if the event is not about a run */
   run_id: string | null;
   /** Attempt number, from 1. Send it back in the report */
   attempt: number;
-  /** Exactly what is to be sent */
+  /** Body to send, byte for byte */
   body: string;
-  /** What is to be sent with it; the signature is good for five minutes */
+  /** Headers to send. The signature is valid for 5 minutes */
   headers: Record<string, unknown>;
 };
 
 /** API response: WebhookPage */
 export type WebhookPage = {
   data: Webhook[];
-  /** Pass it as `cursor` to get the next page; null on the last page */
+  /** Pass it as `cursor` to get the next page. null on the last page */
   next_cursor: string | null;
 };
 
@@ -973,6 +973,6 @@ export type WebhookReplay = {
 export type WebhookSecret = {
   /** The secret. Returned only once; null if you provided it or the request is an idempotent replay */
   secret: string | null;
-  /** Until when messages are signed with the old one too */
+  /** Time until which Gesso also signs with the old secret */
   old_secret_ends_at: string | null;
 };

@@ -7,17 +7,17 @@ import type { AccessLimits, Balance, NewTenant, Tenant, TenantPage } from "./sha
 
 /** What `tenants.create` takes. */
 export type TenantsCreateInput = {
-  /** What the tenant is called */
+  /** Name of the tenant, 1 to 200 characters */
   name: string;
   /** Scheduling weight. A tenant with weight 2 gets twice the share of a tenant with weight 1 under load. 0.01 to 1000. Default 1 */
   weight?: number;
-  /** What all its keys together may use. Default {} */
+  /** Limits of the tenant, for all its keys together. Default {} */
   limits?: AccessLimits;
   /** Days to keep a run's files after it ends. 0: forever. null: the installation's default. Default null */
   retention_days?: number | null;
-  /** Its first owner. Default "owner" */
+  /** User ID of the first owner. Default: owner. Default "owner" */
   owner_id?: string;
-  /** The person's name. Default null */
+  /** Name of the member. Default null */
   owner_name?: string | null;
   /** Email address of the member. Default null */
   owner_email?: string | null;
@@ -25,15 +25,15 @@ export type TenantsCreateInput = {
 
 /** What `tenants.credit` takes. */
 export type TenantsCreditInput = {
-  /** US dollars, to a millionth; below zero takes them out, never more than are there. -1000000 to 1000000 */
+  /** US dollars, with up to 6 decimals. A negative amount deducts, at most the balance. -1000000 to 1000000 */
   amount: number;
-  /** Refuse runs that the balance does not cover; false: the tenant is not bound to its balance any more. Default true */
+  /** true: Gesso refuses runs that the balance does not cover. false: the balance does not limit the tenant. Default: true. Default true */
   prepaid?: boolean;
 };
 
 /** What `tenants.list` takes. */
 export type TenantsListInput = {
-  /** Items per page. Default: 20. 1 to 100. Default 20 */
+  /** Items per page, 1 to 100. Default: 20. 1 to 100. Default 20 */
   limit?: number;
   /** Value of `next_cursor` from the previous page */
   cursor?: string;
@@ -41,22 +41,22 @@ export type TenantsListInput = {
 
 /** What `tenants.update` takes. */
 export type TenantsUpdateInput = {
-  /** What the tenant is called */
+  /** Name of the tenant, 1 to 200 characters */
   name?: string;
   /** Scheduling weight. A tenant with weight 2 gets twice the share of a tenant with weight 1 under load. 0.01 to 1000 */
   weight?: number;
-  /** All limits of the tenant: those that are left out are taken away */
+  /** All limits of the tenant. Limits that you omit are removed */
   limits?: AccessLimits;
   /** Days to keep a run's files after it ends. 0: forever. null: the installation's default */
   retention_days?: number | null;
-  /** Refuse all its credentials, or let them in again */
+  /** true: Gesso refuses all credentials of the tenant. false: Gesso accepts them again */
   suspended?: boolean;
 };
 
 /** The operations `tenants.*`. */
 export type Tenants = {
   /**
-   * Make a tenant with its first owner and a key for them, shown in this answer only (operator).
+   * Create a tenant with its first owner and a key. Only this response contains the key (operator).
    * @example await client.tenants.create({ name: "Acme", owner_id: "ada", limits: {"spend_per_month":500} })
    */
   create: (input: TenantsCreateInput, options?: CallOptions) => Call<NewTenant>;
@@ -66,18 +66,18 @@ export type Tenants = {
    */
   credit: (tenant_id: string, input: TenantsCreditInput, options?: CallOptions) => Call<Balance>;
   /**
-   * A tenant (operator).
+   * Get a tenant (operator).
    * @example await client.tenants.get("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
    */
   get: (tenant_id: string, options?: CallOptions) => Call<Tenant>;
   /**
-   * All tenants, newest first (operator).
+   * List tenants, newest first (operator).
    * @example await client.tenants.list()
    */
   list: (input?: TenantsListInput, options?: CallOptions) => ListCall<TenantPage>;
   /**
-   * Change a tenant's name, share, limits and how long its files are kept, or suspend it (operator).
-   * - Give at least one of name, weight, limits, retention_days, suspended.
+   * Change the name, weight, limits or retention of a tenant, or suspend it (operator).
+   * - Send at least one of name, weight, limits, retention_days, suspended.
    * @example await client.tenants.update("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { weight: 2 })
    */
   update: (tenant_id: string, input?: TenantsUpdateInput, options?: CallOptions) => Call<Tenant>;

@@ -7,20 +7,20 @@ import type { Token } from "./shapes.ts";
 
 /** What `tokens.create` takes. */
 export type TokensCreateInput = {
-  /** Seconds that it works, at most a day; never longer than the key that asks. 1 to 86400. Default 900 */
+  /** Lifetime in seconds, 1 to 86400, at most until your key expires. Default: 900. 1 to 86400. Default 900 */
   expires_in?: number;
-  /** What it may do, never more than the key that asks; everything that one may where left out */
+  /** Scopes of the token. They cannot exceed the scopes of your key. Default: all of them */
   scopes?: string[];
-  /** The only origin whose pages may use it */
+  /** Web origin that the token is bound to */
   origin?: string;
-  /** US dollars that may be spent with it in all. 0 to 1000000000 */
+  /** Maximum total cost of the runs of this token, in US dollars. 0 to 1000000000 */
   max_spend?: number;
 };
 
 /** The operations `tokens.*`. */
 export type Tokens = {
   /**
-   * Mint a short-lived access token, for a browser or another place where a key must not be.
+   * Create a short-lived access token, for browsers and other untrusted environments.
    * @example await client.tokens.create({ expires_in: 900, scopes: ["images:write","runs:read"], origin: "https://app.example.com", max_spend: 2 })
    */
   create: (input?: TokensCreateInput, options?: CallOptions) => Call<Token>;

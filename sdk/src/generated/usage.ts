@@ -7,18 +7,18 @@ import type { UsageReport } from "./shapes.ts";
 
 /** What `usage.get` takes. */
 export type UsageGetInput = {
-  /** First day, in UTC; 29 days before the last where nothing is said */
+  /** First day in UTC. Default: 29 days before the last day */
   from?: string;
-  /** Last day, in UTC; today where nothing is said */
+  /** Last day in UTC. Default: today */
   to?: string;
-  /** What makes a row of its own: day, key, model, operation, or several with commas. Default "day" */
+  /** Dimensions of the rows: day, key, model, operation, or several separated by commas. Default: day. Default "day" */
   by?: string;
 };
 
 /** The operations `usage.*`. */
 export type Usage = {
   /**
-   * What your runs cost, by day, key, model and operation; as a table with `Accept: text/csv`.
+   * Get usage and cost by day, key, model and operation. `Accept: text/csv` returns a table.
    * @example await client.usage.get()
    */
   get: (input?: UsageGetInput, options?: CallOptions) => Call<UsageReport>;

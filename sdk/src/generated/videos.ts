@@ -7,33 +7,33 @@ import type { RunFields, Video } from "./shapes.ts";
 
 /** What `generateVideo` takes. */
 export type GenerateVideoInput = RunFields & {
-  /** What happens in the video */
+  /** Text that describes the video, 1 to 8,000 characters */
   prompt?: string;
-  /** What the video must not show */
+  /** Text that describes what the video must not show */
   negative_prompt?: string;
-  /** The image that it begins with */
+  /** First frame of the video */
   image_url?: ImageSource;
-  /** The run whose image it begins with; it becomes the parent */
+  /** Run whose image is the first frame. It becomes the parent */
   source_run_id?: string;
-  /** Shape of the video. Default "16:9" */
+  /** Aspect ratio of the video. Default: 16:9. Default "16:9" */
   aspect_ratio?: string;
-  /** Seconds. 1 to 60. Default 3 */
+  /** Duration in seconds, 1 to 60. Default: 3. 1 to 60. Default 3 */
   duration?: number;
-  /** Seed for reproducible results. The same seed and input give the same image where the model supports it. 0 to 4294967295 */
+  /** Seed for the model's random numbers, 0 to 4294967295. Some models return the same image for the same seed and input; others ignore it. 0 to 4294967295 */
   seed?: number;
-  /** Higher follows the prompt more closely. 0 to 30 */
+  /** Classifier-free guidance, 0 to 30. A higher value follows the prompt more closely. 0 to 30 */
   cfg_scale?: number;
-  /** How much moves. 1 to 255 */
+  /** Amount of motion, 1 to 255. 1 to 255 */
   motion_bucket_id?: number;
-  /** Frames per second. 1 to 60 */
+  /** Frames per second, 1 to 60. 1 to 60 */
   fps?: number;
 };
 
 /** The operations `generateVideo`. */
 export type Videos = {
   /**
-   * Make a video that begins with an image.
-   * - Give exactly one of image_url, source_run_id.
+   * Create a video that starts with an image.
+   * - Send exactly one of image_url, source_run_id.
    * @example await client.generateVideo({ image_url: "https://example.com/beach.png", prompt: "waves roll in", duration: 2 })
    */
   generateVideo: RunOperation<GenerateVideoInput, Video>;

@@ -11,7 +11,7 @@ export type WebhooksCreateInput = {
   url: string;
   /** Event types to send. Default: run.completed, run.failed, run.canceled. Default ["run.completed","run.failed","run.canceled"] */
   events?: Array<"run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "api_key.revoked">;
-  /** What it is for */
+  /** Description of the webhook, at most 500 characters */
   description?: string | null;
   /** Signing secret, 16 to 255 bytes. Generated if omitted */
   secret?: string;
@@ -19,21 +19,21 @@ export type WebhooksCreateInput = {
 
 /** What `webhooks.deliveries.list` takes. */
 export type WebhooksDeliveriesListInput = {
-  /** Items per page. Default: 20. 1 to 100. Default 20 */
+  /** Items per page, 1 to 100. Default: 20. 1 to 100. Default 20 */
   limit?: number;
   /** Value of `next_cursor` from the previous page */
   cursor?: string;
-  /** Only those of this webhook */
+  /** Only deliveries of this webhook */
   webhook_id?: string;
-  /** Only those that tell of this run */
+  /** Only deliveries about this run */
   run_id?: string;
-  /** Only those that stand so */
+  /** Only deliveries with this status */
   status?: "pending" | "delivered" | "exhausted" | "disabled" | "dropped";
 };
 
 /** What `webhooks.list` takes. */
 export type WebhooksListInput = {
-  /** Items per page. Default: 20. 1 to 100. Default 20 */
+  /** Items per page, 1 to 100. Default: 20. 1 to 100. Default 20 */
   limit?: number;
   /** Value of `next_cursor` from the previous page */
   cursor?: string;
@@ -41,7 +41,7 @@ export type WebhooksListInput = {
 
 /** What `webhooks.listeners.create` takes. */
 export type WebhooksListenersCreateInput = {
-  /** What it is called in the log of deliveries, such as the name of its machine */
+  /** Name of the listener in the list of deliveries, such as the host name. At most 64 characters */
   name: string;
   /** Signing secret, 16 to 255 bytes. Generated if omitted */
   secret?: string;
@@ -49,35 +49,35 @@ export type WebhooksListenersCreateInput = {
 
 /** What `webhooks.listeners.message` takes. */
 export type WebhooksListenersMessageInput = {
-  /** The event's `id` in the stream */
+  /** `id` of the event in the stream */
   place: string;
 };
 
 /** What `webhooks.listeners.report` takes. */
 export type WebhooksListenersReportInput = {
-  /** The event's `id` in the stream */
+  /** `id` of the event in the stream */
   place: string;
-  /** The `attempt` of the message. 1 to 1000 */
+  /** `attempt` of the message. 1 to 1000 */
   attempt: number;
-  /** When it was begun */
+  /** Time of the forwarding */
   started_at: string;
-  /** How long it took, in milliseconds. 0 to 3600000 */
+  /** Duration in milliseconds, at most 3,600,000. 0 to 3600000 */
   duration_ms: number;
-  /** What the receiver answered; null where it did not */
+  /** HTTP status of the response. null if there was none */
   status: number | null;
-  /** What went wrong before it could answer, such as timeout or connection. Default null */
+  /** Reason why there was no response, such as timeout or connection. Default null */
   error?: string | null;
-  /** The beginning of its answer, as text. Default null */
+  /** Start of the response body as text, at most 1,024 characters. Default null */
   response?: string | null;
 };
 
 /** What `webhooks.replay` takes. */
 export type WebhooksReplayInput = {
-  /** From when on, by the time of the event */
+  /** Start of the replay, by the time of the event */
   from: string;
-  /** Until when; now where nothing is said */
+  /** End of the replay. Default: now */
   to?: string;
-  /** Leave alone what has arrived. Default true */
+  /** Skip events that were delivered. Default: true. Default true */
   only_failed?: boolean;
 };
 
@@ -85,7 +85,7 @@ export type WebhooksReplayInput = {
 export type WebhooksRotateInput = {
   /** Signing secret, 16 to 255 bytes. Generated if omitted */
   secret?: string;
-  /** Seconds during which messages are signed with both the old and the new secret. Default: 86400. 0 to 604800. Default 86400 */
+  /** Seconds during which Gesso signs messages with both the old and the new secret, 0 to 604800. Default: 86400. 0 to 604800. Default 86400 */
   overlap_seconds?: number;
 };
 
@@ -93,23 +93,23 @@ export type WebhooksRotateInput = {
 export type WebhooksSecretRotateInput = {
   /** Signing secret, 16 to 255 bytes. Generated if omitted */
   secret?: string;
-  /** Seconds during which messages are signed with both the old and the new secret. Default: 86400. 0 to 604800. Default 86400 */
+  /** Seconds during which Gesso signs messages with both the old and the new secret, 0 to 604800. Default: 86400. 0 to 604800. Default 86400 */
   overlap_seconds?: number;
 };
 
 /** What `webhooks.test` takes. */
 export type WebhooksTestInput = {
-  /** What it looks like; an event of a run tells of one that there never was. Default "webhook.test" */
+  /** Event type of the test message. Run events describe a sample run. Default: webhook.test. Default "webhook.test" */
   type?: "webhook.test" | "run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "api_key.revoked";
-  /** What such a run would have as its metadata */
+  /** Metadata of the sample run */
   metadata?: Record<string, unknown>;
 };
 
 /** What `webhooks.trigger` takes. */
 export type WebhooksTriggerInput = {
-  /** What it looks like; an event of a run tells of one that there never was. Default "webhook.test" */
+  /** Event type of the test message. Run events describe a sample run. Default: webhook.test. Default "webhook.test" */
   type?: "webhook.test" | "run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "api_key.revoked";
-  /** What such a run would have as its metadata */
+  /** Metadata of the sample run */
   metadata?: Record<string, unknown>;
 };
 
@@ -117,39 +117,39 @@ export type WebhooksTriggerInput = {
 export type WebhooksUpdateInput = {
   /** Endpoint URL. Must be https and publicly reachable */
   url?: string;
-  /** All that it is told of from now on */
+  /** All subscribed event types. They replace the previous ones */
   events?: Array<"run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "api_key.revoked">;
-  /** What it is for */
+  /** Description of the webhook, at most 500 characters */
   description?: string | null;
-  /** What waits to be sent is given up when it is switched off */
+  /** false disables the webhook and drops its pending deliveries */
   enabled?: boolean;
 };
 
 /** The operations `webhooks.*`. */
 export type Webhooks = {
   /**
-   * Have events sent to an address of yours; the secret is shown in this answer and never again.
+   * Create a webhook that sends events to a URL. Only this response contains the secret.
    * @example await client.webhooks.create({ url: "https://example.com/hooks/gesso", events: ["run.completed","run.failed"] })
    */
   create: (input: WebhooksCreateInput, options?: CallOptions) => Call<NewWebhook>;
   /**
-   * Take a webhook away, with its secrets and everything that it was still to be sent.
+   * Delete a webhook, its secrets and its pending deliveries.
    * @example await client.webhooks.delete("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
    */
   delete: (webhook_id: string, options?: CallOptions) => Call<Webhook>;
   deliveries: {
     /**
-     * A message exactly as it is sent, and every attempt to send it.
+     * Get a delivery with its body and all attempts.
      * @example await client.webhooks.deliveries.get("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
      */
     get: (delivery_id: string, options?: CallOptions) => Call<WebhookDeliveryDetails>;
     /**
-     * What was sent, is being sent and could not be sent, newest first.
+     * List webhook deliveries, newest first.
      * @example await client.webhooks.deliveries.list()
      */
     list: (input?: WebhooksDeliveriesListInput, options?: CallOptions) => ListCall<WebhookDeliveryPage>;
     /**
-     * Send a message again, at once and with the same id and bytes.
+     * Send a delivery again at once, with the same ID and body.
      * @example await client.webhooks.deliveries.redeliver("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
      */
     redeliver: (delivery_id: string, options?: CallOptions) => Call<WebhookDelivery>;
@@ -160,57 +160,57 @@ export type Webhooks = {
    */
   get: (webhook_id: string, options?: CallOptions) => Call<Webhook>;
   /**
-   * The webhooks of the tenant, newest first.
+   * List webhooks of the tenant, newest first.
    * @example await client.webhooks.list()
    */
   list: (input?: WebhooksListInput, options?: CallOptions) => ListCall<WebhookPage>;
   listeners: {
     /**
-     * Begin to pass messages on from a machine of your own; the secret is shown in this answer and never again.
+     * Register a listener that forwards webhook messages on your own machine. Only this response contains the secret.
      * @example await client.webhooks.listeners.create({ name: "workshop" })
      */
     create: (input: WebhooksListenersCreateInput, options?: CallOptions) => Call<NewWebhookListener>;
     /**
-     * An event as a webhook would be sent it, byte for byte, signed for a listener to pass on.
+     * Get the signed message of an event, for a listener to forward.
      * @example await client.webhooks.listeners.message("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { place: "00000000a1b2-00000000c3d4" })
      */
     message: (listener_id: string, input: WebhooksListenersMessageInput, options?: CallOptions) => Call<WebhookMessage>;
     /**
-     * Say what came of passing a message on, for the log of deliveries.
+     * Report the result of a forwarded message.
      * @example await client.webhooks.listeners.report("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { place: "00000000a1b2-00000000c3d4", attempt: 1, started_at: "2026-11-14T10:00:00Z", duration_ms: 12, status: 204 })
      */
     report: (listener_id: string, input: WebhooksListenersReportInput, options?: CallOptions) => Call<WebhookDelivery>;
   };
   /**
-   * Send a webhook the events of a time again, also those that it was never sent; their ids stay the same.
+   * Send the events of a period to a webhook again, including events it never received. Event IDs stay the same.
    * @example await client.webhooks.replay("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { from: "2026-11-14T10:00:00Z" })
    */
   replay: (webhook_id: string, input: WebhooksReplayInput, options?: CallOptions) => Call<WebhookReplay>;
   /**
-   * Give a webhook a new secret; for a while messages are signed with both.
+   * Rotate the secret of a webhook. Gesso signs with both secrets during the overlap.
    * @example await client.webhooks.rotate("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { overlap_seconds: 86400 })
    */
   rotate: (webhook_id: string, input?: WebhooksRotateInput, options?: CallOptions) => Call<NewWebhook>;
   secret: {
     /**
-     * Give the tenant a new secret, which signs for runs that name an address and bring no secret.
+     * Rotate the tenant's secret, which signs webhooks of runs without a webhook_secret.
      * @example await client.webhooks.secret.rotate({ overlap_seconds: 86400 })
      */
     rotate: (input?: WebhooksSecretRotateInput, options?: CallOptions) => Call<WebhookSecret>;
   };
   /**
-   * Send a message to a webhook, to see whether it arrives; a `webhook.test` is tried once, others as often as real ones.
+   * Send a test message to a webhook. Gesso tries `webhook.test` once and retries other types as usual.
    * @example await client.webhooks.test("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { type: "webhook.test" })
    */
   test: (webhook_id: string, input?: WebhooksTestInput, options?: CallOptions) => Call<WebhookDelivery>;
   /**
-   * Send a test message to all active listeners; webhook endpoints do not receive it.
+   * Send a test message to all active listeners. Webhook endpoints do not receive it.
    * @example await client.webhooks.trigger({ type: "run.completed", metadata: {"order":"4711"} })
    */
   trigger: (input?: WebhooksTriggerInput, options?: CallOptions) => Call<WebhookCall>;
   /**
-   * Change where a webhook goes and what it is told of, or switch it off and on.
-   * - Give at least one of url, events, description, enabled.
+   * Change the URL, events or description of a webhook, or enable and disable it.
+   * - Send at least one of url, events, description, enabled.
    * @example await client.webhooks.update("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { enabled: true })
    */
   update: (webhook_id: string, input?: WebhooksUpdateInput, options?: CallOptions) => Call<Webhook>;

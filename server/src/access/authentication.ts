@@ -9,14 +9,14 @@ import { type Issuers, IssuersEnv } from "./issuers.ts";
 import { looksLikeJwt, parseUnverifiedToken } from "./token-syntax.ts";
 
 export const AccessEnv = z.object({
-  GESSO_API_KEY: z
+  GESSO_DEV_KEY: z
     .string()
     .refine(
       hasValidApiKeySyntax,
-      "must be an API key (gsk_, 40 random characters and a checksum); npx gesso dev generates one",
+      "is not an API key: gsk_, 40 random characters and a checksum; `npx gesso dev` creates one",
     )
     .optional()
-    .describe("API key with all scopes that the server registers at start, for development"),
+    .describe("API key with all scopes, for development installations"),
   ...IssuersEnv.shape,
 });
 

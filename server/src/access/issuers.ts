@@ -50,7 +50,9 @@ export const IssuersEnv = z.object({
     .string()
     .default("[]")
     .transform(parseIssuers)
-    .describe("Identity providers whose access tokens are taken, as a JSON list; see the guide on identity providers"),
+    .describe(
+      "Identity providers whose access tokens Gesso accepts, as a JSON array. See the guide on identity providers",
+    ),
 });
 
 function parseIssuers(text: string, context: z.RefinementCtx): Issuer[] {

@@ -10,18 +10,18 @@ import { createLocalTokenBucket, type LocalTokenBucket } from "./token-bucket.ts
 const rate = (most: number, says: string) => z.coerce.number().min(0).default(most).describe(`${says}; 0: no limit`);
 
 export const RateLimitEnv = z.object({
-  TENANT_REQUESTS_PER_MINUTE: rate(120_000, "Requests a minute of one tenant"),
-  TENANT_RUNS_PER_MINUTE: rate(60_000, "Runs a minute that one tenant may start"),
-  KEY_REQUESTS_PER_MINUTE: rate(0, "Requests a minute with one key"),
-  KEY_RUNS_PER_MINUTE: rate(0, "Runs a minute that may be started with one key"),
-  TENANT_OPEN_RUNS: rate(0, "Runs of one tenant that may be open at a time"),
+  TENANT_REQUESTS_PER_MINUTE: rate(120_000, "Requests per minute of one tenant"),
+  TENANT_RUNS_PER_MINUTE: rate(60_000, "New runs per minute of one tenant"),
+  KEY_REQUESTS_PER_MINUTE: rate(0, "Requests per minute with one key"),
+  KEY_RUNS_PER_MINUTE: rate(0, "New runs per minute with one key"),
+  TENANT_OPEN_RUNS: rate(0, "Open runs of one tenant at a time"),
   TENANT_WAITERS: rate(
     100,
     "Concurrent requests of one tenant that may wait for a run, per process; further requests get 202 at once",
   ),
-  WAITERS: rate(1000, "Callers that one process lets wait for their runs, of all tenants together"),
-  TENANT_STREAMS: rate(1000, "Streams of events of one tenant that one process holds open; others get 429"),
-  STREAMS: rate(5000, "Streams of events that one process holds open, of all tenants together"),
+  WAITERS: rate(1000, "Concurrent requests that may wait for a run, per process, of all tenants"),
+  TENANT_STREAMS: rate(1000, "Open event streams of one tenant, per process; further streams get 429"),
+  STREAMS: rate(5000, "Open event streams, per process, of all tenants"),
 });
 
 type RateLimitKind = "requests" | "runs";

@@ -7,12 +7,12 @@ import { bindParameters, type Statement, statement } from "./statement.ts";
 import { prepareTenantScope, tenantScopedQuery } from "./tenant-scoped-query.ts";
 
 export const DatabaseEnv = z.object({
-  DATABASE_URL: z.string().describe("PostgreSQL, version 15 or newer"),
+  DATABASE_URL: z.string().describe("PostgreSQL connection URL. Version 15 or newer"),
   MIGRATION_DATABASE_URL: z
     .string()
     .optional()
-    .describe("PostgreSQL as the owner of the tables, where DATABASE_URL is to be somebody who may not change them"),
-  DATABASE_POOL: z.coerce.number().int().min(2).default(16).describe("Connections that one process may hold"),
+    .describe("PostgreSQL connection URL of the table owner, for migrations. Default: DATABASE_URL"),
+  DATABASE_POOL: z.coerce.number().int().min(2).default(16).describe("Maximum database connections per process"),
 });
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);

@@ -11,11 +11,11 @@ export const EngineEnv = z.object({
   RESTATE_INGRESS_URL: z
     .string()
     .default("http://127.0.0.1:8080")
-    .describe("Where the engine takes calls; several addresses of one cluster are separated by commas"),
-  RESTATE_ADMIN_URL: z.string().default("http://127.0.0.1:9070").describe("Where the engine is administered"),
-  WORKER_HOST: z.string().default("127.0.0.1").describe("Address that the worker listens on"),
+    .describe("Ingress URL of Restate; several URLs of one cluster are comma-separated"),
+  RESTATE_ADMIN_URL: z.string().default("http://127.0.0.1:9070").describe("Admin URL of Restate"),
+  WORKER_HOST: z.string().default("127.0.0.1").describe("IP address that the worker listens on"),
   WORKER_PORT: z.coerce.number().int().default(7789).describe("Port that the worker listens on"),
-  WORKER_URL: z.url().default("http://127.0.0.1:7789").describe("Where the engine reaches the workers"),
+  WORKER_URL: z.url().default("http://127.0.0.1:7789").describe("URL at which Restate reaches the workers"),
 });
 
 export type EngineClient = {

@@ -12,12 +12,12 @@ export const EventStreamsEnv = z.object({
     .number()
     .min(0.1)
     .default(15)
-    .describe("Interval of heartbeats on an event stream"),
+    .describe("Interval of heartbeats on an event stream, in seconds"),
   STREAM_SECONDS: z.coerce
     .number()
     .min(1)
     .default(600)
-    .describe("Maximum duration of an event stream; clients reconnect with Last-Event-ID and miss nothing"),
+    .describe("Maximum duration of an event stream, in seconds; clients reconnect with Last-Event-ID and miss nothing"),
 });
 
 /** The line to the reader. */

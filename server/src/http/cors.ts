@@ -9,7 +9,7 @@ export const CorsEnv = z.object({
     .string()
     .default("")
     .transform(parseOrigins)
-    .describe("Origins, separated by commas, whose pages may call the API from a browser; * for all. None unless set."),
+    .describe("Web origins that may call the API from a browser, comma-separated; * for all. Default: none"),
 });
 
 const METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";

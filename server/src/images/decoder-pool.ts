@@ -8,20 +8,14 @@ import { type DecoderSandboxProfile, type DecoderSandboxStatus, decoderSandboxPr
 import { undecodableImage } from "./image-structure.ts";
 
 export const DecoderEnv = z.object({
-  DECODERS: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(64)
-    .default(2)
-    .describe("Processes that decode pictures at the same time"),
+  DECODERS: z.coerce.number().int().min(1).max(64).default(2).describe("Number of image decoder processes"),
   DECODER_MEGABYTES: z.coerce
     .number()
     .int()
     .min(64)
     .default(1536)
-    .describe("Memory that one of them may take for pictures"),
-  DECODER_SECONDS: z.coerce.number().positive().default(20).describe("How long a picture may take to decode"),
+    .describe("Memory limit of a decoder process, in megabytes"),
+  DECODER_SECONDS: z.coerce.number().positive().default(20).describe("Timeout of one decoding, in seconds"),
 });
 
 export type DecoderPoolOptions = {

@@ -3,7 +3,10 @@ import pino from "pino";
 import { z } from "zod";
 
 export const LogEnv = z.object({
-  LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info").describe("How much is logged"),
+  LOG_LEVEL: z
+    .enum(["debug", "info", "warn", "error", "silent"])
+    .default("info")
+    .describe("Minimum level of log entries"),
 });
 
 export const createLogger = (env: z.output<typeof LogEnv>, role: string) =>

@@ -25,45 +25,41 @@ const isPort = (word: string) => /^\d{1,5}$/.test(word) && Number(word) >= 1 && 
 const isServer = (word: string) => isIP(word.replace(/:\d+$/, "").replace(/^\[|\]$/g, "")) !== 0 || isIP(word) !== 0;
 
 export const FetchEnv = z.object({
-  FETCH_ALLOW_ORIGINS: commaSeparatedList("", isOrigin, "is no origin: http://10.0.0.8:9000, for instance").describe(
-    "Origins, separated by commas, that pictures may be fetched from although they are private.",
+  FETCH_ALLOW_ORIGINS: commaSeparatedList("", isOrigin, "is not an origin such as http://10.0.0.8:9000").describe(
+    "Private origins that Gesso may fetch images from, comma-separated. Default: none.",
   ),
-  FETCH_ALLOW_CIDRS: commaSeparatedList("", isIpRange, "is no range of addresses: 10.1.0.0/16, for instance").describe(
-    "Ranges of addresses, separated by commas, that pictures may be fetched from although they are private.",
+  FETCH_ALLOW_CIDRS: commaSeparatedList("", isIpRange, "is not an IP range such as 10.1.0.0/16").describe(
+    "Private IP ranges that Gesso may fetch images from, comma-separated. Default: none.",
   ),
   FETCH_DENY: commaSeparatedList(
     "",
     (word) => isIpRange(word) || isHostName(word),
-    "is neither a name nor a range of addresses",
+    "is neither a host name nor an IP range",
   ).describe(
-    "Names (with all below them) and ranges of addresses, separated by commas, that are never fetched: " +
-      "your console, or public addresses of your own network. The host of PUBLIC_URL is always among them.",
+    "Host names (with their subdomains) and IP ranges that Gesso never fetches from, comma-separated, such as public " +
+      "addresses of your own network. The host of PUBLIC_URL is always denied.",
   ),
-  FETCH_PORTS: commaSeparatedList(DEFAULT_PORTS, isPort, "is no port")
+  FETCH_PORTS: commaSeparatedList(DEFAULT_PORTS, isPort, "is not a port")
     .transform((words) => words.map(Number))
-    .describe("Ports, separated by commas, at which public machines are asked; 80, 443, 8080 and 8443 unless set."),
-  FETCH_DNS_SERVERS: commaSeparatedList(
-    "",
-    isServer,
-    "is no address of a name server: 10.0.0.2 or 10.0.0.2:53",
-  ).describe("DNS servers for user-supplied host names, comma-separated. Default: the system's servers."),
+    .describe("Allowed ports of public hosts, comma-separated. Default: 80, 443, 8080 and 8443."),
+  FETCH_DNS_SERVERS: commaSeparatedList("", isServer, "is not a DNS server such as 10.0.0.2 or 10.0.0.2:53").describe(
+    "DNS servers for user-supplied host names, comma-separated. Default: the system's servers.",
+  ),
   FETCHER_URL: z
     .string()
-    .regex(/^(https?:\/\/|unix:\/)\S+$/, { error: "http://…, https://… or unix:/path" })
+    .regex(/^(https?:\/\/|unix:\/)\S+$/, { error: "must be http://…, https://… or unix:/path" })
     .optional()
-    .describe(
-      "Where the fetcher is called that runs as a process of its own (--role fetcher); without it every process fetches.",
-    ),
+    .describe("URL of a separate fetcher process (--role fetcher). Default: every process fetches itself."),
   FETCHER_LISTEN: z
     .string()
-    .regex(/^(unix:\/\S+|\S+:\d+)$/, { error: "host:port or unix:/path" })
+    .regex(/^(unix:\/\S+|\S+:\d+)$/, { error: "must be host:port or unix:/path" })
     .default("127.0.0.1:7787")
-    .describe("Where --role fetcher listens: host:port, or unix:/path."),
+    .describe("Address that --role fetcher listens on: host:port or unix:/path."),
   FETCHER_TOKEN: z
     .string()
     .min(32)
     .optional()
-    .describe("What those who call the fetcher show it; at least 32 characters, the same in all processes."),
+    .describe("Shared token of the fetcher and its clients. At least 32 characters."),
 });
 
 export type FetchSettings = z.output<typeof FetchEnv>;

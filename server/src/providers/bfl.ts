@@ -11,11 +11,11 @@ import { type Asset, defineProvider, type Offer, type ProviderContext, type Tick
 const GLOBAL = "https://api.bfl.ai";
 
 const BflEnv = z.object({
-  BFL_API_KEY: z.string().min(1).describe("API key of Black Forest Labs; it is off where this is not set"),
+  BFL_API_KEY: z.string().min(1).describe("API key of Black Forest Labs. Enables the provider"),
   BFL_BASE_URL: z
     .url()
     .default(GLOBAL)
-    .describe("Where its API listens; https://api.eu.bfl.ai and https://api.us.bfl.ai keep jobs in one region"),
+    .describe("URL of the API. https://api.eu.bfl.ai and https://api.us.bfl.ai process jobs in one region"),
 });
 type BflEnv = z.output<typeof BflEnv>;
 

@@ -11,11 +11,11 @@ import { buildInstruction, parseLanguageResult } from "./language-tasks.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext } from "./provider.ts";
 
 const GeminiEnv = z.object({
-  GEMINI_API_KEY: z.string().min(1).describe("API key of the Gemini API"),
+  GEMINI_API_KEY: z.string().min(1).describe("API key of the Gemini API. Enables the provider"),
   GEMINI_BASE_URL: z
     .url()
     .default("https://generativelanguage.googleapis.com")
-    .describe("Where the Gemini API is, without its version"),
+    .describe("URL of the Gemini API, without its version"),
 });
 type GeminiEnv = z.output<typeof GeminiEnv>;
 

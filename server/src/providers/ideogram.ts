@@ -10,8 +10,8 @@ import { invertMask } from "./mask-formats.ts";
 import { type Asset, defineProvider, type JobDone, type Offer, type ProviderContext } from "./provider.ts";
 
 const IdeogramEnv = z.object({
-  IDEOGRAM_API_KEY: z.string().min(1).describe("API key of Ideogram; it is off where this is not set"),
-  IDEOGRAM_BASE_URL: z.url().default("https://api.ideogram.ai").describe("Where its API listens"),
+  IDEOGRAM_API_KEY: z.string().min(1).describe("API key of Ideogram. Enables the provider"),
+  IDEOGRAM_BASE_URL: z.url().default("https://api.ideogram.ai").describe("URL of the API"),
 });
 type IdeogramEnv = z.output<typeof IdeogramEnv>;
 

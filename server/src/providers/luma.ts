@@ -8,11 +8,11 @@ import { callProvider, contentRefused, jobFailed, modelUnavailable } from "./cal
 import { type Asset, defineProvider, type Offer, type ProviderContext } from "./provider.ts";
 
 const LumaEnv = z.object({
-  LUMA_API_KEY: z.string().min(1).describe("API key of Luma; it is off where this is not set"),
+  LUMA_API_KEY: z.string().min(1).describe("API key of Luma. Enables the provider"),
   LUMA_BASE_URL: z
     .url()
     .default("https://api.lumalabs.ai/dream-machine/v1")
-    .describe("Where its API listens, with the path that all its addresses begin with"),
+    .describe("URL of the API, with its path prefix"),
 });
 type LumaEnv = z.output<typeof LumaEnv>;
 

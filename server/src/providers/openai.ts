@@ -19,10 +19,10 @@ import { nearestSizeTo, sizeWithin } from "./openai/size.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext, type ProviderOutput } from "./provider.ts";
 
 const OpenAiEnv = z.object({
-  OPENAI_API_KEY: z.string().min(1).describe("API key of OpenAI, or of a server that speaks its API"),
-  OPENAI_BASE_URL: z.url().default("https://api.openai.com/v1").describe("Where that API is, with its version"),
-  OPENAI_ORG_ID: z.string().optional().describe("The organization that pays, where the key belongs to several"),
-  OPENAI_PROJECT_ID: z.string().optional().describe("The project that pays, where the key belongs to several"),
+  OPENAI_API_KEY: z.string().min(1).describe("API key of OpenAI or of a compatible server. Enables the provider"),
+  OPENAI_BASE_URL: z.url().default("https://api.openai.com/v1").describe("URL of the API, with its version"),
+  OPENAI_ORG_ID: z.string().optional().describe("Organization to bill, if the key belongs to several"),
+  OPENAI_PROJECT_ID: z.string().optional().describe("Project to bill, if the key belongs to several"),
 });
 type OpenAiEnv = z.output<typeof OpenAiEnv>;
 

@@ -8,8 +8,8 @@ import { invertMask } from "./mask-formats.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext, type Recovery } from "./provider.ts";
 
 const SandboxEnv = z.object({
-  SANDBOX_URL: z.url().describe("Where the sandbox vendor listens; it is off where this is not set"),
-  SANDBOX_KEY: z.string().describe("The key it asks for"),
+  SANDBOX_URL: z.url().describe("URL of the sandbox. Enables the provider"),
+  SANDBOX_KEY: z.string().describe("API key of the sandbox"),
 });
 type SandboxEnv = z.output<typeof SandboxEnv>;
 

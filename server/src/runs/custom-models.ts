@@ -13,7 +13,7 @@ export const CustomModelsEnv = z.object({
     .string()
     .default("")
     .transform((text) => text.split(",").map((name) => name.trim()))
-    .describe("LoRAs, separated by commas, that every caller may name; * for all that nobody has registered"),
+    .describe("LoRAs that every tenant can use, comma-separated; * for all unregistered LoRAs. Default: none"),
 });
 
 export const parseAllowedLoras = ({ LORA_NAMES }: z.output<typeof CustomModelsEnv>): AllowedLoras => ({

@@ -18,14 +18,14 @@ export const RetentionEnv = z.object({
     .int()
     .min(0)
     .default(30)
-    .describe("Days after its end that a run's files are kept; 0 keeps them for ever"),
-  EVENT_DAYS: z.coerce.number().int().min(1).default(30).describe("Days that the events of a day's runs are kept"),
+    .describe("Days to keep a run's files after it ends. 0: forever"),
+  EVENT_DAYS: z.coerce.number().int().min(1).default(30).describe("Days to keep events"),
   ORPHAN_SHARE: z.coerce
     .number()
     .min(0)
     .max(1)
     .default(0.01)
-    .describe("Share of all stored objects that one sweep may delete because no row knows them; 0 deletes none"),
+    .describe("Maximum share of all stored objects that one sweep deletes as orphans, 0 to 1. 0: delete none"),
 });
 
 const BATCH = 500;

@@ -3,17 +3,17 @@ import { z } from "zod";
 import type { RunTimeouts } from "./services.ts";
 
 export const RunLimitsEnv = z.object({
-  SUBMIT_SECONDS: z.coerce.number().default(30).describe("How long a submission to a provider may take"),
+  SUBMIT_SECONDS: z.coerce.number().default(30).describe("Timeout of a submission to a provider, in seconds"),
   UNKNOWN_SECONDS: z.coerce
     .number()
     .default(120)
-    .describe("How long to wait for the callback of a submission with an unknown outcome"),
+    .describe("Seconds to wait for the callback of a submission with an unknown outcome"),
   LOOKUP_GRACE_SECONDS: z.coerce
     .number()
     .default(10)
-    .describe("How long to wait before a job that the provider does not know is submitted again"),
-  RUN_DEADLINE_SECONDS: z.coerce.number().default(600).describe("How long a run may take in all"),
-  SYNC_SECONDS: z.coerce.number().default(55).describe("How long a caller may wait within one request"),
+    .describe("Seconds to wait before Gesso submits a job again that the provider does not know"),
+  RUN_DEADLINE_SECONDS: z.coerce.number().default(600).describe("Deadline of a run, in seconds"),
+  SYNC_SECONDS: z.coerce.number().default(55).describe("Maximum wait for a run within one request, in seconds"),
   BREAKER_FAILURES: z.coerce
     .number()
     .int()
@@ -23,7 +23,7 @@ export const RunLimitsEnv = z.object({
   BREAKER_SECONDS: z.coerce
     .number()
     .default(15)
-    .describe("How long the circuit breaker stays open; doubles with every opening, at most 300 s"),
+    .describe("Seconds that the circuit breaker stays open; doubles with every opening, at most 300"),
   WORKER_SLOTS: z.coerce
     .number()
     .int()

@@ -9,24 +9,20 @@ export const StorageEnv = z.object({
   STORAGE: z
     .enum(["disk", "s3"])
     .default("disk")
-    .describe("Where images and videos are kept: a folder, or an S3 bucket."),
-  STORAGE_DIR: z.string().min(1).default(".gesso/storage").describe("The folder, when STORAGE is disk."),
+    .describe("Storage of images and videos: a directory (disk) or an S3 bucket (s3)."),
+  STORAGE_DIR: z.string().min(1).default(".gesso/storage").describe("Directory for STORAGE=disk."),
   S3_ENDPOINT: z
     .url({ protocol: /^https?$/ })
     .optional()
-    .describe("Address of the S3 server; leave it out for Amazon."),
-  S3_REGION: z
-    .string()
-    .min(1)
-    .default("us-east-1")
-    .describe("Region of the bucket; servers other than Amazon's ignore it."),
-  S3_BUCKET: z.string().min(1).optional().describe("Name of the bucket, when STORAGE is s3."),
-  S3_ACCESS_KEY_ID: z.string().min(1).optional().describe("Who we are to the S3 server."),
-  S3_SECRET_ACCESS_KEY: z.string().min(1).optional().describe("Our secret with the S3 server."),
+    .describe("URL of the S3 server. Default: Amazon S3."),
+  S3_REGION: z.string().min(1).default("us-east-1").describe("Region of the bucket. Most other S3 servers ignore it."),
+  S3_BUCKET: z.string().min(1).optional().describe("Name of the bucket for STORAGE=s3."),
+  S3_ACCESS_KEY_ID: z.string().min(1).optional().describe("Access key ID for the S3 server."),
+  S3_SECRET_ACCESS_KEY: z.string().min(1).optional().describe("Secret access key for the S3 server."),
   S3_FORCE_PATH_STYLE: z
     .stringbool()
     .optional()
-    .describe("Put the bucket in the path and not in the host name. True unless told, when S3_ENDPOINT is given."),
+    .describe("Whether the bucket is in the path instead of the host name. Default: true if S3_ENDPOINT is set."),
 });
 
 export type StorageEnv = z.infer<typeof StorageEnv>;

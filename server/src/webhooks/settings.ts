@@ -5,26 +5,26 @@ export const WebhookEnv = z.object({
   WEBHOOK_ALLOW_HTTP: z
     .stringbool()
     .default(false)
-    .describe("Whether webhooks may go to http:// addresses; private ones need FETCH_ALLOW_CIDRS besides"),
+    .describe("Whether Gesso sends webhooks to http:// URLs. Private hosts also need FETCH_ALLOW_CIDRS"),
   WEBHOOK_CONCURRENCY: z.coerce
     .number()
     .int()
     .min(1)
     .max(1000)
     .default(10)
-    .describe("Webhook messages that may be on their way to one destination at a time"),
+    .describe("Concurrent webhook requests to one destination"),
   WEBHOOK_PER_SECOND: z.coerce
     .number()
     .min(1)
     .max(10_000)
     .default(20)
-    .describe("Webhook messages that one host is sent in a second, whoever's they are"),
+    .describe("Webhook requests per second to one host, of all tenants"),
   WEBHOOK_TIMEOUT_SECONDS: z.coerce
     .number()
     .min(1)
     .max(30)
     .default(15)
-    .describe("How long a receiver of webhooks may take to answer"),
+    .describe("Timeout of a webhook request, in seconds"),
   WEBHOOK_BREAKER_FAILURES: z.coerce
     .number()
     .int()
@@ -41,12 +41,12 @@ export const WebhookEnv = z.object({
     .int()
     .min(7)
     .default(30)
-    .describe("Days that webhook deliveries and their attempts are kept"),
+    .describe("Days to keep webhook deliveries and their attempts"),
   WEBHOOK_TIME_SCALE: z.coerce
     .number()
     .min(0.00001)
     .max(1)
     .default(1)
-    .describe("For tests: all waits between the attempts of a webhook times this"),
+    .describe("For tests only: factor for all delays between delivery attempts"),
 });
 export type WebhookSettings = z.output<typeof WebhookEnv>;

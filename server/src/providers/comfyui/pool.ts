@@ -11,13 +11,16 @@ export const ComfyuiEnv = z.object({
   COMFYUI_URLS: z
     .string()
     .regex(new RegExp(`^${ADDRESS}(\\s*,\\s*${ADDRESS})*$`))
-    .describe("Addresses of your ComfyUI servers, separated by commas; ComfyUI is off where this is not set"),
-  COMFYUI_TOKEN: z.string().optional().describe("Bearer token that a proxy in front of the servers asks for"),
+    .describe("URLs of your ComfyUI servers, comma-separated. Enables the provider"),
+  COMFYUI_TOKEN: z.string().optional().describe("Bearer token, for servers behind an authenticating proxy"),
   COMFYUI_FILES: z
     .string()
     .optional()
-    .describe("Base models that your servers have under other names, as `ours=yours`, separated by commas"),
-  COMFYUI_GRAPHS: z.string().optional().describe("Folder with graphs of your own; one with a name of ours replaces it"),
+    .describe("Base models with other file names on your servers, as `default=yours`, comma-separated"),
+  COMFYUI_GRAPHS: z
+    .string()
+    .optional()
+    .describe("Directory with your own graphs. A graph with the name of a built-in graph replaces it"),
 });
 export type ComfyuiEnv = z.output<typeof ComfyuiEnv>;
 export type ComfyuiContext = ProviderContext<ComfyuiEnv>;

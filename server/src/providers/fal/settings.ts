@@ -5,19 +5,19 @@ const base = (url: string) => z.url().default(url).transform(withoutSlash);
 const withoutSlash = (url: string) => url.replace(/\/+$/, "");
 
 export const FalEnv = z.object({
-  FAL_KEY: z.string().min(1).describe("Key of fal.ai, as id:secret; fal is off where this is not set"),
-  FAL_QUEUE_URL: base("https://queue.fal.run").describe("Where fal takes jobs"),
-  FAL_REST_URL: base("https://rest.fal.ai").describe("Where fal takes files and shows the keys that it signs with"),
-  FAL_API_URL: base("https://api.fal.ai").describe("Where fal tells which models it has"),
+  FAL_KEY: z.string().min(1).describe("API key of fal.ai, as id:secret. Enables the provider"),
+  FAL_QUEUE_URL: base("https://queue.fal.run").describe("URL of fal's queue API"),
+  FAL_REST_URL: base("https://rest.fal.ai").describe("URL of fal's REST API, for uploads and signing keys"),
+  FAL_API_URL: base("https://api.fal.ai").describe("URL of fal's platform API, for the list of models"),
   FAL_LORA_BASE_URL: z
     .url()
     .transform(withoutSlash)
     .optional()
-    .describe("Where fal finds your LoRAs: the name and .safetensors are added; jobs with a LoRA are not done without"),
+    .describe("Base URL of your LoRA files; Gesso appends the name and .safetensors. Required for jobs with a LoRA"),
   FAL_TEXT_MODEL: z
     .string()
     .default("meta-llama/llama-3.3-70b-instruct")
-    .describe("The language model that fal asks to enhance prompts, by its OpenRouter name"),
+    .describe("Language model that enhances prompts, by its OpenRouter name"),
 });
 export type FalEnv = z.output<typeof FalEnv>;
 

@@ -14,7 +14,9 @@ const LocalModelsEnv = z
     LOCAL_MODELS_DIR: z
       .string()
       .optional()
-      .describe("Where `npm run models` puts the local models; .gesso/models in the house unless set"),
+      .describe(
+        "Directory of the local models that `npm run models:install` downloads. Default: .gesso/models in the repository",
+      ),
   })
   .refine((env) => areModelsInstalled(modelsFolder(env.LOCAL_MODELS_DIR)), "the local models are not installed");
 

@@ -4,12 +4,12 @@ import { callProvider, jobFailed } from "../call-provider.ts";
 import type { ProviderContext } from "../provider.ts";
 
 export const ReplicateEnv = z.object({
-  REPLICATE_API_TOKEN: z.string().min(1).describe("API token of Replicate; it is off where this is not set"),
-  REPLICATE_BASE_URL: z.url().default("https://api.replicate.com/v1").describe("Where its API listens"),
+  REPLICATE_API_TOKEN: z.string().min(1).describe("API token of Replicate. Enables the provider"),
+  REPLICATE_BASE_URL: z.url().default("https://api.replicate.com/v1").describe("URL of the API"),
   REPLICATE_WEBHOOK_SECRET: z
     .string()
     .optional()
-    .describe("What it signs callbacks with (whsec_...); asked of Replicate itself where this is not set"),
+    .describe("Signing secret of callbacks (whsec_...). Default: Gesso requests it from Replicate"),
 });
 export type ReplicateEnv = z.output<typeof ReplicateEnv>;
 export type ReplicateContext = ProviderContext<ReplicateEnv>;

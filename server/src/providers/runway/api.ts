@@ -3,8 +3,8 @@ import { z } from "zod";
 import type { ProviderContext } from "../provider.ts";
 
 export const RunwayEnv = z.object({
-  RUNWAY_API_KEY: z.string().min(1).describe("API secret of Runway; it is off where this is not set"),
-  RUNWAY_BASE_URL: z.url().default("https://api.dev.runwayml.com").describe("Where its API listens"),
+  RUNWAY_API_KEY: z.string().min(1).describe("API secret of Runway. Enables the provider"),
+  RUNWAY_BASE_URL: z.url().default("https://api.dev.runwayml.com").describe("URL of the API"),
 });
 export type RunwayEnv = z.output<typeof RunwayEnv>;
 export type RunwayContext = ProviderContext<RunwayEnv>;
