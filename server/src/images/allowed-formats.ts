@@ -1,9 +1,8 @@
-// Which readers of pictures are open in this process: the three formats we take, and nothing else. Importing it is
-// enough; every process that decodes does so first.
+// Restricts the decoder library to JPEG, PNG and WebP. Every process that decodes imports this file first.
 import sharp from "sharp";
 
 sharp.block({ operation: ["VipsForeignLoad"] });
 sharp.unblock({ operation: ["VipsForeignLoadJpeg", "VipsForeignLoadPng", "VipsForeignLoadWebp"] });
 sharp.cache(false);
-// Many small pictures at once are our load, and one thread each wastes the least on them.
+// One thread per image has the best throughput for many small images.
 sharp.concurrency(1);

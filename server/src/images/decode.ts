@@ -1,5 +1,5 @@
-// Decodes pixels, in a process of its own. The decoder sees only the three formats we take, only pictures whose size was
-// checked, and never their metadata.
+// Decodes and encodes pixels inside the sandboxed decoder process. Its input is limited to JPEG, PNG and WebP images
+// of a checked size and without metadata.
 import "./allowed-formats.ts";
 import sharp, { type Sharp } from "sharp";
 import type { ImageType } from "./image-structure.ts";
@@ -10,25 +10,25 @@ const open = (bytes: Uint8Array): Sharp =>
   sharp(bytes, { failOn: "truncated", limitInputPixels: MAX_IMAGE_PIXELS, sequentialRead: true });
 
 /**
- * Decodes everything and keeps next to nothing. Averaging into a few pixels reads every row, yet lets JPEG and WebP
- * take their shortcuts; the nearest-neighbour kernel would be no faster and overlooks a missing end.
+ * Throws if a pixel cannot be decoded. Averaging into 8x8 pixels reads every row and still allows the fast paths of
+ * JPEG and WebP. The nearest-neighbour kernel is not faster and does not notice a missing end.
  */
 export const assertDecodable = async (bytes: Uint8Array): Promise<void> => {
   await open(bytes).resize(8, 8, { fit: "fill" }).raw().toBuffer();
 };
 
-/** What of a picture says how it must be drawn anew. */
+/** Properties of the original that determine how it is encoded again. */
 export type ReencodeOptions = { media_type: ImageType; orientation: number; isLossless: boolean };
 
 /** Turns the pixels upright and encodes them again, in sRGB, in the format they came in. */
-export const reencodeUpright = async (bytes: Uint8Array, how: ReencodeOptions): Promise<Uint8Array> => {
-  const [angle, isMirrored] = ORIENTATION_TRANSFORMS[how.orientation] ?? [0, false];
+export const reencodeUpright = async (bytes: Uint8Array, options: ReencodeOptions): Promise<Uint8Array> => {
+  const [angle, isMirrored] = ORIENTATION_TRANSFORMS[options.orientation] ?? [0, false];
   const { depth } = await open(bytes).metadata();
   const upright = open(bytes).flop(isMirrored).rotate(angle);
-  return encode(depth === "ushort" ? upright.toColourspace("rgb16") : upright, how).toBuffer();
+  return encode(depth === "ushort" ? upright.toColourspace("rgb16") : upright, options).toBuffer();
 };
 
-/** By EXIF's number. The decoder mirrors left to right before it turns clockwise, in whichever order it is asked. */
+/** By EXIF orientation. The library always mirrors before it rotates clockwise. */
 const ORIENTATION_TRANSFORMS: Record<number, [angle: number, isMirrored: boolean]> = {
   2: [0, true],
   3: [180, false],

@@ -20,7 +20,7 @@ afterAll(() => {
   for (const decoders of opened) decoders.close();
 });
 
-const ask = (says: Record<string, unknown>, bytes = new Uint8Array()) => ({ says, bytes });
+const ask = (header: Record<string, unknown>, bytes = new Uint8Array()) => ({ header, bytes });
 const picture = await sharp({ create: { width: 64, height: 48, channels: 3, background: "teal" } })
   .png()
   .toBuffer();
@@ -33,23 +33,23 @@ describe("a decoder that was broken into", () => {
     const server = createServer((socket) => connections.push(socket));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as { port: number };
-    expect((await open().walls())?.hasNetwork).toBe(false);
-    const { says } = await stub.perform(ask({ work: "call", port }));
-    expect(says.outcome).toMatch(/^E/);
+    expect((await open().sandboxStatus())?.hasNetwork).toBe(false);
+    const { header } = await stub.perform(ask({ work: "call", port }));
+    expect(header.outcome).toMatch(/^E/);
     expect(connections).toEqual([]);
     server.close();
   });
 
   test("finds no keys in its environment, and is nobody", async () => {
-    const { says } = await stub.perform(ask({ work: "look" }));
-    const { PWD: _, SHLVL: __, OLDPWD: ___, ...env } = says.env as Record<string, string>;
+    const { header } = await stub.perform(ask({ work: "look" }));
+    const { PWD: _, SHLVL: __, OLDPWD: ___, ...env } = header.env as Record<string, string>;
     expect(Object.keys(env).filter((name) => name !== "_")).toEqual(["PATH"]);
-    expect(says.cwd).toBe("/");
-    expect(says.uid).not.toBe(0);
+    expect(header.cwd).toBe("/");
+    expect(header.uid).not.toBe(0);
   });
 
   test("may take only so much memory", async () => {
-    expect((await stub.perform(ask({ work: "eat", bytes: 64 * 2 ** 20 }))).says.eaten).toBe(64 * 2 ** 20);
+    expect((await stub.perform(ask({ work: "eat", bytes: 64 * 2 ** 20 }))).header.eaten).toBe(64 * 2 ** 20);
     await expect(stub.perform(ask({ work: "eat", bytes: 2 ** 30 }))).rejects.toMatchObject({
       code: "image_undecodable",
     });
@@ -57,12 +57,12 @@ describe("a decoder that was broken into", () => {
 
   test("that dies costs its picture alone: the next one is looked at by another", async () => {
     await expect(stub.perform(ask({ work: "die" }))).rejects.toMatchObject({ code: "image_undecodable" });
-    expect((await stub.perform(ask({ work: "pid" }))).says.pid).toBeGreaterThan(0);
+    expect((await stub.perform(ask({ work: "pid" }))).header.pid).toBeGreaterThan(0);
   });
 
   test("that hangs is killed in time", async () => {
     const before = performance.now();
-    const { pid } = (await stub.perform(ask({ work: "pid" }))).says;
+    const { pid } = (await stub.perform(ask({ work: "pid" }))).header;
     const refusal = { code: "image_undecodable", details: { reason: "took too long" } };
     await expect(stub.perform(ask({ work: "hang" }))).rejects.toMatchObject(refusal);
     expect(performance.now() - before).toBeLessThan(8000);
@@ -106,7 +106,7 @@ test("a picture that needs more memory than there is for it is refused, and the 
   expect(await gate.normalize(picture)).toMatchObject({ width: 64 });
 });
 
-test("weaker walls are taken where the strong ones cannot be built, and that is said", async () => {
+test("a weaker sandbox is used if the host allows no stronger one, and a warning is logged", async () => {
   const said: object[] = [];
   const log = {
     info: (fields: object) => said.push({ ...fields, level: "info" }),
@@ -117,7 +117,7 @@ test("weaker walls are taken where the strong ones cannot be built, and that is 
   const bare = decoderSandboxProfiles({ megabytes: 64 }).at(-1)!;
   const gate = createImageDecoder(open({ profiles: [missing, refused, bare], log }));
   expect(await gate.normalize(picture)).toMatchObject({ width: 64 });
-  expect(said).toEqual([expect.objectContaining({ cell: "bare", hasNetwork: true, memoryBytes: null })]);
+  expect(said).toEqual([expect.objectContaining({ profile: "unrestricted", hasNetwork: true, memoryBytes: null })]);
 });
 
 test("without any decoder a picture is nobody's fault", async () => {
@@ -131,7 +131,7 @@ test("what waits is bounded: the rest is told to come back", async () => {
   const both = [decoders.perform(ask({ work: "hang" }, large)), decoders.perform(ask({ work: "hang" }, large))];
   await expect(decoders.perform(ask({ work: "pid" }, large))).rejects.toMatchObject({ code: "service_overloaded" });
   for (const each of both) await expect(each).rejects.toMatchObject({ code: "image_undecodable" });
-  expect((await decoders.perform(ask({ work: "pid" }))).says.pid).toBeGreaterThan(0);
+  expect((await decoders.perform(ask({ work: "pid" }))).header.pid).toBeGreaterThan(0);
 });
 
 test("only so many work at once", async () => {
@@ -149,8 +149,8 @@ test("they give way to whoever answers callers", async () => {
 });
 
 test("the library that decodes is one without the holes that are known", async () => {
-  const walls = await open().walls();
-  const [major = 0, minor = 0] = walls!.libraries.split(".").map(Number);
+  const sandbox = await open().sandboxStatus();
+  const [major = 0, minor = 0] = sandbox!.libraries.split(".").map(Number);
   expect(major * 1000 + minor).toBeGreaterThanOrEqual(8018);
 });
 
@@ -162,9 +162,9 @@ test("nobody else's rights are asked for when we are not root", () => {
   ]);
   expect(words.map(([name, command]) => [name, command])).toEqual([
     ["offline", "unshare"],
-    ["powerless", "setpriv"],
+    ["unprivileged", "setpriv"],
     ["bounded", "sh"],
-    ["bare", process.execPath],
+    ["unrestricted", process.execPath],
   ]);
   expect(words[0]).toContain("--user");
   for (const each of words) expect(each.join(" ")).not.toMatch(/--reuid|--bounding-set/);

@@ -1,5 +1,5 @@
-// A few processes that decode, shared by everybody who needs a picture looked at. A picture that kills its process or
-// never ends costs that picture alone; what waits is bounded, so that a crowd cannot fill our memory.
+// A pool of decoder processes. An image that crashes its process or exceeds the timeout fails alone. The queue is
+// bounded in bytes, so that many requests cannot exhaust the memory.
 import { z } from "zod";
 import { Fault } from "../faults.ts";
 import { type DecoderProcess, startDecoderProcess } from "./decoder-process.ts";
@@ -22,51 +22,45 @@ export type DecoderPoolOptions = {
   count: number;
   megabytes: number;
   seconds: number;
-  log?: { info(fields: object, says: string): void; warn(fields: object, says: string): void };
-  /** The ways to start a process, best first. */
+  log?: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+  /** Sandbox profiles, strongest first. */
   profiles?: DecoderSandboxProfile[];
 };
 
 export type DecoderPool = {
   perform(frame: DecoderMessage): Promise<DecoderMessage>;
-  /** What really holds around the processes. Undefined where none could be started. */
-  walls(): Promise<DecoderSandboxStatus | undefined>;
+  /** The restrictions in effect. Undefined if no process could be started. */
+  sandboxStatus(): Promise<DecoderSandboxStatus | undefined>;
   pids(): number[];
   close(): void;
 };
 
-/** Pictures that wait or are worked on, all together. */
+/** Total size of queued and running images. */
 const MAX_QUEUED_BYTES = 1024 * 1024 * 1024;
-/** After so many pictures a process makes room for a new one, whatever it has leaked. */
+/** A process is replaced after this many images, which bounds memory leaks. */
 const IMAGES_PER_PROCESS = 1000;
 
-export const createDecoderPool = ({
-  count,
-  megabytes,
-  seconds,
-  log,
-  profiles: ways,
-}: DecoderPoolOptions): DecoderPool => {
-  const opening = findStrongestSandbox(ways ?? decoderSandboxProfiles({ megabytes }), log);
+export const createDecoderPool = ({ count, megabytes, seconds, log, profiles }: DecoderPoolOptions): DecoderPool => {
+  const opening = findStrongestSandbox(profiles ?? decoderSandboxProfiles({ megabytes }), log);
   const idle: DecoderProcess[] = [];
   const busy = new Set<DecoderProcess>();
-  const worked = new WeakMap<DecoderProcess, number>();
-  const turn = createSemaphore(count);
-  let heldBytes = 0;
+  const imageCounts = new WeakMap<DecoderProcess, number>();
+  const withSlot = createSemaphore(count);
+  let queuedBytes = 0;
   let isClosed = false;
   void opening.then((found) => (found && !isClosed ? idle.push(found.first) : found?.first.end()));
 
   const take = async (): Promise<DecoderProcess> => {
     const found = await opening;
-    const decoder = idle.pop() ?? (found && (await startDecoderProcess(found.cell)));
+    const decoder = idle.pop() ?? (found && (await startDecoderProcess(found.profile)));
     if (!decoder) throw new Fault("dependency_unavailable", { dependency: "decoder" });
     busy.add(decoder);
     return decoder;
   };
   const release = (decoder: DecoderProcess) => {
     busy.delete(decoder);
-    const times = (worked.get(decoder) ?? 0) + 1;
-    worked.set(decoder, times);
+    const times = (imageCounts.get(decoder) ?? 0) + 1;
+    imageCounts.set(decoder, times);
     if (isClosed || times >= IMAGES_PER_PROCESS) decoder.end();
     else idle.push(decoder);
   };
@@ -78,24 +72,24 @@ export const createDecoderPool = ({
       return reply;
     }
     busy.delete(decoder);
-    // It may have been killed for a reason of its own, so a picture is blamed only when a second process dies of it too.
+    // The process may have been killed for another reason: the image fails only if a second process dies with it too.
     if (reply === "died" && !isLast) return attempt(frame, true);
-    log?.warn({ pid: decoder.pid, reply, words: decoder.stderrTail() }, "a picture ended its decoder");
-    throw undecodableImage(reply === "late" ? "took too long" : "pixels", decoder.stderrTail());
+    log?.warn({ pid: decoder.pid, reply, stderr: decoder.stderrTail() }, "image crashed its decoder");
+    throw undecodableImage(reply === "timeout" ? "took too long" : "pixels", decoder.stderrTail());
   };
 
   return {
     perform: async (frame) => {
       const size = frame.bytes.byteLength;
-      if (heldBytes + size > MAX_QUEUED_BYTES) throw new Fault("service_overloaded");
-      heldBytes += size;
+      if (queuedBytes + size > MAX_QUEUED_BYTES) throw new Fault("service_overloaded");
+      queuedBytes += size;
       try {
-        return await turn(() => attempt(frame, false));
+        return await withSlot(() => attempt(frame, false));
       } finally {
-        heldBytes -= size;
+        queuedBytes -= size;
       }
     },
-    walls: async () => (await opening)?.walls,
+    sandboxStatus: async () => (await opening)?.sandbox,
     pids: () => [...idle, ...busy].flatMap(({ pid }) => pid ?? []),
     close: () => {
       isClosed = true;
@@ -104,24 +98,24 @@ export const createDecoderPool = ({
   };
 };
 
-/** The strongest walls that this machine lets us build, and the first process within them. */
-const findStrongestSandbox = async (ways: DecoderSandboxProfile[], log: DecoderPoolOptions["log"]) => {
-  for (const cell of ways) {
-    const first = await startDecoderProcess(cell);
+/** Starts the first process with the strongest profile that this host allows. */
+const findStrongestSandbox = async (profiles: DecoderSandboxProfile[], log: DecoderPoolOptions["log"]) => {
+  for (const profile of profiles) {
+    const first = await startDecoderProcess(profile);
     if (!first) continue;
-    const { walls } = first;
-    const isWeak = walls.hasNetwork || walls.hasPrivileges || walls.memoryBytes === null;
-    const tell = isWeak ? log?.warn.bind(log) : log?.info.bind(log);
-    tell?.(
-      { cell: cell.name, ...walls },
-      isWeak ? "pictures are decoded with weaker walls" : "pictures are decoded apart",
+    const { sandbox } = first;
+    const isWeak = sandbox.hasNetwork || sandbox.hasPrivileges || sandbox.memoryBytes === null;
+    const logAs = isWeak ? log?.warn.bind(log) : log?.info.bind(log);
+    logAs?.(
+      { profile: profile.name, ...sandbox },
+      isWeak ? "decoder sandbox is incomplete" : "decoder sandbox is active",
     );
-    return { cell, first, walls };
+    return { profile, first, sandbox };
   }
   return undefined;
 };
 
-/** At most so many at once; the others wait in the order in which they came. */
+/** Runs at most `count` tasks at a time; the others wait in order. */
 const createSemaphore = (count: number) => {
   let free = count;
   const waiting: (() => void)[] = [];

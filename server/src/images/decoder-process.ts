@@ -1,91 +1,91 @@
-// One decoder process. It may crash, hang or be compromised: the caller gets a reply, "died" or "late", and nothing else from it is used.
+// One decoder process. It can crash, hang or be compromised, so the caller gets either a reply, "died" or "timeout".
 import { spawn } from "node:child_process";
 import { getPriority, setPriority } from "node:os";
 import { type DecoderMessage, encodeDecoderMessage, readDecoderMessages } from "./decoder-protocol.ts";
 import type { DecoderSandboxProfile, DecoderSandboxStatus } from "./decoder-sandbox.ts";
 
-export type DecoderReply = DecoderMessage | "died" | "late";
+export type DecoderReply = DecoderMessage | "died" | "timeout";
 export type DecoderProcess = {
   pid: number | undefined;
-  walls: DecoderSandboxStatus;
+  sandbox: DecoderSandboxStatus;
   request(frame: DecoderMessage, seconds: number): Promise<DecoderReply>;
-  /** The last that it said before it died, for our logs. */
+  /** The end of its standard error, for the log. */
   stderrTail(): string;
   end(): void;
 };
 
-const startSeconds = 15;
-const mostAnswerBytes = 512 * 1024 * 1024;
-const saidCharacters = 2000;
+const START_SECONDS = 15;
+const MAX_REPLY_BYTES = 512 * 1024 * 1024;
+const STDERR_CHARACTERS = 2000;
 
-/** Undefined where this machine does not let us build such a cell. */
-export const startDecoderProcess = async (cell: DecoderSandboxProfile): Promise<DecoderProcess | undefined> => {
-  // Nothing of our environment goes along, and no folder of ours is the one it stands in.
-  const child = spawn(cell.command, cell.arguments, { env: { PATH }, cwd: "/", stdio: "pipe" });
+/** Undefined if the host does not allow this sandbox profile. */
+export const startDecoderProcess = async (profile: DecoderSandboxProfile): Promise<DecoderProcess | undefined> => {
+  // The process gets no environment variables, so no secrets, and its working directory is the root.
+  const child = spawn(profile.command, profile.arguments, { env: { PATH }, cwd: "/", stdio: "pipe" });
   lowerPriority(child.pid);
-  let said = "";
-  const gone = new Promise<"died">((resolve) => {
+  let stderr = "";
+  const died = new Promise<"died">((resolve) => {
     child.once("error", (thrown) => {
-      said = thrown.message;
+      stderr = thrown.message;
       resolve("died");
     });
     child.once("close", () => resolve("died"));
   });
   child.stderr.on("data", (chunk) => {
-    said = (said + chunk).slice(-saidCharacters);
+    stderr = (stderr + chunk).slice(-STDERR_CHARACTERS);
   });
-  // A pipe that breaks means that the process is gone, which is noticed by its end.
+  // A broken pipe means that the process has ended, which `close` reports.
   child.stdin.on("error", () => undefined);
-  const frames = readDecoderMessages(child.stdout, mostAnswerBytes);
+  const frames = readDecoderMessages(child.stdout, MAX_REPLY_BYTES);
   const end = () => void child.kill("SIGKILL");
 
-  const listen = async (seconds: number): Promise<DecoderReply> => {
+  const receive = async (seconds: number): Promise<DecoderReply> => {
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<"late">((resolve) => {
-      timer = setTimeout(() => resolve("late"), seconds * 1000);
+    const timeout = new Promise<"timeout">((resolve) => {
+      timer = setTimeout(() => resolve("timeout"), seconds * 1000);
     });
     const next = frames.next().then(
-      ({ value }) => value ?? gone,
+      ({ value }) => value ?? died,
       (thrown) => {
-        said = String(thrown);
+        stderr = String(thrown);
         return "died" as const;
       },
     );
-    const reply = await Promise.race([next, gone, late]);
+    const reply = await Promise.race([next, died, timeout]);
     clearTimeout(timer);
-    // Whatever it would still say is not wanted any more.
+    // A process without a valid reply is not used again.
     if (typeof reply === "string") end();
     return reply;
   };
 
-  const greeting = await listen(startSeconds);
+  const greeting = await receive(START_SECONDS);
   if (typeof greeting === "string") return undefined;
-  // A decoder that waits must not keep our process alive.
+  // An idle decoder must not keep the server process alive.
   child.unref();
   for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as unknown as { unref(): void }).unref();
   return {
     pid: child.pid,
-    walls: greeting.says.walls as DecoderSandboxStatus,
+    sandbox: greeting.header.sandbox as DecoderSandboxStatus,
     request: (frame, seconds) => {
       for (const part of encodeDecoderMessage(frame)) child.stdin.write(part);
-      return listen(seconds);
+      return receive(seconds);
     },
-    stderrTail: () => said,
+    stderrTail: () => stderr,
     end,
   };
 };
 
-/** Where the programs that build the walls are found; the environment's own way there is not taken. */
+/** A fixed search path for the sandbox programs, so that the environment cannot redirect it. */
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-const STEP_BACK = 10;
-const LOWEST = 19;
+const PRIORITY_STEP = 10;
+const LOWEST_PRIORITY = 19;
 
 /** Lowers the priority of the decoder process, so that request handling comes first on a busy CPU. */
 function lowerPriority(pid: number | undefined): void {
   try {
-    if (pid !== undefined) setPriority(pid, Math.min(LOWEST, getPriority() + STEP_BACK));
+    if (pid !== undefined) setPriority(pid, Math.min(LOWEST_PRIORITY, getPriority() + PRIORITY_STEP));
   } catch {
-    // It is gone already, which is noticed by its end; or the house does not let us, and then all are equal.
+    // The process has ended already, or the host does not allow it. Both are harmless.
   }
 }

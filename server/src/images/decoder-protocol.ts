@@ -1,51 +1,54 @@
-// What passes between us and a process that decodes: a few words as JSON, then bytes. Nothing of it is run or trusted,
-// because whoever has broken into a decoder may write what they like.
+// Messages between the server and a decoder process: a JSON header, then bytes. Replies are untrusted, because a
+// malicious image could have taken over the decoder.
 
-export type DecoderMessage = { says: Record<string, unknown>; bytes: Uint8Array };
+export type DecoderMessage = { header: Record<string, unknown>; bytes: Uint8Array };
 
-const headBytes = 8;
-const mostWords = 64 * 1024;
+const PREFIX_BYTES = 8;
+const MAX_HEADER_BYTES = 64 * 1024;
 
-export const encodeDecoderMessage = ({ says, bytes }: DecoderMessage): [head: Buffer, bytes: Uint8Array] => {
-  const words = Buffer.from(JSON.stringify(says));
-  const head = Buffer.alloc(headBytes);
-  head.writeUInt32LE(words.byteLength, 0);
-  head.writeUInt32LE(bytes.byteLength, 4);
-  return [Buffer.concat([head, words]), bytes];
+export const encodeDecoderMessage = ({
+  header,
+  bytes,
+}: DecoderMessage): [prefixAndHeader: Buffer, bytes: Uint8Array] => {
+  const json = Buffer.from(JSON.stringify(header));
+  const prefix = Buffer.alloc(PREFIX_BYTES);
+  prefix.writeUInt32LE(json.byteLength, 0);
+  prefix.writeUInt32LE(bytes.byteLength, 4);
+  return [Buffer.concat([prefix, json]), bytes];
 };
 
-/** Throws for what is no frame or too large a one; ends when the stream does. */
+/** Throws for a malformed or too large message; ends with the stream. */
 export async function* readDecoderMessages(
   stream: AsyncIterable<Uint8Array>,
-  mostBytes: number,
+  maxBytes: number,
 ): AsyncGenerator<DecoderMessage> {
   const held = createChunkBuffer();
-  let head: { words: number; bytes: number } | undefined;
+  let lengths: { header: number; bytes: number } | undefined;
   for await (const chunk of stream) {
     held.add(chunk);
     for (;;) {
-      if (!head && held.size() >= headBytes) head = readHead(held.take(headBytes), mostBytes);
-      if (!head || held.size() < head.words + head.bytes) break;
-      const says = readWords(held.take(head.words));
-      yield { says, bytes: held.take(head.bytes) };
-      head = undefined;
+      if (!lengths && held.size() >= PREFIX_BYTES) lengths = readPrefix(held.take(PREFIX_BYTES), maxBytes);
+      if (!lengths || held.size() < lengths.header + lengths.bytes) break;
+      const header = parseHeader(held.take(lengths.header));
+      yield { header, bytes: held.take(lengths.bytes) };
+      lengths = undefined;
     }
   }
 }
 
-const readHead = (head: Buffer, mostBytes: number) => {
-  const [words, bytes] = [head.readUInt32LE(0), head.readUInt32LE(4)];
-  if (words > mostWords || bytes > mostBytes) throw new Error("a frame is too large");
-  return { words, bytes };
+const readPrefix = (prefix: Buffer, maxBytes: number) => {
+  const [header, bytes] = [prefix.readUInt32LE(0), prefix.readUInt32LE(4)];
+  if (header > MAX_HEADER_BYTES || bytes > maxBytes) throw new Error("a decoder message is too large");
+  return { header, bytes };
 };
 
-const readWords = (words: Buffer): DecoderMessage["says"] => {
-  const says: unknown = JSON.parse(words.toString());
-  if (typeof says !== "object" || says === null) throw new Error("a frame says nothing");
-  return says as DecoderMessage["says"];
+const parseHeader = (json: Buffer): DecoderMessage["header"] => {
+  const header: unknown = JSON.parse(json.toString());
+  if (typeof header !== "object" || header === null) throw new Error("a decoder message has no header");
+  return header as DecoderMessage["header"];
 };
 
-/** Chunks that wait until there are enough of them; each byte is copied once, however many chunks a picture comes in. */
+/** Buffers chunks until enough bytes have arrived. Each byte is copied once, whatever the number of chunks. */
 const createChunkBuffer = () => {
   let chunks: Uint8Array[] = [];
   let size = 0;

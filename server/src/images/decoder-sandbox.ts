@@ -1,28 +1,28 @@
-// Sandbox profiles of the decoder process, strongest first: no network, no privileges, bounded memory. Not every host allows all of
-// them, so they are tried in order, and the process itself reports what is in effect.
+// Sandbox profiles of the decoder process, strongest first: no network, no privileges, bounded memory. Not every host
+// allows all of them, so they are tried in order, and the process itself reports what is in effect.
 import { fileURLToPath } from "node:url";
 
-/** What holds, as the process sees it from inside. */
+/** The restrictions in effect, as the process itself sees them. */
 export type DecoderSandboxStatus = {
   hasNetwork: boolean;
   hasPrivileges: boolean;
-  /** Null where memory is not bounded. */
+  /** null if memory is not bounded. */
   memoryBytes: number | null;
-  /** The version of the library that decodes. */
+  /** Version of the decoder library. */
   libraries: string;
 };
 
 export type DecoderSandboxProfile = { name: string; command: string; arguments: string[] };
 
 const PROGRAM = fileURLToPath(new URL("./decoder-worker.ts", import.meta.url));
-/** Pictures lie outside of JavaScript's memory; their handles need little. */
-const heapMegabytes = 128;
-/** What Node itself claims before the first picture, nearly all of it never used. */
+/** Pixels are outside the JavaScript heap, so a small heap is enough. */
+const HEAP_MEGABYTES = 128;
+/** Memory that Node reserves before the first image. Most of it is never used. */
 const NODE_BASELINE_MEGABYTES = 640;
-const nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+const AS_NOBODY = ["--reuid=65534", "--regid=65534", "--clear-groups"];
 
 export type DecoderSandboxOptions = {
-  /** How much memory pictures may take, beyond what Node itself claims. */
+  /** Memory for images, in addition to what Node reserves. */
   megabytes: number;
   isRoot?: boolean;
   program?: string;
@@ -33,25 +33,25 @@ export const decoderSandboxProfiles = ({
   isRoot = process.getuid?.() === 0,
   program = PROGRAM,
 }: DecoderSandboxOptions): DecoderSandboxProfile[] => {
-  const node = [process.execPath, `--max-old-space-size=${heapMegabytes}`, program];
-  // The shell only sets the bounds of itself and then becomes the program: no core dumps, few files, so much memory.
+  const node = [process.execPath, `--max-old-space-size=${HEAP_MEGABYTES}`, program];
+  // The shell sets its own limits (no core dumps, few files, bounded memory) and then replaces itself by the program.
   const bounds = `ulimit -c 0; ulimit -n 64; ulimit -d ${(megabytes + NODE_BASELINE_MEGABYTES) * 1024}; exec "$0" "$@"`;
   const bounded = ["sh", "-c", bounds, ...node];
-  // Only root has rights to give away; anybody else can still promise never to gain any.
-  const powerless = ["setpriv", "--no-new-privs", ...(isRoot ? ["--bounding-set=-all", "--inh-caps=-all"] : [])];
+  // Only root can drop capabilities; other users can still set no_new_privs.
+  const unprivileged = ["setpriv", "--no-new-privs", ...(isRoot ? ["--bounding-set=-all", "--inh-caps=-all"] : [])];
   const offline = isRoot ? ["unshare", "--net"] : ["unshare", "--user", "--net"];
-  const cell = (name: string, ...words: string[]): DecoderSandboxProfile => ({
+  const profile = (name: string, ...command: string[]): DecoderSandboxProfile => ({
     name,
-    command: words[0]!,
-    arguments: words.slice(1),
+    command: command[0]!,
+    arguments: command.slice(1),
   });
   return [
-    // As nobody it cannot even read our files, so where ours are not for everyone it stays who we are.
-    ...(isRoot ? [cell("offline, nobody", ...offline, ...powerless, ...nobody, ...bounded)] : []),
-    cell("offline", ...offline, ...powerless, ...bounded),
-    ...(isRoot ? [cell("nobody", ...powerless, ...nobody, ...bounded)] : []),
-    cell("powerless", ...powerless, ...bounded),
-    cell("bounded", ...bounded),
-    cell("bare", ...node),
+    // The user nobody may be unable to read the program files; then a profile without the user change is used.
+    ...(isRoot ? [profile("offline, nobody", ...offline, ...unprivileged, ...AS_NOBODY, ...bounded)] : []),
+    profile("offline", ...offline, ...unprivileged, ...bounded),
+    ...(isRoot ? [profile("nobody", ...unprivileged, ...AS_NOBODY, ...bounded)] : []),
+    profile("unprivileged", ...unprivileged, ...bounded),
+    profile("bounded", ...bounded),
+    profile("unrestricted", ...node),
   ];
 };

@@ -1,5 +1,5 @@
-// The program of a process that decodes: tells what walls it sees around itself, then does one piece of work after the
-// other until its parent is gone.
+// The program of a decoder process: reports the restrictions in effect, then handles one message after the other until
+// its input ends.
 import { readFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import sharp from "sharp";
@@ -8,10 +8,10 @@ import { type DecoderMessage, encodeDecoderMessage, readDecoderMessages } from "
 import type { DecoderSandboxStatus } from "./decoder-sandbox.ts";
 import { normalizeMask } from "./normalize-mask.ts";
 
-const mostBytes = 512 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 512 * 1024 * 1024;
 const nothing = new Uint8Array();
 
-/** As seen from inside: what was asked for may not have been granted. */
+/** Read from inside the process, because the host may not have applied everything that was requested. */
 const readSandboxStatus = (): DecoderSandboxStatus => ({
   hasNetwork: Object.keys(networkInterfaces()).length > 0,
   hasPrivileges: process.getuid?.() === 0 || status("CapEff") !== "0000000000000000",
@@ -29,25 +29,26 @@ const read = (path: string): string => {
 const status = (name: string) => new RegExp(`^${name}:\\s*(\\S+)`, "m").exec(read("/proc/self/status"))?.[1];
 const dataLimit = () => Number(/^Max data size\s+(\d+)/m.exec(read("/proc/self/limits"))?.[1] ?? 0) || null;
 
-const handleDecoderMessage = async ({ says, bytes }: DecoderMessage): Promise<DecoderMessage> => {
-  if (says.work === "prove") {
+const handleDecoderMessage = async ({ header, bytes }: DecoderMessage): Promise<DecoderMessage> => {
+  if (header.work === "verify") {
     await assertDecodable(bytes);
-    return { says: {}, bytes: nothing };
+    return { header: {}, bytes: nothing };
   }
-  if (says.work === "redraw") return { says: {}, bytes: await reencodeUpright(bytes, says.how as ReencodeOptions) };
+  if (header.work === "reencode")
+    return { header: {}, bytes: await reencodeUpright(bytes, header.options as ReencodeOptions) };
   const mask = await normalizeMask(bytes);
-  return mask === bytes ? { says: { isSame: true }, bytes: nothing } : { says: {}, bytes: mask };
+  return mask === bytes ? { header: { isUnchanged: true }, bytes: nothing } : { header: {}, bytes: mask };
 };
 
-const answer = (frame: DecoderMessage) => {
+const reply = (frame: DecoderMessage) => {
   for (const part of encodeDecoderMessage(frame)) process.stdout.write(part);
 };
 
-answer({ says: { walls: readSandboxStatus() }, bytes: nothing });
-for await (const frame of readDecoderMessages(process.stdin, mostBytes)) {
-  answer(
+reply({ header: { sandbox: readSandboxStatus() }, bytes: nothing });
+for await (const frame of readDecoderMessages(process.stdin, MAX_MESSAGE_BYTES)) {
+  reply(
     await handleDecoderMessage(frame).catch((thrown) => ({
-      says: { damaged: String(thrown.cause ?? thrown) },
+      header: { error: String(thrown.cause ?? thrown) },
       bytes: nothing,
     })),
   );

@@ -1,10 +1,10 @@
-// Which way up a photograph was taken, and nothing else of what a camera writes down. It looks at one list of entries
-// and follows no pointers, so a crafted file cannot lead it in circles.
+// Reads the EXIF orientation and nothing else. It reads one list of entries and follows no pointers, so a crafted file
+// cannot cause a loop.
 
 const orientationTag = 0x0112;
 const entryBytes = 12;
 
-/** 1 to 8; 1 also where the metadata is absent, broken or says nothing about it. */
+/** 1 to 8. 1 if the metadata is absent, damaged or has no orientation. */
 export const exifOrientation = (exif: Uint8Array): number => {
   const hasPrefix = Buffer.from(exif.subarray(0, 6)).toString("latin1") === "Exif\0\0";
   const tiff = hasPrefix ? exif.subarray(6) : exif;

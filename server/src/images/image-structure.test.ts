@@ -124,9 +124,9 @@ describe("the reader", () => {
 describe("the gate", () => {
   const asked: object[] = [];
   const { inspect } = createImageDecoder({
-    perform: async ({ says, bytes }) => {
-      asked.push({ ...says, size: bytes.byteLength });
-      return { says: {}, bytes };
+    perform: async ({ header, bytes }) => {
+      asked.push({ ...header, size: bytes.byteLength });
+      return { header: {}, bytes };
     },
   });
   const of = (width: number, height: number) => buildPng({ width, height }, deflateSync(Buffer.alloc(4)));
@@ -136,7 +136,7 @@ describe("the gate", () => {
     expect(asked).toEqual([]);
     await inspect(of(64, 48));
     await inspect(of(64, 48), {});
-    expect(asked).toEqual(Array(2).fill({ work: "prove", size: of(64, 48).length }));
+    expect(asked).toEqual(Array(2).fill({ work: "verify", size: of(64, 48).length }));
   });
 
   test("takes sizes up to their bounds and says what was beyond them", async () => {
@@ -188,12 +188,12 @@ describe("the gate", () => {
   });
 
   /** What passes between us and a decoder, with somebody else at the other end. */
-  const answering = (says: Record<string, unknown>, bytes: Uint8Array = new Uint8Array()) => {
+  const answering = (header: Record<string, unknown>, bytes: Uint8Array = new Uint8Array()) => {
     const heard: Record<string, unknown>[] = [];
     const gate = createImageDecoder({
       perform: async (frame) => {
-        heard.push(frame.says);
-        return { says, bytes };
+        heard.push(frame.header);
+        return { header, bytes };
       },
     });
     return { ...gate, heard };
@@ -202,15 +202,15 @@ describe("the gate", () => {
 
   test("takes a mask as it is drawn, the same where nothing was to be drawn, and none that is no picture", async () => {
     const [given, drawn] = [of(64, 48), of(48, 64)];
-    const same = answering({ isSame: true }, drawn);
+    const same = answering({ isUnchanged: true }, drawn);
     expect(await same.toMask(given)).toBe(given);
     expect(same.heard).toEqual([{ work: "mask" }]);
     expect(await answering({}, drawn).toMask(given)).toBe(drawn);
-    expect(await answering({ isSame: false }, drawn).toMask(given)).toBe(drawn);
+    expect(await answering({ isUnchanged: false }, drawn).toMask(given)).toBe(drawn);
     await expect(answering({}, latin1("<script>")).toMask(given)).rejects.toMatchObject({
       code: "unsupported_image_format",
     });
-    await expect(answering({ damaged: "vips" }, drawn).toMask(given)).rejects.toMatchObject({
+    await expect(answering({ error: "vips" }, drawn).toMask(given)).rejects.toMatchObject({
       ...refused,
       cause: "vips",
     });
@@ -223,12 +223,12 @@ describe("the gate", () => {
     const honest = answering({}, upright);
     expect(await honest.normalize(lying)).toMatchObject({ width: 48, height: 64, bytes: of(48, 64) });
     expect(honest.heard).toEqual([
-      { work: "redraw", how: { media_type: "image/png", orientation: 6, isLossless: true } },
+      { work: "reencode", options: { media_type: "image/png", orientation: 6, isLossless: true } },
     ]);
     const webp = Buffer.from("RIFF\x16\0\0\0WEBPVP8 \x0a\0\0\0\0\0\0\x9d\x01\x2a\x30\0\x40\0", "latin1");
     for (const other of [of(48, 48), of(64, 64), of(64, 48), webp]) {
       const lie = answering({}, other).normalize(lying);
-      await expect(lie).rejects.toMatchObject({ ...refused, cause: "the decoder drew something else" });
+      await expect(lie).rejects.toMatchObject({ ...refused, cause: "the decoder returned another image" });
     }
   });
 });

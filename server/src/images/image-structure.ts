@@ -1,38 +1,38 @@
-// What a picture file says about itself, read from its structure alone. Nothing is decoded here, so a file of a few
-// bytes that claims to be enormous costs nothing to refuse.
+// Common parts of the structure parsers. They read headers and decode nothing, so a small file with an enormous
+// claimed size is refused cheaply.
 import { Fault } from "../faults.ts";
 
 export type ImageType = "image/jpeg" | "image/png" | "image/webp";
 
 export type ImageStructure = {
   media_type: ImageType;
-  /** As the pixels are stored, before they are turned upright. */
+  /** Size of the stored pixels, before rotation. */
   width: number;
   height: number;
   isAnimated: boolean;
-  /** 1 to 8, as EXIF counts; 1 is upright. */
+  /** EXIF orientation, 1 to 8. 1 is upright. */
   orientation: number;
-  /** Whether drawing it anew may lose nothing. */
+  /** Whether the format is lossless, so that encoding it again must be lossless too. */
   isLossless: boolean;
-  /** Colours for printing, which hardly any screen or model reads. */
+  /** CMYK colors, which few models and browsers can read. */
   isCmyk: boolean;
-  /** What the file says, signed, about where it comes from: the C2PA manifest store, as it stood in the file. */
+  /** The C2PA manifest store of the file, unchanged. */
   c2paManifest: Uint8Array | undefined;
-  /** The pieces that make the picture and its colours: no metadata, no comments, nothing after the end. */
+  /** Byte ranges with pixels and color information: no metadata, no comments, nothing after the end. */
   keptRanges: Uint8Array[];
 };
 
-/** Far more than any tool writes; a file of millions of empty pieces would keep everybody waiting. */
+/** Far more than any tool writes. Protects against files with millions of empty segments. */
 const mostPieces = 65_536;
-/** A manifest with its pictures fits easily; what is larger is not one. */
+/** Large enough for any manifest with thumbnails. */
 const mostManifestBytes = 8 * 1024 * 1024;
-/** Profiles for print have up to two megabytes. */
+/** Print profiles have up to 2 MB. */
 const mostProfileBytes = 4 * 1024 * 1024;
 
 export const undecodableImage = (reason: string, cause?: unknown): Fault =>
   new Fault("image_undecodable", { reason }, { cause });
 
-/** A view with bounds: reading past the end is damage and not an undefined that wanders on. */
+/** A bounds-checked reader: reading past the end throws instead of returning undefined. */
 export const createBoundedReader = (bytes: Uint8Array) => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const within = <T>(read: () => T): T => {
@@ -50,7 +50,7 @@ export const createBoundedReader = (bytes: Uint8Array) => {
   };
 };
 
-/** Collects ranges of a file; neighbours become one, so a file of a million chunks is still a few pieces. */
+/** Collects byte ranges and merges adjacent ones, so that a file of a million chunks has few ranges. */
 export const createRangeCollector = (bytes: Uint8Array) => {
   const ranges: { start: number; end: number }[] = [];
   return {
@@ -63,7 +63,7 @@ export const createRangeCollector = (bytes: Uint8Array) => {
   };
 };
 
-/** Passes pieces on, and ends a file that has too many of them. */
+/** Yields segments, and throws if a file has too many of them. */
 export function* limitSegments<Piece>(pieces: Iterable<Piece>): Generator<Piece> {
   let count = 0;
   for (const piece of pieces) {
@@ -72,7 +72,7 @@ export function* limitSegments<Piece>(pieces: Iterable<Piece>): Generator<Piece>
   }
 }
 
-/** A box of boxes whose first says that it is a manifest store; anything else under its name is not worth keeping. */
+/** Returns the bytes if they are a JUMBF box with a manifest store; undefined otherwise. */
 export const parseC2paManifest = (bytes: Uint8Array | undefined): Uint8Array | undefined => {
   if (!bytes || bytes.byteLength > mostManifestBytes) return undefined;
   const text = createBoundedReader(bytes).text(0, 64);
@@ -80,14 +80,14 @@ export const parseC2paManifest = (bytes: Uint8Array | undefined): Uint8Array | u
   return isStore ? bytes : undefined;
 };
 
-/** A colour profile says its own length and what it is; one that does not is left out, and one without end is an attack. */
+/** Checks length and signature of a color profile. Invalid profiles are removed, oversized ones are refused. */
 export const isIccProfile = (profile: Uint8Array): boolean => {
   if (profile.byteLength > mostProfileBytes) throw undecodableImage("colour profile too large");
   const read = createBoundedReader(profile);
   return profile.byteLength >= 128 && read.u32(0) === profile.byteLength && read.text(36, 4) === "acsp";
 };
 
-/** The file with only its parts; the very same bytes where there was nothing to leave out. */
+/** The file reduced to its kept ranges; the same bytes if nothing has to be removed. */
 export const stripMetadata = (bytes: Uint8Array, { keptRanges: parts }: ImageStructure): Uint8Array => {
   const size = parts.reduce((sum, part) => sum + part.byteLength, 0);
   return size === bytes.byteLength ? bytes : Buffer.concat(parts, size);

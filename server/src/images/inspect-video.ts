@@ -1,10 +1,10 @@
-// What a video really is: an MP4 with a picture track of a known size. Only its index is read, never its frames.
+// Checks that a file is an MP4 with a video track of known size. Reads only the index, no frames.
 import { BufferSource, Input, MP4 } from "mediabunny";
 import { Fault } from "../faults.ts";
 
 export type InspectedVideo = { media_type: "video/mp4"; width: number; height: number };
 
-/** Brands of MP4 that players take; the same box also begins HEIC, AVIF and QuickTime files. */
+/** MP4 brands that players support. HEIC, AVIF and QuickTime files start with the same box and other brands. */
 const BRANDS = new Set(["isom", "iso2", "iso3", "iso4", "iso5", "iso6", "mp41", "mp42", "avc1", "dash", "M4V "]);
 
 export const isVideo = (bytes: Uint8Array): boolean => {

@@ -29,9 +29,9 @@ describe("a JPEG", () => {
 
   test("says its size and its colours; nothing else of it is special", () => {
     const expected = { media_type: "image/jpeg", width: 64, height: 48, isAnimated: false, isLossless: false };
-    const facts = { ...expected, orientation: 1, manifest: undefined, isForPrint: false };
+    const facts = { ...expected, orientation: 1, c2paManifest: undefined, isCmyk: false };
     for (const code of [0xc0, 0xc1, 0xc2]) expect(readJpegStructure(jpeg(frame(code), scan()))).toMatchObject(facts);
-    expect(readJpegStructure(jpeg(frame(0xc0, 4), scan()))).toMatchObject({ ...facts, isForPrint: true });
+    expect(readJpegStructure(jpeg(frame(0xc0, 4), scan()))).toMatchObject({ ...facts, isCmyk: true });
     expect(readJpegStructure(jpeg(frame(0xc0, 1), scan()))).toMatchObject(facts);
   });
 

@@ -1,5 +1,4 @@
-// The structure of a JPEG, from its first marker to its last: what cameras and editors write between them is told
-// apart from the picture.
+// Reads the structure of a JPEG, marker by marker, and separates pixels from metadata.
 import { exifOrientation } from "./exif-orientation.ts";
 import {
   createBoundedReader,
@@ -12,19 +11,19 @@ import {
 } from "./image-structure.ts";
 
 const marker = { start: 0xd8, end: 0xd9, scan: 0xda, huffman: 0xc4, exif: 0xe1, profile: 0xe2, box: 0xeb };
-/** Baseline, extended and progressive. The lossless and arithmetic kinds are read by hardly anything. */
+/** Baseline, extended and progressive. Few decoders support the lossless and arithmetic variants. */
 const frames = new Set([0xc0, 0xc1, 0xc2]);
 const otherFrames = new Set([0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf]);
-/** Tables and restarts: what a decoder needs besides the frame and the scans. */
+/** Tables and restart intervals, which a decoder needs besides frame and scans. */
 const tables = new Set([marker.huffman, 0xdb, 0xdc, 0xdd]);
-/** Application segments that change how the pixels look: how they begin, and how long they are without anything hidden. */
+/** Application segments that affect the pixels: their prefix, and their length without hidden data. */
 const APPEARANCE_SEGMENTS = new Map([
   [0xe0, { beginning: "JFIF\0", length: 14 }],
   [0xee, { beginning: "Adobe", length: 12 }],
 ]);
-/** The name, and which part of how many it is. */
+/** Identifier, part number and number of parts. */
 const profileHeadBytes = 14;
-/** Before a box come the name of the segment's kind, the number of the box, and which part of it this is. */
+/** Before a box: identifier of the segment, box number and part number. */
 const boxAt = 8;
 const boxHeadBytes = 8;
 
@@ -38,18 +37,18 @@ export const readJpegStructure = (bytes: Uint8Array): ImageStructure => {
   const exif = segments.find(({ code, data }) => code === marker.exif && beginsWith(data, "Exif\0\0"));
   const { width, height, components } = frameOf(segments);
   const hasProfile = isIccProfile(joined(segments.filter(isOfProfile), profileHeadBytes));
-  const picture = createRangeCollector(bytes);
-  picture.keep(0, 2);
+  const kept = createRangeCollector(bytes);
+  kept.keep(0, 2);
   for (const segment of segments) {
     const isWanted = isOfProfile(segment) ? hasProfile : isWorthKeeping(segment);
-    if (isWanted) picture.keep(segment.start, segment.end);
+    if (isWanted) kept.keep(segment.start, segment.end);
   }
   return {
     ...{ media_type: "image/jpeg", width, height, isAnimated: false, isLossless: false },
     isCmyk: components === 4,
     orientation: exif ? exifOrientation(exif.data) : 1,
     c2paManifest: manifestIn(segments),
-    keptRanges: picture.parts(),
+    keptRanges: kept.parts(),
   };
 };
 
@@ -62,11 +61,11 @@ const frameOf = (segments: JpegSegment[]) => {
   return { width: read.u16(3), height: read.u16(1), components: read.u8(5) };
 };
 
-/** What lies in several segments, put together without what each of them begins with. */
+/** The content of several segments, joined without their prefixes. */
 const joined = (segments: JpegSegment[], headBytes: number): Uint8Array =>
   Buffer.concat(segments.map(({ data }) => data.subarray(headBytes)));
 
-/** Boxes that are too large for a segment go on in the next one of the same number, their beginning repeated. */
+/** A box that is larger than a segment continues in the next segment of the same number, with its header repeated. */
 const manifestIn = (segments: JpegSegment[]): Uint8Array | undefined => {
   const boxes = segments.filter(
     ({ code, data }) => code === marker.box && data.length > boxAt && beginsWith(data, "JP"),
@@ -100,7 +99,7 @@ function* segmentsOf(bytes: Uint8Array): Generator<JpegSegment> {
 
 /** Inside a scan 0xff is followed by 0x00 or a restart; anything else is the next marker. */
 const scanEnd = (bytes: Uint8Array, from: number): number => {
-  // Byte by byte: looking for the next 0xff is slower where a crafted file is full of them.
+  // Byte by byte: searching for the next 0xff is slower for a crafted file that is full of them.
   for (let at = from; at < bytes.byteLength - 1; at++) {
     if (bytes[at] !== 0xff) continue;
     const next = bytes[at + 1]!;

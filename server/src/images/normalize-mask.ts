@@ -1,19 +1,19 @@
-// Masks, made one of a kind at the door: a PNG of eight bits of grey, white is what changes, black is kept, grey is in
-// between. Whatever a caller's tool writes, nobody further in has to guess which way round a mask is.
+// Normalizes masks to 8-bit grayscale PNG: white changes, black stays, grey is in between. Callers may send any common
+// kind of mask.
 import sharp, { type Metadata, type SharpOptions } from "sharp";
 import { MAX_IMAGE_PIXELS } from "./decode.ts";
 import { undecodableImage } from "./image-structure.ts";
 
-/** Nearly black and nearly white count as such: lossy formats and soft edges leave both a little off. */
+/** Tolerance for black and white: lossy formats and soft edges change both slightly. */
 const BLACK_WHITE_TOLERANCE = 32;
-/** How many of the visible pixels may be neither before the picture is no drawing in black and white. */
+/** Maximum share of visible pixels that are neither black nor white, for an image to count as black and white. */
 const MAX_GREY_SHARE = 0.1;
 
 const reading: SharpOptions = { failOn: "truncated", limitInputPixels: MAX_IMAGE_PIXELS, sequentialRead: true };
 
 type Size = { width: number; height: number };
 
-/** The very same bytes where they are such a mask already. */
+/** Returns the same bytes if they already are a normalized mask. */
 export async function normalizeMask(bytes: Uint8Array): Promise<Uint8Array> {
   try {
     const about = await sharp(bytes, reading).metadata();
@@ -36,7 +36,10 @@ const writeGrey = (data: Uint8Array, { width, height }: Size): Promise<Uint8Arra
     .png()
     .toBuffer();
 
-/** White marks on nothing are marks; anything else that is seen stays, and the holes in it change. */
+/**
+ * White marks on a transparent background are the marks. In any other image with transparency, the holes are the
+ * marks.
+ */
 async function maskFromAlpha(bytes: Uint8Array): Promise<Uint8Array> {
   const image = sharp(bytes, reading);
   const data = await image.toColourspace("srgb").ensureAlpha().raw({ depth: "uchar" }).toBuffer();
@@ -49,13 +52,13 @@ async function maskFromAlpha(bytes: Uint8Array): Promise<Uint8Array> {
   return mask;
 }
 
-/** Rec. 709; what was grey stays exactly what it was. */
+/** Luma by Rec. 709. Grey values stay unchanged. */
 const greyAt = (data: Uint8Array, at: number): number =>
   Math.round((2126 * data[at]! + 7152 * data[at + 1]! + 722 * data[at + 2]!) / 10_000);
 
 /**
- * Many tools mark the part to change by a hole. A mask with holes is read that way where its colours cannot be the marks:
- * when all pixels are alike, even the hidden ones, or when what is seen is no drawing in white.
+ * Many tools mark the area with transparency. Transparency is the mark if the colors cannot be: all pixels have the
+ * same color, including the hidden ones, or the visible pixels are not white.
  */
 function isMarkedByAlpha(data: Uint8Array): boolean {
   const first = greyAt(data, 0);

@@ -24,8 +24,8 @@ describe("a PNG", () => {
     expect(readPngStructure(plain)).toMatchObject({
       ...facts,
       isLossless: true,
-      isForPrint: false,
-      manifest: undefined,
+      isCmyk: false,
+      c2paManifest: undefined,
     });
     const exif = Buffer.concat([latin1("MM\0*"), Buffer.from([0, 0, 0, 8, 0, 1, 1, 18, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0])]);
     expect(readPngStructure(withChunks(pngChunk("eXIf", exif)))).toMatchObject({ ...facts, orientation: 6 });

@@ -1,5 +1,5 @@
-// The structure of a PNG: every chunk is walked and every checksum of what we keep is checked, so a file that passes
-// arrived whole.
+// Reads the structure of a PNG, chunk by chunk. The checksums of all kept chunks are verified, so an accepted file is
+// complete.
 import { crc32, inflateSync } from "node:zlib";
 import { exifOrientation } from "./exif-orientation.ts";
 import {
@@ -17,8 +17,20 @@ const signatureBytes = 8;
 const frameBytes = 12;
 
 const needed = ["IHDR", "PLTE", "IDAT", "IEND"];
-/** What changes how the pixels look. All text, times, EXIF and private chunks are left out. */
-const kept = new Set([...needed, "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "cICP", "mDCV", "cLLI", "sBIT", "pHYs"]);
+/** Chunks that affect the pixels. Text, time, EXIF and private chunks are removed. */
+const KEPT_CHUNKS = new Set([
+  ...needed,
+  "tRNS",
+  "gAMA",
+  "cHRM",
+  "sRGB",
+  "iCCP",
+  "cICP",
+  "mDCV",
+  "cLLI",
+  "sBIT",
+  "pHYs",
+]);
 
 export const isPng = (bytes: Uint8Array): boolean =>
   Buffer.from(bytes.subarray(0, signatureBytes)).toString("latin1") === "\x89PNG\r\n\x1a\n";
@@ -26,8 +38,8 @@ export const isPng = (bytes: Uint8Array): boolean =>
 type PngChunk = { type: string; start: number; data: Uint8Array; end: number };
 
 export const readPngStructure = (bytes: Uint8Array): ImageStructure => {
-  const picture = createRangeCollector(bytes);
-  picture.keep(0, signatureBytes);
+  const kept = createRangeCollector(bytes);
+  kept.keep(0, signatureBytes);
   let size: { width: number; height: number } | undefined;
   let isAnimated = false;
   let orientation = 1;
@@ -44,13 +56,13 @@ export const readPngStructure = (bytes: Uint8Array): ImageStructure => {
     if (type === "caBX") manifest ??= data;
     const at = compressedDataOffset(chunk);
     const unpacked = at === undefined ? undefined : unpack(data.subarray(at));
-    // A profile that cannot be read is left out.
+    // A profile that cannot be read is removed.
     if (type === "iCCP" && !(unpacked && isIccProfile(unpacked))) continue;
-    if (isWorthKeeping(chunk)) picture.keep(chunk.start, chunk.end);
+    if (isWorthKeeping(chunk)) kept.keep(chunk.start, chunk.end);
   }
   if (!size || !hasPixels) throw undecodableImage("no pixels");
   const facts = { media_type: "image/png" as const, ...size, isAnimated, orientation, isLossless: true };
-  return { ...facts, isCmyk: false, c2paManifest: parseC2paManifest(manifest), keptRanges: picture.parts() };
+  return { ...facts, isCmyk: false, c2paManifest: parseC2paManifest(manifest), keptRanges: kept.parts() };
 };
 
 function* chunksOf(bytes: Uint8Array): Generator<PngChunk> {
@@ -60,7 +72,7 @@ function* chunksOf(bytes: Uint8Array): Generator<PngChunk> {
     const end = start + frameBytes + length;
     if (end > bytes.byteLength) throw undecodableImage("truncated");
     type = read.text(start + 4, 4);
-    if (kept.has(type) && crc32(bytes.subarray(start + 4, end - 4)) !== read.u32(end - 4))
+    if (KEPT_CHUNKS.has(type) && crc32(bytes.subarray(start + 4, end - 4)) !== read.u32(end - 4))
       throw undecodableImage("checksum");
     yield { type, start, data: bytes.subarray(start + 8, end - 4), end };
     start = end;
@@ -75,26 +87,26 @@ const sizeIn = (header: Uint8Array) => {
 const isWorthKeeping = ({ type }: PngChunk): boolean => {
   const isCritical = /^[A-Z]/.test(type);
   if (isCritical && !needed.includes(type)) throw undecodableImage("unknown chunk");
-  return kept.has(type);
+  return KEPT_CHUNKS.has(type);
 };
 
-/** Where what is packed begins, in the chunks that may hold something packed. */
+/** Offset of the compressed data, in chunks that can hold it. */
 const compressedDataOffset = ({ type, data }: PngChunk): number | undefined => {
   const name = data.indexOf(0);
   if (type === "iCCP" || type === "zTXt") return name + 2;
-  // A flag says whether a text is packed; then come a language and the same name in it.
+  // A flag tells whether the text is compressed; then follow language and translated keyword.
   if (type !== "iTXt" || data[name + 1] !== 1) return undefined;
   return data.indexOf(0, data.indexOf(0, name + 3) + 1) + 1;
 };
 
-/** What all packed notes of a file may unpack to, together. */
+/** Maximum total size of all decompressed chunks of a file. */
 const mostUnpackedBytes = 1024 * 1024;
-/** No packing makes more of less. */
+/** The maximum compression ratio of deflate. */
 const mostRatio = 1032;
 
 /**
- * Unpacks notes as long as all of them together stay small: more is an attack on whoever opens the file. What does not
- * unpack, or comes after too much that did not, answers undefined.
+ * Decompresses chunks up to a total size, which protects against decompression bombs. Returns undefined for invalid
+ * data and once the total is used up.
  */
 const createInflateBudget = () => {
   let left = mostUnpackedBytes;
@@ -107,7 +119,7 @@ const createInflateBudget = () => {
     } catch (thrown) {
       if ((thrown as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE")
         throw undecodableImage("metadata too large");
-      // How far it came is not known, so it counts as if it had come as far as it can.
+      // The size reached before the error is unknown, so the maximum is assumed.
       left -= data.byteLength * mostRatio;
       return undefined;
     }

@@ -44,9 +44,9 @@ describe("a WebP", () => {
       height: 48,
       isAnimated: false,
       orientation: 1,
-      isForPrint: false,
+      isCmyk: false,
     };
-    expect(readWebpStructure(webp(lossy))).toMatchObject({ ...facts, isLossless: false, manifest: undefined });
+    expect(readWebpStructure(webp(lossy))).toMatchObject({ ...facts, isLossless: false, c2paManifest: undefined });
     expect(readWebpStructure(webp(lossless))).toMatchObject({ ...facts, isLossless: true });
     expect(readWebpStructure(webp(canvas(0, 70_000, 90_000), lossy))).toMatchObject({ width: 70_000, height: 90_000 });
     expect(readWebpStructure(webp(canvas(0, 300, 200), lossless))).toMatchObject({ width: 300, height: 200 });

@@ -1,4 +1,4 @@
-// The structure of a WebP: a list of chunks in a RIFF box, whose header must be written anew when some are left out.
+// Reads the structure of a WebP: chunks in a RIFF container, whose header is rewritten if chunks are removed.
 import { exifOrientation } from "./exif-orientation.ts";
 import {
   createBoundedReader,
@@ -12,7 +12,7 @@ import {
 
 const boxBytes = 12;
 const chunkHeaderBytes = 8;
-const kept = new Set(["VP8X", "ICCP", "ALPH", "VP8 ", "VP8L"]);
+const KEPT_CHUNKS = new Set(["VP8X", "ICCP", "ALPH", "VP8 ", "VP8L"]);
 const flag = { animation: 0x02, xmp: 0x04, exif: 0x08, profile: 0x20 };
 
 export const isWebp = (bytes: Uint8Array): boolean => {
@@ -23,7 +23,7 @@ export const isWebp = (bytes: Uint8Array): boolean => {
 type WebpChunk = { type: string; start: number; data: Uint8Array; end: number };
 
 export const readWebpStructure = (bytes: Uint8Array): ImageStructure => {
-  const picture = createRangeCollector(bytes);
+  const kept = createRangeCollector(bytes);
   let size: { width: number; height: number } | undefined;
   let isAnimated = false;
   let orientation = 1;
@@ -31,7 +31,7 @@ export const readWebpStructure = (bytes: Uint8Array): ImageStructure => {
   let isLossless = false;
   let manifest: Uint8Array | undefined;
   for (const { type, data, start, end } of limitSegments(chunksOf(bytes))) {
-    // The first chunk with a size is the canvas; libwebp refuses a picture that does not fill it.
+    // The first chunk with a size is the canvas; libwebp refuses an image that does not fill it.
     size ??= sizeIn(type, data);
     if (type === "VP8 " || type === "VP8L") hasPixels = true;
     if (type === "ANIM" || type === "ANMF" || (type === "VP8X" && createBoundedReader(data).u8(0) & flag.animation))
@@ -40,7 +40,7 @@ export const readWebpStructure = (bytes: Uint8Array): ImageStructure => {
     if (type === "VP8L") isLossless = true;
     if (type === "C2PA") manifest ??= data;
     if (type === "ICCP" && !isIccProfile(data)) continue;
-    if (kept.has(type)) picture.keep(start, end);
+    if (KEPT_CHUNKS.has(type)) kept.keep(start, end);
   }
   if (!size || (!hasPixels && !isAnimated)) throw undecodableImage("no pixels");
   const facts = { media_type: "image/webp" as const, ...size, isAnimated, orientation, isLossless };
@@ -48,7 +48,7 @@ export const readWebpStructure = (bytes: Uint8Array): ImageStructure => {
     ...facts,
     isCmyk: false,
     c2paManifest: parseC2paManifest(manifest),
-    keptRanges: rebuildRiff(picture.parts()),
+    keptRanges: rebuildRiff(kept.parts()),
   };
 };
 
@@ -77,12 +77,13 @@ const sizeIn = (type: string, data: Uint8Array) => {
   return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
 };
 
-/** A new box around the chunks that stay, with the flags of those that went taken back. */
+/** A new RIFF container for the kept chunks, with the flags of removed chunks cleared. */
 const rebuildRiff = (chunks: Uint8Array[]): Uint8Array[] => {
   const body = Buffer.concat(chunks);
   if (body.subarray(0, 4).toString("latin1") === "VP8X") {
-    const gone = flag.xmp | flag.exif | (body.subarray(18, 22).toString("latin1") === "ICCP" ? 0 : flag.profile);
-    body[chunkHeaderBytes] = (body[chunkHeaderBytes] ?? 0) & ~gone;
+    const removedFlags =
+      flag.xmp | flag.exif | (body.subarray(18, 22).toString("latin1") === "ICCP" ? 0 : flag.profile);
+    body[chunkHeaderBytes] = (body[chunkHeaderBytes] ?? 0) & ~removedFlags;
   }
   const box = Buffer.from("RIFF\0\0\0\0WEBP", "latin1");
   box.writeUInt32LE(body.byteLength + 4, 4);
