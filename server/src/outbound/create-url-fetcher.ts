@@ -1,4 +1,4 @@
-// Chooses who fetches, from the operator's settings: this process, or a fetcher that runs on its own.
+// Creates the URL fetcher from the settings: in this process, or a client of a separate fetcher process.
 
 import { createDnsResolver } from "./dns-resolver.ts";
 import type { FetchSettings } from "./fetch-settings.ts";
@@ -6,11 +6,11 @@ import { createFetcherClient } from "./fetcher-client.ts";
 import { createUrlFetcher, type StreamingUrlFetcher, type UrlFetcher } from "./url-fetcher.ts";
 import { hostOf } from "./url-policy.ts";
 
-/** `ownUrl` is where we are reached ourselves: nobody has us ask ourselves. */
+/** `ownUrl` is the public URL of the API, which is never fetched. */
 export const createFetcherFromSettings = (env: FetchSettings, ownUrl: string): UrlFetcher => {
   const own = createLocalFetcher(env, ownUrl);
   if (!env.FETCHER_URL) return own;
-  if (!env.FETCHER_TOKEN) throw new Error("FETCHER_URL is set, which needs FETCHER_TOKEN.");
+  if (!env.FETCHER_TOKEN) throw new Error("FETCHER_URL needs FETCHER_TOKEN. Set both.");
   return createFetcherClient({ url: env.FETCHER_URL, token: env.FETCHER_TOKEN, checkUrl: own.checkUrl });
 };
 

@@ -31,7 +31,7 @@ test("all addresses of a name are told, of both kinds, whoever's name it really 
 
 test.each(["empty.example", "broken.example", "unknown.example"])("%s is no name", async (name) => {
   await expect(resolve(name)).rejects.toMatchObject({
-    ...{ code: "ENOTFOUND", message: `No address of ${name}.` },
+    ...{ code: "ENOTFOUND", message: `No IP address found for ${name}.` },
     cause: [expect.any(Error), expect.any(Error)],
   });
 });

@@ -35,15 +35,18 @@ describe("settings", () => {
   });
 
   test.each([
-    [{ FETCH_ALLOW_ORIGINS: "10.0.0.8:9000" }, "10.0.0.8:9000 is no origin"],
-    [{ FETCH_ALLOW_ORIGINS: "ftp://files.lan" }, "ftp://files.lan is no origin"],
-    [{ FETCH_ALLOW_CIDRS: "10.0.0.0/33" }, "10.0.0.0/33 is no range of addresses"],
-    [{ FETCH_ALLOW_CIDRS: "files.lan" }, "files.lan is no range of addresses"],
-    [{ FETCH_DENY: "https://console.example.com" }, "https://console.example.com is neither a name nor a range"],
-    [{ FETCH_PORTS: "443,0" }, "0 is no port"],
-    [{ FETCH_PORTS: "65536" }, "65536 is no port"],
-    [{ FETCH_PORTS: "https" }, "https is no port"],
-    [{ FETCH_DNS_SERVERS: "dns.example.com" }, "dns.example.com is no address of a name server"],
+    [{ FETCH_ALLOW_ORIGINS: "10.0.0.8:9000" }, "10.0.0.8:9000 is not an origin such as http://10.0.0.8:9000"],
+    [{ FETCH_ALLOW_ORIGINS: "ftp://files.lan" }, "ftp://files.lan is not an origin such as http://10.0.0.8:9000"],
+    [{ FETCH_ALLOW_CIDRS: "10.0.0.0/33" }, "10.0.0.0/33 is not an IP range such as 10.1.0.0/16"],
+    [{ FETCH_ALLOW_CIDRS: "files.lan" }, "files.lan is not an IP range such as 10.1.0.0/16"],
+    [
+      { FETCH_DENY: "https://console.example.com" },
+      "https://console.example.com is neither a host name nor an IP range",
+    ],
+    [{ FETCH_PORTS: "443,0" }, "0 is not a port"],
+    [{ FETCH_PORTS: "65536" }, "65536 is not a port"],
+    [{ FETCH_PORTS: "https" }, "https is not a port"],
+    [{ FETCH_DNS_SERVERS: "dns.example.com" }, "dns.example.com is not a DNS server such as 10.0.0.2 or 10.0.0.2:53"],
     [{ FETCHER_URL: "fetcher:7787" }, "http://…"],
     [{ FETCHER_LISTEN: "7787" }, "host:port"],
     [{ FETCHER_TOKEN: "short" }, "32 characters"],

@@ -1,5 +1,4 @@
-// What an operator may say about fetching: what is allowed besides the public web, what is not, and whether a process of its
-// own does it.
+// Settings of URL fetching: exceptions from the public web, denied hosts, and the separate fetcher process.
 import { isIP } from "node:net";
 import { z } from "zod";
 import { isIpRange } from "./ip-ranges.ts";
@@ -7,22 +6,22 @@ import { isHostName } from "./url-policy.ts";
 
 const DEFAULT_PORTS = "80,443,8080,8443";
 
-/** A list in one line, each of its words looked at when the program starts and not when the first picture is fetched. */
-const commaSeparatedList = (preset: string, isRight: (word: string) => boolean, says: string) =>
+/** A comma-separated list. Invalid items are reported at start, not at the first fetch. */
+const commaSeparatedList = (defaultText: string, isValid: (item: string) => boolean, message: string) =>
   z
     .string()
-    .default(preset)
+    .default(defaultText)
     .transform((text, context) => {
-      const words = text.split(",").map((word) => word.trim());
-      return words.filter(Boolean).map((word) => {
-        if (!isRight(word)) context.addIssue({ code: "custom", message: `${word} ${says}` });
-        return word;
+      const items = text.split(",").map((item) => item.trim());
+      return items.filter(Boolean).map((item) => {
+        if (!isValid(item)) context.addIssue({ code: "custom", message: `${item} ${message}` });
+        return item;
       });
     });
 
-const isOrigin = (word: string) => ["http:", "https:"].includes(URL.parse(word)?.protocol ?? "");
-const isPort = (word: string) => /^\d{1,5}$/.test(word) && Number(word) >= 1 && Number(word) <= 65_535;
-const isServer = (word: string) => isIP(word.replace(/:\d+$/, "").replace(/^\[|\]$/g, "")) !== 0 || isIP(word) !== 0;
+const isOrigin = (text: string) => ["http:", "https:"].includes(URL.parse(text)?.protocol ?? "");
+const isPort = (text: string) => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535;
+const isServer = (text: string) => isIP(text.replace(/:\d+$/, "").replace(/^\[|\]$/g, "")) !== 0 || isIP(text) !== 0;
 
 export const FetchEnv = z.object({
   FETCH_ALLOW_ORIGINS: commaSeparatedList("", isOrigin, "is not an origin such as http://10.0.0.8:9000").describe(
@@ -33,14 +32,14 @@ export const FetchEnv = z.object({
   ),
   FETCH_DENY: commaSeparatedList(
     "",
-    (word) => isIpRange(word) || isHostName(word),
+    (text) => isIpRange(text) || isHostName(text),
     "is neither a host name nor an IP range",
   ).describe(
     "Host names (with their subdomains) and IP ranges that Gesso never fetches from, comma-separated, such as public " +
       "addresses of your own network. The host of PUBLIC_URL is always denied.",
   ),
   FETCH_PORTS: commaSeparatedList(DEFAULT_PORTS, isPort, "is not a port")
-    .transform((words) => words.map(Number))
+    .transform((items) => items.map(Number))
     .describe("Allowed ports of public hosts, comma-separated. Default: 80, 443, 8080 and 8443."),
   FETCH_DNS_SERVERS: commaSeparatedList("", isServer, "is not a DNS server such as 10.0.0.2 or 10.0.0.2:53").describe(
     "DNS servers for user-supplied host names, comma-separated. Default: the system's servers.",

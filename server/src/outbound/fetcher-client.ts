@@ -1,5 +1,5 @@
-// Client of the separate fetcher process. Its responses are not trusted: size and time limits are enforced here too, and bytes count only
-// with a trailer that says complete.
+// Client of the separate fetcher process. Its responses are untrusted: size and time limits are enforced here too, and
+// a file is complete only with the trailer that says so.
 import { Agent, type Dispatcher } from "undici";
 import { z } from "zod";
 import { Fault } from "../faults.ts";
@@ -8,10 +8,10 @@ import { fetchFailed, readHeader, sourceTooLarge } from "./response-body.ts";
 import { collectBytes, type FetchOptions, type UrlFetcher } from "./url-fetcher.ts";
 
 const CONNECT_MS = 2_000;
-/** The fetcher gives up first, so that it can say why. */
+/** Extra time, so that the fetcher times out first and can report the reason. */
 const MARGIN_SECONDS = 2;
 
-/** A fault that only fetching knows comes back as itself, with the words that callers may read. */
+/** Faults of fetching that are passed on to the caller. */
 const Verdict = z.object({
   code: z.enum(["url_not_allowed", "source_fetch_failed", "source_too_large"]),
   details: z.object({ reason: z.string(), status: z.int(), max_bytes: z.int() }).partial(),
@@ -36,7 +36,7 @@ export const createFetcherClient = ({ url, token, checkUrl }: FetcherClientOptio
   return {
     checkUrl,
     fetchBytes: async (address, options) => {
-      const late = AbortSignal.timeout((options.timeoutSeconds + MARGIN_SECONDS) * 1_000);
+      const timeout = AbortSignal.timeout((options.timeoutSeconds + MARGIN_SECONDS) * 1_000);
       try {
         const response = await agent.request({
           origin,
@@ -44,7 +44,7 @@ export const createFetcherClient = ({ url, token, checkUrl }: FetcherClientOptio
           method: "POST",
           headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
           body: JSON.stringify(toFetchRequest(address, options)),
-          signal: late,
+          signal: timeout,
         });
         if (response.statusCode === 422) throw parseFetchFault(await response.body.text());
         if (response.statusCode !== 200) throw await unexpected(response);
@@ -52,7 +52,7 @@ export const createFetcherClient = ({ url, token, checkUrl }: FetcherClientOptio
         return await collectBytes({ media_type, bytes: readChecked(response, options.maxBytes) });
       } catch (thrown) {
         if (thrown instanceof Fault) throw thrown;
-        throw late.aborted ? fetchFailed("timeout", {}, thrown) : fetcherUnavailable(thrown);
+        throw timeout.aborted ? fetchFailed("timeout", {}, thrown) : fetcherUnavailable(thrown);
       }
     },
     close: () => agent.close(),
@@ -76,8 +76,8 @@ async function* readChecked({ body, trailers }: Dispatcher.ResponseData, maxByte
       if (size > maxBytes) throw sourceTooLarge(maxBytes);
       yield chunk;
     }
-    const verdict = trailers[OUTCOME_TRAILER];
-    if (verdict !== OUTCOME_COMPLETE) throw parseFetchFault(verdict ?? "");
+    const outcome = trailers[OUTCOME_TRAILER];
+    if (outcome !== OUTCOME_COMPLETE) throw parseFetchFault(outcome ?? "");
   } finally {
     body.on("error", () => undefined).destroy();
   }
@@ -91,7 +91,7 @@ const unexpected = async ({ statusCode, body }: Dispatcher.ResponseData): Promis
   return fetcherUnavailable(new Error(`The fetcher answered ${statusCode}.`));
 };
 
-/** Anything that is no verdict means that the fetcher is not in order. */
+/** A malformed outcome means that the fetcher does not work. */
 const parseFetchFault = (text: string): Fault => {
   try {
     const { code, details } = Verdict.parse(JSON.parse(text));

@@ -1,5 +1,5 @@
-// HTTP server of the separate fetcher process (--role fetcher). It fetches URLs for clients with the token and streams the bytes back.
-// It has no access to the database, storage or provider keys.
+// HTTP server of the separate fetcher process (--role fetcher). It fetches URLs for clients with the token and streams
+// the bytes back. It has no access to the database, storage or provider keys.
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
@@ -11,7 +11,7 @@ const MAX_CONCURRENT_FETCHES = 256;
 const MAX_REQUEST_BYTES = 64 * 1024;
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** What is asked of the fetcher: `FetchOptions` in the words of the wire, within bounds of the fetcher's own. */
+/** A request to the fetcher: the URL and `FetchOptions`, with the fetcher's own limits. */
 const FetchRequest = z.strictObject({
   url: z.string(),
   max_bytes: z
@@ -25,29 +25,29 @@ const FetchRequest = z.strictObject({
 });
 export type FetchRequest = z.output<typeof FetchRequest>;
 
-/** How it ended is told after the last byte, because a fault may well come in the middle. */
-export const OUTCOME_TRAILER = "x-verdict";
+/** The outcome is a trailer, because a fetch can fail after the first bytes. */
+export const OUTCOME_TRAILER = "x-outcome";
 export const OUTCOME_COMPLETE = "complete";
 
 type FetcherServerOptions = { fetcher: StreamingUrlFetcher; token: string };
 
 export const createFetcherServer = ({ fetcher, token }: FetcherServerOptions): Server => {
-  let underWay = 0;
-  const isKnown = createTokenCheck(token);
+  let running = 0;
+  const isAuthorized = createTokenCheck(token);
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.url === "/livez") return refuse(response, 200);
-    if (!isKnown(request.headers.authorization)) return refuse(response, 401);
+    if (!isAuthorized(request.headers.authorization)) return refuse(response, 401);
     if (request.method !== "POST" || request.url !== "/fetch") return refuse(response, 404);
-    if (underWay >= MAX_CONCURRENT_FETCHES) return refuse(response, 503);
-    underWay += 1;
+    if (running >= MAX_CONCURRENT_FETCHES) return refuse(response, 503);
+    running += 1;
     try {
-      await answer(fetcher, request, response);
+      await respond(fetcher, request, response);
     } finally {
-      underWay -= 1;
+      running -= 1;
     }
   };
   const server = createServer((request, response) => {
-    // Whoever asked went away, or never said it all: there is nobody to tell.
+    // The client disconnected, so there is no one to respond to.
     serve(request, response).catch(() => response.destroy());
   });
   server.requestTimeout = REQUEST_TIMEOUT_MS;
@@ -58,24 +58,27 @@ export const createFetcherServer = ({ fetcher, token }: FetcherServerOptions): S
 const createTokenCheck = (token: string) => {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   const expected = digest(`Bearer ${token}`);
-  return (given = ""): boolean => timingSafeEqual(digest(given), expected);
+  return (header = ""): boolean => timingSafeEqual(digest(header), expected);
 };
 
 const refuse = (response: ServerResponse, status: number): void => {
   response.writeHead(status, { connection: "close" }).end();
 };
 
-const answer = async (
+const respond = async (
   fetcher: StreamingUrlFetcher,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> => {
-  const order = await readFetchRequest(request);
-  if (!order) return refuse(response, 400);
-  const gone = new AbortController();
-  response.once("close", () => gone.abort());
+  const fetchRequest = await readFetchRequest(request);
+  if (!fetchRequest) return refuse(response, 400);
+  const disconnected = new AbortController();
+  response.once("close", () => disconnected.abort());
   try {
-    const { media_type, bytes } = await fetcher.open(order.url, { ...toFetchOptions(order), signal: gone.signal });
+    const { media_type, bytes } = await fetcher.open(fetchRequest.url, {
+      ...toFetchOptions(fetchRequest),
+      signal: disconnected.signal,
+    });
     response.writeHead(200, {
       "content-type": "application/octet-stream",
       "x-media-type": media_type,
@@ -86,9 +89,9 @@ const answer = async (
     response.addTrailers({ [OUTCOME_TRAILER]: OUTCOME_COMPLETE });
   } catch (thrown) {
     if (!(thrown instanceof Fault)) throw thrown;
-    const verdict = JSON.stringify({ code: thrown.code, details: thrown.details });
-    if (response.headersSent) response.addTrailers({ [OUTCOME_TRAILER]: verdict });
-    else response.writeHead(422, { "content-type": "application/json" }).write(verdict);
+    const outcome = JSON.stringify({ code: thrown.code, details: thrown.details });
+    if (response.headersSent) response.addTrailers({ [OUTCOME_TRAILER]: outcome });
+    else response.writeHead(422, { "content-type": "application/json" }).write(outcome);
   }
   response.end();
 };

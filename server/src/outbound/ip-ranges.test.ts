@@ -85,7 +85,7 @@ describe("ranges", () => {
     ],
   ])("are refused, not guessed: %s", (text) => {
     expect(isIpRange(text)).toBe(false);
-    expect(() => createIpRangeMatcher([text])).toThrow(`${text} is no range of addresses.`);
+    expect(() => createIpRangeMatcher([text])).toThrow(`${text} is not an IP range.`);
   });
 
   test("hold what lies in them, of their own kind, and nothing else", () => {

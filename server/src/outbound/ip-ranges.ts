@@ -1,5 +1,5 @@
-// Which internet addresses are public. For IPv4 that is everything outside the special ranges; for IPv6 only what is handed
-// out to the public, without the forms that carry an IPv4 address inside. What is not known to be public is not.
+// Decides which IP addresses are public. IPv4: all addresses outside the special-purpose ranges. IPv6: only global
+// unicast addresses, without those that embed an IPv4 address. All other addresses count as private.
 import { BlockList, isIP } from "node:net";
 
 const NON_PUBLIC_IPV4 = [
@@ -7,7 +7,7 @@ const NON_PUBLIC_IPV4 = [
   "10.0.0.0/8",
   "100.64.0.0/10",
   "127.0.0.0/8",
-  // Azure answers every machine here, from an address that looks public.
+  // The Azure platform service, reachable from every virtual machine at an address that looks public.
   "168.63.129.16/32",
   "169.254.0.0/16",
   "172.16.0.0/12",
@@ -21,11 +21,11 @@ const NON_PUBLIC_IPV4 = [
   "224.0.0.0/3",
 ];
 
-/** Mapped, compatible and translated forms of IPv4 lie outside, and with them everything private. */
+/** Global unicast. IPv4-mapped, IPv4-compatible and translated addresses are outside this range. */
 const PUBLIC_IPV6 = ["2000::/3"];
-/** Protocols' own (Teredo is among them), examples, and 6to4. */
+/** IETF protocol assignments (with Teredo), documentation and 6to4. */
 const NON_PUBLIC_IPV6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
-/** An interface that stands for an IPv4 address (ISATAP): its routers send on to that address. */
+/** ISATAP interface identifiers embed an IPv4 address, to which routers forward. */
 const ISATAP_INTERFACE_ID = /(::|:0:|:200:)5efe(::|:[0-9a-f]+:[0-9a-f]+)$/;
 
 const BITS = { ipv4: 32, ipv6: 128 };
@@ -43,13 +43,13 @@ const readRange = (text: string) => {
   return prefix > BITS[family] ? undefined : { address: match[1]!, family, prefix };
 };
 
-/** Tells of an address whether it lies in one of the ranges. What is no address lies in none. */
+/** Returns a function that tests whether an address is in one of the ranges. Invalid addresses are in none. */
 export const createIpRangeMatcher = (ranges: readonly string[]): IpRangeMatcher => {
-  // A list of each kind: in one list for both, ranges of IPv6 would hold addresses of IPv4, and the other way round.
+  // One list per family: a combined list would match IPv4 addresses against IPv6 ranges and vice versa.
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const text of ranges) {
     const range = readRange(text);
-    if (!range) throw new Error(`${text} is no range of addresses.`);
+    if (!range) throw new Error(`${text} is not an IP range.`);
     lists[range.family].addSubnet(range.address, range.prefix, range.family);
   }
   return (address) => {
@@ -58,7 +58,7 @@ export const createIpRangeMatcher = (ranges: readonly string[]): IpRangeMatcher 
   };
 };
 
-/** An address with a zone (`fe80::1%eth0`) means something on one machine only: it is of no family. */
+/** An address with a zone (`fe80::1%eth0`) is valid only on one host, so it belongs to no family. */
 const familyOf = (address: string): "ipv4" | "ipv6" | undefined => {
   if (address.includes("%")) return undefined;
   return ({ 4: "ipv4", 6: "ipv6" } as const)[isIP(address)];
@@ -70,8 +70,8 @@ const isInnerIpv6 = createIpRangeMatcher(NON_PUBLIC_IPV6);
 
 export const isPublicIp = (address: string): boolean => {
   if (isIP(address) === 4) return !isInnerIpv4(address);
-  return isPublicIpv6(address) && !isInnerIpv6(address) && !ISATAP_INTERFACE_ID.test(shortest(address));
+  return isPublicIpv6(address) && !isInnerIpv6(address) && !ISATAP_INTERFACE_ID.test(canonicalIpv6(address));
 };
 
-/** The one way of writing that every IPv6 address has. */
-const shortest = (address: string): string => new URL(`http://[${address}]`).hostname.slice(1, -1);
+/** The canonical text of an IPv6 address. */
+const canonicalIpv6 = (address: string): string => new URL(`http://[${address}]`).hostname.slice(1, -1);

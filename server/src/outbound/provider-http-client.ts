@@ -1,9 +1,9 @@
-// Sends requests to providers over kept connections and reads their answers whole, within bounds of time and size.
+// Sends requests to providers over keep-alive connections and reads whole responses, with limits on time and size.
 import { Agent, request } from "undici";
 
 const CONNECTIONS = 128;
 const CONNECT_MS = 5000;
-const MOST_BYTES = 200 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 200 * 1024 * 1024;
 
 type Options = {
   method: string;
@@ -15,33 +15,33 @@ type Reply = { status: number; header(name: string): string | undefined; text: s
 
 export type ProviderHttpClient = { send(url: string, options: Options): Promise<Reply>; close(): Promise<void> };
 
-/** Everything thrown here is an error of the connection: what a provider says is never thrown. */
+/** Throws only for connection errors. Every HTTP response is returned, whatever its status. */
 export function createProviderHttpClient(): ProviderHttpClient {
   const dispatcher = new Agent({
     connections: CONNECTIONS,
     connect: { timeout: CONNECT_MS },
-    // How long an answer may take is said with each request: some providers answer only when the picture is there.
+    // Each request has its own timeout: synchronous providers respond only when the image is ready.
     headersTimeout: 0,
     bodyTimeout: 0,
-    maxResponseSize: MOST_BYTES,
+    maxResponseSize: MAX_RESPONSE_BYTES,
   });
   return {
     async send(url, { method, headers, body, timeoutSeconds }) {
       const limit = new AbortController();
-      // Cleared when the answer is there: a timer that fires later would cost more than the request did.
+      // Cleared after the response, so that no timer outlives its request.
       const timer = setTimeout(() => limit.abort(new Error("the provider took too long")), timeoutSeconds * 1000);
       try {
         const packed = body instanceof FormData ? await encodeForm(body) : { headers: {}, body: body ?? null };
-        const answer = await request(url, {
+        const response = await request(url, {
           method: method as "POST",
           headers: { ...headers, ...packed.headers },
           body: packed.body,
           dispatcher,
           signal: limit.signal,
         });
-        const text = await answer.body.text();
-        const header = (name: string) => [answer.headers[name.toLowerCase()]].flat()[0];
-        return { status: answer.statusCode, header, text };
+        const text = await response.body.text();
+        const header = (name: string) => [response.headers[name.toLowerCase()]].flat()[0];
+        return { status: response.statusCode, header, text };
       } finally {
         clearTimeout(timer);
       }
@@ -50,7 +50,7 @@ export function createProviderHttpClient(): ProviderHttpClient {
   };
 }
 
-/** The built-in form, as bytes with the boundary that tells its parts. */
+/** Encodes a FormData as bytes, with the content type that names its boundary. */
 async function encodeForm(form: FormData): Promise<{ headers: Record<string, string>; body: Uint8Array }> {
   const packed = new Response(form);
   return {

@@ -1,14 +1,13 @@
-// Reads what a stranger answers: a whole file in plain bytes, never more than was asked for and never slower than it must
-// be. Whatever is wrong with it ends the connection too.
+// Reads an untrusted response as a file, with limits on size and minimum speed. Any violation closes the connection.
 import type { Dispatcher } from "undici";
 import { Fault } from "../faults.ts";
 
-/** How slow an answer may be: after `graceMs` it must have brought this many bytes for each second that it took. */
+/** Minimum speed of a download: after `graceMs`, the average must be at least this many bytes per second. */
 export type MinimumDownloadRate = { graceMs: number; bytesPerSecond: number };
 export const DEFAULT_MINIMUM_DOWNLOAD_RATE: MinimumDownloadRate = { graceMs: 5_000, bytesPerSecond: 10_000 };
 const LOOKS_PER_GRACE = 10;
 
-/** A page instead of a file: it explains why there is none, or asks for a password. */
+/** Media types of web pages: an error page or a login form instead of the file. */
 const PAGES = ["text/html", "application/xhtml+xml"];
 
 export type OpenedDownload = { media_type: string; bytes: AsyncIterable<Uint8Array> };
@@ -41,7 +40,7 @@ export const openResponseBody = (
   throw fault;
 };
 
-/** What can be told before the first byte of the body. */
+/** Checks status and headers before the body is read. */
 const faultOf = (response: UndiciResponse, type: string | undefined, maxBytes: number): Fault | undefined => {
   const { statusCode: status } = response;
   if (status !== 200) return fetchFailed("status", { status });
@@ -73,5 +72,5 @@ async function* limitBody(body: Body, maxBytes: number, pace: MinimumDownloadRat
   }
 }
 
-/** What is left of an answer is of no use, and neither is its connection. */
+/** Discards the rest of the response and closes its connection. */
 const discard = (body: Body): void => void body.on("error", () => undefined).destroy();

@@ -1,10 +1,10 @@
-// Starts the fetcher that is a process of its own, at a port or at a socket in the file system.
+// Starts the server of the separate fetcher process, on a TCP port or a Unix socket.
 import { chmod, rm } from "node:fs/promises";
 import { createLocalFetcher } from "./create-url-fetcher.ts";
 import type { FetchSettings } from "./fetch-settings.ts";
 import { createFetcherServer } from "./fetcher-server.ts";
 
-/** Fetches that are under way get this long. */
+/** Time for running fetches to finish at shutdown. */
 const STOP_MS = 30_000;
 
 type Settings = FetchSettings & { FETCHER_TOKEN: string; PUBLIC_URL: string };
@@ -14,7 +14,7 @@ export async function startFetcher(settings: Settings): Promise<{ stop(): Promis
   const server = createFetcherServer({ fetcher, token: settings.FETCHER_TOKEN });
   const where = settings.FETCHER_LISTEN;
   const path = where.startsWith("unix:") ? where.slice("unix:".length) : undefined;
-  // The socket of a process that was killed stays behind and would be in the way.
+  // A killed process leaves its socket file behind, which would block listening.
   if (path) await rm(path, { force: true });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -22,7 +22,7 @@ export async function startFetcher(settings: Settings): Promise<{ stop(): Promis
     const { hostname, port } = new URL(`http://${where}`);
     server.listen(Number(port || 80), hostname.replace(/^\[|\]$/g, ""), resolve);
   });
-  // Those who may call belong to the same group; the token is asked for all the same.
+  // Only processes of the same group can connect. They need the token as well.
   if (path) await chmod(path, 0o660);
   return {
     async stop() {

@@ -1,5 +1,5 @@
-// SSRF-safe fetching of untrusted URLs (customer images, provider results). Connects only to public IP addresses and what the operator
-// allowed, follows at most three checked redirects, and enforces size and time limits.
+// SSRF-safe fetching of untrusted URLs (source images, provider results). Connects only to public IP addresses and to
+// what the operator allows, follows at most three checked redirects, and enforces size and time limits.
 import { Agent } from "undici";
 import { Fault } from "../faults.ts";
 import { createDnsResolver, type DnsResolver } from "./dns-resolver.ts";
@@ -15,38 +15,38 @@ import {
 } from "./response-body.ts";
 import { createUrlPolicy, isAllowedOrigin, parseWebUrl, type UrlPolicySettings, urlNotAllowed } from "./url-policy.ts";
 
-/** How long a machine may take to accept a connection, and how long it may say nothing. */
+/** Timeouts for connecting and for pauses in the response. */
 export const DEFAULT_FETCH_TIMEOUTS = { connectMs: 5_000, silenceMs: 10_000 };
-const MOST_REDIRECTS = 3;
+const MAX_REDIRECTS = 3;
 const REDIRECTS = [301, 302, 303, 307, 308];
-const MOST_CONNECTIONS_PER_ORIGIN = 64;
+const MAX_CONNECTIONS_PER_ORIGIN = 64;
 
-/** All of it is data, so that it can be said to a fetcher in a process of its own. */
+/** Plain data, so that it can be sent to a separate fetcher process. */
 export type FetchOptions = {
   maxBytes: number;
-  /** For everything together: names, redirects, the last byte. */
+  /** Timeout of the whole fetch, including DNS and redirects. */
   timeoutSeconds: number;
-  /** Origins allowed in this one fetch although they are not public, such as a provider's own. */
+  /** Origins that this fetch may reach although they are private, such as a self-hosted provider. */
   trustedOrigins?: readonly string[];
-  /** Where this one fetch may go at all, held against every redirect too. `https://*.example.com` is every host below. */
+  /** The only origins of this fetch and its redirects. `https://*.example.com` matches every subdomain. */
   allowedOrigins?: readonly string[];
-  /** What the allowed origins want besides, a provider's token for instance. It is sent to no other. */
+  /** Headers such as a token, sent to `trustedOrigins` only. */
   headers?: Readonly<Record<string, string>>;
 };
 export type FetchedFile = { bytes: Uint8Array; media_type: string };
 export type UrlFetcher = {
-  /** Throws for an address that would never be fetched, as far as that can be told without looking names up. */
+  /** Throws `url_not_allowed` if the URL is denied by its text alone, without DNS. */
   checkUrl(url: string): void;
   fetchBytes(url: string, options: FetchOptions): Promise<FetchedFile>;
   close(): Promise<void>;
 };
-/** For whoever passes the bytes on as they come. */
+/** A fetcher that can also stream the bytes. */
 export type StreamingUrlFetcher = UrlFetcher & {
   open(url: string, options: FetchOptions & { signal?: AbortSignal }): Promise<OpenedDownload>;
 };
 
 type UrlFetcherOptions = UrlPolicySettings & {
-  /** Origins an operator allows although they are not public, such as `http://127.0.0.1:7790`. */
+  /** Private origins that the operator allows, such as `http://127.0.0.1:7790`. */
   trustedOrigins?: readonly string[];
   resolve?: DnsResolver;
   pace?: MinimumDownloadRate;
@@ -62,43 +62,43 @@ export const createUrlFetcher = (setup: UrlFetcherOptions = {}): StreamingUrlFet
   } = setup;
   const policy = createUrlPolicy(setup);
   const settings = {
-    connections: MOST_CONNECTIONS_PER_ORIGIN,
+    connections: MAX_CONNECTIONS_PER_ORIGIN,
     headersTimeout: wait.silenceMs,
     bodyTimeout: wait.silenceMs,
   };
-  // Two pools that never mix: a connection made under one's rule must not serve a request under the other's.
-  // Neither reads the proxy settings of the environment.
+  // Two separate pools: a connection to a trusted origin must never serve a request that needs the IP check. Neither
+  // pool reads proxy settings from the environment.
   const guard = { resolve, isAllowed: policy.isAllowedIp, connectMs: wait.connectMs };
   const guarded = new Agent({ ...settings, connect: createPinnedConnector(guard) });
   const trusted = new Agent({ ...settings, connect: { timeout: wait.connectMs, allowH2: false } });
-  const always = originsOf(trustedOrigins);
+  const globallyTrusted = originsOf(trustedOrigins);
 
   const open: StreamingUrlFetcher["open"] = async (text, options) => {
-    const here = originsOf(options.trustedOrigins ?? []);
-    const late = AbortSignal.timeout(options.timeoutSeconds * 1_000);
-    const signal = options.signal ? AbortSignal.any([late, options.signal]) : late;
-    // A request that is still being connected does not hear its signal.
-    const tooLate = new Promise<never>((_, reject) => {
+    const trustedNow = originsOf(options.trustedOrigins ?? []);
+    const timeout = AbortSignal.timeout(options.timeoutSeconds * 1_000);
+    const signal = options.signal ? AbortSignal.any([timeout, options.signal]) : timeout;
+    // undici ignores the signal while it connects.
+    const aborted = new Promise<never>((_, reject) => {
       signal.addEventListener("abort", () => reject(signal.reason));
     });
-    tooLate.catch(() => {});
-    const ask = (url: URL): Promise<UndiciResponse> => {
+    aborted.catch(() => {});
+    const request = (url: URL): Promise<UndiciResponse> => {
       if (options.allowedOrigins && !isAllowedOrigin(url.href, options.allowedOrigins))
         throw urlNotAllowed("foreign_address");
-      const isTrusted = always.has(url.origin) || here.has(url.origin);
+      const isTrusted = globallyTrusted.has(url.origin) || trustedNow.has(url.origin);
       if (!isTrusted) policy.check(url);
       const response = (isTrusted ? trusted : guarded).request({
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
         method: "GET",
-        headers: { ...REQUEST_HEADERS, ...(here.has(url.origin) && options.headers) },
+        headers: { ...REQUEST_HEADERS, ...(trustedNow.has(url.origin) && options.headers) },
         signal,
       });
-      return Promise.race([response, tooLate]);
+      return Promise.race([response, aborted]);
     };
     try {
       const { media_type, bytes } = openResponseBody(
-        await followRedirects(parseWebUrl(text), ask),
+        await followRedirects(parseWebUrl(text), request),
         options.maxBytes,
         pace,
       );
@@ -110,7 +110,7 @@ export const createUrlFetcher = (setup: UrlFetcherOptions = {}): StreamingUrlFet
   return {
     checkUrl: (text) => {
       const url = parseWebUrl(text);
-      if (!always.has(url.origin)) policy.check(url);
+      if (!globallyTrusted.has(url.origin)) policy.check(url);
     },
     open,
     fetchBytes: async (text, options) => collectBytes(await open(text, options)),
@@ -130,11 +130,11 @@ export const collectBytes = async ({ media_type, bytes }: OpenedDownload): Promi
   return { bytes: Buffer.concat(chunks), media_type };
 };
 
-/** Redirects are followed by hand, because each hop is a new address from a stranger. */
-const followRedirects = async (first: URL, ask: (url: URL) => Promise<UndiciResponse>): Promise<UndiciResponse> => {
+/** Follows redirects itself, because each target is an untrusted URL that must be checked. */
+const followRedirects = async (first: URL, request: (url: URL) => Promise<UndiciResponse>): Promise<UndiciResponse> => {
   let url = first;
-  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
-    const response = await ask(url);
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    const response = await request(url);
     const location = readHeader(response, "location");
     if (!REDIRECTS.includes(response.statusCode) || location === undefined) return response;
     await response.body.dump();

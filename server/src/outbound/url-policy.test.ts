@@ -122,7 +122,9 @@ describe("an operator", () => {
 test("a redirect is read from where it came", () => {
   expect(parseWebUrl("/b?c", new URL("https://example.com/a")).href).toBe("https://example.com/b?c");
   expect(parseWebUrl("//other.example/", new URL("https://example.com/a")).href).toBe("https://other.example/");
-  expect(() => parseWebUrl("//u:p@other.example/", new URL("https://example.com/a"))).toThrow("may not be fetched");
+  expect(() => parseWebUrl("//u:p@other.example/", new URL("https://example.com/a"))).toThrow(
+    "Gesso may not fetch this URL. Use a public http or https URL.",
+  );
 });
 
 test("a port is the one that is connected", () => {

@@ -1,13 +1,13 @@
-// URL policy against SSRF: http(s), usual ports, public IP addresses, plus what the operator allows. Checked twice: on the URL before DNS
-// and on the IP address that is connected; both must pass.
+// URL policy against SSRF: http(s), usual ports and public IP addresses, plus what the operator allows. Checked twice:
+// on the URL before DNS, and on the IP address of the connection. Both must pass.
 import { isIP } from "node:net";
 import { Fault } from "../faults.ts";
 import { createIpRangeMatcher, isIpRange, isPublicIp } from "./ip-ranges.ts";
 
 const LONGEST_URL = 8192;
-const LONGEST_NAME = 253;
+const MAX_HOST_LENGTH = 253;
 const USUAL_PORTS = [80, 443, 8080, 8443];
-/** Names that mean something only inside somebody's network, or outside of the internet's own names. */
+/** Top-level names for private networks and special uses. */
 const PRIVATE_HOST_SUFFIXES = [
   "localhost",
   "localdomain",
@@ -22,7 +22,7 @@ const PRIVATE_HOST_SUFFIXES = [
   "svc",
   "onion",
 ];
-/** Some readers of addresses skip these and others do not: no two would agree on where it leads. */
+/** Characters that URL parsers treat differently, so that check and connection could disagree on the host. */
 const AMBIGUOUS_CHARACTERS = /[\p{Cc}\\]/u;
 
 export type UrlRefusalReason =
@@ -38,17 +38,17 @@ export type UrlRefusalReason =
 export const urlNotAllowed = (reason: UrlRefusalReason): Fault => new Fault("url_not_allowed", { reason });
 
 export type UrlPolicySettings = {
-  /** Ranges of addresses that are allowed although they are not public. */
+  /** Private IP ranges that are allowed. */
   allowRanges?: readonly string[];
-  /** Names (with all below them) and ranges of addresses that are never asked, whatever else is allowed. */
+  /** Host names (with subdomains) and IP ranges that are always denied. */
   deny?: readonly string[];
   ports?: readonly number[];
 };
 
 export type UrlPolicy = {
-  /** What can be told before any name is looked up. */
+  /** Checks the URL before DNS. */
   check(url: URL): void;
-  /** The last word, on the address that is really connected. */
+  /** Checks the IP address of the connection. */
   isAllowedIp(address: string): boolean;
 };
 
@@ -59,12 +59,13 @@ export const createUrlPolicy = ({
 }: UrlPolicySettings = {}): UrlPolicy => {
   const isAdded = createIpRangeMatcher(allowRanges);
   const isDenied = createIpRangeMatcher(deny.filter(isIpRange));
-  const innerNames = [...PRIVATE_HOST_SUFFIXES, ...deny.filter((each) => !isIpRange(each)).map(toName)];
+  const internalNames = [...PRIVATE_HOST_SUFFIXES, ...deny.filter((each) => !isIpRange(each)).map(toName)];
   const isAllowed = (address: string) => !isDenied(address) && (isPublicIp(address) || isAdded(address));
 
   const checkName = (name: string): void => {
-    if (!name.includes(".") || name.length > LONGEST_NAME) throw urlNotAllowed("host");
-    if (innerNames.some((inner) => name === inner || name.endsWith(`.${inner}`))) throw urlNotAllowed("host");
+    if (!name.includes(".") || name.length > MAX_HOST_LENGTH) throw urlNotAllowed("host");
+    if (internalNames.some((internal) => name === internal || name.endsWith(`.${internal}`)))
+      throw urlNotAllowed("host");
   };
   return {
     isAllowedIp: isAllowed,
@@ -77,7 +78,7 @@ export const createUrlPolicy = ({
   };
 };
 
-/** A name of a host: its last part is no number, or it would be an address in disguise. */
+/** A host name. Its last label is not a number, otherwise it would be a disguised IP address. */
 export const isHostName = (text: string): boolean => /^([a-z\d-]+\.)*[a-z\d-]*[a-z-][a-z\d-]*$/i.test(text);
 
 const toName = (text: string): string => {
@@ -85,7 +86,7 @@ const toName = (text: string): string => {
   return text.toLowerCase();
 };
 
-/** Reads an address once, by the rules that the request itself will follow, and refuses what is not the web. */
+/** Parses a URL with the parser that the request uses, and refuses anything but http and https. */
 export const parseWebUrl = (text: string, from?: URL): URL => {
   if (text.length > LONGEST_URL || AMBIGUOUS_CHARACTERS.test(text)) throw urlNotAllowed("url");
   const url = URL.parse(text, from);
@@ -95,7 +96,7 @@ export const parseWebUrl = (text: string, from?: URL): URL => {
   return url;
 };
 
-/** `https://*.example.com` stands for every host below the domain. */
+/** `https://*.example.com` matches every subdomain of example.com. */
 export const isAllowedOrigin = (url: string, origins: readonly string[]): boolean => {
   const { protocol, host, origin } = new URL(url);
   return origins.some((each) => {
@@ -107,6 +108,6 @@ export const isAllowedOrigin = (url: string, origins: readonly string[]): boolea
 
 export const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === "https:" ? 443 : 80));
 
-/** Without the brackets of IPv6 and without the dot that may end a name. */
+/** The host without IPv6 brackets and without a trailing dot. */
 export const hostOf = ({ hostname }: Pick<URL, "hostname">): string =>
   hostname.replace(/[[\]]/g, "").replace(/\.+$/, "");

@@ -1,5 +1,5 @@
-// Sends a message to an address that a customer gave us: to public machines and what an operator allowed, nothing else. The
-// address is looked at anew each time, no redirect is followed, and of the answer only its beginning is read.
+// Sends webhook requests to untrusted URLs: only to public hosts and hosts that the operator allows. The URL is
+// checked on every request, redirects are not followed, and only the start of the response is read.
 import { Agent, type Dispatcher } from "undici";
 import { createDnsResolver } from "./dns-resolver.ts";
 import type { FetchSettings } from "./fetch-settings.ts";
@@ -7,22 +7,22 @@ import { createPinnedConnector } from "./pinned-connector.ts";
 import { createUrlPolicy, hostOf, parseWebUrl, urlNotAllowed } from "./url-policy.ts";
 
 const CONNECT_MS = 5_000;
-const MOST_ANSWER_BYTES = 64 * 1024;
-/** What is said after the headers changes nothing: nobody is waited for longer than this. */
+const MAX_RESPONSE_BYTES = 64 * 1024;
+/** Timeout for the response body. It does not affect the outcome, which the status decides. */
 const ANSWER_MS = 2_000;
 const KEPT_BYTES = 1024;
 
 export type WebhookHttpRequest = { headers: Record<string, string>; body: string; timeoutSeconds: number };
 export type WebhookHttpResponse = { status: number; retryAfter: string | undefined; text: string };
 export type WebhookHttpClient = {
-  /** Throws for an address that would never be written to, as far as that can be told without looking names up. */
+  /** Throws `url_not_allowed` if the URL is denied by its text alone, without DNS. */
   check(url: string): URL;
-  /** Throws `url_not_allowed`, or whatever the connection did. What the receiver says is never thrown. */
+  /** Throws `url_not_allowed` or a connection error. Every HTTP response is returned, whatever its status. */
   post(url: string, posting: WebhookHttpRequest): Promise<WebhookHttpResponse>;
   close(): Promise<void>;
 };
 
-/** `ownUrl` is where we are reached ourselves: nobody has us write to ourselves. */
+/** `ownUrl` is the public URL of the API, which never receives webhooks. */
 export function createWebhookHttpClient(env: FetchSettings, ownUrl: string, allowHttp: boolean): WebhookHttpClient {
   const policy = createUrlPolicy({
     allowRanges: env.FETCH_ALLOW_CIDRS,
@@ -34,7 +34,7 @@ export function createWebhookHttpClient(env: FetchSettings, ownUrl: string, allo
     isAllowed: policy.isAllowedIp,
     connectMs: CONNECT_MS,
   };
-  // A connection for each message: one that was kept may be closed by the other side in the moment that we write to it.
+  // One connection per request: a kept-alive connection can be closed by the receiver while the request is sent.
   const agent = new Agent({ connect: createPinnedConnector(guard), pipelining: 0, headersTimeout: 0, bodyTimeout: 0 });
 
   const check = (text: string): URL => {
@@ -47,22 +47,24 @@ export function createWebhookHttpClient(env: FetchSettings, ownUrl: string, allo
     check,
     async post(text, { headers, body, timeoutSeconds }) {
       const url = check(text);
-      const late = AbortSignal.timeout(timeoutSeconds * 1_000);
-      // A request that is still being connected does not hear its signal.
-      const tooLate = new Promise<never>((_, reject) => late.addEventListener("abort", () => reject(late.reason)));
-      tooLate.catch(() => {});
-      const response = agent.request({
+      const timeout = AbortSignal.timeout(timeoutSeconds * 1_000);
+      // undici ignores the signal while it connects.
+      const timedOut = new Promise<never>((_, reject) =>
+        timeout.addEventListener("abort", () => reject(timeout.reason)),
+      );
+      timedOut.catch(() => {});
+      const pending = agent.request({
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
         method: "POST",
         headers,
         body,
-        signal: late,
+        signal: timeout,
       });
       response.catch(() => {});
-      const answer = await Promise.race([response, tooLate]);
-      const retryAfter = [answer.headers["retry-after"]].flat()[0];
-      return { status: answer.statusCode, retryAfter, text: await readResponseStart(answer.body) };
+      const response = await Promise.race([pending, timedOut]);
+      const retryAfter = [response.headers["retry-after"]].flat()[0];
+      return { status: response.statusCode, retryAfter, text: await readResponseStart(response.body) };
     },
     close: () => agent.destroy(),
   };
@@ -76,10 +78,10 @@ async function readResponseStart(body: Dispatcher.ResponseData["body"]): Promise
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
       if (size < KEPT_BYTES) chunks.push(chunk);
       size += chunk.byteLength;
-      if (size > MOST_ANSWER_BYTES) break;
+      if (size > MAX_RESPONSE_BYTES) break;
     }
   } catch {
-    // The status was read: whatever became of the rest, it counts.
+    // The status is known, so an error in the body is ignored.
   } finally {
     clearTimeout(timer);
     body.on("error", () => undefined).destroy();
@@ -87,7 +89,7 @@ async function readResponseStart(body: Dispatcher.ResponseData["body"]): Promise
   return Buffer.concat(chunks).subarray(0, KEPT_BYTES).toString("utf8").replaceAll("\0", "").toWellFormed();
 }
 
-/** A word for what went wrong with a connection. */
+/** A short code for a connection error. */
 export function connectionErrorCode(thrown: unknown): string {
   const { name, code: given } = thrown as NodeJS.ErrnoException;
   const code = String(given);

@@ -1,5 +1,5 @@
-// Signed asset URLs. They are stable and cannot be guessed; nothing is stored for them. They are valid as long as the secret and the
-// asset's row exist.
+// Signed asset URLs. They are stable and cannot be guessed, and nothing is stored for them. They are valid as long as
+// the secret and the row of the asset exist.
 import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto";
 
 const extensions = new Map([
@@ -9,21 +9,21 @@ const extensions = new Map([
   ["video/mp4", "mp4"],
 ]);
 
-/** 128 bits: no one guesses them, and the address stays short enough to paste. */
+/** 128 bits cannot be guessed and keep the URL short. */
 const signatureBytes = 16;
 
 export type AssetUrlSigner = {
   sign(assetId: string, mediaType: string): string;
-  /** `signatureFile` is the last segment of the address, such as `mUq0….png`. */
+  /** `signatureFile` is the last segment of the URL, such as `mUq0….png`. */
   verify(assetId: string, signatureFile: string): boolean;
 };
 
 export const createAssetUrlSigner = (secret: Uint8Array, publicUrl: string): AssetUrlSigner => {
   if (secret.byteLength < signatureBytes) throw new Error("The secret that signs asset addresses is too short.");
-  // A key that was made ready once: a large tree is thousands of addresses, and this makes each four times cheaper.
+  // A prepared key makes each signature four times faster; a large run tree has thousands of URLs.
   const key = createSecretKey(secret);
   const root = publicUrl.replace(/\/+$/, "");
-  // The extension is signed too, or one asset would have several addresses and caches several copies.
+  // The extension is signed too. Otherwise an asset would have several URLs, and caches several copies.
   const fileOf = (assetId: string, extension: string): string => {
     const whole = createHmac("sha256", key).update(`asset-url\n${assetId}\n${extension}`).digest();
     return `${whole.subarray(0, signatureBytes).toString("base64url")}.${extension}`;
@@ -37,7 +37,7 @@ export const createAssetUrlSigner = (secret: Uint8Array, publicUrl: string): Ass
     verify: (assetId, signatureFile) => {
       const extension = signatureFile.slice(signatureFile.lastIndexOf(".") + 1);
       if (![...extensions.values()].includes(extension)) return false;
-      // Compared as text: base64 has spare bits at its end, so several texts would decode to the right signature.
+      // Compared as text: base64 has unused bits at its end, so several texts decode to the same signature.
       const expected = Buffer.from(fileOf(assetId, extension));
       const given = Buffer.from(signatureFile);
       return given.byteLength === expected.byteLength && timingSafeEqual(given, expected);

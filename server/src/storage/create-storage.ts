@@ -1,5 +1,4 @@
-// Chooses where bytes are kept, from the operator's settings; a choice that lacks something is refused at the start and
-// not at the first image.
+// Creates the storage from the settings. Incomplete settings fail at start, not at the first image.
 import { z } from "zod";
 import { createDiskStorage } from "./disk-storage.ts";
 import type { ObjectStorage } from "./object-storage.ts";
@@ -27,7 +26,7 @@ export const StorageEnv = z.object({
 
 export type StorageEnv = z.infer<typeof StorageEnv>;
 
-/** `ensureBucket` is there when the storage is a bucket: only an explicit call ever makes one. */
+/** `ensureBucket` exists for S3 storage. A bucket is created only by an explicit call. */
 export const createStorage = (env: StorageEnv): ObjectStorage & { ensureBucket?: () => Promise<void> } => {
   if (env.STORAGE === "disk") return createDiskStorage(env.STORAGE_DIR);
   const { S3_BUCKET: bucket, S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = env;

@@ -1,5 +1,5 @@
-// Storage in a folder of this machine. An object is written beside the others, forced to the disk and only then
-// renamed into place: after a crash it is there whole or not at all.
+// Storage in a local directory. An object is written to a temporary file, synced and then renamed, so after a crash it
+// is complete or absent.
 import { randomUUID } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -16,7 +16,7 @@ import {
   withStorageFault,
 } from "./object-storage.ts";
 
-/** Longer than any upload may last: a younger file may be another process at work in the same folder. */
+/** Longer than any upload. A younger temporary file may belong to a running process. */
 const leftoverAgeMilliseconds = 60 * 60 * 1000;
 
 export const createDiskStorage = (dir: string): ObjectStorage => {
@@ -29,7 +29,7 @@ export const createDiskStorage = (dir: string): ObjectStorage => {
     put: async (key, bytes) => {
       const path = pathOf(key);
       await withStorageFault("storage_failed", async () => {
-        // Whoever put it first may not have reached this line yet, and our word must hold on its own.
+        // The first writer may not have synced yet, so this writer syncs too before it reports success.
         if (await fileAt(path)) return syncPath(dirname(path));
         await moveIntoPlace(await writeTemporary(temporary, bytes), path);
       });
@@ -77,7 +77,7 @@ export const createDiskStorage = (dir: string): ObjectStorage => {
   return storage;
 };
 
-/** Answers undefined for what is not there, also where the way to it leads through a file or ends at a folder. */
+/** Returns undefined if the object does not exist, also if its path is a directory or contains a file. */
 const unlessMissing = async <T>(reading: Promise<T>): Promise<T | undefined> => {
   try {
     return await reading;
@@ -117,7 +117,7 @@ const writeTemporary = async (folder: string, content: Uint8Array | AsyncIterabl
   return draft;
 };
 
-/** Renames replace atomically, and two racing puts of one key carry the same bytes: readers see no difference. */
+/** Renames are atomic, and concurrent writes of a key have the same bytes, so readers never see a difference. */
 const moveIntoPlace = async (draft: string, path: string): Promise<void> => {
   try {
     for (let attempt = 1; ; attempt++) {
@@ -126,7 +126,7 @@ const moveIntoPlace = async (draft: string, path: string): Promise<void> => {
         await rename(draft, path);
         break;
       } catch (thrown) {
-        // A delete may have removed a folder, empty for a moment, while we made the next one in it or moved there.
+        // A concurrent delete can remove a directory while it is empty. Then the directory is created again.
         if (codeOf(thrown) !== "ENOENT" || attempt === 20) throw thrown;
       }
     }
@@ -137,7 +137,7 @@ const moveIntoPlace = async (draft: string, path: string): Promise<void> => {
   await syncPath(dirname(path));
 };
 
-/** A name is durable only when the folder that holds it was forced to the disk too; that goes for new folders as well. */
+/** A file name is durable only after its directory is synced. The same applies to new directories. */
 const makeFolder = async (folder: string): Promise<void> => {
   const first = await mkdir(folder, { recursive: true });
   if (first === undefined) return;
@@ -153,7 +153,7 @@ const syncPath = async (path: string): Promise<void> => {
   }
 };
 
-/** Takes the folders that become empty with it, or every run would leave one behind for ever. */
+/** Also removes directories that become empty. Otherwise every run would leave one behind. */
 const remove = async (path: string, objects: string): Promise<void> => {
   await unlessMissing(unlink(path));
   for (let folder = dirname(path); folder.length > objects.length; folder = dirname(folder)) {
@@ -176,7 +176,7 @@ async function* listBelow(objects: string, prefix: string): AsyncGenerator<Liste
       if (found) yield { key, ...found };
     }
   };
-  // From the deepest folder that the prefix names, so that one run is not looked for among all tenants.
+  // Starts at the deepest directory of the prefix, so that listing one run does not read all tenants.
   yield* below(prefix.slice(0, Math.max(prefix.lastIndexOf("/"), 0)));
 }
 

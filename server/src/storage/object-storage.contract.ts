@@ -1,4 +1,4 @@
-// What every storage must do, whatever stands behind the door: one suite, run against each of them.
+// The contract tests of object storage, run against every implementation.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -31,7 +31,7 @@ async function* failingAfter(sizeBytes: number, reason: Error): AsyncGenerator<U
 }
 
 export const storageContract = (name: string, open: Open): void => {
-  // A fresh radosgw makes its pools on first use, which takes seconds on a busy machine.
+  // A new radosgw creates its pools on first use, which can take seconds.
   describe(name, { timeout: 30_000 }, () => {
     describeObjects(open);
     describeKeys(open);
@@ -87,14 +87,14 @@ const describeObjects = (open: Open) => {
     expect((await read(await open().get(key, range)))?.toString()).toBe(expected);
   });
 
-  test("says undefined for what is not there", async () => {
+  test("returns undefined for a missing key", async () => {
     const key = `${freshPrefix()}/nothing`;
     expect(await open().get(key)).toBeUndefined();
     expect(await open().bytes(key)).toBeUndefined();
     expect(await open().head(key)).toBeUndefined();
   });
 
-  test("says undefined for a key that others only begin with", async () => {
+  test("returns undefined for a key that is only a prefix of others", async () => {
     const prefix = freshPrefix();
     await open().put(`${prefix}/object`, Buffer.from("x"), "text/plain");
     expect(await open().get(prefix)).toBeUndefined();

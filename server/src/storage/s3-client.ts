@@ -1,5 +1,4 @@
-// How we speak with an S3 server: within limits of time and tries, and in the plain dialect that servers other than
-// Amazon's understand too.
+// S3 client with timeouts and retries. Uses only features that other S3-compatible servers support.
 import {
   CreateBucketCommand,
   HeadBucketCommand,
@@ -21,7 +20,7 @@ export type S3Bucket = { client: S3Client; name: string; region: string };
 
 const connectMilliseconds = 3_000;
 const totalMilliseconds = 60_000;
-/** Waiting for a free socket counts as connecting, so there must be more of them than we ever use at once. */
+/** Waiting for a free socket counts as connecting, so the limit must exceed the number of concurrent requests. */
 const mostSockets = 256;
 
 export const createS3Bucket = ({ bucket, accessKeyId, secretAccessKey, ...options }: S3Options): S3Bucket => {
@@ -31,7 +30,7 @@ export const createS3Bucket = ({ bucket, accessKeyId, secretAccessKey, ...option
     forcePathStyle: options.forcePathStyle,
     credentials: { accessKeyId, secretAccessKey },
     maxAttempts: 5,
-    // The default sends a checksum as a trailer, which older servers of others refuse (radosgw 16: MissingContentLength).
+    // By default the SDK sends a checksum trailer, which older servers refuse (radosgw 16: MissingContentLength).
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     requestHandler: {
@@ -44,10 +43,10 @@ export const createS3Bucket = ({ bucket, accessKeyId, secretAccessKey, ...option
   return { client, name: bucket, region: options.region };
 };
 
-/** Limits one request, tries and pauses included, up to its answer; a body may then take as long as its reader does. */
+/** Limits a request with all its retries, up to the response headers. Reading the body has no limit here. */
 export const withTimeout = async <T>(send: (limit: { abortSignal: AbortSignal }) => Promise<T>): Promise<T> => {
   const control = new AbortController();
-  const timer = setTimeout(() => control.abort(new Error("S3 did not answer in time")), totalMilliseconds);
+  const timer = setTimeout(() => control.abort(new Error("S3 did not respond in time")), totalMilliseconds);
   try {
     return await send({ abortSignal: control.signal });
   } finally {
@@ -58,7 +57,7 @@ export const withTimeout = async <T>(send: (limit: { abortSignal: AbortSignal })
 export const s3ErrorStatus = (thrown: unknown): number | undefined =>
   (thrown as { $metadata?: { httpStatusCode?: number } } | undefined)?.$metadata?.httpStatusCode;
 
-/** Makes the bucket where there is none. One that exists is the operator's and is left exactly as it is. */
+/** Creates the bucket if it does not exist. An existing bucket is not changed. */
 export const ensureBucket = async ({ client, name, region }: S3Bucket): Promise<void> => {
   const missing = await withTimeout((limit) => client.send(new HeadBucketCommand({ Bucket: name }), limit)).then(
     () => false,
@@ -68,11 +67,11 @@ export const ensureBucket = async ({ client, name, region }: S3Bucket): Promise<
     },
   );
   if (!missing) return;
-  // Amazon wants the region named, except in its first one, where naming it is an error.
+  // Amazon requires the region, except for us-east-1, where it is an error.
   const place = region === "us-east-1" ? {} : { CreateBucketConfiguration: { LocationConstraint: region as never } };
   await withTimeout((limit) => client.send(new CreateBucketCommand({ Bucket: name, ...place }), limit)).catch(
     (thrown) => {
-      // Two servers that start together both find it missing; the second to ask learns that it is ours already.
+      // Two servers that start at the same time both find no bucket; the second gets this error, which is harmless.
       if (thrown.name !== "BucketAlreadyOwnedByYou") throw thrown;
     },
   );
@@ -81,7 +80,7 @@ export const ensureBucket = async ({ client, name, region }: S3Bucket): Promise<
   );
 };
 
-/** A crash in the middle of a stream leaves parts or a temporary object; the bucket forgets them after a day. */
+/** A crash during an upload leaves parts or a temporary object. The bucket removes them after a day. */
 const unfinishedUploadLifecycle = (Bucket: string) => ({
   Bucket,
   LifecycleConfiguration: {

@@ -1,5 +1,5 @@
-// Storage in a bucket of any S3 server. A key is written once, by a conditional put; streams too large to hold go in
-// parts to a temporary key and are copied to their name when it is known, so half an object never has a name.
+// Storage in an S3 bucket. A key is written once, with a conditional put. Large streams are uploaded in parts to a
+// temporary key and copied to their final key when the hash is known, so no partial object gets a final key.
 import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -37,7 +37,7 @@ import {
 } from "./s3-client.ts";
 import { abortUnfinishedUploads, deleteTemporaryObjects } from "./s3-unfinished-uploads.ts";
 
-/** Nearly every result fits in this and then costs one request; it is also the size of a part of those that do not. */
+/** Most results fit into this size and need one request. It is also the part size of larger objects. */
 const heldBytes = 8 * 1024 * 1024;
 const mostKeysPerDelete = 1_000;
 const mostTries = 5;
@@ -103,16 +103,19 @@ const putOnce = async (
       return;
     } catch (thrown) {
       const status = s3ErrorStatus(thrown);
-      // It is there: put by another, or by our own first try whose answer was lost.
+      // The object exists: written by another process, or by a first attempt whose response was lost.
       if (status === 412) return;
-      // Another put of this key is under way and may still fail, so its success is not ours to claim.
+      // Another write of this key is in progress and can still fail, so it does not count as success.
       if (status !== 409 || attempt === mostTries) throw thrown;
       await sleep(100 * attempt);
     }
   }
 };
 
-/** A stream's name is known only at its end: what is small waits for it in memory, the rest never does. */
+/**
+ * The key of a stream is known only at its end. Small streams are buffered in memory, larger ones are uploaded in
+ * parts.
+ */
 const putHashedStream = async (
   bucket: S3Bucket,
   prefix: string,
@@ -163,9 +166,9 @@ const multipartUpload = async (
     return stored;
   } finally {
     body.destroy();
-    const gone = new DeleteObjectCommand({ Bucket: name, Key: temporary });
-    // The outcome is decided by now; what cannot be deleted falls to the bucket's rule for leftovers.
-    await withTimeout((limit) => client.send(gone, limit)).catch(() => undefined);
+    const deletion = new DeleteObjectCommand({ Bucket: name, Key: temporary });
+    // The outcome is decided. If the deletion fails, the bucket's lifecycle rule removes the object.
+    await withTimeout((limit) => client.send(deletion, limit)).catch(() => undefined);
   }
 };
 
@@ -175,7 +178,7 @@ const bodyOf = async ({ client, name }: S3Bucket, key: string, range?: ByteRange
     const command = new GetObjectCommand({ Bucket: name, Key: key, Range });
     return (await withTimeout((limit) => client.send(command, limit))).Body;
   } catch (thrown) {
-    // By name and not by 404, which a missing bucket answers too.
+    // By name and not by status 404, which a missing bucket also returns.
     if ((thrown as Error).name === "NoSuchKey") return undefined;
     if (s3ErrorStatus(thrown) === 416) return emptyBody;
     throw thrown;

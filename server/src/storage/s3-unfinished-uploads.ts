@@ -1,5 +1,5 @@
-// What a crash in the middle of a large upload leaves in a bucket: parts that nobody sees and everybody pays for, and
-// objects under temporary names. A bucket that the operator made has no rule that forgets them, so we do.
+// Removes what a crash during a large upload leaves in a bucket: invisible parts, which still cost money, and temporary
+// objects. A bucket that the operator created has no lifecycle rule for them.
 import {
   AbortMultipartUploadCommand,
   DeleteObjectCommand,
@@ -12,7 +12,7 @@ import { type S3Bucket, s3ErrorStatus, withTimeout } from "./s3-client.ts";
 
 const prefix = `${TEMPORARY_PREFIX}/`;
 
-/** Only ours: another program may be uploading to the same bucket under other names. */
+/** Only uploads under the temporary prefix: other programs may upload to the same bucket. */
 export const abortUnfinishedUploads = async ({ client, name }: S3Bucket, before: Date): Promise<number> => {
   let count = 0;
   let page: Partial<ListMultipartUploadsCommandOutput> = {};

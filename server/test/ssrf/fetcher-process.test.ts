@@ -223,9 +223,9 @@ describe("a fetcher that is not in order", () => {
   const away = ["dependency_unavailable", { dependency: "fetcher" }];
   const told = (verdict: string, body = "pixels") =>
     verdictOf((_, response) => {
-      response.writeHead(200, { trailer: "x-verdict" });
+      response.writeHead(200, { trailer: "x-outcome" });
       response.write(body);
-      response.addTrailers({ "x-verdict": verdict });
+      response.addTrailers({ "x-outcome": verdict });
       response.end();
     });
 
