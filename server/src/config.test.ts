@@ -34,7 +34,10 @@ describe("a provider", () => {
   it("is on where all that it needs is set, and says what is missing where it is not", () => {
     expect(liveIn({ ...SERVER, ...SANDBOX })).toContain("sandbox");
     expect(liveIn(SERVER)).not.toContain("sandbox");
-    expect(offIn(SERVER, "sandbox")).toMatchObject({ reason: "set SANDBOX_URL and SANDBOX_KEY", isMisconfigured: false });
+    expect(offIn(SERVER, "sandbox")).toMatchObject({
+      reason: "set SANDBOX_URL and SANDBOX_KEY",
+      isMisconfigured: false,
+    });
   });
 
   it("is off where its setting is there but empty", () => {
@@ -45,7 +48,10 @@ describe("a provider", () => {
     [{ SANDBOX_URL: "http://127.0.0.1:1" }, "set SANDBOX_KEY"],
     [{ SANDBOX_URL: "nowhere", SANDBOX_KEY: "key" }, "SANDBOX_URL: Invalid URL"],
   ])("is broken, not just off, where somebody began to set it: %j", (env, reason) => {
-    expect(offIn({ ...SERVER, ...env } as Record<string, string>, "sandbox")).toMatchObject({ reason, isMisconfigured: true });
+    expect(offIn({ ...SERVER, ...env } as Record<string, string>, "sandbox")).toMatchObject({
+      reason,
+      isMisconfigured: true,
+    });
   });
 
   it("is off where the file says so, whatever the environment says", () => {

@@ -82,7 +82,9 @@ const Env = z.object({
 type EnvironmentSettings = z.output<typeof Env>;
 export type Config = EnvironmentSettings & { providers: EnabledProvider[] };
 
-/** A disabled provider and the reason. `isMisconfigured`: some of its settings are set, so it was meant to be enabled. */
+/**
+ * A disabled provider and the reason. `isMisconfigured`: some of its settings are set, so it was meant to be enabled.
+ */
 type DisabledProvider = { provider: Provider; reason: string; isMisconfigured: boolean };
 
 /** The configuration with all its problems, also if the server cannot start with it. */

@@ -1,5 +1,5 @@
-// The catalogue of errors, one row per code. A response carries `code`, `message` and `details`; `cause` is only logged.
-// Any other thrown value reaches the caller as `internal_error` without further details.
+// The catalogue of errors, one row per code. A response carries `code`, `message` and `details`; `cause` is only
+// logged. Any other thrown value reaches the caller as `internal_error` without further details.
 
 /** `status` is the HTTP status of the response. `isRetryable`: the same request can succeed later. */
 type FaultDefinition = { status: number; message: string; isRetryable?: boolean };

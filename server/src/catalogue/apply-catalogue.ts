@@ -1,5 +1,5 @@
-// Applies gesso.yaml to the built-in offers of the providers. The order of entries becomes the preference of offers. Removed
-// offers stay as retired offers, so that existing runs can still use them.
+// Applies gesso.yaml to the built-in offers of the providers. The order of entries becomes the preference of offers.
+// Removed offers stay as retired offers, so that existing runs can still use them.
 import { modelIds } from "../models.ts";
 import type { Offer, Provider } from "../providers/provider.ts";
 import {
@@ -15,8 +15,8 @@ import { effectiveLifecycle, type IsoDate } from "./lifecycle.ts";
 import { withTemplateModels } from "./template-models.ts";
 
 /**
- * An offer while entries are applied. `from`: the built-in offer; `like`: the template of a new offer; `entryIndex`: the entry
- * of the model that refers to it.
+ * An offer while entries are applied. `from`: the built-in offer; `like`: the template of a new offer; `entryIndex`:
+ * the entry of the model that refers to it.
  */
 type OfferDraft = {
   provider: Provider;

@@ -39,7 +39,11 @@ const WRONG: [what: string, text: string, problem: string][] = [
   ["an unknown part far from any", "\n\nhosts: 3", "3:1 unknown setting hosts; known names are providers, models"],
   ["a list of providers", "providers:\n  - fal", "2:3 providers must be a mapping of providers"],
   ["an unknown provider", "providers:\n  fall: off", "2:3 unknown provider fall; did you mean fal?"],
-  ["a provider far from any", "providers:\n  acme: off", "2:3 unknown provider acme; known names are local, fal, openai"],
+  [
+    "a provider far from any",
+    "providers:\n  acme: off",
+    "2:3 unknown provider acme; known names are local, fal, openai",
+  ],
   ["a switch that is none", "providers:\n  fal: maybe", "2:8 enabled must be on or off"],
   [
     "an unknown setting",
@@ -90,11 +94,7 @@ const WRONG: [what: string, text: string, problem: string][] = [
     models("provider: local\n      price: 1\n      per: pixel"),
     "5:12 per must be image, megapixel, second or call",
   ],
-  [
-    "a basis without a price",
-    models("provider: local\n      per: call"),
-    "4:12 per needs price: set both",
-  ],
+  ["a basis without a price", models("provider: local\n      per: call"), "4:12 per needs price: set both"],
   [
     "an unknown limit",
     models("provider: local\n      limits: { sizs: [1x1] }"),

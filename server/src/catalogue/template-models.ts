@@ -1,5 +1,5 @@
-// Offers created with `like` behave like their template offer. Adapters can branch on the model ID, so `submit` receives
-// the model ID of the template instead of the new one.
+// Offers created with `like` behave like their template offer. Adapters can branch on the model ID, so `submit`
+// receives the model ID of the template instead of the new one.
 import type { Offer, Provider } from "../providers/provider.ts";
 
 export type TemplatedOffer = { offer: Offer; like: Offer };

@@ -1,4 +1,5 @@
-// The doctor at every vendor that there is a stand-in for: all in order, models that are gone, a wrong key, nobody there.
+// The doctor at every vendor that there is a stand-in for: all in order, models that are gone, a wrong key, nobody
+// there.
 import { afterAll, describe, expect, it } from "vitest";
 import { fakeVendors } from "../../test/fake-vendors/all.ts";
 import { createProviderHttpClient } from "../outbound/provider-http-client.ts";

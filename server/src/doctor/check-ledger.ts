@@ -13,7 +13,9 @@ export async function checkLedger(settings: z.output<typeof DatabaseEnv>): Promi
   try {
     const violations = (await findLedgerViolations(database)).filter((each) => each.broken > 0);
     if (violations.length === 0) return { name, status: "pass", message: "all ledger invariants hold" };
-    const message = violations.map((each) => `${each.broken} ${each.broken === 1 ? "violation" : "violations"}: ${each.promise}`).join("; ");
+    const message = violations
+      .map((each) => `${each.broken} ${each.broken === 1 ? "violation" : "violations"}: ${each.promise}`)
+      .join("; ");
     return { name, status: "fail", message, fix: FIX };
   } catch (thrown) {
     // Before the first start there is no ledger, and a very large one can exceed the statement timeout.

@@ -10,7 +10,10 @@ export type DoctorCheck = { name: string; status: CheckStatus; message: string; 
 export type ProviderCheck = DoctorCheck & {
   /** `none`: the provider needs no key. `unasked`: it has no free request that could test the key. */
   key: "works" | "refused" | "unasked" | "none" | "off" | "unknown";
-  /** Number of upstream models that the provider has, and that it cannot be asked about; `missing`: those it does not have. */
+  /**
+   * Number of upstream models that the provider has, and that it cannot be asked about; `missing`: those it does not
+   * have.
+   */
   known: number;
   unasked: number;
   missing: { as: string; models: string[] }[];

@@ -32,12 +32,14 @@ export type Task =
   | "video.generate";
 
 /**
- * Where an input image comes from, before it is stored. `job` is the index of an earlier job of the same plan: its first
- * file, or all its files in order with `every`.
+ * Where an input image comes from, before it is stored. `job` is the index of an earlier job of the same plan: its
+ * first file, or all its files in order with `every`.
  */
 export type Source = { run: string } | { url: string } | { asset: string } | { job: number; every?: true };
 
-/** A unit of work for a provider. `S` is a Source in a plan, an AssetRef once sources are stored, an Asset in adapters. */
+/**
+ * A unit of work for a provider. `S` is a Source in a plan, an AssetRef once sources are stored, an Asset in adapters.
+ */
 export type Job<S = Source> = {
   task: Task;
   model: string;
@@ -172,7 +174,9 @@ type RunOperationSpec<Input extends z.ZodObject> = {
   /** Adds the defaults of the selected model before the input is stored and planned. */
   fillDefaults?(input: z.output<Input>): z.output<Input>;
   parent?(input: z.output<Input>): string | undefined;
-  /** `image`: the operation waits for the run and returns the bytes of the image, unless the caller accepts only JSON. */
+  /**
+   * `image`: the operation waits for the run and returns the bytes of the image, unless the caller accepts only JSON.
+   */
   responseKind?: "image";
   /** If a run fails while the caller waits, the response is the error instead of the failed run. */
   failsAsError?: boolean;

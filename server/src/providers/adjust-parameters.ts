@@ -1,5 +1,5 @@
-// Adjusts a job's parameters to the limits of an offer: the nearest supported value, with one warning per change. Nothing is dropped
-// silently; a job that cannot be adjusted is not served by this offer (see canDo).
+// Adjusts a job's parameters to the limits of an offer: the nearest supported value, with one warning per change.
+// Nothing is dropped silently; a job that cannot be adjusted is not served by this offer (see canDo).
 import type { Job, ParameterAdjustment } from "../kit/operation.ts";
 import type { Offer, OfferLimits } from "./provider.ts";
 

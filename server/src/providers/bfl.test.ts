@@ -1,5 +1,5 @@
-// The adapter of Black Forest Labs against its stand-in: what reaches the vendor, what each of its answers means to us, and
-// where its key never goes.
+// The adapter of Black Forest Labs against its stand-in: what reaches the vendor, what each of its answers means to
+// us, and where its key never goes.
 import { createHmac } from "node:crypto";
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

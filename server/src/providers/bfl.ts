@@ -1,5 +1,5 @@
-// Black Forest Labs (FLUX): POST /v1/{model}, then read the address it hands back, which is on another of its own hosts. To
-// a job with a webhook it hands back no address, only the id; that is asked about where the job was sent.
+// Black Forest Labs (FLUX): POST /v1/{model}, then read the address it hands back, which is on another of its own
+// hosts. To a job with a webhook it hands back no address, only the id; that is asked about where the job was sent.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import type { Job } from "../kit/operation.ts";

@@ -1,5 +1,5 @@
-// Calls a provider and classifies its failures. A request that was sent and not answered has an unknown outcome and is never resubmitted
-// blindly.
+// Calls a provider and classifies its failures. A request that was sent and not answered has an unknown outcome and is
+// never resubmitted blindly.
 import type { z } from "zod";
 import { Fault, type FaultCode } from "../faults.ts";
 import type { ProviderContext } from "./provider.ts";

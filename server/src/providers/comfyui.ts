@@ -1,5 +1,6 @@
-// ComfyUI on the operator's own servers: a graph of nodes goes to `POST /prompt` of one of them under an id that we choose,
-// waits in that server's queue, and leaves files there. Servers keep what they know in memory, and forget it when they end.
+// ComfyUI on the operator's own servers: a graph of nodes goes to `POST /prompt` of one of them under an id that we
+// choose, waits in that server's queue, and leaves files there. Servers keep what they know in memory, and forget it
+// when they end.
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Job } from "../kit/operation.ts";
@@ -93,8 +94,8 @@ export const comfyui = defineProvider<ComfyuiEnv>({
 type Located = { server: string; standing: ComfyuiJobState };
 
 /**
- * Where the job is and how it stands. Its own server is asked first; where that one does not know it, or is no longer among
- * ours, all others are. Lost is only what every server that lives has denied.
+ * Where the job is and how it stands. Its own server is asked first; where that one does not know it, or is no longer
+ * among ours, all others are. Lost is only what every server that lives has denied.
  */
 async function locate({ prompt_id, server }: Ticket, context: ComfyuiContext): Promise<Located> {
   const servers = serversOf(context.env);

@@ -1,5 +1,5 @@
-// The suite that every provider passes by being in the list: what is submitted once, what is said in which words, and where
-// our keys may travel. The matrix of provider and rule is printed at the end.
+// The suite that every provider passes by being in the list: what is submitted once, what is said in which words, and
+// where our keys may travel. The matrix of provider and rule is printed at the end.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";

@@ -1,5 +1,5 @@
-// fal: hundreds of models behind one queue. A job is posted to its model's address and named by fal; its standing and its
-// result lie under the model's first two words; a callback comes with a public signature.
+// fal: hundreds of models behind one queue. A job is posted to its model's address and named by fal; its standing and
+// its result lie under the model's first two words; a callback comes with a public signature.
 import { z } from "zod";
 import type { Job } from "../kit/operation.ts";
 import { callProvider, jobFailed, readProviderFailure } from "./call-provider.ts";

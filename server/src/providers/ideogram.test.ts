@@ -1,5 +1,5 @@
-// The adapter of Ideogram against its stand-in: which of its doors a job goes through, what is in the form, and what its
-// answers mean to us.
+// The adapter of Ideogram against its stand-in: which of its doors a job goes through, what is in the form, and what
+// its answers mean to us.
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { FakeVendor } from "../../test/fake-vendors/fake-vendor.ts";

@@ -1,5 +1,5 @@
-// Ideogram 3.0: one multipart request, answered when the pictures are there with addresses that soon expire. There is no
-// job to ask about, so a lost answer is lost.
+// Ideogram 3.0: one multipart request, answered when the pictures are there with addresses that soon expire. There is
+// no job to ask about, so a lost answer is lost.
 import { z } from "zod";
 import { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";

@@ -1,4 +1,5 @@
-// The adapter of Luma against its stand-in: what is sent, what its answers mean, and how a lost generation is found again.
+// The adapter of Luma against its stand-in: what is sent, what its answers mean, and how a lost generation is found
+// again.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { FakeVendor } from "../../test/fake-vendors/fake-vendor.ts";
 import { fakeLuma as vendor } from "../../test/fake-vendors/luma.ts";

@@ -1,5 +1,5 @@
-// Luma's Dream Machine: POST a generation, read it by its id. Luma fetches the pictures itself, so it can work only for a
-// server that it can reach; each generation keeps the address that it calls back, and is found by it.
+// Luma's Dream Machine: POST a generation, read it by its id. Luma fetches the pictures itself, so it can work only
+// for a server that it can reach; each generation keeps the address that it calls back, and is found by it.
 import { z } from "zod";
 import type { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";

@@ -1,5 +1,5 @@
-// OpenAI's Images API, or any server that speaks it: one long request, and its answer is the pictures. Nobody can be asked
-// about a request whose answer was lost. Words are asked for through the Responses API, in the same manner.
+// OpenAI's Images API, or any server that speaks it: one long request, and its answer is the pictures. Nobody can be
+// asked about a request whose answer was lost. Words are asked for through the Responses API, in the same manner.
 import { z } from "zod";
 import { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";

@@ -1,5 +1,5 @@
-// The provider interface. An adapter translates between Gesso and one provider's API. It never waits, retries, stores or logs: retries
-// and unknown outcomes are handled by the run, files by storage.
+// The provider interface. An adapter translates between Gesso and one provider's API. It never waits, retries, stores
+// or logs: retries and unknown outcomes are handled by the run, files by storage.
 import type { z } from "zod";
 import type { Job, Task } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
@@ -27,13 +27,16 @@ export type Latency = "quick" | "usual" | "slow";
 export type Lifecycle = { state: "active" | "deprecated" | "retired"; since?: string; successor?: string };
 
 /**
- * What a model can take. A value outside is brought to the nearest that is inside, with a line in the run's warnings, or
- * refused where the caller asked for strict handling; `fit.ts` does both. Left out means no limit that we know.
+ * What a model can take. A value outside is brought to the nearest that is inside, with a line in the run's warnings,
+ * or refused where the caller asked for strict handling; `fit.ts` does both. Left out means no limit that we know.
  */
 export type OfferLimits = {
   /** The only shapes it makes. */
   ratios?: readonly string[];
-  /** The only sizes it makes, as `1024x1024`; or sides within bounds, in whole steps, the longer at most so many times the shorter. */
+  /**
+   * The only sizes it makes, as `1024x1024`; or sides within bounds, in whole steps, the longer at most so many times
+   * the shorter.
+   */
   sizes?: readonly string[];
   sides?: {
     least?: number;
@@ -75,16 +78,19 @@ export type Offer = {
   latency?: Latency;
   lifecycle?: Lifecycle;
   /**
-   * Failover group. If an offer certainly did not accept a job, another offer with the same value may get it. Offers without a
-   * value have no failover.
+   * Failover group. If an offer certainly did not accept a job, another offer with the same value may get it. Offers
+   * without a value have no failover.
    */
   equivalence?: string;
   /**
-   * The provider has no job to ask about: its answer to the one request is the result. This is how long that may take; the
-   * lease and the request wait as long.
+   * The provider has no job to ask about: its answer to the one request is the result. This is how long that may take;
+   * the lease and the request wait as long.
    */
   synchronousSeconds?: number;
-  /** Wire names of the options this model uses beside prompt, images, mask, shape, seed and count; others bring a warning. */
+  /**
+   * Wire names of the options this model uses beside prompt, images, mask, shape, seed and count; others bring a
+   * warning.
+   */
   supportedOptions?: readonly string[];
   body?(job: Job<Asset>): JsonObject;
   /** Jobs that this offer can do, where it cannot do all of its task. */
@@ -130,7 +136,9 @@ export type ProviderContext<Env> = {
   send: SendRequest;
   /** After this a submission counts as lost; `send` keeps to it by itself. */
   timeoutSeconds: number;
-  /** Whether strangers can reach our addresses; where they cannot, pictures must travel as bytes and nobody calls back. */
+  /**
+   * Whether strangers can reach our addresses; where they cannot, pictures must travel as bytes and nobody calls back.
+   */
   isPublicUrlReachable: boolean;
   /** In `check`: how long the provider has not been reachable for this job; 0 where it answered last time. */
   unreachableSeconds: number;
@@ -141,7 +149,9 @@ export type CallbackRequest = { headers: Headers; body: string; query?: URLSearc
 /** What a callback says: which job, and whether it has ended. The truth is always read with `check`. */
 export type CallbackStatus = { ticket: Ticket; ended: boolean; progress?: number };
 
-/** `missing` are upstream names that the provider does not know (any more); `unasked` those it cannot be asked about. */
+/**
+ * `missing` are upstream names that the provider does not know (any more); `unasked` those it cannot be asked about.
+ */
 export type ProviderProbe = { message: string; missing: string[]; unasked?: string[] };
 
 /** News of the job whose ticket has this value under `name`. */
@@ -159,7 +169,10 @@ export type Provider<Env = unknown> = {
    * configured (a base address that is not the vendor's) belongs in here too.
    */
   resultOrigins(env: Env): string[];
-  /** What its files want besides an address, a token for instance. Sent to the configured origins alone, never to wildcards. */
+  /**
+   * What its files want besides an address, a token for instance. Sent to the configured origins alone, never to
+   * wildcards.
+   */
   resultHeaders?(env: Env): Record<string, string>;
   /** It runs beside us and reaches us wherever we are: it may always call back. */
   canAlwaysCallBack?: boolean;
@@ -177,14 +190,15 @@ export type Provider<Env = unknown> = {
   /** Asks, with calls that cost nothing, whether the key works and which of our upstream names it still knows. */
   probe?(offers: Offer[], context: ProviderContext<Env>): Promise<ProviderProbe>;
   /**
-   * Listens to the provider's own news of its jobs, where it has a line for that. What is heard is only a reason to look.
-   * Called by one process at a time; ends when the signal does, and may be called again after it ended by itself.
+   * Listens to the provider's own news of its jobs, where it has a line for that. What is heard is only a reason to
+   * look. Called by one process at a time; ends when the signal does, and may be called again after it ended by
+   * itself.
    */
   watch?(env: Env, onNotification: (news: JobNotification) => void, signal: AbortSignal): Promise<void>;
   /**
-   * Reads a callback, or refuses it by answering nothing when it is not the provider's own. The address itself is proved
-   * before this is asked: it carries a signature of ours over the attempt. `query` is what the adapter itself added to the
-   * address when it gave it away.
+   * Reads a callback, or refuses it by answering nothing when it is not the provider's own. The address itself is
+   * proved before this is asked: it carries a signature of ours over the attempt. `query` is what the adapter itself
+   * added to the address when it gave it away.
    */
   parseCallback?(request: CallbackRequest, context: ProviderContext<Env>): Promise<CallbackStatus | undefined>;
 };

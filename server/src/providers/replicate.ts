@@ -1,5 +1,5 @@
-// Replicate: a prediction is made of a model and its input, read until it has ended, and found again by the address that
-// it calls back to.
+// Replicate: a prediction is made of a model and its input, read until it has ended, and found again by the address
+// that it calls back to.
 import { z } from "zod";
 import {
   callProvider,

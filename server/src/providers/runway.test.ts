@@ -1,5 +1,5 @@
-// The adapter against the stand-in, over a socket: what is asked of each model, how pictures travel, and what each of the
-// vendor's words means to us.
+// The adapter against the stand-in, over a socket: what is asked of each model, how pictures travel, and what each of
+// the vendor's words means to us.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { FakeVendor } from "../../test/fake-vendors/fake-vendor.ts";
 import { createFakeProviderContext } from "../../test/fake-vendors/provider-context.ts";

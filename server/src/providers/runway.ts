@@ -1,5 +1,5 @@
-// Runway: a task is started, and asked about every few seconds until it has ended. It never calls back and has no list of
-// tasks, so one whose answer was lost stays unknown.
+// Runway: a task is started, and asked about every few seconds until it has ended. It never calls back and has no list
+// of tasks, so one whose answer was lost stays unknown.
 import { z } from "zod";
 import type { Job } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";

@@ -43,7 +43,8 @@ export const generateVideo = defineOperation({
       prompt: input.prompt,
       negative_prompt: input.negative_prompt,
       images: [firstSource(input.image_url, input.source_run_id)!],
-      // Aspect ratio and duration are always sent, because the API promises them. Other options only if the caller set them.
+      // Aspect ratio and duration are always sent, because the API promises them. Other options only if the caller set
+      // them.
       aspect_ratio: input.aspect_ratio,
       seed: input.seed,
       options: { duration: input.duration, ...pickProvided(input, provided, ["fps", "cfg_scale", "motion_bucket_id"]) },

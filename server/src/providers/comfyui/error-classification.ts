@@ -1,5 +1,5 @@
-// What a ComfyUI server finds wrong, sorted by whose business it is: the caller's, the operator's, or nobody's. The words
-// that callers read are ours; what the server said goes to the log.
+// What a ComfyUI server finds wrong, sorted by whose business it is: the caller's, the operator's, or nobody's. The
+// words that callers read are ours; what the server said goes to the log.
 import { z } from "zod";
 import type { Fault } from "../../faults.ts";
 import { contentRefused, inputRejected, jobFailed, modelUnavailable } from "../call-provider.ts";
@@ -44,7 +44,10 @@ export function classifyRejection(status: number, body: string): Fault | undefin
   return inputRejected(cause);
 }
 
-/** For a job that was taken and broke. ComfyUI has no moderation; a node of the operator's that checks says it like this. */
+/**
+ * For a job that was taken and broke. ComfyUI has no moderation; a node of the operator's that checks says it like
+ * this.
+ */
 export function classifyExecutionError(error: ExecutionError): Fault {
   const { node_type, exception_type, exception_message } = error;
   const cause = `${node_type}: ${exception_type}: ${exception_message}`.slice(0, 500);

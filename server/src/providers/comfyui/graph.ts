@@ -1,5 +1,6 @@
-// A graph of ComfyUI nodes as data: what is in it, which of its values are slots, and how it becomes the API format that a
-// server takes. Nothing reaches a node but literals of the file and values of declared slots, checked by their type.
+// A graph of ComfyUI nodes as data: what is in it, which of its values are slots, and how it becomes the API format
+// that a server takes. Nothing reaches a node but literals of the file and values of declared slots, checked by their
+// type.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
@@ -14,7 +15,9 @@ import wanVideo22 from "./graphs/wan-video-2.2.json" with { type: "json" };
 const Value = z.union([z.string(), z.number(), z.boolean()]);
 const Link = z.tuple([z.string(), z.int().min(0)]);
 
-/** `default` is what a slot holds when nobody fills it. One without stays empty, and nodes that need it are left out. */
+/**
+ * `default` is what a slot holds when nobody fills it. One without stays empty, and nodes that need it are left out.
+ */
 const Slot = z.strictObject({
   type: z.enum(["string", "integer", "number", "file"]),
   /** Where a server keeps this kind of file, by its own name for the folder. */

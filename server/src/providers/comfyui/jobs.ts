@@ -1,5 +1,6 @@
-// How a job stands on one server, and how it is stopped there. Servers of today answer by the id; older ones are asked for
-// their queue and then for their history, in this order: a job leaves the one and enters the other at the same moment.
+// How a job stands on one server, and how it is stopped there. Servers of today answer by the id; older ones are asked
+// for their queue and then for their history, in this order: a job leaves the one and enters the other at the same
+// moment.
 import { z } from "zod";
 import { readProviderFailure } from "../call-provider.ts";
 import { type ComfyuiContext, ComfyuiQueue, callComfyui } from "./pool.ts";

@@ -1,4 +1,5 @@
-// Several servers behind one name: who gets a job, and that no job is lost with its server or made twice while one lives.
+// Several servers behind one name: who gets a job, and that no job is lost with its server or made twice while one
+// lives.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -66,8 +66,8 @@ type Standing = { server: string; waiting: number; isWarm: boolean; hasFiles: bo
 const SURVEY_SECONDS = 3;
 
 /**
- * The server with the shortest queue. Loading a model takes about as long as a job, so a server whose last job used other
- * models counts as one job busier. Among equals the key decides: many jobs at once do not all go to the same.
+ * The server with the shortest queue. Loading a model takes about as long as a job, so a server whose last job used
+ * other models counts as one job busier. Among equals the key decides: many jobs at once do not all go to the same.
  */
 export async function chooseServer(
   context: ComfyuiContext,

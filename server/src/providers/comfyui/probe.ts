@@ -1,5 +1,5 @@
-// Looks each server over with questions that cost nothing: whether it answers, which nodes it has, and whether the files
-// that our graphs name lie on it. A graph that no server could do is missing.
+// Looks each server over with questions that cost nothing: whether it answers, which nodes it has, and whether the
+// files that our graphs name lie on it. A graph that no server could do is missing.
 import { z } from "zod";
 import type { Offer, ProviderProbe } from "../provider.ts";
 import { type ComfyuiGraph, loadGraph, withFileNames } from "./graph.ts";

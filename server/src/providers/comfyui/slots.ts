@@ -1,5 +1,5 @@
-// A job of ours in the words of the graphs: one value for each slot that a graph may declare, and nothing for what the job
-// leaves open, so that the graph's own default stands.
+// A job of ours in the words of the graphs: one value for each slot that a graph may declare, and nothing for what the
+// job leaves open, so that the graph's own default stands.
 import { createHash } from "node:crypto";
 import sharp from "sharp";
 import type { Job } from "../../kit/operation.ts";
@@ -7,7 +7,9 @@ import { inputRejected } from "../call-provider.ts";
 import type { Asset } from "../provider.ts";
 import type { SlotValues } from "./graph.ts";
 
-/** The id that we choose for a job on the server: the same key always gives the same, in the one spelling servers take. */
+/**
+ * The id that we choose for a job on the server: the same key always gives the same, in the one spelling servers take.
+ */
 export function promptIdOf(key: string): string {
   const hash = createHash("sha256").update(key).digest("hex");
   const variant = "89ab"[Number.parseInt(hash[16]!, 16) & 3];
@@ -75,7 +77,8 @@ function samplingOf({ steps, cfg_scale, guidance, scheduler }: Record<string, un
   return {
     steps: count,
     middle_step: count && Math.ceil(count / 2),
-    // FLUX is guided inside of the model; for all others guidance and classifier-free guidance are two words for one thing.
+    // FLUX is guided inside of the model; for all others guidance and classifier-free guidance are two words for one
+    // thing.
     cfg: number(cfg_scale) ?? (model === "flux-dev" ? undefined : number(guidance)),
     guidance: number(guidance),
     sampler: isSchedule ? undefined : word,

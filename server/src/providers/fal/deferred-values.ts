@@ -1,5 +1,5 @@
-// Parts of a request that are known only when it is sent: a picture's address, a LoRA's, a setting. A mapping writes them
-// down as `late` values and stays a plain function of the job.
+// Parts of a request that are known only when it is sent: a picture's address, a LoRA's, a setting. A mapping writes
+// them down as `late` values and stays a plain function of the job.
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import { invertMask, whiteTransparentMask } from "../mask-formats.ts";
 import type { Asset } from "../provider.ts";

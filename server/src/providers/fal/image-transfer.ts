@@ -1,5 +1,5 @@
-// How a picture reaches fal: inside of the request while it is small, by our own address where fal can reach us, and else
-// through fal's storage. No credential ever goes where an answer pointed to.
+// How a picture reaches fal: inside of the request while it is small, by our own address where fal can reach us, and
+// else through fal's storage. No credential ever goes where an answer pointed to.
 import { z } from "zod";
 import { callProvider, modelUnavailable, providerFault, readProviderFailure } from "../call-provider.ts";
 import type { ProviderContext } from "../provider.ts";

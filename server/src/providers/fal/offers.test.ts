@@ -1,4 +1,5 @@
-// What reaches fal of a job: its own field names and values, only what was asked for, and masks as each endpoint means them.
+// What reaches fal of a job: its own field names and values, only what was asked for, and masks as each endpoint means
+// them.
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { bytesOf, findFalOffer, useFalHarness } from "../../../test/fake-vendors/fal/harness.ts";

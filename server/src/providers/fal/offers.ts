@@ -1,5 +1,5 @@
-// What fal offers, a row for each of its endpoints that we use. Where two rows do the same task with the same model, `when`
-// says which of them a job belongs to. Field names differ from endpoint to endpoint, so each row names its own.
+// What fal offers, a row for each of its endpoints that we use. Where two rows do the same task with the same model,
+// `when` says which of them a job belongs to. Field names differ from endpoint to endpoint, so each row names its own.
 import type { Job } from "../../kit/operation.ts";
 import { buildInstruction } from "../language-tasks.ts";
 import type { Asset, Offer } from "../provider.ts";
@@ -100,7 +100,9 @@ const SPEED = { least: 4, usual: 24, most: 60 };
 const within = ({ least, most }: { least: number; most: number }, value: number) =>
   Math.min(most, Math.max(least, value));
 
-/** It is told frames and not seconds. The length is what was promised, so a long film has fewer frames to the second. */
+/**
+ * It is told frames and not seconds. The length is what was promised, so a long film has fewer frames to the second.
+ */
 function framesOf(job: Job<Asset>) {
   const seconds = Number(option(job, "duration") ?? 3);
   const asked = within(SPEED, Number(option(job, "fps") ?? SPEED.usual));

@@ -1,5 +1,5 @@
-// Reads what became of a job at fal. COMPLETED only says that it is over: whether it went well is the result's own status
-// and body, and a black picture with a flag beside it is a refusal.
+// Reads what became of a job at fal. COMPLETED only says that it is over: whether it went well is the result's own
+// status and body, and a black picture with a flag beside it is a refusal.
 import { z } from "zod";
 import type { Fault } from "../../faults.ts";
 import type { Task } from "../../kit/operation.ts";

@@ -1,5 +1,5 @@
-// What the Gemini API does for us. The names of its models are defaults: those that ours were once named after are gone, and
-// their successor does all of it.
+// What the Gemini API does for us. The names of its models are defaults: those that ours were once named after are
+// gone, and their successor does all of it.
 import type { Task } from "../../kit/operation.ts";
 import type { Offer } from "../provider.ts";
 

@@ -1,5 +1,5 @@
-// Where each picture stands in a combination. Pictures keep their natural sizes and are centred across the direction they
-// follow each other in; only where the whole would be larger than any picture may be is everything made smaller.
+// Where each picture stands in a combination. Pictures keep their natural sizes and are centred across the direction
+// they follow each other in; only where the whole would be larger than any picture may be is everything made smaller.
 import { type ImageSize, MAX_IMAGE_PIXELS, MAX_IMAGE_SIDE } from "./pixels.ts";
 
 export type CombineMode = "side-by-side" | "stacked" | "grid" | "overlay";

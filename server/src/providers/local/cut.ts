@@ -1,5 +1,5 @@
-// Cuts a picture by masks, a layer for each. Layers keep the frame of the picture, so that they lie upon it as they were;
-// what a mask leaves out is transparent and holds no colour.
+// Cuts a picture by masks, a layer for each. Layers keep the frame of the picture, so that they lie upon it as they
+// were; what a mask leaves out is transparent and holds no colour.
 import { z } from "zod";
 import { type LocalTask, type LocalTaskInputs, rejectInput } from "./local-task.ts";
 import { readMaskFor } from "./mask-for-image.ts";

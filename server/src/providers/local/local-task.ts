@@ -12,6 +12,8 @@ export type LocalTaskInputs = {
 
 export type LocalTask = (inputs: LocalTaskInputs) => Promise<ProviderOutput[]>;
 
-/** The job can never be done as it stands. It is said plainly, because a failure without a word would be tried again. */
+/**
+ * The job can never be done as it stands. It is said plainly, because a failure without a word would be tried again.
+ */
 export const rejectInput = (reason: string, cause?: unknown) =>
   providerFault("provider_rejected_input", { kind: "refused", cause }, { reason });

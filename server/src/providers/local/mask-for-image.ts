@@ -1,4 +1,5 @@
-// A mask belongs to a picture when it has the same shape; its size may differ, because vendors work in sizes of their own.
+// A mask belongs to a picture when it has the same shape; its size may differ, because vendors work in sizes of their
+// own.
 import { providerFault } from "../call-provider.ts";
 import { type ImageSize, readGrey, readImageSize } from "./pixels.ts";
 

@@ -1,5 +1,5 @@
-// ESRGAN draws a picture larger, with the detail that enlarging alone would leave out. It works in tiles, because what it
-// needs grows with the size; a tile sees more around it than the network can, so that no seam is possible.
+// ESRGAN draws a picture larger, with the detail that enlarging alone would leave out. It works in tiles, because what
+// it needs grows with the size; a tile sees more around it than the network can, so that no seam is possible.
 import { join } from "node:path";
 import sharp from "sharp";
 import { z } from "zod";

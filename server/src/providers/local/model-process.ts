@@ -1,5 +1,6 @@
 // A model in a process of its own: it may crash, hang or eat memory without anybody else noticing more than one failed
-// job. It is started when it is first needed, does one job at a time, and is sent home when nobody has asked for a while.
+// job. It is started when it is first needed, does one job at a time, and is sent home when nobody has asked for a
+// while.
 import { type ChildProcess, fork } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

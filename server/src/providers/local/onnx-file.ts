@@ -1,5 +1,5 @@
-// Writes a network down as an ONNX file (protocol buffers), as much of the format as a plain convolutional network needs.
-// It lets one runtime run networks that were published for another.
+// Writes a network down as an ONNX file (protocol buffers), as much of the format as a plain convolutional network
+// needs. It lets one runtime run networks that were published for another.
 
 export type OnnxNode = {
   op: string;

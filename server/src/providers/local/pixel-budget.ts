@@ -1,4 +1,5 @@
-// Limits the decoded pixels held in memory by this process. A job waits for its share before it decodes, in order of arrival.
+// Limits the decoded pixels held in memory by this process. A job waits for its share before it decodes, in order of
+// arrival.
 import { providerFault } from "../call-provider.ts";
 
 /** A hundred megapixels are about 400 MB. */

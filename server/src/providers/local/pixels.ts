@@ -58,7 +58,9 @@ export const writeGrey = (data: Uint8Array, { width, height }: ImageSize): Promi
     .png()
     .toBuffer();
 
-/** Walks the rows in bands and lets others have their turn in between: fifty megapixels at once would stop the house. */
+/**
+ * Walks the rows in bands and lets others have their turn in between: fifty megapixels at once would stop the house.
+ */
 export const forEachBand = async (size: ImageSize, work: (fromRow: number, toRow: number) => void): Promise<void> => {
   const rows = Math.max(1, Math.floor(bandPixels / size.width));
   for (let row = 0; row < size.height; row += rows) {

@@ -13,7 +13,9 @@ const named = ({ width, height }: Shape) => (width && height ? `${width}x${heigh
 
 export const sizeWithin = (asked: Shape, offer: Offer): string | undefined => named(within(asked, offer));
 
-/** Sides come in steps, so a picture rarely fits: of all sizes about as large as is usual, the one that bends it least. */
+/**
+ * Sides come in steps, so a picture rarely fits: of all sizes about as large as is usual, the one that bends it least.
+ */
 export function nearestSizeTo(picture: Size, offer: Offer): string | undefined {
   const shape = picture.width / picture.height;
   const bend = ({ width = 1, height = 1 }: Shape) => Math.abs(Math.log(width / height / shape));

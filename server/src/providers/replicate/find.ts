@@ -1,5 +1,5 @@
-// Finds a prediction whose submission was lost, by the address that it was told to call back. What cannot be known is said
-// to be unknown: a wrong "it is not there" would be paid for twice.
+// Finds a prediction whose submission was lost, by the address that it was told to call back. What cannot be known is
+// said to be unknown: a wrong "it is not there" would be paid for twice.
 import { z } from "zod";
 import { callProvider, providerFault } from "../call-provider.ts";
 import type { Ticket } from "../provider.ts";
@@ -29,7 +29,8 @@ export async function findPrediction(context: ReplicateContext): Promise<Ticket 
   const listed = recent.find(isOurs);
   if (listed) return { id: listed.id };
 
-  // One address that is shown proves that they are shown, so ours is not among them. The list may leave them out, though.
+  // One address that is shown proves that they are shown, so ours is not among them. The list may leave them out,
+  // though.
   const candidates = recent.filter(({ source }) => source !== "web");
   if (candidates.length === 0 || candidates.some(showsAddress)) return undefined;
   if (candidates.length > MOST_READ) throw unknowable("too many predictions that do not show their address");

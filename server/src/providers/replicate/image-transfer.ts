@@ -1,4 +1,5 @@
-// Pictures on their way to Replicate: as bytes within the input where they are small, and as an address where they are not.
+// Pictures on their way to Replicate: as bytes within the input where they are small, and as an address where they are
+// not.
 import { z } from "zod";
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import { callProvider } from "../call-provider.ts";

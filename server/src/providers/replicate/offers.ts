@@ -1,5 +1,5 @@
-// What of Replicate's models we use, and for what. Names, fields and shapes are those of the models' own pages; prices are
-// shown there and not told by the API.
+// What of Replicate's models we use, and for what. Names, fields and shapes are those of the models' own pages; prices
+// are shown there and not told by the API.
 import { FLUX_KONTEXT_ASPECT_RATIOS } from "../../models.ts";
 import type { Offer } from "../provider.ts";
 import {

@@ -1,5 +1,5 @@
-// The signature of Standard Webhooks, under which Replicate calls back: an HMAC over the id, the time and the body, with a
-// secret that begins with `whsec_`. While a secret is being changed a callback carries one signature for each.
+// The signature of Standard Webhooks, under which Replicate calls back: an HMAC over the id, the time and the body,
+// with a secret that begins with `whsec_`. While a secret is being changed a callback carries one signature for each.
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 const TOLERANCE_SECONDS = 300;

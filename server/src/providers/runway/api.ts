@@ -1,4 +1,5 @@
-// Runway's API as far as all calls share it: where it is, who we are to it, and the version that must be named each time.
+// Runway's API as far as all calls share it: where it is, who we are to it, and the version that must be named each
+// time.
 import { z } from "zod";
 import type { ProviderContext } from "../provider.ts";
 

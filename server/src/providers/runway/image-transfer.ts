@@ -1,5 +1,5 @@
-// Pictures on their way to Runway: within the request where they are small enough, else by an upload of a day's life. The
-// upload goes to a storage that is not Runway's own, so our key never travels with it.
+// Pictures on their way to Runway: within the request where they are small enough, else by an upload of a day's life.
+// The upload goes to a storage that is not Runway's own, so our key never travels with it.
 import { z } from "zod";
 import { callProvider, providerFault, readProviderFailure } from "../call-provider.ts";
 import type { Asset } from "../provider.ts";

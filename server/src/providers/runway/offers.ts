@@ -1,5 +1,5 @@
-// What of Runway's models we use. Its `ratio` is a size in pixels, and every model has its own list of them. A credit costs
-// one cent.
+// What of Runway's models we use. Its `ratio` is a size in pixels, and every model has its own list of them. A credit
+// costs one cent.
 import type { Job } from "../../kit/operation.ts";
 import type { Asset, Offer } from "../provider.ts";
 
