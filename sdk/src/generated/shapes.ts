@@ -19,7 +19,7 @@ export type RunFields = {
 };
 
 /** The same, where the answer waits for the result. */
-export type PictureFields = Omit<RunFields, "sync"> & {
+export type ImageFields = Omit<RunFields, "sync"> & {
   /** Wait for the result, at most 55 s. With false, the API returns the open run at once. Default: true. Default true */
   sync?: boolean;
 };

@@ -9,14 +9,14 @@ import { type Issuers, IssuersEnv } from "./issuers.ts";
 import { looksLikeJwt, parseUnverifiedToken } from "./token-syntax.ts";
 
 export const AccessEnv = z.object({
-  GESSO_DEV_KEY: z
+  GESSO_API_KEY: z
     .string()
     .refine(
       hasValidApiKeySyntax,
-      "is not an API key: gsk_, 40 random characters and a checksum; `npx gesso dev` creates one",
+      "must be an API key (gsk_, 40 random characters and a checksum); npx gesso dev generates one",
     )
     .optional()
-    .describe("API key with all scopes, for development installations"),
+    .describe("API key with all scopes that the server registers at start, for development"),
   ...IssuersEnv.shape,
 });
 

@@ -61,7 +61,7 @@ export function createWebhookHttpClient(env: FetchSettings, ownUrl: string, allo
         body,
         signal: timeout,
       });
-      response.catch(() => {});
+      pending.catch(() => {});
       const response = await Promise.race([pending, timedOut]);
       const retryAfter = [response.headers["retry-after"]].flat()[0];
       return { status: response.statusCode, retryAfter, text: await readResponseStart(response.body) };

@@ -42,7 +42,10 @@ describe("the cost of a run", () => {
 
   it("is the sum of what its jobs made, each at the price of whoever made it, in micro-dollars", () => {
     const both = { providers: [fakeProvider("v", [offer()]), fakeProvider("local", [cut])] };
-    const finished = { job: job({ task: "image.cut", model: "local" }), offer: { provider: "local", upstreamModel: "local" } };
+    const finished = {
+      job: job({ task: "image.cut", model: "local" }),
+      offer: { provider: "local", upstreamModel: "local" },
+    };
     expect(calculateRunCost(both, [made, { ...finished, files: [large] }])).toBe(200_000);
   });
 
@@ -76,7 +79,9 @@ describe("the cost of a run", () => {
   it("is by today's price for a run from before prices were kept, and unknown where there is none", () => {
     expect(calculateRunCost(services(offer()), [made])).toBe(200_000);
     expect(calculateRunCost({ providers: [] }, [made])).toBeNull();
-    expect(calculateRunCost(services(offer()), [{ ...made, offer: { provider: "v", upstreamModel: "gone" } }])).toBeNull();
+    expect(
+      calculateRunCost(services(offer()), [{ ...made, offer: { provider: "v", upstreamModel: "gone" } }]),
+    ).toBeNull();
   });
 
   it("stays unknown where it was unknown at acceptance", () => {

@@ -31,7 +31,10 @@ export async function resolveUnknownOutcome(
   if (!latest) throw new Fault("internal_error", {}, { cause: "the claimed attempt does not exist" });
   const attemptNumber = latest.attempt_number;
   // Ask the provider that got this attempt; the offer selected for the next attempt may be another one.
-  const originalRequest = { ...work, offer: { provider: latest.provider, upstreamModel: latest.upstream ?? work.offer.upstreamModel } };
+  const originalRequest = {
+    ...work,
+    offer: { provider: latest.provider, upstreamModel: latest.upstream ?? work.offer.upstreamModel },
+  };
   if (latest.ticket) return adoptTicket(services, latest, latest.ticket as Ticket, originalRequest.offer);
   if (latest.is_final) throw new Fault(latest.fault!.code, latest.fault!.details);
   if (latest.state === "failed" || latest.state === "abandoned")

@@ -182,7 +182,12 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
       const key = attemptKeyOf(requestIndex, attemptNumber);
       if (decisions.happens(12)) return waitForSlot(attempt);
       if (!model.attempts.has(key) && decisions.happens(15))
-        return { state: "retry", attemptNumber, delaySeconds: 0, offer: { provider: "second", upstreamModel: "model" } };
+        return {
+          state: "retry",
+          attemptNumber,
+          delaySeconds: 0,
+          offer: { provider: "second", upstreamModel: "model" },
+        };
       const fenced = fenceAndRegister(wakeupId, requestIndex);
       if (fenced !== "held") return { state: fenced };
       if (model.attempts.has(key)) return resolveUnknownOutcome(request);
