@@ -20,8 +20,8 @@ test("a job is accepted, runs and gives an image at an absolute address", async 
 
 test("health is told to anybody", async () => {
   const rig = await startSandboxHarness();
-  const answer = await fetch(`${rig.url()}/v1/health`);
-  expect(await answer.json()).toEqual({ status: "ok" });
+  const response = await fetch(`${rig.url()}/v1/health`);
+  expect(await response.json()).toEqual({ status: "ok" });
 });
 
 describe("401", () => {

@@ -45,15 +45,15 @@ const readValue = (written: string | undefined): unknown => {
 /** Takes every `[sandbox:key=value,flag]` out of a prompt. A misspelt one is a complaint, never silently ignored. */
 export const parseDirectives = (prompt: string): ParsedPrompt => {
   if (!prompt.includes("[sandbox:")) return { text: prompt, behaviour: {} };
-  const told: Record<string, unknown> = {};
+  const reported: Record<string, unknown> = {};
   const text = prompt.replace(/\s*\[sandbox:([^\]]*)\]/g, (_, list: string) => {
     for (const item of list.split(",")) {
       const [name = "", written] = item.split("=").map((part) => part.trim());
-      if (name) told[name] = readValue(written);
+      if (name) reported[name] = readValue(written);
     }
     return "";
   });
-  const checked = Behaviour.safeParse(told);
+  const checked = Behaviour.safeParse(reported);
   if (!checked.success) return { complaint: `directive: ${z.prettifyError(checked.error)}` };
   return { text: text.trim(), behaviour: checked.data };
 };

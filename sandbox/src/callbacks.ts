@@ -36,10 +36,10 @@ export const createCallbackSender = (key: string): CallbackSender => {
       const outgoing = isSecure
         ? httpsRequest(url, { ...options, agent: agents.https })
         : httpRequest(url, { ...options, agent: agents.http });
-      outgoing.on("response", (answer) => {
+      outgoing.on("response", (response) => {
         // Unread bytes would keep the connection from being used again.
-        answer.resume();
-        resolve(answer.statusCode !== undefined && answer.statusCode >= 200 && answer.statusCode < 300);
+        response.resume();
+        resolve(response.statusCode !== undefined && response.statusCode >= 200 && response.statusCode < 300);
       });
       outgoing.on("timeout", () => outgoing.destroy());
       outgoing.on("error", () => resolve(false));

@@ -36,9 +36,9 @@ export const createInputFiles = (dataDir: string, signal: AbortSignal): InputFil
 
   const fetchOne = async (url: string, file: string): Promise<void> => {
     if (existsSync(file)) return;
-    const answer = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(fetchMilliseconds)]) });
-    if (!answer.ok) throw new Error(`answered ${answer.status}`);
-    await writeFile(file, Buffer.from(await answer.arrayBuffer()));
+    const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(fetchMilliseconds)]) });
+    if (!response.ok) throw new Error(`answered ${response.status}`);
+    await writeFile(file, Buffer.from(await response.arrayBuffer()));
   };
 
   return {

@@ -13,25 +13,25 @@ export type OutputCache = { draw(job: Job, index: number): Promise<Buffer> };
 
 const cacheKeyOf = ({ id, request, seed }: Job, index: number): string => {
   const { task, model, prompt, negative_prompt, width, height, aspect_ratio, images, mask, options } = request;
-  const asked = [task, model, prompt, negative_prompt, width, height, aspect_ratio, images, mask, options, seed, index];
+  const input = [task, model, prompt, negative_prompt, width, height, aspect_ratio, images, mask, options, seed, index];
   // Behind one address there may be another image the next time; only bytes that came with a request are the same.
-  if ([...images, mask].some((image) => image && "url" in image)) asked.push(id);
-  return createHash("sha256").update(JSON.stringify(asked)).digest("base64");
+  if ([...images, mask].some((image) => image && "url" in image)) input.push(id);
+  return createHash("sha256").update(JSON.stringify(input)).digest("base64");
 };
 
 export const createOutputCache = (inputs: InputFiles): OutputCache => {
-  const kept = new Map<string, Buffer>();
+  const stored = new Map<string, Buffer>();
   const underway = new Map<string, Promise<Buffer>>();
   const withSlot = createSemaphore(atOnce);
   let bytes = 0;
 
   const keep = (name: string, sourceImage: Buffer): void => {
-    kept.set(name, sourceImage);
+    stored.set(name, sourceImage);
     bytes += sourceImage.length;
     // A Map remembers the order of insertion, and an image is put in again when it is used: the first is the oldest.
-    for (const [oldest, old] of kept) {
+    for (const [oldest, old] of stored) {
       if (bytes <= MAX_CACHED_BYTES) break;
-      kept.delete(oldest);
+      stored.delete(oldest);
       bytes -= old.length;
     }
   };
@@ -51,10 +51,10 @@ export const createOutputCache = (inputs: InputFiles): OutputCache => {
   return {
     draw: async (job, index) => {
       const name = cacheKeyOf(job, index);
-      const ready = kept.get(name);
+      const ready = stored.get(name);
       if (ready) {
-        kept.delete(name);
-        kept.set(name, ready);
+        stored.delete(name);
+        stored.set(name, ready);
         return ready;
       }
       const begun = underway.get(name) ?? drawNew(name, job, index).finally(() => underway.delete(name));

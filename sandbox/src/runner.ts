@@ -65,8 +65,8 @@ export const createJobRunner = ({ book, callbacks, inputs, url, encoder }: JobRu
       job.reportedProgress = Math.max(job.reportedProgress ?? 0, share);
     };
     const file = inputs.outputPathFor(job);
-    const asked = { request, seed, file, inputs: () => inputs.read(job), signal, report, encoder };
-    return task.find(asked).catch((cause: unknown) => ({
+    const input = { request, seed, file, inputs: () => inputs.read(job), signal, report, encoder };
+    return task.find(input).catch((cause: unknown) => ({
       error: { code: "generation_failed", message: cause instanceof Error ? cause.message : String(cause) },
     }));
   };
@@ -75,8 +75,8 @@ export const createJobRunner = ({ book, callbacks, inputs, url, encoder }: JobRu
     job.status = "running";
     job.startedAt = Date.now();
     if (job.request.images.length || job.request.mask) {
-      const complaint = await inputs.fetchAndValidate(job);
-      if (complaint) return end(job, { error: { code: "invalid_input", message: complaint } });
+      const problem = await inputs.fetchAndValidate(job);
+      if (problem) return end(job, { error: { code: "invalid_input", message: problem } });
     }
     if (job.behaviour.never || signal.aborted) return;
     const delay = delaySecondsOf(job) * 1000;

@@ -8,12 +8,12 @@ const largest = 2048;
 
 const toStep = (length: number): number => Math.min(largest, Math.max(smallest, Math.round(length / 8) * 8));
 
-export const resolveSize = (asked: {
+export const resolveSize = (input: {
   width?: number | undefined;
   height?: number | undefined;
   aspect_ratio?: string | undefined;
 }): Size => {
-  const { width, height, aspect_ratio } = asked;
+  const { width, height, aspect_ratio } = input;
   if (!aspect_ratio || (width && height)) return { width: width ?? 1024, height: height ?? 1024 };
   const [across = 1, down = 1] = aspect_ratio.split(":").map(Number);
   const ratio = across / down;

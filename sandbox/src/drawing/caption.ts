@@ -11,7 +11,7 @@ const smallest = 96;
 const ink = (colour: string, weight: number, content: string): string =>
   `<g fill="none" stroke="${colour}" stroke-width="${weight}" stroke-linecap="round" stroke-linejoin="round">${content}</g>`;
 
-export const caption = (width: number, height: number, words: CaptionWords): string => {
+export const caption = (width: number, height: number, text: CaptionWords): string => {
   const unit = Math.min(width, height);
   if (unit < smallest) return "";
   const size = Math.max(unit * 0.0225, 6.5);
@@ -19,11 +19,11 @@ export const caption = (width: number, height: number, words: CaptionWords): str
   const leading = size * 2;
   const margin = unit * 0.04;
   const padding = size * 1.1;
-  const room = Math.min(width - 2 * (margin + padding), size * 46);
+  const space = Math.min(width - 2 * (margin + padding), size * 46);
   const hasOrigin = smallSize >= 4.5;
   const mostLines = Math.max(1, Math.min(4, Math.floor((height * 0.42 - 2 * padding) / leading)));
-  const lines = wrap(toDrawableText(words.prompt), size, room, mostLines);
-  const [origin] = hasOrigin ? wrap(toDrawableText(words.origin), smallSize, room, 1) : [];
+  const lines = wrap(toDrawableText(text.prompt), size, space, mostLines);
+  const [origin] = hasOrigin ? wrap(toDrawableText(text.origin), smallSize, space, 1) : [];
   if (lines.length === 0 && !origin) return "";
 
   const textHeight = Math.max(0, lines.length - 1) * leading + (lines.length ? size : 0);

@@ -21,8 +21,8 @@ test.each([
 test.each(Object.keys(scenes) as SceneName[])(
   "the composition %s can be drawn and is not a single colour",
   async (name) => {
-    const words: Partial<Record<SceneName, string>> = { mountains: "mountain", shapes: "geometric", ribbons: "silk" };
-    const prompt = words[name] ?? name;
+    const text: Partial<Record<SceneName, string>> = { mountains: "mountain", shapes: "geometric", ribbons: "silk" };
+    const prompt = text[name] ?? name;
     expect(parseScenePrompt(prompt).scene).toBe(name);
     const { channels } = await sharp(await drawImage({ ...order, prompt })).stats();
     expect(Math.max(...channels.map((channel) => channel.stdev))).toBeGreaterThan(5);

@@ -134,7 +134,7 @@ const drawing = (traits: Traits, pose: Pose, { isOutlined, isShaded }: PersonSty
 };
 
 /** A person `height` high, standing with the feet at (`x`, `foot`). */
-export const person = (
+export const drawPerson = (
   traits: Traits,
   place: { x: number; foot: number; height: number },
   pose: Pose = "wave",

@@ -90,13 +90,13 @@ const figureWords: Record<Figure, string> = {
   birds: "bird gull seagull swallow crane",
 };
 
-const firstMatch = <Name extends string>(table: Record<Name, string>, words: readonly string[]): Name | undefined =>
-  allMatches(table, words)[0];
+const firstMatch = <Name extends string>(table: Record<Name, string>, text: readonly string[]): Name | undefined =>
+  allMatches(table, text)[0];
 
 /** The names whose words occur, in the order in which the prompt says them. */
-const allMatches = <Name extends string>(table: Record<Name, string>, words: readonly string[]): Name[] => {
+const allMatches = <Name extends string>(table: Record<Name, string>, text: readonly string[]): Name[] => {
   const rows = (Object.keys(table) as Name[]).map((name) => [name, table[name].split(" ")] as const);
-  const found = words.flatMap((word) => {
+  const found = text.flatMap((word) => {
     const singular = word.length > 3 && word.endsWith("s") ? word.slice(0, -1) : word;
     return rows.filter(([, known]) => known.includes(word) || known.includes(singular)).map(([name]) => name);
   });
@@ -104,13 +104,13 @@ const allMatches = <Name extends string>(table: Record<Name, string>, words: rea
 };
 
 export const parseScenePrompt = (prompt: string): ScenePrompt => {
-  const words = prompt.toLowerCase().match(/[a-z]+/g) ?? [];
-  const colours = words.flatMap((word) => (Object.hasOwn(colourWords, word) ? [colourWords[word] as string] : []));
+  const text = prompt.toLowerCase().match(/[a-z]+/g) ?? [];
+  const colours = text.flatMap((word) => (Object.hasOwn(colourWords, word) ? [colourWords[word] as string] : []));
   return {
     colours: [...new Set(colours)].slice(0, 2),
-    scene: firstMatch(sceneWords, words),
-    hour: firstMatch(hourWords, words),
-    weather: firstMatch(weatherWords, words),
-    figures: allMatches(figureWords, words).slice(0, 3),
+    scene: firstMatch(sceneWords, text),
+    hour: firstMatch(hourWords, text),
+    weather: firstMatch(weatherWords, text),
+    figures: allMatches(figureWords, text).slice(0, 3),
   };
 };

@@ -21,8 +21,8 @@ export const hash32 = (text: string): number => {
   return (hash ^ (hash >>> 16)) >>> 0;
 };
 
-export const createSeededRandom = (words: string): SeededRandom => {
-  let state = hash32(words);
+export const createSeededRandom = (text: string): SeededRandom => {
+  let state = hash32(text);
   const next = (): number => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
@@ -34,6 +34,6 @@ export const createSeededRandom = (words: string): SeededRandom => {
     between: (low, high) => low + next() * (high - low),
     whole: (low, high) => low + Math.floor(next() * (high - low + 1)),
     pick: (list) => list[Math.floor(next() * list.length)] as (typeof list)[number],
-    fork: (name) => createSeededRandom(`${words}/${name}`),
+    fork: (name) => createSeededRandom(`${text}/${name}`),
   };
 };

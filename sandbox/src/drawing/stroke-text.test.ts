@@ -9,12 +9,12 @@ test("every printable character has a glyph of its own", () => {
 });
 
 test("words are broken between words, and what is left over becomes an ellipsis", () => {
-  const room = widthOf("the quick brown", 14);
-  expect(wrap("the quick brown fox", 14, room, 4)).toEqual(["the quick brown", "fox"]);
-  const [first, last] = wrap("the quick brown fox jumps over the lazy dog", 14, room, 2);
+  const space = widthOf("the quick brown", 14);
+  expect(wrap("the quick brown fox", 14, space, 4)).toEqual(["the quick brown", "fox"]);
+  const [first, last] = wrap("the quick brown fox jumps over the lazy dog", 14, space, 2);
   expect(first).toBe("the quick brown");
   expect(last).toMatch(/\.\.\.$/);
-  expect(widthOf(last!, 14)).toBeLessThanOrEqual(room);
+  expect(widthOf(last!, 14)).toBeLessThanOrEqual(space);
 });
 
 test("a word longer than a line is broken anywhere", () => {

@@ -37,9 +37,9 @@ export const widthOf = (text: string, size: number): number => {
 };
 
 /** As many characters of `text` as fit into `room`, one at least. */
-const fit = (text: string, size: number, room: number): string => {
+const fit = (text: string, size: number, space: number): string => {
   // The small excess forgives the rounding of sums, so that a line which just fits is not broken.
-  const most = (room * capHeight) / size + spacing + 0.001;
+  const most = (space * capHeight) / size + spacing + 0.001;
   let advance = 0;
   let length = 0;
   for (const character of text) {
@@ -51,11 +51,11 @@ const fit = (text: string, size: number, room: number): string => {
 };
 
 /** Breaks `text` into at most `most` lines no wider than `room`; what is left over becomes an ellipsis. */
-export const wrap = (text: string, size: number, room: number, most: number): string[] => {
+export const wrap = (text: string, size: number, space: number, most: number): string[] => {
   const lines: string[] = [];
   let rest = text;
   while (rest && lines.length < most) {
-    const whole = fit(rest, size, room);
+    const whole = fit(rest, size, space);
     if (whole.length === rest.length) return [...lines, rest];
     const gap = rest[whole.length] === " " ? whole.length : whole.lastIndexOf(" ");
     const line = gap > 0 ? whole.slice(0, gap) : whole;
@@ -64,7 +64,7 @@ export const wrap = (text: string, size: number, room: number, most: number): st
   }
   const last = lines.pop();
   if (last === undefined) return [];
-  return [...lines, rest ? `${fit(last, size, room - widthOf(" ...", size)).trimEnd()}...` : last];
+  return [...lines, rest ? `${fit(last, size, space - widthOf(" ...", size)).trimEnd()}...` : last];
 };
 
 /** Draws `text` with the top of its capitals at `y`. */

@@ -2,7 +2,7 @@
 
 import { mix } from "../drawing/colour.ts";
 import { figureAt, figurePosition, type Ink } from "../drawing/figures.ts";
-import { person, traitsFrom } from "../drawing/person.ts";
+import { drawPerson, traitsFrom } from "../drawing/person.ts";
 import { glow, round } from "../drawing/scene-context.ts";
 import { createSeededRandom } from "../drawing/seeded-random.ts";
 import { drawText, toDrawableText, widthOf, wrap } from "../drawing/stroke-text.ts";
@@ -71,27 +71,27 @@ const placeOf = ({ what }: Addition, { prompt, isMarked, seed }: Room, index: nu
   return { x, y };
 };
 
-const draw = (addition: Addition, room: Room, index: number): string => {
+const draw = (addition: Addition, space: Room, index: number): string => {
   const { what, colour } = addition;
-  const { box } = room;
-  if (what === "stars") return starsIn(box, room.seed);
+  const { box } = space;
+  if (what === "stars") return starsIn(box, space.seed);
   const unit = Math.min(box.width, box.height);
-  const place = placeOf(addition, room, index);
+  const place = placeOf(addition, space, index);
   const x = box.x + place.x * box.width;
   const y = box.y + place.y * box.height;
-  if (what === "sun" || what === "moon") return disc(x, y, unit * (room.isMarked ? 0.3 : 0.085), what, colour);
+  if (what === "sun" || what === "moon") return disc(x, y, unit * (space.isMarked ? 0.3 : 0.085), what, colour);
   const size =
-    unit * (room.isMarked ? 0.84 : what === "person" || what === "lighthouse" || what === "tree" ? 0.42 : 0.3);
+    unit * (space.isMarked ? 0.84 : what === "person" || what === "lighthouse" || what === "tree" ? 0.42 : 0.3);
   if (what === "person") {
-    const traits = traitsFrom(colour ? [colour] : [], createSeededRandom(`person ${room.seed}`));
-    return person(traits, { x, foot: y + size / 2, height: size });
+    const traits = traitsFrom(colour ? [colour] : [], createSeededRandom(`person ${space.seed}`));
+    return drawPerson(traits, { x, foot: y + size / 2, height: size });
   }
   const accent = colour ?? accents[what] ?? "#e5604d";
   const ink: Ink = { ink: what === "cat" ? (colour ?? "#22242c") : "#2a2d38", accent, light: "#fff4df" };
   return figureAt(what, x - size / 2, y - size / 2, size, ink);
 };
 
-const words = (text: string, { box }: Room): string => {
+const content = (text: string, { box }: Room): string => {
   const line = toDrawableText(text);
   const size = Math.min(box.height * 0.14, (box.height * 0.09 * 18) / Math.max(6, Math.min(18, line.length)));
   const lines = wrap(line, size, box.width * 0.84, 3);
@@ -105,5 +105,5 @@ const words = (text: string, { box }: Room): string => {
   return stroke("#0b0e17", 5) + stroke("#ffffff", 2.4);
 };
 
-export const drawAdditions = (additions: readonly Addition[], text: string | undefined, room: Room): string =>
-  additions.map((addition, index) => draw(addition, room, index)).join("") + (text ? words(text, room) : "");
+export const drawAdditions = (additions: readonly Addition[], text: string | undefined, space: Room): string =>
+  additions.map((addition, index) => draw(addition, space, index)).join("") + (text ? content(text, space) : "");

@@ -111,7 +111,7 @@ const changed = async (order: EditOptions, box: Box | undefined): Promise<Pixels
     chance: random,
     palette: choosePalette(random, { colours: [] }),
   };
-  const room = {
+  const space = {
     image: source,
     box: box ?? { x: 0, y: 0, width, height },
     isMarked: box !== undefined,
@@ -119,7 +119,7 @@ const changed = async (order: EditOptions, box: Box | undefined): Promise<Pixels
     seed,
   };
   const drawn =
-    drawAdditions(plan.additions, plan.text, room) +
+    drawAdditions(plan.additions, plan.text, space) +
     (plan.weather
       ? drawPrecipitation(plan.weather, stage) +
         drawPrecipitation(plan.weather, { ...stage, chance: random.fork("more") })

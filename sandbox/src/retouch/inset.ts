@@ -9,18 +9,18 @@ import { uprightSize } from "../vision/pixels.ts";
 
 type InsetImage = { image: Buffer; label?: string | undefined };
 
-const label = (words: string, width: number, top: number, size: number): string => {
-  const text = toDrawableText(words).slice(0, 24);
+const label = (content: string, width: number, top: number, size: number): string => {
+  const text = toDrawableText(content).slice(0, 24);
   const left = (width - widthOf(text, size)) / 2;
   return `<g fill="none" stroke="#3a3d46" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round">${drawText(text, left, top, size)}</g>`;
 };
 
 /** One print that fits into `room`, shadow included. */
-const printOf = async ({ image, label: words }: InsetImage, room: Size, turn: number): Promise<Buffer> => {
+const printOf = async ({ image, label: words }: InsetImage, space: Size, turn: number): Promise<Buffer> => {
   const size = await uprightSize(image);
-  const rim = Math.max(2, Math.round(Math.min(room.width, room.height) * 0.03));
+  const rim = Math.max(2, Math.round(Math.min(space.width, space.height) * 0.03));
   const foot = words ? rim * 3.4 : rim;
-  const scale = Math.min((room.width * 0.84) / size.width, (room.height * 0.84) / size.height);
+  const scale = Math.min((space.width * 0.84) / size.width, (space.height * 0.84) / size.height);
   const width = Math.max(4, Math.round(size.width * scale) - 2 * rim);
   const height = Math.max(4, Math.round(size.height * scale) - rim - Math.round(foot));
   const pad = rim * 3;
@@ -56,20 +56,20 @@ export const drawInsets = async (
   list: readonly InsetImage[],
   box: Box,
   image: Size,
-  words: string,
+  text: string,
 ): Promise<OverlayOptions[]> => {
-  const random = createSeededRandom(`prints ${words}`);
+  const random = createSeededRandom(`prints ${text}`);
   const columns = Math.min(list.length, Math.max(1, Math.round(Math.sqrt((list.length * box.width) / box.height))));
   const rows = Math.ceil(list.length / columns);
-  const room = { width: box.width / columns, height: box.height / rows };
+  const space = { width: box.width / columns, height: box.height / rows };
   return Promise.all(
     list.map(async (entry, index) => {
       const row = Math.floor(index / columns);
       const inRow = Math.min(columns, list.length - row * columns);
-      const input = await printOf(entry, room, random.fork(String(index)).between(-4, 4));
+      const input = await printOf(entry, space, random.fork(String(index)).between(-4, 4));
       const { width, height } = await sharp(input).metadata();
-      const x = box.x + box.width / 2 + (index - row * columns - (inRow - 1) / 2) * room.width - width / 2;
-      const y = box.y + (row + 0.5) * room.height - height / 2;
+      const x = box.x + box.width / 2 + (index - row * columns - (inRow - 1) / 2) * space.width - width / 2;
+      const y = box.y + (row + 0.5) * space.height - height / 2;
       // An overlay may not reach beyond the image; on a small one the shadow would.
       const left = Math.round(Math.min(Math.max(0, x), Math.max(0, image.width - width)));
       const top = Math.round(Math.min(Math.max(0, y), Math.max(0, image.height - height)));

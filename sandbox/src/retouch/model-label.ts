@@ -4,10 +4,10 @@ import { round } from "../drawing/scene-context.ts";
 import { drawText, toDrawableText, widthOf } from "../drawing/stroke-text.ts";
 import type { Size } from "../size.ts";
 
-export const drawModelLabel = ({ width, height }: Size, words: string): string => {
+export const drawModelLabel = ({ width, height }: Size, content: string): string => {
   const unit = Math.min(width, height);
   const size = Math.max(6, unit * 0.0115);
-  const text = toDrawableText(words).slice(0, 60);
+  const text = toDrawableText(content).slice(0, 60);
   const wide = widthOf(text, size) + size * 1.6;
   if (unit < 160 || wide > width * 0.6) return "";
   const left = width - wide - unit * 0.014;

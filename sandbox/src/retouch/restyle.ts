@@ -11,8 +11,8 @@ const bytesOf = (hex: string): readonly [number, number, number] => {
 };
 
 /** Dark pixels take the first colour, light ones the last; a share of the own colours stays. */
-export const restyle = (pixels: Pixels, words: string): Pixels => {
-  const random = createSeededRandom(`style ${words}`);
+export const restyle = (pixels: Pixels, text: string): Pixels => {
+  const random = createSeededRandom(`style ${text}`);
   const palette = choosePalette(random, { colours: [] });
   const ramp = [
     mix(palette.near, "#0b0e17", 0.3),

@@ -131,9 +131,9 @@ const joined: readonly (readonly [RegExp, string])[] = [
 ];
 
 export const tonesInPrompt = (prompt: string): ToneName[] => {
-  const text = joined.reduce((kept, [pattern, word]) => kept.replace(pattern, word), prompt.toLowerCase());
-  const words: string[] = text.match(/[a-z]+/g) ?? [];
-  return names.filter((name) => tones[name].words.split(" ").some((known) => words.includes(known)));
+  const text = joined.reduce((stored, [pattern, word]) => stored.replace(pattern, word), prompt.toLowerCase());
+  const content: string[] = text.match(/[a-z]+/g) ?? [];
+  return names.filter((name) => tones[name].words.split(" ").some((known) => content.includes(known)));
 };
 
 export const applyTone = async (pixels: Pixels, name: ToneName): Promise<Pixels> => {

@@ -30,8 +30,8 @@ test("an unknown key is refused", async () => {
 test("drop_rate loses about that share of the answers", async () => {
   const rig = await startSandboxHarness();
   await rig.call("PUT", "/v1/behaviour", { delay: 0, drop_rate: 0.5 });
-  const answers = await Promise.allSettled(Array.from({ length: 60 }, () => rig.post({})));
-  const lost = answers.filter((answer) => answer.status === "rejected").length;
+  const responses = await Promise.allSettled(Array.from({ length: 60 }, () => rig.post({})));
+  const lost = responses.filter((response) => response.status === "rejected").length;
   expect(lost).toBeGreaterThan(10);
   expect(lost).toBeLessThan(50);
   const rows = await rig.ledger();

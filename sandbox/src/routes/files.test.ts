@@ -11,15 +11,15 @@ const outputs = async (rig: SandboxHarness, fields: Record<string, unknown>) => 
 };
 
 const fetchFirst = async (rig: SandboxHarness, fields: Record<string, unknown>) => {
-  const answer = await fetch((await outputs(rig, fields))[0]!.url);
-  return { answer, bytes: Buffer.from(await answer.arrayBuffer()) };
+  const response = await fetch((await outputs(rig, fields))[0]!.url);
+  return { answer: response, bytes: Buffer.from(await response.arrayBuffer()) };
 };
 
 test("the file is a PNG of the size asked for, with its type and length", async () => {
   const rig = await startSandboxHarness();
-  const { answer, bytes } = await fetchFirst(rig, { prompt: "[sandbox:delay=0] the sea" });
-  expect(answer.headers.get("content-type")).toBe("image/png");
-  expect(answer.headers.get("content-length")).toBe(String(bytes.length));
+  const { answer: response, bytes } = await fetchFirst(rig, { prompt: "[sandbox:delay=0] the sea" });
+  expect(response.headers.get("content-type")).toBe("image/png");
+  expect(response.headers.get("content-length")).toBe(String(bytes.length));
   expect(await sharp(bytes).metadata()).toMatchObject({ format: "png", ...small });
 });
 
@@ -53,15 +53,15 @@ test("without a seed every job has an image of its own, and so has every image o
 
 test("directives are not drawn", async () => {
   const rig = await startSandboxHarness();
-  const told = await fetchFirst(rig, { seed: 7, prompt: "[sandbox:delay=0.01] a hill" });
+  const reported = await fetchFirst(rig, { seed: 7, prompt: "[sandbox:delay=0.01] a hill" });
   const untold = await fetchFirst(rig, { seed: 7, prompt: "a hill" });
-  expect(told.bytes.equals(untold.bytes)).toBe(true);
+  expect(reported.bytes.equals(untold.bytes)).toBe(true);
 });
 
 test("garbage gives a page instead of an image", async () => {
   const rig = await startSandboxHarness();
-  const { answer, bytes } = await fetchFirst(rig, { prompt: "[sandbox:garbage] a hill" });
-  expect(answer.headers.get("content-type")).toContain("text/html");
+  const { answer: response, bytes } = await fetchFirst(rig, { prompt: "[sandbox:garbage] a hill" });
+  expect(response.headers.get("content-type")).toContain("text/html");
   expect(bytes.toString()).toContain("<!doctype html>");
 });
 
@@ -81,8 +81,8 @@ test("wrong_count gives one output fewer, down to none", async () => {
 
 test("gone gives an address that answers 404", async () => {
   const rig = await startSandboxHarness();
-  const { answer } = await fetchFirst(rig, { prompt: "[sandbox:gone] a hill" });
-  expect(answer.status).toBe(404);
+  const { answer: response } = await fetchFirst(rig, { prompt: "[sandbox:gone] a hill" });
+  expect(response.status).toBe(404);
   expect(await rig.ledger()).toMatchObject([{ delivered: 0 }]);
 });
 

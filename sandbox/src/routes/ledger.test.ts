@@ -6,15 +6,15 @@ import { startSandboxHarness, TEST_KEY } from "../../test/sandbox-harness.ts";
 test("an entry shows the request as it came, and its images can be read again", async () => {
   const rig = await startSandboxHarness();
   const [image, mask] = [await drawShapes(), await drawMask()];
-  const asked = { task: "image.edit", model: "replay/x+black", prompt: "make it snow", seed: 7, options: { a: 1 } };
-  await rig.post({ ...asked, images: [inlineImage(image)], mask: inlineImage(mask) });
+  const input = { task: "image.edit", model: "replay/x+black", prompt: "make it snow", seed: 7, options: { a: 1 } };
+  await rig.post({ ...input, images: [inlineImage(image)], mask: inlineImage(mask) });
   const [entry] = (await rig.call("GET", "/v1/ledger")).body.data as unknown as { request: Record<string, any> }[];
-  expect(entry!.request).toMatchObject({ ...asked, count: 1 });
+  expect(entry!.request).toMatchObject({ ...input, count: 1 });
   const file = async (name: string) => {
-    const answer = await fetch(`${rig.url()}/v1/ledger/inputs/${name}`, {
+    const response = await fetch(`${rig.url()}/v1/ledger/inputs/${name}`, {
       headers: { authorization: `Bearer ${TEST_KEY}` },
     });
-    return Buffer.from(await answer.arrayBuffer());
+    return Buffer.from(await response.arrayBuffer());
   };
   expect((await file(entry!.request.images[0].file)).equals(image)).toBe(true);
   expect((await file(entry!.request.mask.file)).equals(mask)).toBe(true);

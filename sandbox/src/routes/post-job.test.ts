@@ -34,8 +34,8 @@ describe("class A, replay/", () => {
   test("two POSTs at once with one key make one job", async () => {
     const rig = await startSandboxHarness();
     const fields = { prompt: "[sandbox:accept_delay=0.2] a hill" };
-    const answers = await Promise.all([rig.post(fields, withKey("k")), rig.post(fields, withKey("k"))]);
-    expect(answers.map((answer) => answer.status).sort()).toEqual([200, 202]);
+    const responses = await Promise.all([rig.post(fields, withKey("k")), rig.post(fields, withKey("k"))]);
+    expect(responses.map((response) => response.status).sort()).toEqual([200, 202]);
     expect(await rig.ledger()).toMatchObject([{ posts: 2 }]);
   });
 });
@@ -81,10 +81,10 @@ describe("troubles", () => {
     const rig = await startSandboxHarness();
     const fields = { prompt: `[sandbox:${name}=2] a hill` };
     for (let turn = 0; turn < 2; turn += 1) {
-      const answer = await rig.post(fields);
-      expect(answer.status).toBe(status);
-      expect(answer.body.error.code).toBe(code);
-      expect(answer.headers.get("retry-after")).toBe(name === "error" ? null : "1");
+      const response = await rig.post(fields);
+      expect(response.status).toBe(status);
+      expect(response.body.error.code).toBe(code);
+      expect(response.headers.get("retry-after")).toBe(name === "error" ? null : "1");
     }
     expect(await rig.ledger()).toEqual([]);
     expect((await rig.post(fields)).status).toBe(202);

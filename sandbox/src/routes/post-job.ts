@@ -24,8 +24,8 @@ const parsePost = async (
   const request = parsed.data;
   const task = findTask(request.task);
   if (!task) return invalidParameters(`task: unknown task ${request.task}`);
-  const complaint = task.validate(request);
-  if (complaint) return invalidParameters(complaint);
+  const problem = task.validate(request);
+  if (problem) return invalidParameters(problem);
   const reading = parseDirectives(request.prompt ?? "");
   if ("complaint" in reading) return invalidParameters(reading.complaint);
   const behaviour = { ...services.jobs.behaviour(), ...reading.behaviour };
@@ -99,12 +99,12 @@ export const postJob =
     const meanwhile = services.jobs.findByKey(key);
     if (meanwhile) return replay(services, context, meanwhile);
     const job = accept(services, context, posting);
-    const answer = { id: job.id, status: job.status, progress: 0, created_at: job.created_at };
+    const response = { id: job.id, status: job.status, progress: 0, created_at: job.created_at };
     const ended = behaviour.callback_first ? services.runner.whenEnded(job) : undefined;
     const isLost = services.faults.dropsResponse(request.prompt ?? "", behaviour, job.id);
     if (isLost) services.jobs.append({ fact: "answer_lost", id: job.id });
     else recordLostResponse(services, context, job);
     if (half) await wait(half, undefined, { signal: services.closing });
     await ended;
-    return isLost ? dropConnection(context) : context.json(answer, 202);
+    return isLost ? dropConnection(context) : context.json(response, 202);
   };

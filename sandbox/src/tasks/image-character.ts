@@ -3,7 +3,7 @@ import { z } from "zod";
 import { traitsFromPrompt, traitsFromReference } from "../drawing/character-traits.ts";
 import { drawImage, modelBaseName } from "../drawing/draw-image.ts";
 import { knoll } from "../drawing/figures.ts";
-import { type PersonStyle, type Pose, person, type Traits } from "../drawing/person.ts";
+import { drawPerson, type PersonStyle, type Pose, type Traits } from "../drawing/person.ts";
 import { createSeededRandom } from "../drawing/seeded-random.ts";
 import type { StoredRequest } from "../request.ts";
 import { blendByMask, boundingBox, featherMask, readMask } from "../retouch/mask.ts";
@@ -80,7 +80,7 @@ const inContext = async (order: OutputRequest, size: Size, { traits, pose, look 
     height: size.height * 0.62,
   };
   const height = Math.min(box.height * 0.96, box.width * 1.9);
-  const drawn = person(traits, { x: box.x + box.width / 2, foot: box.y + box.height * 0.97, height }, pose, look);
+  const drawn = drawPerson(traits, { x: box.x + box.width / 2, foot: box.y + box.height * 0.97, height }, pose, look);
   const mark = mask ? "" : drawModelLabel(size, modelBaseName(request.model));
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${size.width}" height="${size.height}">${drawn}${mark}</svg>`;
   const result = await overlayImages(ground, [{ input: Buffer.from(svg) }]);
@@ -100,7 +100,7 @@ const inScene = (order: OutputRequest, size: Size, { traits, pose, look }: Cast)
     actor: (stage) => {
       const foot = stage.height * 0.84;
       const height = Math.min(stage.height * 0.56, stage.width * 0.8);
-      return knoll(stage, foot - height * 0.03) + person(traits, { x: stage.width * x, foot, height }, pose, look);
+      return knoll(stage, foot - height * 0.03) + drawPerson(traits, { x: stage.width * x, foot, height }, pose, look);
     },
   });
 };

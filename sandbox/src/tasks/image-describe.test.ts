@@ -46,10 +46,10 @@ test.each([
   ["fr-FR", "un cercle de couleur rouge à gauche"],
   ["es", "un círculo de color rojo a la izquierda"],
   ["xx", "a red circle on the left"],
-])("in the language %s", async (language, words) => {
+])("in the language %s", async (language, text) => {
   const rig = await startSandboxHarness();
   const { data } = await runToSuccess(rig, { task, images: [inlineImage(await drawShapes())], options: { language } });
-  expect(textOf(data)).toContain(words);
+  expect(textOf(data)).toContain(text);
 });
 
 test("garbage spoils data too", async () => {

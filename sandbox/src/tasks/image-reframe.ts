@@ -48,8 +48,8 @@ const frameFor = (request: StoredRequest, source: Size): Frame => {
 const placeIn = (request: StoredRequest, source: Size) => {
   const frame = frameFor(request, source);
   const { width, height } = request;
-  const asked = width && height && !boundsOf(parseOptions(Options, request)) ? Math.max(width, height) : longestSide;
-  const size = fitWithin(frame, asked);
+  const input = width && height && !boundsOf(parseOptions(Options, request)) ? Math.max(width, height) : longestSide;
+  const size = fitWithin(frame, input);
   const share = size.width / frame.width;
   const left = Math.round(frame.left * share);
   const top = Math.round(frame.top * share);

@@ -11,7 +11,7 @@ import { startSandboxHarness, waitUntil } from "../../test/sandbox-harness.ts";
 const task = "video.generate";
 const run = promisify(execFile);
 
-const kept = (bytes: Buffer): string => {
+const stored = (bytes: Buffer): string => {
   const folder = mkdtempSync(join(tmpdir(), "film-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, "film.mp4"), bytes);
@@ -33,7 +33,7 @@ test("a film of an image has the duration, the rate and the size that the output
   expect(job.outputs).toMatchObject([{ media_type: "video/mp4", width: 1280, height: 720, duration: 1.5, fps: 12 }]);
   expect(job.outputs[0]!.url).toMatch(/\/0\.mp4$/);
   const bytes = await fetchBytes(job.outputs[0]!.url);
-  const path = kept(bytes);
+  const path = stored(bytes);
   expect(await probe(path)).toEqual([
     {
       codec_name: "h264",

@@ -46,10 +46,10 @@ const requestedStyle = (style: string | undefined, tongue: ReturnType<typeof cho
 export const enhance = ({ prompt, seed, style, modelType, language }: EnhanceOptions): Enhancement => {
   const tongue = chooseLanguage(language);
   const random = createSeededRandom(`enhance ${prompt} ${seed}`);
-  const said = prompt.trim().replace(/[\s,.;]+$/, "");
+  const output = prompt.trim().replace(/[\s,.;]+$/, "");
   const changes: Enhancement["changes"] = [];
   const add = (kind: PhraseKind, text: string): void => {
-    if (!`${said} ${changes.map(({ added }) => added).join(" ")}`.toLowerCase().includes(text.toLowerCase())) {
+    if (!`${output} ${changes.map(({ added }) => added).join(" ")}`.toLowerCase().includes(text.toLowerCase())) {
       changes.push({ kind, added: text });
     }
   };
@@ -58,8 +58,8 @@ export const enhance = ({ prompt, seed, style, modelType, language }: EnhanceOpt
   for (const kind of kindsFor(modelType?.toLowerCase())) {
     if (kind === "style" && wish) continue;
     const { signs, list } = phrases[tongue][kind];
-    const phrase = choose(random.fork(kind), list, said, signs);
+    const phrase = choose(random.fork(kind), list, output, signs);
     if (phrase) add(kind, phrase.text);
   }
-  return { enhanced_prompt: [said, ...changes.map(({ added }) => added)].filter(Boolean).join(", "), changes };
+  return { enhanced_prompt: [output, ...changes.map(({ added }) => added)].filter(Boolean).join(", "), changes };
 };

@@ -20,9 +20,9 @@ const run = async (program: string, args: readonly string[], watch: EncodeOption
   const child = spawn(program, [...plain, ...args], { stdio: ["ignore", "pipe", "pipe"] });
   const stop = (): void => void child.kill("SIGKILL");
   watch.signal.addEventListener("abort", stop);
-  let complaint = "";
+  let problem = "";
   child.stderr.on("data", (part: Buffer) => {
-    complaint = `${complaint}${part}`.slice(-2000);
+    problem = `${problem}${part}`.slice(-2000);
   });
   createInterface(child.stdout).on("line", (line) => {
     const frame = /^frame=\s*(\d+)/.exec(line)?.[1];
@@ -30,7 +30,7 @@ const run = async (program: string, args: readonly string[], watch: EncodeOption
   });
   try {
     const [code] = await once(child, "close");
-    return code === 0 ? undefined : { code: "generation_failed", message: complaint.trim() || "The encoder stopped." };
+    return code === 0 ? undefined : { code: "generation_failed", message: problem.trim() || "The encoder stopped." };
   } catch (cause) {
     const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT";
     if (isMissing) return { code: "encoder_missing", message: `${program} is not installed.` };

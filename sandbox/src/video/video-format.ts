@@ -36,8 +36,8 @@ const moves: readonly (readonly [RegExp, CameraPosition, CameraPosition])[] = [
 
 /** What the prompt says about the camera, or one of eight gentle ways by the seed. */
 const wayFor = (prompt: string, seed: number): readonly [CameraPosition, CameraPosition] => {
-  const said = moves.find(([words]) => words.test(prompt.toLowerCase()));
-  if (said) return [said[1], said[2]];
+  const output = moves.find(([text]) => text.test(prompt.toLowerCase()));
+  if (output) return [output[1], output[2]];
   const random = createSeededRandom(`camera ${prompt} ${seed}`);
   const far = { x: 0.5, y: 0.5, zoom: 0.15 };
   const near = { x: random.pick([0.15, 0.85]), y: random.pick([0.3, 0.7]), zoom: 1 };

@@ -89,6 +89,6 @@ const meanings: Record<string, readonly ColourName[]> = {
   black: ["black"],
 };
 
-export const colourNamesIn = (words: readonly string[]): ColourName[] => [
-  ...new Set(words.flatMap((word) => (Object.hasOwn(meanings, word) ? (meanings[word] ?? []) : []))),
+export const colourNamesIn = (text: readonly string[]): ColourName[] => [
+  ...new Set(text.flatMap((word) => (Object.hasOwn(meanings, word) ? (meanings[word] ?? []) : []))),
 ];

@@ -63,10 +63,10 @@ const candidates = (small: Pixels, labs: Float32Array, { kind, colours }: Object
   return connectedRegions(small, marks, leastArea(small));
 };
 
-const placeFit = (place: number, asked: "left" | "top" | "middle" | "right" | "bottom" | undefined): number => {
-  if (!asked) return 1;
-  if (asked === "middle") return 1 - Math.min(0.7, Math.abs(place - 0.5) * 1.6);
-  const way = asked === "left" || asked === "top" ? 1 - place : place;
+const placeFit = (place: number, input: "left" | "top" | "middle" | "right" | "bottom" | undefined): number => {
+  if (!input) return 1;
+  if (input === "middle") return 1 - Math.min(0.7, Math.abs(place - 0.5) * 1.6);
+  const way = input === "left" || input === "top" ? 1 - place : place;
   return way > 0.5 ? 0.7 + way * 0.3 : 0.2 + way * 0.4;
 };
 

@@ -44,8 +44,8 @@ const kinds = {
 } as const;
 const fillers = new Set("the a an on in at of to from side its it is and with all every both please part".split(" "));
 
-const find = <Name extends string>(table: Record<Name, string>, words: readonly string[]): Name | undefined =>
-  (Object.keys(table) as Name[]).find((name) => table[name].split(" ").some((known) => words.includes(known)));
+const find = <Name extends string>(table: Record<Name, string>, text: readonly string[]): Name | undefined =>
+  (Object.keys(table) as Name[]).find((name) => table[name].split(" ").some((known) => text.includes(known)));
 
 const placeWords = new Set([...Object.values(across), ...Object.values(down)].join(" ").split(" "));
 
@@ -61,17 +61,17 @@ export const parseObjectQuery = (prompt: string): ObjectQuery => {
   const lower = prompt.toLowerCase();
   const forms = (text: string): string[] => [...new Set(wordsOf(text).flatMap((word) => [word, singular(word)]))];
   const head = lower.split(turns)[0]?.trim() || lower;
-  const words = forms(lower);
+  const content = forms(lower);
   const thing = forms(head);
-  const kept = wordsOf(head).filter((word) => !fillers.has(word) && !placeWords.has(word));
+  const stored = wordsOf(head).filter((word) => !fillers.has(word) && !placeWords.has(word));
   const colours = colourNamesIn(thing);
   return {
     colours: colours.length ? colours : colourNamesIn(clothed.exec(lower)?.slice(1) ?? []),
-    across: find(across, words),
-    down: find(down, words),
-    size: find(sizes, words),
+    across: find(across, content),
+    down: find(down, content),
+    size: find(sizes, content),
     shape: find(shapes, thing),
     kind: find(kinds, thing),
-    name: kept.join(" ").slice(0, 80) || prompt.trim().slice(0, 80) || "object",
+    name: stored.join(" ").slice(0, 80) || prompt.trim().slice(0, 80) || "object",
   };
 };

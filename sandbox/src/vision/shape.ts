@@ -14,10 +14,10 @@ export const shapeOf = ({ area, box }: Region): Shape | undefined => {
 const kin: Partial<Record<Shape, Shape>> = { square: "rectangle", rectangle: "square" };
 
 /** How well a region answers to the shape that was asked for. */
-export const shapeFit = (region: Region, asked: Shape | undefined): number => {
-  if (!asked) return 1;
+export const shapeFit = (region: Region, input: Shape | undefined): number => {
+  if (!input) return 1;
   const shape = shapeOf(region);
-  if (shape === asked) return 1;
+  if (shape === input) return 1;
   if (!shape) return 0.6;
-  return shape === kin[asked] ? 0.9 : 0.3;
+  return shape === kin[input] ? 0.9 : 0.3;
 };

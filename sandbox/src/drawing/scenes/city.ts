@@ -11,12 +11,12 @@ const box = (x: number, y: number, wide: number, tall: number): string =>
 const tower = (context: SceneContext, x: number, wide: number, tall: number): Block => {
   const { height, unit, chance: random } = context;
   const top = height - tall;
-  let walls = box(x, top, wide + 0.6, tall + 4);
+  let layers = box(x, top, wide + 0.6, tall + 4);
   const crown = random.next();
-  if (crown < 0.3) walls += box(x + wide * 0.2, top - wide * 0.22, wide * 0.6, wide * 0.25);
-  else if (crown < 0.45) walls += box(x + wide * 0.47, top - wide * 0.7, wide * 0.06, wide * 0.75);
+  if (crown < 0.3) layers += box(x + wide * 0.2, top - wide * 0.22, wide * 0.6, wide * 0.25);
+  else if (crown < 0.45) layers += box(x + wide * 0.47, top - wide * 0.7, wide * 0.06, wide * 0.75);
   else if (crown < 0.6)
-    walls += `M${round(x)} ${round(top)}L${round(x + wide / 2)} ${round(top - wide * 0.5)}l${round(wide / 2)} ${round(wide * 0.5)}z`;
+    layers += `M${round(x)} ${round(top)}L${round(x + wide / 2)} ${round(top - wide * 0.5)}l${round(wide / 2)} ${round(wide * 0.5)}z`;
   const cell = unit * 0.017;
   const columns = Math.max(1, Math.floor((wide - cell) / cell));
   const inset = (wide - columns * cell) / 2;
@@ -27,7 +27,7 @@ const tower = (context: SceneContext, x: number, wide: number, tall: number): Bl
       windows += box(x + inset + column * cell + cell * 0.25, top + row * cell * 1.35, cell * 0.5, cell * 0.7);
     }
   }
-  return { walls, windows };
+  return { walls: layers, windows };
 };
 
 const skyline = (context: SceneContext, depth: number): string => {
