@@ -47,14 +47,14 @@ async function waitUntilEnded(runId: string): Promise<any> {
 }
 
 const addCard = (name: string, says: string, shown: { image?: Buffer; text?: string }) => {
-  cards.push({ name, says, ...shown });
+  cards.push({ name, caption: says, ...shown });
   console.log(`${String(cards.length).padStart(2)}  ${name}`);
 };
 
 /** An operation whose answer, or whose run, holds an image. */
 async function showRunOperation(name: string, path: string, body: Body, says: string): Promise<any> {
-  const answer = await ask("POST", path, body instanceof FormData ? body : { sync: true, ...body });
-  const run = await waitUntilEnded(answer.run_id ?? answer.data?.run_id ?? answer.runId);
+  const response = await ask("POST", path, body instanceof FormData ? body : { sync: true, ...body });
+  const run = await waitUntilEnded(response.run_id ?? response.data?.run_id ?? response.runId);
   addCard(name, says, { image: await download(run.image_url) });
   return run;
 }
@@ -128,7 +128,7 @@ async function makeEdits({ sea, meadow, mask }: Images): Promise<void> {
     { run_id: sea, factor: 2 },
     "twice as large: ",
   );
-  cards.at(-1)!.says += `${large.outputs[0].width} x ${large.outputs[0].height}`;
+  cards.at(-1)!.caption += `${large.outputs[0].width} x ${large.outputs[0].height}`;
 }
 
 async function showCombination({ sea, meadow, still }: Images): Promise<void> {

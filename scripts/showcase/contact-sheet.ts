@@ -3,7 +3,7 @@
 import sharp, { type OverlayOptions } from "sharp";
 import { drawText, toDrawableText, widthOf, wrap } from "../../sandbox/src/drawing/stroke-text.ts";
 
-export type Card = { name: string; says: string; picture?: Buffer; text?: string };
+export type Card = { name: string; caption: string; picture?: Buffer; text?: string };
 
 const COLUMNS = 7;
 const THUMB = { width: 200, height: 150 };
@@ -27,9 +27,9 @@ const oneLine = (text: string, size: number) => wrap(toDrawableText(text), size,
 const chequers = `<defs><pattern id="c" width="16" height="16" patternUnits="userSpaceOnUse"><rect width="16" height="16" fill="#ffffff"/>
   <path d="M0 0H8V8H0ZM8 8H16V16H8Z" fill="#e3ded5"/></pattern></defs>`;
 
-async function thumbnail({ picture, text }: Card): Promise<{ input: Buffer; width: number; height: number }> {
-  if (!picture) return { input: await renderTextCard(text ?? ""), ...THUMB };
-  const small = await sharp(picture)
+async function thumbnail({ picture: image, text }: Card): Promise<{ input: Buffer; width: number; height: number }> {
+  if (!image) return { input: await renderTextCard(text ?? ""), ...THUMB };
+  const small = await sharp(image)
     .resize({ ...THUMB, fit: "inside" })
     .ensureAlpha()
     .png()
@@ -73,7 +73,7 @@ export async function renderContactSheet(title: string, cards: Card[]): Promise<
     const left = x + Math.floor((THUMB.width - shown.width) / 2);
     layers.push({ input: shown.input, left, top: y + THUMB.height - shown.height });
     names.push(drawText(oneLine(card.name, 9), x, y + THUMB.height + 13, 9));
-    captions.push(drawText(oneLine(card.says, 6.5), x, y + THUMB.height + 32, 6.5));
+    captions.push(drawText(oneLine(card.caption, 6.5), x, y + THUMB.height + 32, 6.5));
   }
   const head = drawText(title, MARGIN, 28, 17);
   const rule = `<path d="M${MARGIN + widthOf(title, 17) + 16} 37H${width - MARGIN}" stroke="#ddd6ca"/>`;

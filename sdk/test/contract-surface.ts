@@ -6,19 +6,19 @@ type FieldType = unknown[] | string;
 type OperationSurface = { required: string[]; fields: Record<string, FieldType>; answer: Record<string, FieldType> };
 export type Surface = Record<string, OperationSurface>;
 
-const kindOf = ({ enum: words, type, anyOf }: Schema): FieldType =>
-  words ?? String(type ?? anyOf?.map(({ type }) => type) ?? "any");
+const kindOf = ({ enum: text, type, anyOf }: Schema): FieldType =>
+  text ?? String(type ?? anyOf?.map(({ type }) => type) ?? "any");
 
 export function surfaceOf(contract: Contract): Surface {
   return Object.fromEntries(
-    listClientOperations(contract).map(({ name, input, responseSchema: answer }) => [
+    listClientOperations(contract).map(({ name, input, responseSchema: response }) => [
       name,
       {
         required: input.required ?? [],
         fields: Object.fromEntries(
           Object.entries(input.properties ?? {}).map(([field, schema]) => [field, kindOf(schema)]),
         ),
-        answer: Object.fromEntries(fieldsOf(answer, contract)),
+        answer: Object.fromEntries(fieldsOf(response, contract)),
       },
     ]),
   );
@@ -46,13 +46,13 @@ export function findBreakingChanges(before: Surface, now: Surface): string[] {
   return Object.entries(before).flatMap(([name, old]) => {
     const own = now[name];
     if (!own) return [`${name} is gone`];
-    const asked = own.required
+    const input = own.required
       .filter((field) => !old.required.includes(field))
       .map((field) => `${name} now asks for ${field}`);
     const removed = Object.entries(old.answer)
       .filter(([field, kind]) => String(own.answer[field]) !== String(kind))
       .map(([field, kind]) => `${name} no longer answers ${field} as ${kind}`);
-    return [...asked, ...findNarrowedFields(name, old.fields, own.fields), ...removed];
+    return [...input, ...findNarrowedFields(name, old.fields, own.fields), ...removed];
   });
 }
 

@@ -117,8 +117,8 @@ describe("statuses that the client does not know", () => {
     const dreaming = { ...RUN, status: "dreaming", finished_at: null };
     const other = await start((_, response) => respondJson(response, 200, dreaming));
     const logger = { ...console, warn: () => {} };
-    const patient = createClient({ baseUrl: server.url, apiKey: KEY, logger });
-    await expect(patient.images.generate(PROMPT).wait({ timeout: 300 })).rejects.toThrow(TimeoutError);
+    const impatientClient = createClient({ baseUrl: server.url, apiKey: KEY, logger });
+    await expect(impatientClient.images.generate(PROMPT).wait({ timeout: 300 })).rejects.toThrow(TimeoutError);
     expect(await other.runs.get(ID)).toMatchObject({ status: "dreaming" });
   });
 });
@@ -162,23 +162,23 @@ describe("credentials", () => {
   it("[SDK-13] requests a token once, caches it until it expires, and requests another after a 401", async () => {
     const now = Math.floor(Date.now() / 1000);
     const tokens = [jwt(now + 10), jwt(now + 900), jwt(now + 901)];
-    let asked = 0;
+    let input = 0;
     let refused = "";
     server = await startLocalServer(({ headers }, response) => {
       const isRefused = headers.authorization === `Bearer ${refused}`;
       return isRefused ? respondJson(response, 401, { message: "no" }) : respondJson(response, 200, RUN);
     });
-    const client = createClient({ baseUrl: server.url, getToken: async () => tokens[asked++] ?? null });
+    const client = createClient({ baseUrl: server.url, getToken: async () => tokens[input++] ?? null });
     await Promise.all([client.runs.get(ID), client.runs.get(ID)]);
-    expect(asked).toBe(1);
+    expect(input).toBe(1);
     // The first ends within twenty seconds, so it is not used again.
     await Promise.all([client.runs.get(ID), client.runs.get(ID), client.runs.get(ID)]);
-    expect(asked).toBe(2);
+    expect(input).toBe(2);
     await client.runs.get(ID);
-    expect(asked).toBe(2);
+    expect(input).toBe(2);
     refused = tokens[1]!;
     await client.runs.get(ID);
-    expect(asked).toBe(3);
+    expect(input).toBe(3);
     await server.close();
     server = await startLocalServer((_, response) => respondJson(response, 401, { message: "no" }));
     const unauthenticated = createClient({ baseUrl: server.url, getToken: () => "never good" });

@@ -192,16 +192,16 @@ describe("waiting", () => {
     expect(status).toBe("canceled");
 
     const other = client.images.generate({ prompt: "slow [sandbox:delay=2]", ...SMALL });
-    const kept = other.wait({ signal: AbortSignal.timeout(500), cancelOnAbort: false });
-    await expect(kept).rejects.toThrow(AbortedError);
+    const stored = other.wait({ signal: AbortSignal.timeout(500), cancelOnAbort: false });
+    await expect(stored).rejects.toThrow(AbortedError);
     expect(await other.wait()).toMatchObject({ status: "completed" });
   }, 30_000);
 
   it("[SDK-7] polls where a proxy buffers events and ignores Prefer: wait, and warns once", async () => {
-    const asked: string[] = [];
+    const input: string[] = [];
     const proxy = await startProxy(
       environment.url,
-      ({ url = "" }) => void asked.push(url) as unknown as false,
+      ({ url = "" }) => void input.push(url) as unknown as false,
       (headers) => void delete headers.prefer,
     );
     const warnings: string[] = [];
@@ -211,7 +211,7 @@ describe("waiting", () => {
     await proxy.close();
     expect(done.status).toBe("completed");
     expect(warnings).toHaveLength(1);
-    expect(asked.filter((url) => url.endsWith(done.run_id)).length).toBeGreaterThan(1);
+    expect(input.filter((url) => url.endsWith(done.run_id)).length).toBeGreaterThan(1);
   }, 30_000);
 
   it("[SDK-7] resumes a stream of events that is cut, and yields each event once", async () => {
@@ -223,12 +223,12 @@ describe("waiting", () => {
       for await (const event of from.runs.events(run_id, after ? { after } : {})) events.push(event);
       return events;
     };
-    const heard = await read(own);
+    const received = await read(own);
     expect(cutter.cuts()).toBeGreaterThan(2);
     const whole = await read(client);
-    expect(heard).toEqual(whole);
-    expect(heard.map(({ type }) => type)).toEqual([
-      ...["run.queued", "run.processing", ...Array(heard.length - 3).fill("run.progress"), "run.completed"],
+    expect(received).toEqual(whole);
+    expect(received.map(({ type }) => type)).toEqual([
+      ...["run.queued", "run.processing", ...Array(received.length - 3).fill("run.progress"), "run.completed"],
     ]);
     expect(await read(client, whole[1]!.id)).toEqual(whole.slice(2));
     expect(await read(client, whole.at(-1)!.id)).toEqual([]);

@@ -94,12 +94,12 @@ export async function startProxy(
       Object.entries(request.headers).filter(([name]) => !["host", "connection", "content-length"].includes(name)),
     ) as Record<string, string>;
     change(headers);
-    const answer = await fetch(upstream + request.url, {
+    const reply = await fetch(upstream + request.url, {
       method: request.method ?? "GET",
       headers,
       ...(body.length > 0 && { body: new Uint8Array(body) }),
     });
-    const bytes = Buffer.from(await answer.arrayBuffer());
+    const bytes = Buffer.from(await reply.arrayBuffer());
     const cut = cuts(request);
     if (cut === true) return request.socket.destroy();
     const {
@@ -107,9 +107,9 @@ export async function startProxy(
       "content-length": __,
       "transfer-encoding": ___,
       ...rest
-    } = Object.fromEntries(answer.headers);
-    if (!cut) return response.writeHead(answer.status, rest).end(bytes);
-    response.writeHead(answer.status, { ...rest, "content-length": bytes.length });
+    } = Object.fromEntries(reply.headers);
+    if (!cut) return response.writeHead(reply.status, rest).end(bytes);
+    response.writeHead(reply.status, { ...rest, "content-length": bytes.length });
     response.write(bytes.subarray(0, bytes.length / 2), () => request.socket.destroy());
   });
 }

@@ -59,10 +59,10 @@ async function installClient(): Promise<void> {
 type Row = SuiteResult & { name: string; seconds: number };
 
 async function row(name: string, work: () => Promise<SuiteResult & { version?: string }>): Promise<Row> {
-  const beginning = performance.now();
+  const startedAt = performance.now();
   const sum = await work().catch((thrown: Error) => ({ passed: 0, failed: [String(thrown.stack ?? thrown)] }));
   const version = "version" in sum && sum.version ? ` ${sum.version}` : "";
-  return { ...sum, name: name + version, seconds: (performance.now() - beginning) / 1000 };
+  return { ...sum, name: name + version, seconds: (performance.now() - startedAt) / 1000 };
 }
 
 async function onRuntime(

@@ -82,8 +82,8 @@ export function checkDocumentation(folder: string): Promise<SuiteResult> {
     "false",
   ];
   const kinds = ["Class", "Function", "Variable", "TypeAlias", "Method", "Accessor"];
-  const asked = kinds.flatMap((kind) => ["--requiredToBeDocumented", kind]);
+  const input = kinds.flatMap((kind) => ["--requiredToBeDocumented", kind]);
   return toSuiteResult(
-    run("typedoc", [...flags, ...asked, ...entries.flatMap((file) => ["--entryPoints", file])], own),
+    run("typedoc", [...flags, ...input, ...entries.flatMap((file) => ["--entryPoints", file])], own),
   );
 }

@@ -120,7 +120,7 @@ describe("what is sent", () => {
   it("causes no complaint with any of its offers", async () => {
     for (const each of bfl.offers) await ended(running(await bfl.submit(createSampleJob(each), each, context())));
     expect(standIn.ledger).toHaveLength(bfl.offers.length);
-    expect(standIn.complaints).toEqual([]);
+    expect(standIn.invalidRequests).toEqual([]);
   });
 
   it("leaves masks to the models that take one, and custom models to others", () => {
@@ -193,7 +193,7 @@ describe("what its answers mean", () => {
 
   it("a job that its own address does not know has come to nothing", async () => {
     const ticket = running(await bfl.submit(createSampleJob(DEV()), DEV(), context()));
-    standIn.forget();
+    standIn.forgetJobs();
     expect(await faultOf(bfl.poll(ticket, context()))).toEqual(["provider_error", "failed"]);
   });
 });

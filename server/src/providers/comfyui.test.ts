@@ -172,13 +172,13 @@ describe("what reaches a server", () => {
     await submit("flux-dev", {}, at({ settings }));
     expect(inputsOf("vae").vae_name).toBe("qwen_image_vae.safetensors");
     expect(inputsOf("unet").unet_name).toBe("wan2.2_ti2v_5B_fp16.safetensors");
-    expect(box.complaints).toEqual([]);
+    expect(box.invalidRequests).toEqual([]);
     const fault = await faultOf(submit("flux-dev", {}, at()));
     expect(fault).toMatchObject({ code: "model_unavailable", kind: "refused" });
   });
 
   afterEach(() => {
-    expect(box.complaints.filter((what) => !what.startsWith("no credentials"))).toEqual([]);
+    expect(box.invalidRequests.filter((what) => !what.startsWith("no credentials"))).toEqual([]);
   });
 });
 

@@ -107,7 +107,7 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
   });
   afterEach(() => {
     Object.assign(standIn.switches, off, { outcome: "done", result: "whole", callbacks: "once", retired: [] });
-    standIn.complaints.length = 0;
+    standIn.invalidRequests.length = 0;
     sent = [];
   });
 
@@ -166,7 +166,7 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
       }
       expect(isAllowedOrigin("https://evil.example/x.png", origins)).toBe(false);
     }
-    expect(standIn.complaints).toEqual([]);
+    expect(standIn.invalidRequests).toEqual([]);
     note(id, "made once", "ok");
     note(id, "own hosts", "ok");
   });

@@ -10,16 +10,13 @@ import type { Offer, SendRequest } from "./provider.ts";
 const { vendor, env, contextOf, submit, submitTo, finish, listening } = useFalHarness();
 
 describe("every offer", () => {
-  const named = fal.offers.map((offer): [string, Offer] => [
-    `${offer.task} ${offer.model} ${offer.upstreamModel}`,
-    offer,
-  ]);
+  const named = fal.offers.map((offer): [string, Offer] => [`${offer.task} ${offer.model} ${offer.as}`, offer]);
 
   it.each(named)("%s sends one request that fal takes, and reads its result", async (_, offer) => {
     const sent = await submitTo(offer);
     const done = await finish(sent);
-    expect(vendor().complaints).toEqual([]);
-    expect(vendor().ledger.map(({ model }) => model)).toEqual([offer.upstreamModel]);
+    expect(vendor().invalidRequests).toEqual([]);
+    expect(vendor().ledger.map(({ model }) => model)).toEqual([offer.as]);
     const isWords = offer.task === "image.describe" || offer.task === "prompt.enhance";
     if (isWords) expect(done.data).toBeDefined();
     else expect((await bytesOf(done.outputs[0])).length).toBeGreaterThan(50);
@@ -41,7 +38,7 @@ describe("a submission", () => {
     expect(heard[0]!.url).not.toContain("fal_webhook");
     expect(ticket).toEqual({
       id: vendor().ledger[0]!.id,
-      upstreamModel: "fal-ai/flux-pro/kontext/max/text-to-image",
+      as: "fal-ai/flux-pro/kontext/max/text-to-image",
       task: "image.generate",
     });
     expect(JSON.stringify(ticket)).not.toContain("secret");
@@ -117,7 +114,7 @@ describe("examine", () => {
   it("finds the names that fal does not know any more, and costs nothing", async () => {
     expect(await fal.probe!(fal.offers, contextOf())).toMatchObject({ missing: [] });
     vendor().switches.retired = ["fal-ai/imagen4/preview"];
-    const { message: says, missing } = await fal.probe!(fal.offers, contextOf());
+    const { says, missing } = await fal.probe!(fal.offers, contextOf());
     expect(missing).toEqual(["fal-ai/imagen4/preview"]);
     expect(says).toMatch(/fal knows \d+ of the \d+ models/);
     expect(vendor().ledger).toEqual([]);

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => standIn.close());
 beforeEach(() => {
   standIn.ledger.length = 0;
-  standIn.complaints.length = 0;
+  standIn.invalidRequests.length = 0;
   const off = { drop: undefined, hang: undefined, refuse: undefined, outcome: "done", retired: [] };
   Object.assign(standIn.switches, off);
 });
@@ -58,7 +58,7 @@ describe("a picture", () => {
       responseModalities: ["IMAGE"],
       imageConfig: { aspectRatio: "16:9" },
     });
-    expect(standIn.complaints).toEqual([]);
+    expect(standIn.invalidRequests).toEqual([]);
   });
 
   it("has the shape that the model chooses where the caller wanted none", async () => {
@@ -151,7 +151,7 @@ describe("words", () => {
       height: 30,
     });
     expect(asked()?.instruction).toMatch(/detailed paragraph/);
-    expect(standIn.complaints).toEqual([]);
+    expect(standIn.invalidRequests).toEqual([]);
   });
 
   it("make a prompt better, with what was added", async () => {

@@ -165,7 +165,7 @@ describe("its other work", () => {
   it("causes no complaint with any of its offers", async () => {
     for (const each of ideogram.offers) await made(createSampleJob(each));
     expect(standIn.ledger).toHaveLength(ideogram.offers.length);
-    expect(standIn.complaints).toEqual([]);
+    expect(standIn.invalidRequests).toEqual([]);
   });
 });
 

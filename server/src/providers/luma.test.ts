@@ -91,7 +91,7 @@ describe("what is sent", () => {
   it("causes no complaint with any of its offers", async () => {
     for (const each of luma.offers) await luma.submit(createSampleJob(each), each, context());
     expect(standIn.ledger).toHaveLength(luma.offers.length);
-    expect(standIn.complaints).toEqual([]);
+    expect(standIn.invalidRequests).toEqual([]);
   });
 });
 

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => standIn.close());
 beforeEach(() => {
   standIn.ledger.length = 0;
-  standIn.complaints.length = 0;
+  standIn.invalidRequests.length = 0;
   const off = { drop: undefined, hang: undefined, refuse: undefined, outcome: "done", retired: [] };
   Object.assign(standIn.switches, off);
 });
@@ -63,7 +63,7 @@ describe("pictures", () => {
       model: "gpt-image-2.5-flare",
       request: { prompt: job.prompt, n: 3, size: "1024x768", output_format: "png" },
     });
-    expect(standIn.complaints).toEqual([]);
+    expect(standIn.invalidRequests).toEqual([]);
   });
 
   it("have no size where the caller wanted none", async () => {
@@ -170,7 +170,7 @@ describe("words", () => {
     expect(data).toMatchObject({ enhanced_prompt: "enhanced_prompt: a cat" });
     expect(data?.changes).toHaveLength(2);
     expect(asked()?.request.instructions).toMatch(/flux-dev.*watercolour/s);
-    expect(standIn.complaints).toEqual([]);
+    expect(standIn.invalidRequests).toEqual([]);
   });
 
   it("that are refused are moderated, and that come to nothing failed", async () => {

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => standIn.close());
 beforeEach(() => {
   Object.assign(standIn.switches, { outcome: "done", workMs: 50, refuse: undefined, drop: undefined, retired: [] });
-  standIn.complaints.length = 0;
+  standIn.invalidRequests.length = 0;
 });
 
 const context = (more: Partial<ProviderContext<unknown>> = {}) =>
@@ -50,7 +50,7 @@ describe("every offer", () => {
     "%s is taken as it stands and makes something",
     async (_, offer) => {
       await ended(await submit(offer));
-      expect(standIn.complaints).toEqual([]);
+      expect(standIn.invalidRequests).toEqual([]);
     },
   );
 
@@ -135,7 +135,7 @@ describe("a picture that is too large for the request", () => {
     await ended(ticket);
     expect(seen.map(({ url }) => new URL(url).pathname)).toEqual(["/v1/uploads", "/storage", "/v1/text_to_image"]);
     expect(seen[1]?.headers).toEqual({ accept: "application/json" });
-    expect(standIn.complaints).toEqual([]);
+    expect(standIn.invalidRequests).toEqual([]);
   });
 
   /** Runway as it is, except that its storage is where and what the test says. */

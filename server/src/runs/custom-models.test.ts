@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { insertTestModel } from "../../test/support/custom-models.ts";
-import { planOf } from "../../test/support/operation-plans.ts";
+import { buildJobs } from "../../test/support/operation-plans.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import type { ResourceOwner } from "../db/runs/runs.ts";
 import { generateImage } from "../operations/index.ts";
@@ -28,7 +28,7 @@ const modelOf = ({ tenant_id, user_id }: ResourceOwner, about = {}) =>
 
 const wan = (about: object) => ({ prompt: "a hill", model_type: "wan-image-2.1", width: 64, height: 64, ...about });
 const resolve = (user: ResourceOwner, raw: object, names?: string) =>
-  resolveModels(houseWith(names), user, planOf(generateImage, { ...raw }));
+  resolveModels(houseWith(names), user, buildJobs(generateImage, { ...raw }));
 const notFound = expect.objectContaining({ code: "model_not_found", details: {} });
 
 describe("a model by its id", () => {

@@ -17,7 +17,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => environment?.stop(), 60_000);
 
-const told = ({ status, body }: ApiResponse) => [status, body.code];
+const reported = ({ status, body }: ApiResponse) => [status, body.code];
 const status = async (headers: Record<string, string>, path = "/runs?limit=1") =>
   (await fetch(`${environment.url}/api/v1${path}`, { headers })).status;
 
@@ -56,38 +56,38 @@ describe("a malformed credential", () => {
     await environment.query("alter system set log_statement = 'all'");
     await environment.query("select pg_reload_conf()");
     const log = join(dirname(environment.storageDir), "postgres", "postgres.log");
-    const asked = () => [...readFileSync(log, "utf8").matchAll(/execute keys\.(holder|use)/g)].length;
+    const input = () => [...readFileSync(log, "utf8").matchAll(/execute keys\.(holder|use)/g)].length;
     await createHttpCaller({ ...environment, key: generateApiKey() }).get("/runs");
-    await expect.poll(asked).toBeGreaterThan(0);
-    const before = asked();
+    await expect.poll(input).toBeGreaterThan(0);
+    const before = input();
     const credentials = malformed(10_000);
     const seen = new Map<number, number>();
     const started = performance.now();
     const ask = async (worker: number) => {
       for (let n = worker; n < credentials.length; n += 20) {
         const text = credentials[n]!;
-        const answer = await status(n % 2 ? { "x-api-key": text } : { authorization: `Bearer ${text}` });
-        seen.set(answer, (seen.get(answer) ?? 0) + 1);
+        const response = await status(n % 2 ? { "x-api-key": text } : { authorization: `Bearer ${text}` });
+        seen.set(response, (seen.get(response) ?? 0) + 1);
       }
     };
     await Promise.all(Array.from({ length: 20 }, (_, worker) => ask(worker)));
     expect([...seen]).toEqual([[401, 10_000]]);
-    expect(asked()).toBe(before);
+    expect(input()).toBe(before);
     console.log(`10,000 malformed credentials in ${Math.round(performance.now() - started)} ms`);
     await environment.query("alter system reset log_statement");
     await environment.query("select pg_reload_conf()");
   }, 120_000);
 
   it("that is well-formed and unknown is rejected as quickly as a malformed one", async () => {
-    const answers = await Promise.all(Array.from({ length: 500 }, () => status({ "x-api-key": generateApiKey() })));
-    expect(new Set(answers)).toEqual(new Set([401]));
+    const responses = await Promise.all(Array.from({ length: 500 }, () => status({ "x-api-key": generateApiKey() })));
+    expect(new Set(responses)).toEqual(new Set([401]));
   });
 
   it("in a URL is rejected, whatever the headers contain", async () => {
     for (const name of ["api_key", "token", "access_token"]) {
-      const answer = await ann.caller.get(`/runs?${name}=${ann.key}`);
-      expect([name, ...told(answer)]).toEqual([name, 400, "validation_error"]);
-      expect(JSON.stringify(answer.body)).not.toContain(ann.key);
+      const response = await ann.caller.get(`/runs?${name}=${ann.key}`);
+      expect([name, ...reported(response)]).toEqual([name, 400, "validation_error"]);
+      expect(JSON.stringify(response.body)).not.toContain(ann.key);
     }
   });
 
@@ -102,12 +102,12 @@ describe("a malformed credential", () => {
 
 describe("a key that another process revokes", () => {
   it("is refused within five seconds under 200 requests a second, and stays so", async () => {
-    const { key, key_id } = await createTestTenant(environment, { of: ann.tenant_id, user_id: "ann" });
-    const answers: { at: number; status: number }[] = [];
+    const { key, key_id } = await createTestTenant(environment, { tenantId: ann.tenant_id, user_id: "ann" });
+    const responses: { at: number; status: number }[] = [];
     const under = new Set<Promise<unknown>>();
     const started = performance.now();
     const timer = setInterval(() => {
-      const one = status({ "x-api-key": key }).then((code) => answers.push({ at: performance.now(), status: code }));
+      const one = status({ "x-api-key": key }).then((code) => responses.push({ at: performance.now(), status: code }));
       under.add(one);
       void one.finally(() => under.delete(one));
     }, 5);
@@ -118,14 +118,14 @@ describe("a key that another process revokes", () => {
     await new Promise((resolve) => setTimeout(resolve, 12_000));
     clearInterval(timer);
     await Promise.all(under);
-    const last = Math.max(...answers.filter(({ status: code }) => code === 200).map(({ at }) => at));
-    const rate = answers.length / ((performance.now() - started) / 1000);
+    const last = Math.max(...responses.filter(({ status: code }) => code === 200).map(({ at }) => at));
+    const rate = responses.length / ((performance.now() - started) / 1000);
     console.log(
       `last accepted ${Math.round(last - revoked)} ms after it was revoked, at ${Math.round(rate)} requests a second`,
     );
     expect(last - revoked).toBeLessThan(5000);
-    expect(answers.filter(({ at }) => at > revoked + 5000).every(({ status: code }) => code === 401)).toBe(true);
-    expect(answers.some(({ status: code }) => code === 200)).toBe(true);
+    expect(responses.filter(({ at }) => at > revoked + 5000).every(({ status: code }) => code === 401)).toBe(true);
+    expect(responses.some(({ status: code }) => code === 200)).toBe(true);
   }, 40_000);
 });
 
@@ -149,10 +149,14 @@ describe("scopes and what they let one do with keys", () => {
   };
 
   it.each(Object.entries(TABLE))("%s", async (scope, expected) => {
-    const { caller } = await createTestTenant(environment, { of: ann.tenant_id, user_id: "ann", scopes: [scope] });
+    const { caller } = await createTestTenant(environment, {
+      tenantId: ann.tenant_id,
+      user_id: "ann",
+      scopes: [scope],
+    });
     const target = async () =>
-      (await createTestTenant(environment, { of: ann.tenant_id, user_id: "ann", scopes: ["keys:read"] })).key_id;
-    const answers = [
+      (await createTestTenant(environment, { tenantId: ann.tenant_id, user_id: "ann", scopes: ["keys:read"] })).key_id;
+    const responses = [
       await caller.post("/keys", { name: "x", scopes: ["keys:read"] }),
       await caller.get("/keys"),
       await caller.get(`/keys/${await target()}`),
@@ -160,6 +164,6 @@ describe("scopes and what they let one do with keys", () => {
       await caller.post(`/keys/${await target()}/rotate`, {}),
       await caller.delete(`/keys/${await target()}`),
     ];
-    expect(answers.map((answer) => (answer.status < 300 ? "may" : answer.body.code))).toEqual(expected);
+    expect(responses.map((response) => (response.status < 300 ? "may" : response.body.code))).toEqual(expected);
   });
 });

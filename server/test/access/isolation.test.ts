@@ -171,13 +171,13 @@ describe("what has no place in an operation", () => {
         "insert into idempotency_keys (tenant_id, key, fingerprint, resource_id) values ($1, $2, $3, $4)",
         [eve.tenant_id, key, Buffer.alloc(32), theirs.run],
       );
-      const answer = await createHttpCaller({ ...api, key: ann.key }).post(http.path, example, {
+      const response = await createHttpCaller({ ...api, key: ann.key }).post(http.path, example, {
         "idempotency-key": key,
         prefer: "wait=0",
       });
-      expect([name, answer.headers.get("idempotent-replayed")]).toEqual([name, null]);
-      expect([name, answer.body.code]).not.toEqual([name, "idempotency_key_reused"]);
-      expect(JSON.stringify(answer.body)).not.toContain(theirs.run);
+      expect([name, response.headers.get("idempotent-replayed")]).toEqual([name, null]);
+      expect([name, response.body.code]).not.toEqual([name, "idempotency_key_reused"]);
+      expect(JSON.stringify(response.body)).not.toContain(theirs.run);
     }
   }, 60_000);
 

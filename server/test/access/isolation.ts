@@ -26,12 +26,16 @@ export async function startTestApi(
     ...{ LOCAL_MODELS_DIR: "/nowhere" },
     ...env,
   });
-  const world = composeServices(config, "api");
-  const house = { ...world.house, db: wrap(world.house.db) };
-  const settled = await createRunWaiter(house.db);
+  const environment = composeServices(config, "api");
+  const services = { ...environment.house, db: wrap(environment.house.db) };
+  const settled = await createRunWaiter(services.db);
   const checks = { database: async () => {}, storage: async () => {} };
-  const streams = createEventStreams(house, config);
-  const app = createApp({ ...world, house, settled, streams, corsOrigins: [] }, world.callbacks, checks);
+  const streams = createEventStreams(services, config);
+  const app = createApp(
+    { ...environment, house: services, settled, streams, corsOrigins: [] },
+    environment.callbacks,
+    checks,
+  );
   const server = await new Promise<ServerType>((resolve) => {
     const opened = serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0 }, () => resolve(opened));
   });
@@ -43,7 +47,7 @@ export async function startTestApi(
       await new Promise<void>((resolve) => server.close(() => resolve()));
       streams.close();
       await settled.close();
-      await world.close();
+      await environment.close();
     },
   };
 }
@@ -100,13 +104,14 @@ export async function checkIsolation(
     const { kind, operation, isFilter } = position;
     const [theirs, nobodys] = [foreign(kind, position), kind === "member" ? `nobody-${v7()}` : v7()];
     for (const { name, key } of credentials) {
-      const answer = await sendWithId(api, key, position, theirs);
+      const response = await sendWithId(api, key, position, theirs);
       const unknown = await sendWithId(api, key, position, nobodys);
-      const isAlike = plain(answer, theirs) === plain(unknown, nobodys);
-      const told = `${answer.status} ${answer.body?.code ?? (answer.body?.data?.length === 0 ? "nothing" : "something")}`;
+      const isAlike = plain(response, theirs) === plain(unknown, nobodys);
+      const reported = `${response.status} ${response.body?.code ?? (response.body?.data?.length === 0 ? "nothing" : "something")}`;
       // A token cannot manage keys or members, so it is rejected before the ID is looked up.
       const expected = [...expectedOf(kind, isFilter), ...(name === "token" ? ["403 permission_denied"] : [])];
-      const verdict = expected.includes(told) && isAlike ? "good" : `${told}${isAlike ? "" : ", unlike an unknown id"}`;
+      const verdict =
+        expected.includes(reported) && isAlike ? "good" : `${reported}${isAlike ? "" : ", unlike an unknown id"}`;
       cells.push({ place: `${operation.name} ${position.path.join(".")}`, kind, credential: name, outcome: verdict });
     }
   }

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => environment?.stop(), 60_000);
 
 const with_ = (key: string) => createHttpCaller({ url: environment.url, key });
-const told = ({ status, body }: ApiResponse) => [status, body.code];
+const reported = ({ status, body }: ApiResponse) => [status, body.code];
 const patch = ({ caller }: Pick<TestTenant, "caller">, path: string, body: object) =>
   caller.send("PATCH", `/api/v1${path}`, { body });
 
@@ -28,7 +28,7 @@ describe("a key", () => {
     const { key, ...shown } = made.body;
     expect(shown.hint).toBe(key.slice(40, 44));
     expect((await with_(key).get("/runs")).status).toBe(200);
-    expect(told(await with_(key).generate({ prompt: "x" }))).toEqual([403, "insufficient_scope"]);
+    expect(reported(await with_(key).generate({ prompt: "x" }))).toEqual([403, "insufficient_scope"]);
     await expect.poll(async () => (await ann.caller.get(`/keys/${shown.id}`)).body.last_used_at).toMatch(/^\d{4}-/);
     const [listed] = (await ann.caller.get("/keys?limit=1")).body.data;
     expect(listed).toMatchObject({ ...shown, last_used_at: expect.any(String) });
@@ -45,7 +45,7 @@ describe("a key", () => {
     ];
     expect([first.status, second.status, second.body.id]).toEqual([201, 201, first.body.id]);
     expect([typeof first.body.key, second.body.key]).toEqual(["string", null]);
-    expect(told(await ann.caller.post("/keys", { ...draft, name: "x" }, header))).toEqual([
+    expect(reported(await ann.caller.post("/keys", { ...draft, name: "x" }, header))).toEqual([
       422,
       "idempotency_key_reused",
     ]);
@@ -55,16 +55,16 @@ describe("a key", () => {
     const soon = new Date(Date.now() + 1500).toISOString();
     const made = (await ann.caller.post("/keys", { name: "short", scopes: ["*"], expires_at: soon })).body;
     expect((await with_(made.key).get("/runs")).status).toBe(200);
-    expect(told(await patch({ caller: with_(made.key) }, `/keys/${made.id}`, { expires_at: null }))).toEqual([
+    expect(reported(await patch({ caller: with_(made.key) }, `/keys/${made.id}`, { expires_at: null }))).toEqual([
       ...[403, "permission_denied"],
     ]);
-    expect(told(await with_(made.key).post(`/keys/${made.id}/rotate`, {}))).toEqual([403, "permission_denied"]);
+    expect(reported(await with_(made.key).post(`/keys/${made.id}/rotate`, {}))).toEqual([403, "permission_denied"]);
     await new Promise((resolve) => setTimeout(resolve, 1600));
-    expect(told(await with_(made.key).get("/runs"))).toEqual([401, "invalid_api_key"]);
+    expect(reported(await with_(made.key).get("/runs"))).toEqual([401, "invalid_api_key"]);
     const other = (await ann.caller.post("/keys", { name: "other", scopes: ["*"] })).body;
     const changed = await patch(ann, `/keys/${other.id}`, { name: "renamed", scopes: ["runs:read"], expires_at: soon });
     expect(changed).toMatchObject({ status: 200, body: { name: "renamed", scopes: ["runs:read"], expires_at: soon } });
-    expect(told(await with_(other.key).get("/runs"))).toEqual([401, "invalid_api_key"]);
+    expect(reported(await with_(other.key).get("/runs"))).toEqual([401, "invalid_api_key"]);
   });
 
   it("is rotated with an overlap in which both work, and without one in which only the new one does", async () => {
@@ -78,10 +78,10 @@ describe("a key", () => {
     expect((await ann.caller.get(`/keys/${old.id}`)).body.replaced_by).toBe(next.body.id);
     for (const key of [old.key, next.body.key]) expect((await with_(key).get("/runs")).status).toBe(200);
     await new Promise((resolve) => setTimeout(resolve, 2100));
-    expect(told(await with_(old.key).get("/runs"))).toEqual([401, "invalid_api_key"]);
-    expect(told(await ann.caller.post(`/keys/${old.id}/rotate`, {}))).toEqual([409, "conflict"]);
+    expect(reported(await with_(old.key).get("/runs"))).toEqual([401, "invalid_api_key"]);
+    expect(reported(await ann.caller.post(`/keys/${old.id}/rotate`, {}))).toEqual([409, "conflict"]);
     const last = (await ann.caller.post(`/keys/${next.body.id}/rotate`, { overlap_seconds: 0 })).body;
-    expect(told(await with_(next.body.key).get("/runs"))).toEqual([401, "invalid_api_key"]);
+    expect(reported(await with_(next.body.key).get("/runs"))).toEqual([401, "invalid_api_key"]);
     expect((await with_(last.key).get("/runs")).status).toBe(200);
   });
 
@@ -91,9 +91,9 @@ describe("a key", () => {
     expect((await with_(made.key).delete(`/keys/${made.id}`)).body.revoked_at).toMatch(/^\d{4}-/);
     const refused = await with_(made.key).get("/runs");
     const unknown = await with_(`${made.key.slice(0, -1)}x`).get("/runs");
-    expect([told(refused), refused.body.message]).toEqual([[401, "invalid_api_key"], unknown.body.message]);
+    expect([reported(refused), refused.body.message]).toEqual([[401, "invalid_api_key"], unknown.body.message]);
     expect((await ann.caller.delete(`/keys/${made.id}`)).status).toBe(200);
-    expect(told(await patch(ann, `/keys/${made.id}`, { name: "x" }))).toEqual([409, "conflict"]);
+    expect(reported(await patch(ann, `/keys/${made.id}`, { name: "x" }))).toEqual([409, "conflict"]);
   });
 
   it("hands on nothing that it has not: no scope, no time, no limit left out", async () => {
@@ -105,20 +105,20 @@ describe("a key", () => {
     expect(await post({ scopes: ["images:*"] })).toMatchObject({
       ...{ status: 403, body: { code: "insufficient_scope", details: { required: ["images:*"] } } },
     });
-    expect(told(await post({ scopes: ["*"] }))).toEqual([403, "insufficient_scope"]);
-    expect(told(await post({ limits: { spend_per_day: 6 } }))).toEqual([403, "permission_denied"]);
-    expect(told(await post({ expires_at: new Date(Date.now() + 7200_000).toISOString() }))).toEqual([
+    expect(reported(await post({ scopes: ["*"] }))).toEqual([403, "insufficient_scope"]);
+    expect(reported(await post({ limits: { spend_per_day: 6 } }))).toEqual([403, "permission_denied"]);
+    expect(reported(await post({ expires_at: new Date(Date.now() + 7200_000).toISOString() }))).toEqual([
       ...[403, "permission_denied"],
     ]);
     const child = (await post({ limits: { spend_per_day: 1 } })).body;
     expect(child).toMatchObject({ limits: { ...limits, spend_per_day: 1 }, expires_at: until });
     const broad = (await ann.caller.post("/keys", { name: "broad", scopes: ["*"] })).body;
-    for (const answer of [
+    for (const response of [
       await patch({ caller: narrow }, `/keys/${broad.id}`, { name: "mine" }),
       await narrow.post(`/keys/${broad.id}/rotate`, {}),
       await narrow.delete(`/keys/${broad.id}`),
     ]) {
-      expect(told(answer)).toEqual([403, "insufficient_scope"]);
+      expect(reported(response)).toEqual([403, "insufficient_scope"]);
     }
     expect((await with_(broad.key).get("/runs")).status).toBe(200);
   });
@@ -128,14 +128,17 @@ describe("members", () => {
   it("have roles that hold for all their keys, at once and until they are changed", async () => {
     const added = await ann.caller.post("/members", { user_id: "ben@acme", role: "developer", name: "Ben" });
     expect(added).toMatchObject({ status: 201, body: { user_id: "ben@acme", role: "developer" } });
-    expect(told(await ann.caller.post("/members", { user_id: "ben@acme", role: "owner" }))).toEqual([409, "conflict"]);
+    expect(reported(await ann.caller.post("/members", { user_id: "ben@acme", role: "owner" }))).toEqual([
+      409,
+      "conflict",
+    ]);
     const key = (await ann.caller.post("/keys", { name: "ben", scopes: ["*"], user_id: "ben@acme" })).body.key;
     const ben = with_(key);
-    expect(told(await ben.post("/members", { user_id: "x", role: "owner" }))).toEqual([403, "permission_denied"]);
-    expect(told(await ben.get("/audit"))).toEqual([403, "permission_denied"]);
+    expect(reported(await ben.post("/members", { user_id: "x", role: "owner" }))).toEqual([403, "permission_denied"]);
+    expect(reported(await ben.get("/audit"))).toEqual([403, "permission_denied"]);
     expect((await ben.get("/keys")).body.data.map((each: any) => each.user_id)).toEqual(["ben@acme"]);
-    expect(told(await ben.get(`/keys/${ann.key_id}`))).toEqual([404, "route_not_found"]);
-    expect(told(await ben.post("/keys", { name: "x", scopes: ["*"], user_id: "ann" }))).toEqual([
+    expect(reported(await ben.get(`/keys/${ann.key_id}`))).toEqual([404, "route_not_found"]);
+    expect(reported(await ben.post("/keys", { name: "x", scopes: ["*"], user_id: "ann" }))).toEqual([
       403,
       "permission_denied",
     ]);
@@ -143,11 +146,11 @@ describe("members", () => {
 
     expect((await patch(ann, "/members/ben@acme", { role: "viewer" })).status).toBe(200);
     expect((await ben.get("/runs")).status).toBe(200);
-    expect(told(await ben.generate({ prompt: "x" }))).toEqual([403, "permission_denied"]);
+    expect(reported(await ben.generate({ prompt: "x" }))).toEqual([403, "permission_denied"]);
     expect((await ann.caller.delete("/members/ben@acme")).status).toBe(200);
-    expect(told(await ben.get("/runs"))).toEqual([401, "invalid_api_key"]);
-    expect(told(await ann.caller.delete("/members/ben@acme"))).toEqual([404, "route_not_found"]);
-    expect(told(await ann.caller.post("/keys", { name: "x", scopes: ["*"], user_id: "ben@acme" }))).toEqual([
+    expect(reported(await ben.get("/runs"))).toEqual([401, "invalid_api_key"]);
+    expect(reported(await ann.caller.delete("/members/ben@acme"))).toEqual([404, "route_not_found"]);
+    expect(reported(await ann.caller.post("/keys", { name: "x", scopes: ["*"], user_id: "ben@acme" }))).toEqual([
       ...[404, "route_not_found"],
     ]);
   });
@@ -159,14 +162,14 @@ describe("members", () => {
     });
     for (let round = 0; round < 20; round++) {
       const one = await createTestTenant(environment, { user_id: "one" });
-      const other = await createTestTenant(environment, { of: one.tenant_id, user_id: "two" });
-      const answers = await Promise.all([one.caller.delete("/members/two"), other.caller.delete("/members/one")]);
+      const other = await createTestTenant(environment, { tenantId: one.tenant_id, user_id: "two" });
+      const responses = await Promise.all([one.caller.delete("/members/two"), other.caller.delete("/members/one")]);
       const [left] = await environment.query(
         "select count(*)::int as n from members where tenant_id = $1 and role = 'owner' and removed_at is null",
         [one.tenant_id],
       );
-      expect(left!.n, JSON.stringify(answers.map(told))).toBeGreaterThan(0);
-      expect(answers.every(({ status }) => status < 500)).toBe(true);
+      expect(left!.n, JSON.stringify(responses.map(reported))).toBeGreaterThan(0);
+      expect(responses.every(({ status }) => status < 500)).toBe(true);
     }
   });
 });
@@ -182,16 +185,19 @@ describe("the operator", () => {
     expect(again).toMatchObject({ status: 409, body: { details: { tenant_id: made.body.id } } });
     const ada = with_(made.body.owner_key.key);
     expect((await ada.get("/members")).body.data).toMatchObject([{ user_id: "ada", role: "owner" }]);
-    expect(told(await ada.get("/tenants"))).toEqual([403, "insufficient_scope"]);
-    expect(told(await ada.post("/keys", { name: "x", scopes: ["tenants:*"] }))).toEqual([403, "insufficient_scope"]);
+    expect(reported(await ada.get("/tenants"))).toEqual([403, "insufficient_scope"]);
+    expect(reported(await ada.post("/keys", { name: "x", scopes: ["tenants:*"] }))).toEqual([
+      403,
+      "insufficient_scope",
+    ]);
 
     const path = `/tenants/${made.body.id}`;
     expect((await patch({ caller: operator() }, path, { suspended: true })).body.suspended).toBe(true);
-    expect(told(await ada.get("/runs"))).toEqual([403, "tenant_suspended"]);
+    expect(reported(await ada.get("/runs"))).toEqual([403, "tenant_suspended"]);
     await patch({ caller: operator() }, path, { suspended: false, weight: 3 });
     expect((await ada.get("/runs")).status).toBe(200);
     expect((await operator().get(path)).body).toMatchObject({ weight: 3, suspended: false, limits: wish.limits });
-    expect(told(await operator().get(`/tenants/${UNKNOWN}`))).toEqual([404, "route_not_found"]);
+    expect(reported(await operator().get(`/tenants/${UNKNOWN}`))).toEqual([404, "route_not_found"]);
     expect((await operator().get("/tenants?limit=1")).body).toMatchObject({ next_cursor: expect.any(String) });
   });
 });

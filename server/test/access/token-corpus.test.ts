@@ -15,7 +15,7 @@ let server: Server;
 let corpus: { refused: TokenCase[]; accepted: TokenCase[] };
 let credentials: ReturnType<typeof createAuthenticator>;
 const published: Record<string, Signer[]> = {};
-const asked: string[] = [];
+const input: string[] = [];
 const [acme, beta] = [v7(), v7()];
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ beforeAll(async () => {
     await database.db.query(`tenant.${id}`, "insert into tenants (tenant_id, name) values ($1, 'x')", [id]);
   }
   server = createServer(async (request, response) => {
-    asked.push(request.url ?? "");
+    input.push(request.url ?? "");
     const keys = await Promise.all((published[request.url ?? ""] ?? []).map(publicJwk));
     response.writeHead(keys.length > 0 ? 200 : 404, { "content-type": "application/json" });
     response.end(JSON.stringify({ keys }));
@@ -84,7 +84,7 @@ it("rejects each of forty with one of two codes, and sends no request to unknown
     name === "expired by 61 s" ? "token_expired" : "invalid_token",
   ]);
   expect(verdicts).toEqual(expected);
-  expect(asked.filter((path) => path.startsWith("/canary"))).toEqual([]);
+  expect(input.filter((path) => path.startsWith("/canary"))).toEqual([]);
 });
 
 it("accepts each of six as the tenant and the user of its issuer", async () => {
@@ -104,7 +104,7 @@ it("accepts each of six as the tenant and the user of its issuer", async () => {
 });
 
 it("requests the keys of an issuer at most once in 30 s, whatever key IDs tokens name", async () => {
-  const before = asked.length;
+  const before = input.length;
   const [head = ""] = corpus.accepted[0]!.token.split(".");
   const header = JSON.parse(Buffer.from(head, "base64url").toString());
   const storm = Array.from({ length: 2000 }, (_, n) => {
@@ -112,5 +112,5 @@ it("requests the keys of an issuer at most once in 30 s, whatever key IDs tokens
     return verdict({ name: "", token: corpus.accepted[0]!.token.replace(head, strange) });
   });
   expect(new Set(await Promise.all(storm))).toEqual(new Set(["invalid_token"]));
-  expect(asked.length - before).toBeLessThanOrEqual(1);
+  expect(input.length - before).toBeLessThanOrEqual(1);
 });

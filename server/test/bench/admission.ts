@@ -47,9 +47,9 @@ async function startWithoutLimits(): Promise<Variant> {
   return { name: "without", world: environment, key, cpuMs: [], acceptMs: [] };
 }
 
-async function measure({ world, key, cpuMs, acceptMs }: Variant): Promise<void> {
-  const post = createRunPoster({ url: world.url, key }, AT_ONCE);
-  const { api, postgres } = world.pids();
+async function measure({ world: environment, key, cpuMs, acceptMs }: Variant): Promise<void> {
+  const post = createRunPoster({ url: environment.url, key }, AT_ONCE);
+  const { api, postgres } = environment.pids();
   let next = 0;
   const customer = async () => {
     while (next++ < Number(posts)) {
@@ -63,8 +63,8 @@ async function measure({ world, key, cpuMs, acceptMs }: Variant): Promise<void> 
   cpuMs.push(((cpu.api! + cpu.postgres!) * 1000) / Number(posts));
   const pending: Promise<void>[] = [];
   for (let n = 0; n < PER_SECOND * SECONDS; n++) {
-    const beginning = performance.now();
-    pending.push(post().then(() => void acceptMs.push(performance.now() - beginning)));
+    const startedAt = performance.now();
+    pending.push(post().then(() => void acceptMs.push(performance.now() - startedAt)));
     await new Promise((resolve) => setTimeout(resolve, 1000 / PER_SECOND));
   }
   await Promise.all(pending);

@@ -21,7 +21,7 @@ const bare = restate.service({
           dispatcher,
           headers: { "content-type": "application/json" },
           body: '"ended"',
-        }).then((answer) => answer.body.dump());
+        }).then((response) => response.body.dump());
         return { value: { state: "running", try: 1 } };
       });
       await bell.promise.orTimeout(60_000);

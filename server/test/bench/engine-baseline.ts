@@ -24,13 +24,13 @@ export async function measureEngineBaseline(runs: number, atOnce: number): Promi
   await new Promise((resolve) => worker.stdout.once("data", resolve));
   const dispatcher = new Agent({ connections: atOnce });
   const post = async (url: string, body: unknown, headers: Record<string, string> = {}) => {
-    const answer = await request(url, {
+    const response = await request(url, {
       method: "POST",
       dispatcher,
       headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify(body),
     });
-    return answer.body.text();
+    return response.body.text();
   };
   try {
     await post(`${restate.adminUrl}/deployments`, { uri: `http://127.0.0.1:${port}` });
@@ -44,12 +44,12 @@ export async function measureEngineBaseline(runs: number, atOnce: number): Promi
       };
       await Promise.all(Array.from({ length: atOnce }, customer));
       for (;;) {
-        const answer = await request(`${restate.adminUrl}/query`, {
+        const response = await request(`${restate.adminUrl}/query`, {
           method: "POST",
           headers: { "content-type": "application/json", accept: "application/json" },
           body: JSON.stringify({ query: "select count(*) as n from sys_invocation where status <> 'completed'" }),
         });
-        if (((await answer.body.json()) as { rows: { n: number }[] }).rows[0]?.n === 0) return;
+        if (((await response.body.json()) as { rows: { n: number }[] }).rows[0]?.n === 0) return;
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
     };

@@ -76,9 +76,9 @@ const sharpBlend = async () => {
 };
 
 const timed = async (work: () => Promise<unknown>) => {
-  const beginning = performance.now();
+  const startedAt = performance.now();
   await work();
-  return performance.now() - beginning;
+  return performance.now() - startedAt;
 };
 const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 

@@ -39,5 +39,5 @@ const { acceptMs, toVendorMs } = await measureLatency(environment, 50, 20);
 const ms = (values: number[]) =>
   `p50 ${percentile(values, 0.5).toFixed(1)} ms, p99 ${percentile(values, 0.99).toFixed(1)} ms`;
 console.log(`POST accept at 50/s: ${ms(acceptMs)}   (goal: p99 under 25 ms)`);
-console.log(`POST to the vendor having the job: ${ms(toVendorMs)}   (goal: p50 under 40 ms)`);
+console.log(`POST until the provider has the job: ${ms(toVendorMs)}   (goal: p50 under 40 ms)`);
 await environment.stop();

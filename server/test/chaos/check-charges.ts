@@ -26,15 +26,15 @@ export async function startPrepaidEnvironment({ env, ...options }: TestEnvironme
 type RunCharges = { run_id: string; status: string; settled: number; wasted: number; held: number };
 
 /** The invariants of the ledger, independent of the provider. */
-export const checkLedgerInvariants = async (world: TestEnvironment) =>
-  (await checkLedgerOf(world)).map(({ promise, broken }) => ({
-    promise,
-    holds: broken === 0,
-    saw: `${broken} broken`,
+export const checkLedgerInvariants = async (environment: TestEnvironment) =>
+  (await checkLedgerOf(environment)).map(({ promise: invariant, broken }) => ({
+    invariant,
+    passed: broken === 0,
+    observed: `${broken} violations`,
   }));
 
-export async function checkCharges(world: TestEnvironment, posted: PostedRun[]) {
-  const rows = await world.query<RunCharges>(
+export async function checkCharges(environment: TestEnvironment, posted: PostedRun[]) {
+  const rows = await environment.query<RunCharges>(
     `select run_id, status, coalesce(sum(amount) filter (where kind = 'settle'), 0)::int as settled,
        coalesce(sum(amount) filter (where kind = 'waste'), 0)::int as wasted,
        coalesce(sum(amount) filter (where kind = 'reserve'), 0)::int as held
@@ -42,7 +42,7 @@ export async function checkCharges(world: TestEnvironment, posted: PostedRun[]) 
     [posted.map((post) => post.run_id)],
   );
   const priceOf = new Map(posted.map((post) => [post.run_id, PRICE_MICRODOLLARS[post.class]]));
-  const jobs = (await readSandboxLedger(world)).map((job) => job.reference?.split(".")[0]);
+  const jobs = (await readSandboxLedger(environment)).map((job) => job.reference?.split(".")[0]);
   const isPaid = ({ run_id, status, settled, held }: RunCharges) =>
     held === priceOf.get(run_id) && settled === (status === "completed" ? held : 0);
   // An unknown outcome counts as paid: the recorded waste may exceed the vendor's ledger, but is never lower.
@@ -52,16 +52,16 @@ export async function checkCharges(world: TestEnvironment, posted: PostedRun[]) 
   const uncovered = rows.filter((row) => !isCovered(row));
   const sum = (of: "settled" | "wasted") => (rows.reduce((total, row) => total + row[of], 0) / 1e6).toFixed(2);
   return [
-    ...(await checkLedgerInvariants(world)),
+    ...(await checkLedgerInvariants(environment)),
     {
-      promise: "completed runs are charged their price once, others nothing",
-      holds: unpaid.length === 0,
-      saw: `$${sum("settled")} charged, ${unpaid.length} others ${JSON.stringify(unpaid.slice(0, 3))}`,
+      invariant: "completed runs are charged their price once, others nothing",
+      passed: unpaid.length === 0,
+      observed: `$${sum("settled")} charged, ${unpaid.length} others ${JSON.stringify(unpaid.slice(0, 3))}`,
     },
     {
-      promise: "what the vendor took is charged or booked as waste",
-      holds: uncovered.length === 0,
-      saw: `$${sum("wasted")} waste, ${uncovered.length} others ${JSON.stringify(uncovered.slice(0, 3))}`,
+      invariant: "every job that the vendor accepted is charged or booked as waste",
+      passed: uncovered.length === 0,
+      observed: `$${sum("wasted")} waste, ${uncovered.length} others ${JSON.stringify(uncovered.slice(0, 3))}`,
     },
   ];
 }

@@ -59,7 +59,11 @@ export async function checkInvariants(
   ];
 }
 
-const finding = (promise: string, holds: boolean, saw: string): CheckResult => ({ promise, holds, saw });
+const finding = (invariant: string, passed: boolean, observed: string): CheckResult => ({
+  invariant,
+  passed,
+  observed,
+});
 
 async function checkSandboxLedger(
   environment: TestEnvironment,
@@ -80,7 +84,7 @@ async function checkSandboxLedger(
       twice.length === 0,
       `${twice.length} twice ${JSON.stringify(twice.slice(0, 3).map((p) => [p.class, p.run_id]))}`,
     ),
-    finding("every completed run was made by one job", unpaid.length === 0, `${unpaid.length} others`),
+    finding("every completed run has exactly one job", unpaid.length === 0, `${unpaid.length} others`),
     finding(
       "every job in the sandbox ledger belongs to a run",
       unknownJobs.length === 0,
@@ -108,15 +112,15 @@ async function checkStorage(environment: TestEnvironment): Promise<CheckResult[]
   return [
     finding("every file has a row", orphans.length === 0, `${orphans.length} of ${files.length} without`),
     finding("every row has its file", missing.length === 0, `${missing.length} of ${rows.length} without`),
-    finding("every file is what its row says", damaged.length === 0, `${damaged.length} damaged`),
+    finding("every file matches its row", damaged.length === 0, `${damaged.length} damaged`),
   ];
 }
 
 async function checkEngine(environment: TestEnvironment): Promise<CheckResult[]> {
   const rows = await queryEngine(environment);
   const isStuck = rows.some((row) => row.status === "paused");
-  const saw = JSON.stringify(Object.fromEntries(rows.map((row) => [row.status, row.n])));
-  return [finding("no invocation is stuck in the engine", !isStuck, saw)];
+  const observed = JSON.stringify(Object.fromEntries(rows.map((row) => [row.status, row.n])));
+  return [finding("no invocation is stuck in the engine", !isStuck, observed)];
 }
 
 /** A node that has just restarted needs a moment before it can be queried. */
@@ -146,12 +150,12 @@ async function checkLostResponses(environment: TestEnvironment, posted: PostedRu
     const ids = new Set(posted.filter((post) => post.class === which).map((post) => post.run_id));
     return lost.filter((job) => ids.has(job.reference!.split(".")[0]!)).length;
   };
-  const saw = `answers lost: A ${count("A")}, B ${count("B")}, C ${count("C")}; attempts in doubt: ${rows.length}`;
+  const observed = `responses lost: A ${count("A")}, B ${count("B")}, C ${count("C")}; unknown outcomes: ${rows.length}`;
   return [
     finding(
       "responses were lost in every recovery class",
       ["A", "B", "C"].every((each) => count(each) > 0),
-      saw,
+      observed,
     ),
   ];
 }

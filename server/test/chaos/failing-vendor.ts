@@ -59,107 +59,117 @@ export async function failingVendorCampaign(
 }
 
 async function postForSeconds(
-  world: TestEnvironment,
+  environment: TestEnvironment,
   posted: FailoverRun[],
   { phase, seconds }: { phase: string; seconds: number },
 ) {
   const posts: Promise<void>[] = [];
   const until = Date.now() + seconds * 1000;
   for (let index = 0; Date.now() < until; index++) {
-    posts.push(post(world, posted, { model: index % 4 === 0 ? FAILING_MODEL : HEALTHY_MODEL, phase }));
+    posts.push(post(environment, posted, { model: index % 4 === 0 ? FAILING_MODEL : HEALTHY_MODEL, phase }));
     await pause(80);
   }
   await Promise.all(posts);
 }
 
 async function post(
-  world: TestEnvironment,
+  environment: TestEnvironment,
   posted: FailoverRun[],
   { model, phase }: { model: string; phase: string },
 ): Promise<void> {
   const word = `w${randomUUID().replaceAll("-", "")}`;
-  const response = await fetch(`${world.url}/api/v1/runs/generate`, {
+  const response = await fetch(`${environment.url}/api/v1/runs/generate`, {
     method: "POST",
-    headers: { authorization: `Bearer ${world.key}`, "content-type": "application/json" },
+    headers: { authorization: `Bearer ${environment.key}`, "content-type": "application/json" },
     body: JSON.stringify({ prompt: `an image of ${word}`, model_type: model }),
   });
   const { run_id } = (await response.json()) as { run_id: string };
   posted.push({ run_id, word, model, phase });
 }
 
-const countOpenCircuits = async (world: TestEnvironment) =>
-  (await world.query("select 1 from circuit_breakers where provider = 'fal' and open_until is not null")).length;
+const countOpenCircuits = async (environment: TestEnvironment) =>
+  (await environment.query("select 1 from circuit_breakers where provider = 'fal' and open_until is not null")).length;
 
 /** One run after the other is tried until the circuit breaker of the vendor's offer closes. */
-async function waitUntilRecovered(world: TestEnvironment): Promise<void> {
+async function waitUntilRecovered(environment: TestEnvironment): Promise<void> {
   const until = Date.now() + 60_000;
-  for (const spare: FailoverRun[] = []; (await countOpenCircuits(world)) > 0 && Date.now() < until; ) {
-    await post(world, spare, { model: FAILING_MODEL, phase: "healing" });
+  for (const spare: FailoverRun[] = []; (await countOpenCircuits(environment)) > 0 && Date.now() < until; ) {
+    await post(environment, spare, { model: FAILING_MODEL, phase: "healing" });
     await pause(500);
   }
 }
 
 async function checkResults(
-  world: TestEnvironment,
+  environment: TestEnvironment,
   posted: FailoverRun[],
   fakeVendors: FakeVendor[],
   isTimed: boolean,
 ): Promise<CheckResult[]> {
-  const rows = await world.query<Row>(
+  const rows = await environment.query<Row>(
     `select run_id, status, provider, error->>'code' as code, cost,
        extract(epoch from finished_at - created_at)::float as seconds from runs where run_id = any($1::uuid[])`,
     [posted.map(({ run_id }) => run_id)],
   );
-  const books = new Map(rows.map((row) => [row.run_id, row]));
+  const ledgers = new Map(rows.map((row) => [row.run_id, row]));
   const of = (model: string, ...phases: string[]) =>
     posted
       .filter((each) => each.model === model && phases.includes(each.phase))
-      .map(({ run_id }) => books.get(run_id)!);
+      .map(({ run_id }) => ledgers.get(run_id)!);
   const by = (provider: string, runs: Row[]) =>
     runs.filter((run) => run.status === "completed" && run.provider === provider);
   const jobs = fakeVendors.flatMap(({ ledger }) => ledger.map(({ request }) => JSON.stringify(request)));
   const twice = posted.filter(({ word }) => jobs.filter((job) => job.includes(word)).length > 1);
   const ill = of(FAILING_MODEL, "429", "500", "silent");
   const lost = ill.filter(({ status }) => status !== "completed");
-  const told = (runs: Row[]) => `fal ${by("fal", runs).length}, bfl ${by("bfl", runs).length} of ${runs.length}`;
+  const reported = (runs: Row[]) => `fal ${by("fal", runs).length}, bfl ${by("bfl", runs).length} of ${runs.length}`;
   const [before, during] = [p99(of(HEALTHY_MODEL, "well")), p99(of(HEALTHY_MODEL, "429", "500", "silent"))];
   const timing = `${before.toFixed(2)} s before, ${during.toFixed(2)} s during: ${(during / before).toFixed(2)}×`;
   return [
     {
-      promise: "while it is well, the preferred vendor makes them",
-      holds: by("fal", of(FAILING_MODEL, "well")).length === of(FAILING_MODEL, "well").length,
-      saw: told(of(FAILING_MODEL, "well")),
+      invariant: "before the failure the preferred vendor serves its runs",
+      passed: by("fal", of(FAILING_MODEL, "well")).length === of(FAILING_MODEL, "well").length,
+      observed: reported(of(FAILING_MODEL, "well")),
     },
     {
-      promise: "during 429 every run fails over",
-      holds: by("bfl", of(FAILING_MODEL, "429")).length === of(FAILING_MODEL, "429").length,
-      saw: told(of(FAILING_MODEL, "429")),
+      invariant: "during 429 every run fails over",
+      passed: by("bfl", of(FAILING_MODEL, "429")).length === of(FAILING_MODEL, "429").length,
+      observed: reported(of(FAILING_MODEL, "429")),
     },
     {
-      promise: "with 500 and silence the runs move as well; only trials are lost",
-      holds: by("bfl", ill).length >= ill.length * 0.85,
-      saw: told(ill),
+      invariant: "during 500 and no response the runs fail over too; only trial requests are lost",
+      passed: by("bfl", ill).length >= ill.length * 0.85,
+      observed: reported(ill),
     },
     {
-      promise: "what is lost is unknown and costs nothing",
-      holds: lost.every(({ code, cost }) => code === "provider_outcome_unknown" && cost === null),
-      saw: `${lost.length} lost ${JSON.stringify(lost.filter(({ code }) => code !== "provider_outcome_unknown").slice(0, 2))}`,
-    },
-    { promise: "no run was made twice", holds: twice.length === 0, saw: `${twice.length} of ${posted.length}` },
-    {
-      promise: "after recovery the preferred vendor serves its runs again",
-      holds: by("fal", of(FAILING_MODEL, "well again")).length >= of(FAILING_MODEL, "well again").length * 0.9,
-      saw: told(of(FAILING_MODEL, "well again")),
+      invariant: "lost runs have an unknown outcome and cost nothing",
+      passed: lost.every(({ code, cost }) => code === "provider_outcome_unknown" && cost === null),
+      observed: `${lost.length} lost ${JSON.stringify(lost.filter(({ code }) => code !== "provider_outcome_unknown").slice(0, 2))}`,
     },
     {
-      promise: "other models go on",
-      holds: of(HEALTHY_MODEL, ...PHASES.map(({ name }) => name)).every(({ status }) => status === "completed"),
-      saw: "as told",
+      invariant: "no run was submitted twice",
+      passed: twice.length === 0,
+      observed: `${twice.length} of ${posted.length}`,
+    },
+    {
+      invariant: "after recovery the preferred vendor serves its runs again",
+      passed: by("fal", of(FAILING_MODEL, "well again")).length >= of(FAILING_MODEL, "well again").length * 0.9,
+      observed: reported(of(FAILING_MODEL, "well again")),
+    },
+    {
+      invariant: "models of other vendors are not affected",
+      passed: of(HEALTHY_MODEL, ...PHASES.map(({ name }) => name)).every(({ status }) => status === "completed"),
+      observed: "all completed",
     },
     ...(isTimed
-      ? [{ promise: "and their p99 stays within 1.5 times", holds: during <= before * 1.5, saw: timing }]
+      ? [
+          {
+            invariant: "the p99 latency of other models stays within 1.5 times",
+            passed: during <= before * 1.5,
+            observed: timing,
+          },
+        ]
       : []),
-    ...(await checkLedgerInvariants(world)),
+    ...(await checkLedgerInvariants(environment)),
   ];
 }
 

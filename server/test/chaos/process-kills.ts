@@ -98,15 +98,15 @@ export async function killsAtCrashPoints(rounds: number, log: Log): Promise<Camp
         await environment.start(place);
         posted.push(...(await posting));
       }
-      log(`died at ${moment}`);
+      log(`exited at ${moment}`);
     }
     posted.push(...(await killsDuringSubmission(environment, rounds, log)));
     await waitUntilAllEnded(environment, 120);
     const findings = await checkInvariants(environment, posted, true);
     findings.push({
-      promise: "every crash point was hit",
-      holds: missed.length === 0,
-      saw: `missed: ${missed.join(", ") || "none"}`,
+      invariant: "every crash point was hit",
+      passed: missed.length === 0,
+      observed: `missed: ${missed.join(", ") || "none"}`,
     });
     return { name: `kills aimed at ${CAMPAIGN_CRASH_POINTS.length + 2} moments`, results: findings, notes: [] };
   } finally {
@@ -115,26 +115,28 @@ export async function killsAtCrashPoints(rounds: number, log: Log): Promise<Camp
 }
 
 /** Sent without a response: before the vendor has accepted the job, and after. */
-async function killsDuringSubmission(world: TestEnvironment, rounds: number, log: Log): Promise<PostedRun[]> {
+async function killsDuringSubmission(environment: TestEnvironment, rounds: number, log: Log): Promise<PostedRun[]> {
   const posted: PostedRun[] = [];
   for (let round = 0; round < rounds; round++) {
     for (const at of [500, 1500]) {
       const posts = await Promise.all(
-        classes.map((each) => postRun(world, { class: each, prompt: `[sandbox:accept_delay=2] sent ${round} ${at}` })),
+        classes.map((each) =>
+          postRun(environment, { class: each, prompt: `[sandbox:accept_delay=2] sent ${round} ${at}` }),
+        ),
       );
       posted.push(...posts);
-      await waitForAttempts(world, posts);
+      await waitForAttempts(environment, posts);
       await pause(at);
-      await world.killAndRestart("worker");
-      log(`died ${at} ms into a call of 2 s`);
+      await environment.killAndRestart("worker");
+      log(`killed ${at} ms into a call of 2 s`);
     }
   }
   return posted;
 }
 
-async function waitForAttempts(world: TestEnvironment, posts: PostedRun[]): Promise<void> {
+async function waitForAttempts(environment: TestEnvironment, posts: PostedRun[]): Promise<void> {
   for (;;) {
-    const [row] = await world.query<{ count: number }>(
+    const [row] = await environment.query<{ count: number }>(
       "select count(*)::int from attempts where run_id = any($1::uuid[])",
       [posts.map((post) => post.run_id)],
     );
@@ -164,7 +166,11 @@ export async function lostEngineJournal(runs: number, log: Log): Promise<Campaig
     await waitUntilAllEnded(environment, 120);
     log(`${open} open when the engine lost its journal; all ended ${((Date.now() - start) / 1000).toFixed(1)} s after`);
     const findings = await checkInvariants(environment, posted, false);
-    findings.push({ promise: "the runs were really in flight", holds: open === runs, saw: `${open} of ${runs}` });
+    findings.push({
+      invariant: "the runs were really in flight",
+      passed: open === runs,
+      observed: `${open} of ${runs}`,
+    });
     return { name: `the engine's memory deleted with ${runs} runs in flight`, results: findings, notes: [] };
   } finally {
     await environment.stop();
@@ -202,8 +208,8 @@ export async function engineNodeLoss(
     const posted = await loading;
     await waitUntilAllEnded(environment, 120);
     const findings = await checkInvariants(environment, posted, false);
-    const saw = `${stalls.map(seconds).join(", ")}; without a kill ${seconds(before)}`;
-    findings.push({ promise: "nothing stalls for 5 s", holds: stalls.every((ms) => ms < 5000), saw });
+    const observed = `${stalls.map(seconds).join(", ")}; without a kill ${seconds(before)}`;
+    findings.push({ invariant: "nothing stalls for 5 s", passed: stalls.every((ms) => ms < 5000), observed });
     return { name: `${posted.length} runs on three nodes, one killed twice`, results: findings, notes: [] };
   } finally {
     await environment.stop();
@@ -212,13 +218,15 @@ export async function engineNodeLoss(
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 
-async function longestStall(world: TestEnvironment, watchMs: number): Promise<number> {
+async function longestStall(environment: TestEnvironment, watchMs: number): Promise<number> {
   const until = Date.now() + watchMs;
   let last = Date.now();
   let longest = 0;
   let before = -1;
   while (Date.now() < until) {
-    const [row] = await world.query<{ count: number }>("select count(*)::int from runs where finished_at is not null");
+    const [row] = await environment.query<{ count: number }>(
+      "select count(*)::int from runs where finished_at is not null",
+    );
     if (row!.count !== before) {
       before = row!.count;
       last = Date.now();

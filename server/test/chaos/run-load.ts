@@ -13,16 +13,16 @@ export type RunRequestSpec = { class: RecoveryClass; prompt: string };
 export async function postRun(
   environment: TestEnvironment,
   order: RunRequestSpec,
-  patienceSeconds = 90,
+  timeoutSeconds = 90,
 ): Promise<PostedRun> {
   const key = randomUUID();
-  const answers = new Set<string>();
-  const until = Date.now() + patienceSeconds * 1000;
+  const responses = new Set<string>();
+  const until = Date.now() + timeoutSeconds * 1000;
   for (;;) {
     const run_id = await postOnce(environment, order, key);
     if (run_id) {
-      answers.add(run_id);
-      return { run_id, key, class: order.class, answers };
+      responses.add(run_id);
+      return { run_id, key, class: order.class, answers: responses };
     }
     if (Date.now() > until) throw new Error("the API did not take the run in time");
     await new Promise((resolve) => setTimeout(resolve, 150));

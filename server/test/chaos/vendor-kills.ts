@@ -15,21 +15,26 @@ import { waitUntilAllEnded } from "./run-load.ts";
 
 /** The request for each vendor. With these five enabled, each request goes to its vendor first. */
 const VENDOR_REQUESTS: {
-  kit: FakeVendorDefinition;
+  definition: FakeVendorDefinition;
   recovery: "find" | "none";
   path: string;
   body: Record<string, unknown>;
 }[] = [
-  { kit: fakeFal, recovery: "none", path: "/runs/generate", body: { model_type: "flux-dev", width: 256, height: 256 } },
-  { kit: fakeReplicate, recovery: "find", path: "/runs/generate", body: { model_type: "flux-kontext-max" } },
   {
-    kit: fakeComfyui,
+    definition: fakeFal,
+    recovery: "none",
+    path: "/runs/generate",
+    body: { model_type: "flux-dev", width: 256, height: 256 },
+  },
+  { definition: fakeReplicate, recovery: "find", path: "/runs/generate", body: { model_type: "flux-kontext-max" } },
+  {
+    definition: fakeComfyui,
     recovery: "find",
     path: "/runs/generate",
     body: { model_type: "qwen-image-edit", width: 256, height: 256 },
   },
-  { kit: fakeOpenai, recovery: "none", path: "/runs/generate", body: { model_type: "vendora" } },
-  { kit: fakeRunway, recovery: "none", path: "/runs/reference", body: { aspect_ratio: "1:1" } },
+  { definition: fakeOpenai, recovery: "none", path: "/runs/generate", body: { model_type: "vendora" } },
+  { definition: fakeRunway, recovery: "none", path: "/runs/reference", body: { aspect_ratio: "1:1" } },
 ];
 const ENV = {
   SUBMIT_SECONDS: "8",
@@ -50,8 +55,12 @@ type VendorCampaign = { world: TestEnvironment; standIns: Map<string, FakeVendor
 
 export async function vendorKillCampaign(runs: number, log: Log): Promise<CampaignReport> {
   const fakeVendors = new Map<string, FakeVendor>();
-  for (const { kit: definition } of VENDOR_REQUESTS) fakeVendors.set(definition.id, await definition.start());
-  const env = Object.assign({}, ...VENDOR_REQUESTS.map(({ kit }) => kit.env(fakeVendors.get(kit.id)!)), ENV);
+  for (const { definition } of VENDOR_REQUESTS) fakeVendors.set(definition.id, await definition.start());
+  const env = Object.assign(
+    {},
+    ...VENDOR_REQUESTS.map(({ definition }) => definition.env(fakeVendors.get(definition.id)!)),
+    ENV,
+  );
   const environment = await startTestEnvironment({ roles: "split", env });
   const campaign: VendorCampaign = { world: environment, standIns: fakeVendors, posted: [] };
   try {
@@ -73,19 +82,26 @@ export async function vendorKillCampaign(runs: number, log: Log): Promise<Campai
   }
 }
 
-async function post({ world, posted }: VendorCampaign, order: (typeof VENDOR_REQUESTS)[number]): Promise<void> {
+async function post(
+  { world: environment, posted }: VendorCampaign,
+  order: (typeof VENDOR_REQUESTS)[number],
+): Promise<void> {
   const word = `w${randomUUID().replaceAll("-", "")}`;
   const key = randomUUID();
   for (const until = Date.now() + 60_000; ; await pause(200)) {
-    const response = await fetch(`${world.url}/api/v1${order.path}`, {
+    const response = await fetch(`${environment.url}/api/v1${order.path}`, {
       method: "POST",
-      headers: { authorization: `Bearer ${world.key}`, "content-type": "application/json", "idempotency-key": key },
+      headers: {
+        authorization: `Bearer ${environment.key}`,
+        "content-type": "application/json",
+        "idempotency-key": key,
+      },
       body: JSON.stringify({ prompt: `an image of ${word}`, ...order.body }),
       signal: AbortSignal.timeout(10_000),
     }).catch(() => undefined);
     if (response && response.status < 300) {
-      const answer = (await response.json()) as { run_id?: string; data?: { run_id: string } };
-      posted.push({ run_id: (answer.run_id ?? answer.data?.run_id)!, vendor: order.kit.id, word });
+      const reply = (await response.json()) as { run_id?: string; data?: { run_id: string } };
+      posted.push({ run_id: (reply.run_id ?? reply.data?.run_id)!, vendor: order.definition.id, word });
       return;
     }
     if (response && response.status < 500) throw new Error(`refused: ${await response.text()}`);
@@ -106,8 +122,8 @@ async function killAtCrashPoints(street: VendorCampaign, rounds: number, log: Lo
       await street.world.kill("worker");
       await street.world.start("worker", { CRASH_AT: moment });
       for (const each of order) {
-        const { switches } = street.standIns.get(each.kit.id)!;
-        if (moment === "given_up" && VENDORS_THAT_LOSE_RESPONSES.includes(each.kit.id))
+        const { switches } = street.standIns.get(each.definition.id)!;
+        if (moment === "given_up" && VENDORS_THAT_LOSE_RESPONSES.includes(each.definition.id))
           switches.drop = { times: 1, when: "after" };
         await post(street, each);
       }
@@ -119,7 +135,7 @@ async function killAtCrashPoints(street: VendorCampaign, rounds: number, log: Lo
       else await street.world.kill("worker");
       await street.world.start("worker");
     }
-    log(`died at ${moment}, ${rounds} times`);
+    log(`exited at ${moment}, ${rounds} times`);
   }
   return kills;
 }
@@ -140,8 +156,8 @@ async function killUnderLoad(street: VendorCampaign, runs: number, log: Log): Pr
   })();
   for (let n = 0; n < runs; n++) {
     const order = VENDOR_REQUESTS[n % VENDOR_REQUESTS.length]!;
-    const { switches } = street.standIns.get(order.kit.id)!;
-    switches.answerMs = 200 + (n % 3) * 400;
+    const { switches } = street.standIns.get(order.definition.id)!;
+    switches.responseMs = 200 + (n % 3) * 400;
     switches.workMs = 100 + (n % 4) * 300;
     if (n % 15 < VENDOR_REQUESTS.length) switches.drop = { times: 1, when: "after" };
     await post(street, order);
@@ -155,43 +171,43 @@ async function killUnderLoad(street: VendorCampaign, runs: number, log: Log): Pr
 
 type RunRow = { run_id: string; status: string; code: string | null; cost: unknown; unknowns: number };
 
-async function checkVendorLedgers({ world, standIns, posted }: VendorCampaign): Promise<CheckResult[]> {
-  const rows = await world.query<RunRow>(
+async function checkVendorLedgers({ world: environment, standIns, posted }: VendorCampaign): Promise<CheckResult[]> {
+  const rows = await environment.query<RunRow>(
     `select run_id, status, error->>'code' as code, cost,
        (select count(*)::int from attempts a where a.run_id = runs.run_id and unknown_since is not null) as unknowns
      from runs where run_id = any($1::uuid[])`,
     [posted.map(({ run_id }) => run_id)],
   );
-  const books = new Map(rows.map((row) => [row.run_id, row]));
+  const ledgers = new Map(rows.map((row) => [row.run_id, row]));
   const everyJob = [...standIns.values()].flatMap(({ ledger }) => ledger.map(({ request }) => JSON.stringify(request)));
   const jobsOf = ({ word }: VendorRun) => everyJob.filter((request) => request.includes(word)).length;
   const findings: CheckResult[] = [];
-  for (const { kit: definition, recovery } of VENDOR_REQUESTS) {
+  for (const { definition, recovery } of VENDOR_REQUESTS) {
     const mine = posted.filter(({ vendor }) => vendor === definition.id);
-    const ended = (status: string) => mine.filter(({ run_id }) => books.get(run_id)?.status === status);
-    const failed = ended("failed").map(({ run_id }) => books.get(run_id)!);
+    const ended = (status: string) => mine.filter(({ run_id }) => ledgers.get(run_id)?.status === status);
+    const failed = ended("failed").map(({ run_id }) => ledgers.get(run_id)!);
     const unknown = failed.filter(({ code }) => code === "provider_outcome_unknown");
     const twice = mine.filter((each) => jobsOf(each) > 1);
     const unpaid = ended("completed").filter((each) => jobsOf(each) !== 1);
-    const saw = `${mine.length} runs: ${ended("completed").length} completed, ${unknown.length} unknown, ${failed.length - unknown.length} failed otherwise ${JSON.stringify(failed.filter((each) => !unknown.includes(each)).slice(0, 2))}, ${twice.length} twice`;
+    const observed = `${mine.length} runs: ${ended("completed").length} completed, ${unknown.length} unknown, ${failed.length - unknown.length} failed otherwise ${JSON.stringify(failed.filter((each) => !unknown.includes(each)).slice(0, 2))}, ${twice.length} twice`;
     findings.push({
-      promise: `${definition.id}: no run was submitted twice, and every completed one was made by one job`,
-      holds: twice.length === 0 && unpaid.length === 0,
-      saw,
+      invariant: `${definition.id}: no run was submitted twice, and every completed run has exactly one job`,
+      passed: twice.length === 0 && unpaid.length === 0,
+      observed,
     });
     findings.push({
-      promise:
+      invariant:
         recovery === "find"
           ? `${definition.id}: every run was found again and completed`
           : `${definition.id}: every run completed or failed with provider_outcome_unknown`,
-      holds: ended("completed").length + (recovery === "find" ? 0 : unknown.length) === mine.length,
-      saw: `${ended("completed").length} and ${unknown.length} of ${mine.length}`,
+      passed: ended("completed").length + (recovery === "find" ? 0 : unknown.length) === mine.length,
+      observed: `${ended("completed").length} and ${unknown.length} of ${mine.length}`,
     });
     findings.push({
-      promise: `${definition.id}: unknown outcomes are recorded and not charged`,
-      holds: unknown.every(({ cost, unknowns }) => cost === null && unknowns > 0),
-      saw: `${unknown.length} unknown`,
+      invariant: `${definition.id}: unknown outcomes are recorded and not charged`,
+      passed: unknown.every(({ cost, unknowns }) => cost === null && unknowns > 0),
+      observed: `${unknown.length} unknown`,
     });
   }
-  return [...findings, ...(await checkLedgerInvariants(world))];
+  return [...findings, ...(await checkLedgerInvariants(environment))];
 }

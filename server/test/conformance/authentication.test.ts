@@ -35,9 +35,9 @@ describe("a credential", () => {
   });
 
   it("[AUT-005] must be there", async () => {
-    const answer = await readWith({});
-    expect(statusAndCode(answer)).toEqual([401, "authentication_required"]);
-    expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer\b/);
+    const response = await readWith({});
+    expect(statusAndCode(response)).toEqual([401, "authentication_required"]);
+    expect(response.headers.get("www-authenticate")).toMatch(/^Bearer\b/);
   });
 
   it("[AUT-008] with a changed character of its checksum is refused", async () => {
@@ -49,12 +49,12 @@ describe("a credential", () => {
   });
 
   it("that is malformed and one that is unknown get the same response", async () => {
-    const answers = [
+    const responses = [
       await readWith({ authorization: "Bearer nonsense" }),
       await readWith({ authorization: `Bearer ${otherKey()}` }),
       await readWith({ "x-api-key": "gsk_" }),
     ];
-    for (const answer of answers) expect(statusAndCode(answer)).toEqual([401, "invalid_api_key"]);
-    expect(new Set(answers.map(({ body }) => body.message)).size).toBe(1);
+    for (const response of responses) expect(statusAndCode(response)).toEqual([401, "invalid_api_key"]);
+    expect(new Set(responses.map(({ body }) => body.message)).size).toBe(1);
   });
 });

@@ -65,12 +65,12 @@ describe("images of a character", () => {
   });
 
   it("[CHR-001] a prompt and an image of the character are accepted with an envelope", async () => {
-    const answer = await suite.caller.post(CHARACTER, {
+    const response = await suite.caller.post(CHARACTER, {
       prompt: REFUSED_PROMPT,
       character_reference_image: suite.imageUrl(),
     });
-    expect(answer.status).toBe(202);
-    expectEnvelope(answer, "character-generation");
+    expect(response.status).toBe(202);
+    expectEnvelope(response, "character-generation");
   });
 
   it("[CHR-002] [CHR-007] [CHR-008] a file of a form, an address, base64 and a run serve alike as the reference", async () => {
@@ -89,14 +89,14 @@ describe("images of a character", () => {
   });
 
   it("[CHR-003] the file field exists in forms only", async () => {
-    const answer = await suite.caller.post(CHARACTER, { prompt: "x", character_reference_file: suite.imageUrl() });
-    expect(describeRefusal(answer)).toEqual([400, "validation_error", "/character_reference_file unknown_field"]);
+    const response = await suite.caller.post(CHARACTER, { prompt: "x", character_reference_file: suite.imageUrl() });
+    expect(describeRefusal(response)).toEqual([400, "validation_error", "/character_reference_file unknown_field"]);
   });
 
   it("[CHR-004] the run is a character-generation, in the envelope and by itself", async () => {
-    const answer = await suite.caller.post(CHARACTER, character({ prompt: REFUSED_PROMPT }));
-    expectEnvelope(answer, "character-generation");
-    expect((await suite.caller.get(`/runs/${runIdOf(answer)}`)).body.run_type).toBe("character-generation");
+    const response = await suite.caller.post(CHARACTER, character({ prompt: REFUSED_PROMPT }));
+    expectEnvelope(response, "character-generation");
+    expect((await suite.caller.get(`/runs/${runIdOf(response)}`)).body.run_type).toBe("character-generation");
   });
 
   it("[CHR-005] the run that shows the character is the parent, and without one there is none", async () => {
@@ -107,13 +107,13 @@ describe("images of a character", () => {
   });
 
   it("[CHR-006] a prompt is required", async () => {
-    const answer = await suite.caller.post(CHARACTER, { character_reference_run_id: portrait });
-    expect(describeRefusal(answer)).toEqual([400, "validation_error", "/prompt required"]);
+    const response = await suite.caller.post(CHARACTER, { character_reference_run_id: portrait });
+    expect(describeRefusal(response)).toEqual([400, "validation_error", "/prompt required"]);
   });
 
   it("[CHR-009] a character_reference_run_id that is no UUID is refused", async () => {
-    const answer = await suite.caller.post(CHARACTER, { prompt: "x", character_reference_run_id: "me" });
-    expect(describeRefusal(answer)).toEqual([400, "validation_error", "/character_reference_run_id invalid_uuid"]);
+    const response = await suite.caller.post(CHARACTER, { prompt: "x", character_reference_run_id: "me" });
+    expect(describeRefusal(response)).toEqual([400, "validation_error", "/character_reference_run_id invalid_uuid"]);
   });
 
   const reference = () => ({ character_reference_run_id: portrait });
@@ -164,12 +164,12 @@ describe("images of a character", () => {
     const unfit = await suite.caller.post(CHARACTER, { prompt: "x", resolution: "4096" });
     const unknown = await suite.caller.post(CHARACTER, { prompt: "x", character_reference_run_id: UNKNOWN_RUN_ID });
     expect([unfit.status, unknown.status]).toEqual([400, 404]);
-    for (const [answer, code] of [
+    for (const [response, code] of [
       [unfit, "validation_error"],
       [unknown, "run_not_found"],
     ] as const) {
-      expect(envelopeSuccess(answer)).toBe(false);
-      expect(answer.body).toMatchObject({ message: expect.any(String), code, details: {} });
+      expect(envelopeSuccess(response)).toBe(false);
+      expect(response.body).toMatchObject({ message: expect.any(String), code, details: {} });
     }
   });
 
@@ -193,9 +193,9 @@ describe("images from tagged references", () => {
   const declined = (fields: object = {}) => ({ prompt: REFUSED_PROMPT, images: [hero()], ...fields });
 
   it("[REF-001] a prompt and tagged images are accepted with an envelope", async () => {
-    const answer = await suite.caller.post(REFERENCE, declined({ images: [hero(suite.imageUrl())] }));
-    expect(answer.status).toBe(202);
-    expectEnvelope(answer, "reference-generation");
+    const response = await suite.caller.post(REFERENCE, declined({ images: [hero(suite.imageUrl())] }));
+    expect(response.status).toBe(202);
+    expectEnvelope(response, "reference-generation");
   });
 
   it("[REF-002] a form accepts the images as one JSON text, with the same inputs", async () => {
@@ -208,23 +208,23 @@ describe("images from tagged references", () => {
   });
 
   it("[REF-003] a form whose images are no JSON is refused at /images", async () => {
-    const answer = await suite.caller.post(REFERENCE, suite.form({ prompt: "x", images: "[{image_reference:" }));
-    expect(answer.body.details.errors.map((each: any) => each.path)).toEqual(["/images"]);
-    expect([answer.status, answer.body.code]).toEqual([400, "validation_error"]);
+    const response = await suite.caller.post(REFERENCE, suite.form({ prompt: "x", images: "[{image_reference:" }));
+    expect(response.body.details.errors.map((each: any) => each.path)).toEqual(["/images"]);
+    expect([response.status, response.body.code]).toEqual([400, "validation_error"]);
   });
 
   it("[REF-004] the run is a reference-generation without a parent", async () => {
-    const answer = await suite.caller.post(REFERENCE, declined());
-    expectEnvelope(answer, "reference-generation");
-    expect((await suite.caller.get(`/runs/${runIdOf(answer)}`)).body).toMatchObject({
+    const response = await suite.caller.post(REFERENCE, declined());
+    expectEnvelope(response, "reference-generation");
+    expect((await suite.caller.get(`/runs/${runIdOf(response)}`)).body).toMatchObject({
       run_type: "reference-generation",
       parent_run_id: null,
     });
   });
 
   it("[REF-005] a prompt is required", async () => {
-    const answer = await suite.caller.post(REFERENCE, { images: [hero()] });
-    expect(describeRefusal(answer)).toEqual([400, "validation_error", "/prompt required"]);
+    const response = await suite.caller.post(REFERENCE, { images: [hero()] });
+    expect(describeRefusal(response)).toEqual([400, "validation_error", "/prompt required"]);
   });
 
   it("[REF-006] an image is an address, base64 or a run", async () => {
@@ -263,7 +263,7 @@ describe("images from tagged references", () => {
       resolution: "720p",
       sync: true,
     });
-    for (const answer of [open, ended]) expectEnvelope(answer, "reference-generation");
+    for (const response of [open, ended]) expectEnvelope(response, "reference-generation");
     expect(ended.body.data).toMatchObject({ status: "completed", live_status: "completed", progress: 1 });
     expect(ended.body.data.image_url).toMatch(/^http/);
     expect(open.body.data.image_url ?? null).toBeNull();
@@ -274,9 +274,9 @@ describe("images from tagged references", () => {
     const unknown = await suite.caller.post(REFERENCE, declined({ images: [hero(UNKNOWN_RUN_ID)] }));
     expect([unfit.status, unknown.status]).toEqual([400, 404]);
     expect([unfit.body.code, unknown.body.code]).toEqual(["validation_error", "run_not_found"]);
-    for (const answer of [unfit, unknown]) {
-      expect(envelopeSuccess(answer)).toBe(false);
-      expect(answer.body).toMatchObject({ message: expect.any(String), details: {} });
+    for (const response of [unfit, unknown]) {
+      expect(envelopeSuccess(response)).toBe(false);
+      expect(response.body).toMatchObject({ message: expect.any(String), details: {} });
     }
   });
 
@@ -298,8 +298,8 @@ describe("images from tagged references", () => {
     expect(run.inputs.images).toEqual([hero()]);
     expect(run.warnings).toEqual([expect.stringContaining("@hero")]);
     for (const tag of ["h", "hero!"]) {
-      const answer = await suite.caller.post(REFERENCE, declined({ images: [hero(portrait, tag)] }));
-      expect([answer.status, answer.body.details.errors[0].path]).toEqual([400, "/images/0/tag"]);
+      const response = await suite.caller.post(REFERENCE, declined({ images: [hero(portrait, tag)] }));
+      expect([response.status, response.body.details.errors[0].path]).toEqual([400, "/images/0/tag"]);
     }
   });
 });

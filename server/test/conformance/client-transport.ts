@@ -70,9 +70,9 @@ export function sendThroughClient(
       const kind = sending.body instanceof FormData ? named.formData : named.json;
       return toApiResponse((kind ?? named)(...given, optionsOf(sending)).withResponse());
     };
-    const answer = await perform(client);
-    if (answer.isLocal) expectSaidBy(await perform(unchecked), answer);
-    return answer;
+    const response = await perform(client);
+    if (response.isLocal) expectSaidBy(await perform(unchecked), response);
+    return response;
   };
 }
 
@@ -84,10 +84,10 @@ function findContractOperation(method: string, place: string): Operation | undef
 
 /** Whatever the client rejects before sending, the server rejects too, with the same paths and messages. */
 function expectSaidBy(server: ApiResponse, local: ApiResponse): void {
-  const words = ({ body }: ApiResponse): string[] =>
+  const text = ({ body }: ApiResponse): string[] =>
     (body.details?.errors ?? []).map(({ path, code }: FieldError) => `${path} ${code}`);
-  const ofServer = words(server);
-  const strange = words(local).filter((word) => !ofServer.includes(word));
+  const ofServer = text(server);
+  const strange = text(local).filter((word) => !ofServer.includes(word));
   if (server.body.code === local.body.code && strange.length === 0) return;
   throw new Error(`The client refuses ${strange}, and the server says ${server.body.code} ${ofServer}`);
 }

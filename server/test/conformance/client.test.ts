@@ -107,11 +107,11 @@ describe("a client", () => {
   it("[AUT-020] returns the same result with debug, without it, and by default", async () => {
     const silent = () => {};
     const logger = { error: silent, warn: silent, info: silent, debug: silent };
-    const answers = [{}, { debug: true }, { debug: false }].map(async (options) => {
+    const responses = [{}, { debug: true }, { debug: false }].map(async (options) => {
       const own = new Client({ baseUrl: suite.environment.url, apiKey: suite.environment.key, logger, ...options });
       return [await own.runs.get(source), await own.edit.getLayers(source), await own.prompts.list()];
     });
-    const [first, second, third] = await Promise.all(answers);
+    const [first, second, third] = await Promise.all(responses);
     expect(first![0]).toMatchObject({ run_id: source });
     expect(second).toEqual(first);
     expect(third).toEqual(first);
@@ -127,22 +127,22 @@ describe("a client", () => {
 describe("what it raises", () => {
   it("[ERR-020] for a rejected request has the code, details and message of the response", async () => {
     const body = { prompt: "x", width: 9, no_such_field: 1 };
-    const { body: told } = await suite.caller.generate(body);
+    const { body: reported } = await suite.caller.generate(body);
     const { own } = watched({ apiKey: suite.environment.key, validate: false });
     const error = await thrownBy(own.images.generate(body as never));
     expect(ValidationError.isInstance(error)).toBe(true);
-    expect([error.status, error.code]).toEqual([400, told.code]);
-    expect(error.details).toEqual({ ...told.details, request_id: error.requestId });
-    expect(error.message).toContain(told.message);
+    expect([error.status, error.code]).toEqual([400, reported.code]);
+    expect(error.details).toEqual({ ...reported.details, request_id: error.requestId });
+    expect(error.message).toContain(reported.message);
     const local = await thrownBy(client.images.generate({ prompt: "x", width: 9 }));
-    const { path, code } = told.details.errors.find((each: { path: string }) => each.path === "/width");
-    expect(local).toMatchObject({ code: told.code, details: { errors: [{ path, code }] } });
+    const { path, code } = reported.details.errors.find((each: { path: string }) => each.path === "/width");
+    expect(local).toMatchObject({ code: reported.code, details: { errors: [{ path, code }] } });
   });
 
   it("[ERR-021] for an unreachable server has another class than an error of the service", async () => {
-    const nobody = createClient({ baseUrl: `http://127.0.0.1:${await freePort()}`, apiKey: "x", maxRetries: 0 });
-    const [lost, told] = [await thrownBy(nobody.runs.list()), await thrownBy(client.runs.get(UNKNOWN_ID))];
-    expect([ConnectionError.isInstance(lost), ConnectionError.isInstance(told)]).toEqual([true, false]);
+    const unknown = createClient({ baseUrl: `http://127.0.0.1:${await freePort()}`, apiKey: "x", maxRetries: 0 });
+    const [lost, reported] = [await thrownBy(unknown.runs.list()), await thrownBy(client.runs.get(UNKNOWN_ID))];
+    expect([ConnectionError.isInstance(lost), ConnectionError.isInstance(reported)]).toEqual([true, false]);
     expect([lost.status, lost.code]).toEqual([undefined, undefined]);
   });
 
@@ -199,9 +199,13 @@ describe("names", () => {
     const names = ["get", "list", "cancel", "delete", "tree", "events", "estimate"];
     expect(typesOf(client.runs, ...names)).toEqual(functions(names.length));
     const { run_id } = await client.images.generate({ prompt: "[sandbox:delay=1] x", ...SMALL });
-    const heard: string[] = [];
-    for await (const { type } of client.runs.events(run_id)) heard.push(type);
-    expect(heard.filter((type) => type !== "run.progress")).toEqual(["run.queued", "run.processing", "run.completed"]);
+    const received: string[] = [];
+    for await (const { type } of client.runs.events(run_id)) received.push(type);
+    expect(received.filter((type) => type !== "run.progress")).toEqual([
+      "run.queued",
+      "run.processing",
+      "run.completed",
+    ]);
   });
 });
 
@@ -291,8 +295,8 @@ describe("images", () => {
 
   it("[BGR-009] come out of backgroundRemove as an address", async () => {
     expect(typesOf(client.images.backgroundRemove, "json", "formData")).toEqual(["undefined", "undefined"]);
-    const answer = await client.images.backgroundRemove({ run_id: source });
-    expect(answer).toEqual({ url: expect.stringMatching(/^http/), runId: expect.any(String), parentRunId: source });
+    const response = await client.images.backgroundRemove({ run_id: source });
+    expect(response).toEqual({ url: expect.stringMatching(/^http/), runId: expect.any(String), parentRunId: source });
     const { parentRunId } = await client.images.backgroundRemove({ image_url: suite.imageUrl() });
     expect(parentRunId).toBeUndefined();
   });

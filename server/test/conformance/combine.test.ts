@@ -38,20 +38,20 @@ beforeAll(async () => {
 
 describe("images laid out by ourselves", () => {
   it("[CMB-001] two URLs are combined without a prompt, and the response is the generation output", async () => {
-    const answer = await suite.caller.post("/combine", { images: [suite.imageUrl("a"), suite.imageUrl("b")] });
-    expect(answer.status).toBe(202);
-    expectGeneration(answer.body);
-    expect(await suite.caller.waitUntilEnded(answer.body.run_id)).toMatchObject({
+    const response = await suite.caller.post("/combine", { images: [suite.imageUrl("a"), suite.imageUrl("b")] });
+    expect(response.status).toBe(202);
+    expectGeneration(response.body);
+    expect(await suite.caller.waitUntilEnded(response.body.run_id)).toMatchObject({
       status: "completed",
       run_type: "combine",
     });
   });
 
   it("[CMB-002] two files of a form are combined, and the response is the generation output", async () => {
-    const answer = await suite.caller.post("/combine", suite.form({ images: [red, blue], sync: "true" }));
-    expect(answer.status).toBe(200);
-    expectGeneration(answer.body);
-    const { at } = await decodePixels(await download(answer.body.data.image_url));
+    const response = await suite.caller.post("/combine", suite.form({ images: [red, blue], sync: "true" }));
+    expect(response.status).toBe(200);
+    expectGeneration(response.body);
+    const { at } = await decodePixels(await download(response.body.data.image_url));
     expect([at(10, 10), at(100, 10)]).toEqual([RED, BLUE]);
   });
 
@@ -74,8 +74,8 @@ describe("images laid out by ourselves", () => {
   });
 
   it("[CMB-008] a mode that does not exist is refused", async () => {
-    const answer = await suite.caller.post("/combine", { ...pair(), mode: "diagonal" });
-    expect(describeRefusal(answer)).toEqual([400, "validation_error", "/mode unknown_value"]);
+    const response = await suite.caller.post("/combine", { ...pair(), mode: "diagonal" });
+    expect(describeRefusal(response)).toEqual([400, "validation_error", "/mode unknown_value"]);
   });
 
   it("[CMB-009] the size of the result follows from its images and the mode", async () => {
@@ -156,10 +156,10 @@ describe("images combined by a model", () => {
       path,
       suite.form({ prompt: withoutDelay("both in one"), image_urls: JSON.stringify(urls()) }),
     );
-    for (const answer of [json, form]) {
-      expect(answer.status).toBe(202);
-      expectGeneration(answer.body);
-      const run = await suite.caller.waitUntilEnded(answer.body.run_id);
+    for (const response of [json, form]) {
+      expect(response.status).toBe(202);
+      expectGeneration(response.body);
+      const run = await suite.caller.waitUntilEnded(response.body.run_id);
       expect(run).toMatchObject({ status: "completed", inputs: { image_urls: urls() } });
     }
   };
@@ -172,8 +172,8 @@ describe("images combined by a model", () => {
 
   it("[CMB-017] a prompt is required", async () => {
     for (const path of MODELS) {
-      const answer = await suite.caller.post(path, { image_urls: urls() });
-      expect(describeRefusal(answer)).toEqual([400, "validation_error", "/prompt required"]);
+      const response = await suite.caller.post(path, { image_urls: urls() });
+      expect(describeRefusal(response)).toEqual([400, "validation_error", "/prompt required"]);
     }
   });
 

@@ -47,12 +47,12 @@ const graphOf = (prompt: string): Record<string, Record<string, unknown>> => {
   return Object.fromEntries(Object.entries(nodes).map(([name, { inputs }]) => [name, inputs]));
 };
 /** Words that no other test has, either way. */
-const words = (about: string) => `${about} ${v7()}`;
+const text = (about: string) => `${about} ${v7()}`;
 
 /** Another user of the same tenant, on the transport of the running test. */
 async function colleague(user_id = `user-${v7()}`): Promise<{ user_id: string; caller: ApiCaller }> {
   const of = "00000000-0000-7000-8000-000000000001";
-  const { key } = await createTestTenant(suite.environment, { of, user_id, role: "developer" });
+  const { key } = await createTestTenant(suite.environment, { tenantId: of, user_id, role: "developer" });
   const theirs = { url: suite.environment.url, key };
   const send = currentTransport() === "client" ? sendThroughClient(theirs, countClientCall) : sendOverHttp(theirs);
   return { user_id, caller: createCaller(send) };
@@ -69,8 +69,8 @@ const withoutRequest = ({ status, body }: ApiResponse) =>
 
 describe("a custom model", () => {
   it("[MOD-037] that exists nowhere is not found", async () => {
-    const answer = await expectNoNewRun(suite, () => generate({ ...WAN, model_id: v7() }));
-    expect([answer.status, answer.body.code]).toEqual([404, "model_not_found"]);
+    const response = await expectNoNewRun(suite, () => generate({ ...WAN, model_id: v7() }));
+    expect([response.status, response.body.code]).toEqual([404, "model_not_found"]);
   });
 
   it("[MOD-038] of another tenant is not found either, with the same response", async () => {
@@ -78,9 +78,9 @@ describe("a custom model", () => {
     const private_ = await insertTestModel(suite.environment, { owner: "somebody" });
     const nowhere = withoutRequest(await generate({ ...WAN, model_id: v7() }));
     for (const model_id of [foreign, private_]) {
-      const answer = await expectNoNewRun(suite, () => generate({ ...WAN, model_id }));
-      expect([answer.status, answer.body.code]).toEqual([404, "model_not_found"]);
-      expect(withoutRequest(answer)).toEqual(nowhere);
+      const response = await expectNoNewRun(suite, () => generate({ ...WAN, model_id }));
+      expect([response.status, response.body.code]).toEqual([404, "model_not_found"]);
+      expect(withoutRequest(response)).toEqual(nowhere);
     }
   });
 
@@ -97,8 +97,8 @@ describe("a custom model", () => {
       ...{ created_at: expect.any(String), updated_at: expect.any(String) },
     });
     expect((await create()).visibility).toBe("private");
-    const answer = await suite.caller.post("/models", { ...draft, visibility: "everybody" });
-    expect([answer.status, answer.body.code]).toEqual([400, "validation_error"]);
+    const response = await suite.caller.post("/models", { ...draft, visibility: "everybody" });
+    expect([response.status, response.body.code]).toEqual([400, "validation_error"]);
   });
 
   it("[MOD-041] is listed only for callers that may use it", async () => {
@@ -126,7 +126,7 @@ describe("a custom model", () => {
     expect(new Set(listed).size).toBe(listed.length);
     // What is listed can be used, and what is not listed cannot.
     for (const model_id of may) {
-      const { status, body } = await generate({ ...WAN, model_id, prompt: words("listed") }, caller);
+      const { status, body } = await generate({ ...WAN, model_id, prompt: text("listed") }, caller);
       expect([status, body.code]).toEqual([202, undefined]);
     }
     for (const model_id of mayNot) expect((await generate({ ...WAN, model_id }, caller)).status).toBe(404);
@@ -136,7 +136,7 @@ describe("a custom model", () => {
     const { user_id, caller } = await colleague();
     const { model_id } = await create();
     const ask = async () => {
-      const { status, body } = await generate({ ...WAN, model_id, prompt: words("granted") }, caller);
+      const { status, body } = await generate({ ...WAN, model_id, prompt: text("granted") }, caller);
       return [status, body.code];
     };
     expect(await ask()).toEqual([404, "model_not_found"]);
@@ -152,7 +152,7 @@ describe("a custom model", () => {
   it("[GEN-026] of the wan workflow reaches the provider as the LoRA of that name", async () => {
     const deployment_id = `ink-${v7()}`;
     const { model_id } = await create({ deployment_id });
-    const prompt = words("a wan hill");
+    const prompt = text("a wan hill");
     const run = await finished({ ...WAN, model_id, prompt });
     expect([run.provider, run.warnings, run.inputs.model_id]).toEqual(["comfyui", [], model_id]);
     expect(graphOf(prompt).lora).toMatchObject({ lora_name: `${deployment_id}.safetensors` });
@@ -162,7 +162,7 @@ describe("a custom model", () => {
 
 describe("defaults", () => {
   it("[MOD-039] that the caller did not set are shown, and not sent to a model that has its own", async () => {
-    const prompt = words("defaults");
+    const prompt = text("defaults");
     const run = await finished({ model_type: "wan-image-2.1", ...CUSTOM_MODEL_FIELDS, prompt });
     expect(run.inputs).toMatchObject({ guidance: 7.5, model_weight: 0.7, strength_model: 1 });
     const { sample, lora } = graphOf(prompt);
@@ -173,7 +173,7 @@ describe("defaults", () => {
   });
 
   it("[MOD-040] are out of the way where the caller set a value", async () => {
-    const prompt = words("guided");
+    const prompt = text("guided");
     await finished({ model_type: "wan-image-2.1", ...CUSTOM_MODEL_FIELDS, prompt, guidance: 3, model_weight: 0.25 });
     const { sample, lora } = graphOf(prompt);
     expect([sample!.cfg, lora!.strength_model]).toEqual([3, 0.25]);
@@ -190,15 +190,15 @@ describe("model types in the operator's catalogue", () => {
   });
 
   it("[MOD-035] a known type without any offer is unavailable, and never an unknown value", async () => {
-    const answer = await expectNoNewRun(suite, () => generate({ model_type: "nanobanana" }));
-    expect([answer.status, answer.body.code]).toEqual([503, "model_unavailable"]);
+    const response = await expectNoNewRun(suite, () => generate({ model_type: "nanobanana" }));
+    expect([response.status, response.body.code]).toEqual([503, "model_unavailable"]);
     const unknown = await expectNoNewRun(suite, () => generate({ model_type: "nanobanana-2" }));
     expect([unknown.status, unknown.body.code]).toEqual([400, "validation_error"]);
   });
 });
 
 it("[GEN-026] a model that is made for another type is refused with its place", async () => {
-  const answer = await expectNoNewRun(suite, () => generate({ ...WAN, model_id: MODEL_IDS["flux-dev"] }));
-  expect([answer.status, answer.body.code]).toEqual([400, "validation_error"]);
-  expect(answer.body.details.errors).toMatchObject([{ path: "/model_id", code: "unknown_value" }]);
+  const response = await expectNoNewRun(suite, () => generate({ ...WAN, model_id: MODEL_IDS["flux-dev"] }));
+  expect([response.status, response.body.code]).toEqual([400, "validation_error"]);
+  expect(response.body.details.errors).toMatchObject([{ path: "/model_id", code: "unknown_value" }]);
 });

@@ -52,10 +52,10 @@ const shaOf = (run: any) => run.outputs[0].sha256;
 async function bothBodies(path: string, expectShape: (run: any) => void): Promise<void> {
   const fields = { prompt: withoutDelay("make it snow"), image_url: suite.imageUrl() };
   for (const body of [fields, suite.form(fields)]) {
-    const answer = await suite.caller.post(path, body);
-    expect(answer.status).toBe(202);
-    expectShape(answer.body);
-    const run = await suite.caller.waitUntilEnded(answer.body.run_id);
+    const response = await suite.caller.post(path, body);
+    expect(response.status).toBe(202);
+    expectShape(response.body);
+    const run = await suite.caller.waitUntilEnded(response.body.run_id);
     expect([run.status, run.inputs.prompt]).toEqual(["completed", fields.prompt]);
   }
 }
@@ -83,16 +83,16 @@ describe("edits by a named model", () => {
 
   it("[EDT-007] a prompt is required", async () => {
     for (const path of EDITS) {
-      const answer = await suite.caller.post(path, { run_id: source });
-      expect(describeRefusal(answer)).toEqual([400, "validation_error", "/prompt required"]);
+      const response = await suite.caller.post(path, { run_id: source });
+      expect(describeRefusal(response)).toEqual([400, "validation_error", "/prompt required"]);
     }
   });
 
   it("[EDT-008] an image is required: an address, a run or a file", async () => {
     for (const path of EDITS) {
       for (const body of [{ prompt: "x" }, suite.form({ prompt: "x" })]) {
-        const answer = await suite.caller.post(path, body);
-        expect(describeRefusal(answer)).toEqual([400, "validation_error", "/image_url at_least_one_of"]);
+        const response = await suite.caller.post(path, body);
+        expect(describeRefusal(response)).toEqual([400, "validation_error", "/image_url at_least_one_of"]);
       }
     }
   });
@@ -162,8 +162,8 @@ describe("edits by a named model", () => {
 
   it("[EDT-017] n belongs to vendora alone", async () => {
     for (const path of ["/edits/nanobanana", "/edits/gemini-2.5"]) {
-      const answer = await suite.caller.post(path, { prompt: "x", run_id: source, n: 2 });
-      expect(describeRefusal(answer)).toEqual([400, "validation_error", "/n unknown_field"]);
+      const response = await suite.caller.post(path, { prompt: "x", run_id: source, n: 2 });
+      expect(describeRefusal(response)).toEqual([400, "validation_error", "/n unknown_field"]);
     }
   });
 
@@ -269,18 +269,18 @@ describe("edits within a mask", () => {
 
 describe("the edit of an earlier run with flux-kontext", () => {
   it("[FLX-001] [FLX-003] JSON with a run, a prompt and the model is accepted as a child of that run", async () => {
-    const answer = await suite.caller.post(FLUX, flux());
-    expect(answer.status).toBe(202);
-    expectRun(answer.body);
-    expect(answer.body).toMatchObject({ run_type: "image-edit", parent_run_id: source });
+    const response = await suite.caller.post(FLUX, flux());
+    expect(response.status).toBe(202);
+    expectRun(response.body);
+    expect(response.body).toMatchObject({ run_type: "image-edit", parent_run_id: source });
   });
 
   it("[FLX-002] the same path accepts the same fields as a form", async () => {
     const fields = { original_run_id: source, prompt: withoutDelay("sepia"), model: "flux-kontext-max", seed: "5" };
-    const answer = await suite.caller.post(FLUX, suite.form({ ...fields, aspect_ratio: "1:1", sync: "true" }));
-    expect(answer.status).toBe(200);
-    expectRun(answer.body);
-    expect(answer.body.inputs).toMatchObject({ ...fields, seed: 5, aspect_ratio: "1:1", sync: true });
+    const response = await suite.caller.post(FLUX, suite.form({ ...fields, aspect_ratio: "1:1", sync: "true" }));
+    expect(response.status).toBe(200);
+    expectRun(response.body);
+    expect(response.body.inputs).toMatchObject({ ...fields, seed: 5, aspect_ratio: "1:1", sync: true });
   });
 
   it("[FLX-004] [FLX-006] the run and the prompt are required", async () => {
@@ -356,11 +356,11 @@ describe("the edit of an earlier run with flux-kontext", () => {
   it("[FLX-014] [FLX-016] without sync the response does not wait, and polling finds the image", async () => {
     const slow = flux({ prompt: "[sandbox:delay=2] make it snow" });
     for (const body of [slow, { ...slow, sync: false }]) {
-      const answer = await suite.caller.post(FLUX, body);
-      expect(answer.status).toBe(202);
-      expect(["pending", "processing"]).toContain(answer.body.live_status);
-      expect(answer.body.image_url).toBeNull();
-      const run = await suite.caller.waitUntilEnded(answer.body.run_id);
+      const response = await suite.caller.post(FLUX, body);
+      expect(response.status).toBe(202);
+      expect(["pending", "processing"]).toContain(response.body.live_status);
+      expect(response.body.image_url).toBeNull();
+      const run = await suite.caller.waitUntilEnded(response.body.run_id);
       expect(run).toMatchObject({ status: "completed", live_status: "completed", image_url: expect.any(String) });
       expect((await fetch(run.image_url)).status).toBe(200);
     }

@@ -165,9 +165,9 @@ describe("every error", () => {
   });
 
   const isListed = (...statuses: number[]) => {
-    const told = errors.filter(({ status }) => statuses.includes(status));
-    expect(told.length).toBeGreaterThan(1);
-    for (const { status, body } of told) expect(CODES[status]).toContain(body.code);
+    const reported = errors.filter(({ status }) => statuses.includes(status));
+    expect(reported.length).toBeGreaterThan(1);
+    for (const { status, body } of reported) expect(CODES[status]).toContain(body.code);
     // The codes in the contract. canceled_by_user only occurs in runs.
     const printed = catalogue.filter(([code, status]) => statuses.includes(status) && code !== "canceled_by_user");
     expect(printed.length).toBeGreaterThan(1);
@@ -183,12 +183,15 @@ describe("every error", () => {
   it("[ERR-012] of status 429 and 5xx has a code of their lists", () => isListed(429, 500, 501, 502, 503, 504));
 
   it("[ERR-017] is a problem document with Accept: application/problem+json, with the same fields", async () => {
-    const asked = { accept: "application/problem+json" };
-    for (const answer of [await generate({ width: 1 }, asked), await suite.caller.get(`/runs/${UNKNOWN_ID}`, asked)]) {
-      expect(answer.headers.get("content-type")).toMatch(/^application\/problem\+json/);
-      const { message, code, details } = answer.body;
-      expect(answer.body).toMatchObject({
-        ...{ type: expect.stringContaining(code), title: expect.stringMatching(/\S/), status: answer.status },
+    const input = { accept: "application/problem+json" };
+    for (const response of [
+      await generate({ width: 1 }, input),
+      await suite.caller.get(`/runs/${UNKNOWN_ID}`, input),
+    ]) {
+      expect(response.headers.get("content-type")).toMatch(/^application\/problem\+json/);
+      const { message, code, details } = response.body;
+      expect(response.body).toMatchObject({
+        ...{ type: expect.stringContaining(code), title: expect.stringMatching(/\S/), status: response.status },
         ...{ detail: message, instance: expect.stringContaining(details.request_id) },
       });
     }
@@ -197,13 +200,13 @@ describe("every error", () => {
 
 describe("a validation error", () => {
   it("[ERR-004] is returned together with all others, each with its path, code and message", async () => {
-    const answer = await generate({ prompt: 7, width: 1, height: "tall", "a/b~c": 1, model_type: "sdxl", seed: -1 });
-    expect(statusAndCode(answer)).toEqual([400, "validation_error"]);
-    expect(fieldErrors(answer).sort()).toEqual([
+    const response = await generate({ prompt: 7, width: 1, height: "tall", "a/b~c": 1, model_type: "sdxl", seed: -1 });
+    expect(statusAndCode(response)).toEqual([400, "validation_error"]);
+    expect(fieldErrors(response).sort()).toEqual([
       ...["/a~1b~0c unknown_field", "/height invalid_type", "/model_type unknown_value", "/prompt invalid_type"],
       ...["/seed out_of_range", "/width out_of_range"],
     ]);
-    for (const { message } of answer.body.details.errors) expect(message).toMatch(/\S/);
+    for (const { message } of response.body.details.errors) expect(message).toMatch(/\S/);
     const nested = await suite.caller.post("/runs/reference", { prompt: "x", images: [{ tag: "hero" }, { tag: "x" }] });
     expect(fieldErrors(nested)).toEqual(expect.arrayContaining(["/images/0/image_reference required"]));
   });
@@ -212,7 +215,7 @@ describe("a validation error", () => {
     const video = { image_url: suite.imageUrl(), source_run_id: UNKNOWN_ID };
     const wan = { model_type: "wan-image-2.2", lora_low_name: "../etc", width: 0, batch_size: 9 };
     const many = Array.from({ length: 11 }, () => suite.imageUrl());
-    const answers = [
+    const responses = [
       await generate(wan),
       await generate({ model_type: "vendorb-imagen4", webhook_secret: "short", webhook_url: "nowhere" }),
       await generate({ model_type: "wan-image-2.1", batch_size: 3, aspect_ratio: "wide", model_id: "mine" }),
@@ -231,14 +234,14 @@ describe("a validation error", () => {
         headers: { "content-type": "multipart/form-data; boundary=x" },
       }),
     ];
-    const words = new Set<string>();
-    for (const answer of answers) {
-      expect(statusAndCode(answer)).toEqual([400, "validation_error"]);
-      expect(answer.body.details.errors.length).toBeGreaterThan(0);
-      for (const { code } of answer.body.details.errors) words.add(code);
+    const text = new Set<string>();
+    for (const response of responses) {
+      expect(statusAndCode(response)).toEqual([400, "validation_error"]);
+      expect(response.body.details.errors.length).toBeGreaterThan(0);
+      for (const { code } of response.body.details.errors) text.add(code);
     }
-    for (const word of words) expect(SUB_CODES).toContain(word);
-    expect(words.size).toBeGreaterThan(13);
+    for (const word of text) expect(SUB_CODES).toContain(word);
+    expect(text.size).toBeGreaterThan(13);
   });
 
   it("[ERR-006] of the JSON itself is invalid_json", async () => {
@@ -255,7 +258,7 @@ describe("a run that ends badly", () => {
     const prompts = ["fail", "refuse", "reject", "garbage", "truncated", "gone"].map(
       (word) => `[sandbox:${word},delay=0] x`,
     );
-    const asked: [path: string, body: object][] = [
+    const input: [path: string, body: object][] = [
       ...prompts.map((prompt) => ["/runs/generate", { prompt, ...SMALL }] as [string, object]),
       ["/images/describe", { image_url: suite.imageUrl("missing.png") }],
       ["/images/describe", { image_url: "https://no-such-host.invalid/a.png" }],
@@ -263,7 +266,7 @@ describe("a run that ends badly", () => {
       ["/edits/mask", { original_image_url: suite.imageUrl(), mask_image_url: await wrongMask(), sync: false }],
     ];
     const runs = await Promise.all(
-      asked.map(async ([path, body]) =>
+      input.map(async ([path, body]) =>
         suite.caller.waitUntilEnded((await suite.caller.post(path, body)).headers.get("x-run-id")!),
       ),
     );
@@ -299,9 +302,9 @@ describe("a URL of the API", () => {
       ["GET", `/runs/${UNKNOWN_ID}/cancel`, "POST"],
     ];
     for (const [method, path, allowed] of cases) {
-      const answer = await suite.caller.send(method, `/api/v1${path}`);
-      expect([method, path, ...statusAndCode(answer)]).toEqual([method, path, 405, "method_not_allowed"]);
-      const named = answer.headers.get("allow")!.split(", ").sort().join(", ");
+      const response = await suite.caller.send(method, `/api/v1${path}`);
+      expect([method, path, ...statusAndCode(response)]).toEqual([method, path, 405, "method_not_allowed"]);
+      const named = response.headers.get("allow")!.split(", ").sort().join(", ");
       expect([path, named]).toEqual([path, allowed]);
     }
   });
@@ -319,11 +322,11 @@ describe("a URL of the API", () => {
       ["/edits/remove-bg", { imageUrl: suite.imageUrl("missing") }, 422],
     ];
     for (const [path, body, status] of bodies) {
-      const answer = await postForBytes(suite, path, body);
-      expect([path, answer.status, answer.headers.get("content-type")]).toEqual([
+      const response = await postForBytes(suite, path, body);
+      expect([path, response.status, response.headers.get("content-type")]).toEqual([
         ...[path, status, expect.stringMatching(/^application\/json/)],
       ]);
-      expect(answer.body).toMatchObject({ message: expect.any(String), code: expect.any(String), details: {} });
+      expect(response.body).toMatchObject({ message: expect.any(String), code: expect.any(String), details: {} });
     }
   });
 });
@@ -346,8 +349,8 @@ describe("an address of an image", () => {
       ...["http://10.1.2.3/a.png", "http://192.168.0.1/a.png", "http://172.16.0.1/", "http://169.254.169.254/latest"],
     ];
     for (const image_url of addresses) {
-      const answer = await suite.caller.post("/images/describe", { image_url });
-      expect([image_url, ...statusAndCode(answer)]).toEqual([image_url, 422, "url_not_allowed"]);
+      const response = await suite.caller.post("/images/describe", { image_url });
+      expect([image_url, ...statusAndCode(response)]).toEqual([image_url, 422, "url_not_allowed"]);
     }
     expect(connections).toBe(0);
   });

@@ -49,12 +49,12 @@ describe("the examples of the contract", () => {
       const id = await thingFor(operation, path);
       const at = path.replaceAll(/\{\w+\}/g, id) + queryFor(operation.operationId);
       const body = json && (await withEventPosition(suite, settle(json.example, await suite.uploadImage())));
-      const answer = await suite.caller.send(method, at, { ...(body !== undefined && { body }) });
-      expect([answer.status >= 200 && answer.status < 300, answer.status, answer.status < 300 || answer.body]).toEqual([
-        true,
-        answer.status,
-        true,
-      ]);
+      const response = await suite.caller.send(method, at, { ...(body !== undefined && { body }) });
+      expect([
+        response.status >= 200 && response.status < 300,
+        response.status,
+        response.status < 300 || response.body,
+      ]).toEqual([true, response.status, true]);
     }, 90_000);
   }
 });

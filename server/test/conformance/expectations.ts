@@ -31,9 +31,9 @@ export const minimalFields = (suite: Suite): Record<string, Body> => ({
 export const fieldErrorsOf = ({ body }: ApiResponse): { path: string; code: string }[] => body.details?.errors ?? [];
 
 /** Refused as invalid, for this field and this reason and no other. */
-export function expectFieldError(answer: ApiResponse, path: string, code: string): void {
-  expect([answer.status, answer.body.code]).toEqual([400, "validation_error"]);
-  expect(fieldErrorsOf(answer).map((error) => `${error.path} ${error.code}`)).toEqual([`${path} ${code}`]);
+export function expectFieldError(response: ApiResponse, path: string, code: string): void {
+  expect([response.status, response.body.code]).toEqual([400, "validation_error"]);
+  expect(fieldErrorsOf(response).map((error) => `${error.path} ${error.code}`)).toEqual([`${path} ${code}`]);
 }
 
 /** Sends a request that must be accepted, and cancels its run. Returns the body of the first response. */
@@ -43,10 +43,10 @@ export async function expectAccepted(
   body: unknown,
   headers?: Record<string, string>,
 ): Promise<any> {
-  const answer = await suite.caller.post(path, body, headers);
-  expect({ status: answer.status, errors: fieldErrorsOf(answer) }).toEqual({ status: 202, errors: [] });
-  await suite.caller.post(`/runs/${answer.headers.get("x-run-id")}/cancel`);
-  return answer.body;
+  const response = await suite.caller.post(path, body, headers);
+  expect({ status: response.status, errors: fieldErrorsOf(response) }).toEqual({ status: 202, errors: [] });
+  await suite.caller.post(`/runs/${response.headers.get("x-run-id")}/cancel`);
+  return response.body;
 }
 
 /** The same for generate, with a prompt that costs nothing unless another is given. */

@@ -115,14 +115,14 @@ describe("lists of images", () => {
   const multi = (lists: Body) => ({ model_type: "flux-kontext-multi", prompt: ENDLESS_PROMPT, ...lists });
   /** Each entry: what is sent, and what is wrong with it, if anything. */
   const judge = async (path: string, cases: [Body, string?][]) => {
-    for (const [body, complaint] of cases) {
-      if (complaint === undefined) {
+    for (const [body, problem] of cases) {
+      if (problem === undefined) {
         await expectAccepted(suite, path, body);
         continue;
       }
-      const answer = await refused(path, body);
-      expect([answer.status, answer.body.code]).toEqual([400, "validation_error"]);
-      expect(new Set(fieldErrorsOf(answer).map((error) => error.code))).toEqual(new Set([complaint]));
+      const response = await refused(path, body);
+      expect([response.status, response.body.code]).toEqual([400, "validation_error"]);
+      expect(new Set(fieldErrorsOf(response).map((error) => error.code))).toEqual(new Set([problem]));
     }
   };
 
@@ -285,8 +285,8 @@ describe("text", () => {
       [256, "too_long"],
     ] as const) {
       for (const webhook_secret of bytes(count)) {
-        const answer = await refused("/runs/generate", { prompt: "x", ...sends, webhook_secret });
-        expectFieldError(answer, "/webhook_secret", code);
+        const response = await refused("/runs/generate", { prompt: "x", ...sends, webhook_secret });
+        expectFieldError(response, "/webhook_secret", code);
       }
     }
   });
@@ -295,8 +295,8 @@ describe("text", () => {
 describe("metadata", () => {
   const nested = (levels: number): Body => (levels > 1 ? { deeper: nested(levels - 1) } : { end: true });
   const sized = (bytes: number): Body => {
-    const room = bytes - Buffer.byteLength(JSON.stringify({ note: "é" }));
-    return { note: `é${"x".repeat(room)}` };
+    const space = bytes - Buffer.byteLength(JSON.stringify({ note: "é" }));
+    return { note: `é${"x".repeat(space)}` };
   };
   const keyed = (keys: number): Body =>
     Object.fromEntries(Array.from({ length: keys }, (_, index) => [`k${index}`, index]));
@@ -313,12 +313,12 @@ describe("metadata", () => {
 
     const metadata = metadataOf(most + 1);
     const image = Buffer.from("never looked at");
-    for (const answer of [
+    for (const response of [
       await refused("/runs/generate", { prompt: "x", metadata }),
       await refused("/upload", suite.form({ file: image, metadata: JSON.stringify(metadata) })),
     ]) {
-      expect([answer.status, answer.body.code]).toEqual([400, "validation_error"]);
-      expect(fieldErrorsOf(answer).map((error) => error.path)).toEqual(["/metadata"]);
+      expect([response.status, response.body.code]).toEqual([400, "validation_error"]);
+      expect(fieldErrorsOf(response).map((error) => error.path)).toEqual(["/metadata"]);
     }
   });
 
@@ -335,14 +335,14 @@ describe("headers, lists and waiting", () => {
     const send = (key: string) => suite.caller.generate({ prompt: ENDLESS_PROMPT }, { "idempotency-key": key });
     const unique = crypto.randomUUID();
     for (const key of ["~", unique.padEnd(255, "!")]) {
-      const answer = await send(key);
-      expect(answer.status).toBe(202);
-      await suite.caller.post(`/runs/${answer.body.run_id}/cancel`);
-      expect((await send(key)).body.run_id).toBe(answer.body.run_id);
+      const response = await send(key);
+      expect(response.status).toBe(202);
+      await suite.caller.post(`/runs/${response.body.run_id}/cancel`);
+      expect((await send(key)).body.run_id).toBe(response.body.run_id);
     }
     for (const key of ["", unique.padEnd(256, "!"), "with space", "tab\there", "naïve"]) {
-      const answer = await expectNoNewRun(suite, () => send(key));
-      expect([key, answer.status, answer.body.code]).toEqual([key, 400, "idempotency_key_invalid"]);
+      const reply = await expectNoNewRun(suite, () => send(key));
+      expect([key, reply.status, reply.body.code]).toEqual([key, 400, "idempotency_key_invalid"]);
     }
   });
 
@@ -353,9 +353,9 @@ describe("headers, lists and waiting", () => {
       expect(body.data.length).toBeLessThanOrEqual(limit);
     }
     for (const limit of ["0", "101", "-1", "1.5", "many", ""]) {
-      const answer = await suite.caller.get(`/runs?limit=${limit}`);
-      expect([limit, answer.status, answer.body.code]).toEqual([limit, 400, "validation_error"]);
-      expect(fieldErrorsOf(answer).map((error) => error.path)).toEqual(["/limit"]);
+      const response = await suite.caller.get(`/runs?limit=${limit}`);
+      expect([limit, response.status, response.body.code]).toEqual([limit, 400, "validation_error"]);
+      expect(fieldErrorsOf(response).map((error) => error.path)).toEqual(["/limit"]);
     }
   });
 

@@ -127,7 +127,7 @@ describe(`with the seed ${seed}`, () => {
       const id = (await createResourceFor(suite, operation.path)) ?? (await suite.uploadImage(files[0]));
       const { id: _inPath, ...example } = await withEventPosition(suite, exampleOf(operation, id));
       const isCancel = operation.operationId === "runs.cancel";
-      const told = await send({
+      const reported = await send({
         method: operation.method,
         url: operation.path.replace(/\{\w+\}/, id) + queryFor(operation.operationId),
         headers: operation.bodies["application/json"] ? { "content-type": "application/json" } : {},
@@ -137,7 +137,7 @@ describe(`with the seed ${seed}`, () => {
       });
       // An upload has ended and cannot be canceled; that is the one refusal here, and a known one.
       const expected = isCancel ? 409 : expect.toSatisfy((status: number) => status < 300);
-      expect([operation.operationId, told.status, told.body?.code]).toEqual([
+      expect([operation.operationId, reported.status, reported.body?.code]).toEqual([
         ...[operation.operationId, expected, isCancel ? "run_not_cancelable" : undefined],
       ]);
     }
@@ -149,16 +149,16 @@ describe(`with the seed ${seed}`, () => {
     const cases = operations.flatMap((operation, index) =>
       fc.sample(invalidRequests(operation, stock), { numRuns: each, seed: seed + index }),
     );
-    const complaints: string[] = [];
+    const problems: string[] = [];
     const refusals = new Map<string, number>();
     await inTurns(cases, async (request) => {
-      const told = await send(request);
-      if (told.status >= 400) refusals.set(told.body?.code, (refusals.get(told.body?.code) ?? 0) + 1);
-      const complaint = complaintOf(told);
-      if (complaint) complaints.push(`${complaint}: ${JSON.stringify(request).slice(0, 600)}`);
+      const reported = await send(request);
+      if (reported.status >= 400) refusals.set(reported.body?.code, (refusals.get(reported.body?.code) ?? 0) + 1);
+      const problem = complaintOf(reported);
+      if (problem) problems.push(`${problem}: ${JSON.stringify(request).slice(0, 600)}`);
     });
     await cancelAll();
-    expect(complaints.slice(0, 10)).toEqual([]);
+    expect(problems.slice(0, 10)).toEqual([]);
     expect(sent).toBeGreaterThan(REQUESTS);
     expect([...refusals.values()].reduce((sum, count) => sum + count)).toBeGreaterThan(REQUESTS * 0.8);
     expect(refusals.size).toBeGreaterThan(12);

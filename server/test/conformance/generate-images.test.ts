@@ -114,9 +114,9 @@ describe("model types", () => {
     const requests = { ...minimalFields(suite), vendorc: {} };
     expect(Object.keys(requests)).toHaveLength(11);
     for (const [model_type, body] of Object.entries(requests)) {
-      const answer = await suite.caller.generate({ prompt: ENDLESS_PROMPT, model_type, ...body });
-      expect([model_type, answer.status]).toEqual([model_type, model_type === "vendorc" ? 503 : 202]);
-      if (answer.status === 202) await suite.caller.post(`/runs/${answer.body.run_id}/cancel`);
+      const response = await suite.caller.generate({ prompt: ENDLESS_PROMPT, model_type, ...body });
+      expect([model_type, response.status]).toEqual([model_type, model_type === "vendorc" ? 503 : 202]);
+      if (response.status === 202) await suite.caller.post(`/runs/${response.body.run_id}/cancel`);
     }
     const printed = (await suite.caller.send("GET", "/openapi.json")).body.paths["/api/v1/runs/generate"].post;
     const { enum: known } = printed.requestBody.content["application/json"].schema.properties.model_type;

@@ -38,8 +38,8 @@ const JSON_ONLY = [
 const plain = { accept: "application/json" };
 const send = ({ method, path }: ContractOperation, body: unknown, headers = {}) =>
   suite.caller.send(method, path, { body, headers });
-const inputsOf = async (answer: ApiResponse) =>
-  (await suite.caller.get(`/runs/${readRunRef(answer).run_id}`)).body.inputs;
+const inputsOf = async (response: ApiResponse) =>
+  (await suite.caller.get(`/runs/${readRunRef(response).run_id}`)).body.inputs;
 const nanobanana = (fields: Record<string, unknown>) =>
   suite.caller.post("/edits/nanobanana", formOf(suite, { prompt: "x", run_id: source, ...fields }));
 
@@ -76,14 +76,14 @@ describe("bodies", () => {
     const onlyJson = taking.filter(({ bodies }) => !bodies.includes("multipart/form-data"));
     expect(onlyJson.map(({ operationId }) => operationId)).toEqual(expect.arrayContaining(JSON_ONLY));
     for (const operation of onlyJson) {
-      const answer = await send(operation, formOf(suite, { prompt: "x" }));
-      expect([operation.operationId, ...statusAndCode(answer)]).toEqual([
+      const response = await send(operation, formOf(suite, { prompt: "x" }));
+      expect([operation.operationId, ...statusAndCode(response)]).toEqual([
         ...[operation.operationId, 415, "unsupported_media_type"],
       ]);
     }
     for (const operation of taking) {
-      const answer = await send(operation, JSON.stringify(operation.example), { "content-type": "text/plain" });
-      expect([operation.operationId, ...statusAndCode(answer)]).toEqual([
+      const reply = await send(operation, JSON.stringify(operation.example), { "content-type": "text/plain" });
+      expect([operation.operationId, ...statusAndCode(reply)]).toEqual([
         ...[operation.operationId, 415, "unsupported_media_type"],
       ]);
     }
@@ -94,8 +94,8 @@ describe("bodies", () => {
     expect(taking.length).toBeGreaterThan(20);
     for (const operation of taking) {
       const { id: _inPath, ...example } = operation.example;
-      const answer = await send(operation, { ...example, no_such_field: 1 });
-      expect([operation.operationId, ...statusAndCode(answer), ...fieldErrors(answer)]).toEqual([
+      const response = await send(operation, { ...example, no_such_field: 1 });
+      expect([operation.operationId, ...statusAndCode(response), ...fieldErrors(response)]).toEqual([
         ...[operation.operationId, 400, "validation_error", "/no_such_field unknown_field"],
       ]);
     }
@@ -105,20 +105,20 @@ describe("bodies", () => {
     const taking = printed.filter(({ bodies }) => bodies.includes("multipart/form-data"));
     expect(taking.length).toBeGreaterThan(12);
     for (const operation of taking) {
-      const answer = await send(operation, formOf(suite, { ...operation.example, no_such_field: "1" }));
-      expect([operation.operationId, ...statusAndCode(answer)]).toEqual([
+      const response = await send(operation, formOf(suite, { ...operation.example, no_such_field: "1" }));
+      expect([operation.operationId, ...statusAndCode(response)]).toEqual([
         operation.operationId,
         400,
         "validation_error",
       ]);
-      expect(fieldErrors(answer)).toContain("/no_such_field unknown_field");
+      expect(fieldErrors(response)).toContain("/no_such_field unknown_field");
     }
   });
 
   it("[GNL-005] refuses an unknown field within a nested object", async () => {
     const images = [{ image_reference: source, tag: "hero", weight: 2 }];
-    const answer = await suite.caller.post("/runs/reference", { prompt: "@hero", images });
-    expect([...statusAndCode(answer), ...fieldErrors(answer)]).toEqual([
+    const response = await suite.caller.post("/runs/reference", { prompt: "@hero", images });
+    expect([...statusAndCode(response), ...fieldErrors(response)]).toEqual([
       ...[400, "validation_error", "/images/0/weight unknown_field"],
     ]);
   });
@@ -153,8 +153,8 @@ describe("form values", () => {
 
   it("[GNL-008] reads digits as numbers where the schema has a number, and rejects other text", async () => {
     expect((await inputsOf(await nanobanana({ seed: "3" }))).seed).toBe(3);
-    const words = await nanobanana({ seed: "abc" });
-    expect([...statusAndCode(words), ...fieldErrors(words)]).toEqual([400, "validation_error", "/seed invalid_type"]);
+    const text = await nanobanana({ seed: "abc" });
+    expect([...statusAndCode(text), ...fieldErrors(text)]).toEqual([400, "validation_error", "/seed invalid_type"]);
   });
 
   it("[GNL-009] reads arrays and objects from JSON text, and refuses broken text", async () => {
@@ -201,8 +201,8 @@ describe("form values", () => {
       ],
     ];
     for (const [path, fields, kinds] of cases) {
-      const answer = await suite.caller.post(path, formOf(suite, { ...fields, sync: true }), plain);
-      const { run_id } = readRunRef(answer);
+      const response = await suite.caller.post(path, formOf(suite, { ...fields, sync: true }), plain);
+      const { run_id } = readRunRef(response);
       expect([path, (await suite.caller.waitUntilEnded(run_id)).status]).toEqual([path, "completed"]);
       const { layers } = (await suite.caller.get(`/runs/${run_id}/layers`)).body.data;
       const given = layers.filter((layer: any) => layer.kind === "source" || layer.kind === "mask");

@@ -42,26 +42,26 @@ const isUpload = (name: string) => name.startsWith("images.upload");
 let keys = 0;
 const newKey = () => ({ "idempotency-key": `key-${process.pid}-${++keys}` });
 const secondsOf = async <T>(work: () => Promise<T>): Promise<[T, number]> => {
-  const beginning = performance.now();
-  return [await work(), (performance.now() - beginning) / 1000];
+  const startedAt = performance.now();
+  return [await work(), (performance.now() - startedAt) / 1000];
 };
 const taggedRuns = async (tag: string) =>
   (await suite.caller.get("/runs?limit=100")).body.data.filter((run: any) => run.metadata.tag === tag);
 
 describe("responses of creating operations", () => {
   it("[GNL-016] are 202 while the run in the body is open, and 200 when it has ended", async () => {
-    for (const [name, answer] of (await all()).filter(([name]) => !isUpload(name))) {
-      expect([name, answer.status]).toEqual([name, readRunRef(answer).isOpen ? 202 : 200]);
+    for (const [name, response] of (await all()).filter(([name]) => !isUpload(name))) {
+      expect([name, response.status]).toEqual([name, readRunRef(response).isOpen ? 202 : 200]);
     }
-    const seen = (answers: Map<string, ApiResponse>) => new Set([...answers.values()].map(({ status }) => status));
+    const seen = (responses: Map<string, ApiResponse>) => new Set([...responses.values()].map(({ status }) => status));
     expect(seen(await waited())).toEqual(new Set([200, 201]));
     expect(seen(await plain())).toEqual(new Set([202, 201]));
   });
 
   it("[GNL-017] name the run of their body in Location and X-Run-Id", async () => {
-    for (const [name, answer] of await all()) {
-      const { run_id } = readRunRef(answer);
-      expect([name, answer.headers.get("location"), answer.headers.get("x-run-id")]).toEqual([
+    for (const [name, response] of await all()) {
+      const { run_id } = readRunRef(response);
+      expect([name, response.headers.get("location"), response.headers.get("x-run-id")]).toEqual([
         ...[name, `/api/v1/runs/${run_id}`, run_id],
       ]);
     }
@@ -71,8 +71,8 @@ describe("responses of creating operations", () => {
     const { body: run } = await generate({ sync: true });
     const path = `/api/v1/runs/${run.run_id}`;
     const { headers } = await suite.caller.send("GET", path);
-    const answers = [
-      ...(await all()).map(([, answer]) => answer),
+    const responses = [
+      ...(await all()).map(([, response]) => response),
       await suite.caller.send("GET", path),
       await suite.caller.send("GET", path, { headers: { "if-none-match": headers.get("etag")! } }),
       await suite.caller.send("GET", "/api/v1/nowhere"),
@@ -84,10 +84,10 @@ describe("responses of creating operations", () => {
       await suite.caller.send("GET", new URL(run.image_url).pathname),
       await suite.caller.send("GET", "/openapi.json"),
     ];
-    const ids = answers.map((answer) => answer.headers.get("x-request-id"));
+    const ids = responses.map((response) => response.headers.get("x-request-id"));
     expect(ids).not.toContain(null);
     expect(ids).not.toContain("");
-    expect(new Set(ids).size).toBe(answers.length);
+    expect(new Set(ids).size).toBe(responses.length);
   });
 
   it("[GNL-019] are 201 for uploads, with the same headers", async () => {
@@ -118,19 +118,19 @@ describe("responses of creating operations", () => {
 
 describe("waiting", () => {
   it("[GNL-022] is accepted by every operation that makes a run", async () => {
-    const answers = await waited();
-    expect([...answers].filter(([, { status }]) => status !== 200 && status !== 201)).toEqual([]);
-    expect(answers.size).toBe(runOperations.length);
+    const responses = await waited();
+    expect([...responses].filter(([, { status }]) => status !== 200 && status !== 201)).toEqual([]);
+    expect(responses.size).toBe(runOperations.length);
   });
 
   it("[GNL-023] delays the response until the run has ended, in JSON and in a form", async () => {
     const prompt = "[sandbox:delay=1] x";
     const fields = { prompt, run_id: source, sync: "true" };
-    for (const answer of [
+    for (const response of [
       await suite.caller.generate({ prompt, width: 64, height: 64, sync: true }),
       await suite.caller.post("/edits/nanobanana", suite.form(fields)),
     ]) {
-      expect([answer.status, answer.body.status]).toEqual([200, "completed"]);
+      expect([response.status, response.body.status]).toEqual([200, "completed"]);
     }
   });
 
@@ -163,10 +163,10 @@ describe("waiting", () => {
           .map((request) => sendRun(suite, request, {}, { accept: "*/*", prefer: "wait=1" })),
       ),
     );
-    for (const answer of late) {
-      expect(statusAndCode(answer)).toEqual([504, "sync_timeout"]);
-      expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
-      expect((await suite.caller.waitUntilEnded(answer.body.details.run_id)).status).toBe("completed");
+    for (const response of late) {
+      expect(statusAndCode(response)).toEqual([504, "sync_timeout"]);
+      expect(response.headers.get("content-type")).toMatch(/^application\/json/);
+      expect((await suite.caller.waitUntilEnded(response.body.details.run_id)).status).toBe("completed");
     }
     expect(late).toHaveLength(3);
   });
@@ -258,15 +258,17 @@ describe("a key", () => {
 
   it("[GNL-037] sent twenty times at once makes one run", async () => {
     const key = newKey();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => generate({ metadata: { tag: "twenty" } }, key)));
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, () => generate({ metadata: { tag: "twenty" } }, key)),
+    );
     const runs = await taggedRuns("twenty");
     expect(runs).toHaveLength(1);
-    for (const answer of answers) {
-      if (answer.status === 409) {
-        expect([answer.body.code, answer.headers.get("retry-after")]).toEqual(["idempotency_in_progress", "1"]);
-      } else expect(answer.body.run_id).toBe(runs[0].run_id);
+    for (const response of responses) {
+      if (response.status === 409) {
+        expect([response.body.code, response.headers.get("retry-after")]).toEqual(["idempotency_in_progress", "1"]);
+      } else expect(response.body.run_id).toBe(runs[0].run_id);
     }
-    expect(answers.some(({ status }) => status < 300)).toBe(true);
+    expect(responses.some(({ status }) => status < 300)).toBe(true);
   });
 
   it("[GNL-038] of a failed or canceled run returns that run, and of a deleted one that it is gone", async () => {
@@ -300,11 +302,11 @@ describe("a key", () => {
 
 describe("common fields of every run", () => {
   it("[GNL-040] is webhook_url, webhook_secret and metadata, on every operation", async () => {
-    const answers = await waited();
-    expect(answers.size).toBe(runOperations.length);
-    for (const [name, answer] of answers) {
-      expect([name, answer.status < 300]).toEqual([name, true]);
-      const { body } = await suite.caller.get(`/runs/${answer.headers.get("x-run-id")}`);
+    const responses = await waited();
+    expect(responses.size).toBe(runOperations.length);
+    for (const [name, response] of responses) {
+      expect([name, response.status < 300]).toEqual([name, true]);
+      const { body } = await suite.caller.get(`/runs/${response.headers.get("x-run-id")}`);
       expect([name, body.metadata]).toEqual([name, EXTRAS.metadata]);
     }
   });
@@ -312,9 +314,9 @@ describe("common fields of every run", () => {
   it("[GNL-041] are returned without webhook_secret, everywhere", async () => {
     const texts: string[] = [];
     const note = ({ body }: ApiResponse) => texts.push(JSON.stringify(body));
-    for (const answer of (await waited()).values()) {
-      note(answer);
-      const path = `/runs/${answer.headers.get("x-run-id")}`;
+    for (const response of (await waited()).values()) {
+      note(response);
+      const path = `/runs/${response.headers.get("x-run-id")}`;
       for (const part of ["", "/tree", "/layers", "/events"]) note(await suite.caller.get(`${path}${part}`));
     }
     note(await suite.caller.get("/runs?limit=100"));

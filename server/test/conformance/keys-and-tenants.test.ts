@@ -18,32 +18,32 @@ const suite = useSuite();
 const bearing = (key: string) => createHttpCaller({ url: suite.environment.url, key });
 const withoutRequest = ({ status, body }: { status: number; body: any }) =>
   JSON.stringify([status, body]).replaceAll(body.details?.request_id ?? "-", "");
-let stranger: TestTenant;
+let otherTenant: TestTenant;
 beforeAll(async () => {
-  stranger = await createTestTenant(suite.environment, { user_id: "stranger" });
+  otherTenant = await createTestTenant(suite.environment, { user_id: "stranger" });
 });
 const image = async () => Buffer.from(await (await fetch(suite.imageUrl())).arrayBuffer());
 const foreignRun = async (): Promise<string> =>
-  (await stranger.caller.post("/upload", suite.form({ file: await image() }))).body.data.run_id;
+  (await otherTenant.caller.post("/upload", suite.form({ file: await image() }))).body.data.run_id;
 
 describe("an API key", () => {
   it("[AUT-006] gets the same response whether it is malformed, unknown or revoked", async () => {
     const { key, key_id } = await createTestTenant(suite.environment);
     await suite.environment.query("update api_keys set revoked_at = now() where key_id = $1", [key_id]);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ["nonsense", `gsk_${"0".repeat(46)}`, key].map((each) => bearing(each).get("/runs")),
     );
-    for (const answer of answers) expect(statusAndCode(answer)).toEqual([401, "invalid_api_key"]);
-    expect(new Set(answers.map(({ body }) => body.message)).size).toBe(1);
+    for (const response of responses) expect(statusAndCode(response)).toEqual([401, "invalid_api_key"]);
+    expect(new Set(responses.map(({ body }) => body.message)).size).toBe(1);
   });
 
   it("[AUT-007] [AUT-009] has one format, and is only in the response that creates it", async () => {
     const { body, status } = await suite.caller.post("/keys", { name: "a key", scopes: ["runs:read"] });
     expect([status, body.key]).toEqual([201, expect.stringMatching(/^gsk_[0-9A-Za-z]{46}$/)]);
     const later = [await suite.caller.get(`/keys/${body.id}`), await suite.caller.get("/keys")];
-    for (const answer of later) {
-      expect(answer.status).toBe(200);
-      expect(JSON.stringify(answer.body)).not.toContain(body.key);
+    for (const response of later) {
+      expect(response.status).toBe(200);
+      expect(JSON.stringify(response.body)).not.toContain(body.key);
     }
   });
 
@@ -133,7 +133,7 @@ describe("tenants", () => {
     const header = { "idempotency-key": `shared-${Date.now()}` };
     const fields = { prompt: "[sandbox:delay=0] a door", width: 64, height: 64 };
     const [one, two] = [await createTestTenant(suite.environment), await createTestTenant(suite.environment)];
-    const again = await createTestTenant(suite.environment, { of: one.tenant_id });
+    const again = await createTestTenant(suite.environment, { tenantId: one.tenant_id });
     const first = await one.caller.generate(fields, header);
     const same = await again.caller.generate(fields, header);
     expect([same.body.run_id, same.headers.get("idempotent-replayed")]).toEqual([first.body.run_id, "true"]);
@@ -154,7 +154,7 @@ describe("tenants", () => {
 
   it("[RUN-028] accept no cursor that was changed, created for other filters, or another tenant's", async () => {
     await Promise.all([foreignRun(), foreignRun(), suite.uploadImage(), suite.uploadImage()]);
-    const theirs = (await stranger.caller.get("/runs?limit=1")).body.next_cursor;
+    const theirs = (await otherTenant.caller.get("/runs?limit=1")).body.next_cursor;
     const { next_cursor: own } = (await suite.caller.get("/runs?limit=1")).body;
     const changed = `${own.slice(0, -3)}${own.at(-3) === "A" ? "B" : "A"}${own.slice(-2)}`;
     for (const wrong of [`cursor=${changed}`, `cursor=${own}&status=failed`, `cursor=${theirs}`]) {
@@ -169,19 +169,19 @@ describe("tenants", () => {
 
   it("get the same response for another tenant's run as for a run that does not exist", async () => {
     const theirs = await foreignRun();
-    const asks = [
+    const requests = [
       (id: string) => suite.caller.get(`/runs/${id}`),
       (id: string) => suite.caller.post(`/runs/${id}/cancel`),
       (id: string) => suite.caller.delete(`/runs/${id}`),
       (id: string) => suite.caller.get(`/runs/${id}/layers`),
       (id: string) => suite.caller.get(`/runs/${id}/tree`),
     ];
-    for (const ask of asks) {
-      const answer = await ask(theirs);
-      expect(statusAndCode(answer)).toEqual([404, "run_not_found"]);
-      expect(withoutRequest(answer)).toBe(withoutRequest(await ask(UNKNOWN_ID)));
+    for (const ask of requests) {
+      const response = await ask(theirs);
+      expect(statusAndCode(response)).toEqual([404, "run_not_found"]);
+      expect(withoutRequest(response)).toBe(withoutRequest(await ask(UNKNOWN_ID)));
     }
-    expect((await stranger.caller.get(`/runs/${theirs}`)).status).toBe(200);
+    expect((await otherTenant.caller.get(`/runs/${theirs}`)).status).toBe(200);
   });
 
   it("[RUN-039] create no run from another tenant's or an unknown run, in any field that accepts one", async () => {
@@ -194,8 +194,13 @@ describe("tenants", () => {
         for (const id of [theirs, UNKNOWN_ID]) {
           const before = await count();
           const wrong = JSON.parse(JSON.stringify(value).replaceAll(own, id));
-          const answer = await sendRun(suite, request, { [field]: wrong });
-          expect([request.name, field, ...statusAndCode(answer)]).toEqual([request.name, field, 404, "run_not_found"]);
+          const response = await sendRun(suite, request, { [field]: wrong });
+          expect([request.name, field, ...statusAndCode(response)]).toEqual([
+            request.name,
+            field,
+            404,
+            "run_not_found",
+          ]);
           expect(await count()).toBe(before);
         }
       }
@@ -208,18 +213,18 @@ describe("tenants", () => {
     const before = await count();
     const file = await image();
     for (const parent_id of [theirs, UNKNOWN_ID]) {
-      const answer = await suite.caller.post("/upload", suite.form({ file, parent_id }));
-      expect([...statusAndCode(answer), envelopeSuccess(answer)]).toEqual([404, "run_not_found", false]);
+      const response = await suite.caller.post("/upload", suite.form({ file, parent_id }));
+      expect([...statusAndCode(response), envelopeSuccess(response)]).toEqual([404, "run_not_found", false]);
     }
     expect(await count()).toBe(before);
   });
 
   it("[VID-014] make no video of another's image", async () => {
     for (const source_run_id of [await foreignRun(), UNKNOWN_ID]) {
-      const answer = await suite.caller.post("/runs/video", { prompt: "waves", source_run_id });
-      expect(statusAndCode(answer)).toEqual([404, "run_not_found"]);
-      if (!answer.isClientError)
-        expect(answer.body).toMatchObject({ status: "failed", error: { code: "run_not_found" } });
+      const response = await suite.caller.post("/runs/video", { prompt: "waves", source_run_id });
+      expect(statusAndCode(response)).toEqual([404, "run_not_found"]);
+      if (!response.isClientError)
+        expect(response.body).toMatchObject({ status: "failed", error: { code: "run_not_found" } });
     }
   });
 

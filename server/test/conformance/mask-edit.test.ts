@@ -32,11 +32,11 @@ const inline = (fields: object = {}) => ({
   ...fields,
 });
 const edited = async (body: unknown) => {
-  const answer = await postForBytes(suite, PATH, body);
-  expect([answer.status, answer.body]).toEqual([200, null]);
-  expect(answer.headers.get("content-type")).toBe("image/png");
-  expect(answer.bytes.subarray(0, 8)).toEqual(PNG);
-  return { ...answer, after: await decodePixels(answer.bytes) };
+  const response = await postForBytes(suite, PATH, body);
+  expect([response.status, response.body]).toEqual([200, null]);
+  expect(response.headers.get("content-type")).toBe("image/png");
+  expect(response.bytes.subarray(0, 8)).toEqual(PNG);
+  return { ...response, after: await decodePixels(response.bytes) };
 };
 const addressOf = async (bytes: Buffer) =>
   (await suite.caller.get(`/runs/${await suite.uploadImage(bytes)}`)).body.image_url;
@@ -90,8 +90,8 @@ it("[MSK-005] each of the two may be an address, base64 or a run", async () => {
 });
 
 it("[MSK-006] a prompt may be given and is shown in the inputs", async () => {
-  const told = await edited(inline({ prompt: withoutDelay("a green plant") }));
-  expect((await fetchRun(suite, told)).inputs.prompt).toBe(withoutDelay("a green plant"));
+  const reported = await edited(inline({ prompt: withoutDelay("a green plant") }));
+  expect((await fetchRun(suite, reported)).inputs.prompt).toBe(withoutDelay("a green plant"));
   const { prompt: _prompt, ...wordless } = inline();
   expect((await fetchRun(suite, await edited(wordless))).inputs).not.toHaveProperty("prompt");
 });
@@ -120,8 +120,8 @@ it("[MSK-009] an upstream URL in a request is rejected, and no request is sent t
   const elsewhere = createServer((_, response) => response.end()).on("connection", () => calls++);
   await new Promise<void>((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
   const edit_server_url = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
-  const answer = await suite.caller.post(PATH, inline({ edit_server_url }));
-  expect(describeRefusal(answer)).toEqual([400, "validation_error", "/edit_server_url unknown_field"]);
+  const reply = await suite.caller.post(PATH, inline({ edit_server_url }));
+  expect(describeRefusal(reply)).toEqual([400, "validation_error", "/edit_server_url unknown_field"]);
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(calls).toBe(0);
   await new Promise((resolve) => elsewhere.close(resolve));
@@ -129,7 +129,7 @@ it("[MSK-009] an upstream URL in a request is rejected, and no request is sent t
 
 it("[MSK-011] files of different size are refused as JSON", async () => {
   const files = { original_image_url: sourceImage, mask_image_url: await rightHalfMask(64, 64) };
-  const answer = await postForBytes(suite, PATH, suite.form(files));
-  expect([answer.status, answer.body.code]).toEqual([422, "mask_mismatch"]);
-  expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
+  const response = await postForBytes(suite, PATH, suite.form(files));
+  expect([response.status, response.body.code]).toEqual([422, "mask_mismatch"]);
+  expect(response.headers.get("content-type")).toMatch(/^application\/json/);
 });

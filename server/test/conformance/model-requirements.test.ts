@@ -51,9 +51,9 @@ describe("flux-dev", () => {
   });
 
   it("[MOD-002] accepts a reference, width and height together, and produces an image of that size", async () => {
-    const asked = { model_type: "flux-dev", reference_image_url: suite.imageUrl(), width: 128, height: 72 };
-    const run = await generated(asked);
-    expect(run.inputs).toMatchObject(asked);
+    const input = { model_type: "flux-dev", reference_image_url: suite.imageUrl(), width: 128, height: 72 };
+    const run = await generated(input);
+    expect(run.inputs).toMatchObject(input);
     const file = Buffer.from(await (await fetch(run.image_url)).arrayBuffer());
     const { width, height } = await sharp(file).metadata();
     expect([width, height]).toEqual([128, 72]);
@@ -151,9 +151,9 @@ describe("the wan models", () => {
   });
 
   it.each([1, 3, 4])("[MOD-016] wan-image-2.1 refuses batch_size %d", async (batch_size) => {
-    const answer = await refused({ ...one, batch_size });
-    expect([answer.status, answer.body.code]).toEqual([400, "unsupported_parameter"]);
-    expect(fieldErrorsOf(answer).map((error) => error.path)).toEqual(["/batch_size"]);
+    const response = await refused({ ...one, batch_size });
+    expect([response.status, response.body.code]).toEqual([400, "unsupported_parameter"]);
+    expect(fieldErrorsOf(response).map((error) => error.path)).toEqual(["/batch_size"]);
   });
 
   it("[MOD-017] wan-image-2.1 accepts batch_size 2", async () => {
@@ -190,9 +190,9 @@ describe("flux-kontext-multi", () => {
   });
 
   it("[MOD-024] needs images", async () => {
-    const answer = await refused({ model_type });
-    expect([answer.status, answer.body.code]).toEqual([400, "validation_error"]);
-    expect(fieldErrorsOf(answer)).toEqual([expect.objectContaining({ code: "too_few_items" })]);
+    const response = await refused({ model_type });
+    expect([response.status, response.body.code]).toEqual([400, "validation_error"]);
+    expect(fieldErrorsOf(response)).toEqual([expect.objectContaining({ code: "too_few_items" })]);
   });
 
   it("[MOD-025] counts an address and a run as two images, and uses both", async () => {
@@ -280,8 +280,8 @@ describe("gemini-2.5", () => {
 
 describe("what a model cannot do", () => {
   it("[MOD-034] vendorc is unavailable where nothing is bound to it", async () => {
-    const answer = await refused({ model_type: "vendorc" });
-    expect([answer.status, answer.body.code]).toEqual([503, "model_unavailable"]);
+    const response = await refused({ model_type: "vendorc" });
+    expect([response.status, response.body.code]).toEqual([503, "model_unavailable"]);
   });
 
   it("[MOD-036] a field of other models is accepted with a warning that names it, and rejected in strict handling", async () => {
@@ -295,9 +295,9 @@ describe("what a model cannot do", () => {
     ] as const) {
       const { warnings } = await expectGenerateAccepted(suite, { model_type, ...given });
       expect(warnings).toEqual([expect.stringContaining(field)]);
-      const answer = await refused({ model_type, ...given }, { prefer: "handling=strict" });
-      expect([answer.status, answer.body.code]).toEqual([400, "unsupported_parameter"]);
-      expect(fieldErrorsOf(answer).map((error) => error.path)).toEqual([`/${field}`]);
+      const response = await refused({ model_type, ...given }, { prefer: "handling=strict" });
+      expect([response.status, response.body.code]).toEqual([400, "unsupported_parameter"]);
+      expect(fieldErrorsOf(response).map((error) => error.path)).toEqual([`/${field}`]);
     }
     const strict = { prefer: "handling=strict" };
     expect((await expectGenerateAccepted(suite, { model_type: "gemini-2.5", ...lists }, strict)).warnings).toEqual([]);

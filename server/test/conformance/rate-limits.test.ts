@@ -22,11 +22,11 @@ async function callerWith(options: TenantOptions): Promise<ApiCaller> {
 describe("open runs", () => {
   it("[LIM-054] are as many as the operator allows, and one more when one has ended", async () => {
     const caller = await callerWith({ tenant: { limits: { open_runs: 20 } } });
-    const answers = await Promise.all(Array.from({ length: 30 }, () => caller.generate(SLOW)));
-    const taken = answers.filter(({ status }) => status === 202);
+    const responses = await Promise.all(Array.from({ length: 30 }, () => caller.generate(SLOW)));
+    const taken = responses.filter(({ status }) => status === 202);
     expect(taken).toHaveLength(20);
-    for (const answer of answers.filter(({ status }) => status !== 202)) {
-      expect(statusAndCode(answer)).toEqual([429, "concurrency_limit_reached"]);
+    for (const response of responses.filter(({ status }) => status !== 202)) {
+      expect(statusAndCode(response)).toEqual([429, "concurrency_limit_reached"]);
     }
     await caller.post(`/runs/${taken[0]!.body.run_id}/cancel`);
     await caller.waitUntilEnded(taken[0]!.body.run_id);
@@ -37,16 +37,16 @@ describe("open runs", () => {
   it("[LIM-054] are not limited where nothing is set", async () => {
     const caller = await callerWith({});
     const order = { ...SLOW, prompt: "[sandbox:delay=0] all at once" };
-    const answers = await Promise.all(Array.from({ length: 200 }, () => caller.generate(order)));
-    expect(answers.filter(({ status }) => status !== 202 && status !== 200)).toEqual([]);
+    const responses = await Promise.all(Array.from({ length: 200 }, () => caller.generate(order)));
+    expect(responses.filter(({ status }) => status !== 202 && status !== 200)).toEqual([]);
   }, 60_000);
 });
 
 describe("rates", () => {
   it("[LIM-055] are in every response, and a 429 says when to retry", async () => {
     const caller = await callerWith({ tenant: { limits: { requests_per_minute: 3 } } });
-    const answers = await Promise.all([1, 2, 3].map(() => caller.get("/runs")));
-    for (const { status, headers } of answers) {
+    const responses = await Promise.all([1, 2, 3].map(() => caller.get("/runs")));
+    for (const { status, headers } of responses) {
       expect(status).toBe(200);
       expect(headers.get("ratelimit-policy")).toMatch(/"requests";q=3;w=60/);
       expect(headers.get("ratelimit")).toMatch(/"requests";r=[0-2];t=\d+/);

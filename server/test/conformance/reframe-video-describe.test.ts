@@ -36,10 +36,10 @@ describe("reframe", () => {
 
   it("[RFM-001] JSON with a prompt, an address, a ratio and a model is accepted", async () => {
     const fields = { image_url: suite.imageUrl(), aspect_ratio: "16:9", model: "photon-1" };
-    const answer = await suite.caller.post(REFRAME, { prompt: REFUSED_PROMPT, ...fields });
-    expect(answer.status).toBe(202);
-    expectRun(answer.body);
-    expect(answer.body.inputs).toMatchObject(fields);
+    const response = await suite.caller.post(REFRAME, { prompt: REFUSED_PROMPT, ...fields });
+    expect(response.status).toBe(202);
+    expectRun(response.body);
+    expect(response.body.inputs).toMatchObject(fields);
   });
 
   it("[RFM-002] the same fields are accepted as a form, with the source as image_file", async () => {
@@ -104,17 +104,17 @@ describe("reframe", () => {
     const names = Object.keys(edges);
     for (const count of [1, 2, 3]) {
       const some = Object.fromEntries(Object.entries(edges).slice(0, count));
-      const answer = await suite.caller.post(REFRAME, wide(some));
+      const response = await suite.caller.post(REFRAME, wide(some));
       const missing = names.slice(count).map((name) => `/${name} required`);
-      expect(describeRefusal(answer)).toEqual([400, "validation_error", ...missing]);
+      expect(describeRefusal(response)).toEqual([400, "validation_error", ...missing]);
     }
   });
 
   it("[RFM-010] positions are integers: no fractions, no text", async () => {
     for (const field of POSITIONS) {
       for (const value of [1.5, "1"]) {
-        const answer = await suite.caller.post(REFRAME, wide({ ...edges, [field]: value }));
-        expect(describeRefusal(answer)).toEqual([400, "validation_error", `/${field} invalid_type`]);
+        const response = await suite.caller.post(REFRAME, wide({ ...edges, [field]: value }));
+        expect(describeRefusal(response)).toEqual([400, "validation_error", `/${field} invalid_type`]);
       }
     }
   });
@@ -135,23 +135,23 @@ describe("reframe", () => {
 
 describe("describe", () => {
   const described = async (body: object) => {
-    const answer = await suite.caller.post(DESCRIBE, body instanceof FormData ? body : { sync: true, ...body });
-    expect([answer.status, answer.body.status]).toEqual([200, "completed"]);
-    return answer.body;
+    const response = await suite.caller.post(DESCRIBE, body instanceof FormData ? body : { sync: true, ...body });
+    expect([response.status, response.body.status]).toEqual([200, "completed"]);
+    return response.body;
   };
   const runOf = async (id: string) => (await suite.caller.get(`/runs/${id}`)).body;
 
   it("[DSC-001] [DSC-003] an address is described within the call: text, tags, a prompt and the size", async () => {
-    const answer = await described({ image_url: suite.imageUrl() });
-    expect(answer).toMatchObject({
+    const response = await described({ image_url: suite.imageUrl() });
+    expect(response).toMatchObject({
       run_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       description: expect.stringMatching(/\w+ \w+/),
       prompt: expect.stringMatching(/\w/),
       width: 128,
       height: 96,
     });
-    expect(answer.tags.length).toBeGreaterThan(0);
-    expect(answer.tags.every((tag: unknown) => typeof tag === "string")).toBe(true);
+    expect(response.tags.length).toBeGreaterThan(0);
+    expect(response.tags.every((tag: unknown) => typeof tag === "string")).toBe(true);
   });
 
   it("[DSC-002] a form accepts the image as a file", async () => {
@@ -179,9 +179,9 @@ describe("describe", () => {
   it("[DSC-006] detail is short, normal or long", async () => {
     const lengths = [];
     for (const detail of ["short", "normal", "long"]) {
-      const answer = await described({ run_id: source, detail });
-      expect((await runOf(answer.run_id)).inputs.detail).toBe(detail);
-      lengths.push(answer.description.length);
+      const response = await described({ run_id: source, detail });
+      expect((await runOf(response.run_id)).inputs.detail).toBe(detail);
+      lengths.push(response.description.length);
     }
     expect(lengths).toEqual([...new Set(lengths)].sort((a, b) => a - b));
     const other = await suite.caller.post(DESCRIBE, { run_id: source, detail: "endless" });
@@ -211,10 +211,10 @@ describe("video", () => {
   const film = (fields: object = {}) => ({ image_url: suite.imageUrl(), prompt: REFUSED_PROMPT, ...fields });
   /** Requests a video that the provider refuses, and returns the first response. */
   const accepted = async (fields: object) => {
-    const answer = await suite.caller.post(VIDEO, fields);
-    expect([answer.status, answer.body.code]).toEqual([202, undefined]);
-    expect((await suite.caller.waitUntilEnded(answer.body.run_id)).error.code).toBe("content_refused");
-    return answer.body;
+    const response = await suite.caller.post(VIDEO, fields);
+    expect([response.status, response.body.code]).toEqual([202, undefined]);
+    expect((await suite.caller.waitUntilEnded(response.body.run_id)).error.code).toBe("content_refused");
+    return response.body;
   };
 
   it("[VID-001] [VID-003] [VID-007] a URL alone is accepted and returns the unfinished run with its input", async () => {
@@ -237,8 +237,8 @@ describe("video", () => {
   it("[VID-004] [VID-005] both sources, and none, are refused, and no run is made", async () => {
     const before = await findNewestRunId(suite);
     for (const body of [film({ source_run_id: source }), { prompt: "x" }]) {
-      const answer = await suite.caller.post(VIDEO, body);
-      expect(describeRefusal(answer)).toEqual([400, "validation_error", "/image_url exactly_one_of"]);
+      const response = await suite.caller.post(VIDEO, body);
+      expect(describeRefusal(response)).toEqual([400, "validation_error", "/image_url exactly_one_of"]);
     }
     expect(await findNewestRunId(suite)).toBe(before);
   });
@@ -252,8 +252,8 @@ describe("video", () => {
   });
 
   it("[VID-008] prompts are optional and shown in the input", async () => {
-    const told = await accepted(film({ negative_prompt: "no people" }));
-    expect(told.input).toMatchObject({ prompt: REFUSED_PROMPT, negative_prompt: "no people" });
+    const reported = await accepted(film({ negative_prompt: "no people" }));
+    expect(reported.input).toMatchObject({ prompt: REFUSED_PROMPT, negative_prompt: "no people" });
     await withSandboxBehaviour(suite, { refuse: true }, async () => {
       const silent = await accepted({ source_run_id: source });
       for (const field of ["prompt", "negative_prompt"]) expect(silent.input).not.toHaveProperty(field);
@@ -274,8 +274,8 @@ describe("video", () => {
 
   it("[VID-011] a text is no number", async () => {
     for (const field of ["duration", "seed", "cfg_scale", "motion_bucket_id", "fps"]) {
-      const answer = await suite.caller.post(VIDEO, film({ [field]: "3" }));
-      expect(describeRefusal(answer)).toEqual([400, "validation_error", `/${field} invalid_type`]);
+      const response = await suite.caller.post(VIDEO, film({ [field]: "3" }));
+      expect(describeRefusal(response)).toEqual([400, "validation_error", `/${field} invalid_type`]);
     }
   });
 

@@ -7,7 +7,7 @@ import type { Suite } from "./suite.ts";
 /** A prompt that the provider accepts and then refuses, so that nothing is drawn where only the request matters. */
 export const REFUSED_PROMPT = "[sandbox:refuse,delay=0] x";
 /** A prompt with as little waiting as there can be. */
-export const withoutDelay = (words: string) => `[sandbox:delay=0] ${words}`;
+export const withoutDelay = (text: string) => `[sandbox:delay=0] ${text}`;
 
 export const UNKNOWN_RUN_ID = "01990c3e-2f00-7000-8000-000000000000";
 
@@ -46,26 +46,26 @@ export const runIdOf = ({ body }: ApiResponse): string => body.run_id ?? body.da
 
 /** Sends a request that the provider refuses: accepted by the API and the provider, and ended without an image. */
 export async function postRefused(suite: Suite, path: string, body: unknown): Promise<any> {
-  const answer = await suite.caller.post(path, body);
-  expect([answer.status, answer.body.code]).toEqual([202, undefined]);
-  const run = await suite.caller.waitUntilEnded(runIdOf(answer), 25);
+  const response = await suite.caller.post(path, body);
+  expect([response.status, response.body.code]).toEqual([202, undefined]);
+  const run = await suite.caller.waitUntilEnded(runIdOf(response), 25);
   expect(run.error?.code).toBe("content_refused");
   return run;
 }
 
 /** Sends and waits for an image. */
 export async function postAndWait(suite: Suite, path: string, body: unknown): Promise<any> {
-  const answer = await suite.caller.post(path, body);
-  expect([answer.status, answer.body.code]).toEqual([expect.toBeOneOf([200, 202]), undefined]);
-  const run = await suite.caller.waitUntilEnded(runIdOf(answer), 25);
+  const response = await suite.caller.post(path, body);
+  expect([response.status, response.body.code]).toEqual([expect.toBeOneOf([200, 202]), undefined]);
+  const run = await suite.caller.waitUntilEnded(runIdOf(response), 25);
   expect([run.status, run.error]).toEqual(["completed", null]);
   return run;
 }
 
 /** For operations that return the image itself. */
 export async function postForBytes(suite: Suite, path: string, body: unknown): Promise<ApiResponse> {
-  const answer = await suite.caller.post(path, body);
-  return { ...answer, body: answer.headers.get("content-type")?.includes("json") ? answer.body : null };
+  const response = await suite.caller.post(path, body);
+  return { ...response, body: response.headers.get("content-type")?.includes("json") ? response.body : null };
 }
 
 export const fetchRun = async (suite: Suite, { headers }: { headers: Headers }): Promise<any> =>

@@ -27,7 +27,7 @@ const RUN_TYPES = [
 
 let source: string;
 let requests: RunRequest[];
-let patient: Promise<{ answer: ApiResponse; seconds: number }>;
+let slowRequest: Promise<{ answer: ApiResponse; seconds: number }>;
 
 const generate = (prompt: string, more: object = {}) => suite.caller.generate({ prompt, ...SMALL, ...more });
 const read = async (runId: string) => (await suite.caller.get(`/runs/${runId}`)).body;
@@ -43,10 +43,10 @@ async function underWay(): Promise<string> {
 
 beforeAll(async () => {
   const forever = await underWay();
-  const beginning = performance.now();
-  patient = suite.caller
+  const startedAt = performance.now();
+  slowRequest = suite.caller
     .get(`/runs/${forever}`, { prefer: "wait=30" })
-    .then((answer) => ({ answer, seconds: (performance.now() - beginning) / 1000 }));
+    .then((response) => ({ answer: response, seconds: (performance.now() - startedAt) / 1000 }));
   source = await suite.uploadImage();
   requests = await runRequests(source);
 }, 60_000);
@@ -55,27 +55,27 @@ beforeAll(async () => {
  * One run of each operation with its response, and all of them in their current state with one of each other outcome.
  */
 const stock = oncePerTransport(async () => {
-  const answers = await Promise.all(requests.map(async (each) => [each.name, await sendRun(suite, each)] as const));
+  const responses = await Promise.all(requests.map(async (each) => [each.name, await sendRun(suite, each)] as const));
   const failed = await ended("[sandbox:fail,delay=0] x");
   const [stopped, open] = [await underWay(), await underWay()];
   await cancel(stopped);
-  const endings = [...answers.map(([, answer]) => readRunRef(answer).run_id), failed.run_id, stopped];
+  const endings = [...responses.map(([, response]) => readRunRef(response).run_id), failed.run_id, stopped];
   const runs: any[] = await Promise.all([...endings.map((id) => suite.caller.waitUntilEnded(id)), read(open)]);
-  return { answers: new Map(answers), runs };
+  return { answers: new Map(responses), runs };
 });
 
 describe("a run", () => {
   it("[RUN-001] of every operation is named in the response and can be read by that ID", async () => {
-    const { answers } = await stock();
-    expect(answers.size).toBe(runOperations.length);
-    for (const [name, answer] of answers) {
-      const { run_id } = readRunRef(answer);
+    const { answers: responses } = await stock();
+    expect(responses.size).toBe(runOperations.length);
+    for (const [name, response] of responses) {
+      const { run_id } = readRunRef(response);
       expect([name, (await suite.caller.get(`/runs/${run_id}`)).body.run_id]).toEqual([name, run_id]);
     }
   });
 
   it("[RUN-002] [RUN-014] of every operation is read in one shape", async () => {
-    const { answers, runs } = await stock();
+    const { answers: responses, runs } = await stock();
     const shape = [
       ...["run_id", "user_id", "created_at", "updated_at", "image_url", "inputs", "live_status", "status", "progress"],
       ...["run_type", "parent_run_id", "image_urls", "video_url", "outputs", "error", "phase", "queue_position"],
@@ -84,8 +84,8 @@ describe("a run", () => {
     // Fields may be added, but to all runs alike.
     const fields = Object.keys(runs[0]).sort();
     expect(fields).toEqual(expect.arrayContaining(shape));
-    for (const answer of answers.values()) {
-      const { status, body } = await suite.caller.get(`/runs/${readRunRef(answer).run_id}`);
+    for (const response of responses.values()) {
+      const { status, body } = await suite.caller.get(`/runs/${readRunRef(response).run_id}`);
       expect(status).toBe(200);
       expect(Object.keys(body).sort()).toEqual(fields);
     }
@@ -147,9 +147,9 @@ describe("a run", () => {
   });
 
   it("[RUN-012] is of the kind that its operation makes", async () => {
-    const { answers, runs } = await stock();
+    const { answers: responses, runs } = await stock();
     for (const { name, run_type } of requests) {
-      expect([name, (await read(readRunRef(answers.get(name)!).run_id)).run_type]).toEqual([name, run_type]);
+      expect([name, (await read(readRunRef(responses.get(name)!).run_id)).run_type]).toEqual([name, run_type]);
     }
     for (const run of runs) expect(RUN_TYPES).toContain(run.run_type);
     expect(new Set(runs.map((run) => run.run_type)).size).toBe(RUN_TYPES.length);
@@ -287,8 +287,8 @@ describe("runs that are made from runs", () => {
     expect(referring()).toHaveLength(runOperations.length - independent.length);
     for (const request of await runRequests(UNKNOWN_ID)) {
       if (!referring().some(({ name }) => name === request.name)) continue;
-      const answer = await sendRun(suite, request);
-      expect([request.name, ...statusAndCode(answer)]).toEqual([request.name, 404, "run_not_found"]);
+      const response = await sendRun(suite, request);
+      expect([request.name, ...statusAndCode(response)]).toEqual([request.name, 404, "run_not_found"]);
     }
     const linked = suite.form({ file: await download((await read(source)).image_url), parent_id: UNKNOWN_ID });
     expect(statusAndCode(await suite.caller.post("/upload", linked))).toEqual([404, "run_not_found"]);
@@ -298,8 +298,8 @@ describe("runs that are made from runs", () => {
   it("[RUN-041] are not made from a source that is still open", async () => {
     const open = await underWay();
     for (const request of (await runRequests(open)).filter(({ fields }) => JSON.stringify(fields).includes(open))) {
-      const answer = await sendRun(suite, request);
-      expect([request.name, ...statusAndCode(answer)]).toEqual([request.name, 409, "run_not_ready"]);
+      const response = await sendRun(suite, request);
+      expect([request.name, ...statusAndCode(response)]).toEqual([request.name, 409, "run_not_ready"]);
     }
     await cancel(open);
   });
@@ -308,8 +308,8 @@ describe("runs that are made from runs", () => {
     const { runs } = await stock();
     const { run_id } = runs.find((run) => run.status === status);
     for (const request of (await runRequests(run_id)).filter(({ fields }) => JSON.stringify(fields).includes(run_id))) {
-      const answer = await sendRun(suite, request);
-      expect([request.name, ...statusAndCode(answer)]).toEqual([request.name, 409, "source_run_failed"]);
+      const response = await sendRun(suite, request);
+      expect([request.name, ...statusAndCode(response)]).toEqual([request.name, 409, "source_run_failed"]);
     }
   });
 
@@ -324,15 +324,15 @@ describe("runs that are made from runs", () => {
 describe("an open run", () => {
   it("[RUN-023] can be waited for: until its end, or for thirty seconds", async () => {
     const { body } = await generate("[sandbox:delay=2] x");
-    const beginning = performance.now();
+    const startedAt = performance.now();
     const waited = await suite.caller.get(`/runs/${body.run_id}`, { prefer: "wait=30" });
     expect(waited.body.status).toBe("completed");
-    const seconds = (performance.now() - beginning) / 1000;
+    const seconds = (performance.now() - startedAt) / 1000;
     expect(seconds).toBeGreaterThan(1);
     expect(seconds).toBeLessThan(15);
 
-    const { answer, seconds: all } = await patient;
-    expect([answer.status, answer.body.status]).toEqual([200, "processing"]);
+    const { answer: response, seconds: all } = await slowRequest;
+    expect([response.status, response.body.status]).toEqual([200, "processing"]);
     expect(all).toBeGreaterThan(29);
     expect(all).toBeLessThan(35);
   }, 60_000);
@@ -341,21 +341,21 @@ describe("an open run", () => {
 describe("a run that waits for the engine", () => {
   it("[RUN-010] [RUN-018] [RUN-029] is queued before it starts, can be canceled, and otherwise continues", async () => {
     await suite.environment.kill("restate");
-    const [stopped, kept] = [(await generate("x")).body.run_id, (await generate("[sandbox:delay=2] x")).body.run_id];
-    expect(await read(kept)).toMatchObject({
+    const [stopped, stored] = [(await generate("x")).body.run_id, (await generate("[sandbox:delay=2] x")).body.run_id];
+    expect(await read(stored)).toMatchObject({
       ...{ status: "queued", live_status: "pending", progress: 0, started_at: null, finished_at: null },
     });
-    const answer = await cancel(stopped);
-    expect([answer.status >= 200 && answer.status < 300, answer.body.run_id]).toEqual([true, stopped]);
+    const response = await cancel(stopped);
+    expect([response.status >= 200 && response.status < 300, response.body.run_id]).toEqual([true, stopped]);
     expect(await suite.caller.waitUntilEnded(stopped)).toMatchObject({ status: "canceled", image_url: null });
 
     await suite.environment.start("restate");
-    await untilProcessing(kept);
-    const during = await read(kept);
+    await untilProcessing(stored);
+    const during = await read(stored);
     expect(during.progress).toBeGreaterThan(0);
     expect(during.progress).toBeLessThan(1);
     expect(during).toMatchObject({ started_at: expect.stringMatching(ISO), finished_at: null });
-    const end = await suite.caller.waitUntilEnded(kept);
+    const end = await suite.caller.waitUntilEnded(stored);
     expect(end).toMatchObject({ status: "completed", progress: 1, started_at: during.started_at });
     expect(end.finished_at).toMatch(ISO);
   }, 60_000);

@@ -39,15 +39,15 @@ const ENDLESS = "1e999";
 
 const suite = useSuite();
 
-function operationsOf(path: string, method: string, told: any): Operation[] {
-  const face = { name: told.operationId as string, method: method.toUpperCase(), path };
-  const content = told.requestBody?.content ?? {};
+function operationsOf(path: string, method: string, reported: any): Operation[] {
+  const face = { name: reported.operationId as string, method: method.toUpperCase(), path };
+  const content = reported.requestBody?.content ?? {};
   const example = content["application/json"]?.example ?? {};
   const inBody = (["json", "form"] as const).flatMap((kind) => {
     const schema = content[kind === "json" ? "application/json" : "multipart/form-data"]?.schema;
     return schema ? [{ ...face, kind, schema, example }] : [];
   });
-  const query = told.parameters.filter((each: any) => each.in === "query");
+  const query = reported.parameters.filter((each: any) => each.in === "query");
   const properties = Object.fromEntries(query.map((each: any) => [each.name, each.schema]));
   return query.length > 0
     ? [...inBody, { ...face, kind: "query" as const, schema: { properties }, example: {} }]
@@ -55,7 +55,7 @@ function operationsOf(path: string, method: string, told: any): Operation[] {
 }
 
 const operations = Object.entries<any>(contract.paths).flatMap(([path, methods]) =>
-  Object.entries<any>(methods).flatMap(([method, told]) => operationsOf(path, method, told)),
+  Object.entries<any>(methods).flatMap(([method, reported]) => operationsOf(path, method, reported)),
 );
 
 /** The fields with a bound, inside lists too. */
@@ -101,7 +101,7 @@ const probesOf = ({ schema }: Field, kind: Kind): Probe[] => [
 
 function numberProbes({ type, minimum = 0, maximum = 0 }: Schema, kind: Kind): Probe[] {
   const step = type === "integer" ? 1 : 0.01;
-  const misfits = [
+  const errors = [
     minimum - step,
     maximum + step,
     ENDLESS,
@@ -111,7 +111,7 @@ function numberProbes({ type, minimum = 0, maximum = 0 }: Schema, kind: Kind): P
   ];
   return [
     ...[minimum, maximum].map((value) => ({ value, fits: true })),
-    ...[...misfits, ...(type === "integer" ? [minimum + 0.5] : [])].map((value) => ({ value, fits: false })),
+    ...[...errors, ...(type === "integer" ? [minimum + 0.5] : [])].map((value) => ({ value, fits: false })),
   ];
 }
 
@@ -183,12 +183,12 @@ async function send(operation: Operation, fields: Body): Promise<ApiResponse> {
 }
 
 /** Validation errors of a field or anything in it; the unknown field must always be reported too. */
-async function complaints(operation: Operation, path: string[], fields: Body): Promise<string[]> {
-  const answer = await send(operation, fields);
-  expect([answer.status, answer.body.code]).toEqual([400, "validation_error"]);
-  expect(fieldErrorsOf(answer)).toContainEqual(expect.objectContaining({ path: "/zzz", code: "unknown_field" }));
+async function validationCodes(operation: Operation, path: string[], fields: Body): Promise<string[]> {
+  const response = await send(operation, fields);
+  expect([response.status, response.body.code]).toEqual([400, "validation_error"]);
+  expect(fieldErrorsOf(response)).toContainEqual(expect.objectContaining({ path: "/zzz", code: "unknown_field" }));
   const at = `/${path.join("/")}`;
-  return fieldErrorsOf(answer)
+  return fieldErrorsOf(response)
     .filter((error) => error.path === at || error.path.startsWith(`${at}/`))
     .map((error) => error.code);
 }
@@ -210,7 +210,7 @@ describe.each(operations.filter((operation) => fieldsOf(operation.schema).length
         expect(probes.filter((probe) => probe.fits).length).toBeGreaterThan(0);
         expect(probes.filter((probe) => !probe.fits).length).toBeGreaterThan(0);
         for (const { value, fits } of probes) {
-          const found = await complaints(operation, each.field.path, placed(each, value));
+          const found = await validationCodes(operation, each.field.path, placed(each, value));
           expect([say(value), found.length > 0 ? "refused" : "taken"]).toEqual([
             say(value),
             fits ? "taken" : "refused",
@@ -233,7 +233,7 @@ describe("bounds in the contract", () => {
     for (const { operation, field } of bounded) {
       const { [field.path[0]!]: _left, ...example } = operation.example;
       const without = { ...operation, example };
-      expect([operation.name, await complaints(without, field.path, {})]).toEqual([operation.name, ["required"]]);
+      expect([operation.name, await validationCodes(without, field.path, {})]).toEqual([operation.name, ["required"]]);
     }
   });
 
@@ -244,7 +244,7 @@ describe("bounds in the contract", () => {
     expect(optional.length).toBeGreaterThan(150);
     for (const { operation, field } of optional) {
       // A rule may want one of several fields, which is not this one.
-      const found = (await complaints(operation, field.path, {})).filter((code) => code !== "at_least_one_of");
+      const found = (await validationCodes(operation, field.path, {})).filter((code) => code !== "at_least_one_of");
       expect([operation.name, field.path, found]).toEqual([operation.name, field.path, []]);
     }
   });

@@ -44,9 +44,9 @@ beforeAll(async () => {
 
 const url = () => suite.imageUrl();
 const bytes = async (path: string, body: unknown) => {
-  const answer = await postForBytes(suite, path, body);
-  expect([answer.status, answer.body]).toEqual([200, null]);
-  return { ...answer, ...(await decodePixels(answer.bytes)), run: await fetchRun(suite, answer) };
+  const response = await postForBytes(suite, path, body);
+  expect([response.status, response.body]).toEqual([200, null]);
+  return { ...response, ...(await decodePixels(response.bytes)), run: await fetchRun(suite, response) };
 };
 const opened = async (address: string) => decodePixels(await download(address));
 /** A file part is what a form is about; JSON only needs one of two names. */
@@ -64,12 +64,12 @@ describe("segment", () => {
   const find = (fields: object = {}) => ({ prompt: CIRCLE, imageUrl: url(), ...fields });
 
   it("[SEG-001] [SEG-009] JSON returns the bytes of an image of the stated type, and the run ID", async () => {
-    const answer = await bytes(SEGMENT, find());
-    expect(answer.headers.get("x-run-id")).toMatch(/^[0-9a-f-]{36}$/);
-    const { format } = await sharp(answer.bytes).metadata();
-    expect(answer.headers.get("content-type")).toBe(`image/${format}`);
-    expect(() => JSON.parse(String(answer.bytes))).toThrow();
-    expect([answer.width, answer.height]).toEqual([128, 96]);
+    const response = await bytes(SEGMENT, find());
+    expect(response.headers.get("x-run-id")).toMatch(/^[0-9a-f-]{36}$/);
+    const { format } = await sharp(response.bytes).metadata();
+    expect(response.headers.get("content-type")).toBe(`image/${format}`);
+    expect(() => JSON.parse(String(response.bytes))).toThrow();
+    expect([response.width, response.height]).toEqual([128, 96]);
   });
 
   it("[SEG-002] [SEG-005] a run alone is worked on and is the parent; without one there is none", async () => {
@@ -100,8 +100,8 @@ describe("segment", () => {
   });
 
   it("[SEG-007] the form needs a file", async () => {
-    const answer = await suite.caller.post(SEGMENT, suite.form({ prompt: "x", run_id: source }));
-    expect(describeRefusal(answer)).toEqual([400, "validation_error", "/image required"]);
+    const response = await suite.caller.post(SEGMENT, suite.form({ prompt: "x", run_id: source }));
+    expect(describeRefusal(response)).toEqual([400, "validation_error", "/image required"]);
   });
 
   it("[SEG-008] the form also accepts run_id and filename, and the run is the parent", async () => {
@@ -113,23 +113,23 @@ describe("segment", () => {
   });
 
   it("[SEG-010] the field's name is imageUrl", async () => {
-    const answer = await suite.caller.post(SEGMENT, { prompt: "x", image_url: url(), run_id: source });
-    expect(describeRefusal(answer)).toEqual([400, "validation_error", "/image_url unknown_field"]);
+    const response = await suite.caller.post(SEGMENT, { prompt: "x", image_url: url(), run_id: source });
+    expect(describeRefusal(response)).toEqual([400, "validation_error", "/image_url unknown_field"]);
   });
 
   it("[SEG-013] with sync false the response is the unfinished run as JSON", async () => {
-    const answer = await suite.caller.post(SEGMENT, find({ sync: false }));
-    expect(answer.status).toBe(202);
-    expectRun(answer.body);
-    expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
+    const response = await suite.caller.post(SEGMENT, find({ sync: false }));
+    expect(response.status).toBe(202);
+    expectRun(response.body);
+    expect(response.headers.get("content-type")).toMatch(/^application\/json/);
   });
 
   it("[SEG-014] a run that fails within the call returns an error that names it", async () => {
-    const answer = await postForBytes(suite, SEGMENT, find({ prompt: "[sandbox:fail,delay=0] x" }));
-    expect([answer.status, answer.body.code]).toEqual([502, "provider_error"]);
-    expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
-    expect(answer.body.details.run_id).toBe(answer.headers.get("x-run-id"));
-    expect((await suite.caller.get(`/runs/${answer.body.details.run_id}`)).body.status).toBe("failed");
+    const response = await postForBytes(suite, SEGMENT, find({ prompt: "[sandbox:fail,delay=0] x" }));
+    expect([response.status, response.body.code]).toEqual([502, "provider_error"]);
+    expect(response.headers.get("content-type")).toMatch(/^application\/json/);
+    expect(response.body.details.run_id).toBe(response.headers.get("x-run-id"));
+    expect((await suite.caller.get(`/runs/${response.body.details.run_id}`)).body.status).toBe("failed");
   });
 });
 
@@ -137,11 +137,11 @@ describe("remove-bg, which returns the image", () => {
   const isCutOut = ({ at }: { at(x: number, y: number): number[] }) => [at(2, 2)[3], at(...IN_CIRCLE)[3]];
 
   it("[RBG-001] [RBG-007] JSON returns a PNG with a transparent background, and the run ID", async () => {
-    const answer = await bytes(REMOVE_BG, { imageUrl: url() });
-    expect(answer.headers.get("content-type")).toBe("image/png");
-    expect((await sharp(answer.bytes).metadata()).format).toBe("png");
-    expect([answer.channels, ...isCutOut(answer)]).toEqual([4, 0, 255]);
-    expect(answer.run.run_id).toBe(answer.headers.get("x-run-id"));
+    const response = await bytes(REMOVE_BG, { imageUrl: url() });
+    expect(response.headers.get("content-type")).toBe("image/png");
+    expect((await sharp(response.bytes).metadata()).format).toBe("png");
+    expect([response.channels, ...isCutOut(response)]).toEqual([4, 0, 255]);
+    expect(response.run.run_id).toBe(response.headers.get("x-run-id"));
   });
 
   it("[RBG-002] [RBG-004] a run alone is worked on and is the parent; without one there is none", async () => {
@@ -159,8 +159,8 @@ describe("remove-bg, which returns the image", () => {
   });
 
   it("[RBG-005] the form needs a file", async () => {
-    const answer = await suite.caller.post(REMOVE_BG, suite.form({ run_id: source }));
-    expect(describeRefusal(answer)).toEqual([400, "validation_error", "/image required"]);
+    const response = await suite.caller.post(REMOVE_BG, suite.form({ run_id: source }));
+    expect(describeRefusal(response)).toEqual([400, "validation_error", "/image required"]);
   });
 
   it("[RBG-006] [RBG-009] a file has priority over the run, which is the parent; a filename may be given", async () => {
@@ -216,10 +216,10 @@ describe("generative remove", () => {
   const declined = (fields: object = {}) => ({ prompt: REFUSED_PROMPT, run_id: source, ...fields });
 
   it("[GRM-001] an address and a prompt are accepted, and what the prompt names is gone in the end", async () => {
-    const answer = await suite.caller.post(REMOVE, { image_url: url(), prompt: CIRCLE });
-    expect(answer.status).toBe(202);
-    expectRun(answer.body);
-    const run = await suite.caller.waitUntilEnded(answer.body.run_id);
+    const response = await suite.caller.post(REMOVE, { image_url: url(), prompt: CIRCLE });
+    expect(response.status).toBe(202);
+    expectRun(response.body);
+    const run = await suite.caller.waitUntilEnded(response.body.run_id);
     const [red, green] = (await opened(run.image_url)).at(...IN_CIRCLE);
     expect(red! - green!).toBeLessThan(60);
   });
@@ -264,17 +264,17 @@ describe("generative remove", () => {
 describe("extract", () => {
   const extracted = async (fields: object = {}) => {
     const body = { prompt: CIRCLE, run_id: source, sync: true, ...fields };
-    const answer = await suite.caller.post(EXTRACT, body);
-    expect([answer.status, answer.body.error]).toEqual([200, null]);
-    return answer.body;
+    const response = await suite.caller.post(EXTRACT, body);
+    expect([response.status, response.body.error]).toEqual([200, null]);
+    return response.body;
   };
   const greysOf = async (address: string) => listPixels(await opened(address)).map(([grey]) => grey!);
 
   it("[EXT-001] a URL and a prompt are accepted, and objects are beside the Run shape", async () => {
-    const answer = await suite.caller.post(EXTRACT, { image_url: url(), prompt: REFUSED_PROMPT });
-    expect(answer.status).toBe(202);
-    expectRun(answer.body);
-    expect(answer.body.objects).toEqual([]);
+    const response = await suite.caller.post(EXTRACT, { image_url: url(), prompt: REFUSED_PROMPT });
+    expect(response.status).toBe(202);
+    expectRun(response.body);
+    expect(response.body.objects).toEqual([]);
     expect((await extracted({ image_url: url() })).objects).toHaveLength(1);
   });
 
@@ -316,8 +316,8 @@ describe("extract", () => {
   });
 
   it("[EXT-008] another mode is refused", async () => {
-    const answer = await suite.caller.post(EXTRACT, { prompt: "x", run_id: source, mode: "cutout" });
-    expect(describeRefusal(answer)).toEqual([400, "validation_error", "/mode unknown_value"]);
+    const response = await suite.caller.post(EXTRACT, { prompt: "x", run_id: source, mode: "cutout" });
+    expect(describeRefusal(response)).toEqual([400, "validation_error", "/mode unknown_value"]);
   });
 
   it("[EXT-010] with multiple every match is an object of its own", async () => {

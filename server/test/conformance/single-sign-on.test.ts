@@ -27,7 +27,7 @@ afterAll(async () => {
 }, 60_000);
 
 const bearing = (key: string): ApiCaller => createHttpCaller({ url: environment.url, key });
-const person = async (name: string, scope = "images:write runs:read keys:write") =>
+const callerFor = async (name: string, scope = "images:write runs:read keys:write") =>
   bearing(await provider.tokenFor(name, scope));
 
 describe("an access token of an identity provider", () => {
@@ -51,10 +51,10 @@ describe("an access token of an identity provider", () => {
   });
 
   it("[AUT-012] does what its scopes cover and nothing else", async () => {
-    const reader = await person("alice", "runs:read");
+    const reader = await callerFor("alice", "runs:read");
     expect((await reader.get("/runs")).status).toBe(200);
-    const answer = await reader.generate({ prompt: "x" });
-    expect(answer).toMatchObject({
+    const response = await reader.generate({ prompt: "x" });
+    expect(response).toMatchObject({
       status: 403,
       body: { code: "insufficient_scope", details: { required: "images:write" } },
     });
@@ -73,9 +73,9 @@ describe("an access token of an identity provider", () => {
     };
     expect((await bearing(signUnchecked(header, claims, first)).get("/runs")).status).toBe(200);
     for (const [name, each] of Object.entries(wrong)) {
-      const answer = await bearing(each).get("/runs");
-      expect([name, ...statusAndCode(answer)]).toEqual([name, 401, "invalid_token"]);
-      expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer\b/);
+      const response = await bearing(each).get("/runs");
+      expect([name, ...statusAndCode(response)]).toEqual([name, 401, "invalid_token"]);
+      expect(response.headers.get("www-authenticate")).toMatch(/^Bearer\b/);
     }
   });
 
@@ -95,19 +95,19 @@ describe("an access token of an identity provider", () => {
   }, 90_000);
 
   it("of a member who was removed or is read-only is rejected with the next request", async () => {
-    const bob = await person("bob");
+    const bob = await callerFor("bob");
     expect((await bob.get("/runs")).status).toBe(200);
-    const owner = await createTestTenant(environment, { of: tenant, user_id: "head" });
+    const owner = await createTestTenant(environment, { tenantId: tenant, user_id: "head" });
     const path = `/api/v1/members/${encodeURIComponent("corp:bob")}`;
     expect((await owner.caller.send("PATCH", path, { body: { role: "viewer" } })).status).toBe(200);
     expect(statusAndCode(await bob.generate({ prompt: "x" }))).toEqual([403, "permission_denied"]);
     expect((await owner.caller.send("DELETE", path)).status).toBe(200);
     expect(statusAndCode(await bob.get("/runs"))).toEqual([403, "permission_denied"]);
-    expect(statusAndCode(await (await person("bob")).get("/runs"))).toEqual([403, "permission_denied"]);
+    expect(statusAndCode(await (await callerFor("bob")).get("/runs"))).toEqual([403, "permission_denied"]);
   });
 
   it("can create keys for its user, and tokens only through them", async () => {
-    const alice = await person("alice");
+    const alice = await callerFor("alice");
     const made = await alice.post("/keys", { name: "mine", scopes: ["runs:read"] });
     expect(made).toMatchObject({ status: 201, body: { user_id: "corp:alice" } });
     expect((await bearing(made.body.key).get("/runs")).status).toBe(200);
@@ -115,7 +115,7 @@ describe("an access token of an identity provider", () => {
   });
 
   it("is accepted within a minute after the provider has changed its keys; tokens of the old key stay valid while it is published", async () => {
-    const before = await person("alice");
+    const before = await callerFor("alice");
     expect((await before.get("/runs")).status).toBe(200);
     await provider.rotate([second, first]);
     const token = await provider.tokenFor("alice", "runs:read");

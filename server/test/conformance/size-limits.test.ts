@@ -18,7 +18,7 @@ beforeAll(() => {
   const begun = Date.now();
   longWait = suite.caller
     .generate({ prompt: "[sandbox:delay=90] slow", width: 64, height: 64, sync: true })
-    .then((answer) => ({ answer, seconds: (Date.now() - begun) / 1000 }));
+    .then((response) => ({ answer: response, seconds: (Date.now() - begun) / 1000 }));
 });
 
 const flat = (width: number, height: number) =>
@@ -32,10 +32,10 @@ async function noise(side: number, bytes: number): Promise<Buffer> {
   const png = await sharp(raw, { raw: { width: side, height: side, channels: 3 } })
     .png({ compressionLevel: 0 })
     .toBuffer();
-  const room = bytes - png.length - 12;
-  expect(room).toBeGreaterThan(0);
-  const chunk = Buffer.concat([Buffer.alloc(4), Buffer.from("tEXt"), Buffer.alloc(room, "x"), Buffer.alloc(4)]);
-  chunk.writeUInt32BE(room, 0);
+  const space = bytes - png.length - 12;
+  expect(space).toBeGreaterThan(0);
+  const chunk = Buffer.concat([Buffer.alloc(4), Buffer.from("tEXt"), Buffer.alloc(space, "x"), Buffer.alloc(4)]);
+  chunk.writeUInt32BE(space, 0);
   chunk.writeUInt32BE(crc32(chunk.subarray(4, -4)), chunk.length - 4);
   const end = png.length - 12;
   return Buffer.concat([png.subarray(0, end), chunk, png.subarray(end)]);
@@ -45,9 +45,9 @@ const upload = (bytes: Buffer) => suite.caller.post("/upload", suite.form({ file
 const refused = (bytes: Buffer) => expectNoNewRun(suite, () => upload(bytes));
 
 async function expectKept(bytes: Buffer, size: [number, number]): Promise<void> {
-  const answer = await upload(bytes);
-  expect([answer.status, answer.body.success]).toEqual([201, true]);
-  const { outputs } = (await suite.caller.get(`/runs/${answer.body.data.run_id}`)).body;
+  const response = await upload(bytes);
+  expect([response.status, response.body.success]).toEqual([201, true]);
+  const { outputs } = (await suite.caller.get(`/runs/${response.body.data.run_id}`)).body;
   expect([outputs[0].width, outputs[0].height]).toEqual(size);
 }
 
@@ -57,8 +57,8 @@ describe("uploads", () => {
     const bytes = await noise(2900, most);
     expect(bytes).toHaveLength(most);
     await expectKept(bytes, [2900, 2900]);
-    const answer = await refused(await noise(2900, most + 1));
-    expect([answer.status, answer.body.code, envelopeSuccess(answer)]).toEqual([413, "payload_too_large", false]);
+    const response = await refused(await noise(2900, most + 1));
+    expect([response.status, response.body.code, envelopeSuccess(response)]).toEqual([413, "payload_too_large", false]);
   });
 
   const image = async () => sharp(await drawScene());
@@ -100,8 +100,8 @@ describe("uploads", () => {
     ["AVIF", async () => (await image()).avif({ effort: 0 }).toBuffer()],
     ["PDF", async () => Buffer.from("%PDF-1.7\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n")],
   ])("[LIM-039] are refused as %s", async (_kind, make) => {
-    const answer = await refused(await make());
-    expect([answer.status, answer.body.code, envelopeSuccess(answer)]).toEqual([
+    const response = await refused(await make());
+    expect([response.status, response.body.code, envelopeSuccess(response)]).toEqual([
       415,
       "unsupported_image_format",
       false,
@@ -130,11 +130,11 @@ describe("uploads", () => {
       "image_too_many_pixels",
     ],
     ["LIM-042", "10,000 x 5,000", [10_000, 5000], [[10_000, 5001]], "image_too_many_pixels"],
-  ])("[%s] are taken with %s pixels and refused beyond", async (_id, _says, fits, misfits, code) => {
+  ])("[%s] are taken with %s pixels and refused beyond", async (_id, _says, fits, errors, code) => {
     await expectKept(await flat(...fits), fits);
-    for (const size of misfits) {
-      const answer = await refused(await flat(...size));
-      expect([answer.status, answer.body.code, envelopeSuccess(answer)]).toEqual([422, code, false]);
+    for (const size of errors) {
+      const response = await refused(await flat(...size));
+      expect([response.status, response.body.code, envelopeSuccess(response)]).toEqual([422, code, false]);
     }
   });
 });
@@ -147,15 +147,15 @@ describe("JSON bodies", () => {
     ["/edits/vendora", () => ({ prompt: ENDLESS_PROMPT, image_url: suite.imageUrl() })],
   ])("[LIM-043] without an image may have 1 MiB at %s, and not a byte more", async (path, body) => {
     await expectAccepted(suite, path, padded(body(), MIB));
-    const answer = await expectNoNewRun(suite, () => suite.caller.post(path, padded(body(), MIB + 1)));
-    expect([answer.status, answer.body.code]).toEqual([413, "payload_too_large"]);
+    const response = await expectNoNewRun(suite, () => suite.caller.post(path, padded(body(), MIB + 1)));
+    expect([response.status, response.body.code]).toEqual([413, "payload_too_large"]);
   });
 
   it("[LIM-043] of 1 MiB are rejected for their content, not for their size", async () => {
     const body = { prompt: "x", note: "x".repeat(MIB - JSON.stringify({ prompt: "x", note: "" }).length) };
     expect(JSON.stringify(body)).toHaveLength(MIB);
-    const answer = await expectNoNewRun(suite, () => suite.caller.generate(body));
-    expect([answer.status, answer.body.details.errors[0].code]).toEqual([400, "unknown_field"]);
+    const response = await expectNoNewRun(suite, () => suite.caller.generate(body));
+    expect([response.status, response.body.details.errors[0].code]).toEqual([400, "unknown_field"]);
   });
 
   it("[LIM-044] with an image in base64 may have more than 1 MiB, and at most 35 MiB", async () => {
@@ -169,8 +169,8 @@ describe("JSON bodies", () => {
     const image_url = (await noise(2900, 27 * MIB)).toString("base64");
     const body = JSON.stringify({ prompt: "x", image_url });
     expect(body.length).toBeGreaterThan(35 * MIB);
-    const answer = await expectNoNewRun(suite, () => suite.caller.post("/edits/vendora", body));
-    expect([answer.status, answer.body.code]).toEqual([413, "payload_too_large"]);
+    const response = await expectNoNewRun(suite, () => suite.caller.post("/edits/vendora", body));
+    expect([response.status, response.body.code]).toEqual([413, "payload_too_large"]);
   });
 });
 
@@ -189,19 +189,19 @@ describe("trees and waiting", () => {
       ["/edits/flux-kontext", { prompt: "x", original_run_id: last, model: "flux-kontext-max" }],
       ["/runs/video", { prompt: "x", source_run_id: last }],
     ] as const) {
-      const answer = await expectNoNewRun(suite, () => suite.caller.post(path, body));
-      expect([path, answer.status, answer.body.code]).toEqual([path, 422, "tree_too_deep"]);
+      const response = await expectNoNewRun(suite, () => suite.caller.post(path, body));
+      expect([path, response.status, response.body.code]).toEqual([path, 422, "tree_too_deep"]);
     }
   });
 
   it("[LIM-046] a synchronous call waits at most 55 s: a longer run is then returned in its current state", {
     timeout: 90_000,
   }, async () => {
-    const { answer, seconds } = await longWait;
-    expect([answer.status, answer.body.image_url]).toEqual([202, null]);
-    expect(["queued", "processing"]).toContain(answer.body.status);
+    const { answer: response, seconds } = await longWait;
+    expect([response.status, response.body.image_url]).toEqual([202, null]);
+    expect(["queued", "processing"]).toContain(response.body.status);
     expect(seconds).toBeGreaterThan(53);
     expect(seconds).toBeLessThan(60);
-    expect((await suite.caller.post(`/runs/${answer.body.run_id}/cancel`)).status).toBe(202);
+    expect((await suite.caller.post(`/runs/${response.body.run_id}/cancel`)).status).toBe(202);
   });
 });

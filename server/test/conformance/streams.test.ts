@@ -14,8 +14,8 @@ const generate = async (prompt: string): Promise<string> =>
   (await suite.caller.generate({ prompt, ...SMALL })).body.run_id;
 const read = (path: string, where: Partial<StreamTarget> = {}): Promise<SseReader> =>
   openSseReader({ url: suite.environment.url, key: suite.environment.key, path, ...where });
-const types = ({ heard }: SseReader) => heard.map(({ type }) => type);
-const ids = ({ heard }: SseReader) => heard.map(({ id }) => id);
+const types = ({ heard: received }: SseReader) => received.map(({ type }) => type);
+const ids = ({ heard: received }: SseReader) => received.map(({ id }) => id);
 
 describe("the stream of a run's events", () => {
   it.each([
@@ -74,9 +74,9 @@ describe("the stream of a run's events", () => {
   });
 
   it("[RUN-033] of another's run and of none is refused alike, as every read of a run is", async () => {
-    const stranger = await createTestTenant(suite.environment);
-    const { body } = await stranger.caller.generate({ prompt: "[sandbox:delay=0] x", ...SMALL });
-    const asks = [
+    const otherTenant = await createTestTenant(suite.environment);
+    const { body } = await otherTenant.caller.generate({ prompt: "[sandbox:delay=0] x", ...SMALL });
+    const requests = [
       (id: string) => suite.caller.get(`/runs/${id}`),
       (id: string) => suite.caller.post(`/runs/${id}/cancel`),
       (id: string) => suite.caller.delete(`/runs/${id}`),
@@ -84,11 +84,11 @@ describe("the stream of a run's events", () => {
       (id: string) => suite.caller.get(`/runs/${id}/tree`),
       (id: string) => suite.caller.get(`/runs/${id}/events`),
     ];
-    for (const ask of asks) {
+    for (const ask of requests) {
       const [theirs, nobodys] = [await ask(body.run_id), await ask(UNKNOWN_ID)];
       expect(statusAndCode(theirs)).toEqual([404, "run_not_found"]);
-      const plain = (answer: typeof theirs) =>
-        answer.bytes.toString().replaceAll(answer.body.details.request_id, "").replaceAll(body.run_id, UNKNOWN_ID);
+      const plain = (response: typeof theirs) =>
+        response.bytes.toString().replaceAll(response.body.details.request_id, "").replaceAll(body.run_id, UNKNOWN_ID);
       expect(plain(theirs)).toBe(plain(nobodys));
     }
   });
@@ -109,9 +109,9 @@ describe("a request that makes a run, and wants its events", () => {
       expect(types(reader)[0]).toBe("run.queued");
     }
     const upload = suite.form({ file: await drawScene() });
-    const answer = await suite.caller.post("/upload", upload, { accept: "text/event-stream" });
-    expect(answer.headers.get("content-type")).toMatch(/^text\/event-stream\b/);
-    expect(answer.body.match(/^event: .*$/gm)).toEqual(["event: run.completed"]);
+    const response = await suite.caller.post("/upload", upload, { accept: "text/event-stream" });
+    expect(response.headers.get("content-type")).toMatch(/^text\/event-stream\b/);
+    expect(response.body.match(/^event: .*$/gm)).toEqual(["event: run.completed"]);
   }, 60_000);
 
   it("[GNL-032] with a used key gets the existing run, and creates no other", async () => {

@@ -43,8 +43,8 @@ describe("an upload", () => {
   });
 
   it("[UPL-006] needs a file", async () => {
-    const answer = await suite.caller.post("/upload", suite.form({ description: "nothing" }));
-    expect([...statusAndCode(answer), ...fieldErrors(answer), envelopeSuccess(answer)]).toEqual([
+    const response = await suite.caller.post("/upload", suite.form({ description: "nothing" }));
+    expect([...statusAndCode(response), ...fieldErrors(response), envelopeSuccess(response)]).toEqual([
       ...[400, "validation_error", "/file required", false],
     ]);
   });
@@ -66,8 +66,8 @@ describe("an upload", () => {
 
   it("with a parent that is not there is refused, and nothing is stored", async () => {
     const before = await newest();
-    const answer = await upload({ parent_id: UNKNOWN_ID });
-    expect([...statusAndCode(answer), envelopeSuccess(answer)]).toEqual([404, "run_not_found", false]);
+    const response = await upload({ parent_id: UNKNOWN_ID });
+    expect([...statusAndCode(response), envelopeSuccess(response)]).toEqual([404, "run_not_found", false]);
     expect(await newest()).toBe(before);
   });
 
@@ -90,13 +90,13 @@ describe("an upload", () => {
       .sharpen()
       .png({ compressionLevel: 0 })
       .toBuffer();
-    const answer = await upload({ file: whole.subarray(0, whole.length / 2) });
-    expect([...statusAndCode(answer), envelopeSuccess(answer)]).toEqual([422, "image_undecodable", false]);
+    const response = await upload({ file: whole.subarray(0, whole.length / 2) });
+    expect([...statusAndCode(response), envelopeSuccess(response)]).toEqual([422, "image_undecodable", false]);
   });
 
   it("[UPL-014] does not come as JSON", async () => {
-    const answer = await suite.caller.post("/upload", { file: "x" });
-    expect([...statusAndCode(answer), envelopeSuccess(answer)]).toEqual([415, "unsupported_media_type", false]);
+    const response = await suite.caller.post("/upload", { file: "x" });
+    expect([...statusAndCode(response), envelopeSuccess(response)]).toEqual([415, "unsupported_media_type", false]);
   });
 
   it("[UPL-015] that is rejected returns the upload's own error shape, whatever the reason", async () => {
@@ -112,10 +112,10 @@ describe("an upload", () => {
       await upload({}, { "idempotency-key": "" }),
     ];
     expect(new Set(refusals.map(({ status }) => status))).toEqual(new Set([400, 415, 422, 404, 401]));
-    for (const answer of refusals) {
-      expect(envelopeSuccess(answer)).toBe(false);
-      expect(answer.body).toMatchObject({ message: expect.stringMatching(/\S/), code: expect.any(String) });
-      expect(answer.body.details).toEqual(expect.any(Object));
+    for (const response of refusals) {
+      expect(envelopeSuccess(response)).toBe(false);
+      expect(response.body).toMatchObject({ message: expect.stringMatching(/\S/), code: expect.any(String) });
+      expect(response.body.details).toEqual(expect.any(Object));
     }
   });
 
@@ -168,15 +168,19 @@ describe("enhancing a prompt", () => {
   });
 
   it("[PRM-004] needs a prompt", async () => {
-    const answer = await enhance({ style: "ink" });
-    expect([...statusAndCode(answer), ...fieldErrors(answer)]).toEqual([400, "validation_error", "/prompt required"]);
+    const response = await enhance({ style: "ink" });
+    expect([...statusAndCode(response), ...fieldErrors(response)]).toEqual([
+      400,
+      "validation_error",
+      "/prompt required",
+    ]);
   });
 
   it("[PRM-005] accepts model_type, style, language and seed, and shows them", async () => {
-    const asked = { prompt: "a cat", model_type: "nanobanana", style: "watercolour", language: "de", seed: 7 };
-    const { status, body } = await enhance({ ...asked, sync: true });
+    const input = { prompt: "a cat", model_type: "nanobanana", style: "watercolour", language: "de", seed: 7 };
+    const { status, body } = await enhance({ ...input, sync: true });
     expect([status, body.model_type]).toEqual([200, "nanobanana"]);
-    expect((await read(body.run_id)).inputs).toMatchObject(asked);
+    expect((await read(body.run_id)).inputs).toMatchObject(input);
   });
 });
 
@@ -196,14 +200,14 @@ describe("the prompt library", () => {
   it("[PRM-011] is built: none of its operations is a stub", async () => {
     const created = await suite.caller.post("/prompts", draft);
     const path = `/api/v1/prompts/${created.body.id}`;
-    const answers = [
+    const responses = [
       created,
       await suite.caller.get("/prompts"),
       await suite.caller.send("GET", path),
       await suite.caller.send("PATCH", path, { body: { text: "a harbour at dawn" } }),
       await suite.caller.send("DELETE", path),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([201, 200, 200, 200, 200]);
+    expect(responses.map(({ status }) => status)).toEqual([201, 200, 200, 200, 200]);
   });
 });
 

@@ -115,8 +115,8 @@ for (const operation of operations) {
         // Nobody can be added twice.
         if (operation.operationId === "members.add") body.user_id = randomUUID();
         const sending = { body: await withEventPosition(suite, body), headers };
-        const answer = await suite.caller.send(operation.method, path, sending);
-        expect([body, answer.status, answer.status < 300 || answer.body]).toEqual([body, answer.status, true]);
+        const response = await suite.caller.send(operation.method, path, sending);
+        expect([body, response.status, response.status < 300 || response.body]).toEqual([body, response.status, true]);
       }
     },
     90_000,

@@ -18,7 +18,7 @@ beforeAll(async () => {
   printed = await fetchContractOperations(suite);
 });
 
-const asked = (body: Record<string, unknown>) => suite.caller.generate({ prompt: "[sandbox:never] x", ...body });
+const input = (body: Record<string, unknown>) => suite.caller.generate({ prompt: "[sandbox:never] x", ...body });
 const modelOf = async (body: Record<string, unknown>) => {
   const { run_id } = await expectGenerateAccepted(suite, body);
   const run = (await suite.caller.get(`/runs/${run_id}`)).body;
@@ -53,8 +53,8 @@ describe("workflow_type", () => {
   ];
 
   it("[VER-005] knows three values and no other", async () => {
-    for (const body of known) expect((await asked(body)).status).toBe(202);
-    const other = await asked({ workflow_type: "comfy" });
+    for (const body of known) expect((await input(body)).status).toBe(202);
+    const other = await input({ workflow_type: "comfy" });
     expect([...statusAndCode(other), ...fieldErrors(other)]).toEqual([
       400,
       "validation_error",
@@ -64,7 +64,7 @@ describe("workflow_type", () => {
 
   it("[VER-006] [VER-013] gets the headers of a deprecated feature", async () => {
     for (const body of known) {
-      const { headers } = await asked(body);
+      const { headers } = await input(body);
       expect(headers.get("deprecation")).toMatch(/^@\d+$/);
       expect(headers.get("link")).toMatch(/<[^>]+>; rel="successor-version"/);
       const sunset = headers.get("sunset");
@@ -75,19 +75,19 @@ describe("workflow_type", () => {
   });
 
   it("[VER-007] left out leaves those headers out", async () => {
-    const { status, headers } = await asked({ width: 64, height: 64 });
+    const { status, headers } = await input({ width: 64, height: 64 });
     expect([status, headers.get("deprecation")]).toEqual([202, null]);
   });
 
   it("[VER-008] wan means wan-image-2.1, with all that it needs", async () => {
-    const bare = await asked({ workflow_type: "wan" });
+    const bare = await input({ workflow_type: "wan" });
     expect(statusAndCode(bare)).toEqual([400, "validation_error"]);
     expect(fieldErrors(bare).sort()).toEqual(["/height required", "/model_id model_id_required", "/width required"]);
     expect(await modelOf({ workflow_type: "wan", ...CUSTOM_MODEL_FIELDS })).toBe("wan-image-2.1");
   });
 
   it("[VER-009] wan-image-2.2 means the model of that name, with both its LoRAs", async () => {
-    const bare = await asked({ workflow_type: "wan-image-2.2", ...CUSTOM_MODEL_FIELDS_2_2 });
+    const bare = await input({ workflow_type: "wan-image-2.2", ...CUSTOM_MODEL_FIELDS_2_2 });
     expect(statusAndCode(bare)).toEqual([400, "validation_error"]);
     expect(fieldErrors(bare).sort()).toEqual([
       "/lora_high_name lora_pair_required",
@@ -110,7 +110,7 @@ describe("workflow_type", () => {
       ["wan", "wan-image-2.2"],
       ["wan-image-2.2", "wan-image-2.1"],
     ]) {
-      expect(statusAndCode(await asked({ ...all, workflow_type, model_type }))).toEqual([400, "validation_error"]);
+      expect(statusAndCode(await input({ ...all, workflow_type, model_type }))).toEqual([400, "validation_error"]);
     }
   });
 

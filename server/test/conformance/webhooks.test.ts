@@ -33,9 +33,9 @@ const hook = (path = "/run") => ({ webhook_url: `${receiver.url}${path}` });
 
 /** Sends a request that creates a run with a webhook to the receiver; returns the run ID. */
 async function start(body: Record<string, unknown> = {}, path = "/runs/generate"): Promise<string> {
-  const answer = await suite.caller.post(path, { prompt: "a boat", ...hook(), ...body });
-  expect([answer.status, answer.body.code]).toEqual([202, undefined]);
-  return String(answer.headers.get("x-run-id"));
+  const response = await suite.caller.post(path, { prompt: "a boat", ...hook(), ...body });
+  expect([response.status, response.body.code]).toEqual([202, undefined]);
+  return String(response.headers.get("x-run-id"));
 }
 const arrival = async (body: Record<string, unknown> = {}, path?: string): Promise<ReceivedMessage> =>
   (await receiver.got(1, isOf(await start(body, path))))[0]!;
@@ -130,8 +130,8 @@ describe("a message", () => {
     const message = await arrival({ webhook_secret: `whsec_${key.toString("base64")}`, width: 64, height: 64 });
     expect(signatures(message)).toContain(signatureOf(key, message));
     for (const bad of ["whsec_not base64 at all!!", `whsec_${Buffer.alloc(23).toString("base64")}`]) {
-      const answer = await suite.caller.post("/runs/generate", { prompt: "x", ...hook(), webhook_secret: bad });
-      expect([answer.status, answer.body.details.errors[0].path]).toEqual([400, "/webhook_secret"]);
+      const response = await suite.caller.post("/runs/generate", { prompt: "x", ...hook(), webhook_secret: bad });
+      expect([response.status, response.body.details.errors[0].path]).toEqual([400, "/webhook_secret"]);
     }
   });
 
@@ -241,17 +241,17 @@ describe("a receiver", () => {
       ...["https://169.254.169.254/latest/", "https://[::1]/hook", "https://[fe80::1]/hook", "http://127.0.0.2/hook"],
     ];
     for (const webhook_url of inner) {
-      const answer = await expectNoNewRun(suite, () =>
+      const response = await expectNoNewRun(suite, () =>
         suite.caller.post("/runs/generate", { prompt: "x", webhook_url }),
       );
-      expect([webhook_url, answer.status, answer.body.code]).toEqual([webhook_url, 422, "webhook_url_not_allowed"]);
+      expect([webhook_url, response.status, response.body.code]).toEqual([webhook_url, 422, "webhook_url_not_allowed"]);
     }
   });
 
   it("[EVT-022] can be sent a test, which arrives signed", async () => {
     const made = (await suite.caller.post("/webhooks", { url: `${receiver.url}/test` })).body;
-    const answer = await suite.caller.post(`/webhooks/${made.id}/test`, {});
-    expect([answer.status, answer.body.type]).toEqual([202, "webhook.test"]);
+    const response = await suite.caller.post(`/webhooks/${made.id}/test`, {});
+    expect([response.status, response.body.type]).toEqual([202, "webhook.test"]);
     const [message] = await receiver.got(1, ({ event }) => event.data.webhook_id === made.id);
     expect(message!.event.type).toBe("webhook.test");
     new Webhook(made.secret).verify(message!.bytes.toString(), message!.headers as Record<string, string>);

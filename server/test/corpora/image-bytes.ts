@@ -48,12 +48,12 @@ export const jpegWithSegments = (image: Buffer, ...segments: Buffer[]): Buffer =
 
 /** A box in as many segments as it needs; the format repeats its header in each of them. */
 export const jpegWith = (image: Buffer, box: Buffer, number = 1): Buffer => {
-  const room = 60_000;
+  const space = 60_000;
   const segments: Buffer[] = [];
-  for (let from = 0, part = 1; from < Math.max(box.length, 1); from += room, part++) {
+  for (let from = 0, part = 1; from < Math.max(box.length, 1); from += space, part++) {
     const repeated = from === 0 ? Buffer.alloc(0) : box.subarray(0, 8);
     const head = Buffer.concat([latin1("JP"), u16(number), u32(part)]);
-    segments.push(jpegSegment(0xeb, Buffer.concat([head, repeated, box.subarray(from, from + room)])));
+    segments.push(jpegSegment(0xeb, Buffer.concat([head, repeated, box.subarray(from, from + space)])));
   }
   return jpegWithSegments(image, ...segments);
 };

@@ -30,19 +30,19 @@ it("a stream survives an outage of the database and continues with the events af
 it("a process that is stopped ends its streams, and the client continues at the next one", async () => {
   const runId = await begin("[sandbox:delay=6] x");
   const [reader, client] = [await read(runId), createClient({ baseUrl: environment.url, apiKey: environment.key })];
-  const heard: string[] = [];
+  const received: string[] = [];
   const following = (async () => {
-    for await (const { id, type } of client.runs.events(runId)) heard.push(`${id} ${type}`);
+    for await (const { id, type } of client.runs.events(runId)) received.push(`${id} ${type}`);
   })();
   await reader.until(({ type }) => type === "run.processing");
-  const beginning = performance.now();
+  const startedAt = performance.now();
   await environment.stopGracefully("api");
   expect(await reader.ended).toBe("ended");
-  expect(performance.now() - beginning).toBeLessThan(5000);
+  expect(performance.now() - startedAt).toBeLessThan(5000);
   await environment.start("api");
   await following;
   const whole = await read(runId);
   await whole.ended;
-  expect(heard).toEqual(whole.heard.map(({ id, type }) => `${id} ${type}`));
+  expect(received).toEqual(whole.heard.map(({ id, type }) => `${id} ${type}`));
   expect(whole.heard.at(-1)!.type).toBe("run.completed");
 }, 60_000);

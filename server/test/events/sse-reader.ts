@@ -11,7 +11,7 @@ export type SseReader = {
   /** Resolves when the server has ended the stream, or the line broke. */
   ended: Promise<"ended" | "cut">;
   /** Resolves with the first event that fits. */
-  until(fits: (heard: ReceivedEvent) => boolean, ms?: number): Promise<ReceivedEvent>;
+  until(fits: (received: ReceivedEvent) => boolean, ms?: number): Promise<ReceivedEvent>;
   cut(): void;
 };
 
@@ -23,7 +23,7 @@ export type StreamTarget = {
   method?: "GET" | "POST";
   body?: object;
   headers?: Record<string, string>;
-  onHeard?: (heard: ReceivedEvent) => void;
+  onHeard?: (seen: ReceivedEvent) => void;
 };
 
 const send = ({ url, key, path, lastEventId, method = "GET", body, headers }: StreamTarget): ClientRequest => {
@@ -50,7 +50,7 @@ export async function openSseReader(where: StreamTarget): Promise<SseReader> {
     sent.once("response", resolve);
     sent.once("error", reject);
   });
-  const heard: ReceivedEvent[] = [];
+  const received: ReceivedEvent[] = [];
   const waiting = new Set<(each: ReceivedEvent) => void>();
   let [text, rest] = ["", ""];
   response.setEncoding("utf8");
@@ -59,7 +59,7 @@ export async function openSseReader(where: StreamTarget): Promise<SseReader> {
     const blocks = (rest + chunk).split("\n\n");
     rest = blocks.pop()!;
     for (const each of blocks.flatMap(readBlock)) {
-      heard.push(each);
+      received.push(each);
       where.onHeard?.(each);
       for (const tell of waiting) tell(each);
     }
@@ -70,9 +70,9 @@ export async function openSseReader(where: StreamTarget): Promise<SseReader> {
   });
   const until = (fits: (each: ReceivedEvent) => boolean, ms = 10_000) =>
     new Promise<ReceivedEvent>((resolve, reject) => {
-      const known = heard.find(fits);
+      const known = received.find(fits);
       if (known) return resolve(known);
-      const late = () => reject(new Error(`not heard within ${ms} ms; heard: ${heard.map(({ type }) => type)}`));
+      const late = () => reject(new Error(`not heard within ${ms} ms; heard: ${received.map(({ type }) => type)}`));
       const timer = setTimeout(late, ms);
       const look = (each: ReceivedEvent) => {
         if (!fits(each)) return;
@@ -82,7 +82,7 @@ export async function openSseReader(where: StreamTarget): Promise<SseReader> {
       };
       waiting.add(look);
     });
-  return { response, heard, text: () => text, ended, until, cut: () => response.destroy() };
+  return { response, heard: received, text: () => text, ended, until, cut: () => response.destroy() };
 }
 
 function readBlock(block: string): ReceivedEvent[] {

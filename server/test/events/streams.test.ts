@@ -159,10 +159,10 @@ describe("the stream of a tenant", () => {
     await live(foreign);
     await open2.begin();
     await reader.until(({ event }) => event.type === "run.processing" && event.data.run_id === open2.run_id);
-    const told = (run: SimulatedRun) => reader.heard.filter(({ event }) => event.data.run_id === run.run_id);
-    expect(told(open1).map(({ type }) => type)).toEqual(["run.processing"]);
-    expect(told(open2).map(({ type }) => type)).toEqual(["run.queued", "run.processing"]);
-    expect([told(ended), told(foreign)]).toEqual([[], []]);
+    const reported = (run: SimulatedRun) => reader.heard.filter(({ event }) => event.data.run_id === run.run_id);
+    expect(reported(open1).map(({ type }) => type)).toEqual(["run.processing"]);
+    expect(reported(open2).map(({ type }) => type)).toEqual(["run.queued", "run.processing"]);
+    expect([reported(ended), reported(foreign)]).toEqual([[], []]);
     for (const run of [open1, open2]) await run.complete();
   });
 

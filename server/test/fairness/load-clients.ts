@@ -15,15 +15,15 @@ export const REQUEST_BODY = { prompt: "[sandbox:delay=0] fairness", width: 64, h
 export function createLoadSender({ url, key }: LoadClient, connections = 8) {
   const dispatcher = new Agent({ connections, headersTimeout: 120_000, bodyTimeout: 120_000 });
   return async (method: "GET" | "POST", path: string, order?: unknown): Promise<TimedResponse> => {
-    const beginning = performance.now();
-    const answer = await request(`${url}/api/v1${path}`, {
+    const startedAt = performance.now();
+    const response = await request(`${url}/api/v1${path}`, {
       method,
       dispatcher,
       headers: { authorization: `Bearer ${key}`, ...(order !== undefined && { "content-type": "application/json" }) },
       ...(order !== undefined && { body: JSON.stringify(order) }),
     });
-    const body = await answer.body.json();
-    return { status: answer.statusCode, headers: answer.headers, body, ms: performance.now() - beginning };
+    const body = await response.body.json();
+    return { status: response.statusCode, headers: response.headers, body, ms: performance.now() - startedAt };
   };
 }
 
@@ -51,9 +51,9 @@ export async function postAsFastAsPossible(customer: LoadClient, count: number, 
 /** Repeats a task at a steady rate, however long each takes; returns the results. */
 export async function atFixedRate<T>(perSecond: number, seconds: number, work: () => Promise<T>): Promise<T[]> {
   const pending: Promise<T>[] = [];
-  const beginning = performance.now();
+  const startedAt = performance.now();
   for (let n = 0; n < perSecond * seconds; n++) {
-    const dueMs = beginning + (n * 1000) / perSecond - performance.now();
+    const dueMs = startedAt + (n * 1000) / perSecond - performance.now();
     if (dueMs > 0) await pause(dueMs);
     pending.push(work());
   }

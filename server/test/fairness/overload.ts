@@ -29,14 +29,14 @@ export async function overloadCampaign({
     const first = await sendQuiet("POST", "/runs/generate", REQUEST_BODY);
     const end = performance.now() + seconds * 1000;
     const posting = Array.from({ length: atOnce }, async () => {
-      const answers: TimedResponse[] = [];
+      const responses: TimedResponse[] = [];
       while (performance.now() < end) {
-        const answer = await sendLoud("POST", "/runs/generate", REQUEST_BODY);
-        answers.push(answer);
+        const response = await sendLoud("POST", "/runs/generate", REQUEST_BODY);
+        responses.push(response);
         // Impatient, but not a busy loop.
-        if (answer.status === 503) await pause(250);
+        if (response.status === 503) await pause(250);
       }
-      return answers;
+      return responses;
     });
     const [posted, reads, others] = await Promise.all([
       Promise.all(posting).then((all) => all.flat()),
@@ -54,7 +54,7 @@ export async function overloadCampaign({
       "select count(*)::int from runs where run_id = any($1) and status = 'completed'",
       [ids],
     );
-    const isTold = ({ headers, body }: TimedResponse) =>
+    const hasRetryAfter = ({ headers, body }: TimedResponse) =>
       body.code === "service_overloaded" && Number.isInteger(Number(headers["retry-after"]));
     return {
       name: `${atOnce} at once against one API process with 4 connections to the database, ${seconds} s`,
@@ -62,33 +62,41 @@ export async function overloadCampaign({
         `${accepted.length} accepted, ${shed.length} turned away; answered p99: accepted ${ms(accepted)}, turned away ${ms(shed)}, reads ${ms(reads)}`,
       ],
       results: [
-        { promise: "there was more than could be taken in", holds: shed.length > 0, saw: `${shed.length} turned away` },
         {
-          promise: "no other status was returned",
-          holds: strange.length === 0,
-          saw: JSON.stringify(strange.slice(0, 2).map(({ status, body }) => [status, body.code])),
+          invariant: "there were more requests than could be accepted",
+          passed: shed.length > 0,
+          observed: `${shed.length} turned away`,
         },
         {
-          promise: "every 503 has a Retry-After header",
-          holds: shed.every(isTold),
-          saw: `${shed.filter((each) => !isTold(each)).length} were not`,
+          invariant: "no other status was returned",
+          passed: strange.length === 0,
+          observed: JSON.stringify(strange.slice(0, 2).map(({ status, body }) => [status, body.code])),
         },
         {
-          promise: "every accepted run has completed",
-          holds: ended!.count === ids.length,
-          saw: `${ended!.count} of ${ids.length}`,
+          invariant: "every 503 has a Retry-After header",
+          passed: shed.every(hasRetryAfter),
+          observed: `${shed.filter((each) => !hasRetryAfter(each)).length} without`,
         },
         {
-          promise: "reads were answered",
-          holds: reads.every(({ status }) => status === 200),
-          saw: `${reads.filter(({ status }) => status === 200).length} of ${reads.length}`,
+          invariant: "every accepted run has completed",
+          passed: ended!.count === ids.length,
+          observed: `${ended!.count} of ${ids.length}`,
         },
         {
-          promise: "another tenant's runs were accepted",
-          holds: others.every(({ status }) => status === 202),
-          saw: `${others.filter(({ status }) => status === 202).length} of ${others.length}`,
+          invariant: "reads succeeded",
+          passed: reads.every(({ status }) => status === 200),
+          observed: `${reads.filter(({ status }) => status === 200).length} of ${reads.length}`,
         },
-        { promise: "two seconds after it all is as before", holds: after.status === 202, saw: String(after.status) },
+        {
+          invariant: "another tenant's runs were accepted",
+          passed: others.every(({ status }) => status === 202),
+          observed: `${others.filter(({ status }) => status === 202).length} of ${others.length}`,
+        },
+        {
+          invariant: "two seconds after the overload requests are accepted",
+          passed: after.status === 202,
+          observed: String(after.status),
+        },
       ],
     };
   } finally {
@@ -96,15 +104,15 @@ export async function overloadCampaign({
   }
 }
 
-const countOpenRuns = async (world: Awaited<ReturnType<typeof startTestEnvironment>>) => {
-  const [row] = await world.query<{ count: number }>("select count(*)::int from open_runs");
+const countOpenRuns = async (environment: Awaited<ReturnType<typeof startTestEnvironment>>) => {
+  const [row] = await environment.query<{ count: number }>("select count(*)::int from open_runs");
   return row!.count;
 };
 
-const ms = (answers: TimedResponse[]) =>
-  answers.length === 0
+const ms = (responses: TimedResponse[]) =>
+  responses.length === 0
     ? "none"
     : `${percentile(
-        answers.map((each) => each.ms),
+        responses.map((each) => each.ms),
         0.99,
       ).toFixed(0)} ms`;

@@ -25,11 +25,11 @@ export async function rateLimitCampaign({
     );
     const ask = (n: number) => clients[n % CLIENTS]!("GET", "/runs?limit=1");
 
-    const beginning = performance.now();
+    const startedAt = performance.now();
     const emptied = await Promise.all(clients.map((_, n) => requestUntilRateLimited(() => ask(n))));
     // The first is measured as one piece with what came before: the bucket was full when it began.
     const pressed = await atFixedRate((2 * perMinute) / 60, seconds, pickClient(ask));
-    const elapsed = (performance.now() - beginning) / 1000;
+    const elapsed = (performance.now() - startedAt) / 1000;
 
     const all = [...emptied.flat(), ...pressed];
     const accepted = all.filter(({ status }) => status === 200).length;
@@ -46,24 +46,24 @@ export async function rateLimitCampaign({
       ],
       results: [
         {
-          promise: "as many are let in as the limit says, within 2 %",
-          holds: Math.abs(accepted / allowed - 1) <= TOLERANCE,
-          saw: `${accepted} of ${allowed.toFixed(0)}, ${((accepted / allowed - 1) * 100).toFixed(2)} %`,
+          invariant: "the number of accepted requests equals the limit, within 2 %",
+          passed: Math.abs(accepted / allowed - 1) <= TOLERANCE,
+          observed: `${accepted} of ${allowed.toFixed(0)}, ${((accepted / allowed - 1) * 100).toFixed(2)} %`,
         },
         {
-          promise: "every refusal says when to come back, and never too early",
-          holds: refused.length > 0 && refused.every(hasValidRetryAfter),
-          saw: `${refused.length} refusals`,
+          invariant: "every 429 has a Retry-After that is not too early",
+          passed: refused.length > 0 && refused.every(hasValidRetryAfter),
+          observed: `${refused.length} rejected`,
         },
         {
-          promise: "what is left is told with every answer and is never negative",
-          holds: all.every((answer) => leftOf(answer) >= 0),
-          saw: `least ${Math.min(...all.map(leftOf))}`,
+          invariant: "every response has the remaining requests, never negative",
+          passed: all.every((response) => leftOf(response) >= 0),
+          observed: `minimum ${Math.min(...all.map(leftOf))}`,
         },
         {
-          promise: "a client that obeys what it is told is never refused",
-          holds: obeyed.length > 1 && obeyed.every(({ status }) => status === 200),
-          saw: `${obeyed.length} requests, ${obeyed.filter(({ status }) => status !== 200).length} refused`,
+          invariant: "a client that honours the headers is never rejected",
+          passed: obeyed.length > 1 && obeyed.every(({ status }) => status === 200),
+          observed: `${obeyed.length} requests, ${obeyed.filter(({ status }) => status !== 200).length} refused`,
         },
       ],
     };
@@ -79,32 +79,34 @@ function pickClient(ask: (n: number) => Promise<TimedResponse>): () => Promise<T
 }
 
 async function requestUntilRateLimited(ask: () => Promise<TimedResponse>): Promise<TimedResponse[]> {
-  const answers: TimedResponse[] = [];
+  const responses: TimedResponse[] = [];
   for (;;) {
-    const answer = await ask();
-    answers.push(answer);
-    if (answer.status !== 200) return answers;
+    const response = await ask();
+    responses.push(response);
+    if (response.status !== 200) return responses;
   }
 }
 
-const readRateLimitHeader = (answer: TimedResponse, name: "r" | "t") =>
-  Number(new RegExp(`"requests";.*?\\b${name}=(-?\\d+)`).exec(String(answer.headers.ratelimit))?.[1] ?? Number.NaN);
-const leftOf = (answer: TimedResponse) => readRateLimitHeader(answer, "r");
+const readRateLimitHeader = (response: TimedResponse, name: "r" | "t") =>
+  Number(new RegExp(`"requests";.*?\\b${name}=(-?\\d+)`).exec(String(response.headers.ratelimit))?.[1] ?? Number.NaN);
+const leftOf = (response: TimedResponse) => readRateLimitHeader(response, "r");
 
-const hasValidRetryAfter = (answer: TimedResponse) => {
-  const after = Number(answer.headers["retry-after"]);
-  return answer.body.code === "rate_limited" && Number.isInteger(after) && after >= readRateLimitHeader(answer, "t");
+const hasValidRetryAfter = (response: TimedResponse) => {
+  const after = Number(response.headers["retry-after"]);
+  return (
+    response.body.code === "rate_limited" && Number.isInteger(after) && after >= readRateLimitHeader(response, "t")
+  );
 };
 
 /** Waits whenever the response says that nothing is left. */
 async function followRateLimitHeaders(ask: () => Promise<TimedResponse>, seconds: number): Promise<TimedResponse[]> {
   await pause(3000);
-  const answers: TimedResponse[] = [];
+  const responses: TimedResponse[] = [];
   const end = performance.now() + seconds * 1000;
   while (performance.now() < end) {
-    const answer = await ask();
-    answers.push(answer);
-    if (leftOf(answer) < 1) await pause(readRateLimitHeader(answer, "t") * 1000);
+    const response = await ask();
+    responses.push(response);
+    if (leftOf(response) < 1) await pause(readRateLimitHeader(response, "t") * 1000);
   }
-  return answers;
+  return responses;
 }

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => fakeVendor.close());
 beforeEach(() => {
   Object.assign(fakeVendor.switches, { outcome: "done", refuse: undefined });
-  fakeVendor.forget();
+  fakeVendor.forgetJobs();
 });
 
 const key = () => fakeBfl.env(fakeVendor).BFL_API_KEY!;
@@ -27,7 +27,7 @@ const client = () =>
   });
 
 type Asked = Parameters<ReturnType<ReturnType<typeof client>["image"]>["doGenerate"]>[0];
-const asked = (more: Partial<Asked>): Asked => ({
+const input = (more: Partial<Asked>): Asked => ({
   prompt: "a red bicycle",
   n: 1,
   size: undefined,
@@ -59,14 +59,14 @@ describe("a client of others", () => {
   it("generates an image in the requested shape", async () => {
     const { images } = await client()
       .image("flux-kontext-max")
-      .doGenerate(asked({ aspectRatio: "16:9", seed: 7 }));
+      .doGenerate(input({ aspectRatio: "16:9", seed: 7 }));
     expect(await sizeOf(images[0])).toEqual([96, 54]);
     expect(fakeVendor.ledger.at(-1)?.request).toEqual({ prompt: "a red bicycle", aspect_ratio: "16:9", seed: 7 });
   });
 
   it("edits an image, which keeps its shape", async () => {
     const files = [await file(createImageAsset("desk", 80, 40))];
-    const { images } = await client().image("flux-kontext-max").doGenerate(asked({ files }));
+    const { images } = await client().image("flux-kontext-max").doGenerate(input({ files }));
     expect(await sizeOf(images[0])).toEqual([80, 40]);
   });
 
@@ -74,7 +74,7 @@ describe("a client of others", () => {
     const files = [await file(createImageAsset("desk"))];
     const { images } = await client()
       .image("flux-pro-1.0-fill")
-      .doGenerate(asked({ files, mask: await file(createMaskAsset()) }));
+      .doGenerate(input({ files, mask: await file(createMaskAsset()) }));
     const after = await sharp(images[0] as Uint8Array)
       .removeAlpha()
       .raw()
@@ -92,11 +92,11 @@ describe("a client of others", () => {
 
   it("reports a job that failed", async () => {
     fakeVendor.switches.outcome = "failed";
-    await expect(client().image("flux-kontext-max").doGenerate(asked({}))).rejects.toThrow("generation failed");
+    await expect(client().image("flux-kontext-max").doGenerate(input({}))).rejects.toThrow("generation failed");
   });
 
   it("reads what is wrong with a request", async () => {
-    const wrong = asked({ aspectRatio: "30:9" });
+    const wrong = input({ aspectRatio: "30:9" });
     await expect(client().image("flux-kontext-max").doGenerate(wrong)).rejects.toThrow(/between 21:9 and 9:21/);
   });
 });
@@ -110,15 +110,15 @@ describe("by hand", () => {
   });
 
   it("returns no polling URL if a webhook is requested", async () => {
-    const answer = await post("flux-dev", { prompt: "a", webhook_url: "http://127.0.0.1:9/none" });
-    expect(Object.keys((await answer.json()) as object).sort()).toEqual(
+    const response = await post("flux-dev", { prompt: "a", webhook_url: "http://127.0.0.1:9/none" });
+    expect(Object.keys((await response.json()) as object).sort()).toEqual(
       ["cost", "id", "input_mp", "output_mp", "status", "webhook_url"].sort(),
     );
   });
 
   it("accepts six jobs of Kontext Max at a time", async () => {
     fakeVendor.switches.outcome = "never";
-    const answers = await Promise.all(Array.from({ length: 7 }, () => post("flux-kontext-max", { prompt: "a" })));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 200, 429]);
+    const responses = await Promise.all(Array.from({ length: 7 }, () => post("flux-kontext-max", { prompt: "a" })));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 200, 429]);
   });
 });

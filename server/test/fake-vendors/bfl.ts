@@ -27,8 +27,8 @@ const everyModel = {
 };
 const side = z.int().min(256).max(1440).multipleOf(32).optional();
 const ratio = z.string().refine(
-  (words) => {
-    const [across = 0, down = 0] = /^\d+:\d+$/.test(words) ? words.split(":").map(Number) : [];
+  (text) => {
+    const [across = 0, down = 0] = /^\d+:\d+$/.test(text) ? text.split(":").map(Number) : [];
     return across / down <= 21 / 9 && across / down >= 9 / 21;
   },
   { error: "Aspect ratio must be between 21:9 and 9:21" },
@@ -94,9 +94,9 @@ const validationError = (field: string, msg: string) => ({
 });
 
 /** What is wrong with the images of a request, in the messages of the vendor. */
-async function validateImage(asked: Record<string, unknown>): Promise<ReturnType<typeof validationError> | undefined> {
+async function validateImage(input: Record<string, unknown>): Promise<ReturnType<typeof validationError> | undefined> {
   const sizes = new Map<string, string>();
-  for (const [field, value] of Object.entries(asked)) {
+  for (const [field, value] of Object.entries(input)) {
     if (!/^(image|mask|input_image)/.test(field)) continue;
     const seen = await sharp(bytesOf(String(value)))
       .metadata()
@@ -109,19 +109,19 @@ async function validateImage(asked: Record<string, unknown>): Promise<ReturnType
 }
 
 async function make({ model, id, request }: VendorJob): Promise<{ bytes: Buffer; mediaType: string }> {
-  const asked = request as Asked;
-  const words = `${model} ${asked.prompt} ${asked.seed ?? id}`;
-  if (asked.image && asked.mask) {
+  const input = request as Asked;
+  const text = `${model} ${input.prompt} ${input.seed ?? id}`;
+  if (input.image && input.mask) {
     return {
-      bytes: await repaintMasked(bytesOf(asked.image), bytesOf(asked.mask), "white", words),
+      bytes: await repaintMasked(bytesOf(input.image), bytesOf(input.mask), "white", text),
       mediaType: "image/png",
     };
   }
-  const format = asked.output_format ?? "jpeg";
-  const source = asked.input_image && !asked.aspect_ratio && (await sharp(bytesOf(asked.input_image)).metadata());
-  const [width, height] = source ? [source.width, source.height] : sizeOfRatio(asked.aspect_ratio ?? "1:1");
+  const format = input.output_format ?? "jpeg";
+  const source = input.input_image && !input.aspect_ratio && (await sharp(bytesOf(input.input_image)).metadata());
+  const [width, height] = source ? [source.width, source.height] : sizeOfRatio(input.aspect_ratio ?? "1:1");
   return {
-    bytes: await drawTestImage(words, asked.width ?? width, asked.height ?? height, format),
+    bytes: await drawTestImage(text, input.width ?? width, input.height ?? height, format),
     mediaType: `image/${format}`,
   };
 }

@@ -39,14 +39,14 @@ const nodes = {
   save: { class_type: "SaveImage", inputs: { images: ["enlarge", 0], filename_prefix: "$save_as" } },
 };
 const folder = mkdtempSync(join(tmpdir(), "gesso-comfyui-"));
-writeFileSync(join(folder, "plain.json"), JSON.stringify({ says: "no weights", slots, nodes }));
+writeFileSync(join(folder, "plain.json"), JSON.stringify({ description: "no weights", slots, nodes }));
 
 const settings = { COMFYUI_URLS: url, COMFYUI_GRAPHS: folder };
 const stamp = Date.now();
 let number = 0;
 const at = (key = `check.${stamp}.${++number}`) =>
   createFakeProviderContext(settings, comfyui, { key, timeoutSeconds: 20 });
-const offer: Offer = { ...comfyui.offers[0]!, upstreamModel: "plain" };
+const offer: Offer = { ...comfyui.offers[0]!, as: "plain" };
 const job = (overrides: Partial<Job<Asset>> = {}): Job<Asset> => ({
   task: "image.generate",
   model: "flux-dev",
@@ -82,13 +82,13 @@ const sizesOf = (outputs: { url: string }[]) =>
   );
 
 let failed = 0;
-async function check(says: string, work: () => Promise<{ holds: boolean; saw: string }>) {
-  const { holds, saw } = await work().catch((thrown) => ({
-    holds: false,
-    saw: String(thrown?.cause?.cause ?? thrown),
+async function check(description: string, work: () => Promise<{ passed: boolean; observed: string }>) {
+  const { passed, observed } = await work().catch((thrown) => ({
+    passed: false,
+    observed: String(thrown?.cause?.cause ?? thrown),
   }));
-  if (!holds) failed++;
-  console.log(`${holds ? "ok    " : "FAILED"}  ${says} (${saw})`);
+  if (!passed) failed++;
+  console.log(`${passed ? "ok    " : "FAILED"}  ${description} (${observed})`);
 }
 
 type Info = Record<string, { input: { required?: Record<string, unknown>; optional?: Record<string, unknown> } }>;
@@ -108,31 +108,37 @@ await check(
         for (const input of Object.keys(inputs)) if (!isKnown(input)) wrong.push(`${name}.${id} has no ${input}`);
       }
     }
-    return { holds: wrong.length === 0, saw: wrong.join("; ") || "all as we think" };
+    return { passed: wrong.length === 0, observed: wrong.join("; ") || "all as we think" };
   },
 );
 
 await check("it is examined", async () => {
-  const { message: says, missing } = await comfyui.probe!([offer, ...comfyui.offers], at());
-  return { holds: !missing.includes("plain"), saw: `${says}; missing: ${missing.join(", ") || "nothing"}` };
+  const { says: description, missing } = await comfyui.probe!([offer, ...comfyui.offers], at());
+  return {
+    passed: !missing.includes("plain"),
+    observed: `${description}; missing: ${missing.join(", ") || "nothing"}`,
+  };
 });
 
 await check("it makes two images of the size asked for", async () => {
   const sizes = await sizesOf(await waitForOutputs(await submit({ count: 2, options: { upscale_factor: 2 } })));
-  return { holds: sizes.join() === "192x128 png,192x128 png", saw: sizes.join() };
+  return { passed: sizes.join() === "192x128 png,192x128 png", observed: sizes.join() };
 });
 
 await check("it takes an uploaded image", async () => {
   const sizes = await sizesOf(await waitForOutputs(await submit({ images: [createImageAsset("uploaded", 48, 32)] })));
-  return { holds: sizes.join() === "48x32 png", saw: sizes.join() };
+  return { passed: sizes.join() === "48x32 png", observed: sizes.join() };
 });
 
 await check("a job is found by its key, and another is not", async () => {
   const context = at();
   const ticket = await submit({}, context);
-  const found = await comfyui.findJob!(context);
-  const other = await comfyui.findJob!(at());
-  return { holds: found?.prompt_id === ticket.prompt_id && !other, saw: JSON.stringify({ ticket, found, other }) };
+  const found = await comfyui.find!(context);
+  const other = await comfyui.find!(at());
+  return {
+    passed: found?.prompt_id === ticket.prompt_id && !other,
+    observed: JSON.stringify({ ticket, found, other }),
+  };
 });
 
 await check("a second request under one id makes a second job", async () => {
@@ -140,15 +146,15 @@ await check("a second request under one id makes a second job", async () => {
   const options = { upscale_factor: 3 };
   const [first, second] = [await submit({ options }, context), await submit({ options }, context)];
   const outputs = await waitForOutputs(second);
-  const saw = `${first.prompt_id === second.prompt_id ? "same id" : "its own id"}, ${outputs[0]?.url.split("?")[1]}`;
-  return { holds: first.prompt_id === second.prompt_id && outputs.length === 1, saw };
+  const observed = `${first.prompt_id === second.prompt_id ? "same id" : "its own id"}, ${outputs[0]?.url.split("?")[1]}`;
+  return { passed: first.prompt_id === second.prompt_id && outputs.length === 1, observed };
 });
 
 await check("what is wrong with a request is told apart", async () => {
-  const lora = comfyui.offers.find(({ upstreamModel }) => upstreamModel === "flux-dev-lora")!;
-  const asked = { options: { model_id: "missing-lora" } };
-  const saw = await kindOf(comfyui.submit(job(asked), lora, at()));
-  return { holds: /model_unavailable refused|lora_not_found/.test(saw), saw };
+  const lora = comfyui.offers.find(({ as }) => as === "flux-dev-lora")!;
+  const input = { options: { model_id: "missing-lora" } };
+  const observed = await kindOf(comfyui.submit(job(input), lora, at()));
+  return { passed: /model_unavailable refused|lora_not_found/.test(observed), observed };
 });
 
 await check("a job that waits is taken out of the queue", async () => {
@@ -159,15 +165,15 @@ await check("a job that waits is taken out of the queue", async () => {
   const stood = await kindOf(comfyui.poll(waiting, at()));
   await comfyui.cancel!(running, at());
   await comfyui.cancel!(running, at());
-  return { holds: /gone|failed/.test(stood), saw: stood };
+  return { passed: /gone|failed/.test(stood), observed: stood };
 });
 
 await check("its line tells the end of a job after the result can be read", async () => {
   const line = new AbortController();
-  const heard: (JobNotification & { state?: string })[] = [];
+  const received: (JobNotification & { state?: string })[] = [];
   const hear = async (news: JobNotification) => {
     if (news.ended)
-      heard.push({
+      received.push({
         ...news,
         state: await comfyui.poll({ prompt_id: news.value, server: url }, at()).then(({ state }) => state),
       });
@@ -179,8 +185,8 @@ await check("its line tells the end of a job after the result can be read", asyn
   await pause(1000);
   line.abort();
   await listening;
-  const news = heard.find(({ value }) => value === ticket.prompt_id);
-  return { holds: news?.state === "done", saw: JSON.stringify(news ?? "nothing") };
+  const news = received.find(({ value }) => value === ticket.prompt_id);
+  return { passed: news?.state === "done", observed: JSON.stringify(news ?? "nothing") };
 });
 
 rmSync(folder, { recursive: true, force: true });

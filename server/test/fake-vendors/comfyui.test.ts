@@ -41,13 +41,13 @@ afterEach(async () => {
 });
 
 const post = async (path: string, body: unknown) => {
-  const answer = await fetch(`${box.url}${path}`, { method: "POST", body: JSON.stringify(body) });
-  const text = await answer.text();
-  return { status: answer.status, body: text ? JSON.parse(text) : undefined };
+  const response = await fetch(`${box.url}${path}`, { method: "POST", body: JSON.stringify(body) });
+  const text = await response.text();
+  return { status: response.status, body: text ? JSON.parse(text) : undefined };
 };
 const get = async (path: string) => {
-  const answer = await fetch(`${box.url}${path}`);
-  return { status: answer.status, body: await answer.json().catch(() => undefined) };
+  const response = await fetch(`${box.url}${path}`);
+  return { status: response.status, body: await response.json().catch(() => undefined) };
 };
 
 describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
@@ -62,9 +62,9 @@ describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
     expect(prompt_id).toBe(box.ledger[0]!.id);
     expect(images).toHaveLength(2);
     expect(steps.length).toBeGreaterThan(1);
-    const bytes = await fetch((images[0] as { data: string }).data).then((answer) => answer.arrayBuffer());
+    const bytes = await fetch((images[0] as { data: string }).data).then((response) => response.arrayBuffer());
     expect(await sharp(Buffer.from(bytes)).metadata()).toMatchObject({ width: 64, height: 32, format: "png" });
-    expect(box.complaints).toEqual([]);
+    expect(box.invalidRequests).toEqual([]);
   });
 
   it("is submitted, awaited by polling the queue, and returns the images", async () => {
@@ -128,8 +128,8 @@ describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
     expect(types("decode")).toEqual(["return_type_mismatch"]);
     const { save: _, ...endless } = GRAPH;
     expect((await post("/prompt", { prompt: endless })).body.error.type).toBe("prompt_no_outputs");
-    const stranger = { ...GRAPH, odd: { class_type: "Odd", inputs: {} } };
-    expect((await post("/prompt", { prompt: stranger })).body.error.type).toBe("missing_node_type");
+    const otherTenant = { ...GRAPH, odd: { class_type: "Odd", inputs: {} } };
+    expect((await post("/prompt", { prompt: otherTenant })).body.error.type).toBe("missing_node_type");
     expect((await post("/prompt", {})).body.error.type).toBe("no_prompt");
     expect(box.ledger).toEqual([]);
   });
@@ -163,7 +163,7 @@ describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
 
   it("knows nothing any more after a restart", async () => {
     const { prompt_id } = await client.enqueue_polling(GRAPH, { polling_ms: 20 } as object);
-    box.forget();
+    box.forgetJobs();
     expect((await get(`/history/${prompt_id}`)).body).toEqual({});
     expect(box.ledger).toHaveLength(1);
   });

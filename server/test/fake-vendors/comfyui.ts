@@ -86,8 +86,8 @@ export async function startFakeComfyui(options: ComfyuiOptions = {}): Promise<Fa
   };
   return {
     ...fakeVendor,
-    forget: () => {
-      fakeVendor.forget();
+    forgetJobs: () => {
+      fakeVendor.forgetJobs();
       shed.forget();
     },
     stopListening: cutting(fakeVendor.stopListening),
@@ -141,14 +141,14 @@ function routes(box: FakeComfyuiServices): App {
     return context.json({ queue_running: running.map(renderQueueEntry), queue_pending: pending.map(renderQueueEntry) });
   });
   app.post("/queue", async (context) => {
-    const asked = (await context.req.json()) as { delete?: string[] };
-    for (const id of asked.delete ?? []) shed.remove(id);
+    const input = (await context.req.json()) as { delete?: string[] };
+    for (const id of input.delete ?? []) shed.remove(id);
     return context.body(null, 200);
   });
   app.post("/interrupt", async (context) => {
-    const asked = (await context.req.json().catch(() => ({}))) as { prompt_id?: string };
+    const input = (await context.req.json().catch(() => ({}))) as { prompt_id?: string };
     // Servers without this endpoint cancel the running job.
-    shed.interrupt(age === "new" ? asked.prompt_id : undefined);
+    shed.interrupt(age === "new" ? input.prompt_id : undefined);
     return context.body(null, 200);
   });
   app.get("/history", (context) => {
@@ -230,14 +230,14 @@ async function takeUpload(
   const path = subfolder ? `${subfolder}/${image.name}` : image.name;
   const isNew = form.get("overwrite") === "true" || !uploads.has(path);
   const name = isNew ? image.name : image.name.replace(/(\.\w+)?$/, " (1)$1");
-  const kept = subfolder ? `${subfolder}/${name}` : name;
-  uploads.add(kept);
-  sizes.delete(kept);
+  const stored = subfolder ? `${subfolder}/${name}` : name;
+  uploads.add(stored);
+  sizes.delete(stored);
   const bytes = Buffer.from(await image.arrayBuffer());
   await sharp(bytes)
     .metadata()
     .then(
-      ({ width, height }) => sizes.set(kept, { width, height }),
+      ({ width, height }) => sizes.set(stored, { width, height }),
       // The file is accepted all the same; loading it fails later.
       () => undefined,
     );

@@ -9,7 +9,7 @@ import { type Context, Hono } from "hono";
 /** What may go wrong. All are off at first; a test turns one on by writing to it. */
 export type FaultSwitches = {
   /** Delay of the response to a submission. */
-  answerMs: number;
+  responseMs: number;
   /** Duration of a job. */
   workMs: number;
   /** The next submissions get this response, and no job is accepted. */
@@ -46,9 +46,9 @@ export type FakeVendor = {
   /** Every job ever accepted, in order: the jobs that a vendor would bill. */
   ledger: VendorJob[];
   /** Requests rejected as malformed. An adapter must never cause one. */
-  complaints: string[];
+  invalidRequests: string[];
   /** All jobs are forgotten, as by a server that keeps them in memory and was restarted; the ledger stays. */
-  forget(): void;
+  forgetJobs(): void;
   /** Nobody listens any more, until `open`. The address stays the same. */
   stopListening(): Promise<void>;
   startListening(): Promise<void>;
@@ -98,7 +98,7 @@ export type FakeVendorDefinition = {
 };
 
 const NO_FAULTS: FaultSwitches = {
-  answerMs: 0,
+  responseMs: 0,
   workMs: 50,
   refuse: undefined,
   drop: undefined,
@@ -131,7 +131,7 @@ export async function startFakeVendor(
 ): Promise<FakeVendor> {
   const switches = { ...NO_FAULTS };
   const ledger: VendorJob[] = [];
-  const complaints: string[] = [];
+  const problems: string[] = [];
   const known = new Map<string, VendorJob>();
   const files = new Map<string, { bytes: Uint8Array; mediaType: string }>();
   const stopped = new AbortController();
@@ -150,12 +150,19 @@ export async function startFakeVendor(
       if (consumeSwitch(switches.hang, ({ when }) => when === "before")) return never();
       const now = Date.now();
       const { outcome, workMs } = switches;
-      const job: VendorJob = { id, model, request, acceptedAt: now, endsAt: now + switches.answerMs + workMs, outcome };
+      const job: VendorJob = {
+        id,
+        model,
+        request,
+        acceptedAt: now,
+        endsAt: now + switches.responseMs + workMs,
+        outcome,
+      };
       ledger.push(job);
       known.set(id, job);
       if (consumeSwitch(switches.drop, ({ when }) => when === "after")) return resetConnection(context);
       if (consumeSwitch(switches.hang, ({ when }) => when === "after")) return never();
-      if (switches.answerMs > 0) await pause(switches.answerMs);
+      if (switches.responseMs > 0) await pause(switches.responseMs);
       return job;
     },
     find: (id) => known.get(id),
@@ -186,7 +193,7 @@ export async function startFakeVendor(
         const headers = switches.callbacks === "forged" ? { ...word.headers, ...word.forged } : word.headers;
         const request = { method: "POST", body: word.body, headers, signal: stopped.signal };
         await fetch(to, request)
-          .then((answer) => answer.body?.cancel())
+          .then((response) => response.body?.cancel())
           .catch(() => {});
       };
       void (async () => {
@@ -199,7 +206,7 @@ export async function startFakeVendor(
         if (how === "early") await post("running");
       })();
     },
-    recordInvalidRequest: (what) => void complaints.push(what),
+    recordInvalidRequest: (what) => void problems.push(what),
   };
 
   const app = new Hono<{ Bindings: HttpBindings }>();
@@ -212,7 +219,7 @@ export async function startFakeVendor(
   });
   app.route("/", routes(shop));
   app.notFound((context) => {
-    complaints.push(`nothing at ${context.req.method} ${context.req.path}`);
+    problems.push(`nothing at ${context.req.method} ${context.req.path}`);
     return context.json({ error: "not found" }, 404);
   });
 
@@ -238,8 +245,8 @@ export async function startFakeVendor(
     url,
     switches,
     ledger,
-    complaints,
-    forget: () => known.clear(),
+    invalidRequests: problems,
+    forgetJobs: () => known.clear(),
     stopListening: shut,
     async startListening() {
       server ??= await listen(Number(new URL(url).port));

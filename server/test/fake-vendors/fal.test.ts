@@ -19,7 +19,7 @@ beforeEach(() => {
     callbacks: "once",
   });
   vendor.ledger.length = 0;
-  vendor.complaints.length = 0;
+  vendor.invalidRequests.length = 0;
 });
 
 /** The client has fal's hosts built in; its URLs are redirected to the fake vendor. */
@@ -51,7 +51,7 @@ describe("fal's own client", () => {
     expect(data.images).toHaveLength(2);
     const file = await fetch(data.images[0]!.url);
     expect(file.headers.get("content-type")).toBe("image/png");
-    expect(vendor.complaints).toEqual([]);
+    expect(vendor.invalidRequests).toEqual([]);
   });
 
   it("reports the progress of a job", async () => {
@@ -82,7 +82,7 @@ describe("fal's own client", () => {
     const image_url = await client.storage.upload(file);
     const { data } = await client.subscribe("fal-ai/esrgan", { input: { image_url, scale: 2 }, pollInterval: 15 });
     expect(data.image).toMatchObject({ width: 60, height: 40 });
-    expect(vendor.complaints).toEqual([]);
+    expect(vendor.invalidRequests).toEqual([]);
   });
 
   it("cancels a running job, and reports when nothing is running", async () => {
@@ -93,10 +93,10 @@ describe("fal's own client", () => {
     expect(vendor.ledger[0]!.canceledAt).toBeDefined();
     const again = await thrownBy<ApiError<{ status: string }>>(client.queue.cancel("fal-ai/flux/dev", { requestId }));
     expect([again.status, again.body.status]).toEqual([400, "ALREADY_COMPLETED"]);
-    const nobody = await thrownBy<ApiError<{ status: string }>>(
+    const unknown = await thrownBy<ApiError<{ status: string }>>(
       client.queue.cancel("fal-ai/flux/dev", { requestId: "nobody" }),
     );
-    expect([nobody.status, nobody.body.status]).toEqual([404, "NOT_FOUND"]);
+    expect([unknown.status, unknown.body.status]).toEqual([404, "NOT_FOUND"]);
   });
 
   it("reports invalid input, and the fake vendor records it", async () => {
@@ -107,7 +107,7 @@ describe("fal's own client", () => {
       ["steps", "extra_forbidden"],
       ["image_size", "value_error"],
     ]);
-    expect(vendor.complaints).toHaveLength(1);
+    expect(vendor.invalidRequests).toHaveLength(1);
     expect(vendor.ledger).toEqual([]);
   });
 
@@ -140,4 +140,4 @@ describe("fal's own client", () => {
   });
 });
 
-const inline = async (words: string) => `data:image/png;base64,${(await drawTestImage(words)).toString("base64")}`;
+const inline = async (text: string) => `data:image/png;base64,${(await drawTestImage(text)).toString("base64")}`;

@@ -30,11 +30,11 @@ const routes = (services: FakeVendorServices) => {
 
   const open = async (url: string): Promise<Buffer> => {
     if (url.startsWith("data:")) return Buffer.from(url.slice(url.indexOf(",") + 1), "base64");
-    const kept = url.startsWith(`${services.url()}/stored/`) && shelf.get(url.split("/").at(-1)!);
-    if (kept) return kept.bytes;
-    const answer = await fetch(url, { signal: AbortSignal.timeout(5000) });
-    if (!answer.ok) throw new Error(`${answer.status}`);
-    return Buffer.from(await answer.arrayBuffer());
+    const stored = url.startsWith(`${services.url()}/stored/`) && shelf.get(url.split("/").at(-1)!);
+    if (stored) return stored.bytes;
+    const response = await fetch(url, { signal: AbortSignal.timeout(5000) });
+    if (!response.ok) throw new Error(`${response.status}`);
+    return Buffer.from(await response.arrayBuffer());
   };
   const works = { shop: services, open };
 
@@ -111,9 +111,9 @@ function openCatalogue(app: App, services: FakeVendorServices, key: KeyObject) {
   app.get("/v1/models", (context) => {
     const refused = refusal(context, services);
     if (refused) return refused;
-    const asked = context.req.queries("endpoint_id") ?? endpointIds();
-    if (asked.length > 50 && context.req.queries("endpoint_id")) return context.json({ error: "too many" }, 400);
-    const known = asked.filter((id) => isKnownEndpoint(id) && !services.switches.retired.includes(id));
+    const input = context.req.queries("endpoint_id") ?? endpointIds();
+    if (input.length > 50 && context.req.queries("endpoint_id")) return context.json({ error: "too many" }, 400);
+    const known = input.filter((id) => isKnownEndpoint(id) && !services.switches.retired.includes(id));
     const models = known.map((endpoint_id) => ({ endpoint_id, metadata: { status: "active" } }));
     return context.json({ models, next_cursor: null, has_more: false });
   });
@@ -130,14 +130,14 @@ function openQueue(app: App, services: FakeVendorServices, { resultOf, own, stra
       return context.json({ detail: `Application '${endpoint}' not found` }, 404);
     }
     const request = await context.req.json();
-    const complaints = validateFalInput(endpoint, request);
-    if (request.sync_mode) complaints.push({ loc: ["body", "sync_mode"], msg: "results expire", type: "value_error" });
-    if (complaints.length > 0) {
-      services.recordInvalidRequest(`${endpoint}: ${JSON.stringify(complaints)}`);
-      return context.json({ detail: complaints }, 422);
+    const problems = validateFalInput(endpoint, request);
+    if (request.sync_mode) problems.push({ loc: ["body", "sync_mode"], msg: "results expire", type: "value_error" });
+    if (problems.length > 0) {
+      services.recordInvalidRequest(`${endpoint}: ${JSON.stringify(problems)}`);
+      return context.json({ detail: problems }, 422);
     }
     const id = randomUUID();
-    const answer = services.acceptJob(context, { id, model: endpoint, request }, (status) => ({
+    const response = services.acceptJob(context, { id, model: endpoint, request }, (status) => ({
       detail: `status ${status}`,
     }));
     // In the ledger from now on, if accepted: it calls back even when the response is lost.
@@ -146,7 +146,7 @@ function openQueue(app: App, services: FakeVendorServices, { resultOf, own, stra
     const webhook = context.req.query("fal_webhook");
     if (job && webhook)
       services.sendCallback(job, webhook, (standing) => says(job, standing, { resultOf, own, strange }));
-    const taken = await answer;
+    const taken = await response;
     if (taken instanceof Response) return taken;
     return context.json({
       status: "IN_QUEUE",
@@ -213,8 +213,8 @@ function openJobs(app: App, services: FakeVendorServices, resultOf: Queue["resul
   app.get(`${base}/status`, (context) => {
     const job = jobAt(context);
     if (!job) return context.json({ detail: "Request not found" }, 404);
-    const said = standingOf(job);
-    return context.json(said, said.status === "COMPLETED" ? 200 : 202);
+    const output = standingOf(job);
+    return context.json(output, output.status === "COMPLETED" ? 200 : 202);
   });
   app.get(base, async (context) => {
     const job = jobAt(context);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => fakeVendor.close());
 beforeEach(() => {
   fakeVendor.ledger.length = 0;
-  fakeVendor.complaints.length = 0;
+  fakeVendor.invalidRequests.length = 0;
   Object.assign(fakeVendor.switches, { drop: undefined, refuse: undefined, outcome: "done", retired: [] });
 });
 
@@ -49,7 +49,7 @@ describe("images", () => {
     });
     await ask([{ role: "user", parts: [{ text: "both" }, await inline("one"), await inline("two")] }]);
     expect(fakeVendor.ledger[0]?.request).toMatchObject({ said: "both", images: 2 });
-    expect(fakeVendor.complaints).toEqual([]);
+    expect(fakeVendor.invalidRequests).toEqual([]);
   });
 });
 

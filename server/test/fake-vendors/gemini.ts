@@ -72,23 +72,23 @@ type PromptContent = { said: string; images: Buffer[]; mediaTypes: string[] };
 
 async function readPrompt({ contents }: Asked): Promise<PromptContent> {
   const parts = contents.flatMap((content) => content.parts);
-  const said = parts.flatMap((part) => ("text" in part ? part.text : [])).join(" ");
+  const output = parts.flatMap((part) => ("text" in part ? part.text : [])).join(" ");
   const inline = parts.flatMap((part) => ("inlineData" in part ? part.inlineData : []));
   const images = inline.map(({ data }) => Buffer.from(data, "base64"));
   const looks = await Promise.all(images.map((image) => sharp(image).metadata()));
-  return { said, images, mediaTypes: looks.map(({ format }) => `image/${format}`) };
+  return { said: output, images, mediaTypes: looks.map(({ format }) => `image/${format}`) };
 }
 
 /** What is wrong with a request beyond its shape. */
 function validateRequest(
   model: string,
-  { generationConfig: asked, contents }: Asked,
+  { generationConfig: input, contents }: Asked,
   seen: PromptContent,
 ): string | undefined {
   const makesImages = IMAGE_MODELS.includes(model);
-  if (makesImages && asked.responseJsonSchema) return "Structured outputs are not supported by this model.";
-  if (!makesImages && asked.responseModalities?.includes("IMAGE")) return "The model cannot answer with images.";
-  if (asked.responseJsonSchema && asked.responseMimeType !== "application/json") return "A schema needs JSON.";
+  if (makesImages && input.responseJsonSchema) return "Structured outputs are not supported by this model.";
+  if (!makesImages && input.responseModalities?.includes("IMAGE")) return "The model cannot answer with images.";
+  if (input.responseJsonSchema && input.responseMimeType !== "application/json") return "A schema needs JSON.";
   if (seen.images.length > 14) return "At most 14 images.";
   const named = contents.flatMap(({ parts }) => parts.flatMap((part) => ("inlineData" in part ? part.inlineData : [])));
   const isMisnamed = named.some(({ mimeType }, index) => mimeType !== seen.mediaTypes[index]);
@@ -98,18 +98,18 @@ function validateRequest(
 /** Follows the prompt: `Image 2 is a mask for image 1: white marks …`. */
 const MASK = /image (\d+) is a mask for image (\d+): (white|black) marks what is to change/i;
 
-async function paint({ said, images }: PromptContent, { imageConfig }: Asked["generationConfig"]) {
-  const [, mask, over, means] = MASK.exec(said) ?? [];
+async function paint({ said: output, images }: PromptContent, { imageConfig }: Asked["generationConfig"]) {
+  const [, mask, over, means] = MASK.exec(output) ?? [];
   if (mask && over) {
-    const words = said.split("\n\n")[0]!;
-    const data = await repaintMasked(images[Number(over) - 1]!, images[Number(mask) - 1]!, means as "white", words);
+    const text = output.split("\n\n")[0]!;
+    const data = await repaintMasked(images[Number(over) - 1]!, images[Number(mask) - 1]!, means as "white", text);
     return { mimeType: "image/png", data: data.toString("base64") };
   }
   const [width, height] = sizeOfRatio(imageConfig?.aspectRatio ?? "1:1", imageConfig?.imageSize === "2K" ? 192 : 96);
-  return { mimeType: "image/jpeg", data: (await drawTestImage(said, width, height, "jpeg")).toString("base64") };
+  return { mimeType: "image/jpeg", data: (await drawTestImage(output, width, height, "jpeg")).toString("base64") };
 }
 
-async function answer(services: FakeVendorServices, job: VendorJob, asked: Asked, seen: PromptContent) {
+async function answer(services: FakeVendorServices, job: VendorJob, input: Asked, seen: PromptContent) {
   const standing = services.stateOf(job);
   const about = { modelVersion: job.model, responseId: job.id, usageMetadata: { totalTokenCount: 100 } };
   if (seen.said.includes("forbidden")) return { promptFeedback: { blockReason: "PROHIBITED_CONTENT" }, ...about };
@@ -122,14 +122,14 @@ async function answer(services: FakeVendorServices, job: VendorJob, asked: Asked
   if (standing === "failed") return ends(makesImages ? "NO_IMAGE" : "MAX_TOKENS", [{ text: '{"description": "A' }]);
   const thought = { text: "Let me see.", thought: true };
   if (!makesImages) {
-    const schema = asked.generationConfig.responseJsonSchema as JsonSchema | undefined;
-    const words = seen.images.length > 0 ? `${seen.images.length} images ${seen.said}`.trim() : seen.said;
-    return ends("STOP", [thought, { text: schema ? JSON.stringify(instanceOfSchema(schema, words)) : words }]);
+    const schema = input.generationConfig.responseJsonSchema as JsonSchema | undefined;
+    const text = seen.images.length > 0 ? `${seen.images.length} images ${seen.said}`.trim() : seen.said;
+    return ends("STOP", [thought, { text: schema ? JSON.stringify(instanceOfSchema(schema, text)) : text }]);
   }
   const pixels = { mimeType: "image/png", data: (await drawTestImage("a sketch", 16, 16)).toString("base64") };
   const sketch = { inlineData: pixels, thought: true };
   if (seen.said.includes("only words")) return ends("STOP", [sketch, { text: "I would rather talk about it." }]);
-  const image = { inlineData: await paint(seen, asked.generationConfig) };
+  const image = { inlineData: await paint(seen, input.generationConfig) };
   return ends("STOP", [thought, sketch, { text: "Here it is." }, image]);
 }
 
@@ -166,17 +166,17 @@ function routes(services: FakeVendorServices) {
       const name = issue.code === "unrecognized_keys" ? `Unknown name "${issue.keys[0]}"` : issue.message;
       return refuse(context, `Invalid JSON payload received. ${name} at '${issue.path.join(".")}'.`);
     }
-    const asked = parsed.data;
-    const seen = await readPrompt(asked).catch(() => undefined);
+    const input = parsed.data;
+    const seen = await readPrompt(input).catch(() => undefined);
     if (!seen) return refuse(context, "Unable to process input image.");
-    const wrong = validateRequest(model, asked, seen);
+    const wrong = validateRequest(model, input, seen);
     if (wrong) return refuse(context, wrong);
-    const instruction = asked.systemInstruction?.parts.map(({ text }) => text).join(" ");
-    const request = { said: seen.said, images: seen.images.length, instruction, ...asked.generationConfig };
+    const instruction = input.systemInstruction?.parts.map(({ text }) => text).join(" ");
+    const request = { said: seen.said, images: seen.images.length, instruction, ...input.generationConfig };
     const job = await services.acceptJob(context, { id: randomUUID(), model, request }, failing);
     if (job instanceof Response) return job;
     await services.ended(job);
-    return context.json(await answer(services, job, asked, seen));
+    return context.json(await answer(services, job, input, seen));
   });
   return app;
 }

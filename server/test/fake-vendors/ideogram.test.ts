@@ -99,9 +99,9 @@ describe("by hand", () => {
 
   it("accepts a character, but not with every style", async () => {
     const character_reference_images = await createImageAsset("hero").bytes();
-    const asked = { prompt: "in a cafe", character_reference_images };
-    expect((await post("/v1/ideogram-v3/generate", { ...asked, style_type: "FICTION" })).status).toBe(200);
-    expect((await post("/v1/ideogram-v3/generate", { ...asked, style_type: "DESIGN" })).status).toBe(400);
+    const input = { prompt: "in a cafe", character_reference_images };
+    expect((await post("/v1/ideogram-v3/generate", { ...input, style_type: "FICTION" })).status).toBe(200);
+    expect((await post("/v1/ideogram-v3/generate", { ...input, style_type: "DESIGN" })).status).toBe(400);
   });
 
   it("wants a mask of the image's size, and a size or a shape but not both", async () => {
@@ -113,8 +113,8 @@ describe("by hand", () => {
   });
 
   it("removes a background", async () => {
-    const answer = await post("/v1/remove-background", { image: await createImageAsset("desk").bytes() });
-    const { data } = (await answer.json()) as { data: { url: string }[] };
+    const response = await post("/v1/remove-background", { image: await createImageAsset("desk").bytes() });
+    const { data } = (await response.json()) as { data: { url: string }[] };
     expect((await sharp(await bytes(data[0]!.url)).metadata()).hasAlpha).toBe(true);
   });
 });

@@ -89,9 +89,9 @@ async function readForm(context: VendorContext): Promise<Record<string, unknown>
   return Object.fromEntries(await Promise.all(fields));
 }
 
-async function validateRequest(asked: Asked): Promise<string | undefined> {
+async function validateRequest(input: Asked): Promise<string | undefined> {
   const seen = new Map<string, string>();
-  for (const [field, value] of Object.entries(asked)) {
+  for (const [field, value] of Object.entries(input)) {
     if (!(value instanceof Uint8Array)) continue;
     const { format, width, height } = await sharp(value)
       .metadata()
@@ -100,20 +100,20 @@ async function validateRequest(asked: Asked): Promise<string | undefined> {
     if (value.length > MOST_BYTES) return `${field}: larger than 10MB`;
     seen.set(field, `${width}x${height}`);
   }
-  if (asked.mask && seen.get("mask") !== seen.get("image")) return "mask: not of the size of the image";
-  if (asked.resolution && asked.aspect_ratio) return "resolution cannot be used with aspect_ratio";
-  const isStyled = asked.character_reference_images && asked.style_type;
+  if (input.mask && seen.get("mask") !== seen.get("image")) return "mask: not of the size of the image";
+  if (input.resolution && input.aspect_ratio) return "resolution cannot be used with aspect_ratio";
+  const isStyled = input.character_reference_images && input.style_type;
   if (isStyled && !["AUTO", "FICTION", "REALISTIC"].includes(isStyled)) return "style_type: not with a character";
   return undefined;
 }
 
 async function make(job: VendorJob, n: number): Promise<Buffer> {
   const { image, mask, prompt, seed, resolution, aspect_ratio } = job.request as Asked;
-  const words = `${prompt} ${seed ?? job.id} ${n}`;
+  const text = `${prompt} ${seed ?? job.id} ${n}`;
   if (job.model === "remove-background") return sharp(image!).ensureAlpha(0.5).png().toBuffer();
-  if (image && mask) return repaintMasked(image, mask, "black", words);
+  if (image && mask) return repaintMasked(image, mask, "black", text);
   const [width, height] = resolution ? resolution.split("x").map(Number) : sizeOfRatio(aspect_ratio ?? "1x1");
-  return drawTestImage(words, width, height);
+  return drawTestImage(text, width, height);
 }
 
 async function answerTo(job: VendorJob, services: FakeVendorServices): Promise<Record<string, unknown>> {

@@ -31,10 +31,10 @@ async function ended(id: string) {
 
 describe("Luma's own client", () => {
   it("reframes an image, waits for it and reads it", async () => {
-    const asked = { ...reframe, prompt: "more of the room", x_start: -40, x_end: 120, y_start: 0, y_end: 64 };
-    const { data, response } = await client().generations.image.reframe(asked).withResponse();
+    const input = { ...reframe, prompt: "more of the room", x_start: -40, x_end: 120, y_start: 0, y_end: 64 };
+    const { data, response } = await client().generations.image.reframe(input).withResponse();
     expect(response.status).toBe(201);
-    expect(data).toMatchObject({ state: "queued", generation_type: "image", assets: null, request: asked });
+    expect(data).toMatchObject({ state: "queued", generation_type: "image", assets: null, request: input });
     const { assets } = await ended(data.id!);
     const image = await fetch(assets!.image!);
     const { width, height, format } = await sharp(Buffer.from(await image.arrayBuffer())).metadata();
@@ -89,12 +89,12 @@ describe("Luma's own client", () => {
 });
 
 it("calls back when it starts and when it ends, also if the response was lost", async () => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const server = serve({
     port: 0,
     hostname: "127.0.0.1",
     fetch: async (request) => {
-      told.push(((await request.json()) as { state: string }).state);
+      reported.push(((await request.json()) as { state: string }).state);
       return new Response();
     },
   });
@@ -102,6 +102,6 @@ it("calls back when it starts and when it ends, also if the response was lost", 
   const callback_url = `http://127.0.0.1:${(server.address() as { port: number }).port}/`;
   fakeVendor.switches.drop = { times: 1, when: "after" };
   await expect(client().generations.image.reframe({ ...reframe, callback_url })).rejects.toThrow();
-  await expect.poll(() => told).toEqual(["dreaming", "completed"]);
+  await expect.poll(() => reported).toEqual(["dreaming", "completed"]);
   server.close();
 });

@@ -74,9 +74,9 @@ type Asked = {
 async function isFetchable(url: string): Promise<boolean> {
   const { protocol, hostname } = new URL(url);
   if (hostname !== "127.0.0.1" && hostname !== "localhost") return protocol === "https:";
-  const answer = await fetch(url).catch(() => undefined);
-  await answer?.body?.cancel();
-  return answer?.ok ?? false;
+  const response = await fetch(url).catch(() => undefined);
+  await response?.body?.cancel();
+  return response?.ok ?? false;
 }
 
 async function make({ id, model, request }: VendorJob): Promise<[bytes: Uint8Array, mediaType: string]> {
@@ -140,21 +140,21 @@ async function acceptRequest(
     return refuse(detail, 422);
   }
   const request = parsed.data as Record<string, unknown>;
-  const asked = request as Asked;
-  const source = asked.media?.url ?? asked.keyframes?.frame0?.url;
+  const input = request as Asked;
+  const source = input.media?.url ?? input.keyframes?.frame0?.url;
   if (source && !(await isFetchable(source))) {
     services.recordInvalidRequest(`${context.req.path}: cannot fetch ${source}`);
     return refuse("Failed to download the media", 400);
   }
-  if (asked.prompt?.includes("forbidden")) return refuse("Prompt did not pass moderation", 400);
+  if (input.prompt?.includes("forbidden")) return refuse("Prompt did not pass moderation", 400);
   const id = randomUUID();
   const pending = services.acceptJob(context, { id, model: String(request.model), request }, (status) => ({
     detail: `Error ${status}`,
   }));
   // A job is in the ledger as soon as it is submitted: it calls back even when the response is lost.
   const job = services.find(id);
-  if (job && asked.callback_url) {
-    services.sendCallback(job, asked.callback_url, async (standing) => ({
+  if (job && input.callback_url) {
+    services.sendCallback(job, input.callback_url, async (standing) => ({
       body: JSON.stringify(await report(job, standing)),
       headers: { "content-type": "application/json" },
     }));

@@ -54,20 +54,20 @@ async function describeInput({ input }: Asked): Promise<string> {
   const parts = input.flatMap(({ content }): z.output<typeof Text | typeof Image>[] =>
     typeof content === "string" ? [{ type: "input_text", text: content }] : content,
   );
-  const said = parts.map(async (part) => {
+  const text = parts.map(async (part) => {
     if ("text" in part) return part.text;
     if (!part.image_url.startsWith("data:")) return "an image elsewhere";
     const { width, height } = await sharp(Buffer.from(part.image_url.split(",")[1]!, "base64")).metadata();
     return `an image of ${width}x${height}`;
   });
-  return (await Promise.all(said)).join(" ");
+  return (await Promise.all(text)).join(" ");
 }
 
 function renderResponse(job: VendorJob, standing: VendorJobState) {
-  const { said, format } = job.request as { said: string; format?: z.output<typeof Format> };
+  const { said: text, format } = job.request as { said: string; format?: z.output<typeof Format> };
   const words =
-    format?.type === "json_schema" ? JSON.stringify(instanceOfSchema(format.schema as JsonSchema, said)) : said;
-  const isRefused = standing === "moderated" || isForbidden(said);
+    format?.type === "json_schema" ? JSON.stringify(instanceOfSchema(format.schema as JsonSchema, text)) : text;
+  const isRefused = standing === "moderated" || isForbidden(text);
   const content = isRefused
     ? { type: "refusal", refusal: "I'm sorry, but I can't help with that." }
     : { type: "output_text", text: words, annotations: [] };
@@ -108,14 +108,14 @@ export function responsesRoutes(services: FakeVendorServices, models: string[]) 
       services.recordInvalidRequest(`/responses: ${message}`);
       return context.json(errorBody({ message: String(message), code: "invalid_value" }), 400);
     }
-    const asked = parsed.data;
-    const unknown = unknownModel(services, asked.model, models);
+    const input = parsed.data;
+    const unknown = unknownModel(services, input.model, models);
     if (unknown) return context.json(unknown.refusal, unknown.status);
-    const { instructions, store, background } = asked;
-    const request = { said: await describeInput(asked), format: asked.text?.format, instructions, store, background };
+    const { instructions, store, background } = input;
+    const request = { said: await describeInput(input), format: input.text?.format, instructions, store, background };
     const job = await services.acceptJob(
       context,
-      { id: `resp_${randomUUID()}`, model: asked.model, request },
+      { id: `resp_${randomUUID()}`, model: input.model, request },
       errorBodyFor,
     );
     if (job instanceof Response) return job;

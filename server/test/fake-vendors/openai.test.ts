@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => fakeVendor.close());
 beforeEach(() => {
   fakeVendor.ledger.length = 0;
-  fakeVendor.complaints.length = 0;
+  fakeVendor.invalidRequests.length = 0;
   Object.assign(fakeVendor.switches, { drop: undefined, refuse: undefined, outcome: "done", retired: [] });
 });
 

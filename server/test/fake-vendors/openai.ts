@@ -111,49 +111,49 @@ const sizeOf = (size: string): [number, number] => {
   return [width, height];
 };
 
-async function paint(asked: Asked, index: number, files?: Files): Promise<Buffer> {
-  const format: Format = asked.output_format;
-  const words = index === 0 ? asked.prompt : `${asked.prompt} ${index}`;
-  const [width, height] = sizeOf(asked.size);
-  if (!files?.mask) return drawTestImage(words, width, height, format);
-  const painted = sharp(await repaintMasked(files.images[0]!, files.mask, "transparent", words));
-  if (asked.size !== "auto") painted.resize({ width, height, fit: "fill", kernel: "nearest" });
+async function paint(input: Asked, index: number, files?: Files): Promise<Buffer> {
+  const format: Format = input.output_format;
+  const text = index === 0 ? input.prompt : `${input.prompt} ${index}`;
+  const [width, height] = sizeOf(input.size);
+  if (!files?.mask) return drawTestImage(text, width, height, format);
+  const painted = sharp(await repaintMasked(files.images[0]!, files.mask, "transparent", text));
+  if (input.size !== "auto") painted.resize({ width, height, fit: "fill", kernel: "nearest" });
   return painted.toFormat(format).toBuffer();
 }
 
-function imageRoutes(services: FakeVendorServices, answers: "bytes" | "addresses") {
+function imageRoutes(services: FakeVendorServices, responses: "bytes" | "addresses") {
   const app = new Hono<{ Bindings: HttpBindings }>();
 
-  const make = async (context: VendorContext, asked: Asked | Rejection, files?: Files): Promise<Response> => {
-    const wrong = "refusal" in asked ? asked : (unknownModel(services, asked.model, IMAGE_MODELS) ?? wrongSize(asked));
+  const make = async (context: VendorContext, input: Asked | Rejection, files?: Files): Promise<Response> => {
+    const wrong = "refusal" in input ? input : (unknownModel(services, input.model, IMAGE_MODELS) ?? wrongSize(input));
     if (wrong) {
       if (wrong.status !== 404) services.recordInvalidRequest(wrong.refusal.error.message);
       return context.json(wrong.refusal, wrong.status);
     }
-    const { model, ...request } = asked as Asked;
+    const { model, ...request } = input as Asked;
     const noted = { ...request, ...(files && { images: files.images.length, mask: Boolean(files.mask) }) };
     const job = await services.acceptJob(context, { model, request: noted }, errorBodyFor);
-    return job instanceof Response ? job : result(context, job, asked as Asked, files);
+    return job instanceof Response ? job : result(context, job, input as Asked, files);
   };
 
-  const result = async (context: VendorContext, job: VendorJob, asked: Asked, files?: Files) => {
+  const result = async (context: VendorContext, job: VendorJob, input: Asked, files?: Files) => {
     await services.ended(job);
     const standing = services.stateOf(job);
-    if (standing === "moderated" || isForbidden(asked.prompt)) {
+    if (standing === "moderated" || isForbidden(input.prompt)) {
       const details = { moderation_details: { moderation_stage: "input", categories: ["violence"] } };
       const message = "Your request was rejected by the safety system.";
       const { error } = errorBody({ message, type: "image_generation_user_error", code: "moderation_blocked" });
       return context.json({ error: { ...error, ...details } }, 400);
     }
     if (standing !== "done") return context.json(GENERATION_FAILED_BODY, 500);
-    const made = await Promise.all(Array.from({ length: asked.n }, (_, index) => paint(asked, index, files)));
-    const { output_format, size } = asked;
+    const made = await Promise.all(Array.from({ length: input.n }, (_, index) => paint(input, index, files)));
+    const { output_format, size } = input;
     const data = made.map((bytes) =>
-      answers === "bytes"
+      responses === "bytes"
         ? { b64_json: bytes.toString("base64") }
         : { url: services.storeFile(bytes, `image/${output_format}`) },
     );
-    const about = answers === "bytes" ? { background: "opaque", output_format, quality: "low", size } : {};
+    const about = responses === "bytes" ? { background: "opaque", output_format, quality: "low", size } : {};
     return context.json({ created: Math.floor(Date.now() / 1000), data, ...about });
   };
 

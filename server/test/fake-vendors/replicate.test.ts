@@ -111,11 +111,11 @@ it("repaints the black area of a mask for one model, and the white area for anot
 });
 
 describe("callbacks", () => {
-  const heard: { headers: Record<string, string>; body: string }[] = [];
+  const received: { headers: Record<string, string>; body: string }[] = [];
   const ear = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    heard.push({ headers: request.headers as Record<string, string>, body: Buffer.concat(chunks).toString() });
+    received.push({ headers: request.headers as Record<string, string>, body: Buffer.concat(chunks).toString() });
     response.end("{}");
   });
   beforeAll(() => new Promise<void>((listening) => ear.listen(0, "127.0.0.1", listening)));
@@ -129,26 +129,26 @@ describe("callbacks", () => {
       webhook,
       webhook_events_filter: ["completed"],
     });
-    await expect.poll(() => heard.length, { timeout: 5000 }).toBe(1);
-    const [{ headers, body }] = heard as [(typeof heard)[number]];
+    await expect.poll(() => received.length, { timeout: 5000 }).toBe(1);
+    const [{ headers, body }] = received as [(typeof received)[number]];
     expect(JSON.parse(body)).toMatchObject({
       id: prediction.id,
       status: "succeeded",
       webhook,
     } satisfies Partial<Prediction>);
     const { key } = await client().webhooks.default.secret.get();
-    const said = {
+    const output = {
       id: headers["webhook-id"]!,
       timestamp: headers["webhook-timestamp"]!,
       signature: headers["webhook-signature"]!,
     };
-    expect(await validateWebhook({ ...said, body, secret: key })).toBe(true);
+    expect(await validateWebhook({ ...output, body, secret: key })).toBe(true);
     expect(new Webhook(key).verify(body, headers)).toMatchObject({ id: prediction.id });
     expect(() => new Webhook(key).verify(`${body} `, headers)).toThrow();
   });
 
   it("are not sent to a plain http URL on the internet", async () => {
-    const asked = { model: "google/imagen-4", input: { prompt: "a lake" }, webhook: "http://example.com/callback" };
-    await expect(client().predictions.create(asked)).rejects.toThrow(/422/);
+    const input = { model: "google/imagen-4", input: { prompt: "a lake" }, webhook: "http://example.com/callback" };
+    await expect(client().predictions.create(input)).rejects.toThrow(/422/);
   });
 });

@@ -9,20 +9,20 @@ import sharp from "sharp";
 export type Format = "png" | "jpeg" | "webp";
 
 /** A colour derived from the text: the same prompt and seed give the same image. */
-export function colourFromText(words: string): { r: number; g: number; b: number } {
+export function colourFromText(text: string): { r: number; g: number; b: number } {
   let hash = 2166136261;
-  for (const letter of words) hash = Math.imul(hash ^ letter.codePointAt(0)!, 16777619) >>> 0;
+  for (const letter of text) hash = Math.imul(hash ^ letter.codePointAt(0)!, 16777619) >>> 0;
   return { r: hash & 255, g: (hash >> 8) & 255, b: (hash >> 16) & 255 };
 }
 
 const drawn = new Map<string, Promise<Buffer>>();
 
 /** A plain image of this size in the colour of its prompt. */
-export function drawTestImage(words: string, width = 64, height = 64, format: Format = "png"): Promise<Buffer> {
-  const key = `${words} ${width} ${height} ${format}`;
+export function drawTestImage(text: string, width = 64, height = 64, format: Format = "png"): Promise<Buffer> {
+  const key = `${text} ${width} ${height} ${format}`;
   const image =
     drawn.get(key) ??
-    sharp({ create: { width, height, channels: 3, background: colourFromText(words) } })
+    sharp({ create: { width, height, channels: 3, background: colourFromText(text) } })
       .toFormat(format)
       .toBuffer();
   if (drawn.size < 500) drawn.set(key, image);
@@ -44,13 +44,13 @@ export async function repaintMasked(
   image: Uint8Array,
   mask: Uint8Array,
   means: MaskConvention,
-  words: string,
+  text: string,
 ): Promise<Buffer> {
   const base = sharp(image).removeAlpha().toColourspace("srgb");
   const { data, info } = await base.raw().toBuffer({ resolveWithObject: true });
   const marks = await sharp(mask).ensureAlpha().toColourspace("srgb").raw().toBuffer({ resolveWithObject: true });
   if (marks.info.width !== info.width || marks.info.height !== info.height) throw new Error("mask of another size");
-  const { r, g, b } = colourFromText(words);
+  const { r, g, b } = colourFromText(text);
   for (let at = 0; at < info.width * info.height; at++) {
     const [red = 0, alpha = 0] = [marks.data[at * 4], marks.data[at * 4 + 3]];
     const isMarked = means === "transparent" ? alpha < 128 : means === "white" ? red > 127 : red < 128;

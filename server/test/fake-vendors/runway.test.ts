@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => fakeVendor.close());
 beforeEach(() => {
   Object.assign(fakeVendor.switches, { outcome: "done", workMs: 50, refuse: undefined, retired: [] });
-  fakeVendor.complaints.length = 0;
+  fakeVendor.invalidRequests.length = 0;
 });
 
 const client = (more: ConstructorParameters<typeof RunwayML>[0] = {}) =>
@@ -48,10 +48,10 @@ describe("the client", () => {
     const file = await toFile(Buffer.from(await createImageAsset("beach").bytes()), "beach.png", { type: "image/png" });
     const { uri } = await client().uploads.createEphemeral({ file });
     expect(uri).toMatch(/^runway:\/\//);
-    const asked = { model: "gen4_turbo", promptImage: uri, ratio: "1280:720", duration: 5 } as const;
-    const { output } = await ended(await client().imageToVideo.create(asked));
+    const input = { model: "gen4_turbo", promptImage: uri, ratio: "1280:720", duration: 5 } as const;
+    const { output } = await ended(await client().imageToVideo.create(input));
     expect((await bytesAt(output[0])).length).toBeGreaterThan(1000);
-    expect(fakeVendor.complaints).toEqual([]);
+    expect(fakeVendor.invalidRequests).toEqual([]);
   });
 
   it("reports why a task failed", async () => {

@@ -24,7 +24,7 @@ const uri = z
   .string()
   .regex(/^(data:image\/(png|jpeg|webp);base64,|https:\/\/[^/\d]|runway:\/\/)/)
   .max(DATA_URI_MOST);
-const words = (most: number) => z.string().min(1).max(most);
+const text = (most: number) => z.string().min(1).max(most);
 const seed = z.int().min(0).max(4294967295).optional();
 const moderation = z.strictObject({ publicFigureThreshold: z.enum(["auto", "low"]).optional() }).optional();
 const reference = z.strictObject({
@@ -49,7 +49,7 @@ const ROUTES: Record<string, Record<string, z.ZodType<Record<string, unknown>>>>
   text_to_image: {
     gen4_image: z.strictObject({
       model: z.literal("gen4_image"),
-      promptText: words(1000),
+      promptText: text(1000),
       ratio: z.enum(GEN4),
       referenceImages: z.array(reference).max(3).optional(),
       contentModeration: moderation,
@@ -57,7 +57,7 @@ const ROUTES: Record<string, Record<string, z.ZodType<Record<string, unknown>>>>
     }),
     gpt_image_2: z.strictObject({
       model: z.literal("gpt_image_2"),
-      promptText: words(32_000),
+      promptText: text(32_000),
       ratio: z.enum(GPT),
       background: z.enum(["transparent", "opaque", "auto"]).optional(),
       outputCount: z.int().min(1).max(10).optional(),
@@ -69,7 +69,7 @@ const ROUTES: Record<string, Record<string, z.ZodType<Record<string, unknown>>>>
     gen4_turbo: z.strictObject({
       model: z.literal("gen4_turbo"),
       promptImage: still,
-      promptText: words(1000).optional(),
+      promptText: text(1000).optional(),
       ratio: z.enum(VIDEO),
       duration: z.int().min(2).max(10).optional(),
       contentModeration: moderation,
@@ -78,7 +78,7 @@ const ROUTES: Record<string, Record<string, z.ZodType<Record<string, unknown>>>>
     "gen4.5": z.strictObject({
       model: z.literal("gen4.5"),
       promptImage: still,
-      promptText: words(1000),
+      promptText: text(1000),
       ratio: z.enum(VIDEO),
       duration: z.int().min(2).max(10),
       contentModeration: moderation,
@@ -201,8 +201,8 @@ function createRunway(services: FakeVendorServices) {
     return context.body(null, 204);
   });
   app.post("/v1/uploads", async (context) => {
-    const asked = z.strictObject({ filename: z.string().regex(/\.\w+$/), type: z.literal("ephemeral") });
-    const parsed = asked.safeParse(await context.req.json());
+    const input = z.strictObject({ filename: z.string().regex(/\.\w+$/), type: z.literal("ephemeral") });
+    const parsed = input.safeParse(await context.req.json());
     if (!parsed.success) {
       services.recordInvalidRequest(parsed.error.message);
       return context.json(invalid(parsed.error.issues), 400);

@@ -9,10 +9,10 @@ export type JsonSchema = {
 };
 
 /** A value that fits the schema, whose text contains its origin. */
-export const instanceOfSchema = ({ type, properties = {}, items }: JsonSchema, words: string): unknown => {
-  if (type === "array") return [instanceOfSchema(items!, `${words} 1`), instanceOfSchema(items!, `${words} 2`)];
-  if (type !== "object") return words;
+export const instanceOfSchema = ({ type, properties = {}, items }: JsonSchema, text: string): unknown => {
+  if (type === "array") return [instanceOfSchema(items!, `${text} 1`), instanceOfSchema(items!, `${text} 2`)];
+  if (type !== "object") return text;
   return Object.fromEntries(
-    Object.entries(properties).map(([name, shape]) => [name, instanceOfSchema(shape, `${name}: ${words}`)]),
+    Object.entries(properties).map(([name, shape]) => [name, instanceOfSchema(shape, `${name}: ${text}`)]),
   );
 };

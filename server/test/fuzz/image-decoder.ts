@@ -36,11 +36,11 @@ const checkMutation = async (seed: number) => {
   const bytes = mutateImage(images, seed);
   let outcome: string;
   try {
-    const kept = await normalize(bytes);
+    const stored = await normalize(bytes);
     // An accepted image must stay accepted: validated again it is the same, and a mask can be made of it.
-    const again = await normalize(kept.bytes);
-    await toMask(kept.bytes);
-    outcome = again.manifest === undefined && again.width === kept.width ? "kept" : "changed";
+    const again = await normalize(stored.bytes);
+    await toMask(stored.bytes);
+    outcome = again.manifest === undefined && again.width === stored.width ? "kept" : "changed";
   } catch (thrown) {
     outcome = thrown instanceof Fault ? thrown.code : String(thrown);
   }

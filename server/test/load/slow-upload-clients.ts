@@ -9,26 +9,26 @@ const lines = [
   ...["content-type: multipart/form-data; boundary=slow", "content-length: 20000000"],
 ];
 const head = `${lines.join("\r\n")}\r\n\r\n`;
-const beginning = '--slow\r\ncontent-disposition: form-data; name="file"; filename="a.png"\r\n\r\n';
+const startedAt = '--slow\r\ncontent-disposition: form-data; name="file"; filename="a.png"\r\n\r\n';
 
 const seconds: number[] = [];
-const answers: Record<string, number> = {};
+const responses: Record<string, number> = {};
 const sockets = Array.from({ length: Number(many) }, (_, n) => {
   const socket = connect({ host: hostname, port: Number(port) });
   let start = performance.now();
-  let answer = "nothing";
+  let response = "nothing";
   socket.once("connect", () => {
     start = performance.now();
     // A third does not even finish its headers.
-    socket.write(n % 3 === 0 ? head.slice(0, 60) : head + beginning);
+    socket.write(n % 3 === 0 ? head.slice(0, 60) : head + startedAt);
   });
   socket.once("data", (chunk) => {
-    answer = String(chunk).slice(0, 12);
+    response = String(chunk).slice(0, 12);
   });
   socket.on("error", () => undefined);
   socket.once("close", () => {
     seconds.push((performance.now() - start) / 1000);
-    answers[answer] = (answers[answer] ?? 0) + 1;
+    responses[response] = (responses[response] ?? 0) + 1;
   });
   return socket;
 });
@@ -45,4 +45,4 @@ await until(() => sockets.every((socket) => !socket.connecting));
 process.send?.("open");
 await until(() => seconds.length === sockets.length);
 clearInterval(drip);
-process.send?.({ seconds: seconds.sort((a, b) => a - b), answers }, () => process.exit());
+process.send?.({ seconds: seconds.sort((a, b) => a - b), answers: responses }, () => process.exit());

@@ -39,13 +39,13 @@ export async function measureSlowUploads(
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   await once(child, "message");
-  const told = once(child, "message");
+  const reported = once(child, "message");
   await sleep(ARRIVAL_MS);
   const beside = await upload(measureMs);
-  const [{ seconds, responses: answers }] = (await told) as [Pick<SlowUploadReport, "seconds" | "responses">];
+  const [{ seconds, responses: replies }] = (await reported) as [Pick<SlowUploadReport, "seconds" | "responses">];
   return {
     seconds,
-    responses: answers,
+    responses: replies,
     healthyDuring: beside,
     healthyAlone: await upload(measureMs),
     leftOpen: () => openFiles() - before,
@@ -56,12 +56,12 @@ export const p99 = (sorted: number[]): number => Math.round(sorted[Math.floor(so
 
 export const describeSlowUploads = ({
   seconds,
-  responses: answers,
+  responses: replies,
   healthyDuring: beside,
   healthyAlone: alone,
 }: SlowUploadReport): string =>
   `${seconds.length} slow uploads cut after ${seconds[0]?.toFixed(1)} to ${seconds.at(-1)?.toFixed(1)} s, ` +
-  `${JSON.stringify(answers)}; healthy p99 beside them ${p99(beside)} ms of ${beside.length}, ` +
+  `${JSON.stringify(replies)}; healthy p99 beside them ${p99(beside)} ms of ${beside.length}, ` +
   `alone ${p99(alone)} ms of ${alone.length}`;
 
 async function healthyUploads(environment: TestEnvironment) {

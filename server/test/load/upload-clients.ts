@@ -21,24 +21,24 @@ const send = (body: Buffer) =>
       agent,
       headers: { ...headers, "content-length": body.length },
     });
-    sent.on("response", (answer) => answer.resume().on("end", () => resolve(String(answer.statusCode))));
+    sent.on("response", (response) => response.resume().on("end", () => resolve(String(response.statusCode))));
     sent.on("error", (thrown: NodeJS.ErrnoException) => resolve(String(thrown.code)));
     sent.end(body);
   });
 
-const answers: Record<string, number> = {};
+const responses: Record<string, number> = {};
 let isOver = false;
 process.on("message", () => {
   isOver = true;
 });
 let sent = 0;
 const sendOne = async () => {
-  const answer = await send(bodies[sent++ % bodies.length]!);
-  answers[answer] = (answers[answer] ?? 0) + 1;
+  const response = await send(bodies[sent++ % bodies.length]!);
+  responses[response] = (responses[response] ?? 0) + 1;
 };
 process.send?.("blowing");
 while (!isOver) {
   await Promise.all(Array.from({ length: Number(many) }, sendOne));
   await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
 }
-process.send?.(answers, () => process.exit());
+process.send?.(responses, () => process.exit());

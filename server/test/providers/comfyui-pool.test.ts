@@ -23,7 +23,7 @@ afterAll(async () => {
   for (const server of pool ?? []) await server.close();
 });
 beforeEach(() => {
-  for (const server of pool) Object.assign(server.switches, { workMs: 100, answerMs: 0 });
+  for (const server of pool) Object.assign(server.switches, { workMs: 100, responseMs: 0 });
 });
 
 const counts = () => pool.map(({ ledger }) => ledger.length);
@@ -81,7 +81,7 @@ it("sends a job anew when its server was started again and has forgotten it", as
   const { body } = await caller.generate(ASKED);
   await until(() => jobsSince(before).some((jobs) => jobs === 1));
   for (const server of pool) server.switches.workMs = 100;
-  for (const server of pool) server.forget();
+  for (const server of pool) server.forgetJobs();
   const run = await caller.waitUntilEnded(body.run_id, 60);
   expect([run.status, run.error]).toEqual(["completed", null]);
   expect(jobsSince(before)[0]! + jobsSince(before)[1]!).toBe(2);

@@ -9,7 +9,7 @@ import { fakeVendors } from "../fake-vendors/all.ts";
 import type { FakeVendor, FakeVendorDefinition } from "../fake-vendors/fake-vendor.ts";
 import { type ApiCaller, createHttpCaller } from "../support/api-caller.ts";
 import { insertDefaultTestModels } from "../support/custom-models.ts";
-import { planOf } from "../support/operation-plans.ts";
+import { buildJobs } from "../support/operation-plans.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 import { listRegistryRequests, type RegistryRequest, scene, sceneMask } from "./registry-requests.ts";
 
@@ -106,7 +106,7 @@ describe.each(fakeVendors.map((definition) => [definition.id, definition] as con
           providersByRequest.set(request.name, (providersByRequest.get(request.name) ?? new Set()).add(id));
         }),
       );
-      expect(fakeVendor.complaints).toEqual([]);
+      expect(fakeVendor.invalidRequests).toEqual([]);
     }, 120_000);
   },
 );
@@ -128,7 +128,7 @@ it("there is a request for every operation that these providers serve", () => {
   const served = new Set(fakedProviders.flatMap(({ offers }) => offers.map(({ task }) => task)));
   const missing = operations
     .filter(({ plan }) => plan !== undefined)
-    .filter((operation) => planOf(operation, operation.example).some(({ task }) => served.has(task)))
+    .filter((operation) => buildJobs(operation, operation.example).some(({ task }) => served.has(task)))
     .filter(({ http }) => !requests.some(({ path }) => path === http.path));
   expect(missing.map(({ name }) => name)).toEqual([]);
 });

@@ -49,8 +49,8 @@ const usageOf = async ({ caller }: Awaited<ReturnType<typeof createTestTenant>>,
 /** A busy server may return 503; the client retries. */
 const insist = async <T extends { status: number }>(ask: () => Promise<T>): Promise<T> => {
   for (;;) {
-    const answer = await ask();
-    if (answer.status !== 503 && answer.status !== 429) return answer;
+    const response = await ask();
+    if (response.status !== 503 && response.status !== 429) return response;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 };
@@ -66,27 +66,29 @@ describe("a balance", () => {
     const page = async (query: string) =>
       (await tenant.caller.get(`/events${query}`, { accept: "application/json" })).body;
     const { last_id } = await page("");
-    const told = async () => (await page(`?types=credits.low&after=${last_id}`)).data;
+    const reported = async () => (await page(`?types=credits.low&after=${last_id}`)).data;
     const spend = async () => tenant.caller.waitUntilEnded((await tenant.caller.generate(ORDER)).body.run_id);
     for (let n = 0; n < 4; n++) await spend();
     await new Promise((resolve) => setTimeout(resolve, 6000));
-    expect(await told()).toEqual([]);
+    expect(await reported()).toEqual([]);
     await spend();
-    await expect.poll(async () => (await told()).length, { timeout: 15_000 }).toBe(1);
-    const [{ type, data }] = await told();
+    await expect.poll(async () => (await reported()).length, { timeout: 15_000 }).toBe(1);
+    const [{ type, data }] = await reported();
     expect({ type, data }).toEqual({ type: "credits.low", data: { balance: 0, low_at: PRICE, currency: "USD" } });
     await credit(tenant.tenant_id, 2 * PRICE);
     for (let n = 0; n < 2; n++) await spend();
-    await expect.poll(async () => (await told()).length, { timeout: 15_000 }).toBe(2);
+    await expect.poll(async () => (await reported()).length, { timeout: 15_000 }).toBe(2);
     await new Promise((resolve) => setTimeout(resolve, 6000));
-    expect(await told()).toHaveLength(2);
+    expect(await reported()).toHaveLength(2);
   }, 60_000);
 
   it("for ten runs accepts exactly ten of a thousand concurrent requests; the others get 402", async () => {
     const tenant = await prepaid(10 * PRICE);
-    const answers = await Promise.all(Array.from({ length: 1000 }, () => insist(() => tenant.caller.generate(ORDER))));
-    const accepted = answers.filter(({ status }) => status < 300);
-    const refused = answers.filter(({ status, body }) => status === 402 && body.code === "insufficient_credits");
+    const responses = await Promise.all(
+      Array.from({ length: 1000 }, () => insist(() => tenant.caller.generate(ORDER))),
+    );
+    const accepted = responses.filter(({ status }) => status < 300);
+    const refused = responses.filter(({ status, body }) => status === 402 && body.code === "insufficient_credits");
     expect([accepted.length, refused.length]).toEqual([10, 990]);
     expect(refused[0]!.body.details).toMatchObject({ limit: "balance", of: "tenant", estimate: PRICE });
     for (const { body } of accepted) expect((await tenant.caller.waitUntilEnded(body.run_id)).cost.amount).toBe(PRICE);
@@ -103,11 +105,11 @@ describe("a balance", () => {
   it("for one run serves all requests with the same key", async () => {
     const tenant = await prepaid(PRICE);
     const ask = () => tenant.caller.generate(ORDER, { "idempotency-key": "one" });
-    const answers = await Promise.all(Array.from({ length: 200 }, () => insist(ask)));
-    expect(new Set(answers.map(({ body }) => body.run_id)).size).toBe(1);
-    expect(answers.every(({ status }) => status < 300)).toBe(true);
+    const responses = await Promise.all(Array.from({ length: 200 }, () => insist(ask)));
+    expect(new Set(responses.map(({ body }) => body.run_id)).size).toBe(1);
+    expect(responses.every(({ status }) => status < 300)).toBe(true);
     expect((await tenant.caller.generate(ORDER)).status).toBe(402);
-    await tenant.caller.waitUntilEnded(answers[0]!.body.run_id);
+    await tenant.caller.waitUntilEnded(responses[0]!.body.run_id);
   }, 60_000);
 
   it("is moved by the operator, once for each key, and never below nothing", async () => {
@@ -277,7 +279,7 @@ describe("cancel and completion at the same time", () => {
 describe("usage", () => {
   it("is reported by day, key, model and operation, as JSON and as CSV, for the own tenant only", async () => {
     const tenant = await createTestTenant(environment);
-    const other = await createTestTenant(environment, { of: tenant.tenant_id, user_id: "second" });
+    const other = await createTestTenant(environment, { tenantId: tenant.tenant_id, user_id: "second" });
     await tenant.caller.generate({ ...ORDER, sync: true });
     await tenant.caller.generate({ ...ORDER, batch_size: 2, sync: true });
     await other.caller.generate({ ...ORDER, model_type: "vendora", sync: true });

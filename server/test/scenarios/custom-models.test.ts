@@ -21,7 +21,7 @@ const PRICE = 0.5;
 
 let comfyui: FakeComfyui;
 let environment: TestEnvironment;
-let [ann, bob, stranger] = [] as unknown as [TestTenant, TestTenant, TestTenant];
+let [ann, bob, otherTenant] = [] as unknown as [TestTenant, TestTenant, TestTenant];
 
 beforeAll(async () => {
   comfyui = await startFakeComfyui();
@@ -31,8 +31,8 @@ beforeAll(async () => {
   const env = { ...poolEnv([comfyui]), LORA_NAMES: "house-style,once-style", GESSO_CONFIG };
   environment = await startTestEnvironment({ roles: "split", env });
   ann = await createTestTenant(environment, { user_id: "ann" });
-  bob = await createTestTenant(environment, { of: ann.tenant_id, user_id: "bob", role: "developer" });
-  stranger = await createTestTenant(environment, { user_id: "eve" });
+  bob = await createTestTenant(environment, { tenantId: ann.tenant_id, user_id: "bob", role: "developer" });
+  otherTenant = await createTestTenant(environment, { user_id: "eve" });
 }, 120_000);
 afterAll(async () => {
   await environment?.stop();
@@ -49,7 +49,7 @@ const withoutRequest = ({ status, body }: ApiResponse) =>
 
 describe("access to a model", () => {
   const whoUses = async (model_id: string) =>
-    Promise.all([ann, bob, stranger].map((who) => uses(who, model_id))).then((all) => all.map(Number).join(""));
+    Promise.all([ann, bob, otherTenant].map((who) => uses(who, model_id))).then((all) => all.map(Number).join(""));
 
   it("private: its owner; tenant: all members; public: every tenant", async () => {
     expect(await whoUses(await modelOfAnn())).toBe("100");
@@ -62,27 +62,27 @@ describe("access to a model", () => {
     const grants = `/models/${model_id}/grants`;
     expect((await ann.caller.post(grants, { user_id: "bob" })).status).toBe(201);
     expect(await whoUses(model_id)).toBe("110");
-    expect((await ann.caller.post(grants, { tenant_id: stranger.tenant_id })).status).toBe(201);
+    expect((await ann.caller.post(grants, { tenant_id: otherTenant.tenant_id })).status).toBe(201);
     expect(await whoUses(model_id)).toBe("111");
-    expect((await ann.caller.delete(`${grants}?tenant_id=${stranger.tenant_id}`)).status).toBe(200);
+    expect((await ann.caller.delete(`${grants}?tenant_id=${otherTenant.tenant_id}`)).status).toBe(200);
     expect(await whoUses(model_id)).toBe("110");
-    const again = await ann.caller.delete(`${grants}?tenant_id=${stranger.tenant_id}`);
+    const again = await ann.caller.delete(`${grants}?tenant_id=${otherTenant.tenant_id}`);
     expect([again.status, again.body.details.errors]).toMatchObject([400, [{ path: "/tenant_id" }]]);
   });
 
   it("a model without access gets byte for byte the response of a model that does not exist, on every route", async () => {
     const model_id = await modelOfAnn();
     const nowhere = v7();
-    const asks = [
-      (id: string) => stranger.caller.generate({ ...WAN, model_id: id }),
-      (id: string) => stranger.caller.get(`/models/${id}`),
-      (id: string) => stranger.caller.send("PATCH", `/api/v1/models/${id}`, { body: { name: "mine" } }),
-      (id: string) => stranger.caller.delete(`/models/${id}`),
-      (id: string) => stranger.caller.get(`/models/${id}/grants`),
-      (id: string) => stranger.caller.post(`/models/${id}/grants`, { user_id: "eve" }),
-      (id: string) => stranger.caller.delete(`/models/${id}/grants?user_id=eve`),
+    const requests = [
+      (id: string) => otherTenant.caller.generate({ ...WAN, model_id: id }),
+      (id: string) => otherTenant.caller.get(`/models/${id}`),
+      (id: string) => otherTenant.caller.send("PATCH", `/api/v1/models/${id}`, { body: { name: "mine" } }),
+      (id: string) => otherTenant.caller.delete(`/models/${id}`),
+      (id: string) => otherTenant.caller.get(`/models/${id}/grants`),
+      (id: string) => otherTenant.caller.post(`/models/${id}/grants`, { user_id: "eve" }),
+      (id: string) => otherTenant.caller.delete(`/models/${id}/grants?user_id=eve`),
     ];
-    for (const ask of asks) {
+    for (const ask of requests) {
       const [hidden, absent] = [await ask(model_id), await ask(nowhere)];
       expect([hidden.status, hidden.body.code]).toEqual([404, "model_not_found"]);
       expect(withoutRequest(hidden)).toBe(withoutRequest(absent));
@@ -93,15 +93,15 @@ describe("access to a model", () => {
 
   it("users of a foreign model cannot change it, grant it, or read its grants", async () => {
     const model_id = await modelOfAnn({ visibility: "public" });
-    for (const { caller } of [bob, stranger]) {
-      const answers = [
+    for (const { caller } of [bob, otherTenant]) {
+      const responses = [
         await caller.send("PATCH", `/api/v1/models/${model_id}`, { body: { visibility: "private" } }),
         await caller.delete(`/models/${model_id}`),
         await caller.get(`/models/${model_id}/grants`),
         await caller.post(`/models/${model_id}/grants`, { user_id: "eve" }),
       ];
-      expect(answers.map(({ status, body }) => `${status} ${body.code}`)).toEqual(
-        answers.map(() => "403 permission_denied"),
+      expect(responses.map(({ status, body }) => `${status} ${body.code}`)).toEqual(
+        responses.map(() => "403 permission_denied"),
       );
     }
   });
@@ -111,10 +111,10 @@ describe("an Idempotency-Key", () => {
   it("makes one model and one grant, and is refused with anything else", async () => {
     const draft = { name: "once", model_type: "flux-dev", deployment_id: "once-style" };
     const once = async (path: string, body: object, key: string) => {
-      const { status, headers, body: answer } = await ann.caller.post(path, body, { "idempotency-key": key });
+      const { status, headers, body: response } = await ann.caller.post(path, body, { "idempotency-key": key });
       return {
         status,
-        id: answer.grant_id ?? answer.model_id,
+        id: response.grant_id ?? response.model_id,
         isReplay: headers.get("idempotent-replayed") === "true",
       };
     };
@@ -134,16 +134,18 @@ describe("a right that ends while runs wait", () => {
   it(`fails all ${RUNS} of them with model_not_found, asks no vendor, and costs nothing`, async () => {
     const loras = ["revoked", "deleted", "kept"].map((name) => `${name}-${v7()}`);
     const models = await Promise.all(loras.map((deployment_id) => modelOfAnn({ deployment_id })));
-    const [revoked, deleted, kept] = models as [string, string, string];
-    for (const model_id of [revoked, kept]) await ann.caller.post(`/models/${model_id}/grants`, { user_id: "bob" });
+    const [revoked, deleted, stored] = models as [string, string, string];
+    for (const model_id of [revoked, stored]) await ann.caller.post(`/models/${model_id}/grants`, { user_id: "bob" });
     await environment.kill("worker");
     const queue = async (who: TestTenant, model_id: string, count: number) => {
-      const answers = await Promise.all(Array.from({ length: count }, () => who.caller.generate({ ...WAN, model_id })));
-      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202));
-      return answers.map(({ body }) => body.run_id as string);
+      const responses = await Promise.all(
+        Array.from({ length: count }, () => who.caller.generate({ ...WAN, model_id })),
+      );
+      expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 202));
+      return responses.map(({ body }) => body.run_id as string);
     };
     const lost = [...(await queue(bob, revoked, RUNS - 10)), ...(await queue(ann, deleted, 10))];
-    const going = await queue(bob, kept, 3);
+    const going = await queue(bob, stored, 3);
     expect((await ann.caller.delete(`/models/${revoked}/grants?user_id=bob`)).status).toBe(200);
     expect((await ann.caller.delete(`/models/${deleted}`)).status).toBe(200);
     await environment.start("worker");
@@ -180,16 +182,16 @@ describe("names of LoRAs", () => {
     const foreign = [secret, `${secret}.safetensors`, secret.toUpperCase(), `${secret}.SAFETENSORS`];
     const nobodys = ["unknown-lora", "x.SAFETENSORS", "x".repeat(128), "lora..name"];
     const model_id = await insertTestModel(environment, {
-      ...{ tenant_id: stranger.tenant_id, owner: "eve", model_type: "wan-image-2.2", deployment_id: `own-${v7()}` },
+      ...{ tenant_id: otherTenant.tenant_id, owner: "eve", model_type: "wan-image-2.2", deployment_id: `own-${v7()}` },
     });
-    const asked = comfyui.ledger.length + (await readSandboxLedger(environment)).length;
+    const input = comfyui.ledger.length + (await readSandboxLedger(environment)).length;
     for (const field of FIELDS) {
       const fitting =
         field === "lora_1"
           ? { model_type: "qwen-image-edit" }
           : { model_type: "wan-image-2.2", model_id, lora_low_name: "house-style", lora_high_name: "house-style" };
       const ask = (name: string) =>
-        stranger.caller.generate({ prompt: "x", ...SIZE, ...fitting, [field]: name }).then(({ status, body }) => ({
+        otherTenant.caller.generate({ prompt: "x", ...SIZE, ...fitting, [field]: name }).then(({ status, body }) => ({
           ...{ name, is: `${status} ${body.code}` },
         }));
       const is = (expected: string) => (name: string) => ({ name, is: expected });
@@ -200,7 +202,7 @@ describe("names of LoRAs", () => {
     }
     // The three accepted runs are all that a provider received.
     await expect
-      .poll(async () => comfyui.ledger.length + (await readSandboxLedger(environment)).length - asked, {
+      .poll(async () => comfyui.ledger.length + (await readSandboxLedger(environment)).length - input, {
         timeout: 30_000,
       })
       .toBe(FIELDS.length);
@@ -213,16 +215,16 @@ describe("names of LoRAs", () => {
     await modelOfAnn({ deployment_id: secret });
     const register = (who: TestTenant, deployment_id: string) =>
       who.caller.post("/models", { name: "x", model_type: "wan-image-2.1", deployment_id });
-    for (const name of NOT_NAMES) expect([name, (await register(stranger, name)).status]).toEqual([name, 400]);
+    for (const name of NOT_NAMES) expect([name, (await register(otherTenant, name)).status]).toEqual([name, 400]);
     // The same response for a name that is not on the list and for one of another tenant.
-    const [hidden, unlisted] = [await register(stranger, secret), await register(stranger, `face-${v7()}`)];
+    const [hidden, unlisted] = [await register(otherTenant, secret), await register(otherTenant, `face-${v7()}`)];
     expect([hidden.status, hidden.body.details.errors]).toMatchObject([400, [{ path: "/deployment_id" }]]);
     expect(withoutRequest(hidden)).toBe(withoutRequest(unlisted));
-    expect((await register(stranger, "house-style")).status).toBe(201);
+    expect((await register(otherTenant, "house-style")).status).toBe(201);
     const operator = await createTestTenant(environment, { user_id: "op", scopes: ["*", "tenants:*"] });
     expect((await register(operator, `new-${v7()}`)).status).toBe(201);
     const everybodys = { name: "x", model_type: "flux-dev", deployment_id: "house-style", visibility: "public" };
-    const refused = await stranger.caller.post("/models", everybodys);
+    const refused = await otherTenant.caller.post("/models", everybodys);
     expect([refused.status, refused.body.code]).toEqual([403, "permission_denied"]);
   });
 });

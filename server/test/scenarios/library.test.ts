@@ -84,9 +84,9 @@ describe("runs.tree", () => {
   }, 60_000);
 
   it.each(["tree", "layers"])("answers 404 alike for an unknown run and another tenant's: %s", async (what) => {
-    const stranger = await suite.caller.get(`/runs/${await strangersRun()}/${what}`);
-    expect(stranger).toMatchObject({ status: 404, body: { code: "run_not_found" } });
-    expect(withoutRequest(stranger)).toEqual(withoutRequest(await suite.caller.get(`/runs/${UNKNOWN_ID}/${what}`)));
+    const otherTenant = await suite.caller.get(`/runs/${await strangersRun()}/${what}`);
+    expect(otherTenant).toMatchObject({ status: 404, body: { code: "run_not_found" } });
+    expect(withoutRequest(otherTenant)).toEqual(withoutRequest(await suite.caller.get(`/runs/${UNKNOWN_ID}/${what}`)));
     expect((await suite.caller.get(`/runs/nonsense/${what}`)).status).toBe(400);
   });
 });
@@ -135,8 +135,8 @@ describe("edit.getLayers of operations of several jobs", () => {
   });
 
   it("[LAY-006] a segment has a mask", async () => {
-    const asked = { imageUrl: await shapes(), prompt: "the red square", sync: true };
-    const { body } = await suite.caller.post("/edits/segment", asked, { accept: "application/json" });
+    const input = { imageUrl: await shapes(), prompt: "the red square", sync: true };
+    const { body } = await suite.caller.post("/edits/segment", input, { accept: "application/json" });
     expect([body.status, body.error]).toEqual(["completed", null]);
     expect((await layersOf(body.run_id)).map((layer) => layer.kind)).toContain("mask");
   });
@@ -269,12 +269,12 @@ describe("the prompt library", () => {
        values ($1, $2, 1, 'x', 'secret', 'secret', '{}', now())`,
       [tenant, id],
     );
-    const asked = [
+    const input = [
       () => suite.caller.get(`/prompts/${id}`),
       () => patch(id, { name: "x" }),
       () => suite.caller.delete(`/prompts/${id}`),
     ];
-    for (const ask of asked) expect(await ask()).toMatchObject({ status: 404, body: { code: "prompt_not_found" } });
+    for (const ask of input) expect(await ask()).toMatchObject({ status: 404, body: { code: "prompt_not_found" } });
     expect((await suite.caller.get("/prompts?q=secret")).body.data).toEqual([]);
     const strange = withoutRequest(await suite.caller.get(`/prompts/${id}`));
     expect(strange).toEqual(withoutRequest(await suite.caller.get(`/prompts/${UNKNOWN_ID}`)));
@@ -299,8 +299,8 @@ describe("the prompt library", () => {
       [{ model_type: "no-such-model" }, "/model_type unknown_value"],
       [{ id: UNKNOWN_ID }, "/id unknown_field"],
     ];
-    for (const [wrong, told] of over)
-      expect(fieldErrors(await suite.caller.post("/prompts", { ...draft, ...wrong }))).toEqual([told]);
+    for (const [wrong, reported] of over)
+      expect(fieldErrors(await suite.caller.post("/prompts", { ...draft, ...wrong }))).toEqual([reported]);
     expect(fieldErrors(await patch(made.body.id, {}))).toEqual(["/name at_least_one_of"]);
     expect((await patch(made.body.id, { version: 2147483648, name: "x" })).status).toBe(400);
   });

@@ -85,7 +85,7 @@ describe("forms", () => {
   it("of too many parts, or with names or values too large, are refused and cost little", async () => {
     await caller.post("/upload", formWith(png));
     const before = residentMib();
-    const answers = [
+    const responses = [
       await post(
         "/upload",
         many(10_000, (n) => part(`f${n}`, "x")),
@@ -104,7 +104,7 @@ describe("forms", () => {
       await post("/upload", formOf(part("", "v"), file())),
       await post("/upload", Buffer.concat([Buffer.from(`--${boundary}\r\nx: y\r\n\r\nv\r\n`), formOf(file("other"))])),
     ];
-    expect(answers.map(({ status, code }) => `${status} ${code}`)).toEqual([
+    expect(responses.map(({ status, code }) => `${status} ${code}`)).toEqual([
       ...["413 too_many_parts", "413 too_many_parts", "400 validation_error", "400 validation_error"],
       ...["413 payload_too_large", "413 payload_too_large", "400 validation_error", "400 validation_error"],
     ]);
@@ -114,7 +114,7 @@ describe("forms", () => {
   it("without a boundary, with an empty body, nested or cut off are refused", async () => {
     const whole = formOf(file());
     const nested = part("file", formOf(file()), `\r\ncontent-type: multipart/mixed; boundary=${boundary}`);
-    const answers = [
+    const responses = [
       await post("/upload", whole, "multipart/form-data"),
       await post("/upload", "", TYPE),
       await post("/upload", whole.subarray(0, whole.length - 40)),
@@ -122,12 +122,12 @@ describe("forms", () => {
       await post("/upload", formOf(file(), file())),
       await post("/upload", "--other\r\n\r\n--other--", TYPE),
     ];
-    for (const { status } of answers) expect([400, 415, 422]).toContain(status);
+    for (const { status } of responses) expect([400, 415, 422]).toContain(status);
   });
 
   it("cannot reach the prototype of anything, by a name or within JSON", async () => {
     const poisons = ['{"__proto__":{"polluted":1}}', '{"a":{"__proto__":{"polluted":1}}}', '{"a":[{"__proto__":1}]}'];
-    const answers = [
+    const responses = [
       await post("/upload", formOf(part("__proto__", "{}"), file())),
       await post("/upload", formOf(part("__proto__", "x"), part("__proto__", "y"), file())),
       await post("/upload", formOf(part("constructor", "x"), file())),
@@ -136,14 +136,14 @@ describe("forms", () => {
         poisons.map((metadata) => post("/runs/generate", `{"prompt":"x","metadata":${metadata}}`, "application/json")),
       )),
     ];
-    for (const { status } of answers) expect(status).toBe(400);
+    for (const { status } of responses) expect(status).toBe(400);
     // An ordinary field name, as long as nothing is looked up by it.
-    const kept = await post(
+    const stored = await post(
       "/upload",
       formOf(part("metadata", '{"constructor":{"prototype":{"polluted":1}}}'), file()),
     );
-    expect(kept.status).toBe(201);
-    expect((await caller.get(`/runs/${kept.body.data.run_id}`)).body.metadata).toEqual({
+    expect(stored.status).toBe(201);
+    expect((await caller.get(`/runs/${stored.body.data.run_id}`)).body.metadata).toEqual({
       constructor: { prototype: { polluted: 1 } },
     });
     expect(({} as { polluted?: unknown }).polluted).toBe(undefined);
@@ -189,8 +189,8 @@ describe("bodies over the limit", () => {
     ] as const) {
       const socket = await dial();
       socket.write(head("/upload", { "content-type": type, "content-length": length }));
-      const [answer] = await once(socket, "data");
-      expect(String(answer)).toMatch(/^HTTP\/1.1 (413|415)/);
+      const [response] = await once(socket, "data");
+      expect(String(response)).toMatch(/^HTTP\/1.1 (413|415)/);
       socket.destroy();
     }
   });
@@ -199,9 +199,9 @@ describe("bodies over the limit", () => {
     const socket = await dial();
     const before = await environment.query("select count(*) from assets");
     let sent = 0;
-    let answer = "";
+    let response = "";
     socket.on("data", (chunk) => {
-      answer += chunk;
+      response += chunk;
     });
     const isClosed = once(socket, "close");
     const chunk = Buffer.alloc(64 * 1024, 1);
@@ -209,12 +209,12 @@ describe("bodies over the limit", () => {
     const send = (bytes: Buffer) =>
       socket.write(Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n")]));
     send(Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="a.png"\r\n\r\n`));
-    while (!answer && sent < 200 * MIB) {
+    while (!response && sent < 200 * MIB) {
       if (!send(chunk)) await Promise.race([once(socket, "drain"), isClosed]);
       sent += chunk.length;
       await new Promise((resolve) => setImmediate(resolve));
     }
-    expect(answer).toMatch(/^HTTP\/1.1 413/);
+    expect(response).toMatch(/^HTTP\/1.1 413/);
     expect(sent).toBeLessThan(60 * MIB);
     // A client that continues is disconnected.
     const more = setInterval(() => send(chunk), 20);
@@ -227,8 +227,8 @@ describe("bodies over the limit", () => {
   it("are rejected with a content encoding", async () => {
     const socket = await dial();
     socket.write(head("/upload", { "content-type": TYPE, "content-encoding": "gzip", "content-length": 10 }));
-    const [answer] = await once(socket, "data");
-    expect(String(answer)).toContain("unsupported_content_encoding");
+    const [response] = await once(socket, "data");
+    expect(String(response)).toContain("unsupported_content_encoding");
     socket.destroy();
   });
 });
@@ -239,8 +239,8 @@ describe("JSON", () => {
   it("that is nested too deeply is rejected, whatever its size", async () => {
     for (const depth of [33, 1000, 100_000, 500_000]) {
       const body = `{"prompt":"x","metadata":{"a":${nested(depth)}}}`;
-      const answer = await post("/runs/generate", body, "application/json");
-      expect([depth, answer.status < 500 && answer.status >= 400]).toEqual([depth, true]);
+      const response = await post("/runs/generate", body, "application/json");
+      expect([depth, response.status < 500 && response.status >= 400]).toEqual([depth, true]);
     }
     const large = await post("/edits/vendora", `{"prompt":"x","image_url":${nested(3_000_000)}}`, "application/json");
     expect(large.status).toBeGreaterThanOrEqual(400);
@@ -249,8 +249,8 @@ describe("JSON", () => {
 
   it("with text that is no text is refused, and strange text comes back as it was", async () => {
     for (const bad of ['"\\ud800"', '"\\udc00x"', '"a\\u0000b"']) {
-      const answer = await post("/runs/generate", `{"prompt":${bad}}`, "application/json");
-      expect([bad, answer.status, answer.body.details?.errors?.[0]?.code]).toEqual([bad, 400, "invalid_unicode"]);
+      const response = await post("/runs/generate", `{"prompt":${bad}}`, "application/json");
+      expect([bad, response.status, response.body.details?.errors?.[0]?.code]).toEqual([bad, 400, "invalid_unicode"]);
     }
     expect(
       (

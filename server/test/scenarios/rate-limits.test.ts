@@ -33,7 +33,7 @@ describe("the rate of runs", () => {
     const { tenant_id, caller } = await createTestTenant(environment, {
       limits: { runs_per_minute: 1, requests_per_minute: 50 },
     });
-    const other = await createTestTenant(environment, { of: tenant_id });
+    const other = await createTestTenant(environment, { tenantId: tenant_id });
     const first = await caller.generate(ORDER);
     expect(first.headers.get("ratelimit-policy")).toContain('"key-runs";q=1;w=60');
     expect(first.headers.get("ratelimit")).toMatch(/"key-requests";r=\d+;t=\d+/);
@@ -48,16 +48,16 @@ describe("callers that wait", () => {
     const [one, two] = [await createTestTenant(environment), await createTestTenant(environment)];
     const waiting = { ...ORDER, prompt: "[sandbox:delay=3] patience", sync: true };
     const ask = async ({ caller }: typeof one) => {
-      const beginning = performance.now();
+      const startedAt = performance.now();
       const { status, body } = await caller.generate(waiting);
-      return { status, run_id: body.run_id, seconds: (performance.now() - beginning) / 1000 };
+      return { status, run_id: body.run_id, seconds: (performance.now() - startedAt) / 1000 };
     };
     const [ofOne, ofTwo] = await Promise.all(
       [one, two].map((each) => Promise.all(Array.from({ length: 10 }, () => ask(each)))),
     );
-    const answers = [...ofOne!, ...ofTwo!];
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(8);
-    expect(answers.filter(({ status }) => status === 202)).toHaveLength(12);
+    const responses = [...ofOne!, ...ofTwo!];
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(8);
+    expect(responses.filter(({ status }) => status === 202)).toHaveLength(12);
     expect(ofOne!.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(5);
     expect(ofTwo!.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(5);
     for (const { run_id } of ofOne!) expect((await one.caller.waitUntilEnded(run_id)).status).toBe("completed");
@@ -87,11 +87,11 @@ describe("open runs", () => {
   it("may be fewer for a key than for its tenant", async () => {
     const slow = { ...ORDER, prompt: "[sandbox:delay=20] patience" };
     const { tenant_id, caller } = await createTestTenant(environment, { limits: { open_runs: 2 } });
-    const other = await createTestTenant(environment, { of: tenant_id });
-    const answers = await Promise.all(Array.from({ length: 6 }, () => caller.generate(slow)));
-    expect(answers.filter(({ status }) => status === 202)).toHaveLength(2);
-    expect(answers.find(({ status }) => status !== 202)!.body.code).toBe("concurrency_limit_reached");
-    expect(answers[0]!.headers.get("ratelimit-policy")).toContain('"key-open-runs";q=2;qu="concurrent-requests"');
+    const other = await createTestTenant(environment, { tenantId: tenant_id });
+    const responses = await Promise.all(Array.from({ length: 6 }, () => caller.generate(slow)));
+    expect(responses.filter(({ status }) => status === 202)).toHaveLength(2);
+    expect(responses.find(({ status }) => status !== 202)!.body.code).toBe("concurrency_limit_reached");
+    expect(responses[0]!.headers.get("ratelimit-policy")).toContain('"key-open-runs";q=2;qu="concurrent-requests"');
     expect((await other.caller.generate(slow)).status).toBe(202);
   });
 });

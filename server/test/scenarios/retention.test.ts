@@ -69,8 +69,8 @@ describe.each([
     };
     const status = async (url: string) => (await fetch(url)).status;
     const isStored = async (key: string) => (await storage.head(key)) !== undefined;
-    const [expiring, deleted, kept] = [await make("one"), await make("two"), await make("three")];
-    for (const run of [expiring, deleted, kept]) {
+    const [expiring, deleted, stored] = [await make("one"), await make("two"), await make("three")];
+    for (const run of [expiring, deleted, stored]) {
       expect(Date.parse(run.expires_at) - Date.parse(run.finished_at)).toBe(7 * DAY);
       expect([await status(run.image_url), await isStored(run.key)]).toEqual([200, true]);
     }
@@ -91,7 +91,7 @@ describe.each([
     expect((await caller.get(`/runs/${expiring.run_id}`)).body).toMatchObject({ status: "completed" });
     const again = await caller.post("/edits/vendora", { prompt: "x", run_id: expiring.run_id });
     expect([again.status, again.body.code]).toEqual([410, "asset_expired"]);
-    expect([await status(kept.image_url), await isStored(kept.key)]).toEqual([200, true]);
+    expect([await status(stored.image_url), await isStored(stored.key)]).toEqual([200, true]);
   }, 240_000);
 });
 

@@ -189,10 +189,10 @@ describe("idempotency", () => {
   it("makes one run of 500 posts with one key", async () => {
     const once = { idempotencyKey: crypto.randomUUID() };
     const post = () => client.images.generate({ prompt: "only once", ...SMALL, seed: 1 }, once).withResponse();
-    const answers = await Promise.all(Array.from({ length: 500 }, post));
-    const [id, ...others] = new Set(answers.map(({ data }) => data.run_id));
+    const responses = await Promise.all(Array.from({ length: 500 }, post));
+    const [id, ...others] = new Set(responses.map(({ data }) => data.run_id));
     expect(others).toEqual([]);
-    expect(answers.filter(({ response }) => !response.headers.has("idempotent-replayed"))).toHaveLength(1);
+    expect(responses.filter(({ response }) => !response.headers.has("idempotent-replayed"))).toHaveLength(1);
     const rows = await environment.query("select run_id from runs where inputs->>'prompt' = 'only once'");
     expect(rows).toEqual([{ run_id: id }]);
     await client.runs.get(id!).wait();
@@ -242,8 +242,8 @@ describe("uploads", () => {
   });
 
   it("refuses what is no image", async () => {
-    const words = client.images.upload({ file: new Blob(["hello, I am only text"], { type: "image/png" }) });
-    await expect(words).rejects.toMatchObject({ status: 415, code: "unsupported_image_format" });
+    const text = client.images.upload({ file: new Blob(["hello, I am only text"], { type: "image/png" }) });
+    await expect(text).rejects.toMatchObject({ status: 415, code: "unsupported_image_format" });
     await expect(client.images.upload({} as never)).rejects.toMatchObject({ code: "validation_error" });
   });
 });

@@ -34,14 +34,14 @@ const send = (bytes: Uint8Array, filename: string): Promise<ApiResponse> => {
   return caller.post("/upload", form);
 };
 
-const kept = async (answer: ApiResponse): Promise<Buffer> =>
-  Buffer.from(await (await fetch(answer.body.data.image_url)).arrayBuffer());
+const saved = async (response: ApiResponse): Promise<Buffer> =>
+  Buffer.from(await (await fetch(response.body.data.image_url)).arrayBuffer());
 
 const stored = (): string[] =>
   readdirSync(join(environment.storageDir, "objects"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
-const books = async () => ({
+const ledgers = async () => ({
   objects: stored().length,
   ...(
     await environment.query("select (select count(*) from runs)::int runs, (select count(*) from assets)::int assets")
@@ -57,21 +57,21 @@ describe("the corpus", () => {
   it("gets the expected response for each file, and a rejected file stores nothing", async () => {
     const outcomes: Record<string, string> = {};
     for (const { name, filename, bytes, verdict } of corpus) {
-      const before = await books();
-      const answer = await send(bytes, filename);
-      outcomes[name] = answer.status === 201 ? "kept" : answer.body.code;
-      expect([name, answer.status]).toEqual([
+      const before = await ledgers();
+      const response = await send(bytes, filename);
+      outcomes[name] = response.status === 201 ? "kept" : response.body.code;
+      expect([name, response.status]).toEqual([
         name,
         { kept: 201, unsupported_image_format: 415 }[verdict as "kept"] ?? 422,
       ]);
-      if (verdict !== "kept") expect([name, await books()]).toEqual([name, before]);
+      if (verdict !== "kept") expect([name, await ledgers()]).toEqual([name, before]);
     }
     expect(outcomes).toEqual(Object.fromEntries(corpus.map(({ name, verdict }) => [name, verdict])));
   });
 
   it("leaves sRGB images without metadata, trailing bytes or anything to run", async () => {
     for (const { name, filename, bytes } of corpus.filter(({ verdict }) => verdict === "kept")) {
-      const file = await kept(await send(bytes, filename));
+      const file = await saved(await send(bytes, filename));
       const { space, exif, xmp, iptc, comments } = await sharp(file).metadata();
       expect([name, exif, xmp, iptc, comments]).toEqual([name, undefined, undefined, undefined, undefined]);
       expect([name, ["srgb", "rgb16", "b-w"].includes(space!)]).toEqual([name, true]);
@@ -109,7 +109,7 @@ function endOf(file: Buffer): number {
 
 it("turns all eight orientations upright", async () => {
   for (let orientation = 1; orientation <= 8; orientation++) {
-    const file = await kept(await send(await rotatedImage(orientation), "photo.jpg"));
+    const file = await saved(await send(await rotatedImage(orientation), "photo.jpg"));
     const { data, info } = await sharp(file).raw().toBuffer({ resolveWithObject: true });
     const at = (x: number, y: number) =>
       [...data.subarray((y * info.width + x) * 3, (y * info.width + x) * 3 + 2)].map((v) => v > 128);
@@ -138,20 +138,20 @@ it("keeps a signed provenance manifest of an image beside it, until the run is d
 
 it("survives fifty bombs at once: no restart, and cheap requests are hardly slower", async () => {
   const good = await send(corpus[3]!.bytes, "good.png");
-  const asked = `/runs/${good.body.data.run_id}`;
+  const input = `/runs/${good.body.data.run_id}`;
   const pid = environment.pids().api!;
   const bombs = corpus.filter(({ group }) => group === "bombs");
   const photos = await Promise.all(bombs.map(({ bytes }) => photoOf(bytes.length)));
   const crowd = async (files: Buffer[], status: string) => {
     const storm = startStorm(files);
     await storm.isBlowing;
-    const times = await pacedGets(asked, 4000);
-    const answers = await storm.end();
-    expect(Object.keys(answers)).toEqual([status]);
-    expect(answers[status]).toBeGreaterThan(50);
+    const times = await pacedGets(input, 4000);
+    const responses = await storm.end();
+    expect(Object.keys(responses)).toEqual([status]);
+    expect(responses[status]).toBeGreaterThan(50);
     return times;
   };
-  console.log(`GET p50/p99 alone ${show(await pacedGets(asked, 3000))}`);
+  console.log(`GET p50/p99 alone ${show(await pacedGets(input, 3000))}`);
   // Photos of the same number and size are the baseline: bombs must not cost more. A single measurement depends on the
   // load of the machine, so both are repeated if bombs seem to cost more.
   const ratios: number[] = [];
@@ -162,8 +162,8 @@ it("survives fifty bombs at once: no restart, and cheap requests are hardly slow
       "422",
     );
     ratios.push(at(besideBombs, 0.99) / Math.max(at(besidePhotos, 0.99), 20));
-    const told = `beside 50 photos at once ${show(besidePhotos)}, beside 50 bombs ${show(besideBombs)}`;
-    console.log(`${told}: ${ratios.at(-1)!.toFixed(2)}×`);
+    const reported = `beside 50 photos at once ${show(besidePhotos)}, beside 50 bombs ${show(besideBombs)}`;
+    console.log(`${reported}: ${ratios.at(-1)!.toFixed(2)}×`);
   }
   expect(Math.min(...ratios)).toBeLessThan(1.5);
   expect(environment.pids().api).toBe(pid);
@@ -191,9 +191,9 @@ function startStorm(files: Buffer[]) {
     end: async (): Promise<Record<string, number>> => {
       const last = once(child, "message");
       child.send("end");
-      const [answers] = await last;
+      const [responses] = await last;
       rmSync(folder, { recursive: true });
-      return answers;
+      return responses;
     },
   };
 }
@@ -219,10 +219,10 @@ it("responds to damaged images with an error of the catalogue, never with a 5xx"
   const pid = environment.pids().api!;
   const statuses = new Map<number, number>();
   for (let seed = 0; seed < 400; seed += 8) {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, (_, n) => send(mutateImage(images, seed + n), "photo.png")),
     );
-    for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    for (const { status } of responses) statuses.set(status, (statuses.get(status) ?? 0) + 1);
   }
   expect([...statuses.keys()].filter((status) => ![201, 415, 422].includes(status))).toEqual([]);
   expect(environment.pids().api).toBe(pid);

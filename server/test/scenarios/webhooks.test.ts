@@ -89,11 +89,11 @@ describe("a webhook", () => {
     expect(types.filter((type) => type === "run.processing")).toHaveLength(1);
     expect(types.filter((type) => type === "run.progress").length).toBeGreaterThanOrEqual(1);
     expect(types.filter((type) => !/^run\.(processing|progress)$/.test(type))).toEqual([]);
-    const told = messages
+    const reported = messages
       .filter(({ event }) => event.type === "run.progress")
       .map(({ event }) => Date.parse(event.timestamp))
       .sort((one, two) => one - two);
-    for (const [n, at] of told.slice(1).entries()) expect(at - told[n]!).toBeGreaterThanOrEqual(2000);
+    for (const [n, at] of reported.slice(1).entries()) expect(at - reported[n]!).toBeGreaterThanOrEqual(2000);
     for (const { event } of messages) expect(event.data).toMatchObject({ status: "processing", outputs: [] });
     await drop(id);
   });
@@ -222,10 +222,10 @@ describe("a webhook", () => {
     const again = await ask("once");
     expect([again.status, again.body.id, again.body.secret]).toEqual([201, first.body.id, null]);
     expect(again.headers.get("idempotent-replayed")).toBe("true");
-    const answers = [];
-    for (let n = 0; n < 100; n++) answers.push(await ask());
-    expect(answers.map(({ status }) => status)).toEqual([...Array(99).fill(201), 409]);
-    expect(answers.at(-1)!.body.details.reason).toBe("too_many_webhooks");
+    const responses = [];
+    for (let n = 0; n < 100; n++) responses.push(await ask());
+    expect(responses.map(({ status }) => status)).toEqual([...Array(99).fill(201), 409]);
+    expect(responses.at(-1)!.body.details.reason).toBe("too_many_webhooks");
     expect((await ask("once")).body.id).toBe(first.body.id);
   });
 
@@ -246,8 +246,8 @@ describe("a webhook", () => {
 
 describe("another tenant's webhook", () => {
   it("receives no event of this tenant, and has another signature", async () => {
-    const stranger = await createTestTenant(environment);
-    const theirs = (await stranger.caller.post("/webhooks", { url: `${other.url}/stranger` })).body;
+    const otherTenant = await createTestTenant(environment);
+    const theirs = (await otherTenant.caller.post("/webhooks", { url: `${other.url}/stranger` })).body;
     const { id, public_keys_url } = await hook({}, "/own");
     const runId = await make();
     await receiver.got(1, isOf(runId));
@@ -260,8 +260,8 @@ describe("another tenant's webhook", () => {
   });
 
   it("cannot send a message back to the server", async () => {
-    const answer = await fetch(`${environment.url}/api/v1/runs`, { headers: { "user-agent": "Gesso-webhooks/1" } });
-    expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([403, "permission_denied"]);
+    const response = await fetch(`${environment.url}/api/v1/runs`, { headers: { "user-agent": "Gesso-webhooks/1" } });
+    expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([403, "permission_denied"]);
     const own = await caller.post("/webhooks", { url: `${environment.url}/api/v1/runs` });
     expect([own.status, own.body.code]).toEqual([422, "webhook_url_not_allowed"]);
   });

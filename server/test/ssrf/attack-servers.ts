@@ -40,15 +40,15 @@ export async function startAttackServers(): Promise<AttackServers> {
     await new Promise<void>((done) => server.listen(0, PUBLIC_TEST_IP, done));
     return `${scheme}://${ATTACK_HOST}:${(server.address() as AddressInfo).port}`;
   };
-  const answer = createRequestListener((bytes) => {
+  const response = createRequestListener((bytes) => {
     count.sent += bytes;
   });
   const secure = (certificate: Certificate, more = {}) =>
-    listen(createSecureServer({ ...certificate, ...more }, answer), "https");
+    listen(createSecureServer({ ...certificate, ...more }, response), "https");
   const old = { minVersion: "TLSv1", maxVersion: "TLSv1", ciphers: "DEFAULT@SECLEVEL=0" };
   const hole = await startBlackhole();
   const urls = {
-    http: await listen(createServer(answer), "http"),
+    http: await listen(createServer(response), "http"),
     https: await secure(authority.issue(ATTACK_HOST)),
     expired: await secure(authority.issue(ATTACK_HOST, { fromDays: -30, toDays: -1 })),
     "wrong host": await secure(authority.issue("another.ssrf.test")),

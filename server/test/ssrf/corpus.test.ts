@@ -78,10 +78,10 @@ describe.each([
     subject.fetcher.fetchBytes(url, limits).catch((thrown) => thrown);
 
   test.each(casesOfStage("static"))("refuses $url before anybody is asked ($class)", async (each) => {
-    const asked = nameServer.total();
+    const input = nameServer.total();
     expect(await outcome(urlOfCase(each, front))).toMatchObject({ code: "url_not_allowed" });
     expect(tried()).toEqual([]);
-    expect(nameServer.total()).toBe(asked);
+    expect(nameServer.total()).toBe(input);
   });
 
   const isRebinding = (each: SsrfCase) => each.class === "dns-rebinding";
@@ -119,19 +119,19 @@ describe.each([
 
   test.each(casesOfStage("body"))("does not take: $url", async (each) => {
     const sent = front.sent();
-    const beginning = performance.now();
-    const answer = await outcome(urlOfCase(each, front));
+    const startedAt = performance.now();
+    const response = await outcome(urlOfCase(each, front));
     // A declared length that is too small is honoured: the rest is not read, and ten bytes are no image.
-    if (each.url.startsWith("Content-Length 10,")) expect(answer).toMatchObject({ bytes: { byteLength: 10 } });
-    else expect(answer).toMatchObject({ code: expect.stringMatching(/^source_(fetch_failed|too_large)$/) });
-    expect(performance.now() - beginning).toBeLessThan(8_000);
+    if (each.url.startsWith("Content-Length 10,")) expect(response).toMatchObject({ bytes: { byteLength: 10 } });
+    else expect(response).toMatchObject({ code: expect.stringMatching(/^source_(fetch_failed|too_large)$/) });
+    expect(performance.now() - startedAt).toBeLessThan(8_000);
     expect(front.sent() - sent).toBeLessThan(25_000_000);
     expect(tried().filter((address) => address !== PUBLIC_TEST_IP)).toEqual([]);
   });
 
   test.each(corpus.allow)("lets %s through to the address it leads to", async (url) => {
-    const answer = await subject.fetcher.fetchBytes(url, { ...limits, timeoutSeconds: 1 }).catch((thrown) => thrown);
-    expect(answer.code).not.toBe("url_not_allowed");
+    const response = await subject.fetcher.fetchBytes(url, { ...limits, timeoutSeconds: 1 }).catch((thrown) => thrown);
+    expect(response.code).not.toBe("url_not_allowed");
     expect(subject.attempts.drain()[0]).toEqual(expectedEndpoint(url));
   });
 

@@ -35,9 +35,14 @@ export async function startDnsServer(names: DnsRecords): Promise<DnsServer> {
     // Both queries of one lookup get the same response, whichever comes first.
     times.set(name, Math.max(counts.get(`${name} ${TYPES.A}`) ?? 0, counts.get(`${name} ${TYPES.AAAA}`) ?? 0));
     const known = names[name] ?? { failure: "no such name" as const };
-    const answer = typeof known === "function" ? known(times.get(name)!, type === TYPES.A ? 4 : 6) : known;
-    const message = messageOf(query, end, recordsFor(answer, type), answer.failure ? FAILURES[answer.failure] : 0);
-    setTimeout(() => socket.send(message, from.port, from.address, () => {}), answer.delayMs ?? 0).unref();
+    const response = typeof known === "function" ? known(times.get(name)!, type === TYPES.A ? 4 : 6) : known;
+    const message = messageOf(
+      query,
+      end,
+      recordsFor(response, type),
+      response.failure ? FAILURES[response.failure] : 0,
+    );
+    setTimeout(() => socket.send(message, from.port, from.address, () => {}), response.delayMs ?? 0).unref();
   };
   socket.on("message", answerTo);
   await new Promise<void>((done) => socket.bind(0, "127.0.0.1", done));
@@ -99,10 +104,10 @@ const ipv4 = (address: string): Buffer => Buffer.from(address.split(".").map(Num
 function ipv6(address: string): Buffer {
   const plain = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [left = "", right] = plain.split("::");
-  const words = (text = "") => text.split(":").filter(Boolean);
-  const gap = right === undefined ? [] : Array(8 - words(left).length - words(right).length).fill("0");
+  const content = (text = "") => text.split(":").filter(Boolean);
+  const gap = right === undefined ? [] : Array(8 - content(left).length - content(right).length).fill("0");
   const bytes = Buffer.alloc(16);
-  for (const [index, word] of [...words(left), ...gap, ...words(right)].entries()) {
+  for (const [index, word] of [...content(left), ...gap, ...content(right)].entries()) {
     bytes.writeUInt16BE(Number.parseInt(word, 16), index * 2);
   }
   return bytes;

@@ -14,21 +14,21 @@ export type ExternalServers = {
 
 export function useExternalServers(): ExternalServers {
   const servers: Server[] = [];
-  const asked: string[] = [];
+  const input: string[] = [];
   let connections = 0;
   beforeEach(() => {
-    asked.splice(0);
+    input.splice(0);
     connections = 0;
   });
   afterEach(() => {
     for (const server of servers.splice(0)) server.close().closeAllConnections();
   });
   return {
-    requestedPaths: asked,
+    requestedPaths: input,
     connections: () => connections,
     async serve(listener) {
       const server = createServer((request, response) => {
-        asked.push(request.url ?? "");
+        input.push(request.url ?? "");
         listener(request, response);
       });
       server.on("connection", () => {

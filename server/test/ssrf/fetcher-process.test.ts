@@ -57,8 +57,8 @@ describe("its environment", () => {
   test("that holds a credential of anything is refused, before anything is opened", async () => {
     const env = { DATABASE_URL: "postgres://somewhere", OPENAI_API_KEY: "secret" };
     const started = await startFetcherProcess(env);
-    expect(started).toMatchObject({ code: 1, said: expect.stringContaining("DATABASE_URL is set") });
-    expect(started).toMatchObject({ said: expect.stringContaining("OPENAI_API_KEY is set") });
+    expect(started).toMatchObject({ code: 1, output: expect.stringContaining("DATABASE_URL is set") });
+    expect(started).toMatchObject({ output: expect.stringContaining("OPENAI_API_KEY is set") });
   });
 
   test.each([
@@ -71,8 +71,8 @@ describe("its environment", () => {
 
   test("without a token is refused, and so is a setting that means nothing", async () => {
     const bare = await startFetcherProcess({ FETCHER_TOKEN: "", FETCH_ALLOW_CIDRS: "10.0.0.0/33" });
-    expect(bare).toMatchObject({ code: 1, said: expect.stringContaining("FETCHER_TOKEN is not set") });
-    expect(bare).toMatchObject({ said: expect.stringContaining("10.0.0.0/33 is no range of addresses") });
+    expect(bare).toMatchObject({ code: 1, output: expect.stringContaining("FETCHER_TOKEN is not set") });
+    expect(bare).toMatchObject({ output: expect.stringContaining("10.0.0.0/33 is no range of addresses") });
   });
 });
 
@@ -81,9 +81,9 @@ describe("a caller of the fetcher", () => {
   const ask = (init: RequestInit, path = "/fetch") => fetch(`${running.url}${path}`, { method: "POST", ...init });
 
   test("must show the token", async () => {
-    let asked = 0;
+    let input = 0;
     const origin = await serve((_, response) => {
-      asked += 1;
+      input += 1;
       response.end("pixels");
     });
     for (const authorization of [
@@ -99,7 +99,7 @@ describe("a caller of the fetcher", () => {
       code: "dependency_unavailable",
       details: { dependency: "fetcher" },
     });
-    expect(asked).toBe(0);
+    expect(input).toBe(0);
   });
 
   test("must send a valid request within bounds", async () => {
@@ -127,14 +127,14 @@ describe("a caller of the fetcher", () => {
 
 describe("a fetch", () => {
   test("returns bytes and type, and passes the provider's error body on", async () => {
-    let told: string | undefined;
+    let reported: string | undefined;
     const origin = await serve((request, response) => {
-      told = request.headers.authorization;
+      reported = request.headers.authorization;
       response.setHeader("content-type", "image/webp").end(Buffer.alloc(50_000, 7));
     });
     const { bytes, media_type } = await fetchFrom(origin, { headers: { authorization: "Bearer of a provider" } });
     expect(Buffer.from(bytes).equals(Buffer.alloc(50_000, 7))).toBe(true);
-    expect([media_type, told]).toEqual(["image/webp", "Bearer of a provider"]);
+    expect([media_type, reported]).toEqual(["image/webp", "Bearer of a provider"]);
   });
 
   test("is streamed, not buffered", async () => {
@@ -162,8 +162,8 @@ describe("a fetch", () => {
     const leaving = new AbortController();
     const body = JSON.stringify({ url: origin, max_bytes: 1000, timeout_seconds: 60, trusted_origins: [origin] });
     const headers = { authorization: `Bearer ${FETCHER_TEST_TOKEN}` };
-    const answer = await fetch(`${running.url}/fetch`, { method: "POST", headers, body, signal: leaving.signal });
-    expect(answer.status).toBe(200);
+    const reply = await fetch(`${running.url}/fetch`, { method: "POST", headers, body, signal: leaving.signal });
+    expect(reply.status).toBe(200);
     leaving.abort();
     for (let tries = 0; tries < 50 && !isGivenUp; tries++) await sleep(20);
     expect(isGivenUp).toBe(true);
@@ -221,7 +221,7 @@ describe("a fetcher that is not in order", () => {
         (thrown) => [thrown.code, thrown.details],
       );
   const away = ["dependency_unavailable", { dependency: "fetcher" }];
-  const told = (verdict: string, body = "pixels") =>
+  const reported = (verdict: string, body = "pixels") =>
     verdictOf((_, response) => {
       response.writeHead(200, { trailer: "x-outcome" });
       response.write(body);
@@ -230,34 +230,34 @@ describe("a fetcher that is not in order", () => {
     });
 
   test("is trusted only if it reports that the bytes are complete", async () => {
-    expect(await told("complete")).toBe("complete");
+    expect(await reported("complete")).toBe("complete");
     expect(await verdictOf((_, response) => response.end("pixels"))).toEqual(away);
-    expect(await told("completely")).toEqual(away);
-    expect(await told("{}")).toEqual(away);
+    expect(await reported("completely")).toEqual(away);
+    expect(await reported("{}")).toEqual(away);
   });
 
   test("can return the faults of fetching with public messages, and no others", async () => {
     const fault = { code: "source_fetch_failed", details: { reason: "status", status: 500, secret: "x" } };
-    expect(await told(JSON.stringify(fault))).toEqual(["source_fetch_failed", { reason: "status", status: 500 }]);
-    expect(await told(JSON.stringify({ ...fault, code: "run_deleted" }))).toEqual(away);
+    expect(await reported(JSON.stringify(fault))).toEqual(["source_fetch_failed", { reason: "status", status: 500 }]);
+    expect(await reported(JSON.stringify({ ...fault, code: "run_deleted" }))).toEqual(away);
     const early = verdictOf((_, response) => response.writeHead(422).end(JSON.stringify(fault)));
     expect(await early).toEqual(["source_fetch_failed", { reason: "status", status: 500 }]);
     expect(await verdictOf((_, response) => response.writeHead(422).end("sorry"))).toEqual(away);
   });
 
   test("cannot return more bytes than requested", async () => {
-    expect(await told("complete", "x".repeat(1_000))).toBe("complete");
-    expect(await told("complete", "x".repeat(1_001))).toEqual(["source_too_large", { max_bytes: 1_000 }]);
+    expect(await reported("complete", "x".repeat(1_000))).toBe("complete");
+    expect(await reported("complete", "x".repeat(1_001))).toEqual(["source_too_large", { max_bytes: 1_000 }]);
   });
 
   test("does not block other requests", async () => {
-    const beginning = performance.now();
+    const startedAt = performance.now();
     expect(await verdictOf(() => {}, 0.2)).toEqual(["source_fetch_failed", { reason: "timeout" }]);
     expect(await verdictOf((_, response) => void response.write("x"), 0.2)).toEqual([
       "source_fetch_failed",
       { reason: "timeout" },
     ]);
-    expect(performance.now() - beginning).toBeLessThan(7_000);
+    expect(performance.now() - startedAt).toBeLessThan(7_000);
   });
 
   test("or is away, is a part of the service that cannot be reached", async () => {
@@ -277,7 +277,7 @@ test("more than it can carry at once is sent away, and the rest is not disturbed
     waiting.push(() => response.end("pixels"));
   });
   let sentAway = 0;
-  const asks = Array.from({ length: 300 }, () =>
+  const requests = Array.from({ length: 300 }, () =>
     fetchFrom(origin, { timeoutSeconds: 40 }).then(
       () => "done",
       ({ code }) => {
@@ -291,8 +291,8 @@ test("more than it can carry at once is sent away, and the rest is not disturbed
   const release = setInterval(() => {
     for (const end of waiting.splice(0)) end();
   }, 20);
-  const heard = await Promise.all(asks);
+  const received = await Promise.all(requests);
   clearInterval(release);
-  expect(heard.filter((each) => each === "done")).toHaveLength(256);
-  expect(heard.filter((each) => each === "dependency_unavailable")).toHaveLength(44);
+  expect(received.filter((each) => each === "done")).toHaveLength(256);
+  expect(received.filter((each) => each === "dependency_unavailable")).toHaveLength(44);
 });

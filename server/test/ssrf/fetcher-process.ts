@@ -12,23 +12,23 @@ export type FetcherProcess = { url: string; child: ChildProcess; stop(): Promise
 export async function startFetcherProcess(
   env: Record<string, string> = {},
   socket?: string,
-): Promise<FetcherProcess | { said: string; code: number | null }> {
+): Promise<FetcherProcess | { output: string; code: number | null }> {
   const listen = socket ? `unix:${socket}` : `127.0.0.1:${await freePort()}`;
   const child = spawn(process.execPath, [ENTRY, "--role", "fetcher"], {
     env: { PATH: process.env.PATH ?? "", FETCHER_LISTEN: listen, FETCHER_TOKEN: FETCHER_TEST_TOKEN, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  let said = "";
+  let output = "";
   const exited = new Promise<number | null>((done) => child.once("exit", done));
   const ready = new Promise<"ready">((done) => {
-    const hear = (chunk: Buffer) => {
-      said += chunk;
-      if (said.includes('"ready"')) done("ready");
+    const collect = (chunk: Buffer) => {
+      output += chunk;
+      if (output.includes('"ready"')) done("ready");
     };
-    child.stdout.on("data", hear);
-    child.stderr.on("data", hear);
+    child.stdout.on("data", collect);
+    child.stderr.on("data", collect);
   });
-  if ((await Promise.race([ready, exited])) !== "ready") return { said, code: await exited };
+  if ((await Promise.race([ready, exited])) !== "ready") return { output, code: await exited };
   return {
     url: socket ? listen : `http://${listen}`,
     child,
@@ -41,6 +41,6 @@ export async function startFetcherProcess(
 
 export async function startFetcherOrThrow(env: Record<string, string> = {}, socket?: string): Promise<FetcherProcess> {
   const started = await startFetcherProcess(env, socket);
-  if ("said" in started) throw new Error(started.said);
+  if ("output" in started) throw new Error(started.output);
   return started;
 }

@@ -94,7 +94,7 @@ const nameOf = ({ path }: IdField) => path.filter((part) => part !== "0").join("
 describe("an image field", () => {
   test("rejects statically invalid URLs, whatever its name: no run is created, no DNS query is sent", async () => {
     const before = await count();
-    const asked = net.nameServer.total();
+    const input = net.nameServer.total();
     const fields = [...new Map(listImageUrlFields().map((place) => [nameOf(place), place])).values()];
     expect(fields.map(nameOf).sort()).toEqual([
       ...["character_reference_image", "image", "imageUrl", "image_url", "image_urls", "images"],
@@ -111,7 +111,7 @@ describe("an image field", () => {
       expect(listUnexpected(ended, / (422 url_not_allowed|400 validation_error)$/)).toEqual([]);
     }
     expect(await count()).toBe(before);
-    expect(net.nameServer.total()).toBe(asked);
+    expect(net.nameServer.total()).toBe(input);
     expect(foreign()).toEqual([]);
   }, 180_000);
 
@@ -121,8 +121,8 @@ describe("an image field", () => {
     expect(places.length).toBeGreaterThan(30);
     for (const place of places) {
       const { status, body } = await give(place, url);
-      const told = [place.operation.name, nameOf(place)];
-      expect([...told, status, body.code]).toEqual([...told, 422, "url_not_allowed"]);
+      const reported = [place.operation.name, nameOf(place)];
+      expect([...reported, status, body.code]).toEqual([...reported, 422, "url_not_allowed"]);
     }
     const form = new FormData();
     form.append("image_url", url);

@@ -37,10 +37,10 @@ afterAll(async () => {
 const images = createImageDecoder({ perform: () => Promise.reject(new Error("was decoded")) });
 
 async function outcomeOf(url: string, origins: string[]): Promise<string> {
-  const house = { fetchBytes: fetcher.fetchBytes, moment: () => {}, images } as unknown as Services;
+  const services = { fetchBytes: fetcher.fetchBytes, moment: () => {}, images } as unknown as Services;
   const live = { provider: { id: "vendor", resultOrigins: () => origins }, env: {} } as unknown as EnabledProvider;
   const work = { n: 0, try: 1, job: { task: "image.generate", count: 1 } } as never;
-  return storeOutputs(house, { run_id: "x" } as RunClaim, work, live, { outputs: [{ url }] }).then(
+  return storeOutputs(services, { run_id: "x" } as RunClaim, work, live, { outputs: [{ url }] }).then(
     () => "kept",
     ({ code, message }) => code ?? message,
   );
@@ -62,17 +62,17 @@ test("a result at any of the 207 URLs of the corpus is not stored, and no intern
 }, 60_000);
 
 test("a result at each of the 10 valid URLs is fetched, if the provider may use it", async () => {
-  const asked: Promise<string>[] = [];
+  const input: Promise<string>[] = [];
   for (const url of corpus.allow) {
     const { protocol, host, origin } = new URL(url);
     // A name below a wildcard is untrusted; a name that is listed in full is trusted, and IPv6 addresses have no
     // subdomains.
     const below = `${protocol}//*${host.slice(host.indexOf("."))}`;
     attempts.drain();
-    asked.push(outcomeOf(url, [host.includes(".") ? below : origin]));
+    input.push(outcomeOf(url, [host.includes(".") ? below : origin]));
     await expect.poll(() => attempts.drain()[0], { timeout: 5_000 }).toEqual(expectedEndpoint(url));
   }
-  await Promise.all(asked);
+  await Promise.all(input);
 });
 
 test("a result below a provider's domain that resolves to an internal address is invalid, not merely unreachable", async () => {

@@ -1,7 +1,7 @@
 // A stub of a model's program, for tests of its process: does what its options say.
 import type { ModelReply, ModelRequest } from "../../src/providers/local/model-process.ts";
 
-const answer = (reply: ModelReply) => process.send?.(reply);
+const response = (reply: ModelReply) => process.send?.(reply);
 const heaps: unknown[] = [];
 
 process.on("message", ({ image, options }: ModelRequest) => {
@@ -12,10 +12,10 @@ process.on("message", ({ image, options }: ModelRequest) => {
     return;
   }
   if (options.refuse)
-    return answer({ refused: "provider_rejected_input", details: { reason: String(options.refuse) } });
-  if (options.fail) return answer({ failed: "it did not work" });
+    return response({ refused: "provider_rejected_input", details: { reason: String(options.refuse) } });
+  if (options.fail) return response({ failed: "it did not work" });
   if (options.tell)
-    return answer({ bytes: Buffer.from(JSON.stringify({ env: process.env, argv: process.argv.slice(2) })) });
-  setTimeout(() => answer({ bytes: image }), Number(options.milliseconds ?? 0));
+    return response({ bytes: Buffer.from(JSON.stringify({ env: process.env, argv: process.argv.slice(2) })) });
+  setTimeout(() => response({ bytes: image }), Number(options.milliseconds ?? 0));
 });
 process.on("disconnect", () => process.exit());

@@ -14,8 +14,8 @@ export type ApiRequestOptions = { body?: unknown; headers?: Record<string, strin
 export type SendApiRequest = (method: string, path: string, options?: ApiRequestOptions) => Promise<ApiResponse>;
 export type ApiCaller = ReturnType<typeof createCaller>;
 
-export const createHttpCaller = (world: Pick<TestEnvironment, "url" | "key">): ApiCaller =>
-  createCaller(sendOverHttp(world));
+export const createHttpCaller = (environment: Pick<TestEnvironment, "url" | "key">): ApiCaller =>
+  createCaller(sendOverHttp(environment));
 
 export const sendOverHttp =
   ({ url, key }: Pick<TestEnvironment, "url" | "key">): SendApiRequest =>
@@ -88,10 +88,10 @@ export type SandboxLedgerEntry = {
 };
 
 export async function readSandboxLedger(
-  world: Pick<TestEnvironment, "sandboxUrl" | "sandboxKey">,
+  environment: Pick<TestEnvironment, "sandboxUrl" | "sandboxKey">,
 ): Promise<SandboxLedgerEntry[]> {
-  const response = await fetch(`${world.sandboxUrl}/v1/ledger`, {
-    headers: { authorization: `Bearer ${world.sandboxKey}` },
+  const response = await fetch(`${environment.sandboxUrl}/v1/ledger`, {
+    headers: { authorization: `Bearer ${environment.sandboxKey}` },
   });
   return ((await response.json()) as { data: SandboxLedgerEntry[] }).data;
 }

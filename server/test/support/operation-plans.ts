@@ -29,7 +29,7 @@ export function parseOperationInput(operation: Operation, raw: JsonObject, body:
   return { input: withStoredFiles(parsed.input) as JsonObject, given: withStoredFiles(parsed.provided) as JsonObject };
 }
 
-export function planOf(operation: Operation, raw: JsonObject, body: BodyKind = "json"): Job[] {
+export function buildJobs(operation: Operation, raw: JsonObject, body: BodyKind = "json"): Job[] {
   const { input, given } = parseOperationInput(operation, raw, body);
   return operation.plan!(input, given);
 }

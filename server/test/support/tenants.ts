@@ -27,7 +27,7 @@ export type TenantOptions = {
   expires_at?: Date;
   tenant?: { weight?: number; limits?: object };
   /** Another user or another key in an existing tenant. */
-  of?: string;
+  tenantId?: string;
   user_id?: string;
 };
 
@@ -38,7 +38,7 @@ export async function createTestTenant(
   environment: Pick<TestEnvironment, "url" | "query">,
   options: TenantOptions = {},
 ): Promise<TestTenant> {
-  const { of: tenant_id = v7(), user_id = "owner", tenant = {} } = options;
+  const { tenantId: tenant_id = v7(), user_id = "owner", tenant = {} } = options;
   const [key_id, key] = [v7(), generateApiKey()];
   await environment.query(
     "insert into tenants (tenant_id, name, weight, limits) values ($1, $2, $3, $4) on conflict do nothing",

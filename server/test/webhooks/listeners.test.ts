@@ -51,13 +51,13 @@ describe("a listener", () => {
     expect((await listener({ secret: given })).secret).toBeNull();
     const tables = ["webhook_listeners", "webhook_secrets", "audit"];
     const rows = await Promise.all(tables.map((table) => environment.query(`select * from ${table}`)));
-    const books = JSON.stringify(rows, (_, value) =>
+    const ledgers = JSON.stringify(rows, (_, value) =>
       value?.type === "Buffer" ? String(Buffer.from(value.data)) : value,
     );
-    expect([own.secret, own.secret.slice("whsec_".length), given].filter((secret) => books.includes(secret))).toEqual(
+    expect([own.secret, own.secret.slice("whsec_".length), given].filter((secret) => ledgers.includes(secret))).toEqual(
       [],
     );
-    expect(books).toContain("workshop");
+    expect(ledgers).toContain("workshop");
     const refused = [{ name: "" }, { name: "a b" }, { name: "x".repeat(65) }, { name: "x", secret: "short" }];
     for (const body of refused) expect((await caller.post("/webhooks/listeners", body)).status).toBe(400);
     const token = (await caller.post("/tokens", { expires_in: 600 })).body.access_token;
@@ -71,18 +71,18 @@ describe("a listener", () => {
     const event = await nextOf(own, ({ data }) => data.run_id === run_id);
     const { status, body } = await message(own.id, event.id);
     expect([status, body.event_id, body.attempt]).toEqual([200, event.event_id, 1]);
-    const { event_id: _, id: __, ...told } = event;
-    expect(body.body).toBe(JSON.stringify(told));
-    expect(await unwrap(body.body, body.headers, own.secret)).toEqual(told);
+    const { event_id: _, id: __, ...reported } = event;
+    expect(body.body).toBe(JSON.stringify(reported));
+    expect(await unwrap(body.body, body.headers, own.secret)).toEqual(reported);
     await expect(unwrap(body.body, body.headers, other.secret)).rejects.toThrow("No signature");
 
-    const { caller: stranger } = await createTestTenant(environment);
-    const theirs = (await stranger.post("/webhooks/listeners", { name: "theirs" })).body;
+    const { caller: otherTenant } = await createTestTenant(environment);
+    const theirs = (await otherTenant.post("/webhooks/listeners", { name: "theirs" })).body;
     const places = [
-      ...[await message(own.id, event.id, stranger), await message(theirs.id, event.id, stranger)],
+      ...[await message(own.id, event.id, otherTenant), await message(theirs.id, event.id, otherTenant)],
       ...[await message(theirs.id, event.id), await message(own.id, "000000000001-000000000001")],
     ];
-    expect(places.map((answer) => [answer.status, answer.body.code])).toEqual(
+    expect(places.map((response) => [response.status, response.body.code])).toEqual(
       places.map(() => [404, "route_not_found"]),
     );
     expect((await message(own.id, "yesterday")).status).toBe(400);
@@ -140,8 +140,8 @@ describe("listeners", () => {
     expect((await message(own.id, event.id)).body.body).toBe(first.body);
     // A real one comes after it: whatever was to be sent to the webhook before is there by then.
     await caller.generate({ prompt: "x [sandbox:fail]", width: 64, height: 64 });
-    const [told] = await receiver.got(1);
-    expect(told!.event.data.metadata).toEqual({});
+    const [reported] = await receiver.got(1);
+    expect(reported!.event.data.metadata).toEqual({});
     expect(receiver.received).toHaveLength(1);
     await caller.delete(`/webhooks/${hook.id}`);
   });
@@ -153,8 +153,8 @@ describe("listeners", () => {
     const had = (await message(first.id, place)).body;
     await report(first.id, place, { attempt: 1, status: 500 });
     const second = await listener({ name: "garage" });
-    const answer = await caller.post(`/webhooks/deliveries/${had.delivery_id}/redeliver`, {});
-    expect(answer.status).toBe(202);
+    const response = await caller.post(`/webhooks/deliveries/${had.delivery_id}/redeliver`, {});
+    expect(response.status).toBe(202);
     const { id: again } = await nextOf(second);
     const given = (await message(second.id, again)).body;
     expect([given.event_id, given.body, given.attempt]).toEqual([had.event_id, had.body, 1]);

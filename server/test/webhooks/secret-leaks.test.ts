@@ -17,7 +17,7 @@ const MARK = "marked-by-the-canary-test";
 
 let receiver: WebhookReceiver;
 let environment: TestEnvironment;
-const answers: string[] = [];
+const responses: string[] = [];
 const ours: string[] = [];
 
 beforeAll(async () => {
@@ -35,9 +35,9 @@ afterAll(async () => {
 function keeping(): ReturnType<typeof createHttpCaller>["send"] {
   const send: SendApiRequest = sendOverHttp(environment);
   return async (method, path, sending) => {
-    const answer = await send(method, `/api/v1${path}`, sending);
-    answers.push(`${[...answer.headers].join("\n")}\n${answer.bytes}`);
-    return answer;
+    const response = await send(method, `/api/v1${path}`, sending);
+    responses.push(`${[...response.headers].join("\n")}\n${response.bytes}`);
+    return response;
   };
 }
 
@@ -83,7 +83,7 @@ async function live(): Promise<string> {
     (await post("/webhooks/secret/rotate", {})).body,
   ];
   // Generated secrets are in the three responses that create them; elsewhere they must not appear either.
-  answers.splice(-3);
+  responses.splice(-3);
   ours.push(...made.map(({ secret }) => secret.slice("whsec_".length)));
   await post("/runs/generate", { ...small, prompt: "one more" });
   for (const run of runs) await receiver.got(3, ({ event }) => event.data.run_id === run, 60);
@@ -116,17 +116,17 @@ async function readRows(): Promise<string> {
 /** What the engine reports about every invocation, with its steps, and its files on disk. */
 async function readEngine(): Promise<string> {
   const ask = async (query: string) => {
-    const answer = await fetch(`${environment.adminUrl}/query`, {
+    const response = await fetch(`${environment.adminUrl}/query`, {
       method: "POST",
       headers: { "content-type": "application/json", accept: "application/json" },
       body: JSON.stringify({ query }),
     });
-    return answer.text();
+    return response.text();
   };
-  const told = await Promise.all(
+  const reported = await Promise.all(
     ["select * from sys_journal", "select * from sys_invocation", "select * from state"].map(ask),
   );
-  return `${told.join("\n")}\n${filesIn(environment.restateDir)}`;
+  return `${reported.join("\n")}\n${filesIn(environment.restateDir)}`;
 }
 
 const filesIn = (folder: string): string =>
@@ -140,19 +140,19 @@ it("is nowhere: responses, rows, logs, messages, or files of the engine", async 
   const runId = await live();
   const logs = ["api"].map((name) => filesIn(join(dirname(environment.storageDir), name))).join("\n");
   const messages = receiver.received.map(({ headers, bytes }) => `${JSON.stringify(headers)}\n${bytes}`).join("\n");
-  const books = { answers: answers.join("\n"), rows: await readRows(), engine: await readEngine(), logs, messages };
+  const ledgers = { answers: responses.join("\n"), rows: await readRows(), engine: await readEngine(), logs, messages };
   const deliveries = await environment.query<{ delivery_id: string }>(
     "select delivery_id from webhook_deliveries where run_id = $1",
     [runId],
   );
   // Each place is searched, and contains the marker.
-  expect(books.answers).toContain(MARK);
-  expect(books.rows).toContain(MARK);
-  expect(books.messages).toContain(MARK);
-  expect(books.engine).toContain(deliveries[0]!.delivery_id);
-  expect(books.engine).toContain("Webhook");
-  expect(books.logs).toContain('"msg":"ready"');
+  expect(ledgers.answers).toContain(MARK);
+  expect(ledgers.rows).toContain(MARK);
+  expect(ledgers.messages).toContain(MARK);
+  expect(ledgers.engine).toContain(deliveries[0]!.delivery_id);
+  expect(ledgers.engine).toContain("Webhook");
+  expect(ledgers.logs).toContain('"msg":"ready"');
   expect((await environment.query("select from webhook_secrets")).length).toBeGreaterThanOrEqual(8);
-  const found = Object.entries(books).map(([name, text]) => [name, findIn(text, [...SECRETS, key, ...ours])]);
+  const found = Object.entries(ledgers).map(([name, text]) => [name, findIn(text, [...SECRETS, key, ...ours])]);
   expect(Object.fromEntries(found)).toEqual({ answers: [], rows: [], engine: [], logs: [], messages: [] });
 }, 180_000);

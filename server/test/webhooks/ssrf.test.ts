@@ -73,23 +73,23 @@ async function imageForm(fields: Record<string, string> = {}): Promise<FormData>
 describe("a webhook URL", () => {
   test("that is statically invalid creates neither a run nor a webhook, and no DNS query is sent", async () => {
     const before = [await count("runs"), await count("webhooks")];
-    const asked = nameServer.total();
+    const input = nameServer.total();
     const codes: Record<string, number> = {};
     for (const { url } of casesOfStage("static")) {
-      for (const answer of [
+      for (const response of [
         await caller.post("/runs/generate", { prompt: "x", webhook_url: url }),
         await caller.post("/webhooks", { url }),
       ]) {
-        const told = `${answer.status} ${answer.body.code}`;
-        codes[told] = (codes[told] ?? 0) + 1;
+        const reported = `${response.status} ${response.body.code}`;
+        codes[reported] = (codes[reported] ?? 0) + 1;
         // A URL that is not http is a validation error of the field.
         const isWeb = /^https?:\/\/\S+$/i.test(url) && [...url].length <= 2048;
-        expect([url, told]).toEqual([url, isWeb ? "422 webhook_url_not_allowed" : "400 validation_error"]);
+        expect([url, reported]).toEqual([url, isWeb ? "422 webhook_url_not_allowed" : "400 validation_error"]);
       }
     }
     expect(codes).toEqual({ "422 webhook_url_not_allowed": 284, "400 validation_error": 50 });
     expect([await count("runs"), await count("webhooks")]).toEqual(before);
-    expect(nameServer.total()).toBe(asked);
+    expect(nameServer.total()).toBe(input);
     expect(foreign()).toEqual([]);
   }, 120_000);
 
@@ -115,9 +115,9 @@ describe("a webhook URL", () => {
     const runs = await Promise.all(
       cases.map(async (each) => {
         const body = { prompt: "x", width: 64, height: 64, webhook_url: urlOfCase(each, front) };
-        const answer = await caller.generate(body);
-        expect([each.url, answer.status]).toEqual([each.url, 202]);
-        return { ...each, run_id: answer.body.run_id };
+        const response = await caller.generate(body);
+        expect([each.url, response.status]).toEqual([each.url, 202]);
+        return { ...each, run_id: response.body.run_id };
       }),
     );
     const tried = await allTried(runs.length);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import {
+  buildJobs,
   createTestFilePart,
   FILE_ASSET_ID,
   listValidationErrors,
   PARENT_RUN_ID,
   parseOperationInput,
-  planOf,
   RUN_ID,
   resolveParent,
   URL_A,
@@ -17,7 +17,7 @@ import { generateCharacter as character } from "./character.ts";
 describe("a character", () => {
   it("is known by its reference, and only what was set is sent", () => {
     const raw = { prompt: "x", character_reference_image: URL_A, style_type: "Fiction", resolution: 1024 };
-    expect(planOf(character, raw)).toEqual([
+    expect(buildJobs(character, raw)).toEqual([
       {
         task: "image.character",
         model: "character-default",
@@ -35,22 +35,22 @@ describe("a character", () => {
 
   it("is taken from a file before an image before a run, which stays the parent", () => {
     const raw = { prompt: "x", character_reference_image: URL_A, character_reference_run_id: PARENT_RUN_ID };
-    expect(planOf(character, raw)[0]!.images).toEqual([{ url: URL_A }]);
-    expect(planOf(character, { ...raw, character_reference_file: createTestFilePart() }, "form")[0]!.images).toEqual([
-      { asset: FILE_ASSET_ID },
-    ]);
+    expect(buildJobs(character, raw)[0]!.images).toEqual([{ url: URL_A }]);
+    expect(buildJobs(character, { ...raw, character_reference_file: createTestFilePart() }, "form")[0]!.images).toEqual(
+      [{ asset: FILE_ASSET_ID }],
+    );
     expect(resolveParent(character, raw)).toBe(PARENT_RUN_ID);
   });
 
   it("without a reference is a plain generation, with a warning", () => {
-    expect(planOf(character, { prompt: "x" })[0]).toMatchObject({ task: "image.character" });
-    expect(planOf(character, { prompt: "x" })[0]!.images).toBeUndefined();
+    expect(buildJobs(character, { prompt: "x" })[0]).toMatchObject({ task: "image.character" });
+    expect(buildJobs(character, { prompt: "x" })[0]!.images).toBeUndefined();
     expect(warningsOf(character, { prompt: "x" })).toHaveLength(1);
   });
 
   it("is put into a context within its mask, and nothing else of the context changes", () => {
     const raw = { prompt: "x", character_reference_run_id: RUN_ID, image: URL_A, mask: URL_B };
-    expect(planOf(character, raw)).toEqual([
+    expect(buildJobs(character, raw)).toEqual([
       {
         task: "image.character",
         model: "character-default",
@@ -64,14 +64,14 @@ describe("a character", () => {
   });
 
   it("with a context and no reference is an edit of the context", () => {
-    expect(planOf(character, { prompt: "x", image: URL_A })).toEqual([
+    expect(buildJobs(character, { prompt: "x", image: URL_A })).toEqual([
       { task: "image.edit", model: "edit-default", prompt: "x", images: [{ url: URL_A }] },
     ]);
   });
 
   it("does not use a mask that lies over nothing", () => {
     const raw = { prompt: "x", character_reference_run_id: RUN_ID, mask: URL_B };
-    expect(planOf(character, raw)).toHaveLength(1);
+    expect(buildJobs(character, raw)).toHaveLength(1);
     expect(warningsOf(character, raw)).toEqual(["mask"]);
   });
 

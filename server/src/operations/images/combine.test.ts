@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import {
+  buildJobs,
   createTestFilePart,
   FILE_ASSET_ID,
   listValidationErrors,
   parseOperationInput,
-  planOf,
   RUN_ID,
   URL_A,
   URL_B,
@@ -18,7 +18,7 @@ const many = (count: number) => Array.from({ length: count }, () => URL_A);
 
 describe("a plain combination", () => {
   it("is one job of ours with the images in their order and every setting said", () => {
-    expect(planOf(combineImages, { images: [URL_B, createTestFilePart(), RUN_ID] }, "form")).toEqual([
+    expect(buildJobs(combineImages, { images: [URL_B, createTestFilePart(), RUN_ID] }, "form")).toEqual([
       {
         task: "image.combine",
         model: "local",
@@ -74,7 +74,7 @@ describe.each([
       images: [createTestFilePart()],
       aspect_ratio: "3:2",
     };
-    expect(planOf(operation, raw, "form")).toEqual([
+    expect(buildJobs(operation, raw, "form")).toEqual([
       {
         task: "image.edit",
         model,

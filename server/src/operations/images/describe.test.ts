@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import {
+  buildJobs,
   createTestFilePart,
   FILE_ASSET_ID,
   listValidationErrors,
-  planOf,
   RUN_ID,
   resolveParent,
 } from "../../../test/support/operation-plans.ts";
@@ -12,15 +12,15 @@ import { describeImage } from "./describe.ts";
 describe("a description", () => {
   it("is asked for in the detail and the language wanted", () => {
     const job = { task: "image.describe", model: "describe-default", images: [{ run: RUN_ID }] };
-    expect(planOf(describeImage, { run_id: RUN_ID })).toEqual([{ ...job, options: { detail: "normal" } }]);
-    expect(planOf(describeImage, { run_id: RUN_ID, detail: "long", language: "de" })).toEqual([
+    expect(buildJobs(describeImage, { run_id: RUN_ID })).toEqual([{ ...job, options: { detail: "normal" } }]);
+    expect(buildJobs(describeImage, { run_id: RUN_ID, detail: "long", language: "de" })).toEqual([
       { ...job, options: { detail: "long", language: "de" } },
     ]);
     expect(resolveParent(describeImage, { run_id: RUN_ID })).toBe(RUN_ID);
   });
 
   it.each(["image", "image_url"])("takes a file as %s", (field) => {
-    expect(planOf(describeImage, { [field]: createTestFilePart() }, "form")[0]!.images).toEqual([
+    expect(buildJobs(describeImage, { [field]: createTestFilePart() }, "form")[0]!.images).toEqual([
       { asset: FILE_ASSET_ID },
     ]);
   });

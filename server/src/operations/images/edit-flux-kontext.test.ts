@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import {
+  buildJobs,
   listValidationErrors,
   parseOperationInput,
-  planOf,
   RUN_ID,
   resolveParent,
 } from "../../../test/support/operation-plans.ts";
@@ -13,14 +13,14 @@ const raw = { original_run_id: RUN_ID, prompt: "snow", model: "flux-kontext-max"
 describe("the edit of an earlier run", () => {
   it("keeps the shape of its source by saying nothing about it", () => {
     expect(parseOperationInput(editFluxKontext, raw).input).toMatchObject({ aspect_ratio: "match_input_image" });
-    expect(planOf(editFluxKontext, raw)).toEqual([
+    expect(buildJobs(editFluxKontext, raw)).toEqual([
       { task: "image.edit", model: "flux-kontext-max", prompt: "snow", images: [{ run: RUN_ID }] },
     ]);
     expect(resolveParent(editFluxKontext, raw)).toBe(RUN_ID);
   });
 
   it("passes on another shape, and a seed", () => {
-    expect(planOf(editFluxKontext, { ...raw, aspect_ratio: "9:21", seed: 0 })[0]).toMatchObject({
+    expect(buildJobs(editFluxKontext, { ...raw, aspect_ratio: "9:21", seed: 0 })[0]).toMatchObject({
       aspect_ratio: "9:21",
       seed: 0,
     });

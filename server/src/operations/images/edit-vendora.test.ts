@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import {
+  buildJobs,
   createTestFilePart,
   FILE_ASSET_ID,
   listValidationErrors,
   PARENT_RUN_ID,
   parseOperationInput,
-  planOf,
   RUN_ID,
   resolveParent,
   URL_A,
@@ -29,7 +29,7 @@ const masked = [
 describe.each(edits)("an edit by %s", (model, operation) => {
   it("sends the source first and the reference after it", () => {
     expect(
-      planOf(operation, { prompt: "x", run_id: RUN_ID, reference_image_url: URL_B, aspect_ratio: "3:2", seed: 7 }),
+      buildJobs(operation, { prompt: "x", run_id: RUN_ID, reference_image_url: URL_B, aspect_ratio: "3:2", seed: 7 }),
     ).toMatchObject([
       {
         task: "image.edit",
@@ -44,8 +44,8 @@ describe.each(edits)("an edit by %s", (model, operation) => {
 
   it("takes a file before an address before a run, and the run stays the parent", () => {
     const raw = { prompt: "x", run_id: PARENT_RUN_ID, image_url: URL_A };
-    expect(planOf(operation, raw)[0]!.images).toEqual([{ url: URL_A }]);
-    expect(planOf(operation, { ...raw, image: createTestFilePart() }, "form")[0]!.images).toEqual([
+    expect(buildJobs(operation, raw)[0]!.images).toEqual([{ url: URL_A }]);
+    expect(buildJobs(operation, { ...raw, image: createTestFilePart() }, "form")[0]!.images).toEqual([
       { asset: FILE_ASSET_ID },
     ]);
     expect(resolveParent(operation, { ...raw, image: createTestFilePart() }, "form")).toBe(PARENT_RUN_ID);
@@ -82,7 +82,7 @@ describe.each(edits)("an edit by %s", (model, operation) => {
 describe.each(masked)("an edit by %s with a mask", (model, operation) => {
   it("is laid over the original, which keeps its shape", () => {
     const raw = { prompt: "x", run_id: RUN_ID, mask_url: URL_B, aspect_ratio: "1:1" };
-    const [edit, blend, ...more] = planOf(operation, raw);
+    const [edit, blend, ...more] = buildJobs(operation, raw);
     expect(edit).toMatchObject({ task: "image.edit", model, images: [{ run: RUN_ID }], mask: { url: URL_B } });
     expect(edit!.aspect_ratio).toBeUndefined();
     expect(blend).toEqual({
@@ -97,14 +97,14 @@ describe.each(masked)("an edit by %s with a mask", (model, operation) => {
 
   it("takes the mask of the form before the one at an address", () => {
     const raw = { prompt: "x", run_id: RUN_ID, mask_url: URL_B, mask: createTestFilePart() };
-    expect(planOf(operation, raw, "form")[0]!.mask).toEqual({ asset: FILE_ASSET_ID });
+    expect(buildJobs(operation, raw, "form")[0]!.mask).toEqual({ asset: FILE_ASSET_ID });
   });
 });
 
 describe("what only some of them know", () => {
   it("is several results, with vendora", () => {
-    expect(planOf(editVendora, { prompt: "x", run_id: RUN_ID, n: 3 })[0]!.count).toBe(3);
-    expect(planOf(editVendora, { prompt: "x", run_id: RUN_ID })[0]!.count).toBe(1);
+    expect(buildJobs(editVendora, { prompt: "x", run_id: RUN_ID, n: 3 })[0]!.count).toBe(3);
+    expect(buildJobs(editVendora, { prompt: "x", run_id: RUN_ID })[0]!.count).toBe(1);
     expect(listValidationErrors(editVendora, { prompt: "x", run_id: RUN_ID, n: 5 })).toEqual(["/n out_of_range"]);
     expect(listValidationErrors(editNanobanana, { prompt: "x", run_id: RUN_ID, n: 2 })).toEqual(["/n unknown_field"]);
     expect(listValidationErrors(editGemini25, { prompt: "x", run_id: RUN_ID, n: 2 })).toEqual(["/n unknown_field"]);

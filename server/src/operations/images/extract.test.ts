@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import {
+  buildJobs,
   listValidationErrors,
   PARENT_RUN_ID,
-  planOf,
   RUN_ID,
   resolveParent,
   URL_A,
@@ -16,7 +16,7 @@ const box = { x: 1, y: 2, width: 3, height: 4 };
 
 describe("an extraction", () => {
   it("finds one mask, then cuts by it", () => {
-    expect(planOf(extract, { prompt: "the lamp", run_id: RUN_ID })).toEqual([
+    expect(buildJobs(extract, { prompt: "the lamp", run_id: RUN_ID })).toEqual([
       {
         task: "image.segment",
         model: "segment-default",
@@ -36,7 +36,7 @@ describe("an extraction", () => {
   });
 
   it("may find several, and may answer masks, turned around too", () => {
-    const [segment, cut] = planOf(extract, {
+    const [segment, cut] = buildJobs(extract, {
       prompt: "x",
       image_url: URL_A,
       multiple: true,
@@ -50,12 +50,12 @@ describe("an extraction", () => {
 
   it("does the same for content as for extract", () => {
     const raw = { prompt: "x", image_url: URL_A };
-    expect(planOf(extract, { ...raw, mode: "content" })).toEqual(planOf(extract, { ...raw, mode: "extract" }));
+    expect(buildJobs(extract, { ...raw, mode: "content" })).toEqual(buildJobs(extract, { ...raw, mode: "extract" }));
   });
 
   it("uses the address and keeps the run as parent where both are given", () => {
     const raw = { prompt: "x", image_url: URL_A, run_id: PARENT_RUN_ID };
-    expect(planOf(extract, raw)[0]!.images).toEqual([{ url: URL_A }]);
+    expect(buildJobs(extract, raw)[0]!.images).toEqual([{ url: URL_A }]);
     expect(resolveParent(extract, raw)).toBe(PARENT_RUN_ID);
   });
 

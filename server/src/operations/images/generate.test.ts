@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import {
+  buildJobs,
   listValidationErrors,
   parseOperationInput,
-  planOf,
   RUN_ID,
   URL_A,
   URL_B,
@@ -12,11 +12,11 @@ import { generateImage as generate } from "./generate.ts";
 
 describe("a generation", () => {
   it("sends what was asked and none of our defaults", () => {
-    expect(planOf(generate, { prompt: "x" })).toEqual([
+    expect(buildJobs(generate, { prompt: "x" })).toEqual([
       { task: "image.generate", model: "flux-dev", prompt: "x", count: 1 },
     ]);
     expect(parseOperationInput(generate, { prompt: "x" }).input).toMatchObject({ guidance: 7.5, model_weight: 0.7 });
-    expect(planOf(generate, { prompt: "x", guidance: 3, batch_size: 2, batch_count: 2 })[0]).toMatchObject({
+    expect(buildJobs(generate, { prompt: "x", guidance: 3, batch_size: 2, batch_count: 2 })[0]).toMatchObject({
       count: 4,
       options: { guidance: 3 },
     });
@@ -24,13 +24,13 @@ describe("a generation", () => {
 
   it("leaves out what the model does not use, with a warning", () => {
     const raw = { prompt: "x", image_urls: [URL_A, URL_B] };
-    expect(planOf(generate, raw)[0]!.images).toBeUndefined();
+    expect(buildJobs(generate, raw)[0]!.images).toBeUndefined();
     expect(warningsOf(generate, raw)).toEqual(["image_urls"]);
   });
 
   it("adapts a shape that the model does not make to the nearest", () => {
     const raw = { prompt: "x", model_type: "vendorb-imagen4", aspect_ratio: "21:9" };
-    expect(planOf(generate, raw)[0]!.aspect_ratio).toBe("16:9");
+    expect(buildJobs(generate, raw)[0]!.aspect_ratio).toBe("16:9");
     expect(parseOperationInput(generate, raw).input).toMatchObject({ aspect_ratio: "21:9" });
     expect(warningsOf(generate, raw)).toEqual(["aspect_ratio"]);
     expect(warningsOf(generate, { ...raw, aspect_ratio: "9:16" })).toEqual([]);
@@ -38,7 +38,7 @@ describe("a generation", () => {
 
   it("repaints within a mask, and keeps the rest of the source", () => {
     const raw = { prompt: "x", model_type: "gemini-2.5", reference_image_url: URL_A, mask_url: URL_B };
-    const [edit, blend] = planOf(generate, raw);
+    const [edit, blend] = buildJobs(generate, raw);
     expect(edit).toMatchObject({
       task: "image.edit",
       model: "gemini-2.5",
@@ -50,13 +50,13 @@ describe("a generation", () => {
 
   it("does not use a mask without a picture under it", () => {
     const raw = { prompt: "x", model_type: "gemini-2.5", mask_url: URL_B };
-    expect(planOf(generate, raw)).toEqual([{ task: "image.generate", model: "gemini-2.5", prompt: "x", count: 1 }]);
+    expect(buildJobs(generate, raw)).toEqual([{ task: "image.generate", model: "gemini-2.5", prompt: "x", count: 1 }]);
     expect(warningsOf(generate, raw)).toEqual(["mask_url"]);
   });
 
   it("makes two images with wan-image-2.1, whoever asks for another number", () => {
     const raw = { prompt: "x", model_type: "wan-image-2.1", model_id: RUN_ID, width: 64, height: 64 };
-    expect(planOf(generate, raw)[0]!.count).toBe(2);
+    expect(buildJobs(generate, raw)[0]!.count).toBe(2);
     expect(listValidationErrors(generate, { ...raw, batch_size: 3 })).toEqual(["/batch_size unsupported_parameter"]);
   });
 

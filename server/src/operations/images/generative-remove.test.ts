@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import {
+  buildJobs,
   listValidationErrors,
   PARENT_RUN_ID,
-  planOf,
   RUN_ID,
   resolveParent,
   URL_A,
@@ -12,7 +12,7 @@ import { generativeRemove } from "./generative-remove.ts";
 
 describe("a removal", () => {
   it("says always whether shadows go and whether it takes all that fits", () => {
-    expect(planOf(generativeRemove, { run_id: RUN_ID, prompt: "the car" })).toEqual([
+    expect(buildJobs(generativeRemove, { run_id: RUN_ID, prompt: "the car" })).toEqual([
       {
         task: "image.remove",
         model: "remove-default",
@@ -25,7 +25,7 @@ describe("a removal", () => {
 
   it("uses the address and keeps the run as parent where both are given", () => {
     const raw = { prompt: "x", image_url: URL_A, run_id: PARENT_RUN_ID };
-    expect(planOf(generativeRemove, raw)[0]!.images).toEqual([{ url: URL_A }]);
+    expect(buildJobs(generativeRemove, raw)[0]!.images).toEqual([{ url: URL_A }]);
     expect(resolveParent(generativeRemove, raw)).toBe(PARENT_RUN_ID);
   });
 

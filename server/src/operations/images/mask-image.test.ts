@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import {
+  buildJobs,
   createTestFilePart,
   FILE_ASSET_ID,
   listValidationErrors,
-  planOf,
   RUN_ID,
   URL_A,
   URL_B,
@@ -20,21 +20,21 @@ const blend = {
 
 describe("a masked edit", () => {
   it("changes what is marked as the prompt says, and nothing else", () => {
-    expect(planOf(maskImage, { ...raw, prompt: "a plant" })).toEqual([
+    expect(buildJobs(maskImage, { ...raw, prompt: "a plant" })).toEqual([
       { task: "image.edit", model: "edit-default", prompt: "a plant", images: [{ url: URL_A }], mask: { url: URL_B } },
       blend,
     ]);
   });
 
   it("takes out what is marked where nothing is said", () => {
-    expect(planOf(maskImage, raw)).toEqual([
+    expect(buildJobs(maskImage, raw)).toEqual([
       { task: "image.remove", model: "remove-default", images: [{ url: URL_A }], mask: { url: URL_B } },
       blend,
     ]);
   });
 
   it("takes runs and files, and has no parent", () => {
-    const [edit] = planOf(maskImage, { original_image_url: RUN_ID, mask_image_url: createTestFilePart() }, "form");
+    const [edit] = buildJobs(maskImage, { original_image_url: RUN_ID, mask_image_url: createTestFilePart() }, "form");
     expect(edit).toMatchObject({ images: [{ run: RUN_ID }], mask: { asset: FILE_ASSET_ID } });
     expect(maskImage.parent).toBeUndefined();
   });

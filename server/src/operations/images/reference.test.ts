@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import {
+  buildJobs,
   listValidationErrors,
   parseOperationInput,
-  planOf,
   RUN_ID,
   URL_A,
   warningsOf,
@@ -14,7 +14,7 @@ const tagged = (tag: string) => ({ image_reference: URL_A, tag });
 describe("a generation from references", () => {
   it("sends the images with their tags in the same order", () => {
     const images = [tagged("hero"), { image_reference: RUN_ID, tag: "lamp" }];
-    expect(planOf(reference, { prompt: "@hero", images, resolution: "720p" })).toEqual([
+    expect(buildJobs(reference, { prompt: "@hero", images, resolution: "720p" })).toEqual([
       {
         task: "image.reference",
         model: "reference-default",
@@ -26,7 +26,7 @@ describe("a generation from references", () => {
   });
 
   it("needs no image", () => {
-    expect(planOf(reference, { prompt: "x" })).toEqual([
+    expect(buildJobs(reference, { prompt: "x" })).toEqual([
       { task: "image.reference", model: "reference-default", prompt: "x" },
     ]);
   });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import {
+  buildJobs,
   createTestFilePart,
   FILE_ASSET_ID,
   listValidationErrors,
   PARENT_RUN_ID,
-  planOf,
   RUN_ID,
   resolveParent,
   URL_A,
@@ -16,10 +16,10 @@ const edges = { x_start: -8, x_end: 300, y_start: 0, y_end: 200 };
 
 describe("a reframe", () => {
   it("sends the shape, and positions only where they are given", () => {
-    expect(planOf(reframeImage, raw)).toEqual([
+    expect(buildJobs(reframeImage, raw)).toEqual([
       { task: "image.reframe", model: "photon-flash-1", images: [{ run: RUN_ID }], aspect_ratio: "16:9" },
     ]);
-    expect(planOf(reframeImage, { ...raw, model: "photon-1", grid_position_x: 4, ...edges })[0]).toMatchObject({
+    expect(buildJobs(reframeImage, { ...raw, model: "photon-1", grid_position_x: 4, ...edges })[0]).toMatchObject({
       model: "photon-1",
       options: { grid_position_x: 4, ...edges },
     });
@@ -27,7 +27,7 @@ describe("a reframe", () => {
 
   it("takes the file before the address before the run, which stays the parent", () => {
     const all = { ...raw, run_id: PARENT_RUN_ID, image_url: URL_A, image_file: createTestFilePart() };
-    expect(planOf(reframeImage, all, "form")[0]!.images).toEqual([{ asset: FILE_ASSET_ID }]);
+    expect(buildJobs(reframeImage, all, "form")[0]!.images).toEqual([{ asset: FILE_ASSET_ID }]);
     expect(resolveParent(reframeImage, all, "form")).toBe(PARENT_RUN_ID);
   });
 

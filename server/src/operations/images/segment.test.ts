@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import {
+  buildJobs,
   createTestFilePart,
   FILE_ASSET_ID,
   listValidationErrors,
   PARENT_RUN_ID,
-  planOf,
   RUN_ID,
   resolveParent,
   URL_A,
@@ -26,8 +26,8 @@ describe.each(jobs)("%s", (_, operation, job) => {
 
   it("is one job on the one source that counts", () => {
     const raw = { ...words, imageUrl: URL_A, run_id: PARENT_RUN_ID };
-    expect(planOf(operation, raw)).toEqual([{ ...job, images: [{ url: URL_A }] }]);
-    expect(planOf(operation, { ...raw, image: createTestFilePart() }, "form")).toEqual([
+    expect(buildJobs(operation, raw)).toEqual([{ ...job, images: [{ url: URL_A }] }]);
+    expect(buildJobs(operation, { ...raw, image: createTestFilePart() }, "form")).toEqual([
       { ...job, images: [{ asset: FILE_ASSET_ID }] },
     ]);
     expect(resolveParent(operation, raw)).toBe(PARENT_RUN_ID);

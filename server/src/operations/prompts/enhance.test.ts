@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { listValidationErrors, planOf, RUN_ID } from "../../../test/support/operation-plans.ts";
+import { buildJobs, listValidationErrors, RUN_ID } from "../../../test/support/operation-plans.ts";
 import { enhancePrompt } from "./enhance.ts";
 
 describe("a better prompt", () => {
   it("is asked for the model it is for, in the style and language wanted", () => {
     const job = { task: "prompt.enhance", model: "enhance-default", prompt: "a cat" };
-    expect(planOf(enhancePrompt, { prompt: "a cat" })).toEqual([{ ...job, options: { model_type: "flux-dev" } }]);
+    expect(buildJobs(enhancePrompt, { prompt: "a cat" })).toEqual([{ ...job, options: { model_type: "flux-dev" } }]);
     expect(
-      planOf(enhancePrompt, { prompt: "a cat", model_type: "vendora", style: "ink", language: "de", seed: 1 }),
+      buildJobs(enhancePrompt, { prompt: "a cat", model_type: "vendora", style: "ink", language: "de", seed: 1 }),
     ).toEqual([{ ...job, seed: 1, options: { model_type: "vendora", style: "ink", language: "de" } }]);
   });
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import {
+  buildJobs,
   listValidationErrors,
   parseOperationInput,
-  planOf,
   RUN_ID,
   resolveParent,
   URL_A,
@@ -11,7 +11,7 @@ import { generateVideo as video } from "./generate.ts";
 
 describe("a video", () => {
   it("says always its shape and its length, and the rest only where it is given", () => {
-    expect(planOf(video, { source_run_id: RUN_ID })).toEqual([
+    expect(buildJobs(video, { source_run_id: RUN_ID })).toEqual([
       {
         task: "video.generate",
         model: "video-default",
@@ -21,7 +21,7 @@ describe("a video", () => {
       },
     ]);
     expect(
-      planOf(video, { image_url: URL_A, duration: 1.5, fps: 30, cfg_scale: 2, motion_bucket_id: 9 })[0],
+      buildJobs(video, { image_url: URL_A, duration: 1.5, fps: 30, cfg_scale: 2, motion_bucket_id: 9 })[0],
     ).toMatchObject({
       images: [{ url: URL_A }],
       options: { duration: 1.5, fps: 30, cfg_scale: 2, motion_bucket_id: 9 },

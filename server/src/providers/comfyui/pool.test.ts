@@ -171,13 +171,13 @@ describe("a job whose server", () => {
   it("was restarted is lost, for the server forgot it and no other knows it", async () => {
     const ticket = await submit("flux-dev");
     await ended(ticket, at());
-    boxes[serverOf(ticket)]!.forget();
+    boxes[serverOf(ticket)]!.forgetJobs();
     expect(await kindOf(comfyui.poll(ticket, at()))).toBe("gone");
   });
 
   it("was restarted is not given up while another server cannot be asked", async () => {
     const ticket = await submit("flux-dev");
-    boxes[serverOf(ticket)]!.forget();
+    boxes[serverOf(ticket)]!.forgetJobs();
     await boxes[(serverOf(ticket) + 1) % 3]!.stopListening();
     expect(await kindOf(comfyui.poll(ticket, at()))).toBe("unsent");
     expect(await kindOf(comfyui.poll(ticket, at({ unreachableSeconds: 30 })))).toBe("gone");
@@ -210,7 +210,7 @@ describe("a job whose server", () => {
   it("died is sent anew elsewhere, and every living server has at most one job of it", async () => {
     const ticket = await submit("flux-dev", at({ key: "run.0.1" }));
     const dead = serverOf(ticket);
-    boxes[dead]!.forget();
+    boxes[dead]!.forgetJobs();
     await boxes[dead]!.stopListening();
     expect(await kindOf(comfyui.poll(ticket, at({ unreachableSeconds: 21 })))).toBe("gone");
     const anew = await submit("flux-dev", at({ key: "run.0.2" }));

@@ -26,7 +26,7 @@ describe("a picture", () => {
     expect(vendor().ledger[0]!.request.image_url).toMatch(/\/stored\//);
     const put = heard.find(({ url }) => url.includes("/uploads/"))!;
     expect(put.headers).not.toHaveProperty("authorization");
-    expect(vendor().complaints).toEqual([]);
+    expect(vendor().invalidRequests).toEqual([]);
   });
 
   it("is named by our own address when it is large and fal can reach us", async () => {

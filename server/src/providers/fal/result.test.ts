@@ -83,7 +83,7 @@ describe("what became of a job", () => {
 
   it("cannot be told once fal has forgotten the job", async () => {
     const ticket = await submit("fal-ai/flux/dev");
-    vendor().forget();
+    vendor().forgetJobs();
     expect(await catchFault(fal.poll(ticket, contextOf()))).toMatchObject({ code: "provider_error", kind: "failed" });
   });
 

@@ -49,7 +49,7 @@ describe("a submission whose answer was lost", () => {
   });
 
   it("is looked for on every page since its run began, and not before", async () => {
-    standIn.forget();
+    standIn.forgetJobs();
     await submit(CALLBACK);
     const { id } = standIn.ledger.at(-1)!;
     for (let other = 0; other < 101; other++) await submit(`${CALLBACK}/${other}`);

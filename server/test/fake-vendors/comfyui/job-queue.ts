@@ -37,7 +37,7 @@ export function createJobQueue({ ledger, sizes, tell, hasStates }: JobQueueDepen
   let pending: QueuedJob[] = [];
   let running: QueuedJob | undefined;
   let seen = 0;
-  let told = "";
+  let reported = "";
 
   const status = () =>
     tell("status", { status: { exec_info: { queue_remaining: pending.length + (running ? 1 : 0) } } });
@@ -59,8 +59,8 @@ export function createJobQueue({ ledger, sizes, tell, hasStates }: JobQueueDepen
     if (!sampler) return;
     const max = Number(sampler.steps);
     const value = Math.floor(((share * samplers.length) % 1) * (max + 1));
-    if (told === `${sampler.id} ${value}`) return;
-    told = `${sampler.id} ${value}`;
+    if (reported === `${sampler.id} ${value}`) return;
+    reported = `${sampler.id} ${value}`;
     const about = { prompt_id: work.taken.id, node: sampler.id, value, max };
     const nodes = { [sampler.id]: { ...about, node_id: sampler.id, state: "running" } };
     if (hasStates) tell("progress_state", { prompt_id: work.taken.id, nodes }, work.clientId);
@@ -147,7 +147,7 @@ const wordsOf = (graph: PromptGraph) =>
   inputsOf(graph, "CLIPTextEncode", "TextEncodeQwenImageEdit").map(({ text, prompt }) => String(text ?? prompt));
 
 const isForbidden = ({ taken, graph }: QueuedJob) =>
-  taken.outcome === "moderated" || wordsOf(graph).some((words) => words.includes("forbidden"));
+  taken.outcome === "moderated" || wordsOf(graph).some((text) => text.includes("forbidden"));
 
 const isUnreadable = ({ graph }: QueuedJob, sizes: Sizes) =>
   inputsOf(graph, "LoadImage").some(({ image }) => !sizes.has(String(image)));
@@ -194,8 +194,8 @@ async function resultsOf({ graph }: QueuedJob, files: StoredFiles, sizes: Sizes)
   const [sampler] = inputsOf(graph, "KSampler", "KSamplerAdvanced");
   const names: FileName[] = [];
   for (let index = 0; index < count; index++) {
-    const words = `${wordsOf(graph)} ${sampler?.seed ?? sampler?.noise_seed} ${index}`;
-    const bytes = isFilm ? await createTestVideo() : await drawTestImage(words, width, height);
+    const text = `${wordsOf(graph)} ${sampler?.seed ?? sampler?.noise_seed} ${index}`;
+    const bytes = isFilm ? await createTestVideo() : await drawTestImage(text, width, height);
     const filename = `${stem}_${String(index + 1).padStart(5, "0")}_.${isFilm ? "mp4" : "png"}`;
     files.set(`output/${subfolder}/${filename}`, { bytes, mediaType: isFilm ? "video/mp4" : "image/png" });
     names.push({ filename, subfolder, type: "output" });

@@ -6,7 +6,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 export function createWebSockets(isAllowed: (authorization: string | undefined) => boolean) {
   const sockets = new Map<string, WebSocket>();
   const door = new WebSocketServer({ noServer: true });
-  const heard = new WeakSet<Server>();
+  const received = new WeakSet<Server>();
 
   const welcome = (socket: WebSocket, request: IncomingMessage) => {
     const sid = new URL(request.url!, "http://here").searchParams.get("clientId") || `${Math.random()}`;
@@ -26,8 +26,8 @@ export function createWebSockets(isAllowed: (authorization: string | undefined) 
     /** The server behind a request; it is heard from then on. */
     attach: ({ socket }: IncomingMessage) => {
       const { server } = socket as unknown as { server: Server };
-      if (heard.has(server)) return;
-      heard.add(server);
+      if (received.has(server)) return;
+      received.add(server);
       server.on("upgrade", upgrade);
     },
     tell: (type: string, data: Record<string, unknown>, clientId?: string) => {

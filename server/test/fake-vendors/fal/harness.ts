@@ -43,7 +43,7 @@ export function useFalHarness() {
   beforeEach(() => {
     Object.assign(vendor.switches, { outcome: "done", workMs: 0, refuse: undefined, drop: undefined, retired: [] });
     vendor.ledger.length = 0;
-    vendor.complaints.length = 0;
+    vendor.invalidRequests.length = 0;
   });
 
   const env = () => kit.env(vendor);
@@ -70,13 +70,13 @@ export function useFalHarness() {
     },
     /** A context that writes down what it sends. */
     listening() {
-      const heard: { url: string; headers: Record<string, string> }[] = [];
+      const received: { url: string; headers: Record<string, string> }[] = [];
       const plain = contextOf();
       const send: SendRequest = (url, request) => {
-        heard.push({ url, headers: request.headers });
+        received.push({ url, headers: request.headers });
         return plain.send(url, request);
       };
-      return { heard, context: { ...plain, send } };
+      return { heard: received, context: { ...plain, send } };
     },
   };
 }

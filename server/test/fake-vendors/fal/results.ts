@@ -111,9 +111,9 @@ async function images(endpoint: string, input: Input, works: ResultDependencies)
   const format = input.output_format === "jpeg" || input.output_format === "webp" ? input.output_format : "png";
   const count = Number(input.num_images ?? 1);
   const made = Array.from({ length: count }, async (_, index) => {
-    const words = `${input.prompt ?? endpoint} ${input.seed ?? 0} ${index}`;
+    const text = `${input.prompt ?? endpoint} ${input.seed ?? 0} ${index}`;
     const bytes =
-      source && mask && means ? repaintMasked(source, mask, means, words) : drawTestImage(words, width, height, format);
+      source && mask && means ? repaintMasked(source, mask, means, text) : drawTestImage(text, width, height, format);
     return fileOf(works, await bytes);
   });
   return Promise.all(made);
@@ -130,8 +130,8 @@ export async function renderResult(
   const { source } = await sources(input, works);
   if (endpoint === "openrouter/router") {
     const added = "in soft light";
-    const answer = { enhanced_prompt: `${input.prompt}, ${added}`, changes: [{ kind: "light", added }] };
-    return { output: JSON.stringify(answer), usage: { total_tokens: 10 } };
+    const response = { enhanced_prompt: `${input.prompt}, ${added}`, changes: [{ kind: "light", added }] };
+    return { output: JSON.stringify(response), usage: { total_tokens: 10 } };
   }
   if (endpoint === "fal-ai/moondream3-preview/caption") {
     return { output: `A plain image, said in a ${input.length ?? "normal"} way.`, finish_reason: "stop" };

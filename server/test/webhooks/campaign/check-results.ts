@@ -2,14 +2,15 @@
 import type { CheckResult } from "../../support/campaign.ts";
 
 /** Passes if there are no problems; otherwise reports the first few. */
-export const expectNone = (promise: string, wrong: string[], looked: number): CheckResult => ({
-  promise,
-  holds: wrong.length === 0 && looked > 0,
-  saw: wrong.length === 0 ? `${looked} looked at` : `${wrong.length} of ${looked}: ${wrong.slice(0, 3).join(", ")}`,
+export const expectNone = (invariant: string, wrong: string[], checked: number): CheckResult => ({
+  invariant,
+  passed: wrong.length === 0 && checked > 0,
+  observed:
+    wrong.length === 0 ? `${checked} checked` : `${wrong.length} of ${checked}: ${wrong.slice(0, 3).join(", ")}`,
 });
 
-export const expectAtLeast = (promise: string, wanted: number, seen: number): CheckResult => ({
-  promise,
-  holds: seen >= wanted,
-  saw: `${seen}, at least ${wanted}`,
+export const expectAtLeast = (invariant: string, wanted: number, seen: number): CheckResult => ({
+  invariant,
+  passed: seen >= wanted,
+  observed: `${seen}, at least ${wanted}`,
 });

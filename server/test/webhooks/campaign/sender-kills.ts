@@ -75,14 +75,14 @@ export async function senderKillCampaign(size: Size, log: Log): Promise<Campaign
 }
 
 async function postAll(
-  world: TestEnvironment,
+  environment: TestEnvironment,
   receivers: WebhookReceiver[],
   { runs, perSecond }: Size,
 ): Promise<Posted[]> {
   const posts: Promise<Posted>[] = [];
   for (let n = 0; n < runs; n++) {
     const script = n % RESPONSE_SCRIPTS.length;
-    posts.push(postOne(world, `${receivers[n % RECEIVERS]!.url}/script/${script}`, { n, script }));
+    posts.push(postOne(environment, `${receivers[n % RECEIVERS]!.url}/script/${script}`, { n, script }));
     await pause(1000 / perSecond);
   }
   return Promise.all(posts);
@@ -90,7 +90,7 @@ async function postAll(
 
 /** One idempotency key, retried until there is a response. Every seventh run fails. */
 async function postOne(
-  world: TestEnvironment,
+  environment: TestEnvironment,
   webhook_url: string,
   { n, script }: { n: number; script: number },
 ): Promise<Posted> {
@@ -98,27 +98,33 @@ async function postOne(
   const prompt = n % 7 === 0 ? `[sandbox:fail] ${n}` : `${n}`;
   const body = { prompt, width: 64, height: 64, webhook_url, webhook_secret: secret, metadata: { n } };
   const headers = {
-    authorization: `Bearer ${world.key}`,
+    authorization: `Bearer ${environment.key}`,
     "content-type": "application/json",
     "idempotency-key": randomUUID(),
   };
   for (let tries = 0; tries < 400; tries++) {
-    const answer = await fetch(`${world.url}/api/v1/runs/generate`, {
+    const response = await fetch(`${environment.url}/api/v1/runs/generate`, {
       method: "POST",
       headers,
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(10_000),
     }).catch(() => undefined);
-    if (answer && answer.status < 300) return { ...((await answer.json()) as { run_id: string }), secret, script };
-    if (answer && answer.status < 500 && answer.status !== 429)
-      throw new Error(`refused: ${answer.status} ${await answer.text()}`);
+    if (response && response.status < 300)
+      return { ...((await response.json()) as { run_id: string }), secret, script };
+    if (response && response.status < 500 && response.status !== 429)
+      throw new Error(`refused: ${response.status} ${await response.text()}`);
     await pause(150);
   }
   throw new Error("the API did not take the run in time");
 }
 
 /** Both workers send; one at a time is killed, sometimes while the other is just coming back. */
-async function killSenders(world: TestEnvironment, wanted: number, isBusy: () => boolean, log: Log): Promise<number> {
+async function killSenders(
+  environment: TestEnvironment,
+  wanted: number,
+  isBusy: () => boolean,
+  log: Log,
+): Promise<number> {
   let kills = 0;
   while (kills < wanted || isBusy()) {
     if (kills >= wanted) {
@@ -127,17 +133,17 @@ async function killSenders(world: TestEnvironment, wanted: number, isBusy: () =>
     }
     await pause(300 + Math.random() * 1200);
     const place = kills % 2 === 0 ? "worker" : "worker2";
-    await world.killAndRestart(place, Math.random() < 0.5 ? 0 : Math.random() * 800);
+    await environment.killAndRestart(place, Math.random() < 0.5 ? 0 : Math.random() * 800);
     kills++;
     if (kills % 10 === 0) log(`${kills} kills`);
   }
   return kills;
 }
 
-async function untilSettled(world: TestEnvironment, wanted: number, seconds: number): Promise<void> {
+async function untilSettled(environment: TestEnvironment, wanted: number, seconds: number): Promise<void> {
   const until = Date.now() + seconds * 1000;
   for (;;) {
-    const [row] = await world.query<{ done: number; open: number }>(
+    const [row] = await environment.query<{ done: number; open: number }>(
       `select (select count(*) from webhook_deliveries where status <> 'pending')::int as done,
          (select count(*) from open_deliveries)::int + (select count(*) from open_runs)::int as open`,
     );
@@ -156,37 +162,37 @@ type DeliveryRow = {
 };
 
 async function checkDeliveries(
-  world: TestEnvironment,
+  environment: TestEnvironment,
   posted: Posted[],
   messages: ReceivedMessage[],
 ): Promise<CheckResult[]> {
-  const books = await world.query<DeliveryRow>(
+  const ledgers = await environment.query<DeliveryRow>(
     `select r.run_id, r.status, extract(epoch from r.finished_at) * 1000 as finished_ms, e.event_id, d.status as state, d.body
      from runs as r join events as e on e.run_id = r.run_id and e.terminal
      join webhook_deliveries as d on d.event_id = e.event_id`,
   );
   const byRun = Map.groupBy(messages, ({ event }) => String(event.data.run_id));
-  const bookOf = new Map(books.map((book) => [book.run_id, book]));
+  const bookOf = new Map(ledgers.map((book) => [book.run_id, book]));
   const wrong = (isWrong: (run: Posted, own: ReceivedMessage[], book: DeliveryRow | undefined) => boolean) =>
     posted
       .filter((run) => isWrong(run, byRun.get(run.run_id) ?? [], bookOf.get(run.run_id)))
       .map(({ run_id }) => run_id);
   const count = posted.length;
-  const doubles = books.length - new Set(books.map(({ run_id }) => run_id)).size;
+  const doubles = ledgers.length - new Set(ledgers.map(({ run_id }) => run_id)).size;
   return [
     expectNone(
       "every run has ended, with one event and one delivery",
       wrong((_r, _o, book) => !book),
       count,
     ),
-    expectNone("no event was made into two deliveries", doubles > 0 ? [`${doubles} too many`] : [], books.length),
+    expectNone("no event has two deliveries", doubles > 0 ? [`${doubles} too many`] : [], ledgers.length),
     expectNone(
       "every event has arrived at least once",
       wrong((_r, own) => own.length === 0),
       count,
     ),
     expectNone(
-      "every delivery is known as delivered",
+      "every delivery has the status delivered",
       wrong((_r, _o, book) => book?.state !== "delivered"),
       count,
     ),
@@ -196,12 +202,12 @@ async function checkDeliveries(
       count,
     ),
     expectNone(
-      "every attempt had the same bytes, as they are kept",
+      "every attempt had the stored bytes",
       wrong((_r, own, book) => own.some(({ bytes }) => bytes.toString() !== book?.body)),
       count,
     ),
     expectNone(
-      "no message came before its run had ended, and all tell how it ended",
+      "no message came before its run had ended, and all contain its outcome",
       wrong((_r, own, book) =>
         own.some(({ at, event }) => at < Math.floor(book?.finished_ms ?? 0) || event.data.status !== book?.status),
       ),
@@ -213,11 +219,11 @@ async function checkDeliveries(
       count,
     ),
     expectNone(
-      "every script was played to its end",
+      "every script was completed",
       wrong((run, own) => own.length < RESPONSE_SCRIPTS[run.script]!.length + 1),
       count,
     ),
-    expectNone("no message went to a run that nobody posted", unknownRuns(posted, byRun), messages.length),
+    expectNone("no message refers to an unknown run", unknownRuns(posted, byRun), messages.length),
   ];
 }
 
@@ -226,7 +232,7 @@ const unknownRuns = (posted: Posted[], byRun: Map<string, unknown>) => {
   return [...byRun.keys()].filter((run) => !known.has(run));
 };
 
-/** The package holds messages of the last five minutes to be fresh; a campaign lasts longer, so each has its own clock. */
+/** The package accepts timestamps within five minutes; a campaign lasts longer, so each message is verified at its time. */
 function isSigned(message: ReceivedMessage, { secret }: Posted): boolean {
   const receiver = new Webhook(Buffer.from(secret).toString("base64"));
   const [id, time] = [String(message.headers["webhook-id"]), Number(message.headers["webhook-timestamp"])];

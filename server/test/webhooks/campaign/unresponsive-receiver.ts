@@ -28,18 +28,18 @@ export async function unresponsiveReceiverCampaign(size: Size, log: Log): Promis
     const beside = await measureLatencies(environment, live, size.live, "beside");
     const waiting = await countWaiting(environment, dead);
     const findings: CheckResult[] = [
-      expectAtLeast("the dead receiver's events were waiting all the time", Math.floor(size.waiting * 0.9), waiting),
+      expectAtLeast("events for the dead receiver were waiting all the time", Math.floor(size.waiting * 0.9), waiting),
       expectAtLeast("every event of the live receiver arrived", size.live, beside.length),
       {
-        promise: `from the end of a run to the live receiver p99 is under ${MOST_SECONDS} s`,
-        holds: percentile(beside, 0.99) < MOST_SECONDS * 1000,
-        saw: formatLatencies(beside),
+        invariant: `from the end of a run to the live receiver p99 is under ${MOST_SECONDS} s`,
+        passed: percentile(beside, 0.99) < MOST_SECONDS * 1000,
+        observed: formatLatencies(beside),
       },
-      expectAtLeast("the dead receiver was tried until it was left alone", 10, dead.received.length),
+      expectAtLeast("the dead receiver was tried until its webhook was disabled", 10, dead.received.length),
       {
-        promise: `the dead receiver was never sent more than ${MOST_PER_SECOND} and one second's worth in a second`,
-        holds: maxPerSecond(dead) <= MOST_PER_SECOND * 2,
-        saw: `${maxPerSecond(dead)} in the busiest second, ${dead.received.length} in all`,
+        invariant: `the dead receiver was never sent more than ${MOST_PER_SECOND} and one second's worth in a second`,
+        passed: maxPerSecond(dead) <= MOST_PER_SECOND * 2,
+        observed: `${maxPerSecond(dead)} in the busiest second, ${dead.received.length} in all`,
       },
     ];
     return {
@@ -58,19 +58,19 @@ const formatLatencies = (values: number[]) =>
 
 /** Real runs that end at once, at a steady rate; measures the time from their end to the delivery. */
 async function measureLatencies(
-  world: TestEnvironment,
+  environment: TestEnvironment,
   receiver: WebhookReceiver,
   count: number,
   word: string,
 ): Promise<number[]> {
   const runs: Promise<string>[] = [];
   for (let n = 0; n < count; n++) {
-    runs.push(post(world, `${receiver.url}/${word}`));
+    runs.push(post(environment, `${receiver.url}/${word}`));
     await pause(1000 / PER_SECOND);
   }
   const ids = new Set(await Promise.all(runs));
   const messages = await receiver.got(count, ({ event }) => ids.has(event.data.run_id), 120);
-  const ended = await world.query<{ run_id: string; ms: number }>(
+  const ended = await environment.query<{ run_id: string; ms: number }>(
     "select run_id, extract(epoch from finished_at) * 1000 as ms from runs where run_id = any($1::uuid[])",
     [[...ids]],
   );
@@ -78,19 +78,19 @@ async function measureLatencies(
   return messages.map(({ at, event }) => at - endOf.get(event.data.run_id)!);
 }
 
-async function post(world: TestEnvironment, webhook_url: string): Promise<string> {
-  const answer = await fetch(`${world.url}/api/v1/runs/generate`, {
+async function post(environment: TestEnvironment, webhook_url: string): Promise<string> {
+  const response = await fetch(`${environment.url}/api/v1/runs/generate`, {
     method: "POST",
-    headers: { authorization: `Bearer ${world.key}`, "content-type": "application/json" },
+    headers: { authorization: `Bearer ${environment.key}`, "content-type": "application/json" },
     body: JSON.stringify({ prompt: "x", width: 64, height: 64, webhook_url }),
   });
-  return ((await answer.json()) as { run_id: string }).run_id;
+  return ((await response.json()) as { run_id: string }).run_id;
 }
 
 /** Runs that have failed, each with the event of its end, as the statement that ends a run leaves them. */
-async function insertEndedRuns(world: TestEnvironment, url: string, count: number): Promise<void> {
+async function insertEndedRuns(environment: TestEnvironment, url: string, count: number): Promise<void> {
   for (let left = count; left > 0; left -= 1000) {
-    await world.query(
+    await environment.query(
       `with made as (
          insert into runs (run_id, tenant_id, user_id, operation, run_type, status, root_run_id, inputs, plan, webhook_url,
            error, started_at, finished_at)
@@ -107,17 +107,17 @@ async function insertEndedRuns(world: TestEnvironment, url: string, count: numbe
   }
 }
 
-async function untilWaiting(world: TestEnvironment, wanted: number): Promise<void> {
+async function untilWaiting(environment: TestEnvironment, wanted: number): Promise<void> {
   const until = Date.now() + 120_000;
   for (;;) {
-    const [row] = await world.query<{ count: number }>("select count(*)::int as count from webhook_deliveries");
+    const [row] = await environment.query<{ count: number }>("select count(*)::int as count from webhook_deliveries");
     if (row!.count >= wanted || Date.now() > until) return;
     await pause(200);
   }
 }
 
-async function countWaiting(world: TestEnvironment, { port }: WebhookReceiver): Promise<number> {
-  const [row] = await world.query<{ count: number }>(
+async function countWaiting(environment: TestEnvironment, { port }: WebhookReceiver): Promise<number> {
+  const [row] = await environment.query<{ count: number }>(
     "select count(*)::int as count from open_deliveries where destination like '%:' || $1",
     [port],
   );
