@@ -1,8 +1,8 @@
-// The face of the vendor: who is let in, what is refused, and the life of an ordinary job.
+// The HTTP API of the sandbox: authentication, validation, and the life of an ordinary job.
 import { describe, expect, test } from "vitest";
 import { startSandboxHarness } from "../test/sandbox-harness.ts";
 
-test("a job is accepted, runs and gives an image at an absolute address", async () => {
+test("a job is accepted, runs and returns an image at an absolute URL", async () => {
   const rig = await startSandboxHarness();
   const { status, body } = await rig.post({ width: 64, height: 48, count: 2, prompt: "a hill [sandbox:delay=1]" });
   expect(status).toBe(202);
@@ -18,7 +18,7 @@ test("a job is accepted, runs and gives an image at an absolute address", async 
   ]);
 });
 
-test("health is told to anybody", async () => {
+test("health needs no key", async () => {
   const rig = await startSandboxHarness();
   const response = await fetch(`${rig.url()}/v1/health`);
   expect(await response.json()).toEqual({ status: "ok" });
@@ -70,7 +70,7 @@ describe("422", () => {
     expect(await rig.ledger()).toEqual([]);
   });
 
-  test("a body that is not JSON is answered with 400", async () => {
+  test("a body that is not JSON returns 400", async () => {
     const rig = await startSandboxHarness();
     expect((await rig.call("POST", "/v1/jobs", "{")).status).toBe(400);
   });

@@ -1,4 +1,4 @@
-// All routes under /v1, and the key that guards all but health and files.
+// All routes under /v1. All except health and files require the key.
 import { Hono } from "hono";
 import { notFound, respondWithError } from "./error-response.ts";
 import { behaviourRoutes } from "./routes/behaviour.ts";

@@ -1,4 +1,4 @@
-// How the vendor may be told to behave, for all jobs or for one, and the words in a prompt that tell it so.
+// The behaviour of the sandbox, for all jobs or for one, and the directives in a prompt that set it.
 import { z } from "zod";
 
 const seconds = z.number().min(0).max(3600);
@@ -12,23 +12,25 @@ export const Behaviour = z
     fail: flag.describe("The job ends failed."),
     refuse: flag.describe("The job ends refused."),
     never: flag.describe("The job runs until it is canceled."),
-    reject: flag.describe("The POST answers 422 and accepts nothing."),
-    busy: times.describe("The first N POSTs with this prompt answer 429."),
-    unavailable: times.describe("The first N POSTs with this prompt answer 503."),
-    error: times.describe("The first N POSTs with this prompt answer 500."),
+    reject: flag.describe("The POST returns 422 and accepts nothing."),
+    busy: times.describe("The first N POSTs with this prompt return 429."),
+    unavailable: times.describe("The first N POSTs with this prompt return 503."),
+    error: times.describe("The first N POSTs with this prompt return 500."),
     drop: z
       .union([flag, times])
       .describe("Accepts the job and drops the response; with N, only for the first N POSTs."),
     drop_before: z
       .union([flag, times])
       .describe("Drops the connection of the first POST, or the first N, before the job is accepted."),
-    drop_rate: z.number().min(0).max(1).describe("The share of accepted jobs whose answer is lost."),
+    drop_rate: z.number().min(0).max(1).describe("The share of accepted jobs whose response is lost."),
     no_callback: flag.describe("No callback is sent when the job ends."),
-    callback_first: flag.describe("The POST is answered only after the job has ended and its callback was tried."),
+    callback_first: flag.describe(
+      "The response to the POST is sent after the job has ended and its first callback attempt.",
+    ),
     garbage: flag.describe("The output is an HTML page."),
     truncated: flag.describe("The output is cut in half."),
-    wrong_count: flag.describe("One output fewer than asked."),
-    gone: flag.describe("The output answers 404."),
+    wrong_count: flag.describe("One output fewer than requested."),
+    gone: flag.describe("The output returns 404."),
   })
   .partial();
 
@@ -42,7 +44,7 @@ const readValue = (written: string | undefined): unknown => {
   return written === "" ? written : Number(written);
 };
 
-/** Takes every `[sandbox:key=value,flag]` out of a prompt. A misspelt one is a complaint, never silently ignored. */
+/** Removes every `[sandbox:key=value,flag]` from a prompt. An unknown directive is an error, never silently ignored. */
 export const parseDirectives = (prompt: string): ParsedPrompt => {
   if (!prompt.includes("[sandbox:")) return { text: prompt, behaviour: {} };
   const reported: Record<string, unknown> = {};

@@ -1,9 +1,9 @@
-// Callbacks are signed, tried again, and survive a restart.
+// Callbacks are signed, retried, and survive a restart.
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
 import { startCallbackReceiver, startSandboxHarness, TEST_KEY, waitUntil } from "../test/sandbox-harness.ts";
 
-test("the callback carries the job, signed with the key", async () => {
+test("the callback contains the job and is signed with the key", async () => {
   const rig = await startSandboxHarness();
   const ear = await startCallbackReceiver();
   const { body } = await rig.post({ callback_url: ear.url, prompt: "[sandbox:delay=0] a hill" });
@@ -16,7 +16,7 @@ test("the callback carries the job, signed with the key", async () => {
   await waitUntil(async () => (await rig.ledger())[0]!.callback_attempts === 1);
 });
 
-test("a callback that is not taken is tried again after a pause", async () => {
+test("a callback that is not accepted is retried after a pause", async () => {
   const rig = await startSandboxHarness();
   const ear = await startCallbackReceiver([500, 302]);
   await rig.post({ callback_url: ear.url, prompt: "[sandbox:delay=0] a hill" });
@@ -26,7 +26,7 @@ test("a callback that is not taken is tried again after a pause", async () => {
   expect(third - second).toBeGreaterThanOrEqual(990);
 });
 
-test("no_callback calls nobody", async () => {
+test("no_callback sends no callback", async () => {
   const rig = await startSandboxHarness();
   const ear = await startCallbackReceiver();
   const { body } = await rig.post({ callback_url: ear.url, prompt: "[sandbox:delay=0,no_callback] a hill" });
@@ -35,7 +35,7 @@ test("no_callback calls nobody", async () => {
   expect(ear.heard).toEqual([]);
 });
 
-test("after a restart a callback that was never taken is sent again, and one that was taken is not", async () => {
+test("after a restart an undelivered callback is sent again, and a delivered one is not", async () => {
   const rig = await startSandboxHarness();
   const ear = await startCallbackReceiver([204, 500]);
   const taken = await rig.post({ callback_url: ear.url, prompt: "[sandbox:delay=0] a hill" });

@@ -1,4 +1,4 @@
-// Tells the caller that a job has ended: signed, tried five times, over connections that are kept open.
+// Notifies the caller that a job has ended: signed, up to five attempts, over kept-alive connections.
 import { createHmac } from "node:crypto";
 import { Agent as HttpAgent, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
@@ -9,7 +9,7 @@ const attemptMilliseconds = 10_000;
 type CallbackMessage = { url: string; body: string };
 
 export type CallbackSender = {
-  /** Resolves after the first try; later tries go on by themselves. `tried` hears of every try. */
+  /** Resolves after the first attempt; later attempts continue in the background. `onAttempt` is called after each. */
   send(letter: CallbackMessage, onAttempt: (taken: boolean) => void): Promise<void>;
   close(): void;
 };
@@ -37,7 +37,7 @@ export const createCallbackSender = (key: string): CallbackSender => {
         ? httpsRequest(url, { ...options, agent: agents.https })
         : httpRequest(url, { ...options, agent: agents.http });
       outgoing.on("response", (response) => {
-        // Unread bytes would keep the connection from being used again.
+        // Unread bytes would prevent the connection from being reused.
         response.resume();
         resolve(response.statusCode !== undefined && response.statusCode >= 200 && response.statusCode < 300);
       });

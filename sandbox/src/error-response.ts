@@ -1,4 +1,4 @@
-// The one shape in which this vendor says no.
+// The error response of the sandbox.
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { z } from "zod";

@@ -10,7 +10,7 @@ type PostDecision =
 export type FaultInjector = {
   decidePost(prompt: string, behaviour: Behaviour): PostDecision;
   dropsResponse(prompt: string, behaviour: Behaviour, jobId: string): boolean;
-  /** Counts begin anew when the standing behaviour is set. */
+  /** Counts restart when the default behaviour is set. */
   reset(): void;
 };
 
@@ -23,7 +23,7 @@ const INJECTED_ERRORS = [
 export const createFaultInjector = (): FaultInjector => {
   const counts = new Map<string, number>();
 
-  /** True for the first `limit` times that this trouble meets this prompt. */
+  /** True for the first `limit` times that this fault applies to this prompt. */
   const isAmongFirst = (name: string, prompt: string, limit: number): boolean => {
     if (limit === 0) return false;
     const key = `${name} ${prompt}`;
@@ -52,7 +52,7 @@ export const createFaultInjector = (): FaultInjector => {
     dropsResponse: (prompt, { drop, drop_rate }, jobId) => {
       if (drop === true) return true;
       if (isAmongFirst("drop", prompt, Number(drop ?? 0))) return true;
-      // Decided by the id, so that a campaign can be read back from the ledger alone.
+      // Decided by the ID, so that a campaign can be checked from the ledger alone.
       return drop_rate !== undefined && hash32(jobId) / 4294967296 < drop_rate;
     },
     reset: () => counts.clear(),

@@ -1,5 +1,5 @@
-// The images that came with a request: kept as files, and fetched like a real vendor fetches them, while the job runs.
-// Beside them is room for files that a job made.
+// The images of a request: stored as files, and fetched like a real vendor does, while the job runs. Files that a job
+// creates are stored beside them.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
@@ -11,15 +11,15 @@ import type { Image, StoredImage } from "./request.ts";
 const fetchMilliseconds = 15_000;
 
 export type InputFiles = {
-  /** Puts the bytes of an image into a file, named by what is in it. */
+  /** Stores the bytes of an image in a file named by its hash. */
   store(image: Image): StoredImage;
-  /** Fetches what is only an address yet and looks whether all are images; says what is wrong, or nothing. */
+  /** Fetches images that are URLs and checks that all are images; returns the problem, or nothing. */
   fetchAndValidate(job: Job): Promise<string | undefined>;
-  /** The images, then the mask: white is what changes, whatever it meant where it came from. */
+  /** The images, then the mask: converted to white for the area that changes. */
   read(job: Job): Promise<Buffer[]>;
-  /** The bytes of an image as they came with a request, by the name that the ledger gives it. */
+  /** The bytes of an image of a request, by its name in the ledger. */
   readOriginal(file: string): Promise<Buffer | undefined>;
-  /** Where a job may keep a file of its own making. */
+  /** Path for a file that a job creates. */
   outputPathFor(job: Job): string;
 };
 

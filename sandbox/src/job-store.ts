@@ -5,7 +5,7 @@ import { type AcceptedEvent, type JobEvent, openLedger } from "./ledger.ts";
 
 export type JobStore = {
   jobs: ReadonlyMap<string, Job>;
-  /** The standing behaviour of the vendor, under the directives of each job. */
+  /** The default behaviour of the sandbox; the directives of a job override it. */
   behaviour(): Behaviour;
   setBehaviour(behaviour: Behaviour): void;
   accept(acceptance: AcceptedEvent): Job;

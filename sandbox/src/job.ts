@@ -1,4 +1,4 @@
-// A job: what was asked, how it stands, and how it is shown to the one who asked.
+// A job: its request, its state, and its representation in the API.
 import type { Behaviour } from "./behaviour.ts";
 import type { StoredRequest } from "./request.ts";
 import type { TaskResult } from "./tasks/task.ts";
@@ -15,7 +15,7 @@ export type Job = {
   idempotency_key: string | null;
   status: Status;
   error: JobError | null;
-  /** What the job gives, once it has succeeded. */
+  /** The outputs of the job, once it has succeeded. */
   result: TaskResult;
   created_at: string;
   finished_at: string | null;
@@ -25,13 +25,13 @@ export type Job = {
   callback_attempts: number;
   callback_taken: boolean;
   answer_lost: boolean;
-  /** When this process began to run it, in milliseconds; a restart begins anew. */
+  /** When this process started the job, in milliseconds; a restart sets it again. */
   startedAt: number | null;
-  /** How far its work is by its own account, for tasks that say so. */
+  /** Progress that the task reports, if it does. */
   reportedProgress: number | null;
 };
 
-/** How a lost answer can be recovered: by posting again (A), by looking the reference up (B), or not at all (C). */
+/** How a lost response can be recovered: by posting again (A), by looking up the reference (B), or not at all (C). */
 export type RecoveryClass = "replay" | "find" | "blind";
 
 export const recoveryClassOf = (model: string): RecoveryClass => {
@@ -39,7 +39,7 @@ export const recoveryClassOf = (model: string): RecoveryClass => {
   return model.startsWith("blind/") ? "blind" : "replay";
 };
 
-/** Vendors do not agree on masks: to models of this kind black is what changes. */
+/** Vendors have different mask conventions: for these models black is the area that changes. */
 export const usesBlackMask = (model: string): boolean => model.endsWith("+black");
 
 export const hasEnded = (job: Job): boolean => job.status !== "queued" && job.status !== "running";

@@ -1,11 +1,11 @@
-// The ledger can be read again after its writer was killed in the middle of a line.
+// The ledger can be read after its writer was killed in the middle of a line.
 import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openLedger } from "./ledger.ts";
 
-test("half a line at the end is forgotten, and the next fact stands on a line of its own", () => {
+test("an incomplete last line is ignored, and the next entry is on its own line", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "ledger-"));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
   const first = openLedger(dataDir);

@@ -1,4 +1,4 @@
-// The vendor's own book on disk: one line per fact, appended before anything is answered, read again at the start.
+// The ledger of the sandbox on disk: one line per fact, appended before the response is sent, read at the start.
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Behaviour } from "./behaviour.ts";
@@ -33,7 +33,7 @@ const parse = (line: string): LedgerEvent[] => {
   try {
     return [JSON.parse(line) as LedgerEvent];
   } catch {
-    // Only the last line of a killed process can be half a line, and it was never answered for.
+    // Only the last line of a killed process can be incomplete, and its response was never sent.
     return [];
   }
 };

@@ -1,4 +1,4 @@
-// The command as somebody else starts it: as a process of its own.
+// The command, run as a separate process.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 
 test.each(["SIGTERM", "SIGINT"] as const)(
-  "the command says where it listens and stops cleanly on %s",
+  "the command prints where it listens and stops cleanly on %s",
   async (signal) => {
     const dataDir = mkdtempSync(join(tmpdir(), "sandbox-main-"));
     const main = join(import.meta.dirname, "main.ts");

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command `gesso-sandbox`: reads its arguments, starts the vendor and stops it when told to.
+// The command `gesso-sandbox`: parses its arguments, starts the sandbox and stops it on a signal.
 import { parseArgs } from "node:util";
 import { startSandbox } from "./sandbox.ts";
 

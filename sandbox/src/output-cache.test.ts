@@ -1,4 +1,4 @@
-// The gallery never draws the same image twice while it remembers it.
+// The cache never draws the same image twice while it holds it.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { createInputFiles } from "./inputs.ts";
 import { openJobStore } from "./job-store.ts";
 import { createOutputCache } from "./output-cache.ts";
 
-test("equal requests are drawn once, also when they come at the same time", async () => {
+test("equal requests are drawn once, also when they are concurrent", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "gallery-"));
   const book = openJobStore(dataDir);
   onTestFinished(() => {

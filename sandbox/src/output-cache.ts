@@ -1,4 +1,4 @@
-// Draws outputs when they are first asked for, a few at a time, and keeps the latest in memory: equal requests are
+// Draws outputs when they are first requested, a few at a time, and caches the latest in memory: equal requests are
 // drawn once.
 import { createHash } from "node:crypto";
 import type { InputFiles } from "./inputs.ts";
@@ -14,7 +14,7 @@ export type OutputCache = { draw(job: Job, index: number): Promise<Buffer> };
 const cacheKeyOf = ({ id, request, seed }: Job, index: number): string => {
   const { task, model, prompt, negative_prompt, width, height, aspect_ratio, images, mask, options } = request;
   const input = [task, model, prompt, negative_prompt, width, height, aspect_ratio, images, mask, options, seed, index];
-  // Behind one address there may be another image the next time; only bytes that came with a request are the same.
+  // The image behind a URL may change; only bytes that came with a request can be cached.
   if ([...images, mask].some((image) => image && "url" in image)) input.push(id);
   return createHash("sha256").update(JSON.stringify(input)).digest("base64");
 };
@@ -28,7 +28,7 @@ export const createOutputCache = (inputs: InputFiles): OutputCache => {
   const keep = (name: string, sourceImage: Buffer): void => {
     stored.set(name, sourceImage);
     bytes += sourceImage.length;
-    // A Map remembers the order of insertion, and an image is put in again when it is used: the first is the oldest.
+    // A Map keeps insertion order, and an image is reinserted when it is used: the first is the least recently used.
     for (const [oldest, old] of stored) {
       if (bytes <= MAX_CACHED_BYTES) break;
       stored.delete(oldest);

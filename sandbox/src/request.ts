@@ -1,4 +1,4 @@
-// What a POST may say. Fields that are not listed here are refused, as a strict vendor does.
+// The body of a POST. Unknown fields are rejected, as by a strict vendor.
 import { z } from "zod";
 
 const webAddress = z.url({ protocol: /^https?$/ });
@@ -33,10 +33,10 @@ export const JobRequest = z.strictObject({
 export type JobRequest = z.infer<typeof JobRequest>;
 export type Image = z.infer<typeof Image>;
 
-/** An image as it is remembered: bytes that came with the request lie in a file, so that the ledger stays small. */
+/** An image as it is stored: bytes that came with the request are in a file, so that the ledger stays small. */
 export type StoredImage = { url: string } | { file: string; media_type: string };
 
-/** A request as it is remembered: directives taken out of the prompt, bytes taken out of the images. */
+/** A request as it is stored: without the directives in the prompt and the bytes of the images. */
 export type StoredRequest = Omit<JobRequest, "prompt" | "images" | "mask"> & {
   prompt: string;
   images: StoredImage[];

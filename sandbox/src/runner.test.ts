@@ -6,7 +6,7 @@ import { startCallbackReceiver, startSandboxHarness, waitUntil } from "../test/s
 test.each([
   ["fail", "failed", "generation_failed"],
   ["refuse", "refused", "content_policy"],
-])("%s ends the job %s", async (flag, status, code) => {
+])("%s ends the job as %s", async (flag, status, code) => {
   const rig = await startSandboxHarness();
   const { body } = await rig.post({ prompt: `[sandbox:${flag},delay=0] a hill` });
   expect(await rig.waitUntilEnded(body.id)).toMatchObject({
@@ -17,7 +17,7 @@ test.each([
   });
 });
 
-test("a job with no delay has ended when the caller can next look", async () => {
+test("a job without delay has ended at the next request", async () => {
   const rig = await startSandboxHarness();
   const { body } = await rig.post({ prompt: "[sandbox:delay=0] a hill" });
   expect((await rig.call("GET", `/v1/jobs/${body.id}`)).body.status).toBe("succeeded");
@@ -50,7 +50,7 @@ test("a job that cannot read its image fails", async () => {
   expect(await rig.waitUntilEnded(body.id)).toMatchObject({ status: "failed", error: { code: "invalid_input" } });
 });
 
-test("images are taken as bytes and by address", async () => {
+test("images are accepted as bytes and as URLs", async () => {
   const rig = await startSandboxHarness();
   const red = await sharp({ create: { width: 8, height: 8, channels: 3, background: "#c00" } })
     .png()

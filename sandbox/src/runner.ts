@@ -1,4 +1,4 @@
-// Brings every accepted job to its end, once, and lets its caller know. A restart takes up whatever was left undone.
+// Runs every accepted job to its end, once, and sends its callback. After a restart unfinished jobs continue.
 import { setTimeout as wait } from "node:timers/promises";
 import type { CallbackSender } from "./callbacks.ts";
 import type { InputFiles } from "./inputs.ts";
@@ -11,11 +11,11 @@ import type { Encoder } from "./video/encoder.ts";
 export type JobRunner = {
   start(job: Job): void;
   cancel(job: Job): void;
-  /** Resolves when the job has ended and its callback was tried for the first time. */
+  /** Resolves when the job has ended and its first callback attempt is done. */
   whenEnded(job: Job): Promise<void>;
-  /** Takes up the jobs and callbacks that an earlier process left undone. */
+  /** Continues the jobs and callbacks that an earlier process left unfinished. */
   resume(): void;
-  /** Stops all work and resolves when nothing is at work any more. */
+  /** Stops all work and resolves when nothing is running. */
   close(): Promise<void>;
 };
 
@@ -86,7 +86,7 @@ export const createJobRunner = ({ book, callbacks, inputs, url, encoder }: JobRu
     if (!signal.aborted) end(job, result);
   };
 
-  // The answer to the POST is written before this turn of the loop is over; the job begins right after it.
+  // The response to the POST is written in this turn of the event loop; the job starts right after it.
   const start = (job: Job): void =>
     void setImmediate(() => {
       if (isClosed || hasEnded(job)) return;

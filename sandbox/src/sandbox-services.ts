@@ -1,4 +1,4 @@
-// The parts of a running vendor, as the routes see them.
+// The services of a running sandbox, as the routes use them.
 import type { HttpBindings } from "@hono/node-server";
 import type { FaultInjector } from "./fault-injection.ts";
 import type { InputFiles } from "./inputs.ts";
@@ -14,7 +14,7 @@ export type SandboxServices = {
   runner: JobRunner;
   url: string;
   key: string;
-  /** Aborted when the vendor closes: nothing may be written after that. */
+  /** Aborted when the sandbox closes: nothing may be written after that. */
   closing: AbortSignal;
 };
 

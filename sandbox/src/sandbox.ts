@@ -1,4 +1,4 @@
-// Starts the sandbox vendor on a socket and stops it again; all it knows lies in its data folder.
+// Starts and stops the sandbox on a socket; all its state is in its data directory.
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -15,7 +15,7 @@ import { createEncoder } from "./video/encoder.ts";
 export type SandboxOptions = { port: number; dataDir: string; key: string; host?: string; ffmpeg?: string };
 export type Sandbox = { url: string; close(): Promise<void> };
 
-/** Longer than callers keep idle connections, so that it is never this side that closes one just being used. */
+/** Longer than callers keep idle connections, so that the sandbox never closes one that is about to be used. */
 const keepAliveMilliseconds = 75_000;
 
 const listen = async (server: Server, port: number, host: string): Promise<string> => {
@@ -29,7 +29,7 @@ export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> =>
   const { port, dataDir, key, host = "127.0.0.1", ffmpeg = "ffmpeg" } = options;
   const book = openJobStore(dataDir);
   const server = createServer();
-  // The address is part of every answer, so it must be known before the other parts are put together.
+  // The URL is part of every response, so it must be known before the services are created.
   const url = await listen(server, port, host);
   const closing = new AbortController();
   const callbacks = createCallbackSender(key);

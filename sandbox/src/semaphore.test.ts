@@ -1,8 +1,8 @@
-// Turns are taken in order, and a failure gives its place away.
+// Slots are given in order, and a failure releases its slot.
 import { expect, test } from "vitest";
 import { createSemaphore } from "./semaphore.ts";
 
-test("no more than the given number are at work, and all get their turn in order", async () => {
+test("no more than the given number run at once, and all run in order", async () => {
   const inTurn = createSemaphore(2);
   const begun: number[] = [];
   let [busy, most] = [0, 0];

@@ -11,7 +11,7 @@ export const createSemaphore = (atOnce: number): Semaphore => {
     try {
       return await work();
     } finally {
-      // The place is handed on, so that nobody can slip in between.
+      // The slot is passed on directly, so that no other task can take it in between.
       const following = queue.shift();
       if (following) following();
       else busy -= 1;

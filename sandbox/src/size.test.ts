@@ -1,12 +1,12 @@
-// Every way of asking for a size gives one that can be drawn.
+// Every combination of size fields gives a size that can be drawn.
 import { expect, test } from "vitest";
 import { resolveSize } from "./size.ts";
 
-test("nothing asked for is a square of a megapixel", () => {
+test("the default is a square of a megapixel", () => {
   expect(resolveSize({})).toEqual({ width: 1024, height: 1024 });
 });
 
-test("a size goes before an aspect ratio", () => {
+test("a size has priority over an aspect ratio", () => {
   expect(resolveSize({ width: 300, height: 200, aspect_ratio: "1:1" })).toEqual({ width: 300, height: 200 });
 });
 

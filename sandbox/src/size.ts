@@ -19,7 +19,7 @@ export const resolveSize = (input: {
   const ratio = across / down;
   if (width) return { width, height: toStep(width / ratio) };
   if (height) return { width: toStep(height * ratio), height };
-  // A very long shape would pass the largest side: then the other side shrinks with it, and the shape is kept.
+  // A very long shape would exceed the largest side: then both sides shrink, and the shape is kept.
   const long = Math.min(largest, Math.sqrt(megapixel * Math.max(ratio, 1 / ratio)));
   return ratio >= 1
     ? { width: toStep(long), height: toStep(long / ratio) }

@@ -1,11 +1,11 @@
-// The words on an image: the prompt on a soft panel, and one small line that says where the image came from.
+// The caption of an image: the prompt on a translucent panel, and a small line with its origin.
 
 import { round } from "./scene-context.ts";
 import { drawText, toDrawableText, widthOf, wrap } from "./stroke-text.ts";
 
 export type CaptionWords = { prompt: string; origin: string };
 
-/** Below this many pixels letters are no longer legible, and the image is better without them. */
+/** Below this many pixels letters are not legible, and the caption is left out. */
 const smallest = 96;
 
 const ink = (colour: string, weight: number, content: string): string =>

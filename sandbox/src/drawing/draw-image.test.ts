@@ -1,4 +1,4 @@
-// Images of all compositions and sizes, and that they answer their prompts.
+// Images of all compositions and sizes, and the influence of the prompt.
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { drawImage } from "./draw-image.ts";
@@ -40,12 +40,12 @@ test("a colour in the prompt tints the image", async () => {
   expect(blue).toBeGreaterThan(redInBlue);
 });
 
-test("a prompt with markup and strange characters does no harm", async () => {
+test("a prompt with markup and special characters is drawn safely", async () => {
   const image = await drawImage({ ...order, prompt: `<svg>"&'</svg> 日本 \u0000 ${"long ".repeat(500)}` });
   expect((await sharp(image).metadata()).width).toBe(128);
 });
 
-test("the brief finds scene, hour, weather, colours and figures", () => {
+test("the parser finds scene, time of day, weather, colours and figures", () => {
   expect(parseScenePrompt("A red fox and two cats in a snowy forest at night")).toEqual({
     colours: ["#d63a3a"],
     scene: "forest",

@@ -1,4 +1,4 @@
-// Makes one image from words. The same request gives the same bytes, and the image visibly answers the prompt.
+// Draws one image from a prompt. The same request gives the same bytes, and the image visibly depends on the prompt.
 import sharp from "sharp";
 import { caption } from "./caption.ts";
 import { figures } from "./figures.ts";
@@ -16,22 +16,22 @@ export type DrawOptions = {
   width: number;
   height: number;
   seed: number;
-  /** Which of the images of one request this is, from 0. */
+  /** Index of the image within the request, from 0. */
   index: number;
-  /** Colours taken from images that came with the request; they speak where the prompt names none. */
+  /** Colours of the request's images; used if the prompt names none. */
   tints?: readonly string[];
-  /** Without its caption an image can be put behind or into another. */
+  /** Without a caption, for images that become a background or a part of another. */
   isBare?: boolean;
-  /** What the caption says, where that is not the prompt. */
+  /** The caption, if it is not the prompt. */
   title?: string;
-  /** What else stands in the scene, drawn before the weather. */
+  /** Further content of the scene, drawn before the weather. */
   actor?: (context: SceneContext) => string;
 };
 
 const sceneNames = Object.keys(scenes) as SceneName[];
 const landscapes: readonly SceneName[] = ["mountains", "forest", "city", "desert", "meadow"];
 
-/** The class in front of a model's name is for recovery only and means nothing to those who look at the image. */
+/** The prefix of a model's name selects the recovery class and is not shown in the image. */
 export const modelBaseName = (model: string): string => model.replace(/^(replay|find|blind)\/|\+black$/g, "");
 
 const compose = (order: DrawOptions): string => {
@@ -39,7 +39,7 @@ const compose = (order: DrawOptions): string => {
   const brief = parseScenePrompt(prompt);
   const random = createSeededRandom(`${prompt}|${seed}|${index}`);
   const colours = brief.colours.length ? brief.colours : (order.tints ?? []);
-  // "A red fox" asks for a red fox, not for a red world: where a figure is named, the first colour is its own.
+  // If the prompt names a figure, the first colour is the figure's: "a red fox" does not tint the scene.
   const [coat, ...others] = brief.figures.length ? brief.colours : [];
   const wish = { hour: brief.hour, colours: coat ? others : colours, accent: coat };
   const palette = choosePalette(random.fork("palette"), wish);

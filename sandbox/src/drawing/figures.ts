@@ -51,7 +51,7 @@ const homes: Record<Figure, keyof typeof places> = {
   birds: "sky",
 };
 
-/** A rise in the foreground for what needs ground under its feet. */
+/** A hill in the foreground for figures that stand on the ground. */
 export const knoll = ({ width, height, palette }: SceneContext, foot: number): string =>
   `<path d="M${round(width * 0.3)} ${height + 2}C${round(width * 0.48)} ${round(foot + (height - foot) * 0.2)} ${round(width * 0.6)} ${round(foot)} ${round(width * 0.76)} ${round(foot)}S${round(width * 0.95)} ${round(foot + height * 0.03)} ${width + 2} ${round(foot + height * 0.05)}V${height + 2}Z" fill="${mix(palette.near, palette.far, 0.18)}"/>`;
 

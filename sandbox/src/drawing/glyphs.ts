@@ -1,5 +1,5 @@
-// Our own single-stroke alphabet, so that words can be drawn on a machine without any fonts. Each row is a glyph's
-// width and its path: capitals stand from 0 to the baseline at 14, small letters from 5, tails reach 18.5.
+// A single-stroke alphabet, so that text can be drawn on a machine without fonts. Each row is a glyph's width and its
+// path: capitals reach from 0 to the baseline at 14, small letters from 5, descenders to 18.5.
 
 export type Glyph = readonly [width: number, path: string];
 
@@ -136,7 +136,7 @@ const marks: Record<string, Glyph> = {
 
 const glyphs = new Map(Object.entries({ ...small, ...capitals, ...digits, ...marks }));
 
-/** What stands for a character that the alphabet does not have. */
+/** The glyph for unknown characters. */
 const unknown: Glyph = [6, "M0 5.5H6V14H0Z"];
 
 export const glyphOf = (character: string): Glyph => glyphs.get(character) ?? unknown;

@@ -1,4 +1,4 @@
-// A film of faint grain, laid over the image as a repeated tile: it hides the steps in broad gradients.
+// A layer of faint grain, laid over the image as a repeated tile: it hides the steps in broad gradients.
 import type { OverlayOptions } from "sharp";
 import { createSeededRandom } from "./seeded-random.ts";
 

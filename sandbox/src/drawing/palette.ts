@@ -49,7 +49,7 @@ const tint = (palette: Palette, colours: readonly string[]): Palette => {
   const [first, second] = colours;
   if (!first) return palette;
   const skyTint = second ?? first;
-  // One colour speaks for the whole image; of two, the first takes the land and the second the sky.
+  // One colour tints the whole image; of two, the first tints the land and the second the sky.
   const skyShare = second ? 0.75 : 0.6;
   const [top, middle, low] = palette.sky;
   return {

@@ -1,4 +1,4 @@
-// A small person who can be recognised: the same traits give the same hair, face and clothes in every scene.
+// A small recognisable person: the same traits give the same hair, face and clothes in every scene.
 
 import { mix } from "./colour.ts";
 import { round } from "./scene-context.ts";
@@ -20,7 +20,7 @@ export type PersonStyle = { isOutlined?: boolean; isShaded?: boolean };
 
 const skins = ["#f6d3b8", "#eab98f", "#c98d62", "#9a6440", "#6d442c"];
 
-/** `colours` dress the person, the most important first; `chance` decides what colours cannot say. */
+/** `colours` dress the person, the most important first; `random` decides the other traits. */
 export const traitsFrom = (colours: readonly string[], random: SeededRandom): Traits => {
   const spare = ["#3c6fb4", "#d65a4a", "#3f9b57", "#8440b8", "#f0a030"];
   const [top = random.pick(spare), trousers = mix(top, "#1c2333", 0.7), accent = mix(top, "#ffffff", 0.6), dark] =

@@ -1,4 +1,4 @@
-// What every scene is given to draw with, and the few marks that all scenes share. Drawing is text (SVG) and pure.
+// The context of every scene, and the few shapes that all scenes share. Drawing is text (SVG) and pure.
 
 import type { Palette } from "./palette.ts";
 import type { SeededRandom } from "./seeded-random.ts";
@@ -6,7 +6,7 @@ import type { SeededRandom } from "./seeded-random.ts";
 export type SceneContext = {
   width: number;
   height: number;
-  /** The shorter side: what sizes of things are measured by, so that a banner and a square look alike. */
+  /** The shorter side: the unit for sizes, so that a banner and a square look alike. */
   unit: number;
   chance: SeededRandom;
   palette: Palette;
@@ -16,7 +16,7 @@ export type Scene = (context: SceneContext) => string;
 
 export type Point = readonly [x: number, y: number];
 
-/** One decimal is finer than a pixel shows, and keeps the text of an image short. */
+/** One decimal is finer than a pixel, and keeps the SVG short. */
 export const round = (value: number): string => String(Math.round(value * 10) / 10);
 
 export const gradient = (name: string, stops: readonly (readonly [number, string, number?])[], isAcross = false) => {

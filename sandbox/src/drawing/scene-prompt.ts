@@ -1,4 +1,4 @@
-// Reads a prompt for what a small painter can follow: colours, a place, an hour, weather and a few figures.
+// Parses a prompt for the things that scenes support: colours, a place, a time of day, weather and a few figures.
 import type { Figure } from "./figures.ts";
 import type { TimeOfDay } from "./palette.ts";
 import type { Precipitation } from "./precipitation.ts";
@@ -93,7 +93,7 @@ const figureWords: Record<Figure, string> = {
 const firstMatch = <Name extends string>(table: Record<Name, string>, text: readonly string[]): Name | undefined =>
   allMatches(table, text)[0];
 
-/** The names whose words occur, in the order in which the prompt says them. */
+/** The names whose keywords occur, in the order of the prompt. */
 const allMatches = <Name extends string>(table: Record<Name, string>, text: readonly string[]): Name[] => {
   const rows = (Object.keys(table) as Name[]).map((name) => [name, table[name].split(" ")] as const);
   const found = text.flatMap((word) => {

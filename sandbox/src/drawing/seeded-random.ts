@@ -1,4 +1,4 @@
-// Chance that can be repeated: the same words always give the same row of numbers, on every machine.
+// Seeded random numbers: the same seed text gives the same sequence on every machine.
 
 export type SeededRandom = {
   /** A number from 0 up to, not including, 1. */
@@ -6,7 +6,7 @@ export type SeededRandom = {
   between(low: number, high: number): number;
   whole(low: number, high: number): number;
   pick<T>(list: readonly T[]): T;
-  /** A separate row of numbers, so that adding a detail in one place does not move everything else. */
+  /** A separate sequence, so that adding a detail in one place does not change the others. */
   fork(name: string): SeededRandom;
 };
 
@@ -15,7 +15,7 @@ export const hash32 = (text: string): number => {
   for (let index = 0; index < text.length; index += 1) {
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   }
-  // FNV alone leaves similar words with similar hashes; the finisher of murmur3 spreads them.
+  // FNV alone gives similar texts similar hashes; the finalizer of murmur3 spreads them.
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;

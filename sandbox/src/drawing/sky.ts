@@ -34,7 +34,7 @@ const clouds = (context: SceneContext, horizon: number): string => {
   }).join("");
 };
 
-/** The sky down to `horizon`, with its disc at `disc` unless the scene wants none. */
+/** The sky down to `horizon`, with its disc at `disc` unless the scene has none. */
 export const sky = (context: SceneContext, horizon: number, disc: Disc): string => {
   const { width, height, unit, palette } = context;
   const [top, middle, low] = palette.sky;

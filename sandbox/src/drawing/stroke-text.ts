@@ -1,4 +1,4 @@
-// Sets words with our own alphabet: measures them, breaks them into lines and draws them as strokes.
+// Sets text with the stroke alphabet: measures it, breaks it into lines and draws it as strokes.
 import { glyphOf } from "./glyphs.ts";
 import { round } from "./scene-context.ts";
 
@@ -20,7 +20,7 @@ const plainForms: Record<string, string> = {
   ł: "l",
 };
 
-/** Accents are dropped, so that "café" is read as "cafe" and not as a row of boxes. */
+/** Accents are dropped, so that "café" is drawn as "cafe" and not with unknown glyphs. */
 export const toDrawableText = (text: string): string =>
   text
     .replace(/[‘’“”–—…×ßæøł]/g, (mark) => plainForms[mark] ?? mark)
@@ -36,9 +36,9 @@ export const widthOf = (text: string, size: number): number => {
   return (Math.max(0, advance - spacing) * size) / capHeight;
 };
 
-/** As many characters of `text` as fit into `room`, one at least. */
+/** As many characters of `text` as fit into the width, at least one. */
 const fit = (text: string, size: number, space: number): string => {
-  // The small excess forgives the rounding of sums, so that a line which just fits is not broken.
+  // The tolerance absorbs rounding errors, so that a line which just fits is not broken.
   const most = (space * capHeight) / size + spacing + 0.001;
   let advance = 0;
   let length = 0;
@@ -50,7 +50,7 @@ const fit = (text: string, size: number, space: number): string => {
   return text.slice(0, length);
 };
 
-/** Breaks `text` into at most `most` lines no wider than `room`; what is left over becomes an ellipsis. */
+/** Breaks `text` into at most `most` lines of this width; the rest becomes an ellipsis. */
 export const wrap = (text: string, size: number, space: number, most: number): string[] => {
   const lines: string[] = [];
   let rest = text;

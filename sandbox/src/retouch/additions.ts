@@ -1,4 +1,4 @@
-// Draws what a prompt adds to an image: figures, lights of the sky, a person, words.
+// Draws what a prompt adds to an image: figures, celestial bodies, a person, text.
 
 import { mix } from "../drawing/colour.ts";
 import { figureAt, figurePosition, type Ink } from "../drawing/figures.ts";
@@ -10,7 +10,7 @@ import type { Size } from "../size.ts";
 import type { Box } from "../tasks/task.ts";
 import type { Addition } from "./edit-plan.ts";
 
-/** Where additions may go: all of the image, or the place that a mask marks. */
+/** Where additions may go: the whole image, or the masked area. */
 type Room = { image: Size; box: Box; isMarked: boolean; prompt: string; seed: number };
 
 const accents: Partial<Record<Addition["what"], string>> = {
@@ -54,7 +54,7 @@ const starsIn = ({ x, y, width, height }: Box, seed: number): string => {
   return `<g fill="#fffbe6">${list.join("")}</g>`;
 };
 
-/** The middle of an addition as shares of the room: where the prompt says, or where such a thing belongs. */
+/** The centre of an addition as shares of the area: where the prompt says, or where such a thing belongs. */
 const placeOf = ({ what }: Addition, { prompt, isMarked, seed }: Room, index: number) => {
   const says = (word: RegExp): boolean => word.test(prompt.toLowerCase());
   const isHigh =
@@ -101,7 +101,7 @@ const content = (text: string, { box }: Room): string => {
   );
   const stroke = (colour: string, weight: number) =>
     `<g fill="none" stroke="${colour}" stroke-width="${weight}" stroke-linecap="round" stroke-linejoin="round">${drawn.join("")}</g>`;
-  // A dark seam around white letters is legible on everything.
+  // A dark outline around white letters is legible on any background.
   return stroke("#0b0e17", 5) + stroke("#ffffff", 2.4);
 };
 

@@ -1,4 +1,4 @@
-// What a prompt wants changed.
+// Parsing of edit prompts.
 import { expect, test } from "vitest";
 import { isEmptyPlan, parseEditPrompt } from "./edit-plan.ts";
 
@@ -21,7 +21,7 @@ test.each([
   expect(parseEditPrompt(prompt)).toMatchObject(expected);
 });
 
-test("a prompt that says nothing we know leaves the plan idle", () => {
+test("a prompt without known keywords gives an empty plan", () => {
   expect(isEmptyPlan(parseEditPrompt("with more whimsy"))).toBe(true);
   expect(isEmptyPlan(parseEditPrompt("make it brighter"))).toBe(false);
 });

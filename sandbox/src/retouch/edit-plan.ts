@@ -1,4 +1,4 @@
-// Reads what a prompt wants changed in a picture, clause by clause.
+// Parses an edit prompt clause by clause.
 
 import type { Figure } from "../drawing/figures.ts";
 import type { Precipitation } from "../drawing/precipitation.ts";
@@ -9,10 +9,10 @@ import { type ToneName, tonesInPrompt } from "./tones.ts";
 export type Addition = { what: Figure | "sun" | "moon" | "stars" | "person"; colour?: string | undefined };
 
 export type EditPlan = {
-  /** What is to go, in the words of the prompt. */
+  /** What to remove, in the prompt's own words. */
   removal?: string | undefined;
   recolour?: { target: string; colour: string } | undefined;
-  /** Another background, or only another look of the one that is there. */
+  /** Another background, or another look of the existing one. */
   background?: "new" | "toned" | undefined;
   additions: Addition[];
   text?: string | undefined;
@@ -20,7 +20,7 @@ export type EditPlan = {
   colours: string[];
   weather?: Precipitation | undefined;
   scene?: SceneName | undefined;
-  /** Whether further pictures lend their colours instead of being put in. */
+  /** Whether further images lend their colours instead of being inserted. */
   isStyle: boolean;
 };
 
@@ -93,7 +93,7 @@ export const parseEditPrompt = (prompt: string): EditPlan => {
   };
 };
 
-/** True when the plan would leave the picture as it is. */
+/** True if the plan changes nothing. */
 export const isEmptyPlan = (plan: EditPlan): boolean =>
   !plan.removal &&
   !plan.recolour &&

@@ -1,4 +1,4 @@
-// Changes an image as a prompt says, step by step; a mask then keeps the change to where it is white.
+// Applies the edits of a prompt step by step; a mask then restricts the change to its white area.
 
 import { drawImage } from "../drawing/draw-image.ts";
 import { choosePalette } from "../drawing/palette.ts";
@@ -25,7 +25,7 @@ export type EditOptions = {
   references: readonly Buffer[];
   prompt: string;
   seed: number;
-  /** What the tag in the corner says. */
+  /** Text of the label in the corner. */
   mark: string;
 };
 
@@ -33,7 +33,7 @@ const svgOf = ({ width, height }: Pixels, content: string) => ({
   input: Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${content}</svg>`),
 });
 
-/** Everything but what stands before the background. */
+/** Everything except the objects in front of the background. */
 const backgroundMask = async (pixels: Pixels): Promise<Mask> =>
   (await foregroundMask(pixels)).alpha.map((value) => 255 - value) as Buffer;
 
@@ -54,7 +54,7 @@ const recoloured = async (pixels: Pixels, { target, colour }: NonNullable<EditPl
     return blendByMask(pixels, tintPixels(pixels, colour, 0.95), await backgroundMask(pixels));
   }
   const [found] = await findObjects(pixels, target, false);
-  // What cannot be found cannot be painted by itself; then the colour is meant for all.
+  // If the object is not found, the colour is applied to the whole image.
   return found ? blendByMask(pixels, tintPixels(pixels, colour, 1), found.alpha) : tintPixels(pixels, colour, 0.62);
 };
 
@@ -64,7 +64,7 @@ const onBackground = async (pixels: Pixels, plan: EditPlan, order: EditOptions):
   return blendByMask(pixels, behind, mask);
 };
 
-/** Draws a scene of its own into the box that a mask marks. */
+/** Draws a new scene into the masked area. */
 const sceneInBox = async (pixels: Pixels, box: Box, order: EditOptions): Promise<Pixels> => {
   const size = { width: Math.max(16, box.width), height: Math.max(16, box.height) };
   const { rgb } = await drawnScene(order, size);

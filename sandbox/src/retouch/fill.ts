@@ -1,5 +1,5 @@
-// Fills a hole in an image from what surrounds it: colours flow in from the rim as heat would, coarse to fine, and
-// grain as strong as around the hole keeps the place from looking polished.
+// Fills a hole in an image from its surroundings: colours diffuse from the edge, coarse to fine, and grain as strong as
+// around the hole is added.
 import { createSeededRandom } from "../drawing/seeded-random.ts";
 import type { Size } from "../size.ts";
 import type { Pixels } from "../vision/pixels.ts";
@@ -44,7 +44,7 @@ const halved = (level: Level): Level => {
   return { width, height, colours, known: Uint8Array.from(counts, (count) => (count ? 1 : 0)) };
 };
 
-/** Each unknown pixel becomes the mean of its neighbours, again and again. */
+/** Each unknown pixel becomes the mean of its neighbours, repeatedly. */
 const diffuse = ({ width, height, colours, known }: Level, rounds: number): void => {
   const open = [...known.keys()].filter((cell) => !known[cell]);
   for (let turn = 0; turn < rounds; turn += 1) {

@@ -1,5 +1,5 @@
-// Puts an image into a larger frame: it keeps its place and its pixels, and goes on beyond its edges as a mirror image
-// that grows softer with the distance.
+// Puts an image into a larger frame: it keeps its place and its pixels, and continues beyond its edges as a mirror
+// image that is blurred with the distance.
 import sharp from "sharp";
 import type { Size } from "../size.ts";
 import { asRaw, openPixels, overlayImages, type Pixels } from "../vision/pixels.ts";
@@ -65,7 +65,7 @@ export const outpaint = async (source: Pixels, frame: Frame): Promise<Pixels> =>
   const plain = { width: frame.width, height: frame.height, rgb: mirrored };
   const unit = Math.min(frame.width, frame.height);
   let result: Pixels = plain;
-  // Two veils, one after the other: so the softness begins gently and still ends far from the mirror image.
+  // Two masks, one after the other: the blur begins gently and is full far from the image.
   for (const [strength, reach] of [
     [0.012, 0.1],
     [0.045, 0.45],

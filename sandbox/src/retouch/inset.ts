@@ -1,4 +1,4 @@
-// Other images inside an image: as prints with a white rim and a soft shadow, laid down a little askew.
+// Other images inside an image: as photo prints with a white border and a soft shadow, slightly rotated.
 import sharp, { type OverlayOptions } from "sharp";
 import { round } from "../drawing/scene-context.ts";
 import { createSeededRandom } from "../drawing/seeded-random.ts";
@@ -15,7 +15,7 @@ const label = (content: string, width: number, top: number, size: number): strin
   return `<g fill="none" stroke="#3a3d46" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round">${drawText(text, left, top, size)}</g>`;
 };
 
-/** One print that fits into `room`, shadow included. */
+/** One print that fits into the size, including its shadow. */
 const printOf = async ({ image, label: words }: InsetImage, space: Size, turn: number): Promise<Buffer> => {
   const size = await uprightSize(image);
   const rim = Math.max(2, Math.round(Math.min(space.width, space.height) * 0.03));
@@ -70,7 +70,7 @@ export const drawInsets = async (
       const { width, height } = await sharp(input).metadata();
       const x = box.x + box.width / 2 + (index - row * columns - (inRow - 1) / 2) * space.width - width / 2;
       const y = box.y + (row + 0.5) * space.height - height / 2;
-      // An overlay may not reach beyond the image; on a small one the shadow would.
+      // An overlay may not reach beyond the image; on a small image the shadow would.
       const left = Math.round(Math.min(Math.max(0, x), Math.max(0, image.width - width)));
       const top = Math.round(Math.min(Math.max(0, y), Math.max(0, image.height - height)));
       const fits = { width: Math.min(width, image.width), height: Math.min(height, image.height) };

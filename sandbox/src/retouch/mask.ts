@@ -1,4 +1,4 @@
-// Masks: where white is, something may change; black stays. They are read from files or made from what was found.
+// Masks: white may change, black stays. They are read from files or created from found objects.
 import sharp from "sharp";
 import type { Size } from "../size.ts";
 import type { Box } from "../tasks/task.ts";
@@ -8,7 +8,7 @@ import { asRaw } from "../vision/pixels.ts";
 /** One byte a pixel. */
 export type Mask = Buffer;
 
-/** Marks below this are the specks that lossy formats leave in black. */
+/** Values below this are artefacts of lossy formats in black areas. */
 const speck = 16;
 
 export const readMask = async (image: Buffer, size: Size, fit: "fill" | "cover" = "fill"): Promise<Mask> => {
@@ -49,7 +49,7 @@ export const boundingBox = (mask: Mask, { width, height }: Size, least = 128): B
   return right < 0 ? undefined : { x: left, y: top, width: right - left + 1, height: bottom - top + 1 };
 };
 
-/** Softens a mask to the inside only: what was black stays black. */
+/** Softens a mask inwards only: black stays black. */
 export const featherMask = async (mask: Mask, size: Size): Promise<Mask> => {
   const box = boundingBox(mask, size);
   if (!box) return mask;
@@ -83,7 +83,7 @@ export const dilateMask = (mask: Mask, { width, height }: Size, around: number, 
   return wide;
 };
 
-/** `changed` where the mask is white, `source` where it is black: there not a bit is different. */
+/** `changed` where the mask is white, `source` where it is black, bit for bit. */
 export const blendByMask = (source: Pixels, changed: Pixels, mask: Mask): Pixels => {
   const rgb = Buffer.from(source.rgb);
   for (let at = 0; at < rgb.length; at += 1) {

@@ -1,4 +1,4 @@
-// The tiny mark in the corner of a retouched image that says which model made it.
+// The small label in the corner of an edited image with the name of the model.
 
 import { round } from "../drawing/scene-context.ts";
 import { drawText, toDrawableText, widthOf } from "../drawing/stroke-text.ts";

@@ -1,4 +1,4 @@
-// What has to go when things are taken out of an image: they themselves, their rim and, if wanted, their shadow.
+// The area to remove with an object: the object, its edge and, on request, its shadow.
 import { findObjects } from "../vision/find-objects.ts";
 import type { Pixels } from "../vision/pixels.ts";
 import { shadowUnder } from "../vision/shadow.ts";
@@ -10,7 +10,7 @@ export const removalMask = async (pixels: Pixels, wish: RemovalOptions): Promise
   const found = await findObjects(pixels, wish.prompt, wish.isMultiple);
   const shadows = wish.hasShadow ? await Promise.all(found.map(({ box }) => shadowUnder(pixels, box))) : [];
   const whole = unionMasks([...found.map(({ alpha }) => alpha), ...shadows], pixels);
-  // The rim of a thing is mixed with what lies behind it, and would stay as a ghost.
+  // The edge of an object is blended with what is behind it, and would remain visible.
   const rim = Math.max(2, Math.round(Math.min(pixels.width, pixels.height) * 0.004));
   return { hole: dilateMask(whole, pixels, rim, wish.hasShadow ? rim : 0), found: found.length };
 };

@@ -1,4 +1,4 @@
-// A new look for an image when a prompt asks for nothing in particular: two or three colours carry its light and shade.
+// A new look for an image if the prompt has no known keywords: two or three colours map its light and shade.
 
 import { mix } from "../drawing/colour.ts";
 import { choosePalette } from "../drawing/palette.ts";

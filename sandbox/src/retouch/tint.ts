@@ -8,9 +8,9 @@ const ramp = ([lightness, a, b]: Lab): Uint8Array => {
   const steps = new Uint8Array(256 * 3);
   for (let step = 0; step < 256; step += 1) {
     const level = step / 255;
-    // Very dark and very light pixels hold little colour, as in nature.
+    // Very dark and very light pixels have little colour, as in nature.
     const hold = Math.min(1, level * 2.2, (1 - level) * 3.2);
-    // The lightness leans towards that of the colour: a white thing that shall be red must become darker.
+    // The lightness moves towards that of the colour: a white object that becomes red must become darker.
     const hex = hexOf([level + (lightness - level) * 0.35, a * hold, b * hold]);
     const packed = Number.parseInt(hex.slice(1), 16);
     steps.set([packed >> 16, (packed >> 8) & 255, packed & 255], step * 3);

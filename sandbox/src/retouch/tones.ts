@@ -1,4 +1,4 @@
-// Ways to change the whole look of an image, each known by the words that ask for it.
+// Changes to the whole look of an image, each with its keywords.
 import type { Sharp } from "sharp";
 import { openPixels, type Pixels } from "../vision/pixels.ts";
 
@@ -127,7 +127,7 @@ const names = Object.keys(tones) as ToneName[];
 const joined: readonly (readonly [RegExp, string])[] = [
   [/\bblack[ -]and[ -]white\b|\bb ?& ?w\b/g, " blackandwhite "],
   [/\bgolden[ -]hour\b/g, " goldenhour "],
-  [/\bold (photo|photograph|film)\b/g, " vintage "],
+  [/\bold (photo|photograph|video)\b/g, " vintage "],
 ];
 
 export const tonesInPrompt = (prompt: string): ToneName[] => {

@@ -1,8 +1,8 @@
-// The standing behaviour lies under the directives of each job.
+// The directives of a job override the default behaviour.
 import { expect, test } from "vitest";
 import { startSandboxHarness } from "../../test/sandbox-harness.ts";
 
-test("a standing behaviour holds for all jobs, and a directive goes before it", async () => {
+test("the default behaviour applies to all jobs, and a directive overrides it", async () => {
   const rig = await startSandboxHarness();
   expect((await rig.call("GET", "/v1/behaviour")).body).toEqual({});
   expect((await rig.call("PUT", "/v1/behaviour", { delay: 0, fail: true })).status).toBe(200);
@@ -22,12 +22,12 @@ test("it survives a restart and is replaced as a whole", async () => {
   expect((await rig.call("GET", "/v1/behaviour")).body).toEqual({ delay: 0.1 });
 });
 
-test("an unknown key is refused", async () => {
+test("an unknown key is rejected", async () => {
   const rig = await startSandboxHarness();
   expect((await rig.call("PUT", "/v1/behaviour", { mood: "bad" })).status).toBe(422);
 });
 
-test("drop_rate loses about that share of the answers", async () => {
+test("drop_rate loses about that share of the responses", async () => {
   const rig = await startSandboxHarness();
   await rig.call("PUT", "/v1/behaviour", { delay: 0, drop_rate: 0.5 });
   const responses = await Promise.allSettled(Array.from({ length: 60 }, () => rig.post({})));

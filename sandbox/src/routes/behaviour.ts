@@ -1,4 +1,4 @@
-// The standing behaviour of the vendor. A PUT replaces all of it and lets the counted troubles begin anew.
+// The default behaviour of the sandbox. A PUT replaces it and resets the fault counters.
 import { Hono } from "hono";
 import { Behaviour } from "../behaviour.ts";
 import { invalidFields, respondWithError } from "../error-response.ts";

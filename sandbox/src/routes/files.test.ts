@@ -1,4 +1,4 @@
-// The outputs: true images, the same for the same request, and the ways in which they can be spoilt.
+// The outputs: valid images, identical for identical requests, and their faults.
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { type SandboxHarness, startSandboxHarness } from "../../test/sandbox-harness.ts";
@@ -15,7 +15,7 @@ const fetchFirst = async (rig: SandboxHarness, fields: Record<string, unknown>) 
   return { answer: response, bytes: Buffer.from(await response.arrayBuffer()) };
 };
 
-test("the file is a PNG of the size asked for, with its type and length", async () => {
+test("the file is a PNG of the requested size, with its type and length", async () => {
   const rig = await startSandboxHarness();
   const { answer: response, bytes } = await fetchFirst(rig, { prompt: "[sandbox:delay=0] the sea" });
   expect(response.headers.get("content-type")).toBe("image/png");
@@ -23,7 +23,7 @@ test("the file is a PNG of the size asked for, with its type and length", async 
   expect(await sharp(bytes).metadata()).toMatchObject({ format: "png", ...small });
 });
 
-test("each fetch is counted as a delivery, a look at the headers is not", async () => {
+test("each GET is counted as a delivery, a HEAD is not", async () => {
   const rig = await startSandboxHarness();
   const [output] = await outputs(rig, {});
   await (await fetch(output!.url)).arrayBuffer();
@@ -32,7 +32,7 @@ test("each fetch is counted as a delivery, a look at the headers is not", async 
   expect(await rig.ledger()).toMatchObject([{ delivered: 2 }]);
 });
 
-test("the same seed gives the same bytes, in another vendor too; another seed gives another image", async () => {
+test("the same seed gives the same bytes, in another process too; another seed gives another image", async () => {
   const [one, other] = [await startSandboxHarness(), await startSandboxHarness()];
   const first = await fetchFirst(one, { seed: 7 });
   const second = await fetchFirst(other, { seed: 7 });
@@ -41,7 +41,7 @@ test("the same seed gives the same bytes, in another vendor too; another seed gi
   expect(first.bytes.equals(third.bytes)).toBe(false);
 });
 
-test("without a seed every job has an image of its own, and so has every image of one job", async () => {
+test("without a seed every job has its own image, and so has every output of one job", async () => {
   const rig = await startSandboxHarness();
   const first = await fetchFirst(rig, {});
   const second = await fetchFirst(rig, {});
@@ -79,14 +79,14 @@ test("wrong_count gives one output fewer, down to none", async () => {
   expect(await outputs(rig, { prompt: "[sandbox:wrong_count] a hill" })).toEqual([]);
 });
 
-test("gone gives an address that answers 404", async () => {
+test("gone returns 404 for the output", async () => {
   const rig = await startSandboxHarness();
   const { answer: response } = await fetchFirst(rig, { prompt: "[sandbox:gone] a hill" });
   expect(response.status).toBe(404);
   expect(await rig.ledger()).toMatchObject([{ delivered: 0 }]);
 });
 
-test("a file beyond the count, or of another kind, is not there", async () => {
+test("a file beyond the count, or of another type, is not found", async () => {
   const rig = await startSandboxHarness();
   const [output] = await outputs(rig, {});
   expect((await fetch(output!.url.replace("0.png", "1.png"))).status).toBe(404);

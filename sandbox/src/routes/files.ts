@@ -1,4 +1,4 @@
-// The outputs of jobs. No key is asked for: the id cannot be guessed, as with the signed addresses of real vendors.
+// The outputs of jobs. No key is required: the ID cannot be guessed, as with the signed URLs of real vendors.
 import { Hono } from "hono";
 import { notFound, respondWithError } from "../error-response.ts";
 import { visibleOutputs } from "../job.ts";
@@ -18,7 +18,7 @@ export const fileRoutes = (services: SandboxServices): Hono<Bindings> =>
 
     const whole = job.behaviour.garbage ? garbage : await services.outputs.draw(job, Number(place));
     const bytes = job.behaviour.truncated ? whole.subarray(0, Math.floor(whole.length / 2)) : whole;
-    // A look at the headers is no delivery.
+    // A HEAD request is not a delivery.
     if (context.req.method !== "HEAD") services.jobs.append({ fact: "delivered", id: job.id });
     return context.body(new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length), 200, {
       "content-type": job.behaviour.garbage ? "text/html; charset=utf-8" : output.media_type,

@@ -1,9 +1,9 @@
-// The book shows what was asked, as it came: images by name, and their bytes to whoever asks for them.
+// The ledger shows requests as received: images by name, and their bytes on request.
 import { expect, test } from "vitest";
 import { drawMask, drawShapes, inlineImage } from "../../test/images.ts";
 import { startSandboxHarness, TEST_KEY } from "../../test/sandbox-harness.ts";
 
-test("an entry shows the request as it came, and its images can be read again", async () => {
+test("an entry shows the request as received, and its images can be read", async () => {
   const rig = await startSandboxHarness();
   const [image, mask] = [await drawShapes(), await drawMask()];
   const input = { task: "image.edit", model: "replay/x+black", prompt: "make it snow", seed: 7, options: { a: 1 } };

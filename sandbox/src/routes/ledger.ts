@@ -1,4 +1,4 @@
-// The vendor's own account of what it took and what it gave: the book that a campaign is checked against.
+// The sandbox's own record of accepted jobs and deliveries, which campaigns compare with Gesso's ledger.
 import { Hono } from "hono";
 import { notFound, respondWithError } from "../error-response.ts";
 import type { Job } from "../job.ts";
@@ -16,7 +16,7 @@ const renderLedgerRow = (job: Job) => ({
   canceled_at: job.canceled_at,
   callback_attempts: job.callback_attempts,
   answer_lost: job.answer_lost,
-  /** As it was received, with directives taken out of the prompt and bytes out of the images. */
+  /** As received, without the directives of the prompt and the bytes of the images. */
   request: job.request,
 });
 

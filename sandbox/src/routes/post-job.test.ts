@@ -1,11 +1,11 @@
-// The three classes of vendor when an answer is lost, and every trouble that can be ordered for a POST.
+// The three recovery classes when a response is lost, and every fault of a POST.
 import { describe, expect, test } from "vitest";
 import { startCallbackReceiver, startSandboxHarness, waitUntil } from "../../test/sandbox-harness.ts";
 
 const withKey = (key: string) => ({ "idempotency-key": key });
 
 describe("class A, replay/", () => {
-  test("a second POST with the key answers the first job and starts nothing", async () => {
+  test("a second POST with the key returns the first job and starts nothing", async () => {
     const rig = await startSandboxHarness();
     const first = await rig.post({}, withKey("k1"));
     const second = await rig.post({}, withKey("k1"));
@@ -21,7 +21,7 @@ describe("class A, replay/", () => {
     expect((await rig.post({ model: "plain" }, withKey("k2"))).body.id).not.toBe(first.body.id);
   });
 
-  test("after a dropped answer the same key gets the job", async () => {
+  test("after a dropped response the same key returns the job", async () => {
     const rig = await startSandboxHarness();
     const fields = { prompt: "[sandbox:drop] a hill" };
     await expect(rig.post(fields, withKey("k1"))).rejects.toThrow();
@@ -72,7 +72,7 @@ describe("a reference", () => {
   });
 });
 
-describe("troubles", () => {
+describe("faults", () => {
   test.each([
     ["busy", 429, "rate_limited"],
     ["unavailable", 503, "unavailable"],
@@ -90,7 +90,7 @@ describe("troubles", () => {
     expect((await rig.post(fields)).status).toBe(202);
   });
 
-  test("reject answers 422 and accepts nothing", async () => {
+  test("reject returns 422 and accepts nothing", async () => {
     const rig = await startSandboxHarness();
     expect((await rig.post({ prompt: "[sandbox:reject] a hill" })).status).toBe(422);
     expect(await rig.ledger()).toEqual([]);
@@ -104,7 +104,7 @@ describe("troubles", () => {
     expect((await rig.post(fields)).status).toBe(202);
   });
 
-  test("accept_delay accepts in the middle and answers at the end", async () => {
+  test("accept_delay accepts in the middle and responds at the end", async () => {
     const rig = await startSandboxHarness();
     const start = Date.now();
     const posting = rig.post({ prompt: "[sandbox:accept_delay=0.6] a hill" });
@@ -116,7 +116,7 @@ describe("troubles", () => {
     expect(Date.now() - start).toBeGreaterThanOrEqual(590);
   });
 
-  test("a caller that hangs up while it waits still has its job, with the answer marked as lost", async () => {
+  test("a caller that disconnects while it waits still has its job, with the response marked as lost", async () => {
     const rig = await startSandboxHarness();
     const body = JSON.stringify({ model: "m", task: "image.generate", prompt: "[sandbox:accept_delay=0.4] a hill" });
     const headers = { authorization: "Bearer test-key" };
@@ -126,7 +126,7 @@ describe("troubles", () => {
     await waitUntil(async () => (await rig.ledger())[0]!.answer_lost);
   });
 
-  test("callback_first calls back before the POST is answered", async () => {
+  test("callback_first calls back before the response to the POST", async () => {
     const rig = await startSandboxHarness();
     const ear = await startCallbackReceiver();
     const { body } = await rig.post({ prompt: "[sandbox:callback_first,delay=0.05] a hill", callback_url: ear.url });

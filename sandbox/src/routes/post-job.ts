@@ -1,4 +1,4 @@
-// POST /v1/jobs: the one place where a job comes into being, with all that can go wrong around its answer.
+// POST /v1/jobs: creates jobs, with all faults around the response.
 import { randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
@@ -29,7 +29,7 @@ const parsePost = async (
   const reading = parseDirectives(request.prompt ?? "");
   if ("complaint" in reading) return invalidParameters(reading.complaint);
   const behaviour = { ...services.jobs.behaviour(), ...reading.behaviour };
-  // Only class A listens to the key; to the others it is a header like any other.
+  // Only class A honours the key; for the others it is an unknown header.
   const key = recoveryClassOf(request.model) === "replay" ? context.req.header("idempotency-key") : undefined;
   return { request, prompt: reading.text, behaviour, key };
 };
@@ -66,7 +66,7 @@ const dropConnection = (context: Context<Bindings>): Response => {
   return RESPONSE_ALREADY_SENT;
 };
 
-/** The ledger also says when a caller went away before its answer was sent, which nobody told us to bring about. */
+/** The ledger also records when a caller disconnected before its response was sent. */
 const recordLostResponse = (services: SandboxServices, context: Context<Bindings>, job: Job): void => {
   const { outgoing } = context.env;
   const look = (): void => {

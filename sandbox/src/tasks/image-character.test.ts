@@ -1,4 +1,4 @@
-// The same reference is the same person, whatever the scene.
+// The same reference gives the same person in every scene.
 import { expect, test } from "vitest";
 import {
   changedShare,
@@ -40,7 +40,7 @@ test.each([
   expect(pixelShare(raw, isWorn)).toBeGreaterThan(0.008);
 });
 
-test("resolution, ratio and speed are honoured, and a number is as good as a word", async () => {
+test("resolution, ratio and speed are honoured, as numbers or as text", async () => {
   const rig = await startSandboxHarness();
   const options = { resolution: 720, rendering_speed: "Turbo", style_type: "Fiction", magic_prompt_option: "On" };
   const job = await runToSuccess(rig, { task, prompt: "at sea", aspect_ratio: "3:2", options });
@@ -51,7 +51,7 @@ test("resolution, ratio and speed are honoured, and a number is as good as a wor
   expect((await rig.post({ task, options: { style_type: "Cubist" } })).status).toBe(422);
 });
 
-test("in an image that came along only the inside of the mask changes", async () => {
+test("in an image of the request only the masked area changes", async () => {
   const rig = await startSandboxHarness();
   const [context, mask] = [await drawShapes(), await drawMask()];
   const fields = {

@@ -1,4 +1,4 @@
-// A scene with somebody in it who looks the same wherever the same reference is given.
+// A scene with a person who looks the same for the same reference.
 import { z } from "zod";
 import { traitsFromPrompt, traitsFromReference } from "../drawing/character-traits.ts";
 import { drawImage, modelBaseName } from "../drawing/draw-image.ts";
@@ -25,7 +25,7 @@ const Options = z.object({
   ),
 });
 
-/** The resolution is the longer side of the shape asked for. */
+/** The resolution is the longer side of the requested shape. */
 const sizeFor = (request: StoredRequest, context: Size | undefined): Size => {
   const { resolution } = parseOptions(Options, request);
   const hasShape = request.aspect_ratio || request.width || request.height;
@@ -36,7 +36,7 @@ const sizeFor = (request: StoredRequest, context: Size | undefined): Size => {
   return { width: toStep(plain.width), height: toStep(plain.height) };
 };
 
-/** "Auto" only helps prompts that say little. */
+/** "Auto" only extends short prompts. */
 const promptFor = (request: StoredRequest, seed: number): string => {
   const { magic_prompt_option: magic } = parseOptions(Options, request);
   const isShort = request.prompt.trim().split(/\s+/).length < 4;
@@ -67,7 +67,7 @@ const castFor = async ({ request, seed, index, inputs }: OutputRequest): Promise
   };
 };
 
-/** Into an image that came along: within the mask if there is one, and nothing else changes then. */
+/** Inserts the person into an image of the request: within the mask if there is one, and nothing else changes. */
 const inContext = async (order: OutputRequest, size: Size, { traits, pose, look }: Cast): Promise<Buffer> => {
   const { request } = order;
   const all = await order.inputs();

@@ -1,4 +1,4 @@
-// A description says what is there.
+// A description names what is in the image.
 import { expect, test } from "vitest";
 import { drawShapes, drawSvg, inlineImage, runToSuccess } from "../../test/images.ts";
 import { startSandboxHarness } from "../../test/sandbox-harness.ts";
@@ -52,7 +52,7 @@ test.each([
   expect(textOf(data)).toContain(text);
 });
 
-test("garbage spoils data too", async () => {
+test("garbage affects data too", async () => {
   const rig = await startSandboxHarness();
   const { data } = await runToSuccess(rig, {
     task,

@@ -1,4 +1,4 @@
-// An image in words, from what is really in it.
+// Describes an image from its pixels.
 import { z } from "zod";
 import { describeImage, promptOf, tagsOf } from "../text/describe-image.ts";
 import { descriptionLanguageFor } from "../text/description-languages.ts";
@@ -12,7 +12,7 @@ const Options = z.object({
   language: z.string().optional(),
 });
 
-/** Nothing that is said about an image needs more pixels than this. */
+/** The analysis needs no more pixels than this. */
 const lookSide = 1024;
 
 export const imageDescribe: Task = {

@@ -1,4 +1,4 @@
-// Edits follow their prompts, and a mask is a promise.
+// Edits follow their prompts, and respect masks.
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import {
@@ -47,7 +47,7 @@ test.each(["make it night", "add a cat", "a forest", "make it red", 'the word "H
   },
 );
 
-test("to a model that means black by change, white is what stays", async () => {
+test("for a model with the black convention, white stays", async () => {
   const rig = await startSandboxHarness();
   const [source, mask] = [await drawShapes(), await drawMask()];
   const model = "replay/one+black";

@@ -19,7 +19,7 @@ import { findRequestProblem, imageOutputs } from "./task-requirements.ts";
 
 const longestSide = 4096;
 
-/** The frame of the ratio asked for around the source; the source itself where its shape already fits. */
+/** The frame of the requested ratio around the source; the source itself if its shape fits. */
 const frameOf = ({ width, height, aspect_ratio }: StoredRequest, source: Size): Frame => {
   const same = { ...source, left: 0, top: 0 };
   const [across, down] = aspect_ratio?.split(":").map(Number) ?? [width, height];
@@ -36,7 +36,7 @@ const sizesOf = (request: StoredRequest, original: Size) => {
   const { width: wide, height: tall } = fitWithin(whole, longestSide);
   const frame = { width: wide, height: tall, left: (wide - source.width) >> 1, top: (tall - source.height) >> 1 };
   const { width, height, mask } = request;
-  // With a mask the pixels outside of it are promised to stay, so the size is not touched.
+  // With a mask the pixels outside must not change, so the size is kept.
   const size = width && height && !mask ? { width, height } : { width: wide, height: tall };
   return { source, frame, size };
 };

@@ -15,7 +15,7 @@ const Options = z.object({
 
 const longestSide = 2048;
 
-/** A resolution is the shorter side, as with films. */
+/** A resolution is the shorter side, as with videos. */
 const sizeFor = (request: StoredRequest): Size => {
   const { resolution } = parseOptions(Options, request);
   const plain = resolveSize(request);

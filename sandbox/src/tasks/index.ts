@@ -1,4 +1,4 @@
-// The list of tasks this vendor knows.
+// The tasks of the sandbox.
 import { imageCharacter } from "./image-character.ts";
 import { imageDescribe } from "./image-describe.ts";
 import { imageEdit } from "./image-edit.ts";

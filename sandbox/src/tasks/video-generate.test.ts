@@ -1,4 +1,4 @@
-// Real films: probed, stopped, and missing their encoder.
+// Real videos: probed, stopped, and missing their encoder.
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,10 +12,10 @@ const task = "video.generate";
 const run = promisify(execFile);
 
 const stored = (bytes: Buffer): string => {
-  const folder = mkdtempSync(join(tmpdir(), "film-"));
+  const folder = mkdtempSync(join(tmpdir(), "video-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  writeFileSync(join(folder, "film.mp4"), bytes);
-  return join(folder, "film.mp4");
+  writeFileSync(join(folder, "video.mp4"), bytes);
+  return join(folder, "video.mp4");
 };
 
 const probe = async (path: string) => {
@@ -24,7 +24,7 @@ const probe = async (path: string) => {
   return JSON.parse(stdout).streams as Record<string, unknown>[];
 };
 
-test("a film of an image has the duration, the rate and the size that the output says", {
+test("a video of an image has the duration, the rate and the size that the output says", {
   timeout: 30_000,
 }, async () => {
   const rig = await startSandboxHarness();
@@ -67,7 +67,7 @@ test("a film of an image has the duration, the rate and the size that the output
   expect(moved).toBeGreaterThan(1);
 });
 
-test("a film from words alone, in even numbers, the same for the same seed", { timeout: 30_000 }, async () => {
+test("a video from words alone, in even numbers, the same for the same seed", { timeout: 30_000 }, async () => {
   const rig = await startSandboxHarness();
   const fields = { task, prompt: "snow in the forest", width: 180, height: 319, options: { duration: 1, fps: 6 } };
   const job = await runToSuccess(rig, fields);
@@ -78,7 +78,7 @@ test("a film from words alone, in even numbers, the same for the same seed", { t
   expect(three!.equals(one!)).toBe(false);
 });
 
-test("the progress rises while the film is made, and a cancel stops it", { timeout: 30_000 }, async () => {
+test("the progress rises while the video is made, and a cancel stops it", { timeout: 30_000 }, async () => {
   const rig = await startSandboxHarness();
   const { body } = await rig.post({ task, prompt: "the sea", options: { duration: 60, fps: 30 } });
   const look = async () => (await rig.call("GET", `/v1/jobs/${body.id}`)).body;
@@ -89,7 +89,7 @@ test("the progress rises while the film is made, and a cancel stops it", { timeo
   await waitUntil(async () => (await look()).progress > seen, 20_000);
   expect((await rig.call("POST", `/v1/jobs/${body.id}/cancel`)).body.status).toBe("canceled");
   const start = Date.now();
-  // The places at the encoder are free again, or these would wait for the long film.
+  // The places at the encoder are free again, or these would wait for the long video.
   const next = await runToSuccess(rig, {
     task,
     prompt: "the sea",
@@ -101,7 +101,7 @@ test("the progress rises while the film is made, and a cancel stops it", { timeo
   expect(Date.now() - start).toBeLessThan(10_000);
 });
 
-test("a film survives a restart", { timeout: 30_000 }, async () => {
+test("a video survives a restart", { timeout: 30_000 }, async () => {
   const rig = await startSandboxHarness();
   const job = await runToSuccess(rig, {
     task,

@@ -1,4 +1,4 @@
-// A film: a slow camera over the source image, or over a scene drawn from the prompt.
+// A video: a slow camera over the source image, or over a scene drawn from the prompt.
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { z } from "zod";
 import { drawImage } from "../drawing/draw-image.ts";
@@ -25,7 +25,7 @@ const videoFormatOf = (request: StoredRequest): VideoFormat => {
   return chooseVideoFormat({ duration, fps, ratio: across / down, size });
 };
 
-/** The source, whole, in the middle of an image of the shape of the film. */
+/** The source, whole, in the middle of an image of the shape of the video. */
 const sourceFor = async ({ request, seed, inputs }: TaskRun, format: VideoFormat): Promise<Pixels> => {
   if (!request.images.length) {
     const scene = await drawImage({ prompt: request.prompt, model: "", ...format, seed, index: 0, isBare: true });
@@ -46,14 +46,14 @@ const asStill = ({ width, height, rgb }: Pixels): Buffer =>
 
 const argumentsFor = (format: VideoFormat, filters: string, images: readonly string[], target: string): string[] => [
   ...images.flatMap((image) => ["-framerate", String(format.fps), "-f", "image2", "-i", image]),
-  ...["-filter_complex", filters, "-map", "[film]", "-frames:v", String(format.frames), "-r", String(format.fps)],
+  ...["-filter_complex", filters, "-map", "[video]", "-frames:v", String(format.frames), "-r", String(format.fps)],
   ...["-c:v", "libx264", "-preset", "superfast", "-crf", "20", "-pix_fmt", "yuv420p", "-threads", "2"],
   // Without versions and dates in it, the same request gives the same bytes.
   ...["-fflags", "+bitexact", "-flags:v", "+bitexact", "-map_metadata", "-1"],
   ...["-movflags", "+faststart", "-f", "mp4", "-y", target],
 ];
 
-/** Makes the film beside its place and moves it there when it is whole. */
+/** Makes the video beside its place and moves it there when it is whole. */
 const encodeVideo = async (work: TaskRun, format: VideoFormat) => {
   const { request, seed, file, signal, report, encoder } = work;
   report(0);
@@ -65,7 +65,7 @@ const encodeVideo = async (work: TaskRun, format: VideoFormat) => {
     const fall = await precipitationTile(request.prompt, format, seed);
     if (fall) await writeFile(tile, fall.image);
     const camera = { prompt: request.prompt, seed, motion: parseOptions(Options, request).motion_bucket_id };
-    const filters = `[0:v]format=yuv420p,${loopStillFilter(format)},${cameraFilter(format, camera)}${fall ? precipitationFilter(format, fall.speed) : ""}[film]`;
+    const filters = `[0:v]format=yuv420p,${loopStillFilter(format)},${cameraFilter(format, camera)}${fall ? precipitationFilter(format, fall.speed) : ""}[video]`;
     const args = argumentsFor(format, filters, fall ? [still, tile] : [still], target);
     const failure = await encoder.encode(args, { signal, onFrame: (frame) => report(frame / format.frames) });
     if (!failure) await rename(target, file);
@@ -82,10 +82,10 @@ export const videoGenerate: Task = {
     return findRequestProblem(request, { options: Options });
   },
   find: async (work) => {
-    const film = videoFormatOf(work.request);
-    const failure = await encodeVideo(work, film);
+    const video = videoFormatOf(work.request);
+    const failure = await encodeVideo(work, video);
     if (failure) return { error: failure };
-    const { width, height, fps, frames } = film;
+    const { width, height, fps, frames } = video;
     const kind = { media_type: "video/mp4", extension: "mp4" };
     return { outputs: [{ ...kind, width, height, duration: frames / fps, fps }], data: null };
   },

@@ -23,7 +23,7 @@ const english: PhraseCatalogue = {
       phrase("fine art photograph"),
       phrase("richly detailed illustration", "detailed"),
       phrase("painterly digital art"),
-      phrase("cinematic film still", "cinematic"),
+      phrase("cinematic video still", "cinematic"),
     ],
   },
   light: {
@@ -93,7 +93,7 @@ const german: PhraseCatalogue = {
 const french: PhraseCatalogue = {
   style: {
     signs: /photo|peinture|illustration|style|dessin|croquis|aquarelle|anime/,
-    list: [phrase("photographie d'art"), phrase("illustration riche en détails", "détail"), phrase("image de film")],
+    list: [phrase("photographie d'art"), phrase("illustration riche en détails", "détail"), phrase("image de video")],
   },
   light: {
     signs: /lumi[eè]re|éclair|coucher de soleil|aube|néon/,

@@ -1,4 +1,4 @@
-// What a film looks like: its size, its frames, and a slow camera that moves over one image.
+// What a video looks like: its size, its frames, and a slow camera that moves over one image.
 import { createSeededRandom } from "../drawing/seeded-random.ts";
 import type { Size } from "../size.ts";
 
@@ -7,7 +7,7 @@ export type VideoFormat = Size & { fps: number; frames: number };
 const longestSide = 1920;
 const even = (side: number): number => Math.max(16, Math.round(side / 2) * 2);
 
-/** Many frames are made smaller, so that a long film stays affordable. */
+/** Many frames are made smaller, so that a long video stays affordable. */
 const shortSide = (frames: number): number => {
   if (frames <= 130) return 720;
   return frames <= 400 ? 540 : 480;
@@ -47,7 +47,7 @@ const wayFor = (prompt: string, seed: number): readonly [CameraPosition, CameraP
 /** How much nearer the camera comes at most, from the amount of motion asked for (1 to 255). */
 const strengthOf = (motion: number): number => 0.06 + 0.26 * (Math.min(255, Math.max(1, motion)) / 255);
 
-/** One image as an endless film. It is read once; the usual way would read and unpack it again for every frame. */
+/** One image as an endless video. It is read once; the usual way would read and unpack it again for every frame. */
 export const loopStillFilter = ({ fps }: VideoFormat): string => `loop=loop=-1:size=1:start=0,setpts=N/(${fps}*TB)`;
 
 export type CameraMotion = { prompt: string; seed: number; motion: number };
