@@ -1,5 +1,5 @@
-// `npm run models:install`: puts the models that run on our own machine, and what runs them, into a folder beside the house.
-// Nothing of it becomes a dependency: of the one package whose code is under the AGPL only the weights are unpacked.
+// `npm run models:install`: installs the local models and their runtime into a separate directory. None of them becomes a
+// dependency: of the one package whose code is under the AGPL only the weights are unpacked.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,15 +13,15 @@ const WEIGHTS = {
   model: "/models/medium",
   sha256: "b6e8497ba978a6f5fbb647e419d2696cd80df5a23cb6a8ea532021911bd76acb",
 };
-const LICENCES = `What is in this folder, and under which licence
+const LICENCES = `Contents of this directory and their licences
 
 onnxruntime-node 1.30.0 (Microsoft)            MIT          runs isnet.onnx and ESRGAN
 @techstark/opencv-js 4.11.0 (OpenCV)           Apache-2.0   Telea inpainting
 @upscalerjs/esrgan-slim 1.0.0                  MIT          weights of ESRGAN; none of its code is run
-isnet.onnx (ISNet, github.com/xuebinqin/DIS)   MIT          so says ISNET in ThirdPartyLicenses.json, which lies here
+isnet.onnx (ISNet, github.com/xuebinqin/DIS)   MIT          see ISNET in ThirdPartyLicenses.json in this directory
 
-isnet.onnx was put together from ${WEIGHTS.package}, from its weights alone. The code of that package
-is under the AGPL-3.0; it was not installed and is not here. The licences of the packages are in their folders.
+isnet.onnx contains only the weights of ${WEIGHTS.package}. The code of that package is under the
+AGPL-3.0; it is not installed. The licences of the packages are in their directories.
 `;
 
 const folder = modelsFolder(process.env.LOCAL_MODELS_DIR);
@@ -34,7 +34,7 @@ const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest(
 function installRuntime(): void {
   log(`Installing ${RUNTIME.join(", ")}`);
   writeFileSync(join(folder, "package.json"), `${JSON.stringify({ private: true }, null, 2)}\n`);
-  // No scripts: that of onnxruntime would download more. No peers: ESRGAN's package wants TensorFlow, which we do not use.
+  // No scripts: the one of onnxruntime downloads more. No peers: the ESRGAN package requires TensorFlow, which is unused.
   npm(
     ["install", "--ignore-scripts", "--legacy-peer-deps", "--save-exact", "--no-audit", "--no-fund", ...RUNTIME],
     folder,
@@ -42,13 +42,13 @@ function installRuntime(): void {
   pruneRuntime();
 }
 
-/** The runtime brings its libraries for five platforms; this machine is one of them. */
+/** Removes the libraries of all other platforms: the runtime contains five. */
 function pruneRuntime(): void {
   const libraries = join(folder, "node_modules/onnxruntime-node/bin/napi-v6");
   for (const system of readdirSync(libraries)) {
     for (const processor of readdirSync(join(libraries, system))) {
-      const isOurs = system === platform() && processor === arch();
-      if (!isOurs) rmSync(join(libraries, system, processor), { recursive: true });
+      const isThisPlatform = system === platform() && processor === arch();
+      if (!isThisPlatform) rmSync(join(libraries, system, processor), { recursive: true });
     }
   }
 }
@@ -87,9 +87,9 @@ rmSync(manifestPath, { force: true });
 installRuntime();
 installWeights();
 writeFileSync(join(folder, "LICENCES.txt"), LICENCES);
-// Last: whoever looks for the models looks for this file.
+// Written last: this file marks a complete installation.
 writeFileSync(
   manifestPath,
   `${JSON.stringify({ installation: MODELS_INSTALLATION_VERSION, models: ["isnet", "telea", "esrgan"] }, null, 2)}\n`,
 );
-log(`The models are in ${folder}; they are used from the next start on. Try them: npm run models:check`);
+log(`Installed the models in ${folder}. Restart Gesso to use them. To test them: npm run models:check`);

@@ -1,5 +1,5 @@
-// A real S3 server for as long as this process lives: whoever runs several suites starts it once and hands its address
-// to all of them in TEST_S3_ENDPOINT. Prints that address when it answers.
+// Runs a real S3 server until this process is stopped, and prints its URL when it is ready. To share it between several
+// test runs, pass the URL in TEST_S3_ENDPOINT.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// `npm run showcase`: starts everything, makes one real result of every operation with the sandbox vendor, and puts them
-// on one sheet, docs/images/showcase.png. It fails when an operation is missing from it.
+// `npm run showcase`: starts Gesso, runs every operation that creates a run once with the sandbox, and draws the results
+// on one sheet, docs/images/showcase.png. Fails if such an operation of the registry is missing.
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,7 +34,8 @@ async function send(method: string, path: string, body?: Body): Promise<Response
   return response;
 }
 
-const ask = async (method: string, path: string, body?: Body): Promise<any> => (await send(method, path, body)).json();
+const requestJson = async (method: string, path: string, body?: Body): Promise<any> =>
+  (await send(method, path, body)).json();
 const download = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer());
 
 async function waitUntilEnded(runId: string): Promise<any> {
@@ -46,23 +47,23 @@ async function waitUntilEnded(runId: string): Promise<any> {
   }
 }
 
-const addCard = (name: string, says: string, shown: { image?: Buffer; text?: string }) => {
-  cards.push({ name, caption: says, ...shown });
+const addCard = (name: string, caption: string, shown: { image?: Buffer; text?: string }) => {
+  cards.push({ name, caption, ...shown });
   console.log(`${String(cards.length).padStart(2)}  ${name}`);
 };
 
-/** An operation whose answer, or whose run, holds an image. */
-async function showRunOperation(name: string, path: string, body: Body, says: string): Promise<any> {
-  const response = await ask("POST", path, body instanceof FormData ? body : { sync: true, ...body });
+/** An operation whose run produces an image. */
+async function showRunOperation(name: string, path: string, body: Body, caption: string): Promise<any> {
+  const response = await requestJson("POST", path, body instanceof FormData ? body : { sync: true, ...body });
   const run = await waitUntilEnded(response.run_id ?? response.data?.run_id ?? response.runId);
-  addCard(name, says, { image: await download(run.image_url) });
+  addCard(name, caption, { image: await download(run.image_url) });
   return run;
 }
 
-/** An operation that answers the image itself. */
-async function showBytesOperation(name: string, path: string, body: Body, says: string): Promise<string> {
+/** An operation that returns the image itself. */
+async function showBytesOperation(name: string, path: string, body: Body, caption: string): Promise<string> {
   const response = await send("POST", path, body);
-  addCard(name, says, { image: Buffer.from(await response.arrayBuffer()) });
+  addCard(name, caption, { image: Buffer.from(await response.arrayBuffer()) });
   return response.headers.get("x-run-id")!;
 }
 
@@ -96,11 +97,16 @@ async function showGeneration() {
     "a lighthouse by the sea at sunset",
   );
   const meadow = (
-    await ask("POST", "/runs/generate", { prompt: "a meadow in spring with a tree", ...SIZE, seed: 8, sync: true })
+    await requestJson("POST", "/runs/generate", {
+      prompt: "a meadow in spring with a tree",
+      ...SIZE,
+      seed: 8,
+      sync: true,
+    })
   ).run_id;
-  const still = await ask("POST", "/upload", fileForm(await drawn(STILL_LIFE)));
-  addCard("images.upload", "a file of one's own", { image: await download(still.data.image_url) });
-  const mask = await ask("POST", "/upload", fileForm(await drawn(MASK), { isMask: "true", parent_id: meadow }));
+  const still = await requestJson("POST", "/upload", fileForm(await drawn(STILL_LIFE)));
+  addCard("images.upload", "an uploaded file", { image: await download(still.data.image_url) });
+  const mask = await requestJson("POST", "/upload", fileForm(await drawn(MASK), { isMask: "true", parent_id: meadow }));
   addCard("images.uploadMask", "white is what changes", { image: await download(mask.data.image_url) });
   return { sea: sea.run_id as string, meadow: meadow as string, still: still.data.run_id, mask: mask.data.run_id };
 }
@@ -129,6 +135,12 @@ async function makeEdits({ sea, meadow, mask }: Images): Promise<void> {
     "twice as large: ",
   );
   cards.at(-1)!.caption += `${large.outputs[0].width} x ${large.outputs[0].height}`;
+  await showRunOperation(
+    "images.vary",
+    "/edits/vary",
+    { run_id: sea, n: 1, seed: 7 },
+    "a variation of the first image",
+  );
 }
 
 async function showCombination({ sea, meadow, still }: Images): Promise<void> {
@@ -184,7 +196,7 @@ async function showSegmentation({ still }: Images): Promise<string> {
 
 async function makeVideo({ sea }: Images): Promise<void> {
   const body = { source_run_id: sea, prompt: "rain falls", duration: 2, fps: 12 };
-  const run = await waitUntilEnded((await ask("POST", "/runs/video", body)).run_id);
+  const run = await waitUntilEnded((await requestJson("POST", "/runs/video", body)).run_id);
   const file = join(folder, "video.mp4");
   mkdirSync(folder, { recursive: true });
   writeFileSync(file, await download(run.video_url));
@@ -197,11 +209,13 @@ async function makeVideo({ sea }: Images): Promise<void> {
 }
 
 async function showTextOperations({ sea }: Images, extraction: string): Promise<void> {
-  const { description, tags } = await ask("POST", "/images/describe", { run_id: sea, sync: true });
-  addCard("images.describe", "the first image in words", { text: `${description}\n${tags.slice(0, 6).join(", ")}` });
-  const enhanced = await ask("POST", "/prompts/enhance", { prompt: "a fox", seed: 2, sync: true });
+  const { description, tags } = await requestJson("POST", "/images/describe", { run_id: sea, sync: true });
+  addCard("images.describe", "a description of the first image", {
+    text: `${description}\n${tags.slice(0, 6).join(", ")}`,
+  });
+  const enhanced = await requestJson("POST", "/prompts/enhance", { prompt: "a fox", seed: 2, sync: true });
   addCard("prompts.enhance", "a fox", { text: enhanced.enhanced_prompt });
-  const { layers } = (await ask("GET", `/runs/${extraction}/layers`)).data;
+  const { layers } = (await requestJson("GET", `/runs/${extraction}/layers`)).data;
   const size = (layer: any) => `${layer.width} x ${layer.height} at ${layer.x}, ${layer.y}`;
   addCard("edit.getLayers", "of the extraction", {
     text: [...layers]
@@ -209,40 +223,42 @@ async function showTextOperations({ sea }: Images, extraction: string): Promise<
       .map((layer: any) => `${layer.z_index}  ${layer.kind}: ${size(layer)}`)
       .join("\n"),
   });
-  const prompt = await ask("POST", "/prompts", { name: "Fox", text: "a fox in the snow", tags: ["animals"] });
+  const prompt = await requestJson("POST", "/prompts", { name: "Fox", text: "a fox in the snow", tags: ["animals"] });
   const shown = (each: any) => `${each.name}, version ${each.version}\n"${each.text}"\n${each.tags.join(", ")}`;
   addCard("prompts.create", "kept for later", { text: shown(prompt) });
-  const updated = await ask("PATCH", `/prompts/${prompt.id}`, { text: "a fox in the snow, at dusk" });
+  const updated = await requestJson("PATCH", `/prompts/${prompt.id}`, { text: "a fox in the snow, at dusk" });
   addCard("prompts.update", "a new version", { text: shown(updated) });
-  addCard("prompts.get", "the first version", { text: shown(await ask("GET", `/prompts/${prompt.id}?version=1`)) });
-  const { data } = await ask("GET", "/prompts");
+  addCard("prompts.get", "the first version", {
+    text: shown(await requestJson("GET", `/prompts/${prompt.id}?version=1`)),
+  });
+  const { data } = await requestJson("GET", "/prompts");
   addCard("prompts.list", "what is in the library", { text: data.map(shown).join("\n") });
   await send("DELETE", `/prompts/${prompt.id}`);
-  const left = (await ask("GET", "/prompts")).data.length;
+  const left = (await requestJson("GET", "/prompts")).data.length;
   addCard("prompts.delete", "and gone", { text: `Fox is deleted.\n${left} prompts are left.` });
 }
 
 async function showRunOperations({ sea }: Images): Promise<void> {
-  const run = await ask("GET", `/runs/${sea}`);
+  const run = await requestJson("GET", `/runs/${sea}`);
   addCard("runs.get", "the first run", {
     text: `${run.run_type}\n${run.status}\nmodel ${run.model}\nprovider ${run.provider}`,
   });
-  const list = (await ask("GET", "/runs?limit=7")).data;
+  const list = (await requestJson("GET", "/runs?limit=7")).data;
   addCard("runs.list", "the latest runs", {
     text: list.map((each: any) => `${each.status}  ${each.run_type}`).join("\n"),
   });
-  const tree = await ask("GET", `/runs/${sea}/tree`);
+  const tree = await requestJson("GET", `/runs/${sea}/tree`);
   const children = tree.nodes.filter((node: any) => node.parent_run_id === sea);
   addCard("runs.tree", "what came of the first run", {
     text: [run.run_type, ...children.map((node: any) => `- ${node.run_type}`)].join("\n"),
   });
   const input = { prompt: "a fox", batch_size: 4 };
-  const estimate = await ask("POST", "/runs/estimate", { operation: "images.generate", input });
+  const estimate = await requestJson("POST", "/runs/estimate", { operation: "images.generate", input });
   const basis = estimate.basis.map((each: any) => `${each.quantity} x ${each.what} at ${each.unit_price}`);
   const amount = estimate.known ? `${estimate.amount} ${estimate.currency}` : "not known";
   addCard("runs.estimate", "four images by the sandbox", { text: [amount, ...basis].join("\n") });
-  const open = await ask("POST", "/runs/generate", { prompt: "[sandbox:never] x", ...SIZE });
-  await ask("POST", `/runs/${open.run_id}/cancel`);
+  const open = await requestJson("POST", "/runs/generate", { prompt: "[sandbox:never] x", ...SIZE });
+  await requestJson("POST", `/runs/${open.run_id}/cancel`);
   const headers = { authorization: `Bearer ${gesso.key}`, prefer: "wait=30" };
   const canceled: any = await (await fetch(`${gesso.url}/api/v1/runs/${open.run_id}`, { headers })).json();
   addCard("runs.cancel", "a run that would never end", { text: `${canceled.status}\n${canceled.error.message}` });
@@ -260,11 +276,13 @@ try {
   await makeVideo(images);
   await showTextOperations(images, extraction);
   await showRunOperations(images);
-  const missing = operations.filter(({ name }) => !cards.some((card) => card.name === name)).map(({ name }) => name);
-  if (missing.length > 0) throw new Error(`not on the sheet: ${missing.join(", ")}`);
-  const sheet = await renderContactSheet("Gesso: every operation once, by the sandbox vendor", cards);
+  const missing = operations
+    .filter(({ plan }) => plan !== undefined)
+    .filter(({ name }) => !cards.some((card) => card.name === name));
+  if (missing.length > 0) throw new Error(`Missing on the sheet: ${missing.map(({ name }) => name).join(", ")}`);
+  const sheet = await renderContactSheet("Gesso: every operation once, with the sandbox", cards);
   if (sheet.length > MAX_SHEET_BYTES)
-    throw new Error(`the sheet has ${sheet.length} bytes, at most ${MAX_SHEET_BYTES}`);
+    throw new Error(`The sheet has ${sheet.length} bytes; the limit is ${MAX_SHEET_BYTES}.`);
   writeFileSync(SHEET, sheet);
   console.log(`${SHEET}: ${cards.length} operations, ${Math.round(sheet.length / 1000)} kB`);
 } finally {

@@ -1,4 +1,4 @@
-// The hand-written files of the house, read once for whoever checks them.
+// Reads the hand-written source files for the checks.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
