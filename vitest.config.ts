@@ -1,5 +1,5 @@
-// All tests of all packages, on real parts. Each file has a process of its own, because some of them start programs and
-// kill them; two at a time, because those programs need the rest of the machine.
+// All tests of all packages. Each file runs in its own process, because some start and kill other programs; only a few
+// files run at a time, because those programs need the rest of the machine.
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
@@ -13,7 +13,7 @@ export default defineConfig({
     testTimeout: 45_000,
     hookTimeout: 120_000,
     teardownTimeout: 30_000,
-    // A test that is meant to run alone and got committed would hide all others.
+    // A committed `it.only` would hide all other tests.
     allowOnly: false,
   },
 });

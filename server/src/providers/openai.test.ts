@@ -150,9 +150,9 @@ describe("words", () => {
       state: "done",
       outputs: [],
       data: {
-        description: "description: a picture of 40x30",
-        tags: ["tags: a picture of 40x30 1", "tags: a picture of 40x30 2"],
-        prompt: "prompt: a picture of 40x30",
+        description: "description: an image of 40x30",
+        tags: ["tags: an image of 40x30 1", "tags: an image of 40x30 2"],
+        prompt: "prompt: an image of 40x30",
         width: 40,
         height: 30,
       },
