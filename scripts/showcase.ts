@@ -1,5 +1,5 @@
 // `npm run showcase`: starts Gesso, runs every operation that creates a run once with the sandbox, and draws the results
-// on one sheet, docs/images/showcase.png. Fails if such an operation of the registry is missing.
+// on one sheet, docs/pictures/showcase.png. Fails if such an operation of the registry is missing.
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import sharp from "sharp";
 import { operations } from "../server/src/operations/all.ts";
 import { type Card, renderContactSheet } from "./showcase/contact-sheet.ts";
 
-const SHEET = "docs/images/showcase.png";
+const SHEET = "docs/pictures/showcase.png";
 const MAX_SHEET_BYTES = 800_000;
 const SIZE = { width: 400, height: 300 };
 

@@ -1,9 +1,9 @@
-// Draws cards in rows: a thumbnail or a few words, and under it the name of the operation. Letters are the sandbox's own,
+// Draws cards in rows: a thumbnail or a short text, and under it the name of the operation. Letters are the sandbox's own,
 // so that the sheet looks the same on a machine without fonts.
 import sharp, { type OverlayOptions } from "sharp";
 import { drawText, toDrawableText, widthOf, wrap } from "../../sandbox/src/drawing/stroke-text.ts";
 
-export type Card = { name: string; caption: string; picture?: Buffer; text?: string };
+export type Card = { name: string; caption: string; image?: Buffer; text?: string };
 
 const COLUMNS = 7;
 const THUMB = { width: 200, height: 150 };
@@ -23,11 +23,11 @@ const svg = (width: number, height: number, inside: string) =>
 /** The longest beginning that fits, on one line. */
 const oneLine = (text: string, size: number) => wrap(toDrawableText(text), size, THUMB.width, 1)[0] ?? "";
 
-/** Where a picture can be seen through, squares show it. */
+/** Transparent areas show a checkerboard. */
 const chequers = `<defs><pattern id="c" width="16" height="16" patternUnits="userSpaceOnUse"><rect width="16" height="16" fill="#ffffff"/>
   <path d="M0 0H8V8H0ZM8 8H16V16H8Z" fill="#e3ded5"/></pattern></defs>`;
 
-async function thumbnail({ picture: image, text }: Card): Promise<{ input: Buffer; width: number; height: number }> {
+async function thumbnail({ image, text }: Card): Promise<{ input: Buffer; width: number; height: number }> {
   if (!image) return { input: await renderTextCard(text ?? ""), ...THUMB };
   const small = await sharp(image)
     .resize({ ...THUMB, fit: "inside" })
