@@ -9,15 +9,15 @@ import { createOutputCache } from "./output-cache.ts";
 
 test("equal requests are drawn once, also when they are concurrent", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "gallery-"));
-  const book = openJobStore(dataDir);
+  const jobStore = openJobStore(dataDir);
   onTestFinished(() => {
-    book.close();
+    jobStore.close();
     rmSync(dataDir, { recursive: true });
   });
   const gallery = createOutputCache(createInputFiles(dataDir, new AbortController().signal));
   const request = { model: "m", task: "image.generate", prompt: "a hill", width: 32, height: 32, count: 1, images: [] };
   const accept = (id: string, seed: number) =>
-    book.accept({ fact: "accepted", id, at: "", request, behaviour: {}, seed, idempotency_key: null });
+    jobStore.accept({ fact: "accepted", id, at: "", request, behaviour: {}, seed, idempotency_key: null });
   const [one, two, other] = [accept("one", 1), accept("two", 1), accept("other", 2)];
   const [first, second, third] = await Promise.all([one, two, other].map((job) => gallery.draw(job, 0)));
   expect(second).toBe(first);

@@ -20,7 +20,7 @@ export type JobRunner = {
 };
 
 type JobRunnerDependencies = {
-  book: JobStore;
+  jobStore: JobStore;
   callbacks: CallbackSender;
   inputs: InputFiles;
   url: string;
@@ -34,7 +34,7 @@ const injectedResult = ({ behaviour }: Job): JobResult | undefined => {
   return { error: { code: "content_policy", message: "The prompt violates the content policy." }, status: "refused" };
 };
 
-export const createJobRunner = ({ book, callbacks, inputs, url, encoder }: JobRunnerDependencies): JobRunner => {
+export const createJobRunner = ({ jobStore, callbacks, inputs, url, encoder }: JobRunnerDependencies): JobRunner => {
   const running = new Map<string, { stop: AbortController; done: Promise<void> }>();
   const waiting = new Map<string, () => void>();
   let isClosed = false;
@@ -43,7 +43,7 @@ export const createJobRunner = ({ book, callbacks, inputs, url, encoder }: JobRu
     const { callback_url } = job.request;
     if (callback_url && !job.behaviour.no_callback) {
       const letter = { url: callback_url, body: JSON.stringify(renderJob(job, url)) };
-      await callbacks.send(letter, (taken) => book.append({ fact: "callback", id: job.id, taken }));
+      await callbacks.send(letter, (taken) => jobStore.append({ fact: "callback", id: job.id, taken }));
     }
     waiting.get(job.id)?.();
     waiting.delete(job.id);
@@ -52,8 +52,8 @@ export const createJobRunner = ({ book, callbacks, inputs, url, encoder }: JobRu
   const end = (job: Job, result: JobResult): void => {
     if (isClosed || hasEnded(job)) return;
     const ended = { fact: "ended", id: job.id, at: new Date().toISOString() } as const;
-    if ("error" in result) book.append({ ...ended, status: result.status ?? "failed", error: result.error });
-    else book.append({ ...ended, status: "succeeded", error: null, findings: result });
+    if ("error" in result) jobStore.append({ ...ended, status: result.status ?? "failed", error: result.error });
+    else jobStore.append({ ...ended, status: "succeeded", error: null, findings: result });
     void sendCallback(job);
   };
 
@@ -98,13 +98,13 @@ export const createJobRunner = ({ book, callbacks, inputs, url, encoder }: JobRu
   return {
     start,
     cancel: (job) => {
-      book.append({ fact: "canceled", id: job.id, at: new Date().toISOString() });
+      jobStore.append({ fact: "canceled", id: job.id, at: new Date().toISOString() });
       running.get(job.id)?.stop.abort();
       void sendCallback(job);
     },
     whenEnded: (job) => new Promise((resolve) => waiting.set(job.id, resolve)),
     resume: () => {
-      for (const job of book.jobs.values()) {
+      for (const job of jobStore.jobs.values()) {
         if (!hasEnded(job)) start(job);
         else if (!job.callback_taken) void sendCallback(job);
       }

@@ -27,17 +27,17 @@ const listen = async (server: Server, port: number, host: string): Promise<strin
 
 export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> => {
   const { port, dataDir, key, host = "127.0.0.1", ffmpeg = "ffmpeg" } = options;
-  const book = openJobStore(dataDir);
+  const jobStore = openJobStore(dataDir);
   const server = createServer();
   // The URL is part of every response, so it must be known before the services are created.
   const url = await listen(server, port, host);
   const closing = new AbortController();
   const callbacks = createCallbackSender(key);
   const inputs = createInputFiles(dataDir, closing.signal);
-  const runner = createJobRunner({ book, callbacks, inputs, url, encoder: createEncoder(ffmpeg) });
+  const runner = createJobRunner({ jobStore, callbacks, inputs, url, encoder: createEncoder(ffmpeg) });
   const gallery = createOutputCache(inputs);
   const app = createApp({
-    jobs: book,
+    jobs: jobStore,
     outputs: gallery,
     faults: createFaultInjector(),
     inputs,
@@ -58,7 +58,7 @@ export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> =>
       server.close();
       server.closeAllConnections();
       await closed;
-      book.close();
+      jobStore.close();
     },
   };
 };

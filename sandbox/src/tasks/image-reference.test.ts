@@ -34,7 +34,7 @@ test("each called image is there, in the order of the prompt; one that is not ca
   expect(pixelShare(one, isViolet)).toBe(0);
 });
 
-test("the tags that were used are told, and a resolution is the shorter side", async () => {
+test("the used tags are returned, and a resolution is the shorter side", async () => {
   const rig = await startSandboxHarness();
   const images = [inlineImage(await plain("#08c010"))];
   const options = { tags: ["anna"], resolution: "720p" };

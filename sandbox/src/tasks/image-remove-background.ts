@@ -11,7 +11,7 @@ export const imageRemoveBackground: Task = {
   renderOutput: async ({ inputs }) => {
     const source = await readSource((await inputs())[0]!);
     const { alpha, insideColour, isEmpty } = await foregroundMask(flattenOnWhite(source));
-    // An image that is all background is given back whole: an empty sheet would help nobody.
+    // An image that is all background is returned unchanged instead of empty.
     if (isEmpty) alpha.fill(255);
     const rgb = Buffer.from(source.rgb);
     for (let pixel = 0; pixel < alpha.length; pixel += 1) {

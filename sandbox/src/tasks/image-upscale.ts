@@ -11,7 +11,7 @@ const Options = z.object({ factor: z.union([z.literal(2), z.literal(4)]).default
 const mostPixels = 48_000_000;
 const longestSide = 16_384;
 
-/** The factor is lowered where the result would be larger than anybody can take. */
+/** The factor is reduced if the result would exceed the maximum size. */
 const enlarged = ({ width, height }: Size, factor: number): Size => {
   const most = Math.min(Math.sqrt(mostPixels / (width * height)), longestSide / Math.max(width, height));
   const scale = Math.max(1, Math.min(factor, most));

@@ -1,4 +1,4 @@
-// Makes videos with ffmpeg as a child process: a few at a time, stopped at once when nobody wants them any more.
+// Encodes videos with ffmpeg as a child process: a few at a time, stopped at once when the job is canceled.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";

@@ -22,7 +22,7 @@ export const precipitationTile = async (prompt: string, { width, height }: Video
   return { image: Buffer.concat([Buffer.from(head), rgba]), speed: speeds[weather] };
 };
 
-/** Lays the second image over the video; both halves of the tile are equal, so nobody sees it begin anew. */
+/** Lays the second image over the video; both halves of the tile are equal, so the loop is seamless. */
 export const precipitationFilter = (format: VideoFormat, speed: number): string => {
   const { height } = format;
   return `[below];[1:v]format=yuva420p,${loopStillFilter(format)}[fall];[below][fall]overlay=x=0:y='mod(t*${(height * speed).toFixed(2)}\\,${height})-${height}':eval=frame:format=yuv420`;

@@ -82,7 +82,7 @@ type Scored = { region: Region; fit: number; score: number };
 const scoreRegions = (regions: Region[], query: ObjectQuery): Scored[] => {
   const largest = Math.max(...regions.map(({ area }) => area));
   const scored = regions.map((region) => {
-    // What lies along the edges is rarely the thing that somebody means.
+    // Objects along the edges are rarely the ones meant.
     const edge = query.kind || alongEdges(region) < 0.2 ? 1 : 0.3;
     const place = placeFit(region.x, query.across) * placeFit(region.y, query.down);
     const fit = edge * place * shapeFit(region, query.shape);
