@@ -49,7 +49,7 @@ export async function checkInvariants(
     finding(
       "only completed runs carry a cost",
       runs.every((run) => (run.cost !== null) === (run.status === "completed")),
-      "as told",
+      "all as expected",
     ),
     ...(await checkSandboxLedger(environment, posted, byId)),
     ...(await checkCharges(environment, posted)),

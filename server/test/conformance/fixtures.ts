@@ -41,7 +41,7 @@ export async function withEventPosition<Body>(suite: Suite, body: Body): Promise
   // An event can be read when no older transaction is open, and runs of other tests are going on beside this one.
   const place = await vi.waitFor(async () => {
     const { last_id } = (await suite.caller.send("GET", path, { headers: { accept: "application/json" } })).body;
-    if (last_id === null) throw new Error("nothing is told of the run yet");
+    if (last_id === null) throw new Error("the run has no event yet");
     return last_id;
   }, 10_000);
   return { ...body, place };

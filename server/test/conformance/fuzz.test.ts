@@ -85,7 +85,7 @@ function complaintOf({ status, headers, body }: Told): string | undefined {
   if (catalogue[body.code]?.status !== status) return `${body.code} is no code of status ${status}`;
   if (body.details?.request_id !== headers.get("x-request-id")) return "details do not name the request";
   if (typeof body.details.retryable !== "boolean") return "details do not say whether to try again";
-  if (body.code === "validation_error" && !(body.details.errors?.length > 0)) return "no misfit is told";
+  if (body.code === "validation_error" && !(body.details.errors?.length > 0)) return "no validation error is listed";
   return undefined;
 }
 

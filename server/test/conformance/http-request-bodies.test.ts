@@ -168,7 +168,7 @@ describe("form values", () => {
 
     const brokenList = await combine({ ...texts, image_urls: '["http' });
     expect(statusAndCode(brokenList)).toEqual([400, "validation_error"]);
-    expect(fieldErrors(brokenList).some((misfit) => misfit.startsWith("/image_urls "))).toBe(true);
+    expect(fieldErrors(brokenList).some((error) => error.startsWith("/image_urls "))).toBe(true);
     const brokenObject = await combine({ ...texts, metadata: '{"album": ' });
     expect([...statusAndCode(brokenObject), ...fieldErrors(brokenObject)]).toEqual([
       ...[400, "validation_error", "/metadata invalid_type"],

@@ -20,7 +20,7 @@ const withoutRequest = ({ status, body }: { status: number; body: any }) =>
   JSON.stringify([status, body]).replaceAll(body.details?.request_id ?? "-", "");
 let otherTenant: TestTenant;
 beforeAll(async () => {
-  otherTenant = await createTestTenant(suite.environment, { user_id: "stranger" });
+  otherTenant = await createTestTenant(suite.environment, { user_id: "other-user" });
 });
 const image = async () => Buffer.from(await (await fetch(suite.imageUrl())).arrayBuffer());
 const foreignRun = async (): Promise<string> =>

@@ -208,7 +208,7 @@ describe("describe", () => {
 });
 
 describe("video", () => {
-  const film = (fields: object = {}) => ({ image_url: suite.imageUrl(), prompt: REFUSED_PROMPT, ...fields });
+  const videoInput = (fields: object = {}) => ({ image_url: suite.imageUrl(), prompt: REFUSED_PROMPT, ...fields });
   /** Requests a video that the provider refuses, and returns the first response. */
   const accepted = async (fields: object) => {
     const response = await suite.caller.post(VIDEO, fields);
@@ -231,12 +231,12 @@ describe("video", () => {
     const { run_id } = await accepted({ prompt: REFUSED_PROMPT, source_run_id: source });
     const child = (await suite.caller.get(`/runs/${run_id}`)).body;
     expect(child).toMatchObject({ run_type: "video-generation", parent_run_id: source });
-    expect(await accepted(film())).toMatchObject({ run_type: "video-generation", parent_run_id: null });
+    expect(await accepted(videoInput())).toMatchObject({ run_type: "video-generation", parent_run_id: null });
   });
 
   it("[VID-004] [VID-005] both sources, and none, are refused, and no run is made", async () => {
     const before = await findNewestRunId(suite);
-    for (const body of [film({ source_run_id: source }), { prompt: "x" }]) {
+    for (const body of [videoInput({ source_run_id: source }), { prompt: "x" }]) {
       const response = await suite.caller.post(VIDEO, body);
       expect(describeRefusal(response)).toEqual([400, "validation_error", "/image_url exactly_one_of"]);
     }
@@ -252,7 +252,7 @@ describe("video", () => {
   });
 
   it("[VID-008] prompts are optional and shown in the input", async () => {
-    const reported = await accepted(film({ negative_prompt: "no people" }));
+    const reported = await accepted(videoInput({ negative_prompt: "no people" }));
     expect(reported.input).toMatchObject({ prompt: REFUSED_PROMPT, negative_prompt: "no people" });
     await withSandboxBehaviour(suite, { refuse: true }, async () => {
       const silent = await accepted({ source_run_id: source });
@@ -261,27 +261,27 @@ describe("video", () => {
   });
 
   it("[VID-009] the shape is 16:9 by default", async () => {
-    expect((await accepted(film())).input.aspect_ratio).toBe("16:9");
-    expect((await accepted(film({ aspect_ratio: "1:1" }))).input.aspect_ratio).toBe("1:1");
+    expect((await accepted(videoInput())).input.aspect_ratio).toBe("16:9");
+    expect((await accepted(videoInput({ aspect_ratio: "1:1" }))).input.aspect_ratio).toBe("1:1");
   });
 
   it("[VID-010] seed, cfg_scale, motion_bucket_id and fps are optional numbers and shown in the input", async () => {
     const numbers = { seed: 5, cfg_scale: 7.5, motion_bucket_id: 40, fps: 12 };
-    expect((await accepted(film(numbers))).input).toMatchObject(numbers);
-    const { input } = await accepted(film());
+    expect((await accepted(videoInput(numbers))).input).toMatchObject(numbers);
+    const { input } = await accepted(videoInput());
     for (const field of Object.keys(numbers)) expect(input).not.toHaveProperty(field);
   });
 
   it("[VID-011] a text is no number", async () => {
     for (const field of ["duration", "seed", "cfg_scale", "motion_bucket_id", "fps"]) {
-      const response = await suite.caller.post(VIDEO, film({ [field]: "3" }));
+      const response = await suite.caller.post(VIDEO, videoInput({ [field]: "3" }));
       expect(describeRefusal(response)).toEqual([400, "validation_error", `/${field} invalid_type`]);
     }
   });
 
   it("[VID-012] a webhook and its secret are accepted, and the secret is shown nowhere", async () => {
     const webhook = { webhook_url: "https://example.com/hook", webhook_secret: "a secret of sixteen bytes and more" };
-    const body = await accepted(film(webhook));
+    const body = await accepted(videoInput(webhook));
     expect(body.input.webhook_url).toBe(webhook.webhook_url);
     const run = (await suite.caller.get(`/runs/${body.run_id}`)).body;
     for (const shown of [body, run]) {
@@ -291,7 +291,11 @@ describe("video", () => {
   });
 
   it("[VID-013] a completed video can be fetched and is one of the outputs", async () => {
-    const run = await postAndWait(suite, VIDEO, film({ prompt: withoutDelay("clouds pass"), duration: 1, fps: 4 }));
+    const run = await postAndWait(
+      suite,
+      VIDEO,
+      videoInput({ prompt: withoutDelay("clouds pass"), duration: 1, fps: 4 }),
+    );
     expect(run.outputs).toEqual([
       expect.objectContaining({ url: run.video_url, media_type: expect.stringMatching(/^video\//) }),
     ]);

@@ -73,8 +73,8 @@ export async function createTokenCorpus(
   const [head = "", body = "", mark = ""] = good.split(".");
   const withHeader = (more: object) => signUnchecked({ ...header, ...more }, claims, rsa);
   const withClaims = (more: object) => signUnchecked(header, { ...claims, ...more }, rsa);
-  const otherTenant = await newSigner("RS256", rsa.kid);
-  const strangerJwk = await publicJwk(otherTenant);
+  const unknownKey = await newSigner("RS256", rsa.kid);
+  const unknownJwk = await publicJwk(unknownKey);
   const pem = await exportSPKI(rsa.publicKey);
   const der = nodeKey(rsa.publicKey).export({ type: "spki", format: "der" });
   const { n = "" } = await exportJWK(rsa.publicKey);
@@ -95,15 +95,15 @@ export async function createTokenCorpus(
     "HS256 with the modulus of the public key": hmac({ ...header, alg: "HS256" }, claims, n),
     "RS256 named, ES256 key": signUnchecked({ ...header, kid: curve.kid }, claims, curve),
     "unknown alg": withHeader({ alg: "XS999" }),
-    "kid is a path": signUnchecked({ ...header, kid: "../../../../dev/null" }, claims, otherTenant),
-    "kid is SQL": signUnchecked({ ...header, kid: "' or 1=1 --" }, claims, otherTenant),
-    "kid is an address": signUnchecked({ ...header, kid: `${canary}/kid` }, claims, otherTenant),
-    "kid of 10 kB": signUnchecked({ ...header, kid: "k".repeat(10_240) }, claims, otherTenant),
+    "kid is a path": signUnchecked({ ...header, kid: "../../../../dev/null" }, claims, unknownKey),
+    "kid is SQL": signUnchecked({ ...header, kid: "' or 1=1 --" }, claims, unknownKey),
+    "kid is an address": signUnchecked({ ...header, kid: `${canary}/kid` }, claims, unknownKey),
+    "kid of 10 kB": signUnchecked({ ...header, kid: "k".repeat(10_240) }, claims, unknownKey),
     "kid is a list": signUnchecked({ ...header, kid: [rsa.kid] }, claims, rsa),
-    "jku to a stranger": signUnchecked({ ...header, jku: `${canary}/jwks` }, claims, otherTenant),
-    "x5u to a stranger": signUnchecked({ ...header, x5u: `${canary}/x5u` }, claims, otherTenant),
-    "jwk of a stranger": signUnchecked({ ...header, jwk: strangerJwk }, claims, otherTenant),
-    "x5c of a stranger": signUnchecked({ ...header, x5c: [der.toString("base64")] }, claims, otherTenant),
+    "jku to an unknown host": signUnchecked({ ...header, jku: `${canary}/jwks` }, claims, unknownKey),
+    "x5u to an unknown host": signUnchecked({ ...header, x5u: `${canary}/x5u` }, claims, unknownKey),
+    "jwk of an unknown key": signUnchecked({ ...header, jwk: unknownJwk }, claims, unknownKey),
+    "x5c of an unknown key": signUnchecked({ ...header, x5c: [der.toString("base64")] }, claims, unknownKey),
     "crit unknown": withHeader({ crit: ["urn:example:exp"], "urn:example:exp": 1 }),
     "signature empty": `${head}.${body}.`,
     "signature truncated": `${head}.${body}.${mark.slice(0, -8)}`,

@@ -14,7 +14,7 @@ import {
 } from "./fake-vendor.ts";
 import { drawTestImage, repaintMasked, sizeOfRatio } from "./result-files.ts";
 
-const KEY = "bfl_stand-in";
+const KEY = "bfl_fake";
 
 const image = z.base64();
 const everyModel = {

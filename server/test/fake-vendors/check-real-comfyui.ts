@@ -150,7 +150,7 @@ await check("a second request under one id makes a second job", async () => {
   return { passed: first.prompt_id === second.prompt_id && outputs.length === 1, observed };
 });
 
-await check("what is wrong with a request is told apart", async () => {
+await check("kinds of invalid requests are distinguished", async () => {
   const lora = comfyui.offers.find(({ as }) => as === "flux-dev-lora")!;
   const input = { options: { model_id: "missing-lora" } };
   const observed = await kindOf(comfyui.submit(job(input), lora, at()));

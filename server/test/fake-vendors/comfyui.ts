@@ -198,8 +198,8 @@ async function takePrompt(
     services.recordInvalidRequest(`prompt_id ${id}`);
     return refuse("invalid_prompt_id", "prompt_id must be a valid UUID");
   }
-  const strangers = listUnknownNodes(body.prompt);
-  if (strangers.length > 0) services.recordInvalidRequest(`inputs that no node has: ${strangers.join(", ")}`);
+  const unknownNodes = listUnknownNodes(body.prompt);
+  if (unknownNodes.length > 0) services.recordInvalidRequest(`inputs that no node has: ${unknownNodes.join(", ")}`);
   const refused = validateGraph(body.prompt, stock);
   if (refused) return context.json(refused, 400);
   const [model] = inputsOf(body.prompt, "UNETLoader").map(({ unet_name }) => String(unet_name));

@@ -13,8 +13,8 @@ import {
 import { renderFlaggedResult, renderResult } from "./fal/results.ts";
 import { endpointIds, hasSafetyChecker, isKnownEndpoint, validateFalInput } from "./fal/schema.ts";
 
-const KEY = "stand-in-id:stand-in-secret";
-const USER = "user-of-the-stand-in";
+const KEY = "fake-id:fake-secret";
+const USER = "user-of-the-fake";
 
 type Ended = { status: number; body: unknown };
 type Shelf = Map<string, { bytes: Buffer; mediaType: string }>;

@@ -15,7 +15,7 @@ import {
 import { drawTestImage, repaintMasked, sizeOfRatio } from "./result-files.ts";
 import { instanceOfSchema, type JsonSchema } from "./structured-output.ts";
 
-const KEY = "gemini-stand-in";
+const KEY = "gemini-fake";
 const IMAGE_MODELS = ["gemini-nano-banana-2.1", "gemini-3-pro-image"];
 const TEXT_MODELS = ["gemini-3.8-flash", "gemini-3.5-flash-lite"];
 const RATIOS = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9", "1:4", "4:1", "1:8", "8:1"];

@@ -14,7 +14,7 @@ import {
 } from "./fake-vendor.ts";
 import { drawTestImage, repaintMasked, sizeOfRatio } from "./result-files.ts";
 
-const KEY = "ideogram-stand-in";
+const KEY = "ideogram-fake";
 const MOST_BYTES = 10 * 1024 * 1024;
 
 const RATIOS = ["1x3", "3x1", "1x2", "2x1", "9x16", "16x9", "10x16", "16x10", "2x3", "3x2", "3x4", "4x3", "4x5", "5x4"];

@@ -14,7 +14,7 @@ import {
 } from "./fake-vendor.ts";
 import { createTestVideo, drawTestImage, sizeOfRatio } from "./result-files.ts";
 
-const KEY = "luma-stand-in";
+const KEY = "luma-fake";
 const ROOT = "/dream-machine/v1";
 
 const ratio = z.enum(["1:1", "16:9", "9:16", "4:3", "3:4", "21:9", "9:21"]);

@@ -24,8 +24,8 @@ import {
 import { responsesRoutes } from "./openai-responses.ts";
 import { drawTestImage, type Format, repaintMasked } from "./result-files.ts";
 
-const KEY = "sk-stand-in";
-const ORGANIZATION = "org-stand-in";
+const KEY = "sk-fake";
+const ORGANIZATION = "org-fake";
 const IMAGE_MODELS = [
   "gpt-image-2.5-flare",
   "gpt-image-2.5-sunburst",

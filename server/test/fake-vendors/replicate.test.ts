@@ -52,7 +52,7 @@ describe("the client", () => {
     const { results } = await client().predictions.list();
     expect(results[0]).toMatchObject({ id: prediction.id, model: "google/imagen-4", status: "canceled" });
     expect(await client().models.get("luma", "reframe-image")).toMatchObject({ owner: "luma", is_official: true });
-    expect(await client().accounts.current()).toMatchObject({ username: "stand-in" });
+    expect(await client().accounts.current()).toMatchObject({ username: "fake" });
   });
 
   it("runs what has no route of its own by version", async () => {

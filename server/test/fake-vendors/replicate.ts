@@ -16,7 +16,7 @@ import { REPLICATE_MODELS } from "./replicate/models.ts";
 import { drawTestImage } from "./result-files.ts";
 
 const TOKEN = "r8_stand_in";
-const SECRET = `whsec_${Buffer.from("a secret of the stand-in").toString("base64")}`;
+const SECRET = `whsec_${Buffer.from("a secret of the fake vendor").toString("base64")}`;
 const PAGE = 100;
 const KEPT_MS = 60 * 60 * 1000;
 
@@ -214,7 +214,7 @@ function createReplicate(services: FakeVendorServices, shows: WebhookMode) {
     return context.json({ id, content_type: content.type, size: content.size, metadata: {}, urls: { get } }, 201);
   });
   app.get("/v1/webhooks/default/secret", (context) => context.json({ key: SECRET }));
-  app.get("/v1/account", (context) => context.json({ type: "user", username: "stand-in", name: "Stand-In" }));
+  app.get("/v1/account", (context) => context.json({ type: "user", username: "fake", name: "Fake" }));
   return app;
 }
 

@@ -66,7 +66,7 @@ let clip: Promise<Buffer> | undefined;
 /** A real video of one second. */
 export function createTestVideo(): Promise<Buffer> {
   clip ??= (async () => {
-    const path = join(tmpdir(), `stand-in-${process.pid}.mp4`);
+    const path = join(tmpdir(), `fake-${process.pid}.mp4`);
     const source = "testsrc=size=128x72:rate=12:duration=1";
     const how = ["-y", "-loglevel", "error", "-f", "lavfi", "-i", source, "-pix_fmt", "yuv420p", path];
     await promisify(execFile)("ffmpeg", how);

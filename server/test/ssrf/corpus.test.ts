@@ -77,7 +77,7 @@ describe.each([
   const outcome = (url: string): Promise<{ code: string; details: Record<string, unknown> } | { bytes: Uint8Array }> =>
     subject.fetcher.fetchBytes(url, limits).catch((thrown) => thrown);
 
-  test.each(casesOfStage("static"))("refuses $url before anybody is asked ($class)", async (each) => {
+  test.each(casesOfStage("static"))("rejects $url before any DNS query ($class)", async (each) => {
     const input = nameServer.total();
     expect(await outcome(urlOfCase(each, front))).toMatchObject({ code: "url_not_allowed" });
     expect(tried()).toEqual([]);

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { freePort } from "@gesso/dev/components";
 
 const ENTRY = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-export const FETCHER_TEST_TOKEN = "a token that only the house and its fetcher know";
+export const FETCHER_TEST_TOKEN = "a token that only the server and its fetcher know";
 
 export type FetcherProcess = { url: string; child: ChildProcess; stop(): Promise<void> };
 

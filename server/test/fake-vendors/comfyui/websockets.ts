@@ -5,10 +5,10 @@ import { type WebSocket, WebSocketServer } from "ws";
 
 export function createWebSockets(isAllowed: (authorization: string | undefined) => boolean) {
   const sockets = new Map<string, WebSocket>();
-  const door = new WebSocketServer({ noServer: true });
+  const webSockets = new WebSocketServer({ noServer: true });
   const received = new WeakSet<Server>();
 
-  const welcome = (socket: WebSocket, request: IncomingMessage) => {
+  const onConnection = (socket: WebSocket, request: IncomingMessage) => {
     const sid = new URL(request.url!, "http://here").searchParams.get("clientId") || `${Math.random()}`;
     sockets.set(sid, socket);
     socket.on("close", () => sockets.get(sid) === socket && sockets.delete(sid));
@@ -17,8 +17,8 @@ export function createWebSockets(isAllowed: (authorization: string | undefined) 
   };
 
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const isOurs = /^(\/api)?\/ws(\?|$)/.test(request.url ?? "") && isAllowed(request.headers.authorization);
-    if (isOurs) return door.handleUpgrade(request, socket, head, welcome);
+    const isWebSocketPath = /^(\/api)?\/ws(\?|$)/.test(request.url ?? "") && isAllowed(request.headers.authorization);
+    if (isWebSocketPath) return webSockets.handleUpgrade(request, socket, head, onConnection);
     socket.end("HTTP/1.1 401 Unauthorized\r\n\r\n");
   };
 

@@ -172,17 +172,17 @@ async function checkDeliveries(
      join webhook_deliveries as d on d.event_id = e.event_id`,
   );
   const byRun = Map.groupBy(messages, ({ event }) => String(event.data.run_id));
-  const bookOf = new Map(ledgers.map((book) => [book.run_id, book]));
-  const wrong = (isWrong: (run: Posted, own: ReceivedMessage[], book: DeliveryRow | undefined) => boolean) =>
+  const deliveryOf = new Map(ledgers.map((delivery) => [delivery.run_id, delivery]));
+  const wrong = (isWrong: (run: Posted, own: ReceivedMessage[], delivery: DeliveryRow | undefined) => boolean) =>
     posted
-      .filter((run) => isWrong(run, byRun.get(run.run_id) ?? [], bookOf.get(run.run_id)))
+      .filter((run) => isWrong(run, byRun.get(run.run_id) ?? [], deliveryOf.get(run.run_id)))
       .map(({ run_id }) => run_id);
   const count = posted.length;
   const doubles = ledgers.length - new Set(ledgers.map(({ run_id }) => run_id)).size;
   return [
     expectNone(
       "every run has ended, with one event and one delivery",
-      wrong((_r, _o, book) => !book),
+      wrong((_r, _o, delivery) => !delivery),
       count,
     ),
     expectNone("no event has two deliveries", doubles > 0 ? [`${doubles} too many`] : [], ledgers.length),
@@ -193,23 +193,25 @@ async function checkDeliveries(
     ),
     expectNone(
       "every delivery has the status delivered",
-      wrong((_r, _o, book) => book?.state !== "delivered"),
+      wrong((_r, _o, delivery) => delivery?.state !== "delivered"),
       count,
     ),
     expectNone(
       "every attempt had the id of the event",
-      wrong((_r, own, book) => own.some(({ headers }) => headers["webhook-id"] !== `evt_${book?.event_id}`)),
+      wrong((_r, own, delivery) => own.some(({ headers }) => headers["webhook-id"] !== `evt_${delivery?.event_id}`)),
       count,
     ),
     expectNone(
       "every attempt had the stored bytes",
-      wrong((_r, own, book) => own.some(({ bytes }) => bytes.toString() !== book?.body)),
+      wrong((_r, own, delivery) => own.some(({ bytes }) => bytes.toString() !== delivery?.body)),
       count,
     ),
     expectNone(
       "no message came before its run had ended, and all contain its outcome",
-      wrong((_r, own, book) =>
-        own.some(({ at, event }) => at < Math.floor(book?.finished_ms ?? 0) || event.data.status !== book?.status),
+      wrong((_r, own, delivery) =>
+        own.some(
+          ({ at, event }) => at < Math.floor(delivery?.finished_ms ?? 0) || event.data.status !== delivery?.status,
+        ),
       ),
       count,
     ),
