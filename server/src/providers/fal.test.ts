@@ -10,13 +10,16 @@ import type { Offer, SendRequest } from "./provider.ts";
 const { vendor, env, contextOf, submit, submitTo, finish, listening } = useFalHarness();
 
 describe("every offer", () => {
-  const named = fal.offers.map((offer): [string, Offer] => [`${offer.task} ${offer.model} ${offer.as}`, offer]);
+  const named = fal.offers.map((offer): [string, Offer] => [
+    `${offer.task} ${offer.model} ${offer.upstreamModel}`,
+    offer,
+  ]);
 
   it.each(named)("%s sends one request that fal takes, and reads its result", async (_, offer) => {
     const sent = await submitTo(offer);
     const done = await finish(sent);
     expect(vendor().invalidRequests).toEqual([]);
-    expect(vendor().ledger.map(({ model }) => model)).toEqual([offer.as]);
+    expect(vendor().ledger.map(({ model }) => model)).toEqual([offer.upstreamModel]);
     const isWords = offer.task === "image.describe" || offer.task === "prompt.enhance";
     if (isWords) expect(done.data).toBeDefined();
     else expect((await bytesOf(done.outputs[0])).length).toBeGreaterThan(50);
@@ -38,7 +41,7 @@ describe("a submission", () => {
     expect(heard[0]!.url).not.toContain("fal_webhook");
     expect(ticket).toEqual({
       id: vendor().ledger[0]!.id,
-      as: "fal-ai/flux-pro/kontext/max/text-to-image",
+      upstreamModel: "fal-ai/flux-pro/kontext/max/text-to-image",
       task: "image.generate",
     });
     expect(JSON.stringify(ticket)).not.toContain("secret");
@@ -114,7 +117,7 @@ describe("examine", () => {
   it("finds the names that fal does not know any more, and costs nothing", async () => {
     expect(await fal.probe!(fal.offers, contextOf())).toMatchObject({ missing: [] });
     vendor().switches.retired = ["fal-ai/imagen4/preview"];
-    const { says, missing } = await fal.probe!(fal.offers, contextOf());
+    const { message: says, missing } = await fal.probe!(fal.offers, contextOf());
     expect(missing).toEqual(["fal-ai/imagen4/preview"]);
     expect(says).toMatch(/fal knows \d+ of the \d+ models/);
     expect(vendor().ledger).toEqual([]);

@@ -30,8 +30,8 @@ beforeEach(() => {
 
 const context = (more: Partial<ProviderContext<unknown>> = {}) =>
   createFakeProviderContext(kit.env(standIn), replicate, more);
-const offerOf = (as: string, task?: string): Offer =>
-  replicate.offers.find((offer) => offer.as === as && (!task || offer.task === task))!;
+const offerOf = (upstreamModel: string, task?: string): Offer =>
+  replicate.offers.find((offer) => offer.upstreamModel === upstreamModel && (!task || offer.task === task))!;
 const lastInput = () => standIn.ledger.at(-1)!.request.input as Record<string, unknown>;
 
 async function submit(offer: Offer, job: Partial<Job<Asset>> = {}, more: Partial<ProviderContext<unknown>> = {}) {
@@ -60,18 +60,17 @@ const endOf = async (ticket: Ticket) => {
 };
 
 describe("every offer", () => {
-  it.each(replicate.offers.map((offer) => [`${offer.task} with ${offer.model} by ${offer.as}`, offer] as const))(
-    "%s is taken as it stands and makes something",
-    async (_, offer) => {
-      await ended(await submit(offer));
-      expect(standIn.invalidRequests).toEqual([]);
-      expect(standIn.ledger.at(-1)?.model).toBe(offer.as.split(":")[0]);
-    },
-  );
+  it.each(
+    replicate.offers.map((offer) => [`${offer.task} with ${offer.model} by ${offer.upstreamModel}`, offer] as const),
+  )("%s is taken as it stands and makes something", async (_, offer) => {
+    await ended(await submit(offer));
+    expect(standIn.invalidRequests).toEqual([]);
+    expect(standIn.ledger.at(-1)?.model).toBe(offer.upstreamModel.split(":")[0]);
+  });
 
   it("is recovered by looking, and has its own name for every task and model", () => {
     expect(new Set(replicate.offers.map(({ recovery }) => recovery))).toEqual(new Set(["find"]));
-    const names = replicate.offers.map(({ task, model, as }) => `${task} ${model} ${as}`);
+    const names = replicate.offers.map(({ task, model, upstreamModel }) => `${task} ${model} ${upstreamModel}`);
     expect(new Set(names).size).toBe(names.length);
   });
 });
@@ -131,12 +130,12 @@ describe("what is asked", () => {
     await ended(ticket);
     // White changes on our side of the door: the middle of the picture, and nothing else.
     expect(await changedBy(ticket, images[1]!)).toEqual({ middle: true, corner: false });
-    expect(offer.when?.({ images, options: {} })).toBe(false);
+    expect(offer.supports?.({ images, options: {} })).toBe(false);
   });
 
-  it.each(["bria/eraser", "bria/genfill"])("of %s: a mask as it is", async (as) => {
+  it.each(["bria/eraser", "bria/genfill"])("of %s: a mask as it is", async (upstreamModel) => {
     const image = createImageAsset("desk");
-    const ticket = await submit(offerOf(as), { images: [image], mask: createMaskAsset() });
+    const ticket = await submit(offerOf(upstreamModel), { images: [image], mask: createMaskAsset() });
     await ended(ticket);
     expect(await changedBy(ticket, image)).toEqual({ middle: true, corner: false });
   });
@@ -218,7 +217,7 @@ describe("what goes wrong", () => {
   });
 
   it("a version that is not there is not the caller's fault", async () => {
-    const segment = { ...offerOf("mattsays/sam3-image:latest"), as: "mattsays/sam3-image:0123" };
+    const segment = { ...offerOf("mattsays/sam3-image:latest"), upstreamModel: "mattsays/sam3-image:0123" };
     expect(await thrownBy(submit(segment))).toMatchObject({ code: "model_unavailable", kind: "refused" });
   });
 
@@ -267,7 +266,7 @@ it("tells how far a model says it is", async () => {
 it("is examined without making anything: whose token it is, and what is no longer there", async () => {
   const before = standIn.ledger.length;
   standIn.switches.retired = ["google/imagen-4"];
-  const { says, missing } = await replicate.probe!(replicate.offers, context());
+  const { message: says, missing } = await replicate.probe!(replicate.offers, context());
   expect(says).toContain("stand-in");
   expect(missing).toEqual(["google/imagen-4"]);
   expect(standIn.ledger).toHaveLength(before);

@@ -69,13 +69,13 @@ export const runOperations = operations.filter(({ name, plan }) => plan !== unde
 /** A request for every operation that creates a run. An operation without sample fields is an error. */
 export async function runRequests(run: string): Promise<RunRequest[]> {
   const samples = await sampleFields(run);
-  return runOperations.map(({ name, http: { path, bodies = [] }, run_type, answers: responses, sets }) => {
+  return runOperations.map(({ name, http: { path, bodies = [] }, run_type, responseKind, fixedValues }) => {
     const fields = samples[name];
     if (!fields) throw new Error(`${name} creates a run and has no sample fields. Add them to sampleFields.`);
     return {
-      ...{ name, path, bodies, fields: { ...fields, ...sets } },
+      ...{ name, path, bodies, fields: { ...fields, ...fixedValues } },
       run_type: run_type ?? UPLOAD_RUN_TYPES[name]!,
-      returnsImage: responses === "image",
+      returnsImage: responseKind === "image",
     };
   });
 }

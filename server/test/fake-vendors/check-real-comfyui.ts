@@ -46,7 +46,7 @@ const stamp = Date.now();
 let number = 0;
 const at = (key = `check.${stamp}.${++number}`) =>
   createFakeProviderContext(settings, comfyui, { key, timeoutSeconds: 20 });
-const offer: Offer = { ...comfyui.offers[0]!, as: "plain" };
+const offer: Offer = { ...comfyui.offers[0]!, upstreamModel: "plain" };
 const job = (overrides: Partial<Job<Asset>> = {}): Job<Asset> => ({
   task: "image.generate",
   model: "flux-dev",
@@ -113,7 +113,7 @@ await check(
 );
 
 await check("it is examined", async () => {
-  const { says: description, missing } = await comfyui.probe!([offer, ...comfyui.offers], at());
+  const { message: description, missing } = await comfyui.probe!([offer, ...comfyui.offers], at());
   return {
     passed: !missing.includes("plain"),
     observed: `${description}; missing: ${missing.join(", ") || "nothing"}`,
@@ -133,8 +133,8 @@ await check("it takes an uploaded image", async () => {
 await check("a job is found by its key, and another is not", async () => {
   const context = at();
   const ticket = await submit({}, context);
-  const found = await comfyui.find!(context);
-  const other = await comfyui.find!(at());
+  const found = await comfyui.findJob!(context);
+  const other = await comfyui.findJob!(at());
   return {
     passed: found?.prompt_id === ticket.prompt_id && !other,
     observed: JSON.stringify({ ticket, found, other }),
@@ -151,7 +151,7 @@ await check("a second request under one id makes a second job", async () => {
 });
 
 await check("kinds of invalid requests are distinguished", async () => {
-  const lora = comfyui.offers.find(({ as }) => as === "flux-dev-lora")!;
+  const lora = comfyui.offers.find(({ upstreamModel }) => upstreamModel === "flux-dev-lora")!;
   const input = { options: { model_id: "missing-lora" } };
   const observed = await kindOf(comfyui.submit(job(input), lora, at()));
   return { passed: /model_unavailable refused|lora_not_found/.test(observed), observed };

@@ -1,10 +1,10 @@
-// A stub of the decoder that behaves like a compromised decoder: exits, hangs, opens connections, reads files, returns
-// wrong results.
+// A stub of the decoder program that behaves like a compromised decoder: it dies, hangs, opens connections, inspects its
+// environment and sends false replies.
 import { createConnection } from "node:net";
 import { encodeDecoderMessage, readDecoderMessages } from "../../src/images/decoder-protocol.ts";
 
-const response = (says: Record<string, unknown>, bytes: Uint8Array = new Uint8Array()) => {
-  for (const part of encodeDecoderMessage({ says, bytes })) process.stdout.write(part);
+const reply = (header: Record<string, unknown>, bytes: Uint8Array = new Uint8Array()) => {
+  for (const part of encodeDecoderMessage({ header, bytes })) process.stdout.write(part);
 };
 
 const calls = (port: number) =>
@@ -15,14 +15,14 @@ const calls = (port: number) =>
     socket.once("timeout", () => resolve("timeout"));
   });
 
-response({ walls: { hasNetwork: false, hasPrivileges: false, memoryBytes: 1, libraries: "" } });
-for await (const { says, bytes } of readDecoderMessages(process.stdin, 2 ** 30)) {
-  if (says.work === "die") process.kill(process.pid, "SIGSEGV");
-  if (says.work === "hang") for (;;);
-  if (says.work === "babble") process.stdout.write(Buffer.alloc(4096, 0xff));
-  if (says.work === "look") response({ env: process.env, uid: process.getuid?.(), cwd: process.cwd() });
-  if (says.work === "call") response({ outcome: await calls(says.port as number) });
-  if (says.work === "eat") response({ eaten: Buffer.alloc(says.bytes as number, 1).length });
-  if (says.work === "redraw" || says.work === "prove") response({}, bytes);
-  if (says.work === "pid") response({ pid: process.pid });
+reply({ sandbox: { hasNetwork: false, hasPrivileges: false, memoryBytes: 1, libraries: "" } });
+for await (const { header, bytes } of readDecoderMessages(process.stdin, 2 ** 30)) {
+  if (header.work === "die") process.kill(process.pid, "SIGSEGV");
+  if (header.work === "hang") for (;;);
+  if (header.work === "babble") process.stdout.write(Buffer.alloc(4096, 0xff));
+  if (header.work === "look") reply({ env: process.env, uid: process.getuid?.(), cwd: process.cwd() });
+  if (header.work === "call") reply({ outcome: await calls(header.port as number) });
+  if (header.work === "eat") reply({ eaten: Buffer.alloc(header.bytes as number, 1).length });
+  if (header.work === "reencode" || header.work === "verify") reply({}, bytes);
+  if (header.work === "pid") reply({ pid: process.pid });
 }
