@@ -19,9 +19,8 @@ import { FetchEnv } from "./outbound/fetch-settings.ts";
 import { providers } from "./providers/all.ts";
 import type { Provider } from "./providers/provider.ts";
 import { CustomModelsEnv } from "./runs/custom-models.ts";
-import { RetentionEnv } from "./runs/retention.ts";
-import { RunLimitsEnv } from "./runs/run-limits.ts";
-import type { EnabledProvider } from "./runs/services.ts";
+import type { EnabledProvider } from "./runs/provider-registry.ts";
+import { RetentionEnv, RunLimitsEnv } from "./runs/run-settings.ts";
 import { StorageEnv } from "./storage/create-storage.ts";
 import { WebhookEnv } from "./webhooks/settings.ts";
 

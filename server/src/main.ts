@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Starts the roles asked for: `--role api`, `--role worker`, or both with `--role all`. Any number of each may run.
-// `--role fetcher` starts the one that fetches for all others, and knows nothing of theirs.
-// `--role doctor` starts nothing: it looks whether everything is as it should be, and says so.
+// Starts the requested role: `--role api`, `--role worker`, or both with `--role all`. Any number of processes may run.
+// `--role fetcher` starts a process that fetches URLs for all others and has none of their secrets.
+// `--role doctor` checks the configuration and the dependencies, prints a report and exits.
 import type { Server } from "node:http";
 import { parseArgs, styleText } from "node:util";
 import { type ServerType, serve } from "@hono/node-server";
@@ -23,30 +23,34 @@ import { createLogger } from "./observe/log.ts";
 import { startFetcher } from "./outbound/start-fetcher.ts";
 import { createRunWaiter } from "./runs/run-waiter.ts";
 
-/** Answers that are on their way get this long. */
+/** Responses in flight get this long to finish. */
 const SHUTDOWN_TIMEOUT_MS = 30_000;
 const IDLE_SWEEP_MS = 50;
 
 type ComposedServices = ReturnType<typeof composeServices>;
 type Stoppable = { stop(): Promise<void> };
 
-/** A worker answers for its health at the same port at which the API answers everything. */
-async function startHttp(world: ComposedServices, config: Config, role: string): Promise<Stoppable> {
-  const { house, office, credentials, access, admission, cursors, callbacks } = world;
-  const desk = { house, office, credentials, access, admission, cursors, corsOrigins: config.CORS_ORIGINS };
+/** A worker serves only its health endpoints, on the port on which an API process serves everything. */
+async function startHttp(composed: ComposedServices, config: Config, role: string): Promise<Stoppable> {
+  const { services, webhookServices, authenticator, access, admission, cursors, callbackSigner } = composed;
   const checks = {
-    database: () => house.db.ping(),
-    storage: () => house.storage.checkReady(),
+    database: () => services.database.ping(),
+    storage: () => services.assets.storage.checkReady(),
   };
-  const settled = role === "worker" ? undefined : await createRunWaiter(house.db);
-  const streams = createEventStreams(house, config);
-  const app = settled ? createApp({ ...desk, settled, streams }, callbacks, checks) : healthRoutes(checks);
+  const runWaiter = role === "worker" ? undefined : await createRunWaiter(services.database);
+  const streams = createEventStreams(services, config);
+  const app = runWaiter
+    ? createApp(
+        { runs: services, webhooks: webhookServices, access, authenticator, admission, cursors, runWaiter, streams },
+        { callbacks: callbackSigner, checks, corsOrigins: config.CORS_ORIGINS },
+      )
+    : healthRoutes(checks);
   const server = await listen(app.fetch, config);
   return {
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       streams.close();
-      await settled?.close();
+      await runWaiter?.close();
       // Connections become idle shortly after their response or stream has ended; close them repeatedly until all are closed.
       const sweep = setInterval(() => (server as Server).closeIdleConnections(), IDLE_SWEEP_MS);
       void closed.then(() => clearInterval(sweep));
@@ -66,7 +70,7 @@ function listen(fetch: Parameters<typeof serve>[0]["fetch"], config: Config): Pr
 }
 
 const COLOURS = { pass: "green", warn: "yellow", fail: "red", skip: "dim", head: "bold" } as const;
-/** Plain where nobody looks, or where somebody asked for it with NO_COLOR. */
+/** Uses no colours if the output is not a terminal, or with NO_COLOR. */
 const paint: Colorize = (status, text) => styleText(COLOURS[status], text);
 
 async function runDoctor(isJson: boolean): Promise<number> {
@@ -93,38 +97,38 @@ async function main(): Promise<void> {
   }
   const config = readConfig();
   await migrate(config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL, config.DATABASE_URL);
-  const services = composeServices(config, role);
-  const firstKey = await bootstrapFirstKey(services.house.db, config);
+  const composed = composeServices(config, role);
+  const { services } = composed;
+  const firstKey = await bootstrapFirstKey(services.database, config);
   if (firstKey) process.stdout.write(`First API key (shown only once): ${firstKey}\n`);
-  await repairEventClock(services.house.db);
-  await saveRetentionDays(services.house.db, config.RETENTION_DAYS);
+  await repairEventClock(services.database);
+  await saveRetentionDays(services.database, config.RETENTION_DAYS);
   const worker = {
     host: config.WORKER_HOST,
     port: config.WORKER_PORT,
     url: config.WORKER_URL,
     adminUrl: config.RESTATE_ADMIN_URL,
-    office: services.office,
   };
 
   const components: Stoppable[] = [];
-  if (role !== "api") components.push(await startWorker(services.house, services.ingress, worker));
-  components.push(await startHttp(services, config, role));
-  services.house.log.info(
-    { port: config.PORT, providers: config.providers.map(({ provider }) => provider.id) },
-    "ready",
-  );
+  if (role !== "api")
+    components.push(
+      await startWorker({ runs: services, webhooks: composed.webhookServices }, composed.engineClient, worker),
+    );
+  components.push(await startHttp(composed, config, role));
+  services.log.info({ port: config.PORT, providers: config.providers.map(({ provider }) => provider.id) }, "ready");
 
   stopOnSignal({
     async stop() {
-      await Promise.all(components.map((part) => part.stop()));
-      await services.close();
+      await Promise.all(components.map((component) => component.stop()));
+      await composed.close();
     },
   });
 }
 
-function stopOnSignal(part: Stoppable): void {
+function stopOnSignal(component: Stoppable): void {
   const stop = async () => {
-    await part.stop();
+    await component.stop();
     process.exit(0);
   };
   process.once("SIGTERM", () => void stop());

@@ -1,23 +1,37 @@
-// What operations on tenants, people, keys and tokens may ask of this room, in the name of one caller.
+// The services for operations on tenants, members, keys, tokens and the audit log, on behalf of one caller.
 import { listAuditEntries } from "../db/access/audit-log.ts";
+import type { Database } from "../db/connect.ts";
 import type { AccessServices } from "../kit/access-services.ts";
+import type { Ids } from "../kit/clock.ts";
+import type { AccessTokens } from "./access-tokens.ts";
 import { createKeyStore } from "./keys.ts";
 import { createMemberStore } from "./members.ts";
 import { paginate } from "./pagination.ts";
 import type { RequestContext } from "./request-context.ts";
 import { createTenantStore } from "./tenants.ts";
 
-export const accessAsk = (desk: RequestContext): AccessServices => ({
-  keys: createKeyStore(desk),
-  issueToken: (wish) => desk.minted.issue(desk.caller, wish, desk.newId()),
-  tenants: createTenantStore(desk),
-  members: createMemberStore(desk),
+export type AccessDependencies = {
+  /** Not scoped to a tenant; only the tenant store uses it. */
+  systemDatabase: Database;
+  accessTokens: AccessTokens;
+  ids: Ids;
+  /** Makes changed keys, members and tenants effective at once in this process. */
+  invalidateCredentials(): void;
+};
+
+export const createAccessServices = (dependencies: AccessDependencies, context: RequestContext): AccessServices => ({
+  keys: createKeyStore(dependencies, context),
+  issueToken: (request) => dependencies.accessTokens.issue(context.caller, request, dependencies.ids.next()),
+  tenants: createTenantStore(dependencies, context),
+  members: createMemberStore(dependencies, context),
   audit: (page) =>
-    paginate(desk.cursors, page, {
-      scope: ["audit", desk.caller.tenant_id],
-      read: (before, limit) =>
-        listAuditEntries(desk.db, desk.caller.tenant_id, before === undefined ? undefined : Number(before), limit),
+    paginate(context.cursors, page, {
+      scope: ["audit", context.caller.tenant_id],
+      read: (before, limit) => {
+        const beforeEntry = before === undefined ? undefined : Number(before);
+        return listAuditEntries(context.database, context.caller.tenant_id, beforeEntry, limit);
+      },
       cursorId: (row) => String(row.entry),
-      show: ({ at, digest, ...row }) => ({ ...row, at: at.toISOString(), digest: digest.toString("hex") }),
+      render: ({ at, digest, ...row }) => ({ ...row, at: at.toISOString(), digest: digest.toString("hex") }),
     }),
 });

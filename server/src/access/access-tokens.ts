@@ -1,9 +1,10 @@
-// Access tokens of our own: short-lived, and never worth more than the key that minted them. They are signed with a secret
-// that only this service has and only this service needs, so HMAC does; a token dies with its key.
+// Access tokens issued by this server: short-lived, with at most the rights of the key that requested them, and invalid once
+// the key is. Only this server verifies them, so a symmetric signature (HMAC) is enough.
 import { type JWTPayload, SignJWT } from "jose";
-import type { Caller } from "../db/runs/runs.ts";
+import type { Caller } from "../db/access/caller.ts";
 import { Fault } from "../faults.ts";
 import type { TokenRequest } from "../kit/access-services.ts";
+import type { Clock } from "../kit/clock.ts";
 import type { Token } from "../kit/schemas/access.ts";
 import type { ApiKeyLookup } from "./api-key-lookup.ts";
 import { intersectScopes, missingScopes } from "./scopes.ts";
@@ -12,36 +13,36 @@ import { verifyToken } from "./verify-token.ts";
 export const OWN_ISSUER = "urn:gesso";
 const AUDIENCE = "urn:gesso:api";
 const ALGORITHM = "HS256";
-const KIND = "at+jwt";
+const TOKEN_TYPE = "at+jwt";
 
 export type AccessTokens = {
-  issue(caller: Caller, wish: TokenRequest, tokenId: string): Promise<Token>;
+  issue(caller: Caller, request: TokenRequest, tokenId: string): Promise<Token>;
   authenticate(token: string, origin: string | null): Promise<Caller>;
 };
 
 type Claims = JWTPayload & { key_id?: unknown; scope?: unknown; origin?: unknown; max_spend?: unknown };
-export type AccessTokensDependencies = { secret: Uint8Array; keys: ApiKeyLookup; clock: () => number };
+export type AccessTokensDependencies = { secret: Uint8Array; keys: ApiKeyLookup; clock: Pick<Clock, "now"> };
 
 export function createAccessTokens({ secret, keys, clock }: AccessTokensDependencies): AccessTokens {
   const rules = {
-    ...{ issuer: OWN_ISSUER, audience: AUDIENCE, algorithms: [ALGORITHM], types: [KIND], keys: secret },
+    ...{ issuer: OWN_ISSUER, audience: AUDIENCE, algorithms: [ALGORITHM], types: [TOKEN_TYPE], keys: secret },
     // Gesso issued and verifies these tokens itself, so a clock tolerance of 5 s is enough (60 s for other issuers).
     skewSeconds: 5,
     required: ["sub", "jti", "key_id", "scope"],
   };
   return {
-    async issue(caller, wish, token_id) {
+    async issue(caller, request, token_id) {
       const { key_id } = caller;
       if (caller.token || key_id === null) throw new Fault("permission_denied", { reason: "token" });
-      const scopes = wish.scopes ?? caller.scopes.filter((scope) => !scope.startsWith("tenants:"));
+      const scopes = request.scopes ?? caller.scopes.filter((scope) => !scope.startsWith("tenants:"));
       const required = missingScopes(caller.scopes, scopes);
       if (required.length > 0) throw new Fault("insufficient_scope", { required });
-      const now = Math.floor(clock() / 1000);
-      const ends = Math.floor((caller.expires_at?.getTime() ?? Number.POSITIVE_INFINITY) / 1000);
-      const exp = Math.min(now + wish.expires_in, ends);
-      const { origin, max_spend } = wish;
+      const now = Math.floor(clock.now() / 1000);
+      const keyExpiry = Math.floor((caller.expires_at?.getTime() ?? Number.POSITIVE_INFINITY) / 1000);
+      const exp = Math.min(now + request.expires_in, keyExpiry);
+      const { origin, max_spend } = request;
       const access_token = await new SignJWT({ key_id, scope: scopes.join(" "), origin, max_spend })
-        .setProtectedHeader({ alg: ALGORITHM, typ: KIND })
+        .setProtectedHeader({ alg: ALGORITHM, typ: TOKEN_TYPE })
         .setIssuer(OWN_ISSUER)
         .setAudience(AUDIENCE)
         .setSubject(caller.user_id)

@@ -1,5 +1,5 @@
-// The form of an API key: random, with a checksum that finds typing errors before anything is looked up. What is kept of a
-// key is its digest.
+// Format of API keys: random, with a checksum that detects typing errors before any lookup. Only the digest of a key is
+// stored.
 import { createHash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
@@ -21,16 +21,16 @@ export function hasValidApiKeySyntax(key: string): boolean {
 
 export const hashApiKey = (key: string): Buffer => createHash("sha256").update(key).digest();
 
-/** Enough for people to tell their keys apart; of no use for guessing one. */
+/** The last random characters, so that users can tell their keys apart. */
 export const apiKeyHint = (key: string): string =>
   key.slice(-HINT_CHARACTERS - CHECKSUM_CHARACTERS, -CHECKSUM_CHARACTERS);
 
 function checksum(text: string): string {
   let rest = crc32(text);
-  let written = "";
-  for (let place = 0; place < CHECKSUM_CHARACTERS; place++) {
-    written = DIGITS[rest % DIGITS.length] + written;
+  let encoded = "";
+  for (let digit = 0; digit < CHECKSUM_CHARACTERS; digit++) {
+    encoded = DIGITS[rest % DIGITS.length] + encoded;
     rest = Math.floor(rest / DIGITS.length);
   }
-  return written;
+  return encoded;
 }

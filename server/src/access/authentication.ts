@@ -1,6 +1,6 @@
 // Authentication. The syntax of a credential is checked before any lookup, so malformed ones cost no database query.
 import { z } from "zod";
-import type { Caller } from "../db/runs/runs.ts";
+import type { Caller } from "../db/access/caller.ts";
 import { Fault } from "../faults.ts";
 import { type AccessTokens, OWN_ISSUER } from "./access-tokens.ts";
 import { hashApiKey, hasValidApiKeySyntax } from "./api-key.ts";
@@ -21,12 +21,13 @@ export const AccessEnv = z.object({
 });
 
 export type Authenticator = { authenticate(headers: Headers, url: string): Promise<Caller> };
-type CredentialSources = { keys: ApiKeyLookup; minted: AccessTokens; issuers: Issuers };
+type CredentialSources = { keys: ApiKeyLookup; accessTokens: AccessTokens; issuers: Issuers };
 
-export function createAuthenticator({ keys, minted, issuers }: CredentialSources): Authenticator {
-  const ofToken = async (token: string, origin: string | null) => {
+export function createAuthenticator({ keys, accessTokens, issuers }: CredentialSources): Authenticator {
+  const authenticateToken = async (token: string, origin: string | null) => {
     const { issuer } = parseUnverifiedToken(token);
-    const caller = issuer === OWN_ISSUER ? minted.authenticate(token, origin) : issuers.authenticate(issuer, token);
+    const caller =
+      issuer === OWN_ISSUER ? accessTokens.authenticate(token, origin) : issuers.authenticate(issuer, token);
     if (!caller) throw new Fault("invalid_token");
     return caller;
   };
@@ -34,7 +35,7 @@ export function createAuthenticator({ keys, minted, issuers }: CredentialSources
     async authenticate(headers, url) {
       rejectCredentialsInUrl(url);
       const { bearer, apiKey } = readCredential(headers);
-      if (bearer && looksLikeJwt(bearer)) return ofToken(bearer, headers.get("origin"));
+      if (bearer && looksLikeJwt(bearer)) return authenticateToken(bearer, headers.get("origin"));
       const key = bearer ?? apiKey!;
       const caller = hasValidApiKeySyntax(key) ? await keys.find({ digest: hashApiKey(key) }) : undefined;
       if (!caller) throw new Fault("invalid_api_key");
@@ -43,12 +44,12 @@ export function createAuthenticator({ keys, minted, issuers }: CredentialSources
   };
 }
 
-/** Addresses end up in logs and histories. */
+/** URLs end up in logs and browser histories, so credentials in them are refused. */
 function rejectCredentialsInUrl(url: string): void {
   const at = url.indexOf("?");
   if (at < 0) return;
-  const asked = new URLSearchParams(url.slice(at));
-  const found = ["api_key", "apikey", "access_token", "token", "key"].filter((name) => asked.has(name));
+  const query = new URLSearchParams(url.slice(at));
+  const found = ["api_key", "apikey", "access_token", "token", "key"].filter((name) => query.has(name));
   if (found.length === 0) return;
   const message = "Credentials are not allowed in the URL. Send them in the Authorization header.";
   throw new Fault("validation_error", {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { systemClock } from "../../test/support/test-runtime.ts";
 import { generateApiKey, hashApiKey } from "./api-key.ts";
 import { createApiKeyLookup } from "./api-key-lookup.ts";
 import { bootstrapFirstKey } from "./bootstrap-first-key.ts";
@@ -10,7 +11,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => database?.stop());
 
-const holderOf = (key: string) => createApiKeyLookup(database.db).find({ digest: hashApiKey(key) });
+const holderOf = (key: string) => createApiKeyLookup(database.db, systemClock).find({ digest: hashApiKey(key) });
 
 it("makes one key at the first start, however many processes start, and none later", async () => {
   const made = await Promise.all(Array.from({ length: 5 }, () => bootstrapFirstKey(database.db, {})));

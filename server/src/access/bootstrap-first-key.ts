@@ -1,20 +1,19 @@
-// What an empty installation begins with: an owner, and a key to come in with. The key of the settings is registered as it
-// is; without one, a key is made at the first start and shown once.
-
+// First start of an installation: creates its first API key. A key from the settings is registered as it is; without one, a
+// key is generated and shown once.
 import { insertFirstKey, upsertDevelopmentKey } from "../db/access/bootstrap-keys.ts";
 import type { Database } from "../db/connect.ts";
 import { apiKeyHint, generateApiKey, hashApiKey } from "./api-key.ts";
 
-/** The key that has just been made, if one was. */
+/** Returns the key that was generated, or undefined if the installation has keys already. */
 export async function bootstrapFirstKey(
-  db: Database,
-  { GESSO_API_KEY: given }: { GESSO_API_KEY?: string | undefined },
+  database: Database,
+  { GESSO_API_KEY: configuredKey }: { GESSO_API_KEY?: string | undefined },
 ) {
   await upsertDevelopmentKey(
-    db,
-    given === undefined ? undefined : { digest: hashApiKey(given), hint: apiKeyHint(given) },
+    database,
+    configuredKey === undefined ? undefined : { digest: hashApiKey(configuredKey), hint: apiKeyHint(configuredKey) },
   );
-  if (given !== undefined) return undefined;
+  if (configuredKey !== undefined) return undefined;
   const key = generateApiKey();
-  return (await insertFirstKey(db, { digest: hashApiKey(key), hint: apiKeyHint(key) })) ? key : undefined;
+  return (await insertFirstKey(database, { digest: hashApiKey(key), hint: apiKeyHint(key) })) ? key : undefined;
 }

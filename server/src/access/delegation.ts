@@ -1,36 +1,37 @@
 // Delegation: a credential can grant at most its own scopes, limits and expiry.
-import type { Caller } from "../db/runs/runs.ts";
+import type { Caller } from "../db/access/caller.ts";
 import { Fault } from "../faults.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import { missingScopes } from "./scopes.ts";
 
 export type DelegatedPermissions = { scopes: readonly string[]; limits: JsonObject; expires_at: Date | null };
 
-/** A token is for using the service, not for handing out its rights. */
+/** Access tokens cannot manage credentials or webhooks. */
 export function assertNotAccessToken({ token }: Caller): void {
   if (token) throw new Fault("permission_denied", { reason: "token" });
 }
 
-/** Throws where the gift reaches beyond what the caller has. */
-export function assertCanDelegate(caller: Caller, gift: DelegatedPermissions): void {
+/** Throws if the granted permissions exceed those of the caller. */
+export function assertCanDelegate(caller: Caller, granted: DelegatedPermissions): void {
   assertNotAccessToken(caller);
-  const required = missingScopes(caller.scopes, gift.scopes);
+  const required = missingScopes(caller.scopes, granted.scopes);
   if (required.length > 0) throw new Fault("insufficient_scope", { required });
-  const loose = Object.entries(caller.limits).filter(([name, most]) => isWider(gift.limits[name], most));
-  if (loose.length > 0) throw new Fault("permission_denied", { limits: Object.fromEntries(loose) });
+  const exceeded = Object.entries(caller.limits).filter(([name, max]) => isWider(granted.limits[name], max));
+  if (exceeded.length > 0) throw new Fault("permission_denied", { limits: Object.fromEntries(exceeded) });
   const { expires_at } = caller;
-  if (expires_at && (!gift.expires_at || gift.expires_at > expires_at)) {
+  if (expires_at && (!granted.expires_at || granted.expires_at > expires_at)) {
     throw new Fault("permission_denied", { expires_at: expires_at.toISOString() });
   }
 }
 
-/** Where the caller is limited, what it gives is too, whether that was said or not. */
+/** A limit of the caller that the request leaves out is inherited. */
 export const inheritLimits = (caller: Caller, limits: JsonObject): JsonObject => ({
   ...caller.limits,
-  ...onlySet(limits),
+  ...omitUnset(limits),
 });
 
-const onlySet = (limits: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(limits).filter(([, figure]) => figure !== null && figure !== undefined));
+const omitUnset = (limits: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== null && limit !== undefined));
 
-const isWider = (given: unknown, own: unknown) => typeof own === "number" && (typeof given !== "number" || given > own);
+const isWider = (granted: unknown, own: unknown) =>
+  typeof own === "number" && (typeof granted !== "number" || granted > own);

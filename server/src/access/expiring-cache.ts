@@ -1,30 +1,31 @@
-// Cache of credential lookups with a time to live of 4 s. A revoked credential is refused within 5 s by every process, and at once by
-// the process that revoked it.
+// Cache of credential lookups with a time to live of 4 s. A revoked credential is refused within 5 s by every process, and
+// at once by the process that revoked it.
+import type { Clock } from "../kit/clock.ts";
 
-/** Counted from before the question is asked, and with time left for a request that is on its way. */
+/** Counted from the start of the lookup. The remaining second is for requests in flight. */
 const TIME_TO_LIVE_MS = 4000;
 const MAX_ENTRIES = 10_000;
 
 export type ExpiringCache<Value> = {
-  /** Only what is there is remembered: what is not may be there in a moment. Those who ask at once share one question. */
-  get(name: string, look: () => Promise<Value | undefined>): Promise<Value | undefined>;
-  forget(): void;
+  /** Concurrent calls share one lookup. A missing value is not cached, because it may be created at any moment. */
+  get(key: string, lookUp: () => Promise<Value | undefined>): Promise<Value | undefined>;
+  clear(): void;
 };
 
-export function createExpiringCache<Value>(clock: () => number): ExpiringCache<Value> {
-  const known = new Map<string, { value: Promise<Value | undefined>; until: number }>();
+export function createExpiringCache<Value>(clock: Pick<Clock, "now">): ExpiringCache<Value> {
+  const entries = new Map<string, { value: Promise<Value | undefined>; expiresAt: number }>();
   return {
-    get(name, look) {
-      const remembered = known.get(name);
-      if (remembered && remembered.until > clock()) return remembered.value;
-      const value = look();
-      known.delete(name);
-      known.set(name, { value, until: clock() + TIME_TO_LIVE_MS });
-      if (known.size > MAX_ENTRIES) known.delete(known.keys().next().value!);
-      const drop = () => known.get(name)?.value === value && known.delete(name);
+    get(key, lookUp) {
+      const cached = entries.get(key);
+      if (cached && cached.expiresAt > clock.now()) return cached.value;
+      const value = lookUp();
+      entries.delete(key);
+      entries.set(key, { value, expiresAt: clock.now() + TIME_TO_LIVE_MS });
+      if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value!);
+      const drop = () => entries.get(key)?.value === value && entries.delete(key);
       value.then((found) => found ?? drop(), drop);
       return value;
     },
-    forget: () => known.clear(),
+    clear: () => entries.clear(),
   };
 }

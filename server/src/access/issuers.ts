@@ -2,10 +2,11 @@
 // never selects a tenant.
 import type { JWTPayload } from "jose";
 import { z } from "zod";
+import type { Caller } from "../db/access/caller.ts";
 import { findMemberIdentity, insertMemberOnFirstUse, type MemberIdentity } from "../db/access/members.ts";
 import type { Database } from "../db/connect.ts";
-import type { Caller } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
+import type { Clock } from "../kit/clock.ts";
 import { ROLES } from "../kit/schemas/access.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
 import { createJwks, type HttpGet } from "./jwks.ts";
@@ -16,7 +17,7 @@ const ALGORITHMS = ["RS256", "ES256", "EdDSA"] as const;
 
 const Issuer = z
   .strictObject({
-    /** Stands before the ids of its people: `corp:alice` is nobody else's alice. */
+    /** Prefix of the user ids of this issuer: `corp:alice` is a different user than `other:alice`. */
     id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/),
     issuer: z.url(),
     audience: z.string().min(1),
@@ -35,7 +36,7 @@ const Issuer = z
     user_claim: z.string().default("sub"),
     scope_claim: z.string().default("scope"),
     scopes: z.array(z.string().refine(isScope)).default([]),
-    /** What newcomers are; null: nobody comes in who was not added before. */
+    /** Role of users on their first request; null if only users that were added before are accepted. */
     role: z.enum(ROLES).nullable().default("developer"),
   })
   .refine(
@@ -60,81 +61,80 @@ function parseIssuers(text: string, context: z.RefinementCtx): Issuer[] {
     const issuers = z.array(Issuer).parse(JSON.parse(text));
     for (const name of ["id", "issuer"] as const) {
       if (new Set(issuers.map((each) => each[name])).size < issuers.length)
-        throw new Error(`two have the same ${name}`);
+        throw new Error(`two issuers have the same ${name}`);
     }
     return issuers;
   } catch (thrown) {
-    const says = thrown instanceof z.ZodError ? z.prettifyError(thrown) : String((thrown as Error).message);
-    context.addIssue({ code: "custom", message: `is no list of issuers: ${says}` });
+    const problem = thrown instanceof z.ZodError ? z.prettifyError(thrown) : String((thrown as Error).message);
+    context.addIssue({ code: "custom", message: `is not a list of issuers: ${problem}` });
     return z.NEVER;
   }
 }
 
 export type Issuers = {
-  /** Undefined: no issuer of this name. */
+  /** Returns undefined if no such issuer is configured. */
   authenticate(issuer: string, token: string): Promise<Caller> | undefined;
-  forget(): void;
+  /** Clears the cache of members. */
+  invalidate(): void;
 };
 
-export type IssuersDependencies = { db: Database; get: HttpGet; clock: () => number };
+export type IssuersDependencies = { database: Database; get: HttpGet; clock: Pick<Clock, "now"> };
 
-export function createIssuers(settings: Issuer[], { db, get, clock }: IssuersDependencies): Issuers {
-  const people = createExpiringCache<MemberIdentity>(clock);
-  const known = new Map(settings.map((own) => [own.issuer, { own, keys: createJwks(own, get, clock) }]));
+export function createIssuers(settings: Issuer[], { database, get, clock }: IssuersDependencies): Issuers {
+  const members = createExpiringCache<MemberIdentity>(clock);
+  const issuers = new Map(settings.map((own) => [own.issuer, { own, keys: createJwks(own, get, clock) }]));
   return {
     authenticate(issuer, token) {
-      const found = known.get(issuer);
-      if (!found) return undefined;
-      const { own, keys } = found;
+      const configured = issuers.get(issuer);
+      if (!configured) return undefined;
+      const { own, keys } = configured;
       const { audience, algorithms, token_types: types } = own;
       const rules = { issuer, audience, algorithms, types, required: [own.user_claim], keys, skewSeconds: 60 };
       return verifyToken(token, rules, clock).then(async (payload) => {
-        const who = identityOf(own, payload);
-        const person = await people.get(JSON.stringify(who), () => provisionMember(db, own, who));
-        if (!person) throw new Fault("invalid_token");
-        if (person.is_suspended) throw new Fault("tenant_suspended");
-        if (person.is_removed || person.role === null) throw new Fault("permission_denied", { reason: "not_a_member" });
+        const identity = readIdentity(own, payload);
+        const member = await members.get(JSON.stringify(identity), () => provisionMember(database, own, identity));
+        if (!member) throw new Fault("invalid_token");
+        if (member.is_suspended) throw new Fault("tenant_suspended");
+        if (member.is_removed || member.role === null) throw new Fault("permission_denied", { reason: "not_a_member" });
         return {
-          ...who,
-          ...{
-            key_id: null,
-            role: person.role,
-            scopes: scopesOf(own, payload),
-            limits: {},
-            expires_at: null,
-            token: null,
-          },
-          tenant: { weight: person.weight, limits: person.tenant_limits },
+          ...identity,
+          ...{ key_id: null, role: member.role, scopes: readScopes(own, payload), limits: {} },
+          ...{ expires_at: null, token: null },
+          tenant: { weight: member.weight, limits: member.tenant_limits },
         };
       });
     },
-    forget: people.forget,
+    invalidate: members.clear,
   };
 }
 
 type Identity = { tenant_id: string; user_id: string };
 
-function identityOf(own: Issuer, payload: JWTPayload): Identity {
+function readIdentity(own: Issuer, payload: JWTPayload): Identity {
   const user = payload[own.user_claim];
-  const word = own.tenant_claim === undefined ? undefined : payload[own.tenant_claim];
+  const tenantName = own.tenant_claim === undefined ? undefined : payload[own.tenant_claim];
   const tenants = new Map(Object.entries(own.tenants ?? {}));
-  const tenant_id = own.tenant_id ?? (typeof word === "string" ? tenants.get(word) : undefined);
-  const isName = typeof user === "string" && /^[\x21-\x7e]{1,200}$/.test(user);
-  if (tenant_id === undefined || !isName) throw new Fault("invalid_token");
+  const tenant_id = own.tenant_id ?? (typeof tenantName === "string" ? tenants.get(tenantName) : undefined);
+  const isUserId = typeof user === "string" && /^[\x21-\x7e]{1,200}$/.test(user);
+  if (tenant_id === undefined || !isUserId) throw new Fault("invalid_token");
   return { tenant_id, user_id: `${own.id}:${user}` };
 }
 
-/** Words that are no scopes of ours are other services' business; the operator's right is never an issuer's to give. */
-function scopesOf(own: Issuer, payload: JWTPayload): string[] {
+/** Ignores scopes of other services. An issuer can never grant `tenants` scopes, which are the operator's. */
+function readScopes(own: Issuer, payload: JWTPayload): string[] {
   const claim = payload[own.scope_claim];
-  const words = Array.isArray(claim) ? claim.map(String) : typeof claim === "string" ? claim.split(" ") : [];
-  const given = words.filter((word) => isScope(word) && splitScope(word)[0] !== "tenants");
-  return [...new Set([...own.scopes, ...given])];
+  const names = Array.isArray(claim) ? claim.map(String) : typeof claim === "string" ? claim.split(" ") : [];
+  const granted = names.filter((name) => isScope(name) && splitScope(name)[0] !== "tenants");
+  return [...new Set([...own.scopes, ...granted])];
 }
 
-async function provisionMember(db: Database, { role }: Issuer, who: Identity): Promise<MemberIdentity | undefined> {
-  const person = await findMemberIdentity(db, who.tenant_id, who.user_id);
-  if (!person || person.role !== null || role === null) return person;
-  await insertMemberOnFirstUse(db, who, role);
-  return findMemberIdentity(db, who.tenant_id, who.user_id);
+async function provisionMember(
+  database: Database,
+  { role }: Issuer,
+  identity: Identity,
+): Promise<MemberIdentity | undefined> {
+  const member = await findMemberIdentity(database, identity.tenant_id, identity.user_id);
+  if (!member || member.role !== null || role === null) return member;
+  await insertMemberOnFirstUse(database, identity, role);
+  return findMemberIdentity(database, identity.tenant_id, identity.user_id);
 }

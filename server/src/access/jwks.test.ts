@@ -2,6 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { trustedHttpGet } from "../outbound/trusted-http-get.ts";
 import { createJwks } from "./jwks.ts";
 
 let server: Server;
@@ -29,12 +30,7 @@ const key = async (kid: string): Promise<JWK> => ({
   ...(await exportJWK((await generateKeyPair("ES256")).publicKey)),
   ...{ kid, alg: "ES256" },
 });
-const open = () =>
-  createJwks(
-    { issuer },
-    (url, init) => fetch(url, init),
-    () => now,
-  );
+const open = () => createJwks({ issuer }, trustedHttpGet, { now: () => now });
 const ask = async (find: ReturnType<typeof open>, kid: string, alg = "ES256") => find({ alg, kid }, {} as never);
 const has = (find: ReturnType<typeof open>, kid: string) =>
   ask(find, kid).then(
@@ -85,11 +81,7 @@ it("asks at most three times a minute, however many unknown keys are named and w
 });
 
 it("does not believe a configuration that names another issuer, and takes no secret for a key", async () => {
-  const lying = createJwks(
-    { issuer: `${issuer}/tenant` },
-    (url, init) => fetch(url, init),
-    () => now,
-  );
+  const lying = createJwks({ issuer: `${issuer}/tenant` }, trustedHttpGet, { now: () => now });
   await expect(ask(lying, "one")).rejects.toMatchObject({
     code: "dependency_unavailable",
   });

@@ -1,48 +1,53 @@
-// The keys of an issuer, from where it publishes them. They are fetched again when a token names a key that is not among
-// them, but never more often than every half minute; while the issuer cannot be reached, those we have serve for a day.
+// The JWK set of an issuer. It is fetched again when a token names an unknown key, at most every 30 seconds. While the issuer
+// is unreachable, the cached set is used for up to a day.
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from "jose";
 import { Fault } from "../faults.ts";
+import type { Clock } from "../kit/clock.ts";
 
 const MIN_REFRESH_INTERVAL_MS = 30_000;
-/** From the first on, keys are renewed while the old ones serve; from the second on, they are waited for. */
+/** An older set is refreshed in the background; a set older than the second limit is refreshed before use. */
 const BACKGROUND_REFRESH_AFTER_MS = 10 * 60_000;
 const BLOCKING_REFRESH_AFTER_MS = 14 * 60_000;
 const MAX_STALE_MS = 24 * 60 * 60_000;
 const FETCH_MS = 5000;
-const MOST_CHARACTERS = 512 * 1024;
+const MAX_BYTES = 512 * 1024;
 
-export type HttpGet = (url: string, init: { redirect: "error"; signal: AbortSignal }) => Promise<Response>;
+/** Must not follow redirects. */
+export type HttpGet = (
+  url: string,
+  limits: { timeoutMs: number; maxBytes: number },
+) => Promise<{ status: number; text: string }>;
 export type JwksSource = { issuer: string; jwks_uri?: string | undefined };
 
-export function createJwks(publisher: JwksSource, get: HttpGet, clock: () => number): JWTVerifyGetKey {
+export function createJwks(source: JwksSource, get: HttpGet, clock: Pick<Clock, "now">): JWTVerifyGetKey {
   let find: ReturnType<typeof createLocalJWKSet> | undefined;
   let fetchedAt = Number.NEGATIVE_INFINITY;
-  let triedAt = Number.NEGATIVE_INFINITY;
-  let underWay: Promise<void> | undefined;
+  let attemptedAt = Number.NEGATIVE_INFINITY;
+  let pendingLoad: Promise<void> | undefined;
 
   const load = (): Promise<void> => {
-    if (underWay) return underWay;
-    if (clock() - triedAt < MIN_REFRESH_INTERVAL_MS) return Promise.resolve();
-    triedAt = clock();
-    underWay = fetchKeys(publisher, get)
+    if (pendingLoad) return pendingLoad;
+    if (clock.now() - attemptedAt < MIN_REFRESH_INTERVAL_MS) return Promise.resolve();
+    attemptedAt = clock.now();
+    pendingLoad = fetchKeys(source, get)
       .then(
         (keys) => {
           find = createLocalJWKSet(keys);
-          fetchedAt = clock();
+          fetchedAt = clock.now();
         },
         () => {},
       )
       .finally(() => {
-        underWay = undefined;
+        pendingLoad = undefined;
       });
-    return underWay;
+    return pendingLoad;
   };
 
   return async (header, token) => {
-    const age = clock() - fetchedAt;
+    const age = clock.now() - fetchedAt;
     if (age > BLOCKING_REFRESH_AFTER_MS) await load();
     else if (age > BACKGROUND_REFRESH_AFTER_MS) void load();
-    if (!find || clock() - fetchedAt > MAX_STALE_MS) throw new Fault("dependency_unavailable");
+    if (!find || clock.now() - fetchedAt > MAX_STALE_MS) throw new Fault("dependency_unavailable");
     try {
       return await find(header, token);
     } catch (thrown) {
@@ -54,23 +59,22 @@ export function createJwks(publisher: JwksSource, get: HttpGet, clock: () => num
 }
 
 async function fetchKeys({ issuer, jwks_uri }: JwksSource, get: HttpGet): Promise<JSONWebKeySet> {
-  const address = jwks_uri ?? (await discover(issuer, get));
-  const { keys } = await readJson<JSONWebKeySet>(address, get);
-  if (!Array.isArray(keys)) throw new Error(`${address} has no keys`);
-  // A key that is meant for sealing, or that both sides would have to know, signs nothing.
+  const url = jwks_uri ?? (await discoverJwksUrl(issuer, get));
+  const { keys } = await readJson<JSONWebKeySet>(url, get);
+  if (!Array.isArray(keys)) throw new Error(`${url} has no keys`);
+  // Encryption keys and symmetric keys do not verify signatures of an issuer.
   return { keys: keys.filter(({ kty, use }) => kty !== "oct" && use !== "enc") };
 }
 
-async function discover(issuer: string, get: HttpGet): Promise<string> {
-  const address = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
-  const { issuer: named, jwks_uri } = await readJson<{ issuer?: string; jwks_uri?: string }>(address, get);
-  if (named !== issuer || typeof jwks_uri !== "string") throw new Error(`${address} is not the issuer's`);
+async function discoverJwksUrl(issuer: string, get: HttpGet): Promise<string> {
+  const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
+  const { issuer: named, jwks_uri } = await readJson<{ issuer?: string; jwks_uri?: string }>(url, get);
+  if (named !== issuer || typeof jwks_uri !== "string") throw new Error(`${url} belongs to another issuer`);
   return jwks_uri;
 }
 
-async function readJson<Shape>(address: string, get: HttpGet): Promise<Shape> {
-  const response = await get(address, { redirect: "error", signal: AbortSignal.timeout(FETCH_MS) });
-  const text = response.status === 200 ? await response.text() : "";
-  if (text === "" || text.length > MOST_CHARACTERS) throw new Error(`${address} answered ${response.status}`);
+async function readJson<Shape>(url: string, get: HttpGet): Promise<Shape> {
+  const { status, text } = await get(url, { timeoutMs: FETCH_MS, maxBytes: MAX_BYTES });
+  if (status !== 200 || text === "" || text.length > MAX_BYTES) throw new Error(`${url} returned status ${status}`);
   return JSON.parse(text) as Shape;
 }

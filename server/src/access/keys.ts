@@ -14,22 +14,25 @@ import {
 import { findIdempotencyKey } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
 import type { AccessServices, ApiKeyDraft } from "../kit/access-services.ts";
+import type { Ids } from "../kit/clock.ts";
 import type { AccessLimits, ApiKey, NewApiKey } from "../kit/schemas/access.ts";
 import { apiKeyHint, generateApiKey, hashApiKey } from "./api-key.ts";
 import { assertCanDelegate, assertNotAccessToken, inheritLimits } from "./delegation.ts";
 import { paginate } from "./pagination.ts";
 import type { RequestContext } from "./request-context.ts";
 
-export function createKeyStore(desk: RequestContext): AccessServices["keys"] {
-  const { db, caller, cursors } = desk;
-  /** Whose keys the caller may see; undefined for everybody's. */
-  const of = caller.role === "owner" ? undefined : caller.user_id;
+type Dependencies = { ids: Ids; invalidateCredentials(): void };
+
+export function createKeyStore(dependencies: Dependencies, context: RequestContext): AccessServices["keys"] {
+  const { database, caller, cursors } = context;
+  /** The user whose keys are visible; undefined for an owner, who sees the keys of all users. */
+  const visibleUserId = caller.role === "owner" ? undefined : caller.user_id;
   const findVisibleKey = async (keyId: string): Promise<ApiKeyRow> => {
-    const row = await findApiKey(db, caller.tenant_id, keyId, of);
+    const row = await findApiKey(database, caller.tenant_id, keyId, visibleUserId);
     if (!row) throw new Fault("route_not_found");
     return row;
   };
-  /** A key that the caller may change: it has nothing that the caller has not, and it is another one. */
+  /** A key that the caller may change: another key, with at most the caller's permissions. */
   const findManageableKey = async (keyId: string): Promise<ApiKeyRow> => {
     const row = await findVisibleKey(keyId);
     assertCanDelegate(caller, row);
@@ -39,34 +42,34 @@ export function createKeyStore(desk: RequestContext): AccessServices["keys"] {
   };
 
   return {
-    create: (draft) => createKeyIdempotently(desk, draft),
+    create: (draft) => createKeyIdempotently(dependencies, context, draft),
     get: async (keyId) => renderApiKey(await findVisibleKey(keyId)),
     list: (page) =>
       paginate(cursors, page, {
-        scope: ["keys", caller.tenant_id, of],
-        read: (before, limit) => listApiKeys(db, caller.tenant_id, { before, of }, limit),
+        scope: ["keys", caller.tenant_id, visibleUserId],
+        read: (before, limit) => listApiKeys(database, caller.tenant_id, { before, of: visibleUserId }, limit),
         cursorId: (row) => row.key_id,
-        show: renderApiKey,
+        render: renderApiKey,
       }),
 
     async update(keyId, { expires_at, ...change }) {
-      const seen = await findManageableKey(keyId);
+      const current = await findManageableKey(keyId);
       const until = expires_at === undefined ? undefined : (expires_at && new Date(expires_at)) || null;
-      const asked = { ...change, ...(until !== undefined && { expires_at: until }) };
+      const requested = { ...change, ...(until !== undefined && { expires_at: until }) };
       const limits = change.limits && inheritLimits(caller, change.limits);
-      assertCanDelegate(caller, { ...seen, ...asked, limits: limits ?? seen.limits });
-      const row = await updateApiKey(db, caller, seen, { ...asked, ...(limits && { limits }) });
+      assertCanDelegate(caller, { ...current, ...requested, limits: limits ?? current.limits });
+      const row = await updateApiKey(database, caller, current, { ...requested, ...(limits && { limits }) });
       if (!row) throw new Fault("conflict");
-      desk.keys.forget();
+      dependencies.invalidateCredentials();
       return renderApiKey(row);
     },
 
     async rotate(keyId, overlapSeconds) {
       const old = await findManageableKey(keyId);
-      const { key, ...secret } = newApiKeyRow(desk);
-      const row = await rotateApiKey(db, caller, { ...secret, old, overlapSeconds });
+      const { key, ...secret } = newApiKeyRow(dependencies.ids);
+      const row = await rotateApiKey(database, caller, { ...secret, old, overlapSeconds });
       if (!row) throw new Fault("conflict", { retryable: false, reason: "not_in_force" });
-      desk.keys.forget();
+      dependencies.invalidateCredentials();
       return { ...renderApiKey(row), key };
     },
 
@@ -75,16 +78,19 @@ export function createKeyStore(desk: RequestContext): AccessServices["keys"] {
       assertNotAccessToken(caller);
       if (row.key_id !== caller.key_id)
         assertCanDelegate(caller, { ...row, limits: caller.limits, expires_at: caller.expires_at });
-      await revokeApiKey(db, caller, keyId, desk.newId());
-      desk.keys.forget();
+      await revokeApiKey(database, caller, keyId, dependencies.ids.next());
+      dependencies.invalidateCredentials();
       return renderApiKey(await findVisibleKey(keyId));
     },
   };
 }
 
-/** The same Idempotency-Key makes one key. Asked again it answers that key without its secret, which nobody has any more. */
-async function createKeyIdempotently(desk: RequestContext, draft: ApiKeyDraft): Promise<NewApiKey> {
-  const { db, caller, idempotencyKey } = desk;
+/** A replay returns the key without its secret, because only the digest is stored. */
+async function createKeyIdempotently(
+  { ids }: Dependencies,
+  { database, caller, idempotencyKey, onReplay }: RequestContext,
+  draft: ApiKeyDraft,
+): Promise<NewApiKey> {
   const user_id = draft.user_id ?? caller.user_id;
   const expires_at = draft.expires_at ? new Date(draft.expires_at) : caller.expires_at;
   const limits = inheritLimits(caller, draft.limits);
@@ -95,27 +101,33 @@ async function createKeyIdempotently(desk: RequestContext, draft: ApiKeyDraft): 
     .update(JSON.stringify(["keys.create", draft]))
     .digest();
   const idempotency = idempotencyKey === undefined ? undefined : { key: idempotencyKey, fingerprint };
-  const { key, ...secret } = newApiKeyRow(desk);
+  const { key, ...secret } = newApiKeyRow(ids);
   const { name, scopes } = draft;
-  const row = await insertApiKey(db, caller, { ...secret, user_id, name, scopes, limits, expires_at, idempotency });
+  const row = await insertApiKey(database, caller, {
+    ...secret,
+    user_id,
+    name,
+    scopes,
+    limits,
+    expires_at,
+    idempotency,
+  });
   if (row) return { ...renderApiKey(row), key };
-  const known = idempotency && (await findIdempotencyKey(db, caller.tenant_id, idempotency.key));
-  if (!known) throw new Fault("route_not_found");
-  if (!known.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");
-  const made = await findApiKey(db, caller.tenant_id, known.resource_id, undefined);
-  if (!made) throw new Fault("idempotency_in_progress");
-  desk.onReplay?.();
-  return { ...renderApiKey(made), key: null };
+  const storedKey = idempotency && (await findIdempotencyKey(database, caller.tenant_id, idempotency.key));
+  if (!storedKey) throw new Fault("route_not_found");
+  if (!storedKey.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");
+  const createdKey = await findApiKey(database, caller.tenant_id, storedKey.resource_id, undefined);
+  if (!createdKey) throw new Fault("idempotency_in_progress");
+  onReplay();
+  return { ...renderApiKey(createdKey), key: null };
 }
 
-export function newApiKeyRow({
-  newId,
-}: Pick<RequestContext, "newId">): Pick<NewApiKeyRow, "key_id" | "digest" | "hint"> & { key: string } {
+export function newApiKeyRow(ids: Ids): Pick<NewApiKeyRow, "key_id" | "digest" | "hint"> & { key: string } {
   const key = generateApiKey();
-  return { key_id: newId(), key, digest: hashApiKey(key), hint: apiKeyHint(key) };
+  return { key_id: ids.next(), key, digest: hashApiKey(key), hint: apiKeyHint(key) };
 }
 
-const time = (at: Date | null) => at?.toISOString() ?? null;
+const toTimestamp = (at: Date | null) => at?.toISOString() ?? null;
 
 export const renderApiKey = ({ key_id, limits, ...row }: ApiKeyRow): ApiKey => ({
   id: key_id,
@@ -125,8 +137,8 @@ export const renderApiKey = ({ key_id, limits, ...row }: ApiKeyRow): ApiKey => (
   scopes: row.scopes,
   limits: limits as AccessLimits,
   created_at: row.created_at.toISOString(),
-  expires_at: time(row.expires_at),
-  last_used_at: time(row.last_used_at),
-  revoked_at: time(row.revoked_at),
+  expires_at: toTimestamp(row.expires_at),
+  last_used_at: toTimestamp(row.last_used_at),
+  revoked_at: toTimestamp(row.revoked_at),
   replaced_by: row.replaced_by,
 });

@@ -1,5 +1,5 @@
-// The people of the caller's tenant. Roles are looked up with every credential, so a change holds for all keys and tokens
-// of a person within five seconds.
+// Members of the caller's tenant. The role is read with every credential, so a change applies to all keys and tokens of the
+// member within five seconds.
 import {
   insertMember,
   listMemberRows,
@@ -14,33 +14,36 @@ import { assertNotAccessToken } from "./delegation.ts";
 import { paginate } from "./pagination.ts";
 import type { RequestContext } from "./request-context.ts";
 
-export function createMemberStore({ db, caller, cursors, keys }: RequestContext): AccessServices["members"] {
-  const changed = (row: MemberRow | undefined): Member => {
+export function createMemberStore(
+  { invalidateCredentials }: { invalidateCredentials(): void },
+  { database, caller, cursors }: RequestContext,
+): AccessServices["members"] {
+  const applyChange = (row: MemberRow | undefined): Member => {
     if (!row) throw new Fault("route_not_found");
-    keys.forget();
+    invalidateCredentials();
     return renderMember(row);
   };
   return {
     list: (page) =>
       paginate(cursors, page, {
         scope: ["members", caller.tenant_id],
-        read: (after, limit) => listMemberRows(db, caller.tenant_id, after, limit),
+        read: (after, limit) => listMemberRows(database, caller.tenant_id, after, limit),
         cursorId: (row) => row.user_id,
-        show: renderMember,
+        render: renderMember,
       }),
     async add({ user_id, role, name = null, email = null }) {
       assertNotAccessToken(caller);
-      const row = await insertMember(db, caller, { user_id, role, name, email });
+      const row = await insertMember(database, caller, { user_id, role, name, email });
       if (!row) throw new Fault("conflict", { retryable: false, reason: "already_member" });
-      return changed(row);
+      return applyChange(row);
     },
     async update(userId, change) {
       assertNotAccessToken(caller);
-      return changed(await updateMemberRow(db, caller, userId, change));
+      return applyChange(await updateMemberRow(database, caller, userId, change));
     },
     async remove(userId) {
       assertNotAccessToken(caller);
-      return changed(await markMemberRemoved(db, caller, userId));
+      return applyChange(await markMemberRemoved(database, caller, userId));
     },
   };
 }

@@ -1,32 +1,30 @@
-// Pages of lists, with cursors that are good for one tenant and one list only.
-import { createHash } from "node:crypto";
+// Pages of a list. A cursor is valid for one tenant and one list only.
 import type { PageRequest } from "../kit/access-services.ts";
+import { type CursorSigner, cursorScope } from "./cursors.ts";
 
-export type CursorSigner = { make(scope: string, lastId: string): string; read(scope: string, cursor: string): string };
-
-type PaginatedQuery<Row, Shown> = {
-  /** Whose list, of what. */
+type PaginatedQuery<Row, Item> = {
+  /** The list, the tenant and the filter. */
   scope: unknown[];
   read(after: string | undefined, limit: number): Promise<Row[]>;
   cursorId(row: Row): string;
-  show(row: Row): Shown;
+  render(row: Row): Item;
 };
 
-export async function paginate<Row, Shown>(
+export async function paginate<Row, Item>(
   cursors: CursorSigner,
   { cursor, limit }: PageRequest,
-  list: PaginatedQuery<Row, Shown>,
+  query: PaginatedQuery<Row, Item>,
 ) {
-  const scope = createHash("sha256").update(JSON.stringify(list.scope)).digest("hex");
-  const after = cursor === undefined ? undefined : unpacked(cursors.read(scope, cursor));
-  const rows = await list.read(after, limit + 1);
-  const shown = rows.slice(0, limit);
+  const scope = cursorScope(...query.scope);
+  const after = cursor === undefined ? undefined : decodeId(cursors.verify(scope, cursor));
+  const rows = await query.read(after, limit + 1);
+  const page = rows.slice(0, limit);
   return {
-    data: shown.map(list.show),
-    next_cursor: rows.length > limit ? cursors.make(scope, packed(list.cursorId(shown.at(-1)!))) : null,
+    data: page.map(query.render),
+    next_cursor: rows.length > limit ? cursors.sign(scope, encodeId(query.cursorId(page.at(-1)!))) : null,
   };
 }
 
-/** Ids of people may hold any sign, also those that cursors are made of. */
-const packed = (id: string) => Buffer.from(id).toString("base64url");
-const unpacked = (id: string) => Buffer.from(id, "base64url").toString();
+/** User ids may contain any character, including the separators of a cursor. */
+const encodeId = (id: string) => Buffer.from(id).toString("base64url");
+const decodeId = (id: string) => Buffer.from(id, "base64url").toString();

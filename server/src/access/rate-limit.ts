@@ -1,13 +1,16 @@
-// How much a tenant and a key may ask for: requests and runs a minute, runs that are open, callers that wait. What a
-// tenant's or a key's own `limits` say goes before the settings. Rates are token buckets that hold a minute's worth.
+// Rate limits per tenant and per key: requests and runs per minute, and open runs. `limits` of a tenant or key override the
+// settings. Rates are token buckets that hold one minute's worth of tokens.
 import { z } from "zod";
+import type { Caller } from "../db/access/caller.ts";
 import { type TokenBucket, takeTokens } from "../db/access/token-buckets.ts";
 import type { Database } from "../db/connect.ts";
-import type { Caller, OpenRunLimits } from "../db/runs/runs.ts";
+import type { OpenRunLimits } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
-import { createLocalTokenBucket, type LocalTokenBucket } from "./token-bucket.ts";
+import type { Clock, Random } from "../kit/clock.ts";
+import { createLocalTokenBucket, type LocalTokenBucket, type TakeTokens } from "./token-bucket.ts";
 
-const rate = (most: number, says: string) => z.coerce.number().min(0).default(most).describe(`${says}; 0: no limit`);
+const rate = (max: number, description: string) =>
+  z.coerce.number().min(0).default(max).describe(`${description}; 0: no limit`);
 
 export const RateLimitEnv = z.object({
   TENANT_REQUESTS_PER_MINUTE: rate(120_000, "Requests per minute of one tenant"),
@@ -27,11 +30,11 @@ export const RateLimitEnv = z.object({
 type RateLimitKind = "requests" | "runs";
 type RateLimitPolicy = TokenBucket & { policy: string; kind: RateLimitKind };
 export type RateLimiter = {
-  /** Counts a request, or a run. Throws when that would be too many; answers how to take it back. */
+  /** Takes a token for a request or a run. Throws rate_limited if none is left. Returns a function that refunds it. */
   consume(caller: Caller, kind: RateLimitKind): Promise<() => void>;
-  /** What may be asked for, and what is left of it, as the two headers say it. Undefined: nothing is limited. */
+  /** Values of the RateLimit-Policy and RateLimit headers; undefined if nothing is limited. */
   headers(caller: Caller): { policy: string; left: string } | undefined;
-  /** How many runs may be open, of the tenant and of the key. */
+  /** Maximum number of open runs of the tenant and of the key. */
   openRunLimits(caller: Caller): OpenRunLimits;
 };
 
@@ -43,31 +46,37 @@ const readLimit = (limits: Record<string, unknown>, name: string): number | unde
   return typeof value === "number" && value >= 0 ? value : undefined;
 };
 
-export function createRateLimiter(db: Database, env: z.output<typeof RateLimitEnv>): RateLimiter {
-  const slices = new Map<string, { rule: RateLimitPolicy; slice: LocalTokenBucket }>();
+type Dependencies = { database: Database; clock: Pick<Clock, "monotonic">; random: Random };
 
-  const ruleOf = (kind: RateLimitKind, whose: "tenant" | "key", caller: Caller): RateLimitPolicy[] => {
-    const isKey = whose === "key";
+export function createRateLimiter(
+  { database, clock, random }: Dependencies,
+  env: z.output<typeof RateLimitEnv>,
+): RateLimiter {
+  const buckets = new Map<string, { rule: RateLimitPolicy; bucket: LocalTokenBucket }>();
+
+  const listRules = (kind: RateLimitKind, subject: "tenant" | "key", caller: Caller): RateLimitPolicy[] => {
+    const isKey = subject === "key";
     const own = isKey ? caller.limits : caller.tenant.limits;
-    const usual = env[`${isKey ? "KEY" : "TENANT"}_${kind === "runs" ? "RUNS" : "REQUESTS"}_PER_MINUTE`];
-    const most = readLimit(own, `${kind}_per_minute`) ?? usual;
-    if (most === 0 || (isKey && caller.key_id === null)) return [];
+    const defaultMax = env[`${isKey ? "KEY" : "TENANT"}_${kind === "runs" ? "RUNS" : "REQUESTS"}_PER_MINUTE`];
+    const max = readLimit(own, `${kind}_per_minute`) ?? defaultMax;
+    if (max === 0 || (isKey && caller.key_id === null)) return [];
     const id = isKey ? caller.key_id : caller.tenant_id;
     const policy = isKey ? `key-${kind}` : kind;
-    return [{ name: `${id}/${kind}`, capacity: most, perSecond: most / MINUTE, policy, kind }];
+    return [{ name: `${id}/${kind}`, capacity: max, perSecond: max / MINUTE, policy, kind }];
   };
   const rulesOf = (caller: Caller): RateLimitPolicy[] =>
     (["requests", "runs"] as const).flatMap((kind) => [
-      ...ruleOf(kind, "tenant", caller),
-      ...ruleOf(kind, "key", caller),
+      ...listRules(kind, "tenant", caller),
+      ...listRules(kind, "key", caller),
     ]);
-  const sliceOf = (rule: RateLimitPolicy): LocalTokenBucket => {
-    const known = slices.get(rule.name);
-    // Another figure is another bucket for us; in the database it stays the same one.
-    if (known?.rule.capacity === rule.capacity) return known.slice;
-    const slice = createLocalTokenBucket(rule, (bucket, amount) => takeTokens(db, bucket, amount));
-    slices.set(rule.name, { rule, slice });
-    return slice;
+  const bucketOf = (rule: RateLimitPolicy): LocalTokenBucket => {
+    const existing = buckets.get(rule.name);
+    // A changed limit needs a new local bucket; the shared bucket in the database stays the same.
+    if (existing?.rule.capacity === rule.capacity) return existing.bucket;
+    const take: TakeTokens = (shared, amount) => takeTokens(database, shared, amount);
+    const bucket = createLocalTokenBucket(rule, take, clock);
+    buckets.set(rule.name, { rule, bucket });
+    return bucket;
   };
 
   const openRunsOf = ({ tenant, limits }: Caller) => ({
@@ -75,42 +84,42 @@ export function createRateLimiter(db: Database, env: z.output<typeof RateLimitEn
     key: readLimit(limits, "open_runs") || undefined,
   });
 
-  const tidy = () =>
+  const returnIdleTokens = () =>
     Promise.all(
-      [...slices].map(async ([name, { slice }]) => {
-        if (await slice.returnIdleTokens().catch(() => false)) slices.delete(name);
+      [...buckets].map(async ([name, { bucket }]) => {
+        if (await bucket.returnIdleTokens().catch(() => false)) buckets.delete(name);
       }),
     );
-  setInterval(() => void tidy(), RETURN_IDLE_INTERVAL_MS).unref();
+  setInterval(() => void returnIdleTokens(), RETURN_IDLE_INTERVAL_MS).unref();
 
   return {
     async consume(caller, kind) {
       const taken: LocalTokenBucket[] = [];
-      const giveBack = () => {
-        for (const slice of taken) slice.refund();
+      const refund = () => {
+        for (const bucket of taken) bucket.refund();
       };
       for (const rule of rulesOf(caller).filter((each) => each.kind === kind)) {
-        const slice = sliceOf(rule);
-        if (!(await slice.take())) {
-          giveBack();
-          throw rateLimitedFault(rule, slice.state().seconds);
+        const bucket = bucketOf(rule);
+        if (!(await bucket.take())) {
+          refund();
+          throw rateLimitedFault(rule, bucket.state().seconds, random);
         }
-        taken.push(slice);
+        taken.push(bucket);
       }
-      return giveBack;
+      return refund;
     },
     headers(caller) {
       const rules = rulesOf(caller);
       const openRuns = openRunsOf(caller);
-      const isOpen = openRuns.tenant === undefined && openRuns.key === undefined;
-      if (rules.length === 0 && isOpen) return undefined;
-      const policies = rules.map(({ policy, capacity: most }) => `"${policy}";q=${most};w=${MINUTE}`);
+      const isUnlimited = openRuns.tenant === undefined && openRuns.key === undefined;
+      if (rules.length === 0 && isUnlimited) return undefined;
+      const policies = rules.map(({ policy, capacity }) => `"${policy}";q=${capacity};w=${MINUTE}`);
       if (openRuns.tenant) policies.push(`"open-runs";q=${openRuns.tenant};qu="concurrent-requests"`);
       if (openRuns.key) policies.push(`"key-open-runs";q=${openRuns.key};qu="concurrent-requests"`);
       const left = rules.flatMap((rule) => {
-        const known = slices.get(rule.name);
-        if (!known) return [];
-        const { remaining, seconds } = known.slice.state();
+        const existing = buckets.get(rule.name);
+        if (!existing) return [];
+        const { remaining, seconds } = existing.bucket.state();
         return [`"${rule.policy}";r=${remaining};t=${seconds}`];
       });
       return { policy: policies.join(", "), left: left.join(", ") };
@@ -119,8 +128,8 @@ export function createRateLimiter(db: Database, env: z.output<typeof RateLimitEn
   };
 }
 
-/** A little later for some than for others, so that those who were refused together do not come back together. */
-function rateLimitedFault({ policy }: RateLimitPolicy, seconds: number): Fault {
-  const retry_after = seconds + Math.floor(Math.random() * Math.max(2, seconds / 4));
+/** retry_after has a random part, so that clients refused at the same time do not retry at the same time. */
+function rateLimitedFault({ policy }: RateLimitPolicy, seconds: number, random: Random): Fault {
+  const retry_after = seconds + Math.floor(random() * Math.max(2, seconds / 4));
   return new Fault("rate_limited", { policy, retry_after });
 }

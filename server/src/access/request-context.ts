@@ -1,18 +1,18 @@
-// What the libraries of this room work with, in the name of one caller.
+// The context of one API request: the caller and what acts on the caller's behalf. Stores that serve requests are created
+// from it, so they cannot reach the data of another tenant.
+import type { Caller } from "../db/access/caller.ts";
 import type { Database } from "../db/connect.ts";
-import type { Caller } from "../db/runs/runs.ts";
-import type { AccessTokens } from "./access-tokens.ts";
-import type { ApiKeyLookup } from "./api-key-lookup.ts";
-import type { CursorSigner } from "./pagination.ts";
+import type { CursorSigner } from "./cursors.ts";
 
-/** What is there once, for all callers. */
-export type AccessDependencies = { system: Database; keys: ApiKeyLookup; minted: AccessTokens; newId(): string };
-
-export type RequestContext = AccessDependencies & {
-  /** Sees the caller's tenant and nothing else; `system` sees everything. */
-  db: Database;
+export type RequestContext = {
   caller: Caller;
+  requestId: string;
+  /** Scoped to the caller's tenant by row-level security; unscoped only for operations of the operator. */
+  database: Database;
   cursors: CursorSigner;
-  idempotencyKey?: string | undefined;
-  onReplay?: (() => void) | undefined;
+  idempotencyKey: string | undefined;
+  /** Called if the request repeats an earlier one with the same idempotency key. */
+  onReplay(): void;
+  /** Called with the id of a run that the request created. */
+  onRunAccepted(runId: string): void;
 };

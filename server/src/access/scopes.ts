@@ -1,17 +1,17 @@
-// What a credential may do. One function decides for every operation, by the operation's name and method alone, and what
-// nobody allowed is refused: a new operation needs no line here.
-import type { Caller, Role } from "../db/runs/runs.ts";
+// Authorization by scopes and roles. The required scope follows from the name and method of an operation, and everything
+// that is not granted is denied, so a new operation needs no entry here.
+import type { Caller, Role } from "../db/access/caller.ts";
 import { Fault } from "../faults.ts";
 
 type ScopedOperation = { name: string; http: { method: string } };
 
-/** Operations whose name does not begin with their family. */
+/** Operations whose name does not begin with their resource. */
 const SCOPE_RESOURCES: Record<string, string> = { generateVideo: "videos", edit: "images" };
-/** The operator's own: no `*` reaches it, it has to be said. */
+/** Resource of the operator. `*` does not include it; the scope must be granted by name. */
 const OPERATOR = "tenants";
 const SCOPE = /^(\*|\*:read|[a-z][a-z-]*:(read|write|\*))$/;
 
-/** What a role may not do, whatever scopes its credential has. */
+/** Scopes that a role never has, even if the credential grants them. */
 const DENIED: Record<Role, string[]> = {
   owner: [],
   developer: ["members:write", "audit:*", "tenants:*"],
@@ -21,18 +21,18 @@ const DENIED: Record<Role, string[]> = {
 export const isScope = (text: string): boolean => SCOPE.test(text);
 
 export function requiredScope({ name, http }: ScopedOperation): string {
-  const word = name.split(".")[0]!;
-  return `${SCOPE_RESOURCES[word] ?? word}:${http.method === "GET" ? "read" : "write"}`;
+  const resource = name.split(".")[0]!;
+  return `${SCOPE_RESOURCES[resource] ?? resource}:${http.method === "GET" ? "read" : "write"}`;
 }
 
 export const isOperatorOperation = (operation: ScopedOperation): boolean =>
   splitScope(requiredScope(operation))[0] === OPERATOR;
 
-/** Those of `wanted` that `held` does not cover. */
-export const missingScopes = (held: readonly string[], wanted: readonly string[]): string[] =>
-  wanted.filter((scope) => !expandScope(scope).every((one) => held.some((own) => grantsScope(own, one))));
+/** Returns the wanted scopes that the granted scopes do not cover. */
+export const missingScopes = (granted: readonly string[], wanted: readonly string[]): string[] =>
+  wanted.filter((scope) => !expandScope(scope).every((one) => granted.some((own) => grantsScope(own, one))));
 
-/** What both lists allow. */
+/** Returns the scopes that both lists grant. */
 export function intersectScopes(one: readonly string[], other: readonly string[]): string[] {
   const [ours, theirs] = [one.flatMap(expandScope), other.flatMap(expandScope)];
   const within = (inner: string[], outer: string[]) =>
@@ -50,12 +50,12 @@ export function authorize(caller: Pick<Caller, "role" | "scopes">, operation: Sc
 }
 
 export const splitScope = (scope: string) =>
-  (scope === "*" ? ["*", "*"] : scope.split(":")) as [family: string, action: string];
+  (scope === "*" ? ["*", "*"] : scope.split(":")) as [resource: string, action: string];
 
-/** `images:*` is both of its halves. */
+/** Splits `images:*` into read and write. */
 function expandScope(scope: string): string[] {
-  const [family, action] = splitScope(scope);
-  return action === "*" ? [`${family}:read`, `${family}:write`] : [scope];
+  const [resource, action] = splitScope(scope);
+  return action === "*" ? [`${resource}:read`, `${resource}:write`] : [scope];
 }
 
 function grantsScope(own: string, wanted: string): boolean {
@@ -63,7 +63,7 @@ function grantsScope(own: string, wanted: string): boolean {
 }
 
 function matchesScope(pattern: string, scope: string): boolean {
-  const [family, action] = splitScope(pattern);
-  const [ofFamily, ofAction] = splitScope(scope);
-  return (family === "*" || family === ofFamily) && (action === "*" || action === ofAction);
+  const [resource, action] = splitScope(pattern);
+  const [wantedResource, wantedAction] = splitScope(scope);
+  return (resource === "*" || resource === wantedResource) && (action === "*" || action === wantedAction);
 }

@@ -1,10 +1,12 @@
-// Tenants, for the operator. The right to come here is a scope of its own, which no `*` includes.
+// Tenants, managed by the operator. Requires a `tenants` scope, which `*` does not include.
 import { createHash } from "node:crypto";
 import { findApiKey } from "../db/access/api-keys.ts";
 import { findTenant, insertTenant, listTenantRows, type TenantRow, updateTenantRow } from "../db/access/tenants.ts";
+import type { Database } from "../db/connect.ts";
 import { findIdempotencyKey } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
 import type { AccessServices } from "../kit/access-services.ts";
+import type { Ids } from "../kit/clock.ts";
 import type { AccessLimits, NewApiKey, Tenant } from "../kit/schemas/access.ts";
 import { assertNotAccessToken } from "./delegation.ts";
 import { newApiKeyRow, renderApiKey } from "./keys.ts";
@@ -13,28 +15,31 @@ import type { RequestContext } from "./request-context.ts";
 
 const FIRST_KEY = { name: "The first key", scopes: ["*"] };
 
-export function createTenantStore(desk: RequestContext): AccessServices["tenants"] {
-  const { system, caller, cursors } = desk;
-  const found = (row: TenantRow | undefined): Tenant => {
+type Dependencies = { systemDatabase: Database; ids: Ids; invalidateCredentials(): void };
+
+export function createTenantStore(dependencies: Dependencies, context: RequestContext): AccessServices["tenants"] {
+  const { systemDatabase } = dependencies;
+  const { caller, cursors } = context;
+  const requireTenant = (row: TenantRow | undefined): Tenant => {
     if (!row) throw new Fault("route_not_found");
     return renderTenant(row);
   };
   return {
-    create: (draft, owner) => createTenantIdempotently(desk, draft, owner),
+    create: (draft, owner) => createTenantIdempotently(dependencies, context, draft, owner),
     list: (page) =>
       paginate(cursors, page, {
         scope: ["tenants"],
-        read: (before, limit) => listTenantRows(system, before, limit),
+        read: (before, limit) => listTenantRows(systemDatabase, before, limit),
         cursorId: (row) => row.tenant_id,
-        show: renderTenant,
+        render: renderTenant,
       }),
-    get: async (tenantId) => found(await findTenant(system, tenantId)),
+    get: async (tenantId) => requireTenant(await findTenant(systemDatabase, tenantId)),
     async update(tenantId, change) {
       assertNotAccessToken(caller);
-      found(await findTenant(system, tenantId));
-      const row = await updateTenantRow(system, caller, tenantId, change);
-      desk.keys.forget();
-      return found(row);
+      requireTenant(await findTenant(systemDatabase, tenantId));
+      const row = await updateTenantRow(systemDatabase, caller, tenantId, change);
+      dependencies.invalidateCredentials();
+      return requireTenant(row);
     },
   };
 }
@@ -42,19 +47,19 @@ export function createTenantStore(desk: RequestContext): AccessServices["tenants
 type Create = AccessServices["tenants"]["create"];
 
 async function createTenantIdempotently(
-  desk: RequestContext,
-  ...[draft, person]: Parameters<Create>
+  { systemDatabase, ids }: Dependencies,
+  { caller, idempotencyKey }: RequestContext,
+  ...[draft, firstOwner]: Parameters<Create>
 ): ReturnType<Create> {
-  const { system, caller, idempotencyKey } = desk;
   assertNotAccessToken(caller);
   const fingerprint = createHash("sha256")
-    .update(JSON.stringify(["tenants.create", draft, person]))
+    .update(JSON.stringify(["tenants.create", draft, firstOwner]))
     .digest();
   const idempotency = idempotencyKey === undefined ? undefined : { key: idempotencyKey, fingerprint };
-  const owner = { name: null, email: null, ...person };
-  const tenant_id = desk.newId();
-  const { key, ...secret } = newApiKeyRow(desk);
-  const row = await insertTenant(system, caller, {
+  const owner = { name: null, email: null, ...firstOwner };
+  const tenant_id = ids.next();
+  const { key, ...secret } = newApiKeyRow(ids);
+  const row = await insertTenant(systemDatabase, caller, {
     ...draft,
     tenant_id,
     owner,
@@ -62,15 +67,22 @@ async function createTenantIdempotently(
     idempotency,
   });
   if (row) {
-    return { ...renderTenant(row), owner_key: await ownerKey(desk, tenant_id, secret.key_id, key) };
+    return {
+      ...renderTenant(row),
+      owner_key: await readOwnerKey(systemDatabase, tenant_id, { keyId: secret.key_id, key }),
+    };
   }
-  const known = await findIdempotencyKey(system, caller.tenant_id, idempotency!.key);
-  if (known && !known.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");
-  throw new Fault("conflict", { retryable: false, reason: "already_made", tenant_id: known?.resource_id });
+  const storedKey = await findIdempotencyKey(systemDatabase, caller.tenant_id, idempotency!.key);
+  if (storedKey && !storedKey.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");
+  throw new Fault("conflict", { retryable: false, reason: "already_made", tenant_id: storedKey?.resource_id });
 }
 
-async function ownerKey({ system }: RequestContext, tenantId: string, keyId: string, key: string): Promise<NewApiKey> {
-  const row = await findApiKey(system, tenantId, keyId, undefined);
+async function readOwnerKey(
+  systemDatabase: Database,
+  tenantId: string,
+  { keyId, key }: { keyId: string; key: string },
+): Promise<NewApiKey> {
+  const row = await findApiKey(systemDatabase, tenantId, keyId, undefined);
   return { ...renderApiKey(row!), key };
 }
 

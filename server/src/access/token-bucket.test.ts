@@ -1,6 +1,7 @@
 // Slices of real buckets in a real database, several at once as several processes would hold them.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { systemClock } from "../../test/support/test-runtime.ts";
 import { type TokenBucket, takeTokens } from "../db/access/token-buckets.ts";
 import { createLocalTokenBucket } from "./token-bucket.ts";
 
@@ -18,10 +19,14 @@ const bucketOf = (perMinute: number): TokenBucket => ({
   perSecond: perMinute / 60,
 });
 const sliceOf = (bucket: TokenBucket) =>
-  createLocalTokenBucket(bucket, (of, amount) => {
-    asked++;
-    return takeTokens(database.db, of, amount);
-  });
+  createLocalTokenBucket(
+    bucket,
+    (of, amount) => {
+      asked++;
+      return takeTokens(database.db, of, amount);
+    },
+    systemClock,
+  );
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe("a bucket", () => {

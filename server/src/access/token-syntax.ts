@@ -2,20 +2,20 @@
 // no embedded keys and no key URLs. Anything else is refused before a key is fetched.
 import { Fault } from "../faults.ts";
 
-const MOST_CHARACTERS = 8192;
+const MAX_CHARACTERS = 8192;
 const COMPACT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 const HEADER = /^\s*\{\s*(?:"[^"\\]*"\s*:\s*"[^"\\]*"\s*,\s*)*"[^"\\]*"\s*:\s*"[^"\\]*"\s*\}\s*$/;
 const PAIR = /"([^"\\]*)"\s*:\s*"([^"\\]*)"/g;
-/** A thumbprint of a certificate only names a key; we choose ours by `kid`. */
+/** Certificate thumbprints are allowed and ignored: the key is selected by `kid`. */
 const ALLOWED_HEADER_FIELDS = ["alg", "kid", "typ", "x5t", "x5t#S256"];
 
 export type TokenHeader = { alg: string; kid?: string; typ?: string };
 
-/** Tokens, also broken and encrypted ones, are told from keys by their dots. */
+/** Tokens, including malformed and encrypted ones, are distinguished from API keys by their dots. */
 export const looksLikeJwt = (text: string): boolean => /^[^.]*(\.[^.]*){2,4}$/.test(text);
 
 export function parseUnverifiedToken(token: string): { header: TokenHeader; issuer: string } {
-  if (token.length > MOST_CHARACTERS || !COMPACT.test(token)) throw new Fault("invalid_token");
+  if (token.length > MAX_CHARACTERS || !COMPACT.test(token)) throw new Fault("invalid_token");
   const [header = "", payload = ""] = token.split(".");
   return { header: readHeader(decoded(header)), issuer: readIssuer(decoded(payload)) };
 }
@@ -30,7 +30,7 @@ function readHeader(text: string): TokenHeader {
   return Object.fromEntries(pairs) as TokenHeader;
 }
 
-/** Whom the token says it is from; whether that is true is another question. */
+/** Reads the `iss` claim, which is not verified yet. */
 function readIssuer(text: string): string {
   try {
     const { iss } = JSON.parse(text) as { iss?: unknown };

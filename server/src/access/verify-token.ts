@@ -1,6 +1,7 @@
-// Whether a token is what it says, by one issuer's rules: signature, algorithm, kind, audience and every time in it.
+// Verifies a token by the rules of its issuer: signature, algorithm, type, audience and times.
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import { Fault } from "../faults.ts";
+import type { Clock } from "../kit/clock.ts";
 
 /** Claims that only ID tokens have. An ID token is meant for the client application and is not accepted as an access token. */
 const ID_TOKEN_CLAIMS = ["nonce", "at_hash", "c_hash"];
@@ -12,18 +13,18 @@ export type TokenVerificationRules = {
   types: string[];
   required: string[];
   keys: JWTVerifyGetKey | Uint8Array;
-  /** How far the clock of the issuer and ours may be apart. */
+  /** Tolerated difference between the clocks of the issuer and this server. */
   skewSeconds: number;
 };
 
 export async function verifyToken(
   token: string,
   rules: TokenVerificationRules,
-  clock: () => number,
+  clock: Pick<Clock, "now">,
 ): Promise<JWTPayload> {
   const { issuer, audience, algorithms } = rules;
   const options = {
-    ...{ issuer, audience, algorithms, clockTolerance: rules.skewSeconds, currentDate: new Date(clock()) },
+    ...{ issuer, audience, algorithms, clockTolerance: rules.skewSeconds, currentDate: new Date(clock.now()) },
     requiredClaims: ["exp", "iat", ...rules.required],
   };
   try {
@@ -31,9 +32,9 @@ export async function verifyToken(
       rules.keys instanceof Uint8Array
         ? await jwtVerify(token, rules.keys, options)
         : await jwtVerify(token, rules.keys, options);
-    const isEarly = payload.iat! * 1000 > clock() + rules.skewSeconds * 1000;
-    const isOtherKind = !rules.types.includes(protectedHeader.typ?.replace(/^application\//, "") ?? "JWT");
-    if (isEarly || isOtherKind || ID_TOKEN_CLAIMS.some((name) => name in payload)) throw new Fault("invalid_token");
+    const isEarly = payload.iat! * 1000 > clock.now() + rules.skewSeconds * 1000;
+    const isOtherType = !rules.types.includes(protectedHeader.typ?.replace(/^application\//, "") ?? "JWT");
+    if (isEarly || isOtherType || ID_TOKEN_CLAIMS.some((name) => name in payload)) throw new Fault("invalid_token");
     return payload;
   } catch (thrown) {
     if (thrown instanceof Fault) throw thrown;

@@ -3,9 +3,10 @@
 import type { PublicFault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
 import type { JsonObject, RunStatus } from "../kit/schemas/run.ts";
+import type { Role } from "./access/caller.ts";
 import type { CustomModelRow } from "./library/custom-models.ts";
 import type { AttemptState } from "./runs/attempts.ts";
-import type { Role, RunCost, StoredRunResult } from "./runs/runs.ts";
+import type { RunCost, StoredRunResult } from "./runs/runs.ts";
 import type { DeliveryStatus } from "./webhooks/deliveries.ts";
 import type { DisabledReason } from "./webhooks/endpoints.ts";
 

@@ -11,6 +11,10 @@ const STALE_MS = 250;
 /** Runs that may stand before the gate of a provider that takes no more; others stay where they can be reordered. */
 const MAX_WAITING_FOR_SLOT = 8;
 
+export type CapacityDependencies = Pick<Services, "database" | "settings" | "clock"> & {
+  providers: Pick<Services["providers"], "enabled">;
+};
+
 export type DispatchCapacity = {
   setWorkers(count: number): void;
   /** How many runs may start. */
@@ -20,7 +24,7 @@ export type DispatchCapacity = {
   recordDispatched(taken: QueueKey[]): void;
 };
 
-export function createDispatchCapacity(services: Services): DispatchCapacity {
+export function createDispatchCapacity(services: CapacityDependencies): DispatchCapacity {
   const window = createDispatchWindow();
   let workers = 1;
   let loadByLane = new Map<string, LaneLoad>();
@@ -28,9 +32,9 @@ export function createDispatchCapacity(services: Services): DispatchCapacity {
   let dispatchedSinceCount: QueueKey[] = [];
 
   const count = async () => {
-    const rows = await countLaneLoad(services.db);
+    const rows = await countLaneLoad(services.database);
     loadByLane = new Map(rows.map((each) => [each.lane, each]));
-    countedAt = performance.now();
+    countedAt = services.clock.monotonic();
     dispatchedSinceCount = [];
     window.recordStartDelay(
       1000 * Math.max(0, ...rows.map(({ oldest_wait_seconds }) => oldest_wait_seconds)),
@@ -41,7 +45,7 @@ export function createDispatchCapacity(services: Services): DispatchCapacity {
     [...loadByLane.values()].reduce((total, each) => total + each[field], 0);
   const free = () => {
     const notStarted = sum("not_started") + dispatchedSinceCount.length;
-    const slots = workers * services.slots - sum("working") - dispatchedSinceCount.length;
+    const slots = workers * services.settings.workerSlots - sum("working") - dispatchedSinceCount.length;
     // Runs resumed by provider results may fill every slot. A few new runs still start, so that one tenant's burst of results
     // does not block the others.
     return Math.min(Math.max(slots, workers - notStarted), window.size(workers) - notStarted);
@@ -52,14 +56,14 @@ export function createDispatchCapacity(services: Services): DispatchCapacity {
       workers = Math.max(1, count);
     },
     async freeSlots() {
-      const age = performance.now() - countedAt;
+      const age = services.clock.monotonic() - countedAt;
       const isTight = free() <= workers || [...loadByLane.values()].some(({ waiting_for_slot: gated }) => gated > 0);
       if (age > STALE_MS || (isTight && age > FRESH_MS)) await count();
       return Math.max(0, free());
     },
     laneCapacity(lane) {
       const { working = 0, waiting_for_slot: gated = 0 } = loadByLane.get(lane) ?? {};
-      const pace = services.providers.find(({ provider }) => provider.id === lane)?.provider.rateLimit;
+      const pace = services.providers.enabled.find(({ provider }) => provider.id === lane)?.provider.rateLimit;
       if (!pace) return gated >= MAX_WAITING_FOR_SLOT ? 0 : Number.POSITIVE_INFINITY;
       return prefetchLimit(pace) - working - gated - dispatchedSinceCount.filter((each) => each.lane === lane).length;
     },

@@ -10,7 +10,7 @@ import {
   saveStartRates,
 } from "../db/runs/queue.ts";
 import type { Services } from "../runs/services.ts";
-import { createDispatchCapacity } from "./dispatch-capacity.ts";
+import { type CapacityDependencies, createDispatchCapacity } from "./dispatch-capacity.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { createFairQueue } from "./fair-queue.ts";
 
@@ -27,25 +27,27 @@ export type DispatchRounds = {
   refresh(workers: number): Promise<void>;
 };
 
-export function createDispatchRounds(services: Services, ingress: EngineClient): DispatchRounds {
+export type DispatchDependencies = CapacityDependencies & Pick<Services, "log" | "crashPoint">;
+
+export function createDispatchRounds(services: DispatchDependencies, engineClient: EngineClient): DispatchRounds {
   const queue = createFairQueue();
   const capacity = createDispatchCapacity(services);
   const startsByTenant = new Map<string, number>();
   let queuedDuringClaim: QueueKey[] = [];
   let nextScanAt = Number.NEGATIVE_INFINITY;
-  let ratesSavedAt = performance.now();
+  let ratesSavedAt = services.clock.monotonic();
 
   const scanQueues = async () => {
-    const beginning = performance.now();
-    for (const each of await listQueues(services.db)) queue.add(each);
-    const end = performance.now();
+    const beginning = services.clock.monotonic();
+    for (const each of await listQueues(services.database)) queue.add(each);
+    const end = services.clock.monotonic();
     nextScanAt = end + Math.max(MIN_SCAN_INTERVAL_MS, Math.min(1000, (end - beginning) * SCAN_INTERVAL_FACTOR));
   };
 
   const claimRuns = async (asked: ReturnType<typeof queue.pickNext>) => {
     queuedDuringClaim = [];
     // Nothing may be charged for what could not be asked.
-    const taken = await claimQueuedRuns(services.db, asked).catch((thrown) => {
+    const taken = await claimQueuedRuns(services.database, asked).catch((thrown) => {
       queue.settle(asked, []);
       nextScanAt = Number.NEGATIVE_INFINITY;
       throw thrown;
@@ -59,11 +61,11 @@ export function createDispatchRounds(services: Services, ingress: EngineClient):
   };
 
   const startRuns = async (batch: RunClaim[]) => {
-    const results = await Promise.allSettled(batch.map((claim) => ingress.startRun(claim)));
+    const results = await Promise.allSettled(batch.map((claim) => engineClient.startRun(claim)));
     const failed = batch.filter((_, index) => results[index]!.status === "rejected");
     if (failed.length === 0) return;
     services.log.warn({ runs: failed.length }, "starting runs in the engine failed; runs returned to the queue");
-    await returnToQueue(services.db, failed);
+    await returnToQueue(services.database, failed);
   };
 
   return {
@@ -79,7 +81,7 @@ export function createDispatchRounds(services: Services, ingress: EngineClient):
       // Both at once: a round that takes long is a round that somebody waits for.
       const [free] = await Promise.all([
         capacity.freeSlots(),
-        performance.now() > nextScanAt ? scanQueues() : undefined,
+        services.clock.monotonic() > nextScanAt ? scanQueues() : undefined,
       ]);
       if (queue.isEmpty()) return "nothing";
       const picks = queue.pickNext(Math.min(BATCH, free), capacity.laneCapacity);
@@ -96,12 +98,12 @@ export function createDispatchRounds(services: Services, ingress: EngineClient):
     /** Also tells how fast each queue moves, for those who ask when their turn will come. */
     async refresh(workers) {
       capacity.setWorkers(workers);
-      queue.setWeights(await listTenantWeights(services.db));
-      const seconds = (performance.now() - ratesSavedAt) / 1000;
+      queue.setWeights(await listTenantWeights(services.database));
+      const seconds = (services.clock.monotonic() - ratesSavedAt) / 1000;
       const startRates = new Map(queue.tenants().map((id) => [id, (startsByTenant.get(id) ?? 0) / seconds]));
-      ratesSavedAt = performance.now();
+      ratesSavedAt = services.clock.monotonic();
       startsByTenant.clear();
-      if (startRates.size > 0) await saveStartRates(services.db, startRates);
+      if (startRates.size > 0) await saveStartRates(services.database, startRates);
     },
   };
 }

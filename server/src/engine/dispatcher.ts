@@ -1,8 +1,7 @@
 // Starts queued runs in the engine. Runs that are in the engine cannot be reordered, so only as many are dispatched as the
 // workers can execute. The rest stays queued in PostgreSQL, where one leading dispatcher shares capacity between tenants.
 import { acquireLeases, countLeaseHolders } from "../db/leases.ts";
-import type { Services } from "../runs/services.ts";
-import { createDispatchRounds, type DispatchRounds } from "./dispatch-rounds.ts";
+import { createDispatchRounds, type DispatchDependencies, type DispatchRounds } from "./dispatch-rounds.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { type Loop, startLoop } from "./loop.ts";
 
@@ -13,19 +12,28 @@ const FULL_RETRY_MS = 20;
 const LEASE_SECONDS = 6;
 const RENEW_MS = 2000;
 
-export async function startDispatcher(services: Services, ingress: EngineClient, holder: string): Promise<Loop> {
+export async function startDispatcher(
+  services: DispatchDependencies,
+  engineClient: EngineClient,
+  holder: string,
+): Promise<Loop> {
   let leaderRounds: DispatchRounds | undefined;
 
   const renew = startLoop(
     "dispatcher.lease",
     RENEW_MS,
     async () => {
-      const heldLeases = await acquireLeases(services.db, holder, ["dispatch", `member/${holder}`], LEASE_SECONDS);
+      const heldLeases = await acquireLeases(
+        services.database,
+        holder,
+        ["dispatch", `member/${holder}`],
+        LEASE_SECONDS,
+      );
       // A new leader starts with empty virtual clocks.
       leaderRounds = heldLeases.includes("dispatch")
-        ? (leaderRounds ?? createDispatchRounds(services, ingress))
+        ? (leaderRounds ?? createDispatchRounds(services, engineClient))
         : undefined;
-      await leaderRounds?.refresh(await countLeaseHolders(services.db, "member/"));
+      await leaderRounds?.refresh(await countLeaseHolders(services.database, "member/"));
       dispatch.wake();
       return false;
     },
@@ -43,7 +51,7 @@ export async function startDispatcher(services: Services, ingress: EngineClient,
     services.log,
   );
 
-  const stopListening = await services.db.listen("gesso_queued", (payload) => {
+  const stopListening = await services.database.listen("gesso_queued", (payload) => {
     for (const queueName of payload.split(" ")) leaderRounds?.onRunQueued(queueName);
     dispatch.wake();
   });

@@ -1,6 +1,5 @@
-// What must be done beside the runs themselves, each by one process at a time: poll providers, find lost runs, hold
-// deadlines, end the keeping of files, tell of low balances, work the outbox, and notice when the engine has lost its memory.
-import { randomUUID } from "node:crypto";
+// Background duties, each executed by one process at a time under a lease: poll providers, requeue lost runs, enforce
+// deadlines, expire files, report low balances, process the outbox, and detect that the engine has lost its journal.
 import { findTamperedAuditEntries } from "../db/access/audit-log.ts";
 import { readEngineIncarnation, saveEngineIncarnation } from "../db/engine-incarnation.ts";
 import { dropEventPartitions } from "../db/event-log.ts";
@@ -19,9 +18,14 @@ import { type Loop, startLoop } from "./loop.ts";
 
 const LEASE_SECONDS = 15;
 
+export type DutyServices = Pick<
+  Services,
+  "database" | "assets" | "providers" | "notifications" | "clock" | "ids" | "settings" | "log"
+>;
+
 export function startDuties(
-  services: Services,
-  ingress: EngineClient,
+  services: DutyServices,
+  engineClient: EngineClient,
   holder: string,
   registerWorker: () => Promise<void>,
 ): Loop {
@@ -30,7 +34,7 @@ export function startDuties(
       name,
       everyMs,
       async () => {
-        const [heldLease] = await acquireLeases(services.db, holder, [`duty/${name}`], LEASE_SECONDS);
+        const [heldLease] = await acquireLeases(services.database, holder, [`duty/${name}`], LEASE_SECONDS);
         return heldLease ? work() : false;
       },
       services.log,
@@ -41,31 +45,31 @@ export function startDuties(
     duty("overdue", 5000, async () => (await failOverdueRuns(services)) > 0),
     duty("outbox", 1000, async () => (await processOutbox(services)) > 0),
     duty("engine-incarnation", 2000, async () => {
-      await checkEngineIncarnation(services, ingress, registerWorker);
+      await checkEngineIncarnation(services, engineClient, registerWorker);
       return false;
     }),
-    duty("credits", 5000, () => insertLowCreditsEvent(services.db, services.newId())),
+    duty("credits", 5000, () => insertLowCreditsEvent(services.database, services.ids.next())),
     duty("expiry", 5000, async () => (await expireRunFiles(services)) > 0),
     duty("sweep", 6 * 60 * 60 * 1000, async () => {
       await sweepOrphans(services);
       return false;
     }),
     duty("maintenance", 10 * 60 * 1000, async () => {
-      await runMaintenance(services.db);
-      await dropEventPartitions(services.db, services.eventDays);
+      await runMaintenance(services.database);
+      await dropEventPartitions(services.database, services.settings.eventRetentionDays);
       return false;
     }),
     duty("audit", 24 * 60 * 60 * 1000, async () => {
-      for (const broken of await findTamperedAuditEntries(services.db))
-        services.log.error(broken, "audit log entry does not match its digest chain");
+      for (const entry of await findTamperedAuditEntries(services.database))
+        services.log.error(entry, "audit log entry does not match its digest chain");
       return false;
     }),
-    ...services.providers.map((live) =>
-      duty(`poll/${live.provider.id}`, 500, async () => (await pollProvider(services, live)) > 0),
+    ...services.providers.enabled.map((enabledProvider) =>
+      duty(`poll/${enabledProvider.provider.id}`, 500, async () => (await pollProvider(services, enabledProvider)) > 0),
     ),
-    ...services.providers
+    ...services.providers.enabled
       .filter(({ provider }) => provider.watch)
-      .map((live) => startJobNotifications(services, live, holder)),
+      .map((enabledProvider) => startJobNotifications(services, enabledProvider, holder)),
   ];
   return {
     wake: () => {},
@@ -75,24 +79,27 @@ export function startDuties(
   };
 }
 
-/** An engine without our mark has lost every run it held: they all start anew, and the paid ones are adopted. */
+/**
+ * An engine without the stored incarnation has lost its journal. All dispatched runs are requeued under a new epoch; jobs
+ * that were already submitted are adopted by their tickets.
+ */
 async function checkEngineIncarnation(
-  services: Services,
-  ingress: EngineClient,
+  { database, notifications, ids, log }: DutyServices,
+  engineClient: EngineClient,
   registerWorker: () => Promise<void>,
 ): Promise<void> {
-  const engineIncarnation = await ingress.readIncarnation();
+  const engineIncarnation = await engineClient.readIncarnation();
   if (engineIncarnation === undefined) {
     await registerWorker();
     return;
   }
-  const storedIncarnation = await readEngineIncarnation(services.db);
+  const storedIncarnation = await readEngineIncarnation(database);
   if (engineIncarnation === storedIncarnation) return;
-  const incarnation = randomUUID();
-  const runs = await requeueAllRuns(services.db);
-  await requeueAllDeliveries(services.db);
-  if (runs > 0) services.log.warn({ runs }, "the engine lost its journal; all dispatched runs requeued");
-  await saveEngineIncarnation(services.db, incarnation);
-  await ingress.writeIncarnation(incarnation);
-  services.queued.notify("queued");
+  const incarnation = ids.next();
+  const runs = await requeueAllRuns(database);
+  await requeueAllDeliveries(database);
+  if (runs > 0) log.warn({ runs }, "the engine lost its journal; all dispatched runs requeued");
+  await saveEngineIncarnation(database, incarnation);
+  await engineClient.writeIncarnation(incarnation);
+  notifications.runQueued();
 }

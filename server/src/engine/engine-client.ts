@@ -1,11 +1,11 @@
-// How the house talks to the engine: start a run under a name, wake one, leave a mark. Everything said here may be said
-// twice, so a node that does not answer is simply passed over for the next.
+// HTTP client of the engine: starts runs and deliveries, resolves wakeups, reads and writes the engine incarnation. Every
+// request is idempotent, so a node that does not respond is skipped and the next one is asked.
 import { Agent, request } from "undici";
 import { z } from "zod";
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import type { DeliveryClaim } from "../db/webhooks/delivery-queue.ts";
 import { Fault } from "../faults.ts";
-import type { WakeupReason } from "../runs/services.ts";
+import type { WakeupReason } from "../runs/notifications.ts";
 
 export const EngineEnv = z.object({
   RESTATE_INGRESS_URL: z
@@ -21,10 +21,10 @@ export const EngineEnv = z.object({
 export type EngineClient = {
   startRun(claim: RunClaim): Promise<void>;
   startDelivery(claim: DeliveryClaim): Promise<void>;
-  resolveWakeup(wakeId: string, reason: WakeupReason): Promise<void>;
-  /** Undefined: the engine does not even know our services. */
+  resolveWakeup(wakeupId: string, reason: WakeupReason): Promise<void>;
+  /** Returns undefined if the worker is not registered with the engine, null if the engine has no incarnation stored. */
   readIncarnation(): Promise<string | null | undefined>;
-  writeIncarnation(mark: string): Promise<void>;
+  writeIncarnation(incarnation: string): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -49,7 +49,7 @@ export function createEngineClient(urls: string[]): EngineClient {
       } catch (thrown) {
         cause = thrown;
       }
-      // This node is away: the others are asked first from now on.
+      // This node is unavailable: the following requests start with the next node.
       nextNode = (nextNode + turn + 1) % urls.length;
     }
     throw new Fault("dependency_unavailable", {}, { cause });
@@ -68,23 +68,23 @@ export function createEngineClient(urls: string[]): EngineClient {
     startDelivery: async (claim) => {
       await postOrThrow("/Webhook/deliver/send", claim, { "idempotency-key": `${claim.delivery_id}#${claim.epoch}` });
     },
-    resolveWakeup: async (wakeId, reason) => {
-      await postOrThrow(`/restate/awakeables/${wakeId}/resolve`, reason);
+    resolveWakeup: async (wakeupId, reason) => {
+      await postOrThrow(`/restate/awakeables/${wakeupId}/resolve`, reason);
     },
     async readIncarnation() {
-      const { status, text } = await post("/EngineMark/mark/read", undefined);
+      const { status, text } = await post("/EngineIncarnation/current/read", undefined);
       if (status === 404) return undefined;
       if (status >= 400) throw new Fault("dependency_unavailable", {}, { cause: text });
       return JSON.parse(text) as string | null;
     },
-    writeIncarnation: async (mark) => {
-      await postOrThrow("/EngineMark/mark/write", mark);
+    writeIncarnation: async (incarnation) => {
+      await postOrThrow("/EngineIncarnation/current/write", incarnation);
     },
     close: () => dispatcher.close(),
   };
 }
 
-/** Tells the engine where our services are. Telling it again is fine. */
+/** Registers the worker URL with the engine. Idempotent. */
 export async function registerDeployment(adminUrl: string, workerUrl: string): Promise<void> {
   const response = await request(`${adminUrl}/deployments`, {
     method: "POST",

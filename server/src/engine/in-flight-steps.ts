@@ -1,9 +1,9 @@
 // Counts the steps that this worker is executing. On shutdown the worker drains: it finishes steps in flight, above all
 // paid submissions, and rejects new ones, which the engine then sends to another worker.
 export type InFlightSteps = {
-  /** Does the work unless the worker is leaving; then it throws, and the engine asks somebody else. */
+  /** Executes the step. Throws if the worker is draining; the engine then sends the step to another worker. */
   track<T>(work: () => Promise<T>): Promise<T>;
-  /** Resolves when nothing is going on any more, or the time is over. */
+  /** Rejects new steps and resolves when no step is in flight, or after the timeout. */
   drain(seconds: number): Promise<void>;
 };
 

@@ -1,17 +1,23 @@
-// Keeps a line open to each provider that has one for news of its jobs. One process listens at a time; news that is missed
-// is no loss, because every job is asked about as well.
+// Holds a connection to each provider that pushes job notifications. One process at a time listens per provider. A missed
+// notification only costs time, because every job is polled too.
 import { acquireLeases } from "../db/leases.ts";
 import { handleJobNotification } from "../runs/job-notification.ts";
-import type { EnabledProvider, Services } from "../runs/services.ts";
+import type { EnabledProvider } from "../runs/provider-registry.ts";
+import type { Services } from "../runs/services.ts";
 import { type Loop, startLoop } from "./loop.ts";
 
 const LEASE_CHECK_MS = 2000;
 const LEASE_SECONDS = 15;
-/** News of one job that come faster than this say nothing new to anybody. */
+/** Progress notifications of one job that follow each other faster than this are dropped. */
 const MIN_NOTIFICATION_INTERVAL_MS = 300;
 
-export function startJobNotifications(services: Services, live: EnabledProvider, holder: string): Loop {
-  const { provider, env } = live;
+type Dependencies = Pick<Services, "database" | "notifications" | "clock" | "log">;
+
+export function startJobNotifications(
+  services: Dependencies,
+  { provider, env }: EnabledProvider,
+  holder: string,
+): Loop {
   const lastNotifiedAt = new Map<string, number>();
   let connection: AbortController | undefined;
 
@@ -21,7 +27,7 @@ export function startJobNotifications(services: Services, live: EnabledProvider,
     const listening = provider.watch!(
       env,
       (notification) => {
-        const now = performance.now();
+        const now = services.clock.monotonic();
         if (
           !notification.ended &&
           now - (lastNotifiedAt.get(notification.value) ?? Number.NEGATIVE_INFINITY) < MIN_NOTIFICATION_INTERVAL_MS
@@ -48,7 +54,7 @@ export function startJobNotifications(services: Services, live: EnabledProvider,
     `watch/${provider.id}`,
     LEASE_CHECK_MS,
     async () => {
-      const [heldLease] = await acquireLeases(services.db, holder, [`watch/${provider.id}`], LEASE_SECONDS);
+      const [heldLease] = await acquireLeases(services.database, holder, [`watch/${provider.id}`], LEASE_SECONDS);
       if (!heldLease) connection?.abort();
       else if (!connection) openConnection();
       return false;

@@ -1,10 +1,10 @@
-// A duty that is done again and again, until it is told to stop. Something going wrong in one round never ends the duty.
-import type { Logger } from "../runs/services.ts";
+// Runs a function repeatedly until it is stopped. An error in one iteration is logged and never ends the loop.
+import type { Log } from "../observe/log.ts";
 
 export type Loop = { wake(): void; stop(): Promise<void> };
 
-/** `round` answers whether there is more to do right away; otherwise it is done again after `everyMs`, or when woken. */
-export function startLoop(name: string, intervalMs: number, runOnce: () => Promise<boolean>, log: Logger): Loop {
+/** `runOnce` returns whether there is more to do at once. Otherwise the loop pauses for `intervalMs`, or until woken. */
+export function startLoop(name: string, intervalMs: number, runOnce: () => Promise<boolean>, log: Log): Loop {
   let isRunning = true;
   let wasWoken = false;
   let interruptPause = () => {};

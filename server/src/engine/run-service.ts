@@ -1,13 +1,13 @@
-// The life of a run on Restate: each step is journalled, each wait is an awakeable raced with a timer. This file and its
-// neighbours are all that would change with another engine.
+// Executes runs on Restate: each step is journalled, each wait is an awakeable with a timeout. Only the engine module depends
+// on Restate.
 import * as restate from "@restatedev/restate-sdk";
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import { Fault, type FaultCode, type FaultDetails } from "../faults.ts";
 import { executeRun, type RunEngine, type RunSteps } from "../runs/execute.ts";
-import type { WakeupReason } from "../runs/services.ts";
+import type { WakeupReason } from "../runs/notifications.ts";
 import type { InFlightSteps } from "./in-flight-steps.ts";
 
-/** These pass by themselves: the step is done again. All other faults are the step's answer. */
+/** Transient faults: the engine retries the step. Any other fault is journalled as the result of the step. */
 const TRANSIENT_FAULTS: FaultCode[] = [
   "dependency_unavailable",
   "asset_unavailable",
@@ -32,9 +32,9 @@ const RETRY = { initialRetryInterval: 100, maxRetryInterval: 2000, retryInterval
 
 const createRestateEngine = (context: restate.Context, inFlightSteps: InFlightSteps): RunEngine => ({
   async step(name, work) {
-    const answer = await context.run(name, () => inFlightSteps.track(() => captureFault(work)), RETRY);
-    if ("fault" in answer) throw new Fault(answer.fault.code, answer.fault.details);
-    return answer.value;
+    const outcome = await context.run(name, () => inFlightSteps.track(() => captureFault(work)), RETRY);
+    if ("fault" in outcome) throw new Fault(outcome.fault.code, outcome.fault.details);
+    return outcome.value;
   },
   createWakeup() {
     const { id, promise } = context.awakeable<WakeupReason>();
@@ -57,13 +57,13 @@ export const runService = (steps: RunSteps, inFlightSteps: InFlightSteps) =>
         executeRun(claim, createRestateEngine(context, inFlightSteps), steps),
     },
     options: {
-      // The truth is in PostgreSQL: what the engine keeps of ended runs is only for looking.
+      // PostgreSQL holds the state of ended runs. The journal is retained only for debugging.
       idempotencyRetention: { hours: 1 },
       journalRetention: { minutes: 10 },
-      // A waiting run lets go of its connection; a working one may take as long as its slowest step.
+      // A waiting run is suspended after 10 s. An executing run may take as long as its slowest step.
       inactivityTimeout: { seconds: 10 },
       abortTimeout: { minutes: 15 },
-      // The engine never gives up by itself: deadlines are held outside it.
+      // The engine practically never gives up: deadlines are enforced by the run and by the reconciler.
       retryPolicy: {
         initialInterval: 100,
         maxInterval: 5000,
@@ -76,9 +76,9 @@ export const runService = (steps: RunSteps, inFlightSteps: InFlightSteps) =>
 
 /** Stores the engine incarnation. An engine without this marker has lost its journal. */
 export const engineIncarnationService = restate.object({
-  name: "EngineMark",
+  name: "EngineIncarnation",
   handlers: {
-    read: async (context: restate.ObjectContext) => (await context.get<string>("mark")) ?? null,
-    write: async (context: restate.ObjectContext, mark: string) => context.set("mark", mark),
+    read: async (context: restate.ObjectContext) => (await context.get<string>("incarnation")) ?? null,
+    write: async (context: restate.ObjectContext, incarnation: string) => context.set("incarnation", incarnation),
   },
 });

@@ -1,16 +1,15 @@
-// A delivery on Restate: it sleeps between attempts for as long as it takes. Of an attempt the journal holds how long to
-// wait and nothing else.
+// Executes webhook deliveries on Restate. A delivery sleeps between its attempts; the journal contains only the delays.
 import * as restate from "@restatedev/restate-sdk";
 import type { DeliveryClaim } from "../db/webhooks/delivery-queue.ts";
 import { runDelivery } from "../webhooks/deliver.ts";
 import { attemptDelivery } from "../webhooks/delivery-attempt.ts";
-import type { Office } from "../webhooks/webhook-service.ts";
+import type { WebhookServices } from "../webhooks/webhook-service.ts";
 import type { InFlightSteps } from "./in-flight-steps.ts";
 
-/** What is thrown in a step passes by itself, such as a database that is away. What receivers do is never thrown. */
+/** An attempt throws only for failures of this server, such as an unavailable database. Receiver errors are results. */
 const RETRY = { initialRetryInterval: 200, maxRetryInterval: 5000, retryIntervalFactor: 2 };
 
-export const webhookDeliveryService = (webhookService: Office, inFlightSteps: InFlightSteps) =>
+export const webhookDeliveryService = (services: WebhookServices, inFlightSteps: InFlightSteps) =>
   restate.service({
     name: "Webhook",
     handlers: {
@@ -21,7 +20,7 @@ export const webhookDeliveryService = (webhookService: Office, inFlightSteps: In
             step: (name, work) => context.run(name, () => inFlightSteps.track(work), RETRY),
             sleep: (seconds) => context.sleep(Math.ceil(seconds * 1000)),
           },
-          (each) => attemptDelivery(webhookService, each),
+          (each) => attemptDelivery(services, each),
         ),
     },
     options: {
@@ -29,7 +28,7 @@ export const webhookDeliveryService = (webhookService: Office, inFlightSteps: In
       journalRetention: { minutes: 10 },
       inactivityTimeout: { seconds: 10 },
       abortTimeout: { minutes: 2 },
-      // The engine never gives up by itself: the schedule has an end, and so has what is kept in PostgreSQL.
+      // The engine practically never gives up: the retry schedule ends by itself.
       retryPolicy: {
         initialInterval: 200,
         maxInterval: 10_000,

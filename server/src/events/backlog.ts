@@ -1,4 +1,5 @@
-// What there is to tell of the past: of a run everything, of a tenant how its open runs stand, or what the caller missed.
+// The events that a new reader gets before live events: all events of a run, the latest event of each open run of a tenant,
+// or everything after the position where the reader left off.
 import {
   type EventRow,
   isPositionAfter,
@@ -12,12 +13,11 @@ import type { RunRow } from "../db/runs/runs.ts";
 import type { EventFilter } from "../kit/schemas/events.ts";
 import { buildEndEvent } from "../runs/render-event.ts";
 import { isRunOpen } from "../runs/render-run.ts";
-import type { Services } from "../runs/services.ts";
-import type { RenderedEvent } from "./log-tail.ts";
+import type { EventServices, RenderedEvent } from "./log-tail.ts";
 
-/** `run` is given where the stream is of that run and ends with it; `house` sees the caller's tenant only. */
+/** `run` is set if the stream is of one run and ends with it. `services.database` is scoped to the caller's tenant. */
 export type EventQuery = {
-  house: Services;
+  services: EventServices;
   tenant_id: string;
   run?: RunRow;
   filter: EventFilter;
@@ -25,48 +25,53 @@ export type EventQuery = {
 };
 
 const PAGE_SIZE = 200;
-/** The open runs that a new stream of all events begins with, the newest of them. */
+/** A new stream of all events begins with the latest event of at most this many open runs, the newest. */
 const MAX_SNAPSHOT_RUNS = 500;
 
 export const matchesFilter = ({ types, run_type }: EventFilter, { row, run }: RenderedEvent): boolean =>
   (types === undefined || types.includes(row.type)) && (run_type === undefined || run_type === run?.run_type);
 
-/** A database that was set back knows less than the caller was once told: then it goes on from where the log ends. */
+/** A database restored from a backup may end before the reader's position. Then the reader continues at the end of the log. */
 export async function clampToLogHead(
-  { house: services, after }: EventQuery,
+  { services, after }: EventQuery,
   from: LogPosition,
 ): Promise<LogPosition | undefined> {
   if (!after || !isPositionAfter(after, from)) return after;
-  const head = await readLogHead(services.db);
+  const head = await readLogHead(services.database);
   return isPositionAfter(after, head) ? head : after;
 }
 
-/** What there is to tell before the tail takes over. Undefined: the caller knows how the run has ended. */
-export async function readBacklog(wish: EventQuery, from: LogPosition): Promise<AsyncIterable<EventRow[]> | undefined> {
-  const { house, tenant_id, run, after } = wish;
-  if (!run) return readBacklogPages(wish, from);
-  const events = await listRunEvents(house.db, tenant_id, run.run_id);
+/** Returns undefined if the reader has already received the end of the run. */
+export async function readBacklog(
+  query: EventQuery,
+  from: LogPosition,
+): Promise<AsyncIterable<EventRow[]> | undefined> {
+  const { services, tenant_id, run, after } = query;
+  if (!run) return readBacklogPages(query, from);
+  const events = await listRunEvents(services.database, tenant_id, run.run_id);
   const end = events.find(({ terminal }) => terminal);
   if (after && (end ? !isPositionAfter(end, after) : !isRunOpen(run))) return undefined;
-  return onePage(end || isRunOpen(run) ? filterFinalAfter(events, after) : [buildEndEvent(run)]);
+  return singlePage(end || isRunOpen(run) ? filterFinalAfter(events, after) : [buildEndEvent(run)]);
 }
 
 const filterFinalAfter = (events: (EventRow & { is_final: boolean })[], after: LogPosition | undefined): EventRow[] =>
   events.filter((event) => event.is_final && (!after || isPositionAfter(event, after)));
 
-async function* onePage(rows: EventRow[]): AsyncIterable<EventRow[]> {
+async function* singlePage(rows: EventRow[]): AsyncIterable<EventRow[]> {
   yield rows;
 }
 
-/** A caller who knows nothing yet is shown how the open runs stand; one who comes back, everything since then. */
+/** A new reader gets the latest event of each open run; a returning reader gets all events since its position. */
 async function* readBacklogPages(
-  { house: services, tenant_id, filter, after }: EventQuery,
+  { services, tenant_id, filter, after }: EventQuery,
   from: LogPosition,
 ): AsyncIterable<EventRow[]> {
-  if (filter.run_id) return yield filterFinalAfter(await listRunEvents(services.db, tenant_id, filter.run_id), after);
-  if (!after) yield await listLatestEventsOfOpenRuns(services.db, tenant_id, { ...from, limit: MAX_SNAPSHOT_RUNS });
+  if (filter.run_id)
+    return yield filterFinalAfter(await listRunEvents(services.database, tenant_id, filter.run_id), after);
+  if (!after)
+    yield await listLatestEventsOfOpenRuns(services.database, tenant_id, { ...from, limit: MAX_SNAPSHOT_RUNS });
   for (let position = after ?? from; ; ) {
-    const rows = await listTenantEvents(services.db, tenant_id, { ...position, limit: PAGE_SIZE });
+    const rows = await listTenantEvents(services.database, tenant_id, { ...position, limit: PAGE_SIZE });
     yield rows;
     if (rows.length < PAGE_SIZE) return;
     position = rows.at(-1)!;

@@ -1,4 +1,4 @@
-// The log for those who do not stay on the line: what there is now, in one answer, and from where to ask on.
+// One page of the event log as JSON, for clients that poll instead of holding a stream open.
 import { type EventRow, formatPosition, isPositionAfter, type LogPosition, readLogHead } from "../db/event-log.ts";
 import type { EventPage } from "../kit/schemas/events.ts";
 import { clampToLogHead, type EventQuery, matchesFilter, readBacklog } from "./backlog.ts";
@@ -6,11 +6,11 @@ import { type RenderedEvent, renderEvents } from "./log-tail.ts";
 import { eventFrame } from "./sse-frames.ts";
 
 export async function readEventPage(query: EventQuery): Promise<EventPage> {
-  const head = await readLogHead(query.house.db);
-  const wish = { ...query, after: await clampToLogHead(query, head) };
-  const { told: events, last } = await firstMatchingPage(wish, await readBacklog(wish, head));
-  // Who was shown how the open runs stand goes on from this moment, and not from the last change of one of them.
-  const isSnapshot = !wish.after && !wish.run && !wish.filter.run_id;
+  const head = await readLogHead(query.services.database);
+  const clamped = { ...query, after: await clampToLogHead(query, head) };
+  const { events, last } = await firstMatchingPage(clamped, await readBacklog(clamped, head));
+  // After a snapshot of open runs the reader continues from now, not from the last event in the snapshot.
+  const isSnapshot = !clamped.after && !clamped.run && !clamped.filter.run_id;
   const lastPosition = isSnapshot && !(last && isPositionAfter(last, head)) ? head : last;
   return {
     data: events.map(({ row, event }) => ({ id: formatPosition(row), ...event })),
@@ -18,18 +18,18 @@ export async function readEventPage(query: EventQuery): Promise<EventPage> {
   };
 }
 
-/** A page in which nothing is wanted is passed over: an empty answer means that there is no more. */
+/** Skips pages without a matching event, because an empty response means the end of the log. */
 async function firstMatchingPage(
-  wish: EventQuery,
+  query: EventQuery,
   pages: AsyncIterable<EventRow[]> | undefined,
-): Promise<{ told: RenderedEvent[]; last: LogPosition | undefined }> {
-  let last = wish.after;
+): Promise<{ events: RenderedEvent[]; last: LogPosition | undefined }> {
+  let last = query.after;
   for await (const rows of pages ?? []) {
     last = rows.at(-1) ?? last;
-    const events = (await renderEvents(wish.house, rows, eventFrame)).filter((each) =>
-      matchesFilter(wish.filter, each),
+    const events = (await renderEvents(query.services, rows, eventFrame)).filter((each) =>
+      matchesFilter(query.filter, each),
     );
-    if (events.length > 0) return { told: events, last };
+    if (events.length > 0) return { events, last };
   }
-  return { told: [], last };
+  return { events: [], last };
 }

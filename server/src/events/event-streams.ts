@@ -1,7 +1,8 @@
-// Streams of events that callers hold open. Each is told what has been and then what comes, in the order of the log and
-// nothing twice. One that does not read what it is sent is cut: it comes back with the id that it has, and misses nothing.
+// Open event streams. Each gets the backlog and then live events, in log order and each once. A reader that does not keep up
+// is disconnected; it reconnects with its last event id and misses nothing.
 import { z } from "zod";
 import { type EventRow, isPositionAfter, type LogPosition } from "../db/event-log.ts";
+import type { Clock } from "../kit/clock.ts";
 import type { Services } from "../runs/services.ts";
 import { clampToLogHead, type EventQuery, matchesFilter, readBacklog } from "./backlog.ts";
 import { createLogTail, type RenderedEvent, renderEvents } from "./log-tail.ts";
@@ -20,176 +21,185 @@ export const EventStreamsEnv = z.object({
     .describe("Maximum duration of an event stream, in seconds; clients reconnect with Last-Event-ID and miss nothing"),
 });
 
-/** The line to the reader. */
+/** The connection to the reader. */
 export type StreamConnection = {
   hasCapacity(): boolean;
-  /** Resolves when there is room again, or the line is gone. */
+  /** Resolves when the buffer has capacity again, or the connection is closed. */
   drained(): Promise<void>;
   send(bytes: Uint8Array): void;
   end(): void;
-  /** The reader is too slow: the line goes, with whatever is still on it. */
+  /** Closes the connection at once, dropping unsent bytes: the reader is too slow. */
   destroy(): void;
 };
 
-/** Whose stream it is: when their credential ends by itself, and whether it would still be let in as what it was. */
-export type StreamCredential = { expires_at: Date | null; isWelcome(): Promise<boolean> };
+/** The credential of a stream: when it expires, and whether it still grants the same rights. */
+export type StreamCredential = { expires_at: Date | null; isStillValid(): Promise<boolean> };
 
-export type EventStream = { start(line: StreamConnection): void; unsubscribe(): void };
+export type EventStream = { start(connection: StreamConnection): void; unsubscribe(): void };
 export type EventStreams = {
-  /** Undefined: there is nothing more to tell, now or later. */
+  /** Returns undefined if no further event will ever match. */
   open(query: EventQuery & StreamCredential): Promise<EventStream | undefined>;
   close(): void;
 };
 
-/** What may come while the past is still being told. */
+/** Live events that may be buffered while the backlog is sent. */
 const MAX_PENDING_EVENTS = 2000;
-/** A credential that is taken away is remembered for four seconds, and must be refused after five: this is half of the rest. */
+/** A revoked credential stays cached for four seconds and must be refused after five: this is half of the difference. */
 const CREDENTIAL_CHECK_MS = 500;
 
 type StreamSession = {
-  line?: StreamConnection;
-  /** Where the tail goes on from: all before it is told by then. */
+  connection?: StreamConnection;
+  /** Position at which live events begin. */
   from?: LogPosition;
-  /** Everything up to here was told, or is not wanted. */
+  /** Every event up to here was sent or did not match. */
   last: LogPosition | undefined;
-  /** What the reader knows of that. */
-  known: LogPosition | undefined;
-  /** What comes while the past is still being told. */
+  /** The last position that the reader received. */
+  acknowledged: LogPosition | undefined;
+  /** Live events that arrive while the backlog is sent; undefined afterwards. */
   pending: RenderedEvent[] | undefined;
   endsAt: number;
-  isWelcome: StreamCredential["isWelcome"];
+  isStillValid: StreamCredential["isStillValid"];
 };
 
 type Settings = z.output<typeof EventStreamsEnv>;
 
-export function createEventStreams(services: Pick<Services, "db" | "assetUrl" | "log">, env: Settings): EventStreams {
+type Dependencies = Pick<Services, "database" | "assets" | "clock" | "random" | "log">;
+
+export function createEventStreams(services: Dependencies, env: Settings): EventStreams {
   const tail = createLogTail(services, eventFrame);
   const activeSessions = new Set<StreamSession>();
   let isClosed = false;
-  const timer = setInterval(() => {
-    for (const session of activeSessions) sendHeartbeat(session);
+  const heartbeatTimer = setInterval(() => {
+    for (const session of activeSessions) sendHeartbeat(session, services.clock);
   }, env.STREAM_HEARTBEAT_SECONDS * 1000);
-  const watch = setInterval(() => {
+  const credentialTimer = setInterval(() => {
     for (const session of activeSessions) void endIfRevoked(session);
   }, CREDENTIAL_CHECK_MS);
-  for (const each of [timer, watch]) each.unref();
+  for (const each of [heartbeatTimer, credentialTimer]) each.unref();
 
-  const start = (session: StreamSession, query: EventQuery, past: AsyncIterable<EventRow[]>) => {
-    const line = session.line!;
+  const start = (session: StreamSession, query: EventQuery, backlog: AsyncIterable<EventRow[]>) => {
+    const connection = session.connection!;
     activeSessions.add(session);
-    line.send(retryFrame);
+    connection.send(retryFrame);
     const isActive = () => activeSessions.has(session);
-    sendBacklog(session, query, { past, isThere: isActive })
-      .then(() => isClosed && line.end())
+    sendBacklog(session, query, { backlog, isActive })
+      .then(() => isClosed && connection.end())
       .catch((thrown) => {
         services.log.warn({ err: thrown }, "event stream failed");
-        line.destroy();
+        connection.destroy();
       });
   };
 
   return {
-    async open(asked) {
-      const { isWelcome } = asked;
-      const ends = { endsAt: streamEndTime(asked, env), isWelcome };
-      const session: StreamSession = { last: undefined, known: undefined, pending: [], ...ends };
-      const wish: EventQuery = { ...asked };
-      const run_id = asked.run?.run_id ?? asked.filter.run_id;
-      const joined = await tail.subscribe({
-        tenant_id: asked.tenant_id,
-        run_id,
-        onEvent: (event) => onEvent(session, wish, event),
+    async open(request) {
+      const session: StreamSession = {
+        ...{ last: undefined, acknowledged: undefined, pending: [] },
+        endsAt: streamEndTime(services, request, env),
+        isStillValid: request.isStillValid,
+      };
+      const query: EventQuery = { ...request };
+      const subscription = await tail.subscribe({
+        tenant_id: request.tenant_id,
+        run_id: request.run?.run_id ?? request.filter.run_id,
+        onEvent: (event) => onEvent(session, query, event),
       });
-      const leave = () => {
+      const unsubscribe = () => {
         activeSessions.delete(session);
-        joined.unsubscribe();
+        subscription.unsubscribe();
       };
       try {
-        // Only now: what is read of the past reaches at least to where the tail goes on from.
-        wish.after = await clampToLogHead(asked, joined.from);
-        Object.assign(session, { last: wish.after, known: wish.after });
-        const past = await readBacklog(wish, joined.from);
-        if (!past) leave();
-        const begin = (line: StreamConnection) =>
-          start(Object.assign(session, { line, from: joined.from }), wish, past!);
-        return past && { unsubscribe: leave, start: begin };
+        // Read after subscribing, so that the backlog reaches at least to the position where live events begin.
+        query.after = await clampToLogHead(request, subscription.from);
+        Object.assign(session, { last: query.after, acknowledged: query.after });
+        const backlog = await readBacklog(query, subscription.from);
+        if (!backlog) {
+          unsubscribe();
+          return undefined;
+        }
+        const begin = (connection: StreamConnection) =>
+          start(Object.assign(session, { connection, from: subscription.from }), query, backlog);
+        return { unsubscribe, start: begin };
       } catch (thrown) {
-        leave();
+        unsubscribe();
         throw thrown;
       }
     },
     close() {
       isClosed = true;
-      for (const each of [timer, watch]) clearInterval(each);
-      for (const session of activeSessions) session.line?.end();
+      for (const each of [heartbeatTimer, credentialTimer]) clearInterval(each);
+      for (const session of activeSessions) session.connection?.end();
     },
   };
 }
 
-/** Tells the past as fast as it is taken, then what came meanwhile; from then on the session is live. */
+/** Sends the backlog as fast as it is read, then the live events that arrived meanwhile; from then on the session is live. */
 async function sendBacklog(
   session: StreamSession,
   query: EventQuery,
-  { past, isThere }: { past: AsyncIterable<EventRow[]>; isThere(): boolean },
+  { backlog, isActive }: { backlog: AsyncIterable<EventRow[]>; isActive(): boolean },
 ): Promise<void> {
-  const line = session.line!;
-  const sendEach = async (all: RenderedEvent[]) => {
-    for (const told of all) {
-      if (!line.hasCapacity()) await line.drained();
-      if (isThere()) sendEvent(session, query, told);
+  const connection = session.connection!;
+  const sendAll = async (events: RenderedEvent[]) => {
+    for (const event of events) {
+      if (!connection.hasCapacity()) await connection.drained();
+      if (isActive()) sendEvent(session, query, event);
     }
   };
-  for await (const rows of past) {
-    await sendEach(await renderEvents(query.house, rows, eventFrame));
-    if (!isThere()) return;
+  for await (const rows of backlog) {
+    await sendAll(await renderEvents(query.services, rows, eventFrame));
+    if (!isActive()) return;
   }
   if (!session.last || isPositionAfter(session.from!, session.last)) session.last = session.from;
   while (session.pending && session.pending.length > 0) {
-    if (session.pending.length > MAX_PENDING_EVENTS) line.destroy();
-    if (!isThere()) return;
-    await sendEach(session.pending.splice(0));
+    if (session.pending.length > MAX_PENDING_EVENTS) connection.destroy();
+    if (!isActive()) return;
+    await sendAll(session.pending.splice(0));
   }
   session.pending = undefined;
 }
 
-/** Not all at once: those that came together would also come back together. */
-const streamEndTime = ({ expires_at }: StreamCredential, { STREAM_SECONDS }: Settings) =>
-  Math.min(Date.now() + STREAM_SECONDS * 1000 * (0.9 + Math.random() * 0.1), expires_at?.getTime() ?? Infinity);
+/** The duration has a random part, so that streams opened at the same time do not reconnect at the same time. */
+const streamEndTime = (
+  { clock, random }: Pick<Services, "clock" | "random">,
+  { expires_at }: StreamCredential,
+  { STREAM_SECONDS }: Settings,
+) => Math.min(clock.now() + STREAM_SECONDS * 1000 * (0.9 + random() * 0.1), expires_at?.getTime() ?? Infinity);
 
 function onEvent(session: StreamSession, query: EventQuery, event: RenderedEvent): void {
-  const { pending, line } = session;
+  const { pending, connection } = session;
   if (pending) {
     if (pending.length <= MAX_PENDING_EVENTS) pending.push(event);
-  } else if (line?.hasCapacity()) sendEvent(session, query, event);
-  else line?.destroy();
+  } else if (connection?.hasCapacity()) sendEvent(session, query, event);
+  else connection?.destroy();
 }
 
 function sendEvent(session: StreamSession, { filter, run }: EventQuery, event: RenderedEvent): void {
   const { row, bytes } = event;
-  const isKnown = session.last && row.xact > 0 && !isPositionAfter(row, session.last);
-  if (isKnown) return;
+  const wasSent = session.last && row.xact > 0 && !isPositionAfter(row, session.last);
+  if (wasSent) return;
   session.last = row;
   if (matchesFilter(filter, event)) {
-    session.line?.send(bytes);
-    session.known = row;
+    session.connection?.send(bytes);
+    session.acknowledged = row;
   }
-  if (run && row.terminal) session.line?.end();
+  if (run && row.terminal) session.connection?.end();
 }
 
-function endOrDestroy({ line }: StreamSession): void {
-  if (line?.hasCapacity()) line.end();
-  else line?.destroy();
+function endOrDestroy({ connection }: StreamSession): void {
+  if (connection?.hasCapacity()) connection.end();
+  else connection?.destroy();
 }
 
-/** Who is not welcome any more learns why at the door. A database that cannot be asked sends nobody away. */
+/** Ends the stream of a revoked credential; the reconnect is then refused with the reason. A failed check ends nothing. */
 async function endIfRevoked(session: StreamSession): Promise<void> {
-  if (!(await session.isWelcome().catch(() => true))) endOrDestroy(session);
+  if (!(await session.isStillValid().catch(() => true))) endOrDestroy(session);
 }
 
-function sendHeartbeat(session: StreamSession): void {
-  const { line, last, known, pending } = session;
-  if (Date.now() >= session.endsAt) endOrDestroy(session);
-  else if (line?.hasCapacity() && !pending) {
-    line.send(heartbeatFrame(last === known ? undefined : last));
-    session.known = last;
+function sendHeartbeat(session: StreamSession, clock: Clock): void {
+  const { connection, last, acknowledged, pending } = session;
+  if (clock.now() >= session.endsAt) endOrDestroy(session);
+  else if (connection?.hasCapacity() && !pending) {
+    connection.send(heartbeatFrame(last === acknowledged ? undefined : last));
+    session.acknowledged = last;
   }
 }

@@ -1,5 +1,5 @@
-// The end of the log, read once for all who listen in this process: one loop, one question, however many they are. Who joins
-// hears everything after the place that it joined at, in order; what came before is in the log. Without listeners it rests.
+// The tail of the event log, read once for all subscribers of a process: one loop and one query per round. A subscriber
+// receives every event after the position at which it subscribed, in order. Without subscribers the loop stops.
 import {
   type EventRow,
   type EventRunRow,
@@ -12,25 +12,27 @@ import type { Event } from "../kit/schemas/events.ts";
 import { renderEvent } from "../runs/render-event.ts";
 import type { Services } from "../runs/services.ts";
 
-/** An event with its run, and the bytes in which a stream tells it. */
+/** An event with its run, and its bytes as a server-sent event. */
 export type RenderedEvent = { row: EventRow; run: EventRunRow | undefined; event: Event; bytes: Uint8Array };
 
 export type TailSubscriber = {
   tenant_id: string;
-  /** Only what is told of this run. */
+  /** Only events of this run. */
   run_id?: string | undefined;
-  onEvent(told: RenderedEvent): void;
+  onEvent(event: RenderedEvent): void;
 };
 
 export type LogTail = {
-  /** Answers from where on it hears, and how to leave. */
+  /** Returns the position after which events are received. */
   subscribe(listener: TailSubscriber): Promise<{ from: LogPosition; unsubscribe(): void }>;
 };
 
-type Dependencies = Pick<Services, "db" | "assetUrl" | "log">;
+/** What rendering events uses. */
+export type EventServices = Pick<Services, "database" | "assets">;
+type Dependencies = EventServices & Pick<Services, "clock" | "log">;
 
 const POLL_MS = 20;
-/** The database cannot be asked: nothing is lost meanwhile, since the place is kept. */
+/** Delay after a failed query. No event is lost, because the position does not move. */
 const RETRY_MS = 500;
 const BATCH = 500;
 
@@ -50,9 +52,9 @@ export function createLogTail(
     ...(listeners.get(subscriberKey({ tenant_id, run_id })) ?? []),
   ];
 
-  /** Whether there may be more at once. */
+  /** Returns whether there may be more events at once. */
   const round = async (): Promise<boolean> => {
-    const rows = await listEventsAfter(services.db, position!, BATCH);
+    const rows = await listEventsAfter(services.database, position!, BATCH);
     const heard = rows.filter((row) => subscribersOf(row).length > 0);
     for (const told of await renderEvents(services, heard, renderFrame)) {
       for (const listener of subscribersOf(told.row)) listener.onEvent(told);
@@ -63,12 +65,12 @@ export function createLogTail(
 
   const run = async () => {
     while (count > 0) {
-      const begun = performance.now();
+      const begun = services.clock.monotonic();
       const more = await round().catch((thrown) => {
         services.log.warn({ err: thrown }, "reading the event log failed");
         return undefined;
       });
-      const rest = more === undefined ? RETRY_MS : POLL_MS - (performance.now() - begun);
+      const rest = more === undefined ? RETRY_MS : POLL_MS - (services.clock.monotonic() - begun);
       if (!more && rest > 0) await new Promise((resolve) => setTimeout(resolve, rest));
     }
     position = undefined;
@@ -76,7 +78,7 @@ export function createLogTail(
   };
   const start = async () => {
     try {
-      position = await readLogHead(services.db);
+      position = await readLogHead(services.database);
       void run();
     } catch (thrown) {
       starting = undefined;
@@ -110,13 +112,13 @@ export function createLogTail(
   };
 }
 
-/** Events as they are told, each with its run; one question for all of them. */
+/** Renders events with their runs, which are read with one query. */
 export async function renderEvents(
-  services: Pick<Services, "db" | "assetUrl">,
+  services: EventServices,
   rows: readonly EventRow[],
   renderFrame: (row: EventRow, event: Event) => Uint8Array,
 ): Promise<RenderedEvent[]> {
-  const runs = await findRunsOfEvents(services.db, rows);
+  const runs = await findRunsOfEvents(services.database, rows);
   return rows.map((row) => {
     const run = runs.get(row.run_id);
     const event = renderEvent(services, row, run);

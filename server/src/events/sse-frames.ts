@@ -1,23 +1,23 @@
-// What goes over the line of a stream: server-sent events, as browsers read them.
+// Frames of an event stream in the server-sent events format.
 import { type EventRow, formatPosition, type LogPosition, parsePosition } from "../db/event-log.ts";
 import { Fault } from "../faults.ts";
 import type { Event } from "../kit/schemas/events.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
-/** The line is open; whoever loses it should come back after a second. */
+/** First frame: a client that loses the connection reconnects after one second. */
 export const retryFrame = encode("retry: 1000\n\n");
 
 export const eventFrame = (row: EventRow, event: Event): Uint8Array =>
   encode(`id: ${formatPosition(row)}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
 
-/** The place that a reader says it has come to, in the words that it was given. */
+/** Parses an event id that a client sends back. */
 export function parseEventId(id: string): LogPosition {
   const position = parsePosition(id);
   if (!position) throw new Fault("invalid_cursor");
   return position;
 }
 
-/** Nothing has happened; but whoever comes back need not be told anything from before this place. */
+/** Keeps the connection alive. The position lets a reconnecting client skip events that its filter excludes. */
 export const heartbeatFrame = (position: LogPosition | undefined): Uint8Array =>
   encode(position ? `id: ${formatPosition(position)}\n: still here\n\n` : ": still here\n\n");

@@ -1,84 +1,88 @@
-// What stands between a caller who is known and the operation: how much they may ask for, and whether there is room for new
-// work at all. Everything here is decided before the body is read.
+// Admission of authenticated requests: rate limits, connection limits and load shedding. Decided before the body is read.
 import type { Context } from "hono";
 import type { z } from "zod";
 import { type ConnectionLimiter, createConnectionLimiter } from "../access/connection-limit.ts";
 import { createRateLimiter, type RateLimitEnv, type RateLimiter } from "../access/rate-limit.ts";
+import type { Caller } from "../db/access/caller.ts";
 import type { Database } from "../db/connect.ts";
-import type { Caller, OpenRunLimits } from "../db/runs/runs.ts";
+import type { OpenRunLimits } from "../db/runs/runs.ts";
+import type { Clock, Random } from "../kit/clock.ts";
 import type { Operation } from "../kit/operation.ts";
 import { createLoadShedder, type LoadShedder, type LoadSheddingEnv } from "./load-shedding.ts";
 
 export type Admission = {
   rateLimiter: RateLimiter;
-  waiters: ConnectionLimiter;
-  streams: ConnectionLimiter;
+  waitLimiter: ConnectionLimiter;
+  streamLimiter: ConnectionLimiter;
   loadShedder: LoadShedder;
 };
 
 type Env = z.output<typeof RateLimitEnv> & z.output<typeof LoadSheddingEnv>;
 
-export const createAdmission = (db: Database, env: Env): Admission => ({
-  rateLimiter: createRateLimiter(db, env),
-  waiters: createConnectionLimiter({ ofAll: env.WAITERS, ofTenant: env.TENANT_WAITERS }),
-  streams: createConnectionLimiter({ ofAll: env.STREAMS, ofTenant: env.TENANT_STREAMS, limitName: "streams" }),
-  loadShedder: createLoadShedder(env.SHED_MS, db.poolWaitMs),
+export const createAdmission = (
+  dependencies: { database: Database; clock: Clock; random: Random },
+  env: Env,
+): Admission => ({
+  rateLimiter: createRateLimiter(dependencies, env),
+  waitLimiter: createConnectionLimiter({ ofAll: env.WAITERS, ofTenant: env.TENANT_WAITERS }),
+  streamLimiter: createConnectionLimiter({ ofAll: env.STREAMS, ofTenant: env.TENANT_STREAMS, limitName: "streams" }),
+  loadShedder: createLoadShedder(env.SHED_MS, dependencies.database.poolWaitMs, dependencies),
 });
 
-/** A request that was let in. */
+/** An admitted request, with what it may consume and refund. */
 export type AdmittedRequest = {
   openRunLimits: OpenRunLimits;
   consumeRunRateLimit(): Promise<void>;
-  /** No run was made of it. */
+  /** The request created no run. */
   refundRunRateLimit(): void;
-  /** It was a replay: nothing of it counts. */
+  /** The request was a replay, which is not counted. */
   refundRequestRateLimit(): void;
   /** Marks the request as no longer in flight for load shedding: from here on it only waits for its run. */
   endAdmission(): void;
-  /** A place to wait in, or nothing where all are taken. */
+  /** Returns a function that releases the slot, or undefined if the limit of waiting requests is reached. */
   acquireWaitSlot(): (() => void) | undefined;
-  /** A place to hold a stream open in, or nothing where all are taken. */
+  /** Returns a function that releases the slot, or undefined if the limit of open streams is reached. */
   acquireStreamSlot(): (() => void) | undefined;
 };
 
 export async function admitRequest(
-  { rateLimiter: rates, waiters, streams, loadShedder: pressure }: Admission,
+  { rateLimiter, waitLimiter, streamLimiter, loadShedder }: Admission,
   { caller, operation }: { caller: Caller; operation: Operation },
   context: Context,
 ): Promise<AdmittedRequest> {
-  const tell = () => setRateLimitHeaders(context, rates, caller);
-  const nothing = () => {};
-  let uncountRun = nothing;
-  tell();
+  const setHeaders = () => setRateLimitHeaders(context, rateLimiter, caller);
+  const noop = () => {};
+  let refundRun = noop;
+  setHeaders();
   // Only requests with a body count as new work for load shedding. Reads, cancels and deletes are always admitted.
-  const leave = operation.http.bodies === undefined ? nothing : pressure.begin(caller.tenant_id);
-  const uncountRequest = await rates.consume(caller, "requests").catch((thrown) => {
-    leave();
-    tell();
+  const endAdmission = operation.http.bodies === undefined ? noop : loadShedder.begin(caller.tenant_id);
+  const refundRequest = await rateLimiter.consume(caller, "requests").catch((thrown) => {
+    endAdmission();
+    setHeaders();
     throw thrown;
   });
-  tell();
+  setHeaders();
   return {
-    openRunLimits: rates.openRunLimits(caller),
+    openRunLimits: rateLimiter.openRunLimits(caller),
     async consumeRunRateLimit() {
-      uncountRun = await rates.consume(caller, "runs").finally(tell);
+      refundRun = await rateLimiter.consume(caller, "runs").finally(setHeaders);
     },
     refundRunRateLimit: () => {
-      uncountRun();
-      tell();
+      refundRun();
+      setHeaders();
     },
     refundRequestRateLimit: () => {
-      uncountRequest();
-      tell();
+      refundRequest();
+      setHeaders();
     },
-    endAdmission: leave,
-    acquireWaitSlot: () => waiters.acquire(caller),
-    acquireStreamSlot: () => streams.acquire(caller),
+    endAdmission,
+    acquireWaitSlot: () => waitLimiter.acquire(caller),
+    acquireStreamSlot: () => streamLimiter.acquire(caller),
   };
 }
 
-function setRateLimitHeaders(context: Context, rates: RateLimiter, caller: Caller): void {
-  const headers = rates.headers(caller);
+function setRateLimitHeaders(context: Context, rateLimiter: RateLimiter, caller: Caller): void {
+  const headers = rateLimiter.headers(caller);
   if (!headers) return;
   context.header("ratelimit-policy", headers.policy);
   if (headers.left) context.header("ratelimit", headers.left);

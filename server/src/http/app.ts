@@ -1,4 +1,4 @@
-// The whole web face: operations, files, callbacks, health, and the contract itself.
+// The HTTP application: operations, files, provider callbacks, webhook keys, health and the OpenAPI document.
 import { randomUUID } from "node:crypto";
 import { Hono } from "hono";
 import { Fault } from "../faults.ts";
@@ -8,34 +8,40 @@ import { drainRequestBody } from "./drain-request.ts";
 import { respondWithFault } from "./error-response.ts";
 import { fileRoutes } from "./files.ts";
 import { type HealthChecks, healthRoutes } from "./health.ts";
+import type { HttpServices } from "./http-services.ts";
 import { generateOpenApi } from "./openapi.ts";
-import { type HttpServices, operationRoutes } from "./operation-routes.ts";
+import { operationRoutes } from "./operation-routes.ts";
 import { type CallbackSigner, callbackRoutes } from "./provider-callbacks.ts";
 import type { HttpBindings } from "./read-request.ts";
 import { webhookKeyRoutes } from "./webhook-keys.ts";
 
-type HttpAppServices = HttpServices & { corsOrigins: readonly string[] };
+export type HttpAppOptions = {
+  callbacks: CallbackSigner;
+  checks: HealthChecks;
+  corsOrigins: readonly string[];
+};
 
-export function createApp(desk: HttpAppServices, callbacks: CallbackSigner, checks: HealthChecks): Hono<HttpBindings> {
+export function createApp(http: HttpServices, { callbacks, checks, corsOrigins }: HttpAppOptions): Hono<HttpBindings> {
+  const { log } = http.runs;
   const app = new Hono<HttpBindings>();
-  const contract = JSON.stringify(generateOpenApi());
+  const openApi = JSON.stringify(generateOpenApi());
   app.use(async (context, next) => {
     context.header("x-request-id", `req_${randomUUID().replaceAll("-", "")}`);
-    // A message of ours that found its way back would make another one, and so on.
+    // A webhook sent to this API could create an event that sends the next webhook, in an endless loop.
     if (context.req.header("user-agent") === WEBHOOK_USER_AGENT)
-      return respondWithFault(context, new Fault("permission_denied", { reason: "own_webhook" }), desk.house.log);
+      return respondWithFault(context, new Fault("permission_denied", { reason: "own_webhook" }), log);
     await next();
     if (context.env.incoming) await drainRequestBody(context.env.incoming);
   });
-  app.use("/api/*", corsMiddleware(desk.corsOrigins));
-  app.use("/openapi.json", corsMiddleware(desk.corsOrigins));
-  app.route("/", operationRoutes(desk));
-  app.route("/", fileRoutes(desk.house));
-  app.route("/", callbackRoutes(desk.house, callbacks));
-  app.route("/", webhookKeyRoutes(desk.office, desk.house.log));
+  app.use("/api/*", corsMiddleware(corsOrigins));
+  app.use("/openapi.json", corsMiddleware(corsOrigins));
+  app.route("/", operationRoutes(http));
+  app.route("/", fileRoutes(http.runs));
+  app.route("/", callbackRoutes(http.runs, callbacks));
+  app.route("/", webhookKeyRoutes(http.webhooks, log));
   app.route("/", healthRoutes(checks));
-  app.get("/openapi.json", (context) => context.body(contract, 200, { "content-type": "application/json" }));
-  app.notFound((context) => respondWithFault(context, new Fault("route_not_found"), desk.house.log));
-  app.onError((thrown, context) => respondWithFault(context, thrown, desk.house.log));
+  app.get("/openapi.json", (context) => context.body(openApi, 200, { "content-type": "application/json" }));
+  app.notFound((context) => respondWithFault(context, new Fault("route_not_found"), log));
+  app.onError((thrown, context) => respondWithFault(context, thrown, log));
   return app;
 }

@@ -1,16 +1,16 @@
-// How answers leave: errors in one body for every shape that callers know, problem details for those who ask.
+// Renders errors: as the API's error body, in the format of the operation, or as RFC 9457 problem details on request.
 import type { Context } from "hono";
 import { Fault, faults, toFault } from "../faults.ts";
 import type { Operation } from "../kit/operation.ts";
-import type { Logger } from "../runs/services.ts";
+import type { Log } from "../observe/log.ts";
 
 type Status = 200;
 
-export function respondWithFault(context: Context, thrown: unknown, log: Logger, operation?: Operation): Response {
+export function respondWithFault(context: Context, thrown: unknown, log: Log, operation?: Operation): Response {
   const fault = toFault(thrown);
   const requestId = context.res.headers.get("x-request-id") ?? "";
   if (fault.status >= 500)
-    log.error({ request_id: requestId, code: fault.code, err: fault.cause ?? fault }, "answered with a fault");
+    log.error({ request_id: requestId, code: fault.code, err: fault.cause ?? fault }, "request failed");
 
   const plain = fault.body();
   const body = { ...plain, details: { request_id: requestId, ...plain.details } };

@@ -1,30 +1,32 @@
-// Server-sent events with back-pressure. Up to 512 KiB of unsent events are buffered per reader; a reader that falls behind is
-// disconnected and resumes with Last-Event-ID.
+// Server-sent events with back-pressure. Up to 512 KiB of unsent events are buffered per reader; a reader that falls behind
+// is disconnected and resumes with Last-Event-ID.
 import type { Context } from "hono";
 import type { Authenticator } from "../access/authentication.ts";
+import type { RequestContext } from "../access/request-context.ts";
+import type { Caller } from "../db/access/caller.ts";
 import type { LogPosition } from "../db/event-log.ts";
-import type { Caller, RunRow } from "../db/runs/runs.ts";
+import type { RunRow } from "../db/runs/runs.ts";
 import { readEventPage } from "../events/event-page.ts";
-import type { EventStreams, StreamConnection } from "../events/event-streams.ts";
+import type { StreamConnection } from "../events/event-streams.ts";
 import { parseEventId } from "../events/sse-frames.ts";
 import { Fault } from "../faults.ts";
 import type { EventFilter } from "../kit/schemas/events.ts";
-import type { Services } from "../runs/services.ts";
 import type { AdmittedRequest } from "./admission.ts";
+import type { HttpServices } from "./http-services.ts";
 import type { HttpBindings } from "./read-request.ts";
 
-/** What waits for the reader, beyond what the system's own buffers hold. */
+/** Unsent bytes per reader, beyond the socket buffers of the operating system. */
 const MAX_BUFFERED_BYTES = 512 * 1024;
 const RETRY_SECONDS = 5;
 
 const HEADERS = {
   "content-type": "text/event-stream; charset=utf-8",
   "cache-control": "no-store, no-transform",
-  // Proxies that gather answers before they pass them on are asked not to.
+  // Asks proxies not to buffer the response.
   "x-accel-buffering": "no",
 };
 
-/** A caller who wants events first of all; a list in which they are one of several is not enough. */
+/** True if text/event-stream is the first media type in the Accept header. */
 export const acceptsEventStream = (context: Context): boolean =>
   /^\s*text\/event-stream\b/i.test(context.req.header("accept") ?? "");
 
@@ -32,67 +34,61 @@ export const acceptsEventStream = (context: Context): boolean =>
 const acceptsOnlyJson = (context: Context): boolean =>
   !/text\/event-stream|text\/\*|\*\/\*/i.test(context.req.header("accept") ?? "*/*");
 
-/** The header goes before the field: a browser that reconnects repeats the old address with a new header. */
+/** The header overrides the query field: a reconnecting browser repeats the old URL with a new header. */
 export function readLastEventId(context: Context, field: unknown): LogPosition | undefined {
   const id = context.req.header("last-event-id") || field;
   return id === undefined ? undefined : parseEventId(String(id));
 }
 
-/** `run` where the stream is of one run, and ends with it. */
-export type EventStreamRequest = {
-  streams: EventStreams;
-  house: Services;
-  caller: Caller;
-  entry: AdmittedRequest;
-  credentials: Authenticator;
-  run?: RunRow;
-  filter: EventFilter;
-  after: LogPosition | undefined;
-};
+/** `run` is set if the stream is of one run and ends with it. */
+type EventStreamRequest = { run?: RunRow; filter: EventFilter; after: LogPosition | undefined };
+
+type StreamCall = { context: Context<HttpBindings>; request: RequestContext; admitted: AdmittedRequest };
 
 export async function respondWithEventStream(
-  context: Context<HttpBindings>,
-  asked: EventStreamRequest,
+  { runs, streams, authenticator }: Pick<HttpServices, "runs" | "streams" | "authenticator">,
+  { context, request, admitted }: StreamCall,
+  streamRequest: EventStreamRequest,
 ): Promise<Response> {
+  const { caller, database } = request;
+  const { tenant_id, expires_at } = caller;
+  const query = { ...streamRequest, services: { ...runs, database }, tenant_id };
   context.header("vary", "Accept", { append: true });
-  if (acceptsOnlyJson(context)) return context.json(await readEventPage({ ...asked, ...asked.caller }));
-  const leavePlace = asked.entry.acquireStreamSlot();
-  if (!leavePlace) throw new Fault("rate_limited", { policy: "streams", retry_after: RETRY_SECONDS });
-  const { house, run, filter, after } = asked;
-  const { tenant_id, expires_at } = asked.caller;
+  if (acceptsOnlyJson(context)) return context.json(await readEventPage(query));
+  const releaseSlot = admitted.acquireStreamSlot();
+  if (!releaseSlot) throw new Fault("rate_limited", { policy: "streams", retry_after: RETRY_SECONDS });
   try {
-    const isWelcome = createCredentialRecheck(asked, context.req.raw.headers, context.req.url);
-    const wish = { house, tenant_id, filter, after, expires_at, isWelcome, ...(run && { run }) };
-    const stream = await asked.streams.open(wish);
-    // A browser takes it as the end, and does not come back.
+    const isStillValid = createCredentialRecheck(authenticator, caller, context.req.raw);
+    const stream = await streams.open({ ...query, expires_at, isStillValid });
+    // A browser does not reconnect after 204.
     if (!stream) {
-      leavePlace();
+      releaseSlot();
       return context.body(null, 204);
     }
-    const onGone = () => {
-      leavePlace();
+    const onClose = () => {
+      releaseSlot();
       stream.unsubscribe();
     };
-    const { body, line } = createStreamWriter(() => context.env.incoming.socket.destroy(), onGone);
-    stream.start(line);
+    const { body, connection } = createStreamWriter(() => context.env.incoming.socket.destroy(), onClose);
+    stream.start(connection);
     return context.body(body, 200, HEADERS);
   } catch (thrown) {
-    leavePlace();
+    releaseSlot();
     throw thrown;
   }
 }
 
 /** Re-authenticates an open stream. If tenant, role or scopes changed, the stream ends and the client reconnects. */
 function createCredentialRecheck(
-  { credentials, caller }: EventStreamRequest,
-  headers: Headers,
-  url: string,
+  authenticator: Authenticator,
+  caller: Caller,
+  { headers, url }: Request,
 ): () => Promise<boolean> {
   const rightsOf = ({ tenant_id, role, scopes }: Caller) => [tenant_id, role, ...scopes].join(" ");
   const rights = rightsOf(caller);
   return async () => {
     try {
-      return rightsOf(await credentials.authenticate(headers, url)) === rights;
+      return rightsOf(await authenticator.authenticate(headers, url)) === rights;
     } catch (thrown) {
       if (thrown instanceof Fault && thrown.code !== "dependency_unavailable") return false;
       throw thrown;
@@ -102,48 +98,48 @@ function createCredentialRecheck(
 
 function createStreamWriter(
   destroy: () => void,
-  onGone: () => void,
-): { body: ReadableStream<Uint8Array>; line: StreamConnection } {
-  let isGone = false;
+  onClose: () => void,
+): { body: ReadableStream<Uint8Array>; connection: StreamConnection } {
+  let isClosed = false;
   let wake = () => {};
   let controller!: ReadableStreamDefaultController<Uint8Array>;
-  const gone = () => {
-    if (isGone) return;
-    isGone = true;
+  const close = () => {
+    if (isClosed) return;
+    isClosed = true;
     wake();
-    onGone();
+    onClose();
   };
   const body = new ReadableStream<Uint8Array>(
     {
-      start: (own) => {
-        controller = own;
+      start: (streamController) => {
+        controller = streamController;
       },
       pull: () => wake(),
-      cancel: gone,
+      cancel: close,
     },
     new ByteLengthQueuingStrategy({ highWaterMark: MAX_BUFFERED_BYTES }),
   );
-  const hasRoom = () => !isGone && (controller.desiredSize ?? 0) > 0;
-  const line: StreamConnection = {
-    hasCapacity: hasRoom,
+  const hasCapacity = () => !isClosed && (controller.desiredSize ?? 0) > 0;
+  const connection: StreamConnection = {
+    hasCapacity,
     drained: () =>
       new Promise((resolve) => {
-        if (isGone || hasRoom()) return resolve();
+        if (isClosed || hasCapacity()) return resolve();
         wake = resolve;
       }),
     send: (bytes) => {
-      if (!isGone) controller.enqueue(bytes);
+      if (!isClosed) controller.enqueue(bytes);
     },
     end: () => {
-      if (isGone) return;
-      gone();
+      if (isClosed) return;
+      close();
       controller.close();
     },
     destroy: () => {
-      if (isGone) return;
-      gone();
+      if (isClosed) return;
+      close();
       destroy();
     },
   };
-  return { body, line };
+  return { body, connection };
 }

@@ -1,5 +1,6 @@
-// Serves files at signed URLs: complete or as a byte range, with the exact media type and headers that keep browsers from executing
-// them. A URL is valid as long as its file exists; it takes no query string, and responses are cached for at most 60 seconds.
+// Serves files at signed URLs: complete or as a byte range, with the exact media type and headers that keep browsers from
+// executing them. A URL is valid as long as its file exists; it takes no query string, and responses are cached for at most
+// 60 seconds.
 import { type Context, Hono } from "hono";
 import { Fault } from "../faults.ts";
 import { openSignedAsset } from "../library/asset-download.ts";
@@ -8,34 +9,36 @@ import { respondWithFault } from "./error-response.ts";
 
 const ASSET_ID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 
-/** How long a browser shows a file without asking again, and so how long it may show one that was deleted. */
+/** How long a browser may cache a file, and so how long it may show a deleted one. */
 const CACHE_SECONDS = 60;
 
-/** With whatever bytes leave here: they are what we say, they run nothing, and they tell nobody where they were seen. */
+/** For all file responses: no media type sniffing, no script execution, no referrer. */
 export const FILE_SECURITY_HEADERS = {
   "x-content-type-options": "nosniff",
   "content-security-policy": "default-src 'none'; sandbox",
   "referrer-policy": "no-referrer",
 };
 
-export function fileRoutes(house: Services): Hono {
+type Dependencies = Pick<Services, "database" | "assets" | "log">;
+
+export function fileRoutes(services: Dependencies): Hono {
   const app = new Hono();
   app.on(["GET", "HEAD"], `/files/:asset_id{${ASSET_ID}}/:signature`, (context) =>
-    serveFile(house, context).catch((thrown) => {
+    serveFile(services, context).catch((thrown) => {
       for (const [name, value] of Object.entries(FILE_SECURITY_HEADERS)) context.header(name, value);
       context.header("cache-control", "no-store");
-      return respondWithFault(context, thrown, house.log);
+      return respondWithFault(context, thrown, services.log);
     }),
   );
   return app;
 }
 
-async function serveFile(house: Services, context: Context): Promise<Response> {
-  // What was handed out has no query: one that has is not what was handed out.
+async function serveFile(services: Dependencies, context: Context): Promise<Response> {
+  // Signed URLs have no query string, so a URL with one was not issued by this server.
   if (new URL(context.req.url).search !== "") throw new Fault("asset_not_found");
   const assetId = context.req.param("asset_id")!;
   const signature = context.req.param("signature")!;
-  const file = await openSignedAsset(house, assetId, signature);
+  const file = await openSignedAsset(services, assetId, signature);
   const kind = file.media_type.startsWith("image/") ? "inline" : "attachment";
   const headers: Record<string, string> = {
     "content-type": file.media_type,
@@ -60,7 +63,7 @@ async function serveFile(house: Services, context: Context): Promise<Response> {
   return context.newResponse(body, range ? 206 : 200, headers);
 }
 
-/** One range of bytes; several at once are answered with the whole file, which HTTP allows. */
+/** Parses a single byte range. Several ranges get the whole file, which HTTP allows. */
 function readRange(header: string | undefined, size: number) {
   const [, from, to] = /^bytes=(\d*)-(\d*)$/.exec(header ?? "") ?? [];
   if (from === undefined || to === undefined || (from === "" && to === "")) return undefined;

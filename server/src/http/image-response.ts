@@ -1,4 +1,4 @@
-// The answer that is the picture itself.
+// Responds with the image of a run instead of JSON.
 import type { Context } from "hono";
 import type { RunRow } from "../db/runs/runs.ts";
 import { Fault, type FaultCode, faults } from "../faults.ts";
@@ -7,12 +7,16 @@ import { isRunOpen } from "../runs/render-run.ts";
 import type { Services } from "../runs/services.ts";
 import { FILE_SECURITY_HEADERS } from "./files.ts";
 
-/** Out of time is an error here, because no picture can be answered; the run goes on. */
-export async function respondWithImage(context: Context, house: Services, row: RunRow): Promise<Response> {
+/** Throws sync_timeout if the run is still open, because there is no image to return; the run continues. */
+export async function respondWithImage(
+  context: Context,
+  services: Pick<Services, "database" | "assets">,
+  row: RunRow,
+): Promise<Response> {
   if (isRunOpen(row)) throw new Fault("sync_timeout", { run_id: row.run_id });
   const [output] = row.result?.outputs ?? [];
   if (!output) throw row.status === "completed" ? nothingFoundFault(row) : faultOfFailedRun(row);
-  const file = await openAsset(house, output.asset_id);
+  const file = await openAsset(services, output.asset_id);
   const headers = {
     "content-type": file.media_type,
     "content-length": String(file.size_bytes),
@@ -23,11 +27,11 @@ export async function respondWithImage(context: Context, house: Services, row: R
   return context.body((await file.read()) as ReadableStream, 200, headers);
 }
 
-/** A run may well complete without a picture: what the caller asked for is not in the image. */
+/** A run completes without an image if what the caller asked for is not in the source image. */
 const nothingFoundFault = (row: RunRow) =>
   new Fault("provider_rejected_input", { reason: "nothing_found", run_id: row.run_id });
 
-/** A failed run as an error: the code it ended with, and which run it was. */
+/** The error of a failed run, with its run_id in the details. */
 export function faultOfFailedRun(row: RunRow): Fault {
   const code = row.status === "canceled" ? "run_canceled" : row.error?.code;
   const details = { ...row.error?.details, run_id: row.run_id };

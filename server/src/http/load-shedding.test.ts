@@ -1,8 +1,10 @@
 // When new work is turned away: only where a queue stands, and first those who bring the most.
 import { describe, expect, it } from "vitest";
+import { createTestRuntime } from "../../test/support/test-runtime.ts";
 import { Fault } from "../faults.ts";
 import { createLoadShedder } from "./load-shedding.ts";
 
+const runtime = createTestRuntime();
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const codeOf = (work: () => unknown) => {
   try {
@@ -16,7 +18,7 @@ const codeOf = (work: () => unknown) => {
 describe("pressure", () => {
   it("is none while waits are short, and none for a wait that is over soon", async () => {
     let waitMs = 0;
-    const pressure = createLoadShedder(100, () => waitMs);
+    const pressure = createLoadShedder(100, () => waitMs, runtime);
     expect(pressure.isOverloaded()).toBe(false);
     waitMs = 5000;
     await pause(300);
@@ -27,7 +29,7 @@ describe("pressure", () => {
 
   it("turns a tenant away that has its share, lets another in, and is over when the queue is", async () => {
     let waitMs = 0;
-    const pressure = createLoadShedder(100, () => waitMs);
+    const pressure = createLoadShedder(100, () => waitMs, runtime);
     const leave = Array.from({ length: 40 }, () => pressure.begin("loud"));
     waitMs = 500;
     await pause(1300);
@@ -42,7 +44,7 @@ describe("pressure", () => {
   });
 
   it("counts a request that is over once, however often that is said", () => {
-    const pressure = createLoadShedder(100, () => 0);
+    const pressure = createLoadShedder(100, () => 0, runtime);
     const leave = pressure.begin("a");
     leave();
     leave();
@@ -50,7 +52,7 @@ describe("pressure", () => {
   });
 
   it("tells when to come back", async () => {
-    const pressure = createLoadShedder(1, () => 1000);
+    const pressure = createLoadShedder(1, () => 1000, runtime);
     await pause(1300);
     for (let n = 0; n < 16; n++) pressure.begin("a");
     const thrown = (() => {
@@ -65,7 +67,7 @@ describe("pressure", () => {
   });
 
   it("can be switched off", async () => {
-    const pressure = createLoadShedder(0, () => 10_000);
+    const pressure = createLoadShedder(0, () => 10_000, runtime);
     await pause(1300);
     expect(pressure.isOverloaded()).toBe(false);
   });

@@ -1,7 +1,8 @@
-// Load shedding. While event-loop lag or the wait for a database connection has stayed above SHED_MS for a whole second, new work
-// is refused before its body is read. Accepted work continues and reads are served.
+// Load shedding. While event-loop lag or the wait for a database connection has stayed above SHED_MS for a whole second, new
+// work is refused before its body is read. Accepted work continues and reads are served.
 import { z } from "zod";
 import { Fault } from "../faults.ts";
+import type { Clock, Random } from "../kit/clock.ts";
 
 export const LoadSheddingEnv = z.object({
   SHED_MS: z.coerce
@@ -15,27 +16,29 @@ export const LoadSheddingEnv = z.object({
 
 const SAMPLE_MS = 50;
 const OVERLOAD_AFTER_MS = 1000;
-/** Under pressure a tenant may have its share of so many requests under way; the others' share is not touched. */
+/** Under load, active tenants share this many requests in flight, so that one tenant cannot take the share of another. */
 const MAX_IN_FLIGHT_UNDER_LOAD = 16;
 
-/** How long the oldest question to the database has waited for a connection, in milliseconds. */
+/** How long the oldest query has waited for a database connection, in milliseconds. */
 type Probe = () => number;
 
 export type LoadShedder = {
-  /** Throws when there is pressure and this tenant has had its share. Otherwise answers how to say that it is over. */
+  /** Throws service_overloaded if the tenant has used its share under load. Returns a function that ends the request. */
   begin(tenantId: string): () => void;
   isOverloaded(): boolean;
 };
 
-export function createLoadShedder(shedMs: number, databaseWaitMs: Probe): LoadShedder {
-  const underWay = new Map<string, number>();
-  let calmAt = performance.now();
-  let sampledAt = performance.now();
-  /** A single slow sample (a garbage collection, say) is ignored: two in a row are needed. */
+type Dependencies = { clock: Pick<Clock, "monotonic">; random: Random };
+
+export function createLoadShedder(shedMs: number, databaseWaitMs: Probe, { clock, random }: Dependencies): LoadShedder {
+  const inFlightByTenant = new Map<string, number>();
+  let calmAt = clock.monotonic();
+  let sampledAt = clock.monotonic();
+  /** A single slow sample, such as a garbage collection, is ignored: two in a row are needed. */
   let highSamples = 0;
 
   const sample = () => {
-    const now = performance.now();
+    const now = clock.monotonic();
     const lagMs = now - sampledAt - SAMPLE_MS;
     sampledAt = now;
     const isCalm = Math.max(lagMs, databaseWaitMs()) < shedMs;
@@ -43,26 +46,27 @@ export function createLoadShedder(shedMs: number, databaseWaitMs: Probe): LoadSh
     if (isCalm) calmAt = now;
   };
   setInterval(sample, SAMPLE_MS).unref();
-  const isHigh = () => shedMs > 0 && highSamples > 1 && performance.now() - calmAt > OVERLOAD_AFTER_MS;
+  const isOverloaded = () => shedMs > 0 && highSamples > 1 && clock.monotonic() - calmAt > OVERLOAD_AFTER_MS;
 
   return {
-    isOverloaded: isHigh,
+    isOverloaded,
     begin(tenantId) {
-      const own = underWay.get(tenantId) ?? 0;
-      const share = Math.max(1, Math.floor(MAX_IN_FLIGHT_UNDER_LOAD / Math.max(1, underWay.size)));
-      if (isHigh() && own >= share) throw overloaded();
-      underWay.set(tenantId, own + 1);
-      let isOver = false;
+      const own = inFlightByTenant.get(tenantId) ?? 0;
+      const share = Math.max(1, Math.floor(MAX_IN_FLIGHT_UNDER_LOAD / Math.max(1, inFlightByTenant.size)));
+      if (isOverloaded() && own >= share) throw overloadedFault(random);
+      inFlightByTenant.set(tenantId, own + 1);
+      let hasEnded = false;
       return () => {
-        if (isOver) return;
-        isOver = true;
-        const left = (underWay.get(tenantId) ?? 1) - 1;
-        if (left === 0) underWay.delete(tenantId);
-        else underWay.set(tenantId, left);
+        if (hasEnded) return;
+        hasEnded = true;
+        const left = (inFlightByTenant.get(tenantId) ?? 1) - 1;
+        if (left === 0) inFlightByTenant.delete(tenantId);
+        else inFlightByTenant.set(tenantId, left);
       };
     },
   };
 }
 
-/** Spread, so that those who were turned away together do not come back together. */
-const overloaded = () => new Fault("service_overloaded", { retry_after: 1 + Math.floor(Math.random() * 4) });
+/** retry_after has a random part, so that clients refused at the same time do not retry at the same time. */
+const overloadedFault = (random: Random) =>
+  new Fault("service_overloaded", { retry_after: 1 + Math.floor(random() * 4) });

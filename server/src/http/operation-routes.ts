@@ -1,199 +1,169 @@
-// One loop serves every operation: who calls, what they sent, start the run or ask, answer. Nothing about any single
-// operation stands here.
+// Serves every operation of the registry with the same steps: authenticate, admit, authorize, parse, then start a run, answer
+// a query or open an event stream. Nothing here is specific to one operation.
 import { createHash } from "node:crypto";
 import { type Context, Hono } from "hono";
-import { accessAsk } from "../access/access-services.ts";
-import type { Authenticator } from "../access/authentication.ts";
-import type { AccessDependencies } from "../access/request-context.ts";
+import { createAccessServices } from "../access/access-services.ts";
+import type { RequestContext } from "../access/request-context.ts";
 import { authorize, isOperatorOperation } from "../access/scopes.ts";
-import type { Caller, RunRow } from "../db/runs/runs.ts";
-import type { EventStreams } from "../events/event-streams.ts";
+import type { RunRow } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
 import type { Operation, OperationServices } from "../kit/operation.ts";
 import { type ParsedInput, parseInput } from "../kit/parse.ts";
 import { type JsonObject, Run } from "../kit/schemas/run.ts";
-import type { CursorSigner } from "../library/list-runs.ts";
 import { createOperationServices, requireOwnRun } from "../library/operation-services.ts";
 import { operations } from "../operations/all.ts";
-import { acceptRun, type RunRequest } from "../runs/accept-run.ts";
+import { acceptRun } from "../runs/accept-run.ts";
 import { isRunOpen, renderRun, renderRunResult } from "../runs/render-run.ts";
-import type { RunWaiter } from "../runs/run-waiter.ts";
-import type { Services } from "../runs/services.ts";
-import type { Office } from "../webhooks/webhook-service.ts";
-import { webhooksOf } from "../webhooks/webhook-store.ts";
-import { type Admission, type AdmittedRequest, admitRequest } from "./admission.ts";
+import { createWebhookStore } from "../webhooks/webhook-store.ts";
+import { type AdmittedRequest, admitRequest } from "./admission.ts";
 import { acceptsCsv, respondWithCsv } from "./csv-response.ts";
 import { readIdempotencyKey, respondWithFault } from "./error-response.ts";
 import { acceptsEventStream, readLastEventId, respondWithEventStream } from "./event-stream.ts";
+import type { HttpServices } from "./http-services.ts";
 import { faultOfFailedRun, respondWithImage } from "./image-response.ts";
 import { type Preferences, parsePreferHeader } from "./prefer.ts";
 import { type HttpBindings, readRequest } from "./read-request.ts";
 
-export type HttpServices = {
-  house: Services;
-  office: Office;
-  credentials: Authenticator;
-  access: AccessDependencies;
-  admission: Admission;
-  cursors: CursorSigner;
-  settled: RunWaiter;
-  streams: EventStreams;
-};
-
 const PREFIX = "/api/v1";
 const POLL_HINT_SECONDS = "2";
 
-export function operationRoutes(desk: HttpServices): Hono<HttpBindings> {
+export function operationRoutes(http: HttpServices): Hono<HttpBindings> {
+  const { log } = http.runs;
   const app = new Hono<HttpBindings>();
   for (const [path, own] of operationsByPath()) {
     for (const operation of own) {
       app.on(operation.http.method, path, (context) =>
-        handleOperation(desk, operation, context).catch((thrown) =>
-          respondWithFault(context, thrown, desk.house.log, operation),
-        ),
+        handleOperation(http, operation, context).catch((thrown) => respondWithFault(context, thrown, log, operation)),
       );
     }
     app.all(path, (context) => {
-      context.header("allow", own.map(({ http }) => http.method).join(", "));
-      return respondWithFault(context, new Fault("method_not_allowed"), desk.house.log);
+      context.header("allow", own.map(({ http: { method } }) => method).join(", "));
+      return respondWithFault(context, new Fault("method_not_allowed"), log);
     });
   }
   return app;
 }
 
+/** One request in progress. */
+type OperationCall = {
+  operation: Operation;
+  context: Context<HttpBindings>;
+  request: RequestContext;
+  admitted: AdmittedRequest;
+  prefer: Preferences;
+};
+
 async function handleOperation(
-  desk: HttpServices,
+  http: HttpServices,
   operation: Operation,
   context: Context<HttpBindings>,
 ): Promise<Response> {
-  const caller = await desk.credentials.authenticate(context.req.raw.headers, context.req.url);
-  const entry = await admitRequest(desk.admission, { caller, operation }, context);
+  const caller = await http.authenticator.authenticate(context.req.raw.headers, context.req.url);
+  const admitted = await admitRequest(http.admission, { caller, operation }, context);
   try {
     authorize(caller, operation);
-    return await handleAdmitted(withTenantIsolation(desk, caller, operation), operation, context, { caller, entry });
+    const { database } = http.runs;
+    const request: RequestContext = {
+      caller,
+      requestId: context.res.headers.get("x-request-id") ?? "",
+      database: isOperatorOperation(operation) ? database : database.forTenant(caller.tenant_id),
+      cursors: http.cursors,
+      idempotencyKey: readIdempotencyKey(context.env.incoming.rawHeaders),
+      onReplay() {
+        context.header("idempotent-replayed", "true");
+        admitted.refundRequestRateLimit();
+      },
+      onRunAccepted: (runId) => setRunHeaders(context, runId),
+    };
+    const prefer = parsePreferHeader(context.req.header("prefer"));
+    return await handleAdmitted(http, { operation, context, request, admitted, prefer });
   } finally {
-    entry.endAdmission();
+    admitted.endAdmission();
   }
 }
 
-/** Uses a database connection under the caller's row-level security, except for operator operations. */
-const withTenantIsolation = (desk: HttpServices, caller: Caller, operation: Operation): HttpServices =>
-  isOperatorOperation(operation)
-    ? desk
-    : { ...desk, house: { ...desk.house, db: desk.house.db.forTenant(caller.tenant_id) } };
-
-async function handleAdmitted(
-  desk: HttpServices,
-  operation: Operation,
-  context: Context<HttpBindings>,
-  entered: { caller: Caller; entry: AdmittedRequest },
-): Promise<Response> {
-  const idempotencyKey = readIdempotencyKey(context.env.incoming.rawHeaders);
-  const prefer = parsePreferHeader(context.req.header("prefer"));
+async function handleAdmitted(http: HttpServices, call: OperationCall): Promise<Response> {
+  const { operation, context } = call;
   const { raw, body, discard } = await readRequest(context, operation);
   try {
     const parsed = parseInput(operation, raw, body);
     for (const [field, successor] of Object.entries(operation.deprecated ?? {})) {
       if (raw[field] !== undefined) setDeprecationHeaders(context, successor);
     }
-    const request = { ...entered, idempotencyKey, prefer };
-    if (operation.events) return await respondWithStream(desk, operation, context, { ...request, input: parsed.input });
+    if (operation.events) return await respondWithStream(http, call, parsed.input);
     return operation.respond
-      ? await respondToQuery(desk, operation, context, { ...request, input: parsed.input })
-      : await start(desk, operation, context, { ...request, parsed });
+      ? await respondToQuery(http, call, parsed.input)
+      : await respondWithNewRun(http, call, parsed);
   } finally {
     await discard();
   }
 }
 
-type OperationRequest = {
-  caller: Caller;
-  entry: AdmittedRequest;
-  idempotencyKey: string | undefined;
-  prefer: Preferences;
-};
-
-/** A run that is not the caller's is no run, as everywhere; one that the path names ends the stream when it ends. */
-async function respondWithStream(
-  desk: HttpServices,
-  operation: Operation,
-  context: Context<HttpBindings>,
-  { caller, entry, input }: OperationRequest & { input: JsonObject },
-): Promise<Response> {
+/** The stream of one run, named in the path, ends with the run. Any other stream is only filtered by `run_id`. */
+async function respondWithStream(http: HttpServices, call: OperationCall, input: JsonObject): Promise<Response> {
+  const { operation, context, request } = call;
   const filter = operation.events!(input);
   const after = readLastEventId(context, input.after);
-  const run = filter.run_id === undefined ? undefined : await requireOwnRun(desk.house, caller, filter.run_id);
-  const isOfRun = operation.http.path.includes(":run_id");
-  const { house, streams, credentials } = desk;
-  const asked = { streams, house, caller, entry, credentials, filter, after };
-  return respondWithEventStream(context, { ...asked, ...(isOfRun && run && { run }) });
+  const run = filter.run_id === undefined ? undefined : await requireOwnRun(request, filter.run_id);
+  const isStreamOfRun = operation.http.path.includes(":run_id");
+  return respondWithEventStream(http, call, { filter, after, ...(isStreamOfRun && run && { run }) });
 }
 
-/** What a creating request made, told as it happens; undefined where the caller did not ask for that, or has no place. */
-async function streamNewRun(
-  desk: HttpServices,
-  context: Context<HttpBindings>,
-  { caller, entry, run_id }: { caller: Caller; entry: AdmittedRequest; run_id: string },
-): Promise<Response | undefined> {
-  if (!acceptsEventStream(context)) return undefined;
-  const { house, streams, credentials } = desk;
-  const run = await requireOwnRun(house, caller, run_id);
-  const asked = { streams, house, caller, entry, credentials, run, filter: {}, after: undefined };
-  return respondWithEventStream(context, asked).catch((thrown) => {
+/**
+ * Streams the events of a run that this request created. Returns undefined if the client did not ask for a stream, or if the
+ * limit of open streams is reached.
+ */
+async function streamNewRun(http: HttpServices, call: OperationCall, runId: string): Promise<Response | undefined> {
+  if (!acceptsEventStream(call.context)) return undefined;
+  const run = await requireOwnRun(call.request, runId);
+  return respondWithEventStream(http, call, { run, filter: {}, after: undefined }).catch((thrown) => {
     if (thrown instanceof Fault && thrown.code === "rate_limited") return undefined;
     throw thrown;
   });
 }
 
-async function start(
-  desk: HttpServices,
-  operation: Operation,
-  context: Context<HttpBindings>,
-  request: OperationRequest & { parsed: ParsedInput },
-): Promise<Response> {
-  const { house } = desk;
-  const { caller, entry, prefer, parsed } = request;
-  const accepted = await accept(house, operation, request);
+async function respondWithNewRun(http: HttpServices, call: OperationCall, parsed: ParsedInput): Promise<Response> {
+  const { operation, context, request, prefer } = call;
+  const { database } = request;
+  const accepted = await acceptNewRun(http, call, parsed);
   if (accepted.isReplay) context.header("idempotent-replayed", "true");
   setRunHeaders(context, accepted.row.run_id);
-  const told = await streamNewRun(desk, context, { caller, entry, run_id: accepted.row.run_id });
-  if (told) return told;
+  const stream = await streamNewRun(http, call, accepted.row.run_id);
+  if (stream) return stream;
 
-  const isPicture = operation.responseKind === "image" && acceptsImage(context, parsed.provided);
-  const waits =
-    isPicture || (operation.responseKind === "image" ? parsed.provided.sync === true : parsed.input.sync === true);
-  const waitSeconds = Math.min(prefer.waitSeconds ?? (waits ? house.limits.syncSeconds : 0), house.limits.syncSeconds);
-  const row = await waitForRun(desk, accepted.row, waitSeconds, { context, caller, entry });
-  house.crashPoint("answering");
+  const { syncSeconds } = http.runs.settings.timeouts;
+  const returnsImage = operation.responseKind === "image" && acceptsImage(context, parsed.provided);
+  const isSync =
+    returnsImage || (operation.responseKind === "image" ? parsed.provided.sync === true : parsed.input.sync === true);
+  const waitSeconds = Math.min(prefer.waitSeconds ?? (isSync ? syncSeconds : 0), syncSeconds);
+  const row = await waitForRun(http, call, accepted.row, waitSeconds);
+  http.runs.crashPoint("answering");
   if (prefer.isMinimal) return respondWithNoContent(context);
-  if (isPicture) return respondWithImage(context, house, row);
+  if (returnsImage) return respondWithImage(context, { ...http.runs, database }, row);
   if (operation.failsAsError && waitSeconds > 0 && !isRunOpen(row) && row.status !== "completed")
     throw faultOfFailedRun(row);
   if (isRunOpen(row)) context.header("retry-after", POLL_HINT_SECONDS);
   return context.json(
-    operation.renderResponse!(renderRun(house, row), renderRunResult(house, row)) as object,
+    operation.renderResponse!(renderRun(http.runs, row), renderRunResult(http.runs, row)) as object,
     isRunOpen(row) ? 202 : 200,
   );
 }
 
-async function accept(
-  house: Services,
-  operation: Operation,
-  request: OperationRequest & { parsed: RunRequest["parsed"] },
-) {
-  const { caller, entry, parsed, idempotencyKey, prefer } = request;
-  const { openRunLimits: mostOpen, consumeRunRateLimit: admit } = entry;
-  const asked = { operation, parsed, idempotencyKey, isStrict: prefer.isStrict, admit, mostOpen };
-  const accepted = await acceptRun(house, caller, asked).catch((thrown) => {
-    entry.refundRunRateLimit();
+async function acceptNewRun({ runs }: HttpServices, call: OperationCall, parsed: ParsedInput) {
+  const { operation, request, admitted, prefer } = call;
+  const { database, caller, idempotencyKey } = request;
+  const { openRunLimits, consumeRunRateLimit: consumeRateLimit } = admitted;
+  const runRequest = { operation, parsed, idempotencyKey, isStrict: prefer.isStrict, consumeRateLimit, openRunLimits };
+  const accepted = await acceptRun({ ...runs, database }, caller, runRequest).catch((thrown) => {
+    admitted.refundRunRateLimit();
     throw thrown;
   });
-  // Also where it turned out only at the end that another request with this key was first.
+  // A replay is not counted, even if it was found only after a concurrent request had inserted the run.
   if (accepted.isReplay) {
-    entry.refundRunRateLimit();
-    entry.refundRequestRateLimit();
+    admitted.refundRunRateLimit();
+    admitted.refundRequestRateLimit();
   }
-  entry.endAdmission();
+  admitted.endAdmission();
   return accepted;
 }
 
@@ -207,62 +177,50 @@ function respondWithNoContent(context: Context): Response {
   return context.body(null, 204);
 }
 
-/** Callers of a binary operation get the picture unless they ask for JSON, or say that they will not wait. */
+/** An image operation returns the image itself, unless the client accepts only JSON or sends `sync: false`. */
 const acceptsImage = (context: Context, provided: JsonObject) =>
   provided.sync !== false && !/^application\/json\b/.test(context.req.header("accept") ?? "");
 
-/** The run as it stands after at most so many seconds. A caller that goes away cancels nothing. */
+/** Returns the run after at most so many seconds. A client that disconnects does not cancel the run. */
 async function waitForRun(
-  desk: HttpServices,
+  { runWaiter }: HttpServices,
+  { context, request, admitted }: OperationCall,
   row: RunRow,
   seconds: number,
-  request: { context: Context; caller: Caller; entry: AdmittedRequest },
 ): Promise<RunRow> {
   if (seconds <= 0 || !isRunOpen(row)) return row;
-  const stopWaiting = request.entry.acquireWaitSlot();
-  if (!stopWaiting) return row;
-  await desk.settled.waitForEnd(row.run_id, seconds, request.context.req.raw.signal).finally(stopWaiting);
-  return requireOwnRun(desk.house, request.caller, row.run_id);
+  const releaseSlot = admitted.acquireWaitSlot();
+  if (!releaseSlot) return row;
+  await runWaiter.waitForEnd(row.run_id, seconds, context.req.raw.signal).finally(releaseSlot);
+  return requireOwnRun(request, row.run_id);
 }
 
-async function respondToQuery(
-  desk: HttpServices,
-  operation: Operation,
-  context: Context<HttpBindings>,
-  request: OperationRequest & { input: JsonObject },
-): Promise<Response> {
-  const { caller, idempotencyKey, prefer, input } = request;
-  const onReplay = () => {
-    context.header("idempotent-replayed", "true");
-    request.entry.refundRequestRateLimit();
+async function respondToQuery(http: HttpServices, call: OperationCall, input: JsonObject): Promise<Response> {
+  const { operation, context, admitted, prefer } = call;
+  let createdRunId: string | undefined;
+  const request: RequestContext = {
+    ...call.request,
+    onRunAccepted(runId) {
+      createdRunId = runId;
+      call.request.onRunAccepted(runId);
+    },
   };
-  let made: string | undefined;
-  const onRun = (runId: string) => {
-    made = runId;
-    setRunHeaders(context, runId);
+  const services: OperationServices = {
+    ...createOperationServices(http.runs, request),
+    ...createAccessServices(http.access, request),
+    webhooks: createWebhookStore(http.webhooks, request),
   };
-  const { house, office, access, cursors } = desk;
-  const ask: OperationServices = {
-    ...createOperationServices(house, cursors, {
-      caller,
-      idempotencyKey,
-      markReplayed: onReplay,
-      onRunAccepted: onRun,
-    }),
-    ...accessAsk({ ...access, db: house.db, caller, cursors, idempotencyKey, onReplay }),
-    webhooks: webhooksOf({ ...office, db: house.db, caller, cursors, idempotencyKey, onReplay }),
-  };
-  let body = (await operation.respond!(input, ask)) as JsonObject;
-  const told = made && (await streamNewRun(desk, context, { caller, entry: request.entry, run_id: made }));
-  if (told) return told;
-  if (made && prefer.isMinimal) return respondWithNoContent(context);
+  let body = (await operation.respond!(input, services)) as JsonObject;
+  const stream = createdRunId && (await streamNewRun(http, call, createdRunId));
+  if (stream) return stream;
+  if (createdRunId && prefer.isMinimal) return respondWithNoContent(context);
   if (operation.output === Run) {
-    const mayWait = operation.http.method === "GET" && prefer.waitSeconds && isRunOpen(body as Run);
-    const stopWaiting = mayWait ? request.entry.acquireWaitSlot() : undefined;
-    if (stopWaiting) {
-      const seconds = Math.min(prefer.waitSeconds!, desk.house.limits.syncSeconds);
-      await desk.settled.waitForEnd(String(body.run_id), seconds).finally(stopWaiting);
-      body = (await operation.respond!(input, ask)) as JsonObject;
+    const canWait = operation.http.method === "GET" && prefer.waitSeconds && isRunOpen(body as Run);
+    const releaseSlot = canWait ? admitted.acquireWaitSlot() : undefined;
+    if (releaseSlot) {
+      const seconds = Math.min(prefer.waitSeconds!, http.runs.settings.timeouts.syncSeconds);
+      await http.runWaiter.waitForEnd(String(body.run_id), seconds).finally(releaseSlot);
+      body = (await operation.respond!(input, services)) as JsonObject;
     }
     return respondWithRun(context, operation, body);
   }
@@ -273,9 +231,9 @@ async function respondToQuery(
 
 function respondWithRun(context: Context, operation: Operation, run: JsonObject): Response {
   const text = JSON.stringify(run);
-  const isUnderWay = isRunOpen(run as Run);
-  if (isUnderWay) context.header("retry-after", POLL_HINT_SECONDS);
-  if (operation.http.method !== "GET") return context.json(run, isUnderWay ? 202 : 200);
+  const isOpen = isRunOpen(run as Run);
+  if (isOpen) context.header("retry-after", POLL_HINT_SECONDS);
+  if (operation.http.method !== "GET") return context.json(run, isOpen ? 202 : 200);
   const etag = `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
   context.header("etag", etag);
   context.header("cache-control", "private, no-cache");
@@ -294,7 +252,7 @@ function setDeprecationHeaders(context: Context, successor: string): void {
   context.header("link", `</openapi.json#${successor}>; rel="successor-version"`, { append: true });
 }
 
-/** Exact paths come first, so that `/runs/generate` is never taken for the run `generate`. */
+/** Paths without parameters come first, so that `/runs/generate` is not matched as a run id. */
 function operationsByPath(): [path: string, own: Operation[]][] {
   const own = operations.filter((operation) => operation.variantOf === undefined);
   const byPath = Object.entries(Object.groupBy(own, ({ http }) => `${PREFIX}${http.path}`)) as [string, Operation[]][];

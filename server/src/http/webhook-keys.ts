@@ -1,17 +1,17 @@
-// Serves a tenant's public signing key (JWK set) for webhook signatures. Keys are derived from the server secret and the tenant id,
-// so the response does not reveal whether the tenant exists.
+// Serves a tenant's public signing key (JWK set) for webhook signatures. Keys are derived from the server secret and the
+// tenant id, so the response does not reveal whether the tenant exists.
 import { Hono } from "hono";
 import { z } from "zod";
 import { Fault } from "../faults.ts";
-import type { Logger } from "../runs/services.ts";
+import type { Log } from "../observe/log.ts";
 import { toPublicJwk } from "../webhooks/message-signature.ts";
-import type { Office } from "../webhooks/webhook-service.ts";
+import type { WebhookService } from "../webhooks/webhook-service.ts";
 import { respondWithFault } from "./error-response.ts";
 
 const CACHE_SECONDS = 300;
-const ISSUE = { path: "/tenant", code: "invalid_uuid", message: "Give the tenant's id." };
+const ISSUE = { path: "/tenant", code: "invalid_uuid", message: "Must be the id of a tenant." };
 
-export function webhookKeyRoutes({ signingKey }: Pick<Office, "signingKey">, log: Logger): Hono {
+export function webhookKeyRoutes({ signingKey }: Pick<WebhookService, "signingKey">, log: Log): Hono {
   const app = new Hono();
   app.get("/.well-known/webhook-keys", (context) => {
     const tenant = z.uuid().safeParse(context.req.query("tenant"));

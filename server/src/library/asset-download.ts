@@ -1,4 +1,4 @@
-// A stored file on its way out. A deleted file's address stays dead, whatever its signature.
+// Opens stored files for download. The URL of a deleted file returns asset_expired although its signature is valid.
 import { findAsset } from "../db/runs/assets.ts";
 import { Fault } from "../faults.ts";
 import type { Services } from "../runs/services.ts";
@@ -10,18 +10,20 @@ export type AssetDownload = {
   read(range?: { start: number; end: number }): Promise<ReadableStream<Uint8Array>>;
 };
 
+type Dependencies = Pick<Services, "database" | "assets">;
+
 export async function openSignedAsset(
-  services: Services,
+  services: Dependencies,
   assetId: string,
   signatureFile: string,
 ): Promise<AssetDownload> {
-  if (!services.isSigned(assetId, signatureFile)) throw new Fault("asset_not_found");
+  if (!services.assets.verifySignature(assetId, signatureFile)) throw new Fault("asset_not_found");
   return openAsset(services, assetId);
 }
 
-/** For whoever has already shown that the file is the caller's. */
-export async function openAsset(services: Services, assetId: string): Promise<AssetDownload> {
-  const row = await findAsset(services.db, assetId);
+/** Does not check access: the caller of this function must have. */
+export async function openAsset({ database, assets }: Dependencies, assetId: string): Promise<AssetDownload> {
+  const row = await findAsset(database, assetId);
   if (!row) throw new Fault("asset_not_found");
   if (row.deleted_at) throw new Fault("asset_expired");
   return {
@@ -29,7 +31,7 @@ export async function openAsset(services: Services, assetId: string): Promise<As
     size_bytes: Number(row.size_bytes),
     etag: `"${row.sha256}"`,
     async read(range) {
-      const stream = await services.storage.get(row.storage_key, range);
+      const stream = await assets.storage.get(row.storage_key, range);
       if (!stream) throw new Fault("asset_unavailable");
       return stream;
     },

@@ -1,6 +1,7 @@
 // Layers of runs whose rows are written here as each kind of operation leaves them: what lies where, and in which order.
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createFakeAssets } from "../../test/support/fake-assets.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import { insertSourceAsset } from "../db/runs/assets.ts";
 import { findRun, type StoredAsset, type StoredRunResult } from "../db/runs/runs.ts";
@@ -12,6 +13,7 @@ import { buildLayers } from "./layers.ts";
 
 const TENANT = v7();
 const urls = createAssetUrlSigner(Buffer.alloc(32, 7), "https://gesso.example");
+const assets = { ...createFakeAssets(), signUrl: urls.sign };
 let base: TestDatabase;
 beforeAll(async () => {
   base = await startTestDatabase();
@@ -44,7 +46,7 @@ const keep = (run_id: string, asset_id: string) =>
 
 const layers = async (runId: string) => {
   const row = (await findRun(base.db, TENANT, runId))!;
-  return Layers.parse(await buildLayers({ db: base.db, assetUrl: urls.sign }, row)).data.layers;
+  return Layers.parse(await buildLayers({ database: base.db, assets }, row)).data.layers;
 };
 const kinds = async (runId: string) => (await layers(runId)).map((layer) => layer.kind);
 

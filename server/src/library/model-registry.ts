@@ -1,7 +1,9 @@
-// The registry of custom models, in the name of one caller. A model that they may not use and no model at all are the same
-// answer; one that they may use but not change is told as such.
-import { createHash } from "node:crypto";
+// The registry of custom models, on behalf of one caller. A model without access returns model_not_found, as if it did not
+// exist; a model that the caller may use but not manage returns permission_denied.
+import { cursorScope } from "../access/cursors.ts";
+import type { RequestContext } from "../access/request-context.ts";
 import { missingScopes } from "../access/scopes.ts";
+import type { Caller } from "../db/access/caller.ts";
 import {
   type CustomModelChange,
   type CustomModelFields,
@@ -21,32 +23,25 @@ import {
   type ModelGrantee,
   type ModelGrantRow,
 } from "../db/library/model-grants.ts";
-import { type Caller, findIdempotencyKey } from "../db/runs/runs.ts";
+import { findIdempotencyKey } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
 import type { ModelRegistry } from "../kit/operation.ts";
 import type { CustomModel, ModelGrant } from "../kit/schemas/custom-models.ts";
 import { fingerprintRequest } from "../runs/accept-run.ts";
 import type { Services } from "../runs/services.ts";
-import type { CursorSigner } from "./list-runs.ts";
 
-type RequestContext = { caller: Caller; idempotencyKey?: string | undefined; onReplay?: (() => void) | undefined };
-type Dependencies = Pick<Services, "db" | "newId" | "loraNames">;
+type Dependencies = Pick<Services, "ids" | "loras">;
 
-export function createModelRegistry(
-  services: Dependencies,
-  cursors: CursorSigner,
-  context: RequestContext,
-): ModelRegistry {
-  const { db } = services;
-  const { caller } = context;
+export function createModelRegistry(services: Dependencies, context: RequestContext): ModelRegistry {
+  const { database, caller, cursors } = context;
   const manager = toModelManager(caller);
-  /** Why something could not be changed. */
+  /** Explains why a change matched no row. */
   const explainRefusal = async (modelId: string): Promise<Fault> => {
-    const visibleModel = await findCustomModel(db, manager, modelId);
+    const visibleModel = await findCustomModel(database, manager, modelId);
     return new Fault(visibleModel ? "permission_denied" : "model_not_found");
   };
   const requireManageable = async (modelId: string): Promise<void> => {
-    const visibleModel = await findCustomModel(db, manager, modelId);
+    const visibleModel = await findCustomModel(database, manager, modelId);
     if (!visibleModel?.may_manage) throw new Fault(visibleModel ? "permission_denied" : "model_not_found");
   };
   const toGrantee = (grantee: { tenant_id?: string | undefined; user_id?: string | undefined }): ModelGrantee => ({
@@ -56,46 +51,43 @@ export function createModelRegistry(
   return {
     create: async (draft) => renderModel(await createModelIdempotently(services, manager, draft, context)),
     async get(modelId) {
-      const row = await findCustomModel(db, manager, modelId);
+      const row = await findCustomModel(database, manager, modelId);
       if (!row) throw new Fault("model_not_found");
       return renderModel(row);
     },
     async list({ cursor, limit, ...filter }) {
-      const scope = cursorScope("models", caller, filter);
-      const before = cursor === undefined ? undefined : cursors.read(scope, cursor);
-      const rows = await listCustomModels(db, manager, { ...filter, before }, limit + 1);
+      const scope = scopeOf("models", caller, filter);
+      const before = cursor === undefined ? undefined : cursors.verify(scope, cursor);
+      const rows = await listCustomModels(database, manager, { ...filter, before }, limit + 1);
       const data = rows.slice(0, limit).map(renderModel);
-      return { data, next_cursor: rows.length > limit ? cursors.make(scope, data.at(-1)!.model_id) : null };
+      return { data, next_cursor: rows.length > limit ? cursors.sign(scope, data.at(-1)!.model_id) : null };
     },
     async update(modelId, change) {
       await requireManageable(modelId);
       assertMayRegister(services, manager, change);
-      const row = await updateCustomModel(db, manager, modelId, change);
+      const row = await updateCustomModel(database, manager, modelId, change);
       if (row) return renderModel(row);
       throw change.deployment_id === undefined ? await explainRefusal(modelId) : loraNotRegistrable();
     },
     async delete(modelId) {
-      const row = await deleteCustomModel(db, manager, modelId);
+      const row = await deleteCustomModel(database, manager, modelId);
       if (!row) throw await explainRefusal(modelId);
       return renderModel(row);
     },
     async grants(modelId, { cursor, limit }) {
       await requireManageable(modelId);
-      const scope = cursorScope("grants", caller, modelId);
-      const before = cursor === undefined ? undefined : cursors.read(scope, cursor);
-      const rows = await listModelGrantRows(db, manager, modelId, { before, limit: limit + 1 });
+      const scope = scopeOf("grants", caller, modelId);
+      const before = cursor === undefined ? undefined : cursors.verify(scope, cursor);
+      const rows = await listModelGrantRows(database, manager, modelId, { before, limit: limit + 1 });
       const data = rows.slice(0, limit).map(renderGrant);
-      return { data, next_cursor: rows.length > limit ? cursors.make(scope, data.at(-1)!.grant_id) : null };
+      return { data, next_cursor: rows.length > limit ? cursors.sign(scope, data.at(-1)!.grant_id) : null };
     },
     async grant(modelId, grantee) {
       await requireManageable(modelId);
-      const idempotency = await resolveIdempotency(services, context, [
-        "models.grants.create",
-        { modelId, ...grantee },
-      ]);
-      const row = await insertModelGrant(db, manager, modelId, {
+      const idempotency = await resolveIdempotency(context, ["models.grants.create", { modelId, ...grantee }]);
+      const row = await insertModelGrant(database, manager, modelId, {
         ...toGrantee(grantee),
-        grant_id: services.newId(),
+        grant_id: services.ids.next(),
         idempotency,
       });
       if (!row) throw await explainRefusal(modelId);
@@ -103,7 +95,7 @@ export function createModelRegistry(
     },
     async revoke(modelId, grantee) {
       await requireManageable(modelId);
-      const row = await deleteModelGrantRow(db, manager, modelId, toGrantee(grantee));
+      const row = await deleteModelGrantRow(database, manager, modelId, toGrantee(grantee));
       if (!row)
         throw validationFault(grantee.user_id === undefined ? "/tenant_id" : "/user_id", "There is no such grant.");
       return renderGrant(row);
@@ -116,73 +108,70 @@ const toModelManager = ({ tenant_id, user_id, role, scopes }: Caller): ModelMana
   isOperator: role === "owner" && missingScopes(scopes, ["tenants:write"]).length === 0,
 });
 
-const cursorScope = (list: string, { tenant_id, user_id }: Caller, filter: unknown) =>
-  createHash("sha256")
-    .update(JSON.stringify([list, tenant_id, user_id, filter]))
-    .digest("hex");
+const scopeOf = (list: string, { tenant_id, user_id }: Caller, filter: unknown) =>
+  cursorScope(list, tenant_id, user_id, filter);
 
 /**
- * Registering a LoRA gives a right to it, so only a name that is everybody's, or that nobody has, may be taken; the operator
- * may take any. To show a model to every tenant is the operator's, too.
+ * Registering a LoRA grants access to it. A tenant may only register names on the operator's list, or unregistered names if
+ * the operator allows them. Only the operator may register any name or make a model public.
  */
 function assertMayRegister(
-  { loraNames }: Dependencies,
+  { loras }: Dependencies,
   { isOperator }: ModelManager,
   { deployment_id, visibility }: CustomModelChange,
 ): void {
   if (isOperator) return;
   if (visibility === "public") throw new Fault("permission_denied");
-  if (
-    deployment_id === undefined ||
-    loraNames.allowsUnregistered ||
-    loraNames.names.has(normalizeLoraName(deployment_id))
-  )
+  if (deployment_id === undefined || loras.allowsUnregistered || loras.names.has(normalizeLoraName(deployment_id)))
     return;
   throw loraNotRegistrable();
 }
 
-/** The same for a name that is not on the operator's list and for one that belongs to somebody else. */
+/** The same error for a name that is not on the operator's list and for one that another tenant has registered. */
 const loraNotRegistrable = () =>
   validationFault("/deployment_id", "This deployment_id cannot be registered by your tenant. Ask the operator.");
 
 const validationFault = (path: string, message: string) =>
   new Fault("validation_error", { errors: [{ path, code: "unknown_value", message }] });
 
-/** The same key makes the same model once; asked again it answers that model as it stands now. */
+/** A replay returns the model in its current state. */
 async function createModelIdempotently(
   services: Dependencies,
-  keeper: ModelManager,
+  manager: ModelManager,
   draft: CustomModelFields,
   context: RequestContext,
 ): Promise<CustomModelRow> {
-  const { db, newId } = services;
-  const idempotency = await resolveIdempotency(services, context, ["models.create", draft]);
+  const { database } = context;
+  const idempotency = await resolveIdempotency(context, ["models.create", draft]);
   if (idempotency?.createdId) {
-    const row = await findCustomModel(db, keeper, idempotency.createdId);
+    const row = await findCustomModel(database, manager, idempotency.createdId);
     if (!row) throw new Fault("model_not_found");
     return row;
   }
-  assertMayRegister(services, keeper, draft);
-  const { ownsLora: isTheirs, row } = await insertCustomModel(db, keeper, { ...draft, model_id: newId(), idempotency });
+  assertMayRegister(services, manager, draft);
+  const { ownsLora, row } = await insertCustomModel(database, manager, {
+    ...draft,
+    model_id: services.ids.next(),
+    idempotency,
+  });
   if (row) return row;
-  throw isTheirs ? new Fault("idempotency_in_progress") : loraNotRegistrable();
+  throw ownsLora ? new Fault("idempotency_in_progress") : loraNotRegistrable();
 }
 
 type IdempotencyRecord = { key: string; fingerprint: Buffer; createdId?: string };
 
-/** What the key is kept by, and what it made before, if anything. */
+/** Returns the idempotency record to insert, with `createdId` if an earlier request has used the key. */
 async function resolveIdempotency(
-  { db }: Dependencies,
-  { caller, idempotencyKey: key, onReplay }: RequestContext,
+  { database, caller, idempotencyKey: key, onReplay }: RequestContext,
   [operation, given]: [string, object],
 ): Promise<IdempotencyRecord | undefined> {
   if (key === undefined) return undefined;
   const fingerprint = fingerprintRequest(operation, { ...given });
-  const known = await findIdempotencyKey(db, caller.tenant_id, key);
-  if (!known) return { key, fingerprint };
-  if (!known.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");
-  onReplay?.();
-  return { key, fingerprint, createdId: known.resource_id };
+  const storedKey = await findIdempotencyKey(database, caller.tenant_id, key);
+  if (!storedKey) return { key, fingerprint };
+  if (!storedKey.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");
+  onReplay();
+  return { key, fingerprint, createdId: storedKey.resource_id };
 }
 
 const renderModel = ({ model_id, owner, status, created_at, updated_at, ...row }: CustomModelRow): CustomModel => ({

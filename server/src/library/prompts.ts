@@ -1,5 +1,6 @@
-// The prompt library, in the name of one caller. Another tenant's prompt and no prompt at all are the same answer.
-import { createHash } from "node:crypto";
+// The prompt library of the caller's tenant. A prompt of another tenant returns prompt_not_found, as if it did not exist.
+import { cursorScope } from "../access/cursors.ts";
+import type { RequestContext } from "../access/request-context.ts";
 import {
   deletePromptRow,
   findPrompt,
@@ -10,70 +11,59 @@ import {
   type PromptRow,
   updatePromptRow,
 } from "../db/library/prompts.ts";
-import { type Caller, findIdempotencyKey } from "../db/runs/runs.ts";
+import { findIdempotencyKey } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
+import type { Ids } from "../kit/clock.ts";
 import type { PromptStore } from "../kit/operation.ts";
 import type { Prompt } from "../kit/schemas/library.ts";
 import { fingerprintRequest } from "../runs/accept-run.ts";
-import type { Services } from "../runs/services.ts";
-import type { CursorSigner } from "./list-runs.ts";
 
-type RequestContext = { caller: Caller; idempotencyKey?: string | undefined; onReplay?: (() => void) | undefined };
-type Dependencies = Pick<Services, "db" | "newId">;
-
-export function createPromptLibrary(
-  { db, newId }: Dependencies,
-  cursors: CursorSigner,
-  context: RequestContext,
-): PromptStore {
-  const { caller } = context;
+export function createPromptStore(ids: Ids, context: RequestContext): PromptStore {
+  const { database, caller, cursors } = context;
   const requirePrompt = (row: PromptRow | undefined): Prompt => {
     if (!row) throw new Fault("prompt_not_found");
     return renderPrompt(row);
   };
   return {
-    create: async (draft) =>
-      requirePrompt(await createPromptIdempotently({ db, newId }, withUniqueTags(draft), context)),
-    get: async (id, version) => requirePrompt(await findPrompt(db, caller.tenant_id, id, version)),
-    delete: async (id) => requirePrompt(await deletePromptRow(db, caller.tenant_id, id)),
+    create: async (draft) => requirePrompt(await createPromptIdempotently(ids, context, withUniqueTags(draft))),
+    get: async (id, version) => requirePrompt(await findPrompt(database, caller.tenant_id, id, version)),
+    delete: async (id) => requirePrompt(await deletePromptRow(database, caller.tenant_id, id)),
 
     async update(id, change, version) {
-      const row = await updatePromptRow(db, { ...caller, prompt_id: id, version }, withUniqueTags(change));
+      const row = await updatePromptRow(database, { ...caller, prompt_id: id, version }, withUniqueTags(change));
       if (row) return renderPrompt(row);
-      const current = requirePrompt(await findPrompt(db, caller.tenant_id, id));
+      const current = requirePrompt(await findPrompt(database, caller.tenant_id, id));
       throw new Fault("conflict", { version: current.version });
     },
 
     async list({ cursor, limit, tag, q }) {
-      const scope = createHash("sha256")
-        .update(JSON.stringify(["prompts", caller.tenant_id, tag ?? null, q ?? null]))
-        .digest("hex");
-      const before = cursor === undefined ? undefined : cursors.read(scope, cursor);
-      const rows = await listPromptRows(db, caller.tenant_id, { before, tag, q }, limit + 1);
+      const scope = cursorScope("prompts", caller.tenant_id, tag ?? null, q ?? null);
+      const before = cursor === undefined ? undefined : cursors.verify(scope, cursor);
+      const rows = await listPromptRows(database, caller.tenant_id, { before, tag, q }, limit + 1);
       const page = rows.slice(0, limit);
       return {
         data: page.map(renderPrompt),
-        next_cursor: rows.length > limit ? cursors.make(scope, page.at(-1)!.prompt_id) : null,
+        next_cursor: rows.length > limit ? cursors.sign(scope, page.at(-1)!.prompt_id) : null,
       };
     },
   };
 }
 
-/** The same key makes the same prompt once; asked again it answers that prompt as it stands now. */
+/** A replay returns the prompt in its current state. */
 async function createPromptIdempotently(
-  { db, newId }: Dependencies,
+  ids: Ids,
+  { database, caller, idempotencyKey, onReplay }: RequestContext,
   draft: PromptContent,
-  { caller, idempotencyKey, onReplay }: RequestContext,
 ): Promise<PromptRow | undefined> {
   const fingerprint = fingerprintRequest("prompts.create", draft);
   const idempotency = idempotencyKey === undefined ? undefined : { key: idempotencyKey, fingerprint };
-  const row = await insertPrompt(db, { ...caller, ...draft, prompt_id: newId(), idempotency });
+  const row = await insertPrompt(database, { ...caller, ...draft, prompt_id: ids.next(), idempotency });
   if (row || !idempotency) return row;
-  const storedKey = await findIdempotencyKey(db, caller.tenant_id, idempotency.key);
+  const storedKey = await findIdempotencyKey(database, caller.tenant_id, idempotency.key);
   if (!storedKey) throw new Fault("idempotency_in_progress");
   if (!storedKey.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");
-  onReplay?.();
-  return findPrompt(db, caller.tenant_id, storedKey.resource_id);
+  onReplay();
+  return findPrompt(database, caller.tenant_id, storedKey.resource_id);
 }
 
 const withUniqueTags = <Content extends PromptChange>(content: Content): Content =>

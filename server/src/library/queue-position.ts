@@ -1,5 +1,5 @@
-// Where a queued run stands, told when one run is read: its place among its tenant's runs that wait for the same provider,
-// and when its turn will come if the queue goes on moving as it does.
+// Queue position of a run among the runs of its tenant that wait for the same provider, with an estimated start time at the
+// current start rate of the queue.
 import { findQueueRank } from "../db/runs/queue.ts";
 import type { RunRow } from "../db/runs/runs.ts";
 import type { Run } from "../kit/schemas/run.ts";
@@ -7,13 +7,16 @@ import type { Services } from "../runs/services.ts";
 
 type QueuePosition = Pick<Run, "queue_position" | "estimated_start_at">;
 
-/** Nothing for a run that does not wait: it has begun, or is about to. */
-export async function findQueuePosition(services: Services, row: RunRow): Promise<QueuePosition | undefined> {
+/** Returns undefined for a run that is not queued. */
+export async function findQueuePosition(
+  { database, clock }: Pick<Services, "database" | "clock">,
+  row: RunRow,
+): Promise<QueuePosition | undefined> {
   if (row.status !== "queued") return undefined;
-  const rank = await findQueueRank(services.db, row.tenant_id, row.run_id);
+  const rank = await findQueueRank(database, row.tenant_id, row.run_id);
   if (!rank) return undefined;
   const queue_position = rank.ahead + 1;
   if (!rank.per_second) return { queue_position };
-  const startsAt = new Date(Date.now() + (queue_position / rank.per_second) * 1000);
+  const startsAt = new Date(clock.now() + (queue_position / rank.per_second) * 1000);
   return { queue_position, estimated_start_at: startsAt.toISOString() };
 }

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createFakeAssets } from "../../test/support/fake-assets.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import { findRun } from "../db/runs/runs.ts";
 import { RunTree } from "../kit/schemas/library.ts";
@@ -11,9 +12,10 @@ import { buildRunTree } from "./run-tree.ts";
 const TENANT = v7();
 let base: TestDatabase;
 const urls = createAssetUrlSigner(Buffer.alloc(32, 7), "https://gesso.example");
+const assets = { ...createFakeAssets(), signUrl: urls.sign };
 const readTree = async (runId: string) => {
   const row = (await findRun(base.db, TENANT, runId))!;
-  return buildRunTree({ db: base.db, assetUrl: urls.sign }, row);
+  return buildRunTree({ database: base.db, assets }, row);
 };
 
 beforeAll(async () => {

@@ -8,10 +8,10 @@ import type { Services } from "../runs/services.ts";
 type RunTreeRef = { tenant_id: string; root_run_id: string };
 
 export async function buildRunTree(
-  services: Pick<Services, "db" | "assetUrl">,
+  services: Pick<Services, "database" | "assets">,
   { tenant_id, root_run_id }: RunTreeRef,
 ): Promise<RunTree> {
-  const rows = await findRunTree(services.db, tenant_id, root_run_id);
+  const rows = await findRunTree(services.database, tenant_id, root_run_id);
   const shown = omitDetachedTombstones(rows, root_run_id);
   return {
     root_run_id,
@@ -20,23 +20,23 @@ export async function buildRunTree(
   };
 }
 
-/** A stone stays while a run that is still there descends from it or refers to it. */
+/** A tombstone stays while an existing run descends from it or references it. */
 function omitDetachedTombstones(rows: RunTreeRow[], rootRunId: string): RunTreeRow[] {
   const byId = new Map(rows.map((row) => [row.run_id, row]));
-  const kept = new Set<string>();
-  const keepWithAncestors = (runId: string | null) => {
-    for (let id = runId; id !== null && !kept.has(id); id = byId.get(id)?.parent_run_id ?? null) kept.add(id);
+  const visible = new Set<string>();
+  const addWithAncestors = (runId: string | null) => {
+    for (let id = runId; id !== null && !visible.has(id); id = byId.get(id)?.parent_run_id ?? null) visible.add(id);
   };
   for (const row of rows) {
     if (row.is_deleted || row.root_run_id !== rootRunId) continue;
-    keepWithAncestors(row.run_id);
+    addWithAncestors(row.run_id);
     for (const source of row.referenced_run_ids) {
-      // The ancestors of a run in another tree are that tree's affair.
-      if (byId.get(source)?.root_run_id === rootRunId) keepWithAncestors(source);
-      else kept.add(source);
+      // Ancestors of a run in another tree are not part of this tree.
+      if (byId.get(source)?.root_run_id === rootRunId) addWithAncestors(source);
+      else visible.add(source);
     }
   }
-  return rows.filter((row) => kept.has(row.run_id));
+  return rows.filter((row) => visible.has(row.run_id));
 }
 
 function buildTreeEdges(rows: RunTreeRow[], rootRunId: string): RunEdge[] {
@@ -47,23 +47,23 @@ function buildTreeEdges(rows: RunTreeRow[], rootRunId: string): RunEdge[] {
       ids.has(to) ? [{ from: row.run_id, to, kind, role: edgeRole(row, to) }] : [];
     return [
       ...(row.parent_run_id ? edge(row.parent_run_id, "parent") : []),
-      // What a deleted run was made of went with what it held.
+      // References of a deleted run were removed with its inputs.
       ...(row.is_deleted ? [] : row.referenced_run_ids.flatMap((source) => edge(source, "reference"))),
     ];
   });
 }
 
-/** Callers may write ids in capitals, and a plan keeps what they wrote. */
+/** Ids in a plan are stored as the caller wrote them, possibly in upper case. */
 function edgeRole(row: RunTreeRow, runId: string): RunEdge["role"] {
   const includesRun = (ids: string[]) => ids.some((id) => id.toLowerCase() === runId);
   if (includesRun(row.image_run_ids)) return "source";
   return includesRun(row.mask_run_ids) ? "mask" : "link";
 }
 
-function renderTreeNode(services: Pick<Services, "assetUrl">, row: RunTreeRow): RunNode {
+function renderTreeNode(services: Pick<Services, "assets">, row: RunTreeRow): RunNode {
   const url = (kind: string) => {
     const file = row.is_deleted ? undefined : row.outputs.find(({ media_type }) => media_type.startsWith(kind));
-    return file ? services.assetUrl(file.asset_id, file.media_type) : null;
+    return file ? services.assets.signUrl(file.asset_id, file.media_type) : null;
   };
   return {
     run_id: row.run_id,

@@ -1,7 +1,8 @@
-// An upload is a run that has ended when it begins: looked at, kept, and then told.
+// Uploads a file as a run that is already completed: the image is inspected, normalized and stored before the run is inserted.
 import { readFile } from "node:fs/promises";
+import type { RequestContext } from "../access/request-context.ts";
 import { deleteAssetRows } from "../db/runs/assets.ts";
-import { type Caller, insertUploadRun } from "../db/runs/runs.ts";
+import { insertUploadRun } from "../db/runs/runs.ts";
 import type { FilePart } from "../kit/files.ts";
 import type { UploadOptions } from "../kit/operation.ts";
 import { type AcceptedRun, findReplayedRun, fingerprintRequest, resolveTreePosition } from "../runs/accept-run.ts";
@@ -10,23 +11,24 @@ import { buildRunWebhook } from "../runs/run-webhook.ts";
 import type { Services } from "../runs/services.ts";
 import { storeSource } from "../runs/store-source.ts";
 
+export type UploadDependencies = Pick<Services, "assets" | "images" | "webhooks" | "ids" | "crashPoint">;
+
 export async function uploadFile(
-  services: Services,
-  caller: Caller,
+  services: UploadDependencies,
+  { database, caller, idempotencyKey }: RequestContext,
   file: FilePart,
-  uploadNotes: UploadOptions & { idempotencyKey?: string | undefined },
+  { metadata = {}, webhook_url, webhook_secret, ...uploadDetails }: UploadOptions,
 ): Promise<AcceptedRun> {
-  const { idempotencyKey, metadata = {}, webhook_url, webhook_secret, ...uploadDetails } = uploadNotes;
   const fingerprintFields = { metadata, webhook_url, webhook_secret, sha256: file.sha256 };
   const fingerprint = fingerprintRequest("images.upload", { ...uploadDetails, ...fingerprintFields });
-  const replay = idempotencyKey && (await findReplayedRun(services, caller, idempotencyKey, fingerprint));
+  const replay = idempotencyKey && (await findReplayedRun(database, caller, idempotencyKey, fingerprint));
   if (replay) return replay;
 
-  const { parent_run_id, root_run_id, depth } = await resolveTreePosition(services, caller, uploadDetails.parent_id);
-  const run_id = services.newId();
-  const webhook = buildRunWebhook(services, { ...caller, run_id }, { webhook_url, webhook_secret });
+  const { parent_run_id, root_run_id, depth } = await resolveTreePosition(database, caller, uploadDetails.parent_id);
+  const run_id = services.ids.next();
+  const webhook = buildRunWebhook(services.webhooks, { ...caller, run_id }, { webhook_url, webhook_secret });
   const { file: asset, provenance } = await storeSource(
-    services,
+    { ...services, database },
     { ...caller, run_id },
     {
       asset_id: deriveId(run_id, "upload"),
@@ -34,7 +36,7 @@ export async function uploadFile(
       bytes: await readFile(file.path),
     },
   );
-  const row = await insertUploadRun(services.db, {
+  const row = await insertUploadRun(database, {
     ...caller,
     run_id,
     operation: uploadDetails.isMask ? "images.uploadMask" : "images.upload",
@@ -54,8 +56,8 @@ export async function uploadFile(
     asset,
   });
   if (row) return { row, isReplay: false };
-  // Another request with this key was first: its file stays, ours goes.
-  if (provenance) await deleteAssetRows(services.db, [provenance.asset_id]);
-  await services.storage.delete([asset.storage_key, ...(provenance ? [provenance.storage_key] : [])]);
-  return (await findReplayedRun(services, caller, idempotencyKey!, fingerprint))!;
+  // A concurrent request with the same idempotency key has created the run: remove the file of this one.
+  if (provenance) await deleteAssetRows(database, [provenance.asset_id]);
+  await services.assets.storage.delete([asset.storage_key, ...(provenance ? [provenance.storage_key] : [])]);
+  return (await findReplayedRun(database, caller, idempotencyKey!, fingerprint))!;
 }

@@ -1,8 +1,10 @@
-// What a caller's tenant has used, and how much of its budgets is left.
+// Reports the usage of the caller's tenant and what is left of its budgets.
+import type { RequestContext } from "../access/request-context.ts";
+import type { Caller } from "../db/access/caller.ts";
 import { type BudgetRow, listBudgets, TENANT_BUDGET_HOLDER } from "../db/money/budgets.ts";
 import { sumUsage } from "../db/money/usage.ts";
-import type { Caller } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
+import type { Clock } from "../kit/clock.ts";
 import type { Usage, UsageFilter } from "../kit/schemas/usage.ts";
 import type { Services } from "../runs/services.ts";
 
@@ -11,13 +13,17 @@ const MAX_DAYS = 366;
 const MAX_ROWS = 10_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-export async function reportUsage({ db }: Pick<Services, "db">, caller: Caller, filter: UsageFilter): Promise<Usage> {
-  const { from, to } = resolveDateRange(filter);
+export async function reportUsage(
+  { clock }: Pick<Services, "clock">,
+  { database, caller }: RequestContext,
+  filter: UsageFilter,
+): Promise<Usage> {
+  const { from, to } = resolveDateRange(filter, clock);
   const token_id = caller.token?.token_id;
   const [data, totals, budgets] = await Promise.all([
-    sumUsage(db, caller.tenant_id, { from, to, by: filter.by, limit: MAX_ROWS + 1 }),
-    sumUsage(db, caller.tenant_id, { from, to, by: [], limit: 1 }),
-    listBudgets(db, caller.tenant_id, { key_id: caller.key_id, token_id }),
+    sumUsage(database, caller.tenant_id, { from, to, by: filter.by, limit: MAX_ROWS + 1 }),
+    sumUsage(database, caller.tenant_id, { from, to, by: [], limit: 1 }),
+    listBudgets(database, caller.tenant_id, { key_id: caller.key_id, token_id }),
   ]);
   if (data.length > MAX_ROWS)
     throw rangeFault("/by", `More than ${MAX_ROWS} rows. Request fewer days or fewer group-by fields.`);
@@ -31,8 +37,8 @@ export async function reportUsage({ db }: Pick<Services, "db">, caller: Caller, 
   };
 }
 
-function resolveDateRange({ from, to }: UsageFilter): { from: string; to: string } {
-  const last = to ?? toIsoDate(Date.now());
+function resolveDateRange({ from, to }: UsageFilter, clock: Clock): { from: string; to: string } {
+  const last = to ?? toIsoDate(clock.now());
   const first = from ?? toIsoDate(Date.parse(last) - (DEFAULT_DAYS - 1) * DAY_MS);
   const days = (Date.parse(last) - Date.parse(first)) / DAY_MS + 1;
   if (days < 1) throw rangeFault("/to", "The last day is before the first.");

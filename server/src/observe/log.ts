@@ -1,4 +1,4 @@
-// One log for all rooms: JSON lines, no prompts, no secrets.
+// The process log: one JSON object per line, without prompts and without secrets.
 import pino from "pino";
 import { z } from "zod";
 
@@ -9,5 +9,11 @@ export const LogEnv = z.object({
     .describe("Minimum level of log entries"),
 });
 
-export const createLogger = (env: z.output<typeof LogEnv>, role: string) =>
+export type Log = {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+};
+
+export const createLogger = (env: z.output<typeof LogEnv>, role: string): Log =>
   pino({ level: env.LOG_LEVEL, base: { role }, timestamp: pino.stdTimeFunctions.isoTime });

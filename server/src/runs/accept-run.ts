@@ -1,8 +1,9 @@
-// Accepts a run: checks what it refers to, plans it, and writes row, key and event in one statement. When this has
-// answered, the run will be carried to its end whatever crashes.
+// Accepts a run: checks its references, plans it, and inserts the run, its idempotency key and its event in one statement.
+// Once this has returned, the run is executed to its end even if processes crash.
 import { createHash } from "node:crypto";
+import type { Caller } from "../db/access/caller.ts";
+import type { Database } from "../db/connect.ts";
 import {
-  type Caller,
   findIdempotencyKey,
   findRun,
   findRuns,
@@ -19,8 +20,8 @@ import type { ParsedInput } from "../kit/parse.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import { adjustParameters } from "../providers/adjust-parameters.ts";
 import { checkMask } from "./check-mask.ts";
-import { checkMaxCost, listAcceptedPrices, logExhaustedBudget, resolveSpender, toMicrodollars } from "./cost.ts";
-import { resolveModels } from "./custom-models.ts";
+import { checkMaxCost, listAcceptedPrices, resolveSpender, toMicrodollars } from "./cost.ts";
+import { resolveCustomModels } from "./custom-models.ts";
 import { estimatePlan } from "./estimate.ts";
 import { deriveId } from "./ids.ts";
 import { isRunOpen } from "./render-run.ts";
@@ -36,45 +37,55 @@ export type RunRequest = {
   parsed: ParsedInput;
   idempotencyKey?: string | undefined;
   isStrict: boolean;
-  /** Counts a new run against the caller's rates, or refuses it. A replay is not counted. */
-  admit?: () => Promise<void>;
-  mostOpen?: OpenRunLimits | undefined;
+  /** Counts a new run against the rate limits of the caller, or throws. Not called for a replay. */
+  consumeRateLimit?: () => Promise<void>;
+  openRunLimits?: OpenRunLimits | undefined;
 };
 export type AcceptedRun = { row: RunRow; isReplay: boolean };
 
-export async function acceptRun(services: Services, caller: Caller, request: RunRequest): Promise<AcceptedRun> {
-  const { operation } = request;
+type PlanDependencies = Pick<
+  Services,
+  "database" | "assets" | "http" | "providers" | "webhooks" | "loras" | "clock" | "settings"
+>;
+/** What accepting a run uses. `database` is scoped to the tenant of the caller. */
+export type AcceptDependencies = PlanDependencies &
+  Pick<Services, "images" | "notifications" | "ids" | "crashPoint" | "logExhaustedBudget">;
+
+export async function acceptRun(
+  services: AcceptDependencies,
+  caller: Caller,
+  request: RunRequest,
+): Promise<AcceptedRun> {
+  const { database } = services;
+  const { operation, idempotencyKey } = request;
   const fingerprint = fingerprintRequest(operation.name, request.parsed.provided);
-  const replay =
-    request.idempotencyKey && (await findReplayedRun(services, caller, request.idempotencyKey, fingerprint));
+  const findReplay = async () =>
+    idempotencyKey === undefined ? undefined : findReplayedRun(database, caller, idempotencyKey, fingerprint);
+  const replay = await findReplay();
   if (replay) return replay;
 
-  await request.admit?.();
-  const run_id = services.newId();
-  const { parsed, files, discard: undo } = await stageInlineImages(services, { ...caller, run_id }, request.parsed);
+  await request.consumeRateLimit?.();
+  const run_id = services.ids.next();
+  const { parsed, files, discard } = await stageInlineImages(services, { ...caller, run_id }, request.parsed);
   try {
     const run = await buildNewRun(services, caller, { ...request, parsed, files }, run_id);
     services.crashPoint("request_read");
-    const idempotency = request.idempotencyKey ? { key: request.idempotencyKey, fingerprint } : undefined;
-    const row = await insertRun(services.db, { ...run, idempotency, mostOpen: request.mostOpen });
+    const idempotency = idempotencyKey ? { key: idempotencyKey, fingerprint } : undefined;
+    const row = await insertRun(database, { ...run, idempotency, mostOpen: request.openRunLimits });
     services.crashPoint("committed");
     if (!row) {
-      await undo();
-      return (await findReplayedRun(services, caller, request.idempotencyKey!, fingerprint))!;
+      await discard();
+      return (await findReplay())!;
     }
-    services.queued.notify(`${row.tenant_id}/${run.lane}`);
+    services.notifications.runQueued({ tenant_id: row.tenant_id, lane: run.lane });
     return { row, isReplay: false };
   } catch (thrown) {
-    await undo().catch(() => {});
-    // Whoever had this key first may have spent the last of it, or taken the last place: then this is the same run once
-    // more, not a refusal.
-    const first =
-      isLimitFault(thrown) &&
-      request.idempotencyKey &&
-      findReplayedRun(services, caller, request.idempotencyKey, fingerprint);
-    const accepted = first ? await first : undefined;
-    if (accepted) return accepted;
-    logExhaustedBudget(services, caller, thrown);
+    await discard().catch(() => {});
+    // A concurrent request with the same idempotency key may have used up the budget or the limit of open runs. Then this
+    // request is its replay, not a refusal.
+    const concurrentReplay = isLimitFault(thrown) ? await findReplay() : undefined;
+    if (concurrentReplay) return concurrentReplay;
+    services.logExhaustedBudget(caller, thrown);
     throw thrown;
   }
 }
@@ -84,39 +95,36 @@ const isLimitFault = (thrown: unknown) => thrown instanceof Fault && (thrown.sta
 type StagedRunRequest = RunRequest & { files: StoredAsset[] };
 
 async function buildNewRun(
-  services: Services,
+  services: PlanDependencies,
   caller: Caller,
   request: StagedRunRequest,
   run_id: string,
 ): Promise<NewRun> {
   const { operation, parsed } = request;
   const routing = parsed.input.routing as Routing | undefined;
-  const planned = operation.plan!(parsed.input, parsed.provided).map((job) => ({
-    ...job,
-    ...(routing && { routing }),
-  }));
-  const { plan, warnings: modelWarnings } = await resolveModels(services, caller, planned);
+  const jobs = operation.plan!(parsed.input, parsed.provided).map((job) => ({ ...job, ...(routing && { routing }) }));
+  const { plan, warnings: modelWarnings } = await resolveCustomModels(services, caller, jobs);
   const selectedOffers = plan.map((job) => selectOffer(services, job));
-  const offers = plan.map((job, n) => resolveOffer(services, selectedOffers[n]!, job));
-  const estimate = estimatePlan(plan.map((job, n) => ({ job, offer: offers[n]!.offer }))).amount;
+  const offers = plan.map((job, jobIndex) => resolveOffer(services, selectedOffers[jobIndex]!, job));
+  const estimate = estimatePlan(plan.map((job, jobIndex) => ({ job, offer: offers[jobIndex]!.offer }))).amount;
   const adjustments = [
     ...listParameterAdjustments(operation, parsed),
-    ...plan.flatMap((job, n) => adjustParameters(job, offers[n]!.offer).changes),
+    ...plan.flatMap((job, jobIndex) => adjustParameters(job, offers[jobIndex]!.offer).changes),
   ];
   if (request.isStrict && adjustments.length > 0) throw strictHandlingFault(adjustments);
   const parentId = operation.parent?.(parsed.input);
-  const treePosition = await resolveTreePosition(services, caller, parentId);
+  const treePosition = await resolveTreePosition(services.database, caller, parentId);
   const sources = await assertSourcesUsable(services, caller, plan, request.files);
   checkMaxCost(estimate, parsed.input.max_cost as number | undefined);
   const { webhook_secret, metadata, webhook_url, ...inputs } = parsed.input;
-  const webhook = buildRunWebhook(services, { ...caller, run_id }, { webhook_url, webhook_secret });
+  const webhook = buildRunWebhook(services.webhooks, { ...caller, run_id }, { webhook_url, webhook_secret });
   return {
     ...caller,
     run_id,
     operation: operation.name,
     run_type: operation.run_type!,
     inputs: { ...inputs, ...(webhook_url !== undefined && { webhook_url }) },
-    plan: plan.map((job, n) => ({ ...job, prices: listAcceptedPrices(services, job, offers[n]!) })),
+    plan: plan.map((job, jobIndex) => ({ ...job, prices: listAcceptedPrices(services, job, offers[jobIndex]!) })),
     metadata: (metadata as JsonObject | undefined) ?? {},
     ...webhook,
     warnings: [
@@ -131,32 +139,32 @@ async function buildNewRun(
     model: plan[0]!.model,
     provider: selectedOffers[0]!.provider,
     lane: selectedOffers[0]!.provider,
-    deadlineSeconds: operation.deadlineSeconds ?? services.limits.deadlineSeconds,
+    deadlineSeconds: operation.deadlineSeconds ?? services.settings.timeouts.deadlineSeconds,
     event_id: deriveId(run_id, "run.queued"),
     estimate: toMicrodollars(estimate),
-    ...(await resolveSpender(services, caller)),
+    ...(await resolveSpender(services.database, caller)),
   };
 }
 
-/** The run that this key already stands for, in whatever state it is now. */
+/** Returns the run that an earlier request with this idempotency key created, in its current state. */
 export async function findReplayedRun(
-  services: Services,
+  database: Database,
   caller: Caller,
   key: string,
   fingerprint: Buffer,
 ): Promise<AcceptedRun | undefined> {
-  const known = await findIdempotencyKey(services.db, caller.tenant_id, key);
-  if (!known) return undefined;
-  if (!known.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");
-  const row = await findRun(services.db, caller.tenant_id, known.resource_id);
+  const storedKey = await findIdempotencyKey(database, caller.tenant_id, key);
+  if (!storedKey) return undefined;
+  if (!storedKey.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");
+  const row = await findRun(database, caller.tenant_id, storedKey.resource_id);
   if (!row) throw new Fault("idempotency_in_progress");
   if (row.deleted_at) throw new Fault("run_deleted");
   return { row, isReplay: true };
 }
 
-/** What was asked, in a form that does not depend on the order of fields or on how the caller wants to be answered. */
-export function fingerprintRequest(operation: string, given: JsonObject): Buffer {
-  const { sync: _sync, ...rest } = given;
+/** Fingerprint of a request. It does not depend on the order of fields nor on `sync`, which only changes the response. */
+export function fingerprintRequest(operation: string, provided: JsonObject): Buffer {
+  const { sync: _sync, ...rest } = provided;
   return createHash("sha256")
     .update(`${operation} ${canonicalJson(rest)}`)
     .digest();
@@ -172,7 +180,7 @@ function canonicalJson(value: unknown): string {
     .join(",")}}`;
 }
 
-/** What was given and cannot be honoured as it stands. */
+/** Fields that the operation ignores or changes. */
 const listParameterAdjustments = (operation: Operation, { input, provided }: ParsedInput): ParameterAdjustment[] => [
   ...(operation.unusedFields?.(input, provided) ?? []).map((field) => ({
     field,
@@ -181,18 +189,15 @@ const listParameterAdjustments = (operation: Operation, { input, provided }: Par
   ...(operation.adjustments?.(input, provided) ?? []),
 ];
 
-const strictHandlingFault = (misfits: ParameterAdjustment[]) =>
+const strictHandlingFault = (adjustments: ParameterAdjustment[]) =>
   new Fault("unsupported_parameter", {
-    errors: misfits.map(({ field, message }) => ({
-      path: `/${field}`,
-      code: "unsupported_parameter",
-      message,
-    })),
+    errors: adjustments.map(({ field, message }) => ({ path: `/${field}`, code: "unsupported_parameter", message })),
   });
 
-export async function resolveTreePosition(services: Services, caller: Caller, parentId: string | undefined) {
+/** Throws if the parent is not a run of the caller's tenant, was deleted, or is at the maximum depth. */
+export async function resolveTreePosition(database: Database, caller: Caller, parentId: string | undefined) {
   if (!parentId) return { depth: 1 };
-  const parent = await findRun(services.db, caller.tenant_id, parentId);
+  const parent = await findRun(database, caller.tenant_id, parentId);
   if (!parent) throw new Fault("run_not_found");
   if (parent.deleted_at) throw new Fault("run_deleted");
   if (parent.depth >= MAX_TREE_DEPTH) throw new Fault("tree_too_deep");
@@ -200,33 +205,33 @@ export async function resolveTreePosition(services: Services, caller: Caller, pa
 }
 
 /**
- * Addresses must be such as may be fetched. Runs that are used as sources must be the caller's own, ended, and hold a
- * picture. Masks are held against their pictures as far as both are ours already; the rest is seen when it has been
- * fetched.
+ * Checks the sources of a plan and returns the ids of the runs among them. URLs must be allowed. Runs must belong to the
+ * caller's tenant, have ended, and have an image. Masks are compared with their image as far as both are stored already;
+ * the rest is checked when the sources have been fetched.
  */
 async function assertSourcesUsable(
-  services: Services,
+  { database, assets, http, clock }: PlanDependencies,
   caller: Caller,
   plan: Job[],
   files: StoredAsset[],
 ): Promise<string[]> {
   const sources = plan.flatMap((job) => [...(job.images ?? []), ...(job.masks ?? []), ...(job.mask ? [job.mask] : [])]);
   const ids = [...new Set(sources.flatMap((source: Source) => ("run" in source ? [source.run] : [])))];
-  const addresses = sources.flatMap((source: Source) => ("url" in source ? [source.url] : []));
-  for (const url of addresses) if (!services.ownAsset(url)) services.checkUrl(url);
-  const rows = ids.length > 0 ? await findRuns(services.db, caller.tenant_id, ids) : [];
+  const urls = sources.flatMap((source: Source) => ("url" in source ? [source.url] : []));
+  for (const url of urls) if (!assets.findIdByUrl(url)) http.checkUrl(url);
+  const rows = ids.length > 0 ? await findRuns(database, caller.tenant_id, ids) : [];
   if (rows.length < ids.length) throw new Fault("run_not_found");
   for (const row of rows) {
     if (row.deleted_at) throw new Fault("run_deleted", { run_id: row.run_id });
     if (isRunOpen(row)) throw new Fault("run_not_ready", { run_id: row.run_id });
-    if (row.expires_at && row.expires_at.getTime() <= Date.now())
+    if (row.expires_at && row.expires_at.getTime() <= clock.now())
       throw new Fault("asset_expired", { run_id: row.run_id });
     if (!row.result?.outputs.length) throw new Fault("source_run_failed", { run_id: row.run_id });
   }
-  const known = (source: Source) => {
+  const findKnownSize = (source: Source) => {
     if ("asset" in source) return files.find((file) => file.asset_id === source.asset);
     return "run" in source ? rows.find((row) => row.run_id === source.run)?.result?.outputs[0] : undefined;
   };
-  for (const job of plan) checkMask(job, known);
+  for (const job of plan) checkMask(job, findKnownSize);
   return ids;
 }

@@ -1,5 +1,5 @@
-// What is paid for: how many of its unit an offer is asked for, and how many it made. A quantity or a price that is not
-// known makes the sum unknown; it is never taken for nothing.
+// Billable quantities: how many units of its price basis an offer is asked for, and how many it delivered. An unknown
+// quantity or price makes the sum unknown; it never counts as zero.
 import type { Job } from "../kit/operation.ts";
 import { adjustParameters } from "../providers/adjust-parameters.ts";
 import type { Offer, PriceBasis } from "../providers/provider.ts";
@@ -11,25 +11,25 @@ export const UNIT_LABELS: Record<PriceBasis, string> = {
   call: "per call",
 };
 
-/** Vendors that count megapixels count at least one for a picture, and make about one where nobody says a size. */
+/** Providers that bill by megapixel bill at least one per image. Without a requested size they produce about one. */
 const MIN_BILLED_MEGAPIXELS = 1;
-/** Sums of prices are shown without the dust of binary fractions. */
+/** Sums are rounded to micro-dollars, to remove floating-point error. */
 const ROUNDING_FACTOR = 1_000_000;
 
 type BillableResult = { width?: number | undefined; height?: number | undefined; duration?: number | undefined };
 
-/** What the offer would be paid for, when it is asked for the job as it really will be. */
-export function calculateRequestedQuantity<S>(offer: Offer, asked: Job<S>): number | null {
-  const { job } = adjustParameters(asked, offer);
+/** Quantity of a request, after its parameters have been adjusted to the offer. */
+export function calculateRequestedQuantity<S>(offer: Offer, requested: Job<S>): number | null {
+  const { job } = adjustParameters(requested, offer);
   const { width, height, count = 1 } = job;
   return countBillableUnits(offer, Array<BillableResult>(count).fill({ width, height, duration: durationOf(job) }));
 }
 
-/** What it is paid for in the end. A result without files, such as a description, is one of whatever is counted. */
-export function calculateDeliveredQuantity<S>(offer: Offer, asked: Job<S>, files: BillableResult[]): number | null {
-  const duration = durationOf(adjustParameters(asked, offer).job);
-  const made = files.map((file) => ({ ...file, duration: file.duration ?? duration }));
-  return countBillableUnits(offer, made.length > 0 ? made : [{ duration }]);
+/** Quantity of what was delivered. A result without files, such as a description, counts as one unit. */
+export function calculateDeliveredQuantity<S>(offer: Offer, requested: Job<S>, files: BillableResult[]): number | null {
+  const duration = durationOf(adjustParameters(requested, offer).job);
+  const delivered = files.map((file) => ({ ...file, duration: file.duration ?? duration }));
+  return countBillableUnits(offer, delivered.length > 0 ? delivered : [{ duration }]);
 }
 
 function countBillableUnits({ per = "image", limits }: Offer, results: BillableResult[]): number | null {

@@ -1,10 +1,10 @@
-// A mask lies over a picture pixel by pixel, so the two must have the same size.
+// Checks that a mask has the same size in pixels as the image it applies to.
 import { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
 
 type ImageSize = { width: number; height: number };
 
-/** Says nothing where one of the two is not known yet. */
+/** Passes if one of the two sizes is not known yet. */
 export function checkMask<S>(job: Job<S>, sizeOf: (source: S) => ImageSize | undefined): void {
   const maskedImage = job.images?.[job.mask_over ?? 0];
   const [mask, image] = [job.mask && sizeOf(job.mask), maskedImage && sizeOf(maskedImage)];

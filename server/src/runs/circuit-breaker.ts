@@ -1,5 +1,5 @@
-// The circuit breaker: an offer that keeps failing is left alone for a while, by every process, and then tried with one job.
-
+// The circuit breaker: an offer that fails repeatedly is not used by any process until a pause is over, then tried with one
+// job. The state is in PostgreSQL; each process reads it at most every 500 ms.
 import type { Database } from "../db/connect.ts";
 import {
   type CircuitBreakerPolicy,
@@ -9,40 +9,39 @@ import {
   recordOfferFailure,
   recordOfferSuccess,
 } from "../db/runs/circuit-breakers.ts";
+import type { Clock } from "../kit/clock.ts";
 import type { SelectedOffer } from "../providers/provider.ts";
 
 const CACHE_MS = 500;
-/** A trial that is not heard of again for this long has died; somebody else may try. */
+/** A probe without a result for this long counts as lost; another process may probe. */
 const PROBE_SECONDS = 30;
 
 export type CircuitBreaker = {
-  /** Seconds until the offer may be tried: 0 where it is in order, or where its time has come and a trial is needed. */
+  /** Seconds until the offer may be tried: 0 if the circuit is closed, or if the pause is over and a probe is due. */
   openForSeconds(offer: SelectedOffer): number;
-  /** Whether this caller may send now. Where the offer is on trial, only one may. */
+  /** Whether the caller may send now. When a probe is due, only one caller gets true. */
   tryAcquire(offer: SelectedOffer): Promise<boolean>;
   recordSuccess(offer: SelectedOffer): Promise<void>;
   recordFailure(offer: SelectedOffer): Promise<void>;
 };
 
-export function createCircuitBreaker(db: Database, policy: CircuitBreakerPolicy): CircuitBreaker {
+export function createCircuitBreaker(database: Database, policy: CircuitBreakerPolicy, clock: Clock): CircuitBreaker {
   let rows = new Map<string, CircuitBreakerRow & { readAt: number }>();
-  let readAt = 0;
+  let readAt = Number.NEGATIVE_INFINITY;
   let writes = 0;
   const offerKey = ({ provider, upstreamModel }: SelectedOffer) => `${provider} ${upstreamModel}`;
-  const withReadTime = (row: CircuitBreakerRow) => ({ ...row, readAt: performance.now() });
+  const rowKey = ({ provider, upstream }: CircuitBreakerRow) => offerKey({ provider, upstreamModel: upstream });
+  const withReadTime = (row: CircuitBreakerRow) => ({ ...row, readAt: clock.monotonic() });
 
-  /** Reading is cheap and its answer may be half a second old: nobody waits for it. */
+  /** Starts a read in the background if the cached state is older than 500 ms; the caller does not wait for it. */
   const refresh = () => {
-    if (performance.now() - readAt < CACHE_MS) return;
-    readAt = performance.now();
-    const before = writes;
-    void listCircuitBreakers(db).then(
+    if (clock.monotonic() - readAt < CACHE_MS) return;
+    readAt = clock.monotonic();
+    const writesBefore = writes;
+    void listCircuitBreakers(database).then(
       (read) => {
-        // What was written meanwhile is newer than what was read.
-        if (writes === before)
-          rows = new Map(
-            read.map((row) => [offerKey({ provider: row.provider, upstreamModel: row.upstream }), withReadTime(row)]),
-          );
+        // A write of this process during the read is newer than the read.
+        if (writes === writesBefore) rows = new Map(read.map((row) => [rowKey(row), withReadTime(row)]));
       },
       () => {},
     );
@@ -51,7 +50,7 @@ export function createCircuitBreaker(db: Database, policy: CircuitBreakerPolicy)
     refresh();
     const row = rows.get(offerKey(offer));
     if (!row || row.open_seconds === null) return undefined;
-    return { seconds: row.open_seconds - (performance.now() - row.readAt) / 1000 };
+    return { seconds: row.open_seconds - (clock.monotonic() - row.readAt) / 1000 };
   };
 
   return {
@@ -59,16 +58,16 @@ export function createCircuitBreaker(db: Database, policy: CircuitBreakerPolicy)
     async tryAcquire(offer) {
       const openCircuit = findOpenCircuit(offer);
       if (!openCircuit) return true;
-      return openCircuit.seconds <= 0 && claimProbe(db, offer.provider, offer.upstreamModel, PROBE_SECONDS);
+      return openCircuit.seconds <= 0 && claimProbe(database, offer.provider, offer.upstreamModel, PROBE_SECONDS);
     },
     async recordSuccess(offer) {
       refresh();
       if (!rows.delete(offerKey(offer))) return;
       writes++;
-      await recordOfferSuccess(db, offer.provider, offer.upstreamModel);
+      await recordOfferSuccess(database, offer.provider, offer.upstreamModel);
     },
     async recordFailure(offer) {
-      const row = await recordOfferFailure(db, offer.provider, offer.upstreamModel, policy);
+      const row = await recordOfferFailure(database, offer.provider, offer.upstreamModel, policy);
       writes++;
       rows.set(offerKey(offer), withReadTime(row));
     },

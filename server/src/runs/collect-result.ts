@@ -1,4 +1,5 @@
-// Reads how a submitted job stands; when it is done, its files become ours before anyone hears of it.
+// Reads the state of a submitted job at its provider and stores its results when it is done; registers wakeups while it
+// runs, and cancels it.
 import {
   type AttemptRef,
   type AttemptRow,
@@ -11,50 +12,52 @@ import { Fault, toFault } from "../faults.ts";
 import { readProviderFailure } from "../providers/call-provider.ts";
 import type { JobProgress, Ticket } from "../providers/provider.ts";
 import type { CollectResult, ResolvedRequest, WakeupRequest, WakeupResult } from "./execute.ts";
-import { createProviderContext } from "./provider-context.ts";
+import { toAttemptRef } from "./ids.ts";
+import { type EnabledProvider, findEnabledProvider } from "./provider-registry.ts";
 import { resolveOffer } from "./select-offer.ts";
-import type { EnabledProvider, Services } from "./services.ts";
-import { storeOutputs } from "./store-outputs.ts";
+import type { Services } from "./services.ts";
 
 export async function collectResult(
-  house: Services,
-  held: RunClaim,
+  services: Pick<Services, "database" | "providers" | "jobFiles">,
+  claim: RunClaim,
   request: ResolvedRequest,
-  attempt: { attemptNumber: number },
+  { attemptNumber }: { attemptNumber: number },
 ): Promise<CollectResult> {
-  const { live } = resolveOffer(house, request.offer, request.job);
-  const row = await findClaimedAttempt(house.db, held, request.requestIndex);
+  const { database, jobFiles } = services;
+  const { enabledProvider } = resolveOffer(services, request.offer, request.job);
+  const row = await findClaimedAttempt(database, claim, request.requestIndex);
   if (!row) return { state: "claim_lost" };
   if (!row.ticket) throw new Fault("internal_error", {}, { cause: "a submitted attempt has no ticket" });
-  const id = { run_id: held.run_id, request_index: request.requestIndex, attempt_number: attempt.attemptNumber };
-  const progress = await checkProviderJob(house, live, id, row);
+  const attempt = toAttemptRef(claim.run_id, request.requestIndex, attemptNumber);
+  const progress = await checkProviderJob(services, enabledProvider, attempt, row);
   if (progress.state === "gone") {
-    await failAttempt(house.db, id, { fault: new Fault("provider_error").body(), isFinal: false });
-    return { state: "retry", attemptNumber: id.attempt_number + 1, delaySeconds: 0 };
+    await failAttempt(database, attempt, { fault: new Fault("provider_error").body(), isFinal: false });
+    return { state: "retry", attemptNumber: attemptNumber + 1, delaySeconds: 0 };
   }
-  if (progress.state === "running") return { state: "running", attemptNumber: id.attempt_number };
-  return storeOutputs(house, held, { ...request, attemptNumber: id.attempt_number }, live, progress);
+  if (progress.state === "running") return { state: "running", attemptNumber };
+  return jobFiles.storeOutputs(claim, { ...request, attemptNumber }, enabledProvider, progress);
 }
 
-/** Asks the provider for the state of the job. A failed request counts as `running`; only an answer of the provider ends the job. */
+/**
+ * Asks the provider for the state of the job. `gone`: the provider has lost the job. A failed request counts as `running`;
+ * only a response of the provider ends the job.
+ */
 async function checkProviderJob(
-  house: Services,
-  live: EnabledProvider,
-  id: AttemptRef,
-  { ticket: kept, unreachable_seconds: silent_for }: AttemptRow,
+  { database, providers }: Pick<Services, "database" | "providers">,
+  enabledProvider: EnabledProvider,
+  attempt: AttemptRef,
+  { ticket: storedTicket, unreachable_seconds }: AttemptRow,
 ): Promise<JobProgress | { state: "gone" }> {
-  const ticket = kept as Ticket;
+  const ticket = storedTicket as Ticket;
+  const context = providers.createContext(enabledProvider, attempt, { unreachableSeconds: unreachable_seconds ?? 0 });
   try {
-    return await live.provider.poll(
-      ticket,
-      createProviderContext(house, live, id, { unreachableSeconds: silent_for ?? 0 }),
-    );
+    return await enabledProvider.provider.poll(ticket, context);
   } catch (thrown) {
     const { kind, status } = readProviderFailure(thrown);
     if (kind === "gone") return { state: "gone" };
     if (kind === "failed" || (kind === "refused" && status === undefined) || status === 404) {
-      // The provider's own word that there will be nothing: it is not paid for, and no longer under way.
-      await failAttempt(house.db, id, { fault: toFault(thrown).body(), isFinal: true });
+      // The provider reports that the job produces nothing. It is not charged and no longer in progress.
+      await failAttempt(database, attempt, { fault: toFault(thrown).body(), isFinal: true });
       throw thrown;
     }
     return { state: "running", ticket };
@@ -63,31 +66,32 @@ async function checkProviderJob(
 
 /** Registers a new wakeup. Throws provider_timeout, after canceling at the provider, if the deadline has passed. */
 export async function registerWakeup(
-  house: Services,
-  held: RunClaim,
+  services: Pick<Services, "database" | "providers" | "log">,
+  claim: RunClaim,
   request: ResolvedRequest,
-  wakeup: WakeupRequest,
+  { wakeupId, seconds }: WakeupRequest,
 ): Promise<WakeupResult> {
-  const armed = await armWake(house.db, held, {
-    wakeId: wakeup.wakeupId,
-    seconds: wakeup.seconds,
-    activity: "at_provider",
-  });
-  if (!armed) return { state: "claim_lost" };
-  if (armed.canceled) return { state: "canceled" };
-  if (armed.remaining <= 0) {
-    await cancelAtProvider(house, held, request);
+  const registration = await armWake(services.database, claim, { wakeId: wakeupId, seconds, activity: "at_provider" });
+  if (!registration) return { state: "claim_lost" };
+  if (registration.canceled) return { state: "canceled" };
+  if (registration.remaining <= 0) {
+    await cancelAtProvider(services, claim, request);
     throw new Fault("provider_timeout");
   }
   return { state: "registered" };
 }
 
-/** Tells the provider to stop, as well as it can be told: the run ends in any case. */
-export async function cancelAtProvider(house: Services, held: RunClaim, request: ResolvedRequest): Promise<void> {
-  const row = await findLatestAttempt(house.db, held.run_id, request.requestIndex);
-  const live = house.providers.find(({ provider }) => provider.id === row?.provider);
-  if (!row?.ticket || !live?.provider.cancel) return;
-  await live.provider.cancel(row.ticket as Ticket, createProviderContext(house, live, row)).catch((thrown) => {
-    house.log.warn({ run_id: held.run_id, err: thrown }, "canceling at the provider failed");
+/** Asks the provider to cancel the job. A failure is only logged, because the run ends in any case. */
+export async function cancelAtProvider(
+  services: Pick<Services, "database" | "providers" | "log">,
+  claim: RunClaim,
+  request: ResolvedRequest,
+): Promise<void> {
+  const row = await findLatestAttempt(services.database, claim.run_id, request.requestIndex);
+  const enabledProvider = findEnabledProvider(services, row?.provider);
+  if (!row?.ticket || !enabledProvider?.provider.cancel) return;
+  const context = services.providers.createContext(enabledProvider, row);
+  await enabledProvider.provider.cancel(row.ticket as Ticket, context).catch((thrown) => {
+    services.log.warn({ run_id: claim.run_id, err: thrown }, "canceling at the provider failed");
   });
 }

@@ -25,7 +25,7 @@ const offer = (more: Partial<Offer> = {}): Offer => ({
   },
   ...more,
 });
-const services = (...offers: Offer[]) => ({ providers: [fakeProvider("v", offers)] });
+const services = (...offers: Offer[]) => ({ providers: { enabled: [fakeProvider("v", offers)] } });
 const job = (more: Partial<Job> = {}): Job => ({ task: "image.generate", model: "flux-dev", ...more });
 const large = { width: 2000, height: 1000 };
 const selected = { provider: "v", upstreamModel: "flux" };
@@ -41,7 +41,7 @@ describe("the cost of a run", () => {
   const made = { job: job(), offer: selected, files: [large] };
 
   it("is the sum of what its jobs made, each at the price of whoever made it, in micro-dollars", () => {
-    const both = { providers: [fakeProvider("v", [offer()]), fakeProvider("local", [cut])] };
+    const both = { providers: { enabled: [fakeProvider("v", [offer()]), fakeProvider("local", [cut])] } };
     const finished = {
       job: job({ task: "image.cut", model: "local" }),
       offer: { provider: "local", upstreamModel: "local" },
@@ -54,7 +54,7 @@ describe("the cost of a run", () => {
     for (const now of [
       services(offer({ price: 99, per: "image" })),
       services(offer({ price: null })),
-      { providers: [] },
+      { providers: { enabled: [] } },
     ]) {
       expect(calculateRunCost(now, [{ ...made, job: kept }])).toBe(200_000);
       expect(estimateAttemptCost(now, kept, selected)).toBe(100_000);
@@ -78,7 +78,7 @@ describe("the cost of a run", () => {
 
   it("is by today's price for a run from before prices were kept, and unknown where there is none", () => {
     expect(calculateRunCost(services(offer()), [made])).toBe(200_000);
-    expect(calculateRunCost({ providers: [] }, [made])).toBeNull();
+    expect(calculateRunCost({ providers: { enabled: [] } }, [made])).toBeNull();
     expect(
       calculateRunCost(services(offer()), [{ ...made, offer: { provider: "v", upstreamModel: "gone" } }]),
     ).toBeNull();

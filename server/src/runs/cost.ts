@@ -1,33 +1,34 @@
-// What a run will cost and what it did, by the prices that stood when it was accepted: whatever becomes of the catalogue
-// meanwhile, nobody pays by a list that was not shown.
+// Cost of a run, estimated and actual, at the prices of its acceptance: a later change of the catalogue never changes what
+// an accepted run is charged.
+
+import type { Caller } from "../db/access/caller.ts";
+import type { Database } from "../db/connect.ts";
 import { insertTokenBudget } from "../db/money/budgets.ts";
-import type { Caller } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
 import type { AcceptedPrice, Job } from "../kit/operation.ts";
 import type { Offer, SelectedOffer } from "../providers/provider.ts";
 import { calculateDeliveredQuantity, calculateRequestedQuantity, sumCosts } from "./billable-quantity.ts";
-import type { ResolvedOffer } from "./select-offer.ts";
-import type { Services } from "./services.ts";
+import type { FinishedRequest } from "./execute.ts";
+import { findEnabledProvider } from "./provider-registry.ts";
+import type { OfferDependencies, ResolvedOffer } from "./select-offer.ts";
 
-type Dependencies = Pick<Services, "providers">;
-
-/** The books count in whole micro-dollars. */
+/** The ledger counts in whole micro-dollars. */
 const MICRODOLLARS_PER_DOLLAR = 1_000_000;
 export const toMicrodollars = (dollars: number | null): number | null =>
   dollars === null ? null : Math.round(dollars * MICRODOLLARS_PER_DOLLAR);
 
-/** What everybody who offers this model asks for it now, the one who would be chosen first. */
-export function listAcceptedPrices({ providers }: Dependencies, job: Job, first: ResolvedOffer): AcceptedPrice[] {
-  const all = providers.flatMap(({ provider }) =>
+/** Prices of all offers for the job's model, that of the selected offer first. They are stored with the accepted run. */
+export function listAcceptedPrices({ providers }: OfferDependencies, job: Job, first: ResolvedOffer): AcceptedPrice[] {
+  const all = providers.enabled.flatMap(({ provider }) =>
     provider.offers
       .filter(
         ({ task, model, lifecycle }) => task === job.task && model === job.model && lifecycle?.state !== "retired",
       )
       .map((offer) => toAcceptedPrice(provider.id, offer)),
   );
-  const isFirst = ({ provider, as }: AcceptedPrice) =>
-    provider === first.live.provider.id && as === first.offer.upstreamModel;
-  return [toAcceptedPrice(first.live.provider.id, first.offer), ...all.filter((price) => !isFirst(price))];
+  const firstProvider = first.enabledProvider.provider.id;
+  const isFirst = ({ provider, as }: AcceptedPrice) => provider === firstProvider && as === first.offer.upstreamModel;
+  return [toAcceptedPrice(firstProvider, first.offer), ...all.filter((price) => !isFirst(price))];
 }
 
 const toAcceptedPrice = (provider: string, { upstreamModel: as, price, per, limits }: Offer): AcceptedPrice => ({
@@ -36,39 +37,48 @@ const toAcceptedPrice = (provider: string, { upstreamModel: as, price, per, limi
   ...(per === "call" && limits?.count !== undefined && { count: limits.count }),
 });
 
-/** The offer with its price at acceptance. An offer that did not exist then is billed at the price of the offer selected at acceptance. */
-function offerAtAcceptedPrice<S>({ providers }: Dependencies, job: Job<S>, choice: SelectedOffer): Offer | undefined {
-  const offer = providers
-    .find(({ provider }) => provider.id === choice.provider)
-    ?.provider.offers.find(
-      (each) => each.upstreamModel === choice.upstreamModel && each.task === job.task && each.model === job.model,
-    );
+/**
+ * The offer with its price at acceptance. An offer that did not exist then is billed at the price of the offer selected at
+ * acceptance.
+ */
+function offerAtAcceptedPrice<S>(
+  services: OfferDependencies,
+  job: Job<S>,
+  { provider, upstreamModel }: SelectedOffer,
+): Offer | undefined {
+  const currentOffer = findEnabledProvider(services, provider)?.provider.offers.find(
+    (each) => each.upstreamModel === upstreamModel && each.task === job.task && each.model === job.model,
+  );
   const prices = job.prices ?? [];
-  const known =
-    prices.find(({ provider, as }) => provider === choice.provider && as === choice.upstreamModel) ?? prices[0];
-  if (!known) return offer;
-  const bare = offer ?? { task: job.task, model: job.model, upstreamModel: choice.upstreamModel, recovery: "none" };
-  const { price, per = "image", count } = known;
-  return { ...bare, price, per, limits: { ...offer?.limits, ...(count !== undefined && { count }) } };
+  const accepted = prices.find((each) => each.provider === provider && each.as === upstreamModel) ?? prices[0];
+  if (!accepted) return currentOffer;
+  const offer = currentOffer ?? { task: job.task, model: job.model, upstreamModel, recovery: "none" };
+  const { price, per = "image", count } = accepted;
+  return { ...offer, price, per, limits: { ...currentOffer?.limits, ...(count !== undefined && { count }) } };
 }
 
-type FinishedRequest = { job: Job; offer: SelectedOffer; files: Parameters<typeof calculateDeliveredQuantity>[2] };
+type BilledRequest = Pick<FinishedRequest, "job" | "offer"> & {
+  files: Parameters<typeof calculateDeliveredQuantity>[2];
+};
 
-/** What was made, in micro-dollars. */
-export const calculateRunCost = (services: Dependencies, done: FinishedRequest[]): number | null =>
+/** Cost of what was delivered, in micro-dollars; null if a price is unknown. */
+export const calculateRunCost = (services: OfferDependencies, finishedRequests: BilledRequest[]): number | null =>
   toMicrodollars(
     sumCosts(
-      done.map(({ job, offer, files }) => {
-        const priced = offerAtAcceptedPrice(services, job, offer);
-        const quantity = priced ? calculateDeliveredQuantity(priced, job, files) : null;
-        return { price: priced?.price ?? null, quantity };
+      finishedRequests.map(({ job, offer: selected, files }) => {
+        const offer = offerAtAcceptedPrice(services, job, selected);
+        return { price: offer?.price ?? null, quantity: offer ? calculateDeliveredQuantity(offer, job, files) : null };
       }),
     ),
   );
 
-/** What one request to this provider will be paid with, in micro-dollars. */
-export function estimateAttemptCost<S>(services: Dependencies, job: Job<S>, choice: SelectedOffer): number | null {
-  const offer = offerAtAcceptedPrice(services, job, choice);
+/** Expected cost of one provider request, in micro-dollars; null if the price is unknown. */
+export function estimateAttemptCost<S>(
+  services: OfferDependencies,
+  job: Job<S>,
+  selected: SelectedOffer,
+): number | null {
+  const offer = offerAtAcceptedPrice(services, job, selected);
   return toMicrodollars(
     sumCosts([{ price: offer?.price ?? null, quantity: offer ? calculateRequestedQuantity(offer, job as Job) : null }]),
   );
@@ -81,32 +91,11 @@ export function checkMaxCost(estimate: number | null, maxCost: number | undefine
   if (estimate > maxCost) throw new Fault("spend_limit_reached", { reason: "max_cost", estimate, max_cost: maxCost });
 }
 
-const BUDGET_LOG_INTERVAL_MS = 60_000;
-const MAX_LOGGED_BUDGETS = 10_000;
-const loggedAt = new Map<string, number>();
-
-/** A budget that is used up is something to look at: a line in the log, at most once a minute for each. */
-export function logExhaustedBudget(
-  { log }: Pick<Services, "log">,
-  { tenant_id, key_id }: Caller,
-  thrown: unknown,
-): void {
-  if (!(thrown instanceof Fault) || !BUDGET_FAULTS.includes(thrown.code)) return;
-  const { limit, of } = thrown.details;
-  const budget = [tenant_id, of === "tenant" ? "" : key_id, of, limit].join(" ");
-  if (Date.now() - (loggedAt.get(budget) ?? 0) < BUDGET_LOG_INTERVAL_MS) return;
-  if (loggedAt.size >= MAX_LOGGED_BUDGETS) loggedAt.clear();
-  loggedAt.set(budget, Date.now());
-  log.warn({ tenant_id, key_id, limit, of }, "budget exhausted; runs are refused");
-}
-
-const BUDGET_FAULTS: string[] = ["insufficient_credits", "spend_limit_reached"];
-
-/** Who a run is counted for. A token with a cap of its own brings it along. */
-export async function resolveSpender(services: Pick<Services, "db">, caller: Caller) {
+/** The key and token whose budgets count the run. Creates the budget of a token with a spending limit on its first run. */
+export async function resolveSpender(database: Database, caller: Caller) {
   const { token, key_id, tenant_id, expires_at } = caller;
   if (token?.max_spend === null || token === null) return { key_id };
   const total = toMicrodollars(token.max_spend)!;
-  await insertTokenBudget(services.db, tenant_id, { token_id: token.token_id, total, ends_at: expires_at });
+  await insertTokenBudget(database, tenant_id, { token_id: token.token_id, total, ends_at: expires_at });
   return { key_id, token_id: token.token_id };
 }

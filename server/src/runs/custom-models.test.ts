@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { insertTestModel } from "../../test/support/custom-models.ts";
 import { buildJobs } from "../../test/support/operation-plans.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import type { ResourceOwner } from "../db/runs/runs.ts";
+import type { ResourceOwner } from "../db/access/caller.ts";
 import { generateImage } from "../operations/index.ts";
-import { CustomModelsEnv, checkModels, parseAllowedLoras, resolveModels } from "./custom-models.ts";
+import { CustomModelsEnv, parseAllowedLoras, recheckCustomModels, resolveCustomModels } from "./custom-models.ts";
 
 let base: TestDatabase;
 beforeAll(async () => {
@@ -16,9 +16,9 @@ beforeAll(async () => {
 });
 afterAll(() => base?.stop());
 
-const houseWith = (LORA_NAMES?: string) => ({
-  db: base.db,
-  loraNames: parseAllowedLoras(CustomModelsEnv.parse({ LORA_NAMES })),
+const servicesWith = (LORA_NAMES?: string) => ({
+  database: base.db,
+  loras: parseAllowedLoras(CustomModelsEnv.parse({ LORA_NAMES })),
 });
 const newUser = (): ResourceOwner => ({ tenant_id: v7(), user_id: "ann" });
 const nameOf = (text: string) => `test.${createHash("sha1").update(text).digest("hex")}`;
@@ -28,7 +28,7 @@ const modelOf = ({ tenant_id, user_id }: ResourceOwner, about = {}) =>
 
 const wan = (about: object) => ({ prompt: "a hill", model_type: "wan-image-2.1", width: 64, height: 64, ...about });
 const resolve = (user: ResourceOwner, raw: object, names?: string) =>
-  resolveModels(houseWith(names), user, buildJobs(generateImage, { ...raw }));
+  resolveCustomModels(servicesWith(names), user, buildJobs(generateImage, { ...raw }));
 const notFound = expect.objectContaining({ code: "model_not_found", details: {} });
 
 describe("a model by its id", () => {
@@ -82,7 +82,7 @@ describe("a model by its id", () => {
     const { plan, warnings: notes } = await resolve(ann, wan({ model_id, prompt }));
     expect(plan[0]!.prompt).toBe(expected);
     expect(notes).toEqual(
-      prompt === expected ? [] : [`The model's trigger word ${trigger_word} was put before the prompt.`],
+      prompt === expected ? [] : [`The model's trigger word ${trigger_word} was added before the prompt.`],
     );
   });
 });
@@ -133,14 +133,14 @@ describe("a run that starts", () => {
     const model_id = await modelOf(ann);
     const { plan } = await resolve(ann, wan({ model_id }));
     const run = { ...ann, run_id: v7(), plan };
-    await checkModels(houseWith(), run);
+    await recheckCustomModels(servicesWith(), run);
     await query.query("delete from models where model_id = $1", [model_id]);
-    await expect(checkModels(houseWith(), run)).rejects.toEqual(notFound);
+    await expect(recheckCustomModels(servicesWith(), run)).rejects.toEqual(notFound);
     await query.query(
       `insert into attempts (run_id, request_index, attempt_number, idempotency_key, epoch, provider, state, lease_until)
        values ($1, 0, 1, 'sent', 0, 'sandbox', 'submitted', now())`,
       [run.run_id],
     );
-    await checkModels(houseWith(), run);
+    await recheckCustomModels(servicesWith(), run);
   });
 });

@@ -1,12 +1,12 @@
-// Custom models in runs: what a job names is looked up in the name of whoever asked, when the run is accepted and again when
-// it starts. No such model and no right to it are one answer.
+// Custom models in runs: models and LoRAs that a job names are checked with the rights of the run's user, when the run is
+// accepted and again when it starts. A missing model and a model without access return the same error.
 import { z } from "zod";
+import type { ResourceOwner } from "../db/access/caller.ts";
+import type { Database } from "../db/connect.ts";
 import { findModelAccess, type ModelAccess, normalizeLoraName, type UsableModel } from "../db/library/custom-models.ts";
 import { listAttempts } from "../db/runs/attempts.ts";
-import type { ResourceOwner } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
-import type { AllowedLoras, Services } from "./services.ts";
 
 export const CustomModelsEnv = z.object({
   LORA_NAMES: z
@@ -16,12 +16,15 @@ export const CustomModelsEnv = z.object({
     .describe("LoRAs that every tenant can use, comma-separated; * for all unregistered LoRAs. Default: none"),
 });
 
+/** LoRA names that every caller may use, and whether names that no tenant has registered are allowed too. */
+export type AllowedLoras = { names: ReadonlySet<string>; allowsUnregistered: boolean };
+
 export const parseAllowedLoras = ({ LORA_NAMES }: z.output<typeof CustomModelsEnv>): AllowedLoras => ({
   names: new Set(LORA_NAMES.filter((name) => name !== "" && name !== "*").map(normalizeLoraName)),
   allowsUnregistered: LORA_NAMES.includes("*"),
 });
 
-type Dependencies = Pick<Services, "db" | "loraNames">;
+type Dependencies = { database: Database; loras: AllowedLoras };
 
 const LORA_FIELDS = ["lora_low_name", "lora_high_name", "lora_1"];
 
@@ -29,35 +32,39 @@ const modelIdOf = ({ options }: Job) => options?.model_id as string | undefined;
 const loraNamesIn = ({ options = {} }: Job) =>
   LORA_FIELDS.flatMap((field) => (options[field] as string | undefined) ?? []);
 
-/** Whether somebody may use everything that the jobs name; the models among it, where they may. */
+/** Returns the models that the plan names, or undefined if the user may not use one of its models or LoRAs. */
 async function findUsableModels(
-  { db, loraNames }: Dependencies,
+  { database, loras: allowedLoras }: Dependencies,
   user: ResourceOwner,
   plan: Job[],
 ): Promise<UsableModel[] | undefined> {
   const modelIds = plan.flatMap((job) => modelIdOf(job) ?? []);
   const loras = plan.flatMap(loraNamesIn);
   if (modelIds.length === 0 && loras.length === 0) return [];
-  const access = await findModelAccess(db, user, { modelIds, loras });
+  const access = await findModelAccess(database, user, { modelIds, loras });
   const isUsable = (id: string) => access.usable.some((model) => model.model_id === id);
-  const isAllowed = (name: string) => isLoraAllowed(loraNames, access, normalizeLoraName(name));
+  const isAllowed = (name: string) => isLoraAllowed(allowedLoras, access, normalizeLoraName(name));
   return modelIds.every(isUsable) && loras.every(isAllowed) ? access.usable : undefined;
 }
 
-/** A name that the operator gave to all is everybody's. Any other that was registered is for those with a right to it. */
+/** LoRAs on the operator's list are allowed for all. A registered LoRA is allowed for tenants with access to its model. */
 function isLoraAllowed(
-  { names, allowsUnregistered: isOpen }: AllowedLoras,
-  { usable, registered_loras: registered }: ModelAccess,
+  { names, allowsUnregistered }: AllowedLoras,
+  { usable, registered_loras }: ModelAccess,
   name: string,
 ): boolean {
   if (names.has(name) || usable.some((model) => model.lora_name === name)) return true;
-  return isOpen && !registered.includes(name);
+  return allowsUnregistered && !registered_loras.includes(name);
 }
 
 export type ResolvedPlan = { plan: Job[]; warnings: string[] };
 
-/** The plan with what the registry knows of its models: where each runs, and the word that calls it. */
-export async function resolveModels(services: Dependencies, user: ResourceOwner, plan: Job[]): Promise<ResolvedPlan> {
+/** Adds the deployment and the trigger word of registered models to the plan. Throws model_not_found without access. */
+export async function resolveCustomModels(
+  services: Dependencies,
+  user: ResourceOwner,
+  plan: Job[],
+): Promise<ResolvedPlan> {
   const models = await findUsableModels(services, user, plan);
   if (!models) throw new Fault("model_not_found");
   const resolved = plan.map((job) => {
@@ -66,7 +73,7 @@ export async function resolveModels(services: Dependencies, user: ResourceOwner,
   });
   return {
     plan: resolved.map(({ job }) => job),
-    warnings: [...new Set(resolved.flatMap(({ warnings: notes }) => notes))],
+    warnings: [...new Set(resolved.flatMap(({ warnings }) => warnings))],
   };
 }
 
@@ -85,7 +92,7 @@ function applyCustomModel(job: Job, model: UsableModel): { job: Job; warnings: s
   };
 }
 
-/** As a word of its own: `ink` does not stand in `drinking`. */
+/** Matches whole words only: `drinking` does not contain `ink`. */
 function containsWord(prompt: string, word: string): boolean {
   const part = "[\\p{L}\\p{N}_]";
   const literal = word.trim().replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
@@ -93,13 +100,13 @@ function containsWord(prompt: string, word: string): boolean {
 }
 
 /**
- * Refuses a run whose right was taken away while it waited. What has been sent to a provider is seen through: it is paid
- * for, and stopping here would not take it back.
+ * Fails a run whose access to a model was revoked while it was queued. A run with a submitted request continues, because
+ * the provider charges for it in any case.
  */
-export async function checkModels(
+export async function recheckCustomModels(
   services: Dependencies,
   run: ResourceOwner & { run_id: string; plan: Job[] },
 ): Promise<void> {
   if (await findUsableModels(services, run, run.plan)) return;
-  if ((await listAttempts(services.db, run.run_id)).length === 0) throw new Fault("model_not_found");
+  if ((await listAttempts(services.database, run.run_id)).length === 0) throw new Fault("model_not_found");
 }

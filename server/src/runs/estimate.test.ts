@@ -21,14 +21,16 @@ const fakeProvider = (id: string, offers: Offer[]) => ({
 });
 
 const services = {
-  providers: [
-    fakeProvider("first", [
-      offer("flux-dev", 0.1),
-      offer("nanobanana", null),
-      offer("vendora", 0, { price_version: "7" }),
-    ]),
-    fakeProvider("second", [offer("flux-dev", 5)]),
-  ],
+  providers: {
+    enabled: [
+      fakeProvider("first", [
+        offer("flux-dev", 0.1),
+        offer("nanobanana", null),
+        offer("vendora", 0, { price_version: "7" }),
+      ]),
+      fakeProvider("second", [offer("flux-dev", 5)]),
+    ],
+  },
 };
 const estimate = (operation: string, input: Record<string, unknown>) =>
   Estimate.parse(estimateOperation(services, operation, input));
@@ -58,7 +60,7 @@ describe("a price", () => {
     const cut = offer("local", 0, { task: "image.cut" });
     const input = { image_url: "https://example.com/a.png", prompt: "the lamp" };
     const of = (offers: Offer[]) =>
-      estimateOperation({ providers: [fakeProvider("v", offers)] }, "images.extract", input);
+      estimateOperation({ providers: { enabled: [fakeProvider("v", offers)] } }, "images.extract", input);
     expect(of([find, cut])).toMatchObject({ amount: 0.02, known: true, basis: [{ quantity: 1 }, { unit_price: 0 }] });
     expect(of([find])).toMatchObject({
       amount: null,
@@ -74,7 +76,7 @@ describe("a price", () => {
       limits: { durations: [5, 10] },
     });
     const of = (offers: Offer[], operation: string, input: Record<string, unknown>) =>
-      estimateOperation({ providers: [fakeProvider("v", offers)] }, operation, input);
+      estimateOperation({ providers: { enabled: [fakeProvider("v", offers)] } }, operation, input);
     expect(of([videoOffer], "generateVideo", { image_url: "https://example.com/a.png" })).toMatchObject({
       amount: 0.25,
       basis: [{ what: "video.generate video-default, per second of video", quantity: 5, unit_price: 0.05 }],
@@ -98,13 +100,15 @@ describe("a price", () => {
       offer("flux-dev", 0.1, { ...alike, upstreamModel: "cheap" }),
     ];
     const amountOf = (input: Record<string, unknown>) =>
-      estimateOperation({ providers: [fakeProvider("v", offers)] }, "images.generate", { prompt: "x", ...input })
-        .amount;
+      estimateOperation({ providers: { enabled: [fakeProvider("v", offers)] } }, "images.generate", {
+        prompt: "x",
+        ...input,
+      }).amount;
     expect([amountOf({}), amountOf({ routing: "cheapest" })]).toEqual([0.3, 0.1]);
   });
 
   it("is unknown where its quantity is known only at the end", () => {
-    const timed = { providers: [fakeProvider("v", [offer("flux-dev", 0.001, { per: "second" })])] };
+    const timed = { providers: { enabled: [fakeProvider("v", [offer("flux-dev", 0.001, { per: "second" })])] } };
     expect(estimateOperation(timed, "images.generate", { prompt: "x" })).toMatchObject({
       ...{ amount: null, known: false },
       basis: [{ quantity: 1, unit_price: null, price_version: null }],

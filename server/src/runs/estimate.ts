@@ -1,5 +1,5 @@
-// What a run would cost, from the offers that would be chosen for it now. An unknown price makes the sum unknown; it is
-// never taken for nothing.
+// Estimates the cost of a run at the offers that would be selected for it now. An unknown price makes the whole estimate
+// unknown; it never counts as zero.
 import { Fault, type ValidationIssue } from "../faults.ts";
 import type { Job, Operation } from "../kit/operation.ts";
 import { parseInput } from "../kit/parse.ts";
@@ -8,18 +8,15 @@ import type { JsonObject } from "../kit/schemas/run.ts";
 import { findOperation } from "../operations/all.ts";
 import type { Offer } from "../providers/provider.ts";
 import { calculateRequestedQuantity, sumCosts, UNIT_LABELS } from "./billable-quantity.ts";
-import { resolveOffer, selectOffer } from "./select-offer.ts";
-import type { Services } from "./services.ts";
+import { type OfferDependencies, resolveOffer, selectOffer } from "./select-offer.ts";
 
 const DEFAULT_PRICE_VERSION = "1";
 
-type Dependencies = Pick<Services, "providers">;
-
-export function estimateOperation(services: Dependencies, name: string, input: JsonObject): Estimate {
+export function estimateOperation(services: OfferDependencies, name: string, input: JsonObject): Estimate {
   const operation = findOperation(name);
   if (!operation?.plan) {
     throw validationFault([
-      { path: "/operation", code: "unknown_value", message: "No operation of this name has a price." },
+      { path: "/operation", code: "unknown_value", message: "There is no operation with this name that has a price." },
     ]);
   }
   return estimatePlan(buildPlan(operation, input).map((job) => ({ job, offer: findOffer(services, job) })));
@@ -31,7 +28,7 @@ export function estimatePlan(plan: { job: Job; offer: Offer | undefined }[]): Es
   return { currency: "USD", amount, known: amount !== null, basis: lines };
 }
 
-/** A quantity that only the end will tell is as good as no price. */
+/** A quantity that is known only after the run has no estimate, so its price counts as unknown. */
 function estimateLine(job: Job, offer: Offer | undefined): Estimate["basis"][number] {
   const quantity = offer ? calculateRequestedQuantity(offer, job) : null;
   const price = quantity === null ? null : (offer?.price ?? null);
@@ -43,7 +40,7 @@ function estimateLine(job: Job, offer: Offer | undefined): Estimate["basis"][num
   };
 }
 
-/** Read as the operation itself would read it; misfits are told by their place in what was sent here. */
+/** Parses the input as the operation would. Paths of validation errors point into the estimate request. */
 function buildPlan(operation: Operation, raw: JsonObject): Job[] {
   try {
     const { input, provided } = parseInput(operation, { ...raw, ...operation.fixedValues }, "json");
@@ -60,13 +57,13 @@ function buildPlan(operation: Operation, raw: JsonObject): Job[] {
   }
 }
 
-/** A parameter that a model does not take is, in a validation, a value that is not taken. */
+/** Within a validation error, an unsupported parameter is an unknown value. */
 const toValidationCode = (code: string) => (code === "unsupported_parameter" ? "unknown_value" : code);
 
 const validationFault = (errors: ValidationIssue[]) => new Fault("validation_error", { errors });
 
-/** A model that nobody offers at the moment has no price; that is an answer, not a failure. */
-function findOffer(services: Dependencies, job: Job): Offer | undefined {
+/** A model without an enabled offer has an unknown price; that is a valid estimate, not an error. */
+function findOffer(services: OfferDependencies, job: Job): Offer | undefined {
   try {
     return resolveOffer(services, selectOffer(services, job), job).offer;
   } catch (thrown) {

@@ -6,8 +6,8 @@ import { Fault, type PublicFault, toFault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import type { AssetRef, SelectedOffer } from "../providers/provider.ts";
+import type { WakeupReason } from "./notifications.ts";
 import { toRunFault } from "./run-fault.ts";
-import type { WakeupReason } from "./services.ts";
 
 /** The port to the durable engine. */
 export type RunEngine = {

@@ -7,11 +7,13 @@ import { deriveId } from "./ids.ts";
 import { resolveOffer, selectOffer } from "./select-offer.ts";
 import type { Services } from "./services.ts";
 
-export async function finishRun(services: Services, claim: RunClaim, outcome: RunOutcome): Promise<void> {
+type Dependencies = Pick<Services, "database" | "providers" | "notifications" | "crashPoint">;
+
+export async function finishRun(services: Dependencies, claim: RunClaim, outcome: RunOutcome): Promise<void> {
   services.crashPoint("finishing");
   const last = outcome.status === "completed" ? outcome.finishedRequests.at(-1) : undefined;
-  const ended = await endRun(
-    services.db,
+  const hasEnded = await endRun(
+    services.database,
     claim,
     outcome.status === "completed"
       ? {
@@ -24,26 +26,26 @@ export async function finishRun(services: Services, claim: RunClaim, outcome: Ru
     deriveId(claim.run_id, "end"),
   );
   services.crashPoint("finished");
-  if (ended) services.ended.notify(claim.run_id);
+  if (hasEnded) services.notifications.runEnded(claim.run_id);
 }
 
-/** What whoever stood in had to change. What the first choice changes was told when the run was accepted. */
-function failoverAdjustments(services: Services, outcome: CompletedOutcome): string[] {
-  const says = outcome.finishedRequests.flatMap(({ job, offer }) => {
+type CompletedOutcome = Extract<RunOutcome, { status: "completed" }>;
+
+/** Parameter adjustments of failover offers. Those of the offer selected first were reported when the run was accepted. */
+function failoverAdjustments(services: Pick<Services, "providers">, outcome: CompletedOutcome): string[] {
+  const adjustments = outcome.finishedRequests.flatMap(({ job, offer }) => {
     try {
       return offer.upstreamModel === selectOffer(services, job).upstreamModel
         ? []
         : adjustParameters(job, resolveOffer(services, offer, job).offer).changes;
     } catch {
-      // Its offers were taken out of the catalogue meanwhile: what has been made is made all the same.
+      // The offer was removed from the catalogue meanwhile. The results exist, so the run completes without the warning.
       return [];
     }
   });
-  return [...new Set(says.map((change) => change.message))];
+  return [...new Set(adjustments.map((change) => change.message))];
 }
 
-type CompletedOutcome = Extract<RunOutcome, { status: "completed" }>;
-
-/** The run is said to be of the provider that made it, not of our own finishing touch. */
+/** The provider that made the result; local post-processing counts only if there was no other. */
 const producingProvider = (outcome: CompletedOutcome) =>
   outcome.finishedRequests.find(({ offer }) => offer.provider !== "local")?.offer.provider;

@@ -1,7 +1,8 @@
 // Deterministic ids: a step that is repeated after a crash computes the same id, so its inserts are idempotent.
 import { createHash } from "node:crypto";
+import type { AttemptRef } from "../db/runs/attempts.ts";
 
-/** A UUIDv7 with the time of `runId` and bits drawn from `words`: it lies in the same partition as its run. */
+/** A UUIDv7 with the time of `runId` and bits hashed from `parts`. It lies in the same partition as its run. */
 export function deriveId(runId: string, ...parts: (string | number)[]): string {
   const hash = createHash("sha256")
     .update(`${runId} ${parts.join(" ")}`)
@@ -10,9 +11,15 @@ export function deriveId(runId: string, ...parts: (string | number)[]): string {
   return `${runId.slice(0, 13)}-7${hash.slice(0, 3)}-${variant}${hash.slice(4, 7)}-${hash.slice(7, 19)}`;
 }
 
-/** The id of a picture that was fetched for a run. Several jobs may use one address; they share the picture. */
+/** The asset id of an image that is fetched for a run. Jobs of one run that use the same URL share the asset. */
 export const sourceAssetId = (runId: string, url: string): string => deriveId(runId, "source", url);
 
-/** The name of one try of one job, on our side and the provider's. */
-export const attemptKey = (runId: string, job: number, attemptNumber: number): string =>
-  `${runId}.${job}.${attemptNumber}`;
+export const toAttemptRef = (runId: string, requestIndex: number, attemptNumber: number): AttemptRef => ({
+  run_id: runId,
+  request_index: requestIndex,
+  attempt_number: attemptNumber,
+});
+
+/** The idempotency key of an attempt, sent to the provider. */
+export const attemptKey = ({ run_id, request_index, attempt_number }: AttemptRef): string =>
+  `${run_id}.${request_index}.${attempt_number}`;

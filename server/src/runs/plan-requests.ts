@@ -1,36 +1,39 @@
-// The first step: the run is under way, and it is decided who does its jobs, and in how many requests.
+// First step of a run: marks it as started, selects an offer for each job, and splits jobs into provider requests.
 import { type RunClaim, startClaimedRun } from "../db/runs/open-runs.ts";
 import type { Job } from "../kit/operation.ts";
-import { checkModels } from "./custom-models.ts";
+import { recheckCustomModels } from "./custom-models.ts";
 import type { PlannedRequest, RunPlan } from "./execute.ts";
 import { deriveId } from "./ids.ts";
-import { resolveOffer, selectOffer } from "./select-offer.ts";
+import { type OfferDependencies, resolveOffer, selectOffer } from "./select-offer.ts";
 import type { Services } from "./services.ts";
 
-/** Null when the run has ended meanwhile or belongs to a later epoch. */
-export async function planRequests(services: Services, claim: RunClaim): Promise<RunPlan | null> {
-  const startedRun = await startClaimedRun(services.db, claim, deriveId(claim.run_id, "run.processing"));
+/** Index of the second and further requests of a job: above any job index, so that indices never collide. */
+const REQUEST_INDEX_STRIDE = 100;
+const SEED_RANGE = 2 ** 32;
+
+type Dependencies = Pick<Services, "database" | "providers" | "loras" | "crashPoint">;
+
+/** Returns null if the run has ended or a later epoch has claimed it. */
+export async function planRequests(services: Dependencies, claim: RunClaim): Promise<RunPlan | null> {
+  const startedRun = await startClaimedRun(services.database, claim, deriveId(claim.run_id, "run.processing"));
   if (!startedRun) return null;
   services.crashPoint("begun");
-  await checkModels(services, startedRun);
+  await recheckCustomModels(services, startedRun);
   const requests = startedRun.plan.flatMap((job, jobIndex) =>
-    splitIntoRequests(services, job).map((request, index): PlannedRequest => {
+    splitIntoRequests(services, job).map((part, index): PlannedRequest => {
       const requestIndex = jobIndex + REQUEST_INDEX_STRIDE * index;
       const earlierOutput = startedRun.earlier_outputs[requestIndex];
-      if (!earlierOutput) return { requestIndex, jobIndex, ...request };
+      if (!earlierOutput) return { requestIndex, jobIndex, ...part };
       const { provider, upstream, ...output } = earlierOutput;
       const earlierResult = { ...output, offer: { provider, upstreamModel: upstream } };
-      return { requestIndex, jobIndex, ...request, earlierResult };
+      return { requestIndex, jobIndex, ...part, earlierResult };
     }),
   );
   return { requests };
 }
 
-/** Index of the second and further requests of a job: above any job index, so that indices never collide. */
-const REQUEST_INDEX_STRIDE = 100;
-
-/** One request makes only so many results; each part has a seed of its own, or all would be the same picture. */
-function splitIntoRequests(services: Services, job: Job) {
+/** Splits a job that wants more results than its offer returns per request. Each request gets its own seed. */
+function splitIntoRequests(services: OfferDependencies, job: Job): Pick<PlannedRequest, "job" | "offer">[] {
   const offer = selectOffer(services, job);
   const count = job.count ?? 1;
   const maxPerRequest = resolveOffer(services, offer, job).offer.limits?.count ?? count;
@@ -44,5 +47,3 @@ function splitIntoRequests(services: Services, job: Job) {
     offer,
   }));
 }
-
-const SEED_RANGE = 2 ** 32;

@@ -4,57 +4,65 @@ import { findLatestAttempt } from "../db/runs/attempts.ts";
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import { claimProviderSlot, takeRateLimitToken } from "../db/runs/provider-slots.ts";
 import { Fault } from "../faults.ts";
+import type { Random } from "../kit/clock.ts";
 import type { SelectedOffer } from "../providers/provider.ts";
 import type { ResolvedRequest } from "./execute.ts";
 import { listFailoverOffers, resolveOffer, toSelectedOffer } from "./select-offer.ts";
 import type { Services } from "./services.ts";
 
-export type ProviderSlotResult = { pass: true } | { elsewhere: SelectedOffer } | { waitSeconds: number };
+export type ProviderSlotResult =
+  | { state: "acquired" }
+  | { state: "use_other_offer"; offer: SelectedOffer }
+  | { state: "full"; retryAfterSeconds: number };
+
+type Dependencies = Pick<Services, "database" | "providers" | "random">;
 
 /** Delay before asking for a provider slot again. Random, so that waiting runs do not ask at the same time. */
-const slotRetrySeconds = () => 0.5 + Math.random();
+const slotRetrySeconds = (random: Random) => 0.5 + random();
 const MAX_SLOT_WAIT_SECONDS = 15;
 
 export async function acquireProviderSlot(
-  services: Services,
+  services: Dependencies,
   claim: RunClaim,
   request: ResolvedRequest,
   attemptNumber: number,
 ): Promise<ProviderSlotResult> {
-  const { live, offer } = resolveOffer(services, request.offer, request.job);
-  if (
-    offer.lifecycle?.state === "retired" &&
-    !(await isAttemptStarted(services, claim, request.requestIndex, attemptNumber))
-  ) {
+  const { database, random } = services;
+  const { circuitBreaker } = services.providers;
+  const { enabledProvider, offer } = resolveOffer(services, request.offer, request.job);
+  // An attempt that was already started must be resolved at its own provider, so it never fails over here.
+  const isStarted = () => isAttemptStarted(services, claim, request.requestIndex, attemptNumber);
+  if (offer.lifecycle?.state === "retired" && !(await isStarted())) {
     const [failoverOffer] = listFailoverOffers(services, request.offer, request.job);
     if (!failoverOffer) throw new Fault("model_unavailable", { model: request.job.model });
-    return { elsewhere: toSelectedOffer(failoverOffer) };
+    return { state: "use_other_offer", offer: toSelectedOffer(failoverOffer) };
   }
-  if (!(await services.circuitBreaker.tryAcquire(request.offer))) {
-    // An attempt that was already started must be resolved at its own provider, so it does not fail over here.
-    if (await isAttemptStarted(services, claim, request.requestIndex, attemptNumber)) return { pass: true };
+  if (!(await circuitBreaker.tryAcquire(request.offer))) {
+    if (await isStarted()) return { state: "acquired" };
     const failoverOffer = listFailoverOffers(services, request.offer, request.job).find(
-      (each) => services.circuitBreaker.openForSeconds(toSelectedOffer(each)) === 0,
+      (each) => circuitBreaker.openForSeconds(toSelectedOffer(each)) === 0,
     );
-    if (failoverOffer) return { elsewhere: toSelectedOffer(failoverOffer) };
-    const seconds = Math.max(services.circuitBreaker.openForSeconds(request.offer), slotRetrySeconds());
-    return { waitSeconds: Math.min(seconds, MAX_SLOT_WAIT_SECONDS) };
+    if (failoverOffer) return { state: "use_other_offer", offer: toSelectedOffer(failoverOffer) };
+    return full(Math.max(circuitBreaker.openForSeconds(request.offer), slotRetrySeconds(random)));
   }
-  const { concurrent, perMinute } = live.provider.rateLimit ?? {};
-  if (concurrent !== undefined && !(await claimProviderSlot(services.db, live.provider.id, claim, concurrent))) {
-    return { waitSeconds: slotRetrySeconds() };
-  }
-  const rateLimitSeconds =
-    perMinute === undefined ? 0 : await takeRateLimitToken(services.db, live.provider.id, perMinute);
-  return rateLimitSeconds > 0 ? { waitSeconds: Math.min(rateLimitSeconds, MAX_SLOT_WAIT_SECONDS) } : { pass: true };
+  const { id, rateLimit: { concurrent, perMinute } = {} } = enabledProvider.provider;
+  if (concurrent !== undefined && !(await claimProviderSlot(database, id, claim, concurrent)))
+    return full(slotRetrySeconds(random));
+  const rateLimitSeconds = perMinute === undefined ? 0 : await takeRateLimitToken(database, id, perMinute);
+  return rateLimitSeconds > 0 ? full(rateLimitSeconds) : { state: "acquired" };
 }
 
+const full = (seconds: number): ProviderSlotResult => ({
+  state: "full",
+  retryAfterSeconds: Math.min(seconds, MAX_SLOT_WAIT_SECONDS),
+});
+
 async function isAttemptStarted(
-  services: Services,
+  { database }: Dependencies,
   claim: RunClaim,
-  job: number,
+  requestIndex: number,
   attemptNumber: number,
 ): Promise<boolean> {
-  const latest = await findLatestAttempt(services.db, claim.run_id, job);
+  const latest = await findLatestAttempt(database, claim.run_id, requestIndex);
   return latest !== undefined && latest.attempt_number >= attemptNumber;
 }

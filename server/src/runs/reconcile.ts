@@ -1,53 +1,61 @@
-// Finds what was lost, from outside the engine: runs that went silent start anew under a new epoch, runs past their
-// deadline are ended, and work that must follow a change is done.
+// Repairs what the engine or a worker lost: requeues runs whose claim has expired under a new epoch, fails runs past their
+// deadline, and performs the items of the outbox.
 import { endRun, listOverdueRuns, requeueExpiredClaims } from "../db/runs/open-runs.ts";
 import { claimOutboxItems, deleteOutboxItem, insertOutboxItem, type OutboxItem } from "../db/runs/outbox.ts";
 import { Fault } from "../faults.ts";
 import { readProviderFailure } from "../providers/call-provider.ts";
 import type { Ticket } from "../providers/provider.ts";
-import { deriveId } from "./ids.ts";
-import { createProviderContext } from "./provider-context.ts";
+import { deriveId, toAttemptRef } from "./ids.ts";
+import { findEnabledProvider } from "./provider-registry.ts";
 import type { Services } from "./services.ts";
 
 const BATCH = 500;
-/** The run itself gives up at its deadline and knows more about why; the watchdog only follows. */
+/** A run fails itself at its deadline, with a more precise error. The reconciler only acts if the run did not. */
 const DEADLINE_GRACE_SECONDS = 20;
 
-export async function requeueExpiredRuns(services: Services): Promise<number> {
-  const requeued = await requeueExpiredClaims(services.db, BATCH);
+export async function requeueExpiredRuns({
+  database,
+  notifications,
+  log,
+}: Pick<Services, "database" | "notifications" | "log">): Promise<number> {
+  const requeued = await requeueExpiredClaims(database, BATCH);
   if (requeued.length > 0) {
-    services.log.warn({ runs: requeued.length }, "run claims expired; runs requeued");
-    services.queued.notify("queued");
+    log.warn({ runs: requeued.length }, "run claims expired; runs requeued");
+    notifications.runQueued();
   }
   return requeued.length;
 }
 
-export async function failOverdueRuns(services: Services): Promise<number> {
-  const overdue = await listOverdueRuns(services.db, DEADLINE_GRACE_SECONDS, BATCH);
+export async function failOverdueRuns({
+  database,
+  notifications,
+  ids,
+}: Pick<Services, "database" | "notifications" | "ids">): Promise<number> {
+  const overdue = await listOverdueRuns(database, DEADLINE_GRACE_SECONDS, BATCH);
   for (const { run_id, provider, ticket } of overdue) {
     const error = new Fault("run_timeout").body();
-    const ended = await endRun(services.db, { run_id }, { status: "failed", error }, deriveId(run_id, "end"));
-    if (!ended) continue;
-    services.ended.notify(run_id);
+    const hasEnded = await endRun(database, { run_id }, { status: "failed", error }, deriveId(run_id, "end"));
+    if (!hasEnded) continue;
+    notifications.runEnded(run_id);
     if (provider && ticket) {
-      await insertOutboxItem(services.db, {
-        outbox_id: services.newId(),
-        kind: "cancel_job",
-        payload: { run_id, provider, ticket },
-      });
+      const payload = { run_id, provider, ticket };
+      await insertOutboxItem(database, { outbox_id: ids.next(), kind: "cancel_job", payload });
     }
   }
   return overdue.length;
 }
 
-export async function processOutbox(services: Services): Promise<number> {
-  const items = await claimOutboxItems(services.db, BATCH);
+type OutboxDependencies = Pick<Services, "database" | "assets" | "providers" | "log">;
+
+export async function processOutbox(services: OutboxDependencies): Promise<number> {
+  const { database, log } = services;
+  const items = await claimOutboxItems(database, BATCH);
   for (const item of items) {
     await performOutboxItem(services, item).then(
-      () => deleteOutboxItem(services.db, item.outbox_id),
+      () => deleteOutboxItem(database, item.outbox_id),
       (thrown) =>
-        services.log.warn(
-          { kind: item.kind, tries: item.attempt_count, err: thrown },
+        log.warn(
+          { kind: item.kind, attempts: item.attempt_count, err: thrown },
           "outbox item failed; it will be retried",
         ),
     );
@@ -55,18 +63,15 @@ export async function processOutbox(services: Services): Promise<number> {
   return items.length;
 }
 
-async function performOutboxItem(services: Services, { kind, payload }: OutboxItem): Promise<void> {
-  if (kind === "delete_files") await services.storage.delete(payload.keys as string[]);
+async function performOutboxItem(services: OutboxDependencies, { kind, payload }: OutboxItem): Promise<void> {
+  if (kind === "delete_files") await services.assets.storage.delete(payload.keys as string[]);
   if (kind === "cancel_job") {
-    const live = services.providers.find(({ provider }) => provider.id === payload.provider);
-    if (!live?.provider.cancel) return;
-    const context = createProviderContext(services, live, {
-      run_id: String(payload.run_id),
-      request_index: 0,
-      attempt_number: 1,
-    });
-    await live.provider.cancel(payload.ticket as Ticket, context).catch((thrown) => {
-      // A provider that says no has nothing left to cancel.
+    const enabledProvider = findEnabledProvider(services, String(payload.provider));
+    if (!enabledProvider?.provider.cancel) return;
+    const attempt = toAttemptRef(String(payload.run_id), 0, 1);
+    const context = services.providers.createContext(enabledProvider, attempt);
+    await enabledProvider.provider.cancel(payload.ticket as Ticket, context).catch((thrown) => {
+      // The provider refused: the job has ended already, so there is nothing left to cancel.
       if (readProviderFailure(thrown).kind !== "refused") throw thrown;
     });
   }

@@ -1,22 +1,20 @@
-// Keeps what was really sent to a provider, for whoever asks why a result looks as it does. Credentials travel in headers,
-// which are not looked at; pictures are told by their size; our own callback address, which is a right, is struck out.
+// Records the request that was sent to a provider, to explain a result later. Headers are not recorded, because they contain
+// credentials; files are replaced by their size; the callback URL is removed, because its signature grants access.
 import type { JsonObject } from "../kit/schemas/run.ts";
 import type { ProviderContext } from "../providers/provider.ts";
 
 const MAX_TEXT_LENGTH = 2000;
 const MAX_LIST_LENGTH = 50;
 
-/** The same context, and a way to ask what the last request through it was: the one that submits comes last. */
+/** Wraps the context so that `request` returns the last request sent through it: the one that submits the job. */
 export function recordRequests(context: ProviderContext<unknown>): {
   context: ProviderContext<unknown>;
   request(): JsonObject | undefined;
 } {
   let last: { url: string; method: string; body: unknown } | undefined;
   const redactCallbackUrl = (text: string) => {
-    const address = context.callbackUrl;
-    return address
-      ? text.replaceAll(address, "(callback)").replaceAll(encodeURIComponent(address), "(callback)")
-      : text;
+    const url = context.callbackUrl;
+    return url ? text.replaceAll(url, "(callback)").replaceAll(encodeURIComponent(url), "(callback)") : text;
   };
   return {
     context: {
@@ -49,14 +47,14 @@ function decodeBody(body: unknown): unknown {
   }
 }
 
-function summarize(value: unknown, strike: (text: string) => string): unknown {
+function summarize(value: unknown, redact: (text: string) => string): unknown {
   if (typeof value === "string") {
     if (value.startsWith("data:")) return `(${value.slice(5, value.indexOf(";"))}, ${value.length} characters)`;
-    return value.length > MAX_TEXT_LENGTH ? `(${value.length} characters)` : strike(value);
+    return value.length > MAX_TEXT_LENGTH ? `(${value.length} characters)` : redact(value);
   }
   if (value instanceof Blob) return `(${value.type || "file"}, ${value.size} bytes)`;
   if (value instanceof Uint8Array) return `(${value.length} bytes)`;
-  if (Array.isArray(value)) return value.slice(0, MAX_LIST_LENGTH).map((each) => summarize(each, strike));
+  if (Array.isArray(value)) return value.slice(0, MAX_LIST_LENGTH).map((each) => summarize(each, redact));
   if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, summarize(each, strike)]));
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, summarize(each, redact)]));
 }

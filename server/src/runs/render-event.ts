@@ -1,5 +1,5 @@
-// An event as callers see it: the run in short, as it stood then. It comes out the same whenever it is told, because it is
-// made of what the event holds and of what never changes about its run.
+// Renders an event as the API returns it, with a summary of its run at the time of the event. Rendering is repeatable: it
+// uses only the event and fields of the run that no longer change.
 import type { EventRow, EventRunRow } from "../db/event-log.ts";
 import type { Event, RunSummary } from "../kit/schemas/events.ts";
 import type { JsonObject, RunStatus } from "../kit/schemas/run.ts";
@@ -14,14 +14,10 @@ const STATUS_BY_EVENT_TYPE: Record<string, RunStatus> = {
   "run.failed": "failed",
   "run.canceled": "canceled",
 };
-/** Where a run stands when it begins, before a provider has said anything. */
+/** Progress of a run that has started, before the provider reports any. */
 const STARTED_PROGRESS = 0.01;
 
-export function renderEvent(
-  services: Pick<Services, "assetUrl">,
-  event: EventRow,
-  run: EventRunRow | undefined,
-): Event {
+export function renderEvent(services: Pick<Services, "assets">, event: EventRow, run: EventRunRow | undefined): Event {
   const status = STATUS_BY_EVENT_TYPE[event.type];
   return {
     event_id: `evt_${event.event_id}`,
@@ -32,7 +28,7 @@ export function renderEvent(
 }
 
 function renderRunSummary(
-  services: Pick<Services, "assetUrl">,
+  services: Pick<Services, "assets">,
   { event, run, status }: { event: EventRow; run: EventRunRow; status: RunStatus },
 ): RunSummary {
   const outputs = event.terminal ? (run.result?.outputs ?? []).map((asset) => renderAsset(services, asset)) : [];
@@ -63,7 +59,7 @@ function eventProgress({ type, terminal, data }: EventRow, run: EventRunRow): nu
   return type === "run.queued" ? 0 : STARTED_PROGRESS;
 }
 
-/** The end of a run whose events are no longer kept, as if it were told now. */
+/** Rebuilds the terminal event of a run whose events have been deleted. */
 export const buildEndEvent = (
   run: EventRunRow & { tenant_id: string; status: RunStatus; finished_at: Date | null },
 ): EventRow => ({

@@ -1,4 +1,4 @@
-// A run as callers see it: the names of the interface, addresses made anew at each read, nothing private.
+// Renders a run as the API returns it. URLs are signed at each read.
 import type { AttemptHistoryRow } from "../db/runs/attempts.ts";
 import type { RunRow, StoredAsset } from "../db/runs/runs.ts";
 import type { RunResult } from "../kit/operation.ts";
@@ -7,14 +7,14 @@ import type { Services } from "./services.ts";
 
 const UPLOAD_RUN_TYPES = ["upload", "mask-upload"];
 
-type Dependencies = Pick<Services, "assetUrl">;
+type Dependencies = Pick<Services, "assets">;
 
 export const renderAsset = (services: Dependencies, asset: StoredAsset) => ({
   ...asset,
-  url: services.assetUrl(asset.asset_id, asset.media_type),
+  url: services.assets.signUrl(asset.asset_id, asset.media_type),
 });
 
-/** What a run made beyond the Run shape, for operations that answer in a shape of their own. */
+/** The results of every job, for operations with their own response format. */
 export function renderRunResult(services: Dependencies, row: RunRow): RunResult {
   const jobs = row.result?.jobs ?? (row.result ? [row.result.outputs] : []);
   return {

@@ -15,10 +15,11 @@ import { storeSource } from "./store-source.ts";
 const MAX_SOURCE_BYTES = 25 * 1024 * 1024;
 const FETCH_SECONDS = 30;
 
+type Dependencies = Pick<Services, "database" | "assets" | "http" | "images" | "crashPoint">;
 type SourceAsset = Pick<StoredAsset, "asset_id" | "media_type" | "width" | "height">;
 
 export async function resolveSources(
-  services: Services,
+  services: Dependencies,
   claim: RunClaim,
   job: Job,
   filesByJob: StoredAsset[][],
@@ -30,7 +31,7 @@ export async function resolveSources(
     resolveAll(job.masks),
     resolveAll(job.mask && [job.mask]),
   ]);
-  // A job that makes one result for each mask has nothing to do where none was found.
+  // A job with one result per mask has nothing to do if the segmentation before it found no object.
   if (masks?.length === 0) throw new Fault("provider_rejected_input", { reason: "nothing_found" });
   const resolvedJob = { ...job, images, masks, mask: mask?.[0] && (await normalizeMask(services, claim, mask[0])) };
   checkMask(resolvedJob, (source) => source);
@@ -43,47 +44,47 @@ export async function resolveSources(
 }
 
 async function resolveSource(
-  services: Services,
+  services: Dependencies,
   claim: RunClaim,
   source: Source,
   filesByJob: StoredAsset[][],
 ): Promise<SourceAsset[]> {
+  const { database, assets } = services;
   if ("job" in source) {
     const files = filesByJob[source.job] ?? [];
     return source.every ? files : [requireAsset(files[0])];
   }
   if ("run" in source)
-    return [requireAsset((await findRun(services.db, claim.tenant_id, source.run))?.result?.outputs[0])];
-  if ("asset" in source) return [requireNotDeleted(requireAsset(await findAsset(services.db, source.asset)))];
-  // Several jobs of a plan may use one address: they must all see the same picture, whatever it shows a moment later.
-  const ownAssetId = services.ownAsset(source.url);
-  if (ownAssetId) return [requireNotDeleted(requireAsset(await findAsset(services.db, ownAssetId)))];
+    return [requireAsset((await findRun(database, claim.tenant_id, source.run))?.result?.outputs[0])];
+  if ("asset" in source) return [requireNotDeleted(requireAsset(await findAsset(database, source.asset)))];
+  const ownAssetId = assets.findIdByUrl(source.url);
+  if (ownAssetId) return [requireNotDeleted(requireAsset(await findAsset(database, ownAssetId)))];
+  // Jobs of one run that use the same URL share one asset, so they see the same image even if the URL's content changes.
   const asset_id = sourceAssetId(claim.run_id, source.url);
-  return [
-    (await findAsset(services.db, asset_id)) ?? (await fetchSource(services, claim, { asset_id, url: source.url })),
-  ];
+  return [(await findAsset(database, asset_id)) ?? (await fetchSource(services, claim, { asset_id, url: source.url }))];
 }
 
-async function fetchSource(services: Services, claim: RunClaim, { asset_id, url }: { asset_id: string; url: string }) {
-  const { bytes: fetched } = await services.fetchBytes(url, {
-    maxBytes: MAX_SOURCE_BYTES,
-    timeoutSeconds: FETCH_SECONDS,
-  });
-  const { file } = await storeSource(services, claim, { asset_id, role: "source", bytes: fetched });
-  await insertSourceAsset(services.db, claim, file);
+async function fetchSource(
+  services: Dependencies,
+  claim: RunClaim,
+  { asset_id, url }: { asset_id: string; url: string },
+): Promise<SourceAsset> {
+  const { bytes } = await services.http.fetch(url, { maxBytes: MAX_SOURCE_BYTES, timeoutSeconds: FETCH_SECONDS });
+  const { file } = await storeSource(services, claim, { asset_id, role: "source", bytes });
+  await insertSourceAsset(services.database, claim, file);
   return file;
 }
 
-/** Providers get masks of one kind only. Another kind is drawn anew, and kept beside the one that was given. */
-async function normalizeMask(services: Services, claim: RunClaim, mask: SourceAsset): Promise<SourceAsset> {
+/** Providers get masks in one format. A mask in another format is converted and stored as a further asset. */
+async function normalizeMask(services: Dependencies, claim: RunClaim, mask: SourceAsset): Promise<SourceAsset> {
+  const row = await findAsset(services.database, mask.asset_id);
+  const original = row && (await services.assets.storage.bytes(row.storage_key));
+  if (!original) throw new Fault("asset_unavailable", { asset_id: mask.asset_id });
+  const bytes = await services.images.toMask(original);
+  if (bytes === original) return mask;
   const asset_id = deriveId(claim.run_id, "mask", mask.asset_id);
-  const row = await findAsset(services.db, mask.asset_id);
-  const given = row && (await services.storage.bytes(row.storage_key));
-  if (!given) throw new Fault("asset_unavailable", { asset_id: mask.asset_id });
-  const bytes = await services.images.toMask(given);
-  if (bytes === given) return mask;
   const file = await storeFile(services, claim, { asset_id, role: "mask", bytes });
-  await insertSourceAsset(services.db, claim, file);
+  await insertSourceAsset(services.database, claim, file);
   return file;
 }
 
@@ -92,7 +93,7 @@ function requireAsset<Asset>(asset: Asset | undefined): Asset {
   return asset;
 }
 
-/** A file that was deleted is no source, although its address was once signed. */
+/** The signature of a URL stays valid after its file was deleted. */
 function requireNotDeleted(row: AssetRow): AssetRow {
   if (row.deleted_at) throw new Fault("asset_expired", { asset_id: row.asset_id });
   return row;

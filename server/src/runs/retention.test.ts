@@ -4,10 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createFakeProviders } from "../../test/support/fake-providers.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { createTestRuntime } from "../../test/support/test-runtime.ts";
 import { findAsset, insertSourceAsset } from "../db/runs/assets.ts";
 import { saveRetentionDays } from "../db/runs/retention.ts";
 import { insertUploadRun } from "../db/runs/runs.ts";
+import { createAssetStore } from "../storage/asset-store.ts";
 import { createDiskStorage } from "../storage/disk-storage.ts";
 import { assetKey } from "../storage/object-storage.ts";
 import { deriveId } from "./ids.ts";
@@ -17,7 +20,7 @@ import type { Services } from "./services.ts";
 
 let database: TestDatabase;
 let folder = "";
-let services: Services;
+let services: Pick<Services, "database" | "assets" | "providers" | "clock" | "ids" | "settings" | "log">;
 const logged: string[] = [];
 beforeAll(async () => {
   database = await startTestDatabase();
@@ -26,10 +29,17 @@ afterAll(() => database?.stop());
 beforeEach(async () => {
   rmSync(folder, { recursive: true, force: true });
   folder = mkdtempSync(join(tmpdir(), "gesso-retention-"));
-  await database.owner.query("clean", "truncate orphans, expiring_runs, assets, outbox");
-  const log = (_fields: object, says: string) => void logged.push(says);
-  const parts = { db: database.db, storage: createDiskStorage(folder), newId: () => v7(), orphanShare: 1 };
-  services = { ...parts, log: { info: log, warn: log, error: log } } as unknown as Services;
+  await database.owner.query("clean", "truncate orphaned_objects, expiring_runs, assets, outbox");
+  const write = (_fields: object, message: string) => void logged.push(message);
+  const runtime = createTestRuntime({ log: { info: write, warn: write, error: write } });
+  const urls = { sign: () => "", verify: () => false };
+  services = {
+    ...runtime,
+    settings: { ...runtime.settings, maxOrphanShare: 1 },
+    database: database.db,
+    assets: createAssetStore(createDiskStorage(folder), urls, "https://gesso.example"),
+    providers: createFakeProviders(),
+  };
   logged.length = 0;
 });
 
@@ -37,7 +47,7 @@ const tenant_id: string = randomUUID();
 const fileOf = async (run_id: string, content = "pixels", tenant = tenant_id) => {
   const sha256 = createHash("sha256").update(content).digest("hex");
   const storage_key = assetKey(tenant, run_id, sha256);
-  await services.storage.put(storage_key, Buffer.from(content), "image/png");
+  await services.assets.storage.put(storage_key, Buffer.from(content), "image/png");
   const facts = { media_type: "image/png", width: 16, height: 16, size_bytes: content.length, sha256, role: "source" };
   return { asset_id: deriveId(run_id, content), storage_key, ...facts };
 };
@@ -48,90 +58,95 @@ const uploaded = async (tenant = tenant_id) => {
   const names = { operation: "images.upload", run_type: "upload", user_id: "me", root_run_id: run_id };
   const about = { ...plain, ...names, tenant_id: tenant, run_id, event_id: v7(), asset };
   // In the tenant's own name, as uploads come: whatever happens at the end of a run has no more rights than that.
-  const row = await insertUploadRun(services.db.forTenant(tenant), about);
+  const row = await insertUploadRun(services.database.forTenant(tenant), about);
   return { row: row!, asset };
 };
-const isThere = async (key: string) => (await services.storage.head(key)) !== undefined;
+const isThere = async (key: string) => (await services.assets.storage.head(key)) !== undefined;
 const days = (count: number) => count * 24 * 60 * 60 * 1000;
 
 describe("how long files are kept", () => {
   it("is fixed when a run ends, by what is set then", async () => {
-    await saveRetentionDays(services.db, 30);
+    await saveRetentionDays(services.database, 30);
     const { row } = await uploaded();
     expect(row.expires_at!.getTime() - row.finished_at!.getTime()).toBe(days(30));
-    await saveRetentionDays(services.db, 0);
+    await saveRetentionDays(services.database, 0);
     expect((await uploaded()).row.expires_at).toBe(null);
   });
 
   it("is what the operator has said of the tenant, and else what holds for all", async () => {
-    await saveRetentionDays(services.db, 30);
+    await saveRetentionDays(services.database, 30);
     const keeps = async (said: number | null) => {
       const tenant = v7();
       const insert = "insert into tenants (tenant_id, name, retention_days) values ($1, 'x', $2)";
-      await services.db.query("tenant", insert, [tenant, said]);
+      await services.database.query("tenant", insert, [tenant, said]);
       const { expires_at, finished_at } = (await uploaded(tenant)).row;
       return expires_at && expires_at.getTime() - finished_at!.getTime();
     };
     expect([await keeps(3), await keeps(90), await keeps(0), await keeps(null)]).toEqual([
       ...[days(3), days(90), null, days(30)],
     ]);
-    await saveRetentionDays(services.db, 0);
+    await saveRetentionDays(services.database, 0);
     expect([await keeps(3), await keeps(null)]).toEqual([days(3), null]);
   });
 
   it("ends for the files and not for the run, and not a minute early", async () => {
-    await saveRetentionDays(services.db, 30);
+    await saveRetentionDays(services.database, 30);
     const { row, asset } = await uploaded();
     const other = await uploaded();
     const move = (by: string) =>
-      services.db.query("move", "update expiring_runs set expires_at = now() + $2::interval where run_id = $1", [
+      services.database.query("move", "update expiring_runs set expires_at = now() + $2::interval where run_id = $1", [
         row.run_id,
         by,
       ]);
     await move("1 minute");
     expect(await expireRunFiles(services)).toBe(0);
-    expect((await findAsset(services.db, asset.asset_id))?.deleted_at).toBe(null);
+    expect((await findAsset(services.database, asset.asset_id))?.deleted_at).toBe(null);
     await move("-1 second");
     expect(await expireRunFiles(services)).toBe(1);
-    expect((await findAsset(services.db, asset.asset_id))?.deleted_at).not.toBe(null);
+    expect((await findAsset(services.database, asset.asset_id))?.deleted_at).not.toBe(null);
     await processOutbox(services);
     expect([await isThere(asset.storage_key), await isThere(other.asset.storage_key)]).toEqual([false, true]);
     expect(await expireRunFiles(services)).toBe(0);
   });
 });
 
+const withOrphanShare = (maxOrphanShare: number) => ({
+  ...services,
+  settings: { ...services.settings, maxOrphanShare },
+});
+
 describe("objects that no row knows", () => {
-  const later = { now: Date.now() + days(2), apartSeconds: 0 };
+  const later = { now: Date.now() + days(2), confirmSeconds: 0 };
   const known = () => uploaded().then(({ asset }) => asset.storage_key);
   const lost = async (content?: string) => (await fileOf(v7(), content)).storage_key;
 
   it("are taken away when they were seen twice, a day after they were written", async () => {
     const [ours, orphan] = [await known(), await lost()];
-    expect(await sweepOrphans(services, { apartSeconds: 0 })).toMatchObject({ objects: 2, orphans: 0, deleted: 0 });
-    const apart = { now: later.now, apartSeconds: 3600 };
+    expect(await sweepOrphans(services, { confirmSeconds: 0 })).toMatchObject({ objects: 2, orphans: 0, deleted: 0 });
+    const apart = { now: later.now, confirmSeconds: 3600 };
     expect(await sweepOrphans(services, apart)).toMatchObject({ orphans: 1, deleted: 0 });
     expect(await sweepOrphans(services, apart)).toMatchObject({ orphans: 1, deleted: 0 });
-    await services.db.query("age", "update orphaned_objects set first_seen_at = now() - interval '2 hours'");
+    await services.database.query("age", "update orphaned_objects set first_seen_at = now() - interval '2 hours'");
     expect(await sweepOrphans(services, apart)).toMatchObject({ orphans: 1, deleted: 1 });
     expect([await isThere(ours), await isThere(orphan)]).toEqual([true, false]);
-    expect(await services.db.query("left", "select * from orphaned_objects")).toEqual([]);
+    expect(await services.database.query("left", "select * from orphaned_objects")).toEqual([]);
   });
 
   it("are forgotten as orphans when a row turns up", async () => {
     await known();
     const run_id = v7();
     const file = await fileOf(run_id, "late");
-    await sweepOrphans(services, { ...later, apartSeconds: 3600 });
-    await insertSourceAsset(services.db, { run_id, tenant_id }, file);
+    await sweepOrphans(services, { ...later, confirmSeconds: 3600 });
+    await insertSourceAsset(services.database, { run_id, tenant_id }, file);
     expect(await sweepOrphans(services, later)).toMatchObject({ orphans: 0, deleted: 0 });
     expect(await isThere(file.storage_key)).toBe(true);
-    expect(await services.db.query("left", "select * from orphaned_objects")).toEqual([]);
+    expect(await services.database.query("left", "select * from orphaned_objects")).toEqual([]);
   });
 
   it("include files that were deleted and whose bytes were left", async () => {
     await known();
     const { asset } = await uploaded();
-    await services.db.query("gone", "update assets set deleted_at = now() where asset_id = $1", [asset.asset_id]);
+    await services.database.query("gone", "update assets set deleted_at = now() where asset_id = $1", [asset.asset_id]);
     expect(await sweepOrphans(services, later)).toMatchObject({ deleted: 1 });
     expect(await isThere(asset.storage_key)).toBe(false);
   });
@@ -147,25 +162,25 @@ describe("objects that no row knows", () => {
   it("are taken away a few at a time, unless the operator says otherwise", async () => {
     for (let n = 0; n < 45; n++) await known();
     for (let n = 0; n < 5; n++) await lost(`lost ${n}`);
-    expect(await sweepOrphans({ ...services, orphanShare: 0.01 }, later)).toMatchObject({
+    expect(await sweepOrphans(withOrphanShare(0.01), later)).toMatchObject({
       objects: 50,
       orphans: 5,
       deleted: 1,
     });
-    expect(await sweepOrphans({ ...services, orphanShare: 0 }, later)).toMatchObject({ orphans: 4, deleted: 0 });
-    expect(await sweepOrphans({ ...services, orphanShare: 1 }, later)).toMatchObject({ orphans: 4, deleted: 4 });
+    expect(await sweepOrphans(withOrphanShare(0), later)).toMatchObject({ orphans: 4, deleted: 0 });
+    expect(await sweepOrphans(withOrphanShare(1), later)).toMatchObject({ orphans: 4, deleted: 4 });
   });
 
   it("are not ours where the name is not one of ours", async () => {
     await known();
-    await services.storage.put("t/somebody/else", Buffer.from("x"), "text/plain");
+    await services.assets.storage.put("t/somebody/else", Buffer.from("x"), "text/plain");
     expect(await sweepOrphans(services, later)).toMatchObject({ objects: 2, orphans: 0, deleted: 0 });
     expect(await isThere("t/somebody/else")).toBe(true);
   });
 });
 
 it("takes away drafts that were never finished", async () => {
-  await services.storage.put("t/a/b", Buffer.from("x"), "text/plain");
+  await services.assets.storage.put("t/a/b", Buffer.from("x"), "text/plain");
   const { writeFileSync } = await import("node:fs");
   const draft = join(folder, "tmp", "draft");
   writeFileSync(draft, "half");

@@ -1,7 +1,7 @@
 // Expires files after their retention time and deletes stored objects that no asset row references. If no stored object is
 // referenced at all, nothing is deleted: the server may be connected to the wrong database. One sweep deletes at most
 // ORPHAN_SHARE of all objects.
-import { z } from "zod";
+import type { Database } from "../db/connect.ts";
 import {
   deleteOrphanRecords,
   expireAssets,
@@ -12,80 +12,72 @@ import {
 import type { ListedObject } from "../storage/object-storage.ts";
 import type { Services } from "./services.ts";
 
-export const RetentionEnv = z.object({
-  RETENTION_DAYS: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .default(30)
-    .describe("Days to keep a run's files after it ends. 0: forever"),
-  EVENT_DAYS: z.coerce.number().int().min(1).default(30).describe("Days to keep events"),
-  ORPHAN_SHARE: z.coerce
-    .number()
-    .min(0)
-    .max(1)
-    .default(0.01)
-    .describe("Maximum share of all stored objects that one sweep deletes as orphans, 0 to 1. 0: delete none"),
-});
-
 const BATCH = 500;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Between two sightings of an orphan; a file whose row is still being written is no orphan. */
+/** An object is an orphan only if two sweeps this far apart find it, because its row may still be being inserted. */
 const ORPHAN_CONFIRM_SECONDS = 60 * 60;
 const ASSET_KEY_PATTERN = /^t\/[0-9a-f-]{36}\/r\/([0-9a-f-]{36})\/[0-9a-f]{64}$/;
 
-/** How many runs have lost their files by now. */
-export async function expireRunFiles(services: Services): Promise<number> {
-  const runs = await listExpiredRuns(services.db, BATCH);
-  if (runs.length > 0) await expireAssets(services.db, runs, services.newId());
+/** Returns the number of runs whose files have expired. */
+export async function expireRunFiles({ database, ids }: Pick<Services, "database" | "ids">): Promise<number> {
+  const runs = await listExpiredRuns(database, BATCH);
+  if (runs.length > 0) await expireAssets(database, runs, ids.next());
   return runs.length;
 }
 
 export type OrphanSweepReport = { objects: number; orphans: number; deleted: number; unfinished: number };
-export type OrphanSweepOptions = { now?: number; apartSeconds?: number };
+/** `now` decides which objects are older than a day; `confirmSeconds` is the time between the two sightings. */
+export type OrphanSweepOptions = { now?: number; confirmSeconds?: number };
 
-export async function sweepOrphans(services: Services, options: OrphanSweepOptions = {}): Promise<OrphanSweepReport> {
-  const { now = Date.now(), apartSeconds = ORPHAN_CONFIRM_SECONDS } = options;
-  const begun = new Date();
-  const unfinished = await services.storage.deleteUnfinished(new Date(now - DAY_MS));
-  const found = { objects: 0, known: 0, orphans: 0, old: [] as string[] };
-  for await (const batch of inBatches(services.storage.list("t/"))) {
+type SweepDependencies = Pick<Services, "database" | "assets" | "clock" | "settings" | "log">;
+
+export async function sweepOrphans(
+  services: SweepDependencies,
+  options: OrphanSweepOptions = {},
+): Promise<OrphanSweepReport> {
+  const { database, assets, clock } = services;
+  const { now = clock.now(), confirmSeconds = ORPHAN_CONFIRM_SECONDS } = options;
+  const startedAt = new Date(clock.now());
+  const unfinished = await assets.storage.deleteUnfinished(new Date(now - DAY_MS));
+  const found: FoundObjects = { objects: 0, referenced: 0, confirmedOrphans: [] };
+  let orphans = 0;
+  for await (const batch of inBatches(assets.storage.list("t/"))) {
     found.objects += batch.length;
-    const known = await findReferencedKeys(services, batch);
-    found.known += known.size;
-    const lost = batch.filter(({ key, modified_at }) => !known.has(key) && now - modified_at.getTime() > DAY_MS);
-    const keys = lost.map(({ key }) => key).filter((key) => ASSET_KEY_PATTERN.test(key));
-    found.orphans += keys.length;
-    if (keys.length > 0) found.old.push(...(await recordOrphans(services.db, keys, apartSeconds)));
+    const referencedKeys = await findReferencedKeys(database, batch);
+    found.referenced += referencedKeys.size;
+    const keys = batch
+      .filter(({ key, modified_at }) => !referencedKeys.has(key) && now - modified_at.getTime() > DAY_MS)
+      .map(({ key }) => key)
+      .filter((key) => ASSET_KEY_PATTERN.test(key));
+    orphans += keys.length;
+    if (keys.length > 0) found.confirmedOrphans.push(...(await recordOrphans(database, keys, confirmSeconds)));
   }
   const deletedKeys = await deleteOrphans(services, found);
-  await deleteOrphanRecords(services.db, deletedKeys, begun);
-  return { objects: found.objects, orphans: found.orphans, deleted: deletedKeys.length, unfinished };
+  await deleteOrphanRecords(database, deletedKeys, startedAt);
+  return { objects: found.objects, orphans, deleted: deletedKeys.length, unfinished };
 }
 
+type FoundObjects = { objects: number; referenced: number; confirmedOrphans: string[] };
+
 async function deleteOrphans(
-  services: Services,
-  found: { objects: number; known: number; old: string[] },
+  { assets, settings, log }: SweepDependencies,
+  { objects, referenced, confirmedOrphans }: FoundObjects,
 ): Promise<string[]> {
-  const { objects, known, old } = found;
-  if (old.length === 0) return [];
-  if (known === 0) {
-    services.log.error(
-      { objects },
-      "the database references no stored object: is this the right database? Nothing was deleted",
-    );
+  if (confirmedOrphans.length === 0) return [];
+  if (referenced === 0) {
+    log.error({ objects }, "the database references no stored object: is this the right database? Nothing was deleted");
     return [];
   }
-  const keys = old.slice(0, Math.ceil(objects * services.orphanShare));
-  await services.storage.delete(keys);
-  services.log.warn({ objects, deleted: keys.length, left: old.length - keys.length }, "orphaned objects deleted");
+  const keys = confirmedOrphans.slice(0, Math.ceil(objects * settings.maxOrphanShare));
+  await assets.storage.delete(keys);
+  log.warn({ objects, deleted: keys.length, left: confirmedOrphans.length - keys.length }, "orphaned objects deleted");
   return keys;
 }
 
-async function findReferencedKeys(services: Services, batch: ListedObject[]): Promise<Set<string>> {
+async function findReferencedKeys(database: Database, batch: ListedObject[]): Promise<Set<string>> {
   const keys = batch.map(({ key }) => key);
   const runs = keys.flatMap((key) => ASSET_KEY_PATTERN.exec(key)?.[1] ?? []);
-  return listReferencedKeys(services.db, [...new Set(runs)], keys);
+  return listReferencedKeys(database, [...new Set(runs)], keys);
 }
 
 async function* inBatches(objects: AsyncIterable<ListedObject>): AsyncGenerator<ListedObject[]> {

@@ -1,5 +1,5 @@
-// How a run may end badly. The list is short and closed, so that callers can branch on it; what went wrong in particular
-// is told as the reason.
+// Error codes that a run may end with. The list is short and closed, so that clients can branch on it; the original code
+// is in details.reason.
 import { Fault, type FaultCode } from "../faults.ts";
 
 const RUN_FAULT_CODES: ReadonlySet<FaultCode> = new Set<FaultCode>([
@@ -8,7 +8,7 @@ const RUN_FAULT_CODES: ReadonlySet<FaultCode> = new Set<FaultCode>([
   ...(["source_fetch_failed", "source_too_large", "content_refused", "model_not_found"] as const),
 ]);
 
-/** A picture that was read and cannot be used, or may not be read at all. */
+/** Source images that cannot be used or may not be fetched. */
 const SOURCE_FAULT_CODES: ReadonlySet<FaultCode> = new Set<FaultCode>([
   ...(["url_not_allowed", "unsupported_image_format", "image_undecodable", "image_too_small"] as const),
   ...([
@@ -20,7 +20,7 @@ const SOURCE_FAULT_CODES: ReadonlySet<FaultCode> = new Set<FaultCode>([
   ] as const),
 ]);
 
-/** The same fault as something that a run may end with. */
+/** Converts any fault to one that a run may end with. */
 export function toRunFault(fault: Fault): Fault {
   if (RUN_FAULT_CODES.has(fault.code)) return fault;
   const details = { ...fault.details, retryable: false, reason: fault.code };

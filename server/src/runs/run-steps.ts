@@ -1,5 +1,4 @@
-// The hands of a run, bound to one house.
-
+// Binds the steps of a run to the services of this process.
 import { cancelAtProvider, collectResult, registerWakeup } from "./collect-result.ts";
 import type { RunSteps } from "./execute.ts";
 import { finishRun } from "./finish.ts";
@@ -8,12 +7,14 @@ import { resolveSources } from "./resolve-sources.ts";
 import type { Services } from "./services.ts";
 import { submit } from "./submit.ts";
 
-export const runSteps = (services: Services): RunSteps => ({
+export type RunStepServices = Omit<Services, "webhooks" | "clock" | "ids" | "logExhaustedBudget">;
+
+export const runSteps = (services: RunStepServices): RunSteps => ({
   planRequests: (claim) => planRequests(services, claim),
   resolveSources: (claim, job, filesByJob) => resolveSources(services, claim, job, filesByJob),
   submit: (claim, request, attempt) => submit(services, claim, request, attempt),
   collectResult: (claim, request, attempt) => collectResult(services, claim, request, attempt),
   registerWakeup: (claim, request, wakeup) => registerWakeup(services, claim, request, wakeup),
   cancelAtProvider: (claim, request) => cancelAtProvider(services, claim, request),
-  finishRun: (claim, end) => finishRun(services, claim, end),
+  finishRun: (claim, outcome) => finishRun(services, claim, outcome),
 });

@@ -1,9 +1,9 @@
-// Waits for runs to end, for any number of callers with one listener and one question per process.
+// Lets requests wait for the end of their run. One LISTEN connection and one query per interval serve all of a process.
 import type { Database } from "../db/connect.ts";
 import { listEndedRuns } from "../db/runs/runs.ts";
 
 export type RunWaiter = {
-  /** Resolves when the run has ended or the time is over, whichever is first. Never rejects. */
+  /** Resolves when the run has ended, the timeout has passed or the signal is aborted. Never rejects. */
   waitForEnd(runId: string, seconds: number, signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
 };
@@ -11,17 +11,17 @@ export type RunWaiter = {
 /** Notifications may be lost with a connection, so runs with waiters are also polled. */
 const POLL_MS = 500;
 
-export async function createRunWaiter(db: Database): Promise<RunWaiter> {
+export async function createRunWaiter(database: Database): Promise<RunWaiter> {
   const waitersByRun = new Map<string, Set<() => void>>();
   const wake = (runId: string) => {
     for (const done of waitersByRun.get(runId) ?? []) done();
   };
-  const stopListening = await db.listen("gesso_ended", (payload) => {
+  const stopListening = await database.listen("gesso_ended", (payload) => {
     for (const runId of payload.split(" ")) wake(runId);
   });
   const timer = setInterval(() => {
     if (waitersByRun.size === 0) return;
-    listEndedRuns(db, [...waitersByRun.keys()]).then(
+    listEndedRuns(database, [...waitersByRun.keys()]).then(
       (ids) => ids.forEach(wake),
       () => {},
     );
@@ -46,7 +46,7 @@ export async function createRunWaiter(db: Database): Promise<RunWaiter> {
     },
     async close() {
       clearInterval(timer);
-      // Whoever still waits is answered with the run as it stands.
+      // Requests that still wait respond with the current state of their run.
       for (const runId of [...waitersByRun.keys()]) wake(runId);
       await stopListening();
     },

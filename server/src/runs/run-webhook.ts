@@ -1,19 +1,27 @@
-// Who is told of the end of a run: an address that may be written to, and with it a secret that is sealed from here on.
-import type { NewRun, ResourceOwner } from "../db/runs/runs.ts";
+// The webhook of a single run: validates its URL and encrypts its secret before the run is stored.
+import type { ResourceOwner } from "../db/access/caller.ts";
+import type { NewRun, RunWebhookSecret } from "../db/runs/runs.ts";
+import type { WebhookSecretId } from "../db/webhooks/secrets.ts";
 import { deriveId } from "./ids.ts";
-import type { Services } from "./services.ts";
+
+/** Which webhook URLs are allowed and how their secrets are stored; implemented by the webhooks module. */
+export type WebhookPolicy = {
+  /** Throws webhook_url_not_allowed for a URL that no message would be sent to. */
+  checkUrl(url: string): void;
+  encryptSecret(id: WebhookSecretId, secret: string): RunWebhookSecret;
+};
 
 type RunWebhookFields = { webhook_url?: unknown; webhook_secret?: unknown };
 
-/** A secret without an address signs nothing, and is not kept. */
+/** A secret without a URL is ignored, because there is no message to sign. */
 export function buildRunWebhook(
-  { webhooks }: Pick<Services, "webhooks">,
+  policy: WebhookPolicy,
   { tenant_id, run_id }: ResourceOwner & { run_id: string },
   { webhook_url, webhook_secret }: RunWebhookFields,
 ): Pick<NewRun, "webhook_url" | "webhook_secret"> {
   if (typeof webhook_url !== "string") return {};
-  webhooks.checkUrl(webhook_url);
+  policy.checkUrl(webhook_url);
   if (typeof webhook_secret !== "string") return { webhook_url };
   const secretId = { tenant_id, owner_id: run_id, secret_id: deriveId(run_id, "webhook_secret") };
-  return { webhook_url, webhook_secret: webhooks.seal(secretId, webhook_secret) };
+  return { webhook_url, webhook_secret: policy.encryptSecret(secretId, webhook_secret) };
 }

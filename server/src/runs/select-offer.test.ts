@@ -28,22 +28,26 @@ const job = { task: "image.generate" as const, model: "flux-dev", prompt: "a tre
 describe("the first choice", () => {
   it("is the lowest preference, an offer's own before its provider's", () => {
     const providers = [provider("a", [offer("x")], 30), provider("b", [offer("y", { preference: 10 })], 90)];
-    expect(selectOffer({ providers }, job)).toEqual({ provider: "b", upstreamModel: "y" });
+    expect(selectOffer({ providers: { enabled: providers } }, job)).toEqual({ provider: "b", upstreamModel: "y" });
   });
 
   it("is nobody who is retired, and somebody deprecated only where there is no other", () => {
     const old = offer("old", { lifecycle: { state: "deprecated" } });
     const gone = offer("gone", { preference: 0, lifecycle: { state: "retired" } });
-    expect(selectOffer({ providers: [provider("a", [gone, old, offer("new")])] }, job).upstreamModel).toBe("new");
-    expect(selectOffer({ providers: [provider("a", [gone, old])] }, job).upstreamModel).toBe("old");
-    expect(() => selectOffer({ providers: [provider("a", [gone])] }, job)).toThrow(
+    expect(selectOffer({ providers: { enabled: [provider("a", [gone, old, offer("new")])] } }, job).upstreamModel).toBe(
+      "new",
+    );
+    expect(selectOffer({ providers: { enabled: [provider("a", [gone, old])] } }, job).upstreamModel).toBe("old");
+    expect(() => selectOffer({ providers: { enabled: [provider("a", [gone])] } }, job)).toThrow(
       expect.objectContaining({ code: "model_unavailable" }),
     );
   });
 
   it("can take what is asked, or is not chosen", () => {
     const short = offer("short", { preference: 1, limits: { prompt: 3 } });
-    expect(selectOffer({ providers: [provider("a", [short, offer("long")])] }, job).upstreamModel).toBe("long");
+    expect(selectOffer({ providers: { enabled: [provider("a", [short, offer("long")])] } }, job).upstreamModel).toBe(
+      "long",
+    );
   });
 });
 
@@ -55,14 +59,20 @@ describe("on request", () => {
   const providers = [provider("a", [dear, cheap, secret, other])];
 
   it("is the cheapest of those equal to the preferred; an unknown price is not cheap, and a rough substitute no equal", () => {
-    expect(selectOffer({ providers }, { ...job, routing: "cheapest" }).upstreamModel).toBe("cheap");
+    expect(selectOffer({ providers: { enabled: providers } }, { ...job, routing: "cheapest" }).upstreamModel).toBe(
+      "cheap",
+    );
     const large = { ...job, routing: "cheapest" as const, width: 4000, height: 4000 };
-    expect(selectOffer({ providers }, large).upstreamModel).toBe("dear");
+    expect(selectOffer({ providers: { enabled: providers } }, large).upstreamModel).toBe("dear");
   });
 
   it("is the fastest of those", () => {
-    expect(selectOffer({ providers }, { ...job, routing: "fastest" }).upstreamModel).toBe("dear");
-    expect(selectOffer({ providers }, { ...job, routing: "preferred" }).upstreamModel).toBe("dear");
+    expect(selectOffer({ providers: { enabled: providers } }, { ...job, routing: "fastest" }).upstreamModel).toBe(
+      "dear",
+    );
+    expect(selectOffer({ providers: { enabled: providers } }, { ...job, routing: "preferred" }).upstreamModel).toBe(
+      "dear",
+    );
   });
 });
 
@@ -71,7 +81,7 @@ describe("who may stand in", () => {
   const second = offer("second", { preference: 2, equivalence: "flux", limits: { count: 1 } });
   const third = offer("third", { preference: 3, equivalence: "flux" });
   const alone = offer("alone", { preference: 4 });
-  const services = { providers: [provider("a", [first, alone]), provider("b", [second, third])] };
+  const services = { providers: { enabled: [provider("a", [first, alone]), provider("b", [second, third])] } };
   const failoverNames = (upstreamModel: string, asked = job) =>
     listFailoverOffers(
       services,
@@ -92,8 +102,10 @@ describe("who may stand in", () => {
 
 it("a choice that has been switched off since is no longer to be had", () => {
   const providers = [provider("a", [offer("x")])];
-  expect(resolveOffer({ providers }, { provider: "a", upstreamModel: "x" }, job).offer.upstreamModel).toBe("x");
-  expect(() => resolveOffer({ providers }, { provider: "a", upstreamModel: "y" }, job)).toThrow(
+  expect(
+    resolveOffer({ providers: { enabled: providers } }, { provider: "a", upstreamModel: "x" }, job).offer.upstreamModel,
+  ).toBe("x");
+  expect(() => resolveOffer({ providers: { enabled: providers } }, { provider: "a", upstreamModel: "y" }, job)).toThrow(
     expect.objectContaining({ code: "model_unavailable" }),
   );
 });

@@ -5,43 +5,54 @@ import type { Job } from "../kit/operation.ts";
 import { canServe, type JobRequirements } from "../providers/adjust-parameters.ts";
 import { type Latency, type Offer, offerPreference, type SelectedOffer } from "../providers/provider.ts";
 import { calculateRequestedQuantity } from "./billable-quantity.ts";
-import type { EnabledProvider, Services } from "./services.ts";
+import { type EnabledProvider, findEnabledProvider, type ProviderRegistry } from "./provider-registry.ts";
 
-export type ResolvedOffer = { live: EnabledProvider; offer: Offer };
+export type ResolvedOffer = { enabledProvider: EnabledProvider; offer: Offer };
 
-type Dependencies = Pick<Services, "providers">;
+export type OfferDependencies = { providers: Pick<ProviderRegistry, "enabled"> };
 type RoutableJob = JobRequirements & Pick<Job, "routing" | "width" | "height">;
 
 const LATENCY_ORDER: Latency[] = ["quick", "usual", "slow"];
 
-export const toSelectedOffer = ({ live, offer }: ResolvedOffer): SelectedOffer => ({
-  provider: live.provider.id,
+export const toSelectedOffer = ({ enabledProvider, offer }: ResolvedOffer): SelectedOffer => ({
+  provider: enabledProvider.provider.id,
   upstreamModel: offer.upstreamModel,
 });
 
-export function selectOffer(services: Dependencies, job: RoutableJob): SelectedOffer {
+export function selectOffer(services: OfferDependencies, job: RoutableJob): SelectedOffer {
   const [first] = rankOffers(services, job);
   if (!first) throw new Fault("model_unavailable", { model: job.model });
   return toSelectedOffer(first);
 }
 
-/** Who may do the job instead of `choice`, best first. Those that one request of this size is too much for are left out. */
-export function listFailoverOffers(services: Dependencies, selected: SelectedOffer, job: RoutableJob): ResolvedOffer[] {
+/** Offers that may take the job instead of `selected`, best first. Offers that cannot return `count` results are left out. */
+export function listFailoverOffers(
+  services: OfferDependencies,
+  selected: SelectedOffer,
+  job: RoutableJob,
+): ResolvedOffer[] {
   const equivalence = resolveOffer(services, selected, job).offer.equivalence;
   if (equivalence === undefined) return [];
   return rankOffers(services, job).filter(
-    ({ live, offer }) =>
+    ({ enabledProvider, offer }) =>
       offer.equivalence === equivalence &&
-      (live.provider.id !== selected.provider || offer.upstreamModel !== selected.upstreamModel) &&
+      (enabledProvider.provider.id !== selected.provider || offer.upstreamModel !== selected.upstreamModel) &&
       (offer.limits?.count ?? Number.POSITIVE_INFINITY) >= (job.count ?? 1),
   );
 }
 
-/** All that can do the job, the preferred first; on request, those equal to it in order of price or speed. */
-function rankOffers(services: Dependencies, job: RoutableJob): ResolvedOffer[] {
-  const eligibleOffers = services.providers
-    .flatMap((live) => live.provider.offers.filter((offer) => canServe(offer, job)).map((offer) => ({ live, offer })))
-    .sort((a, b) => offerPreference(a.live.provider, a.offer) - offerPreference(b.live.provider, b.offer));
+/** All offers that can serve the job, the preferred one first; with `routing`, its equivalents by price or by speed. */
+function rankOffers({ providers }: OfferDependencies, job: RoutableJob): ResolvedOffer[] {
+  const eligibleOffers = providers.enabled
+    .flatMap((enabledProvider) =>
+      enabledProvider.provider.offers
+        .filter((offer) => canServe(offer, job))
+        .map((offer) => ({ enabledProvider, offer })),
+    )
+    .sort(
+      (a, b) =>
+        offerPreference(a.enabledProvider.provider, a.offer) - offerPreference(b.enabledProvider.provider, b.offer),
+    );
   const equivalence = eligibleOffers[0]?.offer.equivalence;
   if (equivalence === undefined || !job.routing || job.routing === "preferred") return eligibleOffers;
   const scoreOffer = job.routing === "cheapest" ? (offer: Offer) => expectedCost(offer, job) : latencyRank;
@@ -54,22 +65,22 @@ function rankOffers(services: Dependencies, job: RoutableJob): ResolvedOffer[] {
 
 const latencyRank = ({ latency = "usual" }: Offer) => LATENCY_ORDER.indexOf(latency);
 
-/** One whose price is not known cannot be called cheap. */
+/** An offer with an unknown price ranks last. */
 function expectedCost(offer: Offer, job: RoutableJob): number {
   const quantity = calculateRequestedQuantity(offer, job);
   return offer.price === null || quantity === null ? Number.MAX_VALUE : offer.price * quantity;
 }
 
-/** The choice as something to work with. What was chosen may have been switched off since. */
+/** Looks up a journalled selection. Throws model_unavailable if the offer was removed from the catalogue since. */
 export function resolveOffer(
-  services: Dependencies,
+  services: OfferDependencies,
   selected: SelectedOffer,
   job: Pick<Job, "task" | "model">,
 ): ResolvedOffer {
-  const live = services.providers.find(({ provider }) => provider.id === selected.provider);
-  const offer = live?.provider.offers.find(
+  const enabledProvider = findEnabledProvider(services, selected.provider);
+  const offer = enabledProvider?.provider.offers.find(
     (each) => each.upstreamModel === selected.upstreamModel && each.task === job.task && each.model === job.model,
   );
-  if (!live || !offer) throw new Fault("model_unavailable", { model: job.model });
-  return { live, offer };
+  if (!enabledProvider || !offer) throw new Fault("model_unavailable", { model: job.model });
+  return { enabledProvider, offer };
 }

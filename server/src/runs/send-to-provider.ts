@@ -1,4 +1,5 @@
-// One POST to a provider under a lease that the caller holds. The ticket is stored before anything else happens.
+// Sends one request to a provider under an attempt lease that the caller holds. The ticket is stored before anything else
+// happens, so that a crash after the response does not lose the paid job.
 import {
   type AttemptRef,
   expireAttemptLease,
@@ -14,53 +15,51 @@ import { adjustParameters } from "../providers/adjust-parameters.ts";
 import { type ProviderFailureKind, readProviderFailure } from "../providers/call-provider.ts";
 import type { SelectedOffer } from "../providers/provider.ts";
 import type { ResolvedRequest, SubmitResult } from "./execute.ts";
-import { createProviderContext, withReadableAssets } from "./provider-context.ts";
 import { recordRequests } from "./record-request.ts";
 import { listFailoverOffers, resolveOffer, toSelectedOffer } from "./select-offer.ts";
 import type { Services } from "./services.ts";
-import { storeOutputs } from "./store-outputs.ts";
 
 const LEASE_MARGIN_SECONDS = 5;
 const FIRST_POLL_SECONDS = 2;
 const MAX_UNSENT_ATTEMPTS = 3;
 const MAX_RETRY_DELAY_SECONDS = 30;
 
-export const leaseSeconds = (services: Services) => services.limits.submitSeconds + LEASE_MARGIN_SECONDS;
+export type SendDependencies = Pick<
+  Services,
+  "database" | "providers" | "jobFiles" | "settings" | "log" | "crashPoint"
+>;
+
+export const leaseSeconds = ({ settings }: Pick<Services, "settings">) =>
+  settings.timeouts.submitSeconds + LEASE_MARGIN_SECONDS;
 
 export async function sendToProvider(
-  services: Services,
+  services: SendDependencies,
   claim: RunClaim,
-  work: ResolvedRequest,
-  id: AttemptRef,
+  request: ResolvedRequest,
+  attempt: AttemptRef,
 ): Promise<SubmitResult> {
-  const { live, offer } = resolveOffer(services, work.offer, work.job);
-  const { context, request: recordedRequest } = recordRequests(createProviderContext(services, live, id, offer));
-  const { job } = adjustParameters(await withReadableAssets(services, work.job), offer);
-  const submitting = live.provider.submit(job, offer, context).catch((thrown) => ({ thrown }));
+  const { database, providers, jobFiles } = services;
+  const attemptNumber = attempt.attempt_number;
+  const { enabledProvider, offer } = resolveOffer(services, request.offer, request.job);
+  const recorder = recordRequests(providers.createContext(enabledProvider, attempt, offer));
+  const { job } = adjustParameters(jobFiles.open(request.job), offer);
+  const submitting = enabledProvider.provider.submit(job, offer, recorder.context).catch((thrown) => ({ thrown }));
   const response = await (offer.synchronousSeconds === undefined
     ? submitting
-    : withLeaseRenewal(services, claim, id, submitting));
+    : withLeaseRenewal(services, claim, attempt, submitting));
   services.crashPoint("answer_read");
+  const sentRequest = recorder.request();
   if ("thrown" in response)
-    return handleSubmitFailure(services, work, id, { thrown: response.thrown, request: recordedRequest() });
+    return handleSubmitFailure(services, request, attempt, { thrown: response.thrown, sentRequest });
 
-  await services.circuitBreaker.recordSuccess(work.offer);
+  await providers.circuitBreaker.recordSuccess(request.offer);
   if (response.state === "running") {
-    await saveTicket(
-      services.db,
-      id,
-      { ticket: response.ticket, request: recordedRequest() },
-      live.provider.pollSeconds ?? FIRST_POLL_SECONDS,
-    );
-    return { state: "running", attemptNumber: id.attempt_number };
+    const pollSeconds = enabledProvider.provider.pollSeconds ?? FIRST_POLL_SECONDS;
+    await saveTicket(database, attempt, { ticket: response.ticket, request: sentRequest }, pollSeconds);
+    return { state: "running", attemptNumber };
   }
-  return storeOutputs(
-    services,
-    claim,
-    { ...work, attemptNumber: id.attempt_number, request: recordedRequest() },
-    live,
-    response,
-  );
+  const producing = { ...request, attemptNumber, request: sentRequest };
+  return jobFiles.storeOutputs(claim, producing, enabledProvider, response);
 }
 
 /**
@@ -68,83 +67,91 @@ export async function sendToProvider(
  * in flight; if this process dies, the lease expires soon and another worker resolves the attempt.
  */
 async function withLeaseRenewal<T>(
-  services: Services,
+  services: SendDependencies,
   claim: RunClaim,
-  id: AttemptRef,
+  attempt: AttemptRef,
   submitting: Promise<T>,
 ): Promise<T> {
-  const renew = () => renewAttemptLease(services.db, claim, id, leaseSeconds(services)).catch(() => {});
+  const renew = () => renewAttemptLease(services.database, claim, attempt, leaseSeconds(services)).catch(() => {});
   const timer = setInterval(renew, (leaseSeconds(services) / 3) * 1000);
   return submitting.finally(() => clearInterval(timer));
 }
 
-type SubmitFailure = { thrown: unknown; request: JsonObject | undefined };
+/** `sentRequest` is undefined if nothing was sent. */
+type SubmitFailure = { thrown: unknown; sentRequest: JsonObject | undefined };
 
 async function handleSubmitFailure(
-  services: Services,
-  work: ResolvedRequest,
-  id: AttemptRef,
-  { thrown, request }: SubmitFailure,
+  services: SendDependencies,
+  request: ResolvedRequest,
+  attempt: AttemptRef,
+  { thrown, sentRequest }: SubmitFailure,
 ): Promise<SubmitResult> {
+  const { database, log } = services;
+  const { circuitBreaker } = services.providers;
+  const attemptNumber = attempt.attempt_number;
   const { kind, retryAfterSeconds } = readProviderFailure(thrown);
   const fault = toFault(thrown);
-  if (kind === "doubt" && request === undefined) return handleUnsentFailure(services, id, fault);
-  services.log.warn({ run_id: id.run_id, try: id.attempt_number, kind, err: fault.cause }, "submission failed");
+  if (kind === "doubt" && sentRequest === undefined) return handleUnsentFailure(services, attempt, fault);
+  log.warn({ run_id: attempt.run_id, attempt: attemptNumber, kind, err: fault.cause }, "submission failed");
   const isProviderFailure =
     kind === "doubt" || kind === "busy" || kind === "unsent" || fault.code === "model_unavailable";
-  if (isProviderFailure) await services.circuitBreaker.recordFailure(work.offer);
-  else await services.circuitBreaker.recordSuccess(work.offer);
+  if (isProviderFailure) await circuitBreaker.recordFailure(request.offer);
+  else await circuitBreaker.recordSuccess(request.offer);
   if (kind === "doubt") {
-    await expireAttemptLease(services.db, id, request);
-    return { state: "wait", attemptNumber: id.attempt_number, delaySeconds: 1 };
+    await expireAttemptLease(database, attempt, sentRequest);
+    return { state: "wait", attemptNumber, delaySeconds: 1 };
   }
-  // It was certainly not taken, and not for what it shows or asks: somebody else may be asked.
-  const failoverOffer = isProviderFailure ? await findFailoverOffer(services, work, id) : undefined;
-  const next = decideRetry({ kind, other: failoverOffer, retryAfterSeconds, try: id.attempt_number });
-  await failAttempt(services.db, id, { fault: fault.body(), request, isFinal: !next });
-  if (!next) throw fault;
-  return { state: "retry", attemptNumber: id.attempt_number + 1, ...next };
+  // The provider certainly did not accept the job, and not because of its content: another offer may take it.
+  const failoverOffer = isProviderFailure ? await findFailoverOffer(services, request, attempt) : undefined;
+  const retry = decideRetry({ kind, failoverOffer, retryAfterSeconds, attemptNumber });
+  await failAttempt(database, attempt, { fault: fault.body(), request: sentRequest, isFinal: !retry });
+  if (!retry) throw fault;
+  return { state: "retry", attemptNumber: attemptNumber + 1, ...retry };
 }
 
 type RetryInput = {
   kind: ProviderFailureKind;
-  other: SelectedOffer | undefined;
+  failoverOffer: SelectedOffer | undefined;
   retryAfterSeconds: number | undefined;
-  try: number;
+  attemptNumber: number;
 };
 
-/** When it is tried again, and with whom. Undefined: it is not. */
-function decideRetry({ kind, other, retryAfterSeconds, try: attempt }: RetryInput) {
-  if (other) return { delaySeconds: 0, offer: other };
+/** Returns undefined if the run fails with this attempt. */
+function decideRetry({ kind, failoverOffer, retryAfterSeconds, attemptNumber }: RetryInput) {
+  if (failoverOffer) return { delaySeconds: 0, offer: failoverOffer };
   if (kind === "busy") return { delaySeconds: retryAfterSeconds ?? 2 };
-  if (kind === "unsent" && attempt < MAX_UNSENT_ATTEMPTS) return { delaySeconds: 2 ** attempt };
+  if (kind === "unsent" && attemptNumber < MAX_UNSENT_ATTEMPTS) return { delaySeconds: 2 ** attemptNumber };
   return undefined;
 }
 
-/** The submission failed before anything was sent, for example because an asset could not be read. The circuit breaker is not affected. */
-async function handleUnsentFailure(services: Services, id: AttemptRef, fault: Fault): Promise<SubmitResult> {
-  services.log.warn(
-    { run_id: id.run_id, try: id.attempt_number, err: fault },
+/** Building the submission failed, for example because an asset could not be read. The circuit breaker is not affected. */
+async function handleUnsentFailure(
+  { database, log }: SendDependencies,
+  attempt: AttemptRef,
+  fault: Fault,
+): Promise<SubmitResult> {
+  const attemptNumber = attempt.attempt_number;
+  log.warn(
+    { run_id: attempt.run_id, attempt: attemptNumber, err: fault },
     "building the submission failed; nothing was sent",
   );
-  await failAttempt(services.db, id, { fault: fault.body(), isFinal: false });
-  return {
-    state: "retry",
-    attemptNumber: id.attempt_number + 1,
-    delaySeconds: Math.min(2 ** id.attempt_number, MAX_RETRY_DELAY_SECONDS),
-  };
+  await failAttempt(database, attempt, { fault: fault.body(), isFinal: false });
+  const delaySeconds = Math.min(2 ** attemptNumber, MAX_RETRY_DELAY_SECONDS);
+  return { state: "retry", attemptNumber: attemptNumber + 1, delaySeconds };
 }
 
-/** Who may stand in: in order, and not asked for this job before. */
+/** Finds an equivalent offer whose circuit breaker is closed and that has not had this request yet. */
 export async function findFailoverOffer(
-  services: Services,
-  work: ResolvedRequest,
-  id: AttemptRef,
+  services: Pick<Services, "database" | "providers">,
+  request: ResolvedRequest,
+  attempt: AttemptRef,
 ): Promise<SelectedOffer | undefined> {
-  const others = listFailoverOffers(services, work.offer, work.job).map(toSelectedOffer);
-  if (others.length === 0) return undefined;
-  const tried = await listAttemptedOffers(services.db, id);
-  const isTried = ({ provider, upstreamModel }: SelectedOffer) =>
-    tried.some((each) => each.provider === provider && each.upstream === upstreamModel);
-  return others.find((other) => !isTried(other) && services.circuitBreaker.openForSeconds(other) === 0);
+  const candidates = listFailoverOffers(services, request.offer, request.job).map(toSelectedOffer);
+  if (candidates.length === 0) return undefined;
+  const attempted = await listAttemptedOffers(services.database, attempt);
+  const wasAttempted = ({ provider, upstreamModel }: SelectedOffer) =>
+    attempted.some((each) => each.provider === provider && each.upstream === upstreamModel);
+  return candidates.find(
+    (offer) => !wasAttempted(offer) && services.providers.circuitBreaker.openForSeconds(offer) === 0,
+  );
 }

@@ -1,5 +1,5 @@
-// Pictures that come with a request, as base64 or as files, are kept before the run is planned: plans, rows and the
-// engine's journal only ever hold their names.
+// Stores images that come inside a request, as base64 or as form files, before the run is planned. Plans, rows and the
+// engine's journal then contain asset ids, never bytes.
 import { readFile } from "node:fs/promises";
 import { deleteAssetRows, insertSourceAsset } from "../db/runs/assets.ts";
 import { Fault } from "../faults.ts";
@@ -8,49 +8,50 @@ import { decodeInlineImage, findInlineImages, storedAssetReference } from "../ki
 import type { ParsedInput } from "../kit/parse.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import { deriveId } from "./ids.ts";
-import type { Services } from "./services.ts";
 import type { StoredFile } from "./store-outputs.ts";
-import { type StoredSource, storeSource } from "./store-source.ts";
+import { type SourceDependencies, type StoredSource, storeSource } from "./store-source.ts";
 
 const MAX_INLINE_BYTES = 25 * 1024 * 1024;
 
+/** `discard` removes the stored files again, for a request that is refused later. */
 export type StagedRequest = { parsed: ParsedInput; files: StoredFile[]; discard(): Promise<void> };
 
 type RunRef = { run_id: string; tenant_id: string };
 
-export async function stageInlineImages(services: Services, run: RunRef, parsed: ParsedInput): Promise<StagedRequest> {
-  const found = findInlineImages(parsed.input);
-  if (found.length === 0) return { parsed, files: [], discard: async () => {} };
+export async function stageInlineImages(
+  dependencies: SourceDependencies,
+  run: RunRef,
+  parsed: ParsedInput,
+): Promise<StagedRequest> {
+  const inlineImages = findInlineImages(parsed.input);
+  if (inlineImages.length === 0) return { parsed, files: [], discard: async () => {} };
   const files: StoredFile[] = [];
   const storedFiles: NonNullable<StoredSource["provenance"]>[] = [];
-  const undo = async () => {
+  const discard = async () => {
     await deleteAssetRows(
-      services.db,
+      dependencies.database,
       storedFiles.map((file) => file.asset_id),
     );
-    await services.storage.delete(storedFiles.map((file) => file.storage_key));
+    await dependencies.assets.storage.delete(storedFiles.map((file) => file.storage_key));
   };
   let { input, provided } = parsed;
   try {
-    for (const { path, value } of found) {
+    for (const { path, value } of inlineImages) {
       const asset_id = deriveId(run.run_id, "given", ...path);
-      const { file, provenance: evidence } = await storeSource(services, run, {
-        asset_id,
-        role: "source",
-        bytes: await readInlineBytes(value),
-      });
-      storedFiles.push(file, ...(evidence ? [evidence] : []));
-      await insertSourceAsset(services.db, run, file);
+      const bytes = await readInlineBytes(value);
+      const { file, provenance } = await storeSource(dependencies, run, { asset_id, role: "source", bytes });
+      storedFiles.push(file, ...(provenance ? [provenance] : []));
+      await insertSourceAsset(dependencies.database, run, file);
       files.push(file);
       input = replaceAt(input, path, storedAssetReference(asset_id));
       provided = replaceAt(provided, path, storedAssetReference(asset_id));
     }
   } catch (thrown) {
-    // A request that is refused for its last picture leaves none of the others behind.
-    await undo().catch(() => {});
+    // The request is refused because of one image: remove the images before it too.
+    await discard().catch(() => {});
     throw thrown;
   }
-  return { parsed: { input, provided }, files, discard: undo };
+  return { parsed: { input, provided }, files, discard };
 }
 
 async function readInlineBytes(value: unknown): Promise<Uint8Array> {

@@ -1,39 +1,43 @@
-// A customer's picture becomes ours: looked at, cleaned, stored. What it says, signed, about where it came from is kept
-// beside it as evidence, because the picture itself is kept without metadata.
+// Stores a customer's image: inspects it, removes its metadata and writes it to storage. A signed provenance manifest (C2PA)
+// is stored beside it, because the stored image no longer contains it.
 import { createHash } from "node:crypto";
+import type { Database } from "../db/connect.ts";
 import { insertProvenanceManifest } from "../db/runs/provenance-manifests.ts";
 import { assetKey } from "../storage/object-storage.ts";
 import { deriveId } from "./ids.ts";
-import type { Services } from "./services.ts";
-import { type StoredFile, storeFile } from "./store-outputs.ts";
+import { type FileDependencies, type StoredFile, storeFile } from "./store-outputs.ts";
+
+export type SourceDependencies = FileDependencies & { database: Database };
 
 type RunRef = { run_id: string; tenant_id: string };
 type SourceUpload = { asset_id: string; role: string; bytes: Uint8Array };
 
-/** `evidence` has its row already; the picture's row is written by whoever accepts it. */
+/** The row of `provenance` exists already; the caller inserts the row of `file` when it accepts the image. */
 export type StoredSource = { file: StoredFile; provenance?: { asset_id: string; storage_key: string } };
 
 export async function storeSource(
-  services: Services,
+  dependencies: SourceDependencies,
   run: RunRef,
-  { asset_id, role, bytes: given }: SourceUpload,
+  { asset_id, role, bytes: original }: SourceUpload,
 ): Promise<StoredSource> {
-  const { bytes, manifest, ...inspected } = await services.images.normalize(given);
-  const file = await storeFile(services, run, { asset_id, role, bytes, seen: inspected });
+  const { bytes, manifest, ...inspected } = await dependencies.images.normalize(original);
+  const file = await storeFile(dependencies, run, { asset_id, role, bytes, inspected });
   if (!manifest) return { file };
   const sha256 = sha256Hex(manifest);
-  const evidence = { asset_id: deriveId(run.run_id, "evidence", asset_id), storage_key: storageKeyOf(run, sha256) };
-  await services.storage.put(evidence.storage_key, manifest, "application/c2pa");
-  await insertProvenanceManifest(services.db, run, {
-    ...evidence,
+  const provenance = {
+    asset_id: deriveId(run.run_id, "evidence", asset_id),
+    storage_key: assetKey(run.tenant_id, run.run_id, sha256),
+  };
+  await dependencies.assets.storage.put(provenance.storage_key, manifest, "application/c2pa");
+  await insertProvenanceManifest(dependencies.database, run, {
+    ...provenance,
     media_type: "application/c2pa",
     size_bytes: manifest.byteLength,
     sha256,
     provenance_of: asset_id,
-    original_sha256: sha256Hex(given),
+    original_sha256: sha256Hex(original),
   });
-  return { file, provenance: evidence };
+  return { file, provenance };
 }
 
 const sha256Hex = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
-const storageKeyOf = ({ tenant_id, run_id }: RunRef, sha256: string) => assetKey(tenant_id, run_id, sha256);

@@ -1,60 +1,69 @@
-// Submits one request to a provider. This is the only step that spends money. The attempts row is the lease: it is inserted
-// before the HTTP request and expires after the request has timed out, so no other worker can submit the same job meanwhile.
+// Submits one request to a provider. This is the only step that spends money.
+//
+// The attempts row is the lease: it is inserted before the HTTP request and expires after the request has timed out, so no
+// other worker can submit the same job while the request may still be in flight.
 import { claimAttempt } from "../db/runs/attempts.ts";
 import { armWake, type RunClaim } from "../db/runs/open-runs.ts";
 import { Fault } from "../faults.ts";
 import { estimateAttemptCost } from "./cost.ts";
 import type { AttemptStart, ResolvedRequest, SubmitResult } from "./execute.ts";
-import { attemptKey } from "./ids.ts";
+import { attemptKey, toAttemptRef } from "./ids.ts";
 import { acquireProviderSlot } from "./provider-slot.ts";
 import { resolveOffer } from "./select-offer.ts";
-import { leaseSeconds, sendToProvider } from "./send-to-provider.ts";
+import { leaseSeconds, type SendDependencies, sendToProvider } from "./send-to-provider.ts";
 import type { Services } from "./services.ts";
 import { resolveUnknownOutcome } from "./unknown-outcome.ts";
 
+type Dependencies = SendDependencies & Pick<Services, "random">;
+
 export async function submit(
-  services: Services,
+  services: Dependencies,
   claim: RunClaim,
   request: ResolvedRequest,
   attempt: AttemptStart,
 ): Promise<SubmitResult> {
-  const { attemptNumber } = attempt;
+  const { attemptNumber, wakeupId } = attempt;
   const slot = await acquireProviderSlot(services, claim, request, attemptNumber);
-  if ("elsewhere" in slot) return { state: "retry", attemptNumber, delaySeconds: 0, offer: slot.elsewhere };
-  if ("waitSeconds" in slot) return waitForProviderSlot(services, claim, attempt, slot.waitSeconds);
+  if (slot.state === "use_other_offer") return { state: "retry", attemptNumber, delaySeconds: 0, offer: slot.offer };
+  if (slot.state === "full") return waitForProviderSlot(services, claim, attempt, slot.retryAfterSeconds);
 
-  const { live, offer } = resolveOffer(services, request.offer, request.job);
-  const attemptRef = { run_id: claim.run_id, request_index: request.requestIndex, attempt_number: attemptNumber };
-  const claimResult = await claimAttempt(services.db, {
+  const { enabledProvider, offer } = resolveOffer(services, request.offer, request.job);
+  const attemptRef = toAttemptRef(claim.run_id, request.requestIndex, attemptNumber);
+  const lease = await claimAttempt(services.database, {
     ...claim,
     ...attemptRef,
-    idempotency_key: attemptKey(attemptRef.run_id, attemptRef.request_index, attemptRef.attempt_number),
-    provider: live.provider.id,
+    idempotency_key: attemptKey(attemptRef),
+    provider: enabledProvider.provider.id,
     model: request.job.model,
     upstream: offer.upstreamModel,
     price: estimateAttemptCost(services, request.job, request.offer),
-    wakeId: attempt.wakeupId,
+    wakeId: wakeupId,
     leaseSeconds: leaseSeconds(services),
     // Work with recovery `free` runs on our own machine, so it occupies a worker slot while it runs.
     runsLocally: offer.recovery === "free",
   });
-  if (claimResult === "claim_lost" || claimResult === "canceled") return { state: claimResult };
-  if (claimResult === "claimed") services.crashPoint("intent_written");
-  return claimResult === "claimed"
-    ? sendToProvider(services, claim, request, attemptRef)
-    : resolveUnknownOutcome(services, claim, request);
+  switch (lease) {
+    case "claimed":
+      services.crashPoint("intent_written");
+      return sendToProvider(services, claim, request, attemptRef);
+    case "claimed_by_other":
+      return resolveUnknownOutcome(services, claim, request);
+    case "claim_lost":
+    case "canceled":
+      return { state: lease };
+  }
 }
 
 /** Renews the claim while the run waits for a provider slot, and notices cancellation and the deadline. */
 async function waitForProviderSlot(
-  services: Services,
+  { database }: Pick<Services, "database">,
   claim: RunClaim,
-  attempt: AttemptStart,
+  { attemptNumber, wakeupId }: AttemptStart,
   seconds: number,
 ): Promise<SubmitResult> {
-  const armed = await armWake(services.db, claim, { wakeId: attempt.wakeupId, seconds, activity: "waiting_for_slot" });
-  if (!armed) return { state: "claim_lost" };
-  if (armed.canceled) return { state: "canceled" };
-  if (armed.remaining <= 0) throw new Fault("run_timeout");
-  return { state: "wait", attemptNumber: attempt.attemptNumber, delaySeconds: seconds };
+  const registration = await armWake(database, claim, { wakeId: wakeupId, seconds, activity: "waiting_for_slot" });
+  if (!registration) return { state: "claim_lost" };
+  if (registration.canceled) return { state: "canceled" };
+  if (registration.remaining <= 0) throw new Fault("run_timeout");
+  return { state: "wait", attemptNumber, delaySeconds: seconds };
 }

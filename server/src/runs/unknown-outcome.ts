@@ -13,88 +13,89 @@ import { type RunClaim, renewClaim } from "../db/runs/open-runs.ts";
 import { Fault, toFault } from "../faults.ts";
 import type { SelectedOffer, Ticket } from "../providers/provider.ts";
 import type { ResolvedRequest, SubmitResult } from "./execute.ts";
-import { createProviderContext } from "./provider-context.ts";
+import { toAttemptRef } from "./ids.ts";
 import { type ResolvedOffer, resolveOffer } from "./select-offer.ts";
-import { findFailoverOffer, leaseSeconds, sendToProvider } from "./send-to-provider.ts";
-import type { Services } from "./services.ts";
+import { findFailoverOffer, leaseSeconds, type SendDependencies, sendToProvider } from "./send-to-provider.ts";
 
-/** How often to look whether a callback has come, beside being woken by it. */
+/** How often to look for a callback that arrived without waking the run. */
 const CALLBACK_CHECK_SECONDS = 15;
 const LOOKUP_RETRY_SECONDS = 5;
 
 export async function resolveUnknownOutcome(
-  services: Services,
+  services: SendDependencies,
   claim: RunClaim,
-  work: ResolvedRequest,
+  request: ResolvedRequest,
 ): Promise<SubmitResult> {
-  const latest = await findLatestAttempt(services.db, claim.run_id, work.requestIndex);
+  const latest = await findLatestAttempt(services.database, claim.run_id, request.requestIndex);
   if (!latest) throw new Fault("internal_error", {}, { cause: "the claimed attempt does not exist" });
   const attemptNumber = latest.attempt_number;
   // Ask the provider that got this attempt; the offer selected for the next attempt may be another one.
-  const originalRequest = {
-    ...work,
-    offer: { provider: latest.provider, upstreamModel: latest.upstream ?? work.offer.upstreamModel },
-  };
-  if (latest.ticket) return adoptTicket(services, latest, latest.ticket as Ticket, originalRequest.offer);
+  const originalOffer = { provider: latest.provider, upstreamModel: latest.upstream ?? request.offer.upstreamModel };
+  const originalRequest = { ...request, offer: originalOffer };
+  if (latest.ticket) return adoptTicket(services, latest, latest.ticket as Ticket, originalOffer);
   if (latest.is_final) throw new Fault(latest.fault!.code, latest.fault!.details);
   if (latest.state === "failed" || latest.state === "abandoned")
     return { state: "retry", attemptNumber: attemptNumber + 1, delaySeconds: 0 };
   if (latest.state === "intent" && latest.lease_seconds > 0)
     return { state: "wait", attemptNumber, delaySeconds: latest.lease_seconds + 0.5 };
 
-  const { live, offer } = resolveOffer(services, originalRequest.offer, work.job);
-  if (offer.recovery === "replay" || offer.recovery === "free")
-    return resendAttempt(services, claim, originalRequest, latest);
-  if (offer.recovery === "find") return findJobAtProvider(services, claim, originalRequest, latest);
-  return waitForCallback(services, latest, { live, offer });
+  const resolvedOffer = resolveOffer(services, originalOffer, request.job);
+  const { recovery } = resolvedOffer.offer;
+  if (recovery === "replay" || recovery === "free") return resendAttempt(services, claim, originalRequest, latest);
+  if (recovery === "find") return findJobAtProvider(services, claim, originalRequest, latest);
+  return waitForCallback(services, latest, resolvedOffer);
 }
 
+const refOf = ({ run_id, request_index, attempt_number }: AttemptRow) =>
+  toAttemptRef(run_id, request_index, attempt_number);
+
 async function adoptTicket(
-  services: Services,
-  { run_id, request_index: job, attempt_number: attempt }: AttemptRow,
+  { database }: SendDependencies,
+  latest: AttemptRow,
   ticket: Ticket,
   offer: SelectedOffer,
 ): Promise<SubmitResult> {
-  await saveTicket(services.db, { run_id, request_index: job, attempt_number: attempt }, { ticket }, 1);
-  return { state: "running", attemptNumber: attempt, offer };
+  await saveTicket(database, refOf(latest), { ticket }, 1);
+  return { state: "running", attemptNumber: latest.attempt_number, offer };
 }
 
 async function resendAttempt(
-  services: Services,
+  services: SendDependencies,
   claim: RunClaim,
-  work: ResolvedRequest,
+  request: ResolvedRequest,
   latest: AttemptRow,
 ): Promise<SubmitResult> {
-  const id = { run_id: latest.run_id, request_index: latest.request_index, attempt_number: latest.attempt_number };
-  const isTakenOver = await takeOverAttempt(services.db, id, claim, leaseSeconds(services));
+  const isTakenOver = await takeOverAttempt(services.database, refOf(latest), claim, leaseSeconds(services));
   return isTakenOver
-    ? sendToProvider(services, claim, work, id)
+    ? sendToProvider(services, claim, request, refOf(latest))
     : { state: "wait", attemptNumber: latest.attempt_number, delaySeconds: 1 };
 }
 
 async function findJobAtProvider(
-  services: Services,
+  services: SendDependencies,
   claim: RunClaim,
-  work: ResolvedRequest,
+  request: ResolvedRequest,
   latest: AttemptRow,
 ): Promise<SubmitResult> {
-  const { live, offer } = resolveOffer(services, work.offer, work.job);
-  const lookup = await live.provider.findJob!(createProviderContext(services, live, latest)).then(
+  const { database, providers, settings, log } = services;
+  const resolvedOffer = resolveOffer(services, request.offer, request.job);
+  const { enabledProvider } = resolvedOffer;
+  const lookup = await enabledProvider.provider.findJob!(providers.createContext(enabledProvider, latest)).then(
     (ticket) => ({ ticket }),
     (thrown) => ({ fault: toFault(thrown) }),
   );
   if ("fault" in lookup) {
     // provider_outcome_unknown: the provider cannot tell, so only a callback can. Any other failure is retried.
     const isUnknowable = lookup.fault.code === "provider_outcome_unknown";
-    if (isUnknowable) return waitForCallback(services, latest, { live, offer });
-    services.log.warn({ run_id: claim.run_id, err: lookup.fault.cause }, "looking up a job at the provider failed");
+    if (isUnknowable) return waitForCallback(services, latest, resolvedOffer);
+    log.warn({ run_id: claim.run_id, err: lookup.fault.cause }, "looking up a job at the provider failed");
     return retryLookup(services, claim, latest);
   }
-  if (lookup.ticket) return adoptTicket(services, latest, lookup.ticket, work.offer);
-  const grace = services.limits.lookupGraceSeconds;
+  if (lookup.ticket) return adoptTicket(services, latest, lookup.ticket, request.offer);
+  const grace = settings.timeouts.lookupGraceSeconds;
   if (latest.unknown_seconds !== null && latest.unknown_seconds >= grace)
-    return resubmitOrFailOver(services, claim, work, latest);
-  await markOutcomeUnknown(services.db, latest);
+    return resubmitOrFailOver(services, claim, request, latest);
+  await markOutcomeUnknown(database, latest);
   return {
     state: "wait",
     attemptNumber: latest.attempt_number,
@@ -102,49 +103,48 @@ async function findJobAtProvider(
   };
 }
 
-/** The provider cannot be asked at the moment. It is asked again as long as the run has time. */
-async function retryLookup(services: Services, claim: RunClaim, latest: AttemptRow): Promise<SubmitResult> {
-  const remaining = await renewClaim(services.db, claim);
-  if (remaining === undefined) return { state: "claim_lost" };
-  if (remaining > 0) return { state: "wait", attemptNumber: latest.attempt_number, delaySeconds: LOOKUP_RETRY_SECONDS };
-  await markOutcomeUnknown(services.db, latest);
+/** The provider is unavailable. The lookup is repeated until the deadline of the run. */
+async function retryLookup({ database }: SendDependencies, claim: RunClaim, latest: AttemptRow): Promise<SubmitResult> {
+  const remainingSeconds = await renewClaim(database, claim);
+  if (remainingSeconds === undefined) return { state: "claim_lost" };
+  if (remainingSeconds > 0)
+    return { state: "wait", attemptNumber: latest.attempt_number, delaySeconds: LOOKUP_RETRY_SECONDS };
+  await markOutcomeUnknown(database, latest);
   throw new Fault("provider_outcome_unknown");
 }
 
 /** The provider does not know the job. While its circuit breaker is open, an equivalent offer may take the job. */
 async function resubmitOrFailOver(
-  services: Services,
+  services: SendDependencies,
   claim: RunClaim,
-  work: ResolvedRequest,
+  request: ResolvedRequest,
   latest: AttemptRow,
 ): Promise<SubmitResult> {
-  const isCircuitOpen = services.circuitBreaker.openForSeconds(work.offer) > 0;
-  const failoverOffer = isCircuitOpen ? await findFailoverOffer(services, work, latest) : undefined;
-  if (!failoverOffer) return resendAttempt(services, claim, work, latest);
-  await failAttempt(services.db, latest, { fault: new Fault("provider_error").body(), isFinal: false });
+  const isCircuitOpen = services.providers.circuitBreaker.openForSeconds(request.offer) > 0;
+  const failoverOffer = isCircuitOpen ? await findFailoverOffer(services, request, latest) : undefined;
+  if (!failoverOffer) return resendAttempt(services, claim, request, latest);
+  await failAttempt(services.database, latest, { fault: new Fault("provider_error").body(), isFinal: false });
   return { state: "retry", attemptNumber: latest.attempt_number + 1, delaySeconds: 0, offer: failoverOffer };
 }
 
 async function waitForCallback(
-  services: Services,
+  { database, providers, settings, crashPoint }: SendDependencies,
   latest: AttemptRow,
-  { live, offer }: ResolvedOffer,
+  { enabledProvider, offer }: ResolvedOffer,
 ): Promise<SubmitResult> {
-  await markOutcomeUnknown(services.db, latest);
-  const { callbackUrl } = createProviderContext(services, live, latest);
-  // A provider that never calls back is not waited for: nothing would ever tell.
-  const callbackGraceSeconds = live.provider.parseCallback && callbackUrl ? services.limits.unknownSeconds : 0;
-  const left = callbackGraceSeconds - (latest.unknown_seconds ?? 0);
-  if (left > 0)
-    return {
-      state: "wait",
-      attemptNumber: latest.attempt_number,
-      delaySeconds: Math.min(left + 0.2, CALLBACK_CHECK_SECONDS),
-    };
+  await markOutcomeUnknown(database, latest);
+  const { callbackUrl } = providers.createContext(enabledProvider, latest);
+  // Without callbacks nothing can tell the outcome, so there is nothing to wait for.
+  const hasCallback = enabledProvider.provider.parseCallback && callbackUrl;
+  const remainingSeconds = (hasCallback ? settings.timeouts.unknownSeconds : 0) - (latest.unknown_seconds ?? 0);
+  if (remainingSeconds > 0) {
+    const delaySeconds = Math.min(remainingSeconds + 0.2, CALLBACK_CHECK_SECONDS);
+    return { state: "wait", attemptNumber: latest.attempt_number, delaySeconds };
+  }
   const fault = new Fault("provider_outcome_unknown");
   const isFinal = offer.on_unknown !== "resubmit";
-  await failAttempt(services.db, latest, { fault: fault.body(), isFinal: isFinal });
-  services.crashPoint("given_up");
+  await failAttempt(database, latest, { fault: fault.body(), isFinal });
+  crashPoint("given_up");
   if (isFinal) throw fault;
   return { state: "retry", attemptNumber: latest.attempt_number + 1, delaySeconds: 0 };
 }

@@ -1,5 +1,5 @@
-// The durable loop of one delivery: attempt, sleep, attempt again, until it is delivered or gives up. Each step is idempotent after a
-// crash; the attempt count is in PostgreSQL.
+// The durable loop of one delivery: attempt, sleep, attempt again, until it is delivered or given up. Each step is idempotent
+// after a crash; the attempt count is in PostgreSQL.
 import type { DeliveryClaim } from "../db/webhooks/delivery-queue.ts";
 import type { DeliveryStep } from "./delivery-attempt.ts";
 
@@ -9,12 +9,12 @@ export type DeliveryEngine = {
 };
 
 export async function runDelivery(
-  held: DeliveryClaim,
+  claim: DeliveryClaim,
   engine: DeliveryEngine,
-  attempt: (held: DeliveryClaim) => Promise<DeliveryStep>,
+  attempt: (claim: DeliveryClaim) => Promise<DeliveryStep>,
 ): Promise<void> {
   for (;;) {
-    const step = await engine.step("attempt", () => attempt(held));
+    const step = await engine.step("attempt", () => attempt(claim));
     if ("isDone" in step) return;
     await engine.sleep(step.waitSeconds);
   }

@@ -6,7 +6,9 @@ import { v7 } from "uuid";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createAuthority } from "../../test/ssrf/certificates.ts";
 import { startDnsServer } from "../../test/ssrf/dns-server.ts";
+import { createFakeAssets } from "../../test/support/fake-assets.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { createTestRuntime } from "../../test/support/test-runtime.ts";
 import {
   RECEIVER_HOST,
   type ScriptedResponse,
@@ -25,14 +27,13 @@ import { createWebhookService } from "./create-webhook-service.ts";
 import { attemptDelivery } from "./delivery-attempt.ts";
 import { deliveryDestination } from "./destination.ts";
 import { WebhookEnv } from "./settings.ts";
-import type { Office } from "./webhook-service.ts";
-import { deliveryLimits } from "./webhook-service.ts";
+import { deliveryLimits, type WebhookServices } from "./webhook-service.ts";
 
 const TENANT = v7();
 const NAME = "hooks.flips.test";
 let database: TestDatabase;
 let receiver: WebhookReceiver;
-let office: Office;
+let services: WebhookServices;
 let leadsTo = RECEIVER_HOST;
 let names: Awaited<ReturnType<typeof startDnsServer>>;
 let secure: ReturnType<typeof createSecureServer>;
@@ -45,10 +46,10 @@ beforeAll(async () => {
     response.writeHead(204).end(),
   );
   await new Promise<void>((resolve) => secure.listen(0, RECEIVER_HOST, resolve));
-  office = officeWith({});
+  services = servicesWith({});
 }, 60_000);
 afterAll(async () => {
-  await office?.httpClient.close();
+  await services?.httpClient.close();
   secure?.close();
   names?.close();
   await receiver?.close();
@@ -64,7 +65,7 @@ beforeEach(async () => {
 
 const securePort = () => (secure.address() as AddressInfo).port;
 
-function officeWith(env: Record<string, string>): Office {
+function servicesWith(env: Record<string, string>): WebhookServices {
   const settings = { WEBHOOK_ALLOW_HTTP: "true", WEBHOOK_TIMEOUT_SECONDS: "1", WEBHOOK_PER_SECOND: "1000", ...env };
   const fetching = {
     FETCH_ALLOW_CIDRS: `${RECEIVER_HOST}/32`,
@@ -72,8 +73,8 @@ function officeWith(env: Record<string, string>): Office {
     FETCH_DNS_SERVERS: names.server,
   };
   const parsed = { ...WebhookEnv.parse(settings), ...FetchEnv.parse(fetching), PUBLIC_URL: "http://127.0.0.1:7788" };
-  const log = { info: () => {}, warn: () => {}, error: () => {} };
-  return createWebhookService(parsed, { db: database.db, keyFor: () => new Uint8Array(32), assetUrl: () => "", log });
+  const service = createWebhookService(parsed, () => new Uint8Array(32));
+  return { ...createTestRuntime(), ...service, database: database.db, assets: createFakeAssets() };
 }
 
 /** A message that waits to be sent, as the fan-out leaves it. */
@@ -93,18 +94,18 @@ async function queued(url: string, count = 1): Promise<string[]> {
   await insertMissingDeliveries(database.db, made, 1000);
   return made.map(({ delivery_id }) => delivery_id);
 }
-const taken = (own = office, most = 100) => dispatchDeliveries(database.db, deliveryLimits(own), most);
+const taken = (own = services, most = 100) => dispatchDeliveries(database.db, deliveryLimits(own), most);
 
 async function tried(reply: ScriptedResponse, url = `${receiver.url}/hook`) {
   receiver.respondWith(() => reply);
   const [id] = await queued(url);
-  const [held] = await taken();
+  const [claim] = await taken();
   const begun = performance.now();
-  const step = await attemptDelivery(office, held!);
+  const step = await attemptDelivery(services, claim!);
   const ms = performance.now() - begun;
   const row = await findDelivery(database.db, TENANT, id!);
   const [noted] = await listDeliveryAttempts(database.db, TENANT, id!);
-  return { step, row: row!, noted: noted!, ms, held: held! };
+  return { step, row: row!, noted: noted!, ms, claim: claim! };
 }
 
 describe("a receiver that", () => {
@@ -169,13 +170,13 @@ describe("a delivery", () => {
   it("that is tried again after a crash is the same attempt, and once written down it waits", async () => {
     receiver.respondWith((_, times) => (times < 3 ? 500 : 204));
     await queued(`${receiver.url}/crash`);
-    const [held] = await taken();
-    await attemptDelivery(office, held!);
+    const [claim] = await taken();
+    await attemptDelivery(services, claim!);
     // The engine lost the answer of the step and does it again.
-    expect(await attemptDelivery(office, held!)).toEqual({ waitSeconds: expect.closeTo(5.25, 0) });
+    expect(await attemptDelivery(services, claim!)).toEqual({ waitSeconds: expect.closeTo(5.25, 0) });
     expect(receiver.received).toHaveLength(1);
     await database.owner.query("due", "update open_deliveries set due_at = now()");
-    await attemptDelivery(office, held!);
+    await attemptDelivery(services, claim!);
     expect(receiver.received.map(({ headers }) => headers["x-webhook-attempt"])).toEqual(["1", "2"]);
   });
 
@@ -185,9 +186,9 @@ describe("a delivery", () => {
     expect(await requeueAllDeliveries(database.db)).toBe(1);
     const [fresh] = await taken();
     expect(fresh!.epoch).toBeGreaterThan(old!.epoch);
-    expect(await attemptDelivery(office, old!)).toEqual({ isDone: true });
+    expect(await attemptDelivery(services, old!)).toEqual({ isDone: true });
     expect(receiver.received).toHaveLength(0);
-    await attemptDelivery(office, fresh!);
+    await attemptDelivery(services, fresh!);
     expect(receiver.received).toHaveLength(1);
     await queued(`${receiver.url}/rounds`);
     await taken();
@@ -200,20 +201,20 @@ describe("a delivery", () => {
 describe("a destination", () => {
   it("is sent so many at a time and no more", async () => {
     await queued(`${receiver.url}/many`, 50);
-    const own = officeWith({ WEBHOOK_CONCURRENCY: "4" });
-    const held = await taken(own);
-    expect(held).toHaveLength(4);
+    const own = servicesWith({ WEBHOOK_CONCURRENCY: "4" });
+    const claim = await taken(own);
+    expect(claim).toHaveLength(4);
     expect(await taken(own)).toHaveLength(0);
-    for (const each of held) await attemptDelivery(own, each);
+    for (const each of claim) await attemptDelivery(own, each);
     expect(await taken(own)).toHaveLength(4);
     await own.httpClient.close();
   });
 
   it("is left alone after ten failures in a row, tried with one, and back when that arrives", async () => {
-    const own = officeWith({ WEBHOOK_CONCURRENCY: "20", WEBHOOK_BREAKER_SECONDS: "1" });
+    const own = servicesWith({ WEBHOOK_CONCURRENCY: "20", WEBHOOK_BREAKER_SECONDS: "1" });
     receiver.respondWith(() => 500);
     await queued(`${receiver.url}/breaks`, 60);
-    const send = async (held: DeliveryClaim[]) => Promise.all(held.map((each) => attemptDelivery(own, each)));
+    const send = async (claim: DeliveryClaim[]) => Promise.all(claim.map((each) => attemptDelivery(own, each)));
     await send((await taken(own)).slice(0, 20));
     expect(receiver.received.length).toBe(20);
     expect(await taken(own)).toHaveLength(0);
@@ -229,8 +230,8 @@ describe("a destination", () => {
   it("of one tenant does not stand in the way of another's, nor a webhook in the way of its neighbour", async () => {
     receiver.respondWith(() => 500);
     await queued(`${receiver.url}/dead`, 30);
-    const held = await taken();
-    for (const each of held) await attemptDelivery(office, each);
+    const claim = await taken();
+    for (const each of claim) await attemptDelivery(services, each);
     expect(await taken()).toHaveLength(0);
     const about = { tenant_id: TENANT, webhook_id: v7(), url: `${receiver.url}/dead` };
     const ids = { delivery_id: v7(), event_id: v7(), run_id: null };
@@ -243,14 +244,14 @@ describe("a destination", () => {
   });
 
   it("is sent at most so many a second at one host, whoever sends", async () => {
-    const own = officeWith({ WEBHOOK_PER_SECOND: "20", WEBHOOK_CONCURRENCY: "100" });
+    const own = servicesWith({ WEBHOOK_PER_SECOND: "20", WEBHOOK_CONCURRENCY: "100" });
     await queued(`${receiver.url}/fast`, 200);
     let sent = 0;
     const begun = performance.now();
     while (performance.now() - begun < 2_000) {
-      const held = await taken(own);
-      sent += held.length;
-      await Promise.all(held.map((each) => attemptDelivery(own, each)));
+      const claim = await taken(own);
+      sent += claim.length;
+      await Promise.all(claim.map((each) => attemptDelivery(own, each)));
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     const seconds = (performance.now() - begun) / 1000;

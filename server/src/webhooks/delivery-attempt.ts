@@ -1,5 +1,5 @@
-// One delivery attempt: wait for a slot, send, record the result. The engine journals only the delay until the next attempt; secrets
-// are decrypted inside the step and never journalled.
+// One delivery attempt: waits for a slot at the destination, sends the message, records the result. The engine journals only
+// the delay until the next attempt; secrets are decrypted inside the step and never journalled.
 import {
   type DeliveryClaim,
   type DueDelivery,
@@ -14,47 +14,55 @@ import { connectionErrorCode } from "../outbound/webhook-http-client.ts";
 import { buildMessageHeaders } from "./message-headers.ts";
 import { type DeliveryDecision, decideDelivery, type ReceiverResponse } from "./retry-schedule.ts";
 import { findSigningSecrets } from "./signing-secrets.ts";
-import { deliveryLimits, disableAfterSeconds, type Office } from "./webhook-service.ts";
+import { deliveryLimits, disableAfterSeconds, type WebhookServices } from "./webhook-service.ts";
 
 export type DeliveryStep = { isDone: true } | { waitSeconds: number };
 
 const MAX_SLOT_WAIT_SECONDS = 60;
 const MAX_BREAKER_SECONDS = 300;
-/** Clocks are not that exact, and neither are timers. */
-const SOON_SECONDS = 0.05;
+/** A delivery that is due within this time is sent now; timers are not more precise. */
+const DUE_TOLERANCE_SECONDS = 0.05;
 
-export async function attemptDelivery(office: Office, held: DeliveryClaim): Promise<DeliveryStep> {
-  const turn = await renewDeliveryClaim(office.db, held);
-  if (!turn?.body) return { isDone: true };
-  if (turn.seconds_until_due > SOON_SECONDS) return waitFor(office, held, turn.seconds_until_due);
-  const gate = turn.has_slot ? 0 : await takePlace(office.db, held, turn, deliveryLimits(office));
-  if (gate > 0) return waitFor(office, held, Math.min(gate, MAX_SLOT_WAIT_SECONDS));
-  const started_at = new Date();
-  const beginning = performance.now();
-  const { answer, text } = await send(office, held, { ...turn, body: turn.body });
-  const duration_ms = Math.round(performance.now() - beginning);
-  return recordAttempt(office, held, turn, { answer, text, started_at, duration_ms });
+type Dependencies = Omit<WebhookServices, "assets" | "keysUrl">;
+
+export async function attemptDelivery(services: Dependencies, claim: DeliveryClaim): Promise<DeliveryStep> {
+  const { database, clock } = services;
+  const delivery = await renewDeliveryClaim(database, claim);
+  if (!delivery?.body) return { isDone: true };
+  if (delivery.seconds_until_due > DUE_TOLERANCE_SECONDS) return waitFor(services, claim, delivery.seconds_until_due);
+  const slotSeconds = delivery.has_slot ? 0 : await takePlace(database, claim, delivery, deliveryLimits(services));
+  if (slotSeconds > 0) return waitFor(services, claim, Math.min(slotSeconds, MAX_SLOT_WAIT_SECONDS));
+  const started_at = new Date(clock.now());
+  const startedAt = clock.monotonic();
+  const result = await sendMessage(services, claim, { ...delivery, body: delivery.body });
+  const duration_ms = Math.round(clock.monotonic() - startedAt);
+  return recordAttempt(services, claim, delivery, { ...result, started_at, duration_ms });
 }
 
-async function waitFor({ db }: Office, held: DeliveryClaim, seconds: number): Promise<DeliveryStep> {
-  await extendDeliveryClaim(db, held, seconds);
+async function waitFor({ database }: Dependencies, claim: DeliveryClaim, seconds: number): Promise<DeliveryStep> {
+  await extendDeliveryClaim(database, claim, seconds);
   return { waitSeconds: seconds };
 }
 
-type SendResult = { answer: ReceiverResponse; text: string | null };
+type SendResult = { response: ReceiverResponse; text: string | null };
 
-async function send(office: Office, held: DeliveryClaim, turn: DueDelivery & { body: string }): Promise<SendResult> {
-  const secrets = await findSigningSecrets(office, { ...held, ...turn }).catch(asUnreadable);
-  if (!secrets) return { answer: { error: "secret_unreadable" }, text: null };
+async function sendMessage(
+  services: Dependencies,
+  claim: DeliveryClaim,
+  delivery: DueDelivery & { body: string },
+): Promise<SendResult> {
+  const secrets = await findSigningSecrets(services, { ...claim, ...delivery }).catch(asUnreadable);
+  if (!secrets) return { response: { error: "secret_unreadable" }, text: null };
   try {
-    const posted = await office.httpClient.post(turn.url, {
-      body: turn.body,
-      timeoutSeconds: office.settings.WEBHOOK_TIMEOUT_SECONDS,
-      headers: buildMessageHeaders(office, secrets, { ...held, ...turn, attempt: turn.attempts + 1 }),
+    const message = { ...claim, ...delivery, attempt: delivery.attempts + 1 };
+    const { status, retryAfter, text } = await services.httpClient.post(delivery.url, {
+      body: delivery.body,
+      timeoutSeconds: services.webhookSettings.WEBHOOK_TIMEOUT_SECONDS,
+      headers: buildMessageHeaders(services, secrets, message),
     });
-    return { answer: { status: posted.status, retryAfter: posted.retryAfter }, text: posted.text };
+    return { response: { status, retryAfter }, text };
   } catch (thrown) {
-    return { answer: { error: connectionErrorCode(thrown) }, text: null };
+    return { response: { error: connectionErrorCode(thrown) }, text: null };
   }
 }
 
@@ -66,26 +74,26 @@ function asUnreadable(thrown: unknown): undefined {
 type FinishedAttempt = SendResult & { started_at: Date; duration_ms: number };
 
 async function recordAttempt(
-  office: Office,
-  held: DeliveryClaim,
-  turn: DueDelivery,
-  { answer, text, ...times }: FinishedAttempt,
+  services: Dependencies,
+  claim: DeliveryClaim,
+  delivery: DueDelivery,
+  { response, text, ...times }: FinishedAttempt,
 ): Promise<DeliveryStep> {
-  const { settings } = office;
-  const verdict = decideDelivery(answer, {
-    ...turn,
-    deliveryId: held.delivery_id,
-    tried: turn.attempt_count + 1,
-    now: Date.now(),
+  const { database, clock, webhookSettings: settings } = services;
+  const decision = decideDelivery(response, {
+    ...delivery,
+    deliveryId: claim.delivery_id,
+    tried: delivery.attempt_count + 1,
+    now: clock.now(),
   });
-  const waitSeconds = verdict.status === "pending" ? verdict.waitSeconds * settings.WEBHOOK_TIME_SCALE : undefined;
-  const noted = await recordDeliveryAttempt(office.db, held, {
+  const waitSeconds = decision.status === "pending" ? decision.waitSeconds * settings.WEBHOOK_TIME_SCALE : undefined;
+  const recorded = await recordDeliveryAttempt(database, claim, {
     attempt: {
-      ...{ attempt: turn.attempts + 1, ...times, response: text },
-      status: "status" in answer ? answer.status : null,
-      error: "error" in answer ? answer.error : null,
+      ...{ attempt: delivery.attempts + 1, ...times, response: text },
+      status: "status" in response ? response.status : null,
+      error: "error" in response ? response.error : null,
     },
-    status: verdict.status,
+    status: decision.status,
     waitSeconds,
     breaker: {
       failures: settings.WEBHOOK_BREAKER_FAILURES,
@@ -93,20 +101,20 @@ async function recordAttempt(
       longest: MAX_BREAKER_SECONDS * settings.WEBHOOK_TIME_SCALE,
     },
   });
-  const isFailing = (noted?.failing_for ?? 0) > disableAfterSeconds(office);
-  await disableFailingWebhook(office, held, turn, { verdict, isFailing });
+  const isFailing = (recorded?.failing_for ?? 0) > disableAfterSeconds(services);
+  await disableFailingWebhook(services, claim, delivery, { decision, isFailing });
   return waitSeconds === undefined ? { isDone: true } : { waitSeconds };
 }
 
 /** Disables an endpoint that returned 410, whose URL is no longer allowed, or that has failed for five days. */
 async function disableFailingWebhook(
-  { db, newId, log }: Office,
+  { database, ids, log }: Dependencies,
   { tenant_id }: DeliveryClaim,
   { webhook_id }: DueDelivery,
-  { verdict, isFailing }: { verdict: DeliveryDecision; isFailing: boolean },
+  { decision, isFailing }: { decision: DeliveryDecision; isFailing: boolean },
 ): Promise<void> {
-  const reason = "reason" in verdict && verdict.reason ? verdict.reason : isFailing ? "failing" : undefined;
+  const reason = "reason" in decision && decision.reason ? decision.reason : isFailing ? "failing" : undefined;
   if (!webhook_id || !reason) return;
-  if (await disableWebhook(db, { tenant_id, webhook_id }, reason, newId()))
-    log.warn({ tenant_id, webhook_id, reason }, "a webhook was switched off");
+  if (await disableWebhook(database, { tenant_id, webhook_id }, reason, ids.next()))
+    log.warn({ tenant_id, webhook_id, reason }, "webhook endpoint disabled");
 }

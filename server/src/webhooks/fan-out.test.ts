@@ -2,32 +2,29 @@
 import { createHash } from "node:crypto";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createFakeAssets } from "../../test/support/fake-assets.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { createTestRuntime } from "../../test/support/test-runtime.ts";
 import { LOG_START, listEventsAfter } from "../db/event-log.ts";
 import { commitFanOut, readFanOutCursor } from "../db/webhooks/fan-out.ts";
 import { FetchEnv } from "../outbound/fetch-settings.ts";
 import { createWebhookService } from "./create-webhook-service.ts";
 import { fanOut } from "./fan-out.ts";
 import { WebhookEnv } from "./settings.ts";
-import type { Office } from "./webhook-service.ts";
+import type { WebhookServices } from "./webhook-service.ts";
 
 const [TENANT, OTHER] = [v7(), v7()];
 let database: TestDatabase;
-let office: Office;
+let services: WebhookServices;
 
 beforeAll(async () => {
   database = await startTestDatabase({ hasOwnServer: true });
   const settings = { ...WebhookEnv.parse({}), ...FetchEnv.parse({}), PUBLIC_URL: "http://127.0.0.1:7788" };
-  const log = { info: () => {}, warn: () => {}, error: () => {} };
-  office = createWebhookService(settings, {
-    db: database.db,
-    keyFor: () => new Uint8Array(32),
-    assetUrl: () => "https://x/",
-    log,
-  });
+  const service = createWebhookService(settings, () => new Uint8Array(32));
+  services = { ...createTestRuntime(), ...service, database: database.db, assets: createFakeAssets("https://x/") };
 }, 60_000);
 afterAll(async () => {
-  await office?.httpClient.close();
+  await services?.httpClient.close();
   await database?.stop();
 });
 
@@ -55,7 +52,7 @@ const tell = (run_id: string, type: string, at: Date) =>
     ...[run_id, v7(), TENANT, type, at],
   ]);
 const readAll = async () => {
-  while ((await fanOut(office)) !== 0);
+  while ((await fanOut(services)) !== 0);
 };
 const deliveriesOf = (runIds: string[]) =>
   query<{ run_id: string; webhook_id: string | null; type: string; body: string }>(

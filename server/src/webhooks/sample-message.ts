@@ -1,35 +1,41 @@
-// What a test sends: a message that says it is one, or one that looks like an event of a run that there never was.
+// Sample messages for tests: a `webhook.test` message, or an event of a run that does not exist, marked with `test: true`.
 import type { JsonObject } from "../kit/schemas/run.ts";
 import { renderMessageBody } from "./message-body.ts";
 
-const RUN_ID = "00000000-0000-7000-8000-000000000000";
-const ERROR = { message: "The provider failed.", code: "provider_error", details: { retryable: true } };
+const SAMPLE_RUN_ID = "00000000-0000-7000-8000-000000000000";
+const SAMPLE_ERROR = { message: "The provider failed.", code: "provider_error", details: { retryable: true } };
 
-type Sample = { webhook_id: string; now: Date; metadata?: JsonObject | undefined };
+type SampleOptions = { webhook_id: string; now: Date; metadata?: JsonObject | undefined };
 
-export function renderSampleBody(type: string, { now, ...about }: Sample): string {
+export function renderSampleBody(type: string, { now, ...options }: SampleOptions): string {
   const timestamp = now.toISOString();
-  return renderMessageBody({ type, timestamp, data: dataOf(type, { ...about, timestamp }) });
+  return renderMessageBody({ type, timestamp, data: buildSampleData(type, { ...options, timestamp }) });
 }
 
-const ID = "00000000-0000-7000-8000-000000000001";
+const SAMPLE_KEY_ID = "00000000-0000-7000-8000-000000000001";
 
-function dataOf(
+function buildSampleData(
   type: string,
-  { webhook_id, metadata, timestamp }: Omit<Sample, "now"> & { timestamp: string },
+  { webhook_id, metadata, timestamp }: Omit<SampleOptions, "now"> & { timestamp: string },
 ): JsonObject {
-  const ofTenant: Record<string, JsonObject> = {
+  const tenantEvents: Record<string, JsonObject> = {
     "webhook_endpoint.disabled": { webhook_id, reason: "failing", disabled_at: timestamp },
     "credits.low": { balance: 4.5, low_at: 5 },
-    "api_key.revoked": { key_id: ID, name: "a test", hint: "4f2a", user_id: "ada", revoked_at: timestamp },
+    "api_key.revoked": { key_id: SAMPLE_KEY_ID, name: "a test", hint: "4f2a", user_id: "ada", revoked_at: timestamp },
   };
-  if (ofTenant[type]) return { ...ofTenant[type], test: true };
+  if (tenantEvents[type]) return { ...tenantEvents[type], test: true };
   if (!type.startsWith("run.")) return { webhook_id };
   const status = { "run.progress": "processing" }[type] ?? type.slice("run.".length);
   return {
-    ...{ run_id: RUN_ID, status, live_status: status, run_type: "generation", parent_run_id: null },
+    ...{ run_id: SAMPLE_RUN_ID, status, live_status: status, run_type: "generation", parent_run_id: null },
     progress: status === "completed" ? 1 : 0.5,
-    ...{ image_url: null, video_url: null, outputs: [], error: status === "failed" ? ERROR : null, warnings: [] },
+    ...{
+      image_url: null,
+      video_url: null,
+      outputs: [],
+      error: status === "failed" ? SAMPLE_ERROR : null,
+      warnings: [],
+    },
     metadata: { ...metadata, test: true },
     ...{ created_at: timestamp, updated_at: timestamp, expires_at: null },
   };

@@ -1,30 +1,28 @@
-// What a request may say about who is told: an address that may be written to, and a secret that is sealed before anything
-// else sees it.
-import type { SealedSecret } from "../db/webhooks/secrets.ts";
+// The webhook policy of runs: which URLs are allowed, and how the secret of a run is encrypted before it is stored.
 import { Fault } from "../faults.ts";
 import type { WebhookHttpClient } from "../outbound/webhook-http-client.ts";
-import type { WebhookPolicy } from "../runs/services.ts";
-import type { Office } from "./webhook-service.ts";
+import type { WebhookPolicy } from "../runs/run-webhook.ts";
+import type { WebhookService } from "./webhook-service.ts";
 
-/** A redelivery is signed with the same secret, as long as there are any. */
+/** A secret outlives its deliveries by this margin, so that every redelivery is signed with the same secret. */
 const SECRET_RETENTION_MARGIN_DAYS = 10;
 
 export const createWebhookPolicy = ({
-  httpClient: poster,
-  secretCipher: vault,
-  settings,
-}: Pick<Office, "httpClient" | "secretCipher" | "settings">): WebhookPolicy => ({
-  checkUrl: (url) => checkWebhookUrl(poster, url),
-  seal: (name, secret): SealedSecret & { keptDays: number } => ({
-    ...vault.encrypt(name, secret),
-    keptDays: settings.WEBHOOK_RETENTION_DAYS + SECRET_RETENTION_MARGIN_DAYS,
+  httpClient,
+  secretCipher,
+  webhookSettings,
+}: Pick<WebhookService, "httpClient" | "secretCipher" | "webhookSettings">): WebhookPolicy => ({
+  checkUrl: (url) => checkWebhookUrl(httpClient, url),
+  encryptSecret: (id, secret) => ({
+    ...secretCipher.encrypt(id, secret),
+    keptDays: webhookSettings.WEBHOOK_RETENTION_DAYS + SECRET_RETENTION_MARGIN_DAYS,
   }),
 });
 
-/** Throws for an address that nothing would be sent to. */
-export function checkWebhookUrl(poster: Pick<WebhookHttpClient, "check">, url: string): void {
+/** Throws webhook_url_not_allowed for a URL that no message would be sent to. */
+export function checkWebhookUrl(httpClient: Pick<WebhookHttpClient, "check">, url: string): void {
   try {
-    poster.check(url);
+    httpClient.check(url);
   } catch (thrown) {
     if (thrown instanceof Fault) throw new Fault("webhook_url_not_allowed", thrown.details, { cause: thrown });
     throw thrown;

@@ -1,32 +1,33 @@
-// What the parts of this room work with. It is put together once, in `world.ts`.
+// What sends webhook messages: HTTP client, secrets, signing keys and settings. It is created once per process.
 import type { KeyObject } from "node:crypto";
-import type { Database } from "../db/connect.ts";
 import type { WebhookHttpClient } from "../outbound/webhook-http-client.ts";
-import type { Logger } from "../runs/services.ts";
+import type { Services } from "../runs/services.ts";
 import { DAY_SECONDS } from "./retry-schedule.ts";
 import type { SecretCipher } from "./secret-cipher.ts";
 import type { WebhookSettings } from "./settings.ts";
 
-export type Office = {
-  db: Database;
+export type WebhookService = {
   httpClient: WebhookHttpClient;
   secretCipher: SecretCipher;
-  /** The key pair that signs for a tenant. A pair for all would let one tenant's messages pass for another's. */
+  /** The key pair that signs messages of a tenant. One pair per tenant, so that no tenant can forge another's messages. */
   signingKey(tenantId: string): KeyObject;
-  /** Where the public half of it is found. */
+  /** URL of the tenant's public key. */
   keysUrl(tenantId: string): string;
-  assetUrl(assetId: string, mediaType: string): string;
-  newId(): string;
-  settings: WebhookSettings;
-  log: Logger;
+  webhookSettings: WebhookSettings;
 };
 
-const FAILING_DAYS = 5;
-/** Seconds of continuous failure after which an endpoint is disabled (5 days); also the time after which an open delivery is given up. */
-export const disableAfterSeconds = ({ settings }: Pick<Office, "settings">): number =>
-  FAILING_DAYS * DAY_SECONDS * settings.WEBHOOK_TIME_SCALE;
+/** What background work on webhooks uses. `database` is not scoped to a tenant. */
+export type WebhookServices = WebhookService & Pick<Services, "database" | "assets" | "ids" | "clock" | "log">;
 
-export const deliveryLimits = ({ settings }: Pick<Office, "settings">) => ({
-  places: settings.WEBHOOK_CONCURRENCY,
-  perSecond: settings.WEBHOOK_PER_SECOND,
+const FAILING_DAYS = 5;
+/**
+ * Seconds of continuous failure after which an endpoint is disabled (5 days); also the time after which an open delivery is
+ * given up.
+ */
+export const disableAfterSeconds = ({ webhookSettings }: Pick<WebhookService, "webhookSettings">): number =>
+  FAILING_DAYS * DAY_SECONDS * webhookSettings.WEBHOOK_TIME_SCALE;
+
+export const deliveryLimits = ({ webhookSettings }: Pick<WebhookService, "webhookSettings">) => ({
+  places: webhookSettings.WEBHOOK_CONCURRENCY,
+  perSecond: webhookSettings.WEBHOOK_PER_SECOND,
 });

@@ -1,8 +1,9 @@
-// Webhooks in the name of one caller: made, changed, tried out and taken away. A secret is shown where it was made, that
-// once; one that a caller gave is never shown at all.
+// Webhook endpoints of the caller's tenant: create, update, test, replay, rotate the secret, delete. A generated secret is
+// returned once, when it is created; a secret that the caller provided is never returned.
 import { createHash } from "node:crypto";
 import { assertNotAccessToken } from "../access/delegation.ts";
 import { paginate } from "../access/pagination.ts";
+import type { RequestContext } from "../access/request-context.ts";
 import { findIdempotencyKey } from "../db/runs/runs.ts";
 import { insertMissingDeliveries } from "../db/webhooks/deliveries.ts";
 import {
@@ -25,67 +26,72 @@ import { createListenerStore } from "./listeners.ts";
 import { renderSampleBody } from "./sample-message.ts";
 import { generateWebhookSecret } from "./signing-secrets.ts";
 import { checkWebhookUrl } from "./webhook-policy.ts";
-import type { Counter } from "./webhook-request-context.ts";
-import { disableAfterSeconds, type Office } from "./webhook-service.ts";
+import { disableAfterSeconds, type WebhookService, type WebhookServices } from "./webhook-service.ts";
 
-export function webhooksOf(counter: Counter): WebhookStore {
-  const { db, caller, cursors, newId } = counter;
-  const own = async (id: string): Promise<WebhookRow> => requireWebhook(await findWebhook(db, caller.tenant_id, id));
-  const show = (row: WebhookRow) => renderWebhook(counter, row);
+/** `database` is missing on purpose: the store uses the scoped one of the request. */
+export type WebhookStoreDependencies = Omit<WebhookServices, "database" | "log">;
+
+export function createWebhookStore(services: WebhookStoreDependencies, context: RequestContext): WebhookStore {
+  const { ids, clock } = services;
+  const { database, caller, cursors } = context;
+  const findOwn = async (id: string): Promise<WebhookRow> =>
+    requireWebhook(await findWebhook(database, caller.tenant_id, id));
+  const render = (row: WebhookRow) => renderWebhook(services, row);
 
   return {
-    create: (draft) => createWebhookIdempotently(counter, draft),
-    get: async (id) => show(await own(id)),
+    create: (draft) => createWebhookIdempotently(services, context, draft),
+    get: async (id) => render(await findOwn(id)),
     list: (page) =>
       paginate(cursors, page, {
         scope: ["webhooks", caller.tenant_id],
-        read: (before, limit) => listWebhookRows(db, caller.tenant_id, before, limit),
+        read: (before, limit) => listWebhookRows(database, caller.tenant_id, before, limit),
         cursorId: (row) => row.webhook_id,
-        show,
+        render,
       }),
     async update(id, change) {
       assertNotAccessToken(caller);
-      if (change.url !== undefined) checkWebhookUrl(counter.httpClient, change.url);
+      if (change.url !== undefined) checkWebhookUrl(services.httpClient, change.url);
       const host = change.url === undefined ? undefined : new URL(change.url).hostname;
-      return show(requireWebhook(await updateWebhookRow(db, caller, id, { ...change, host })));
+      return render(requireWebhook(await updateWebhookRow(database, caller, id, { ...change, host })));
     },
     async delete(id) {
       assertNotAccessToken(caller);
-      return show(requireWebhook(await deleteWebhookRow(db, caller, id)));
+      return render(requireWebhook(await deleteWebhookRow(database, caller, id)));
     },
     async rotate(id, rotation) {
       assertNotAccessToken(caller);
-      const row = await own(id);
-      return { ...show(row), secret: (await rotate(counter, id, rotation)).secret };
+      const row = await findOwn(id);
+      return { ...render(row), secret: (await rotateSecret(services, context, id, rotation)).secret };
     },
     async rotateTenantSecret(rotation) {
       assertNotAccessToken(caller);
-      return rotate(counter, TENANT_SECRET_OWNER, rotation);
+      return rotateSecret(services, context, TENANT_SECRET_OWNER, rotation);
     },
     async test(id, { type, metadata }) {
-      const { tenant_id, webhook_id, url } = await own(id);
-      const [event_id, delivery_id] = [newId(), newId()];
-      const about = { tenant_id, webhook_id, url, type, event_id, run_id: null };
-      const body = renderSampleBody(type, { webhook_id, now: new Date(), metadata });
+      const { tenant_id, webhook_id, url } = await findOwn(id);
+      const now = new Date(clock.now());
+      const [event_id, delivery_id] = [ids.next(), ids.next()];
+      const message = { tenant_id, webhook_id, url, type, event_id, run_id: null };
+      const body = renderSampleBody(type, { webhook_id, now, metadata });
       await insertMissingDeliveries(
-        db,
-        [{ ...about, delivery_id, body, ...deliveryDestination(about) }],
-        disableAfterSeconds(counter),
+        database,
+        [{ ...message, delivery_id, body, ...deliveryDestination(message) }],
+        disableAfterSeconds(services),
       );
-      return renderDelivery({ ...about, delivery_id, body, ...NEW_DELIVERY_STATE, created_at: new Date() });
+      return renderDelivery({ ...message, delivery_id, body, ...NEW_DELIVERY_STATE, created_at: now });
     },
     async replay(id, { from, to, only_failed }) {
-      const { tenant_id, webhook_id, enabled } = await own(id);
+      const { tenant_id, webhook_id, enabled } = await findOwn(id);
       if (!enabled) throw new Fault("conflict", { retryable: false, reason: "webhook_disabled" });
-      const range = { from_at: new Date(from), to_at: to === undefined ? new Date() : new Date(to) };
-      const row = await insertReplay(db, { replay_id: newId(), tenant_id, webhook_id, ...range, only_failed });
+      const range = { from_at: new Date(from), to_at: new Date(to ?? clock.now()) };
+      const row = await insertReplay(database, { replay_id: ids.next(), tenant_id, webhook_id, ...range, only_failed });
       return {
         ...{ id: row.replay_id, webhook_id, only_failed, created_at: row.created_at.toISOString() },
         ...{ from: row.from_at.toISOString(), to: row.to_at.toISOString() },
       };
     },
-    ...createDeliveryStore(counter),
-    listeners: createListenerStore(counter),
+    ...createDeliveryStore(services, context),
+    listeners: createListenerStore(services, context),
   };
 }
 
@@ -96,66 +102,77 @@ function requireWebhook(row: WebhookRow | undefined): WebhookRow {
   return row;
 }
 
-/** The same Idempotency-Key makes one webhook. Asked again it answers that one without its secret. */
+/** A replay returns the endpoint without its secret. */
 async function createWebhookIdempotently(
-  counter: Counter,
+  services: WebhookStoreDependencies,
+  { database, caller, idempotencyKey, onReplay }: RequestContext,
   { secret: given, ...draft }: WebhookDraft & { secret?: string | undefined },
 ) {
-  const { db, caller, secretCipher: vault, newId, idempotencyKey } = counter;
+  const { secretCipher, ids } = services;
   assertNotAccessToken(caller);
-  checkWebhookUrl(counter.httpClient, draft.url);
+  checkWebhookUrl(services.httpClient, draft.url);
   const fingerprint = createHash("sha256")
     .update(JSON.stringify(["webhooks.create", draft, given]))
     .digest();
   const idempotency = idempotencyKey === undefined ? undefined : { key: idempotencyKey, fingerprint };
-  const [webhook_id, secret] = [newId(), given ?? generateWebhookSecret()];
-  const sealed = vault.encrypt({ tenant_id: caller.tenant_id, owner_id: webhook_id, secret_id: newId() }, secret);
+  const [webhook_id, secret] = [ids.next(), given ?? generateWebhookSecret()];
+  const secretId = { tenant_id: caller.tenant_id, owner_id: webhook_id, secret_id: ids.next() };
+  const encrypted = secretCipher.encrypt(secretId, secret);
   const { url, events, description = null } = draft;
-  const row = await insertWebhook(db, caller, { webhook_id, url, events, description, secret: sealed, idempotency });
-  const shown = (made: WebhookRow, once: string | null): NewWebhook => ({
-    ...renderWebhook(counter, made),
-    secret: once,
+  const row = await insertWebhook(database, caller, {
+    webhook_id,
+    url,
+    events,
+    description,
+    secret: encrypted,
+    idempotency,
   });
-  if (row) return shown(row, given === undefined ? secret : null);
-  const known = idempotency && (await findIdempotencyKey(db, caller.tenant_id, idempotency.key));
-  if (!known)
+  const renderNew = (webhook: WebhookRow, shownSecret: string | null): NewWebhook => ({
+    ...renderWebhook(services, webhook),
+    secret: shownSecret,
+  });
+  if (row) return renderNew(row, given === undefined ? secret : null);
+  const storedKey = idempotency && (await findIdempotencyKey(database, caller.tenant_id, idempotency.key));
+  if (!storedKey)
     throw new Fault("conflict", { retryable: false, reason: "too_many_webhooks", most: MAX_WEBHOOKS_PER_TENANT });
-  if (!known.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");
-  const made = await findWebhook(db, caller.tenant_id, known.resource_id);
-  if (!made) throw new Fault("idempotency_in_progress");
-  counter.onReplay?.();
-  return shown(made, null);
+  if (!storedKey.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");
+  const existing = await findWebhook(database, caller.tenant_id, storedKey.resource_id);
+  if (!existing) throw new Fault("idempotency_in_progress");
+  onReplay();
+  return renderNew(existing, null);
 }
 
 const UNIQUE_VIOLATION = "23505";
 
-async function rotate(
-  { db, caller, secretCipher: vault, newId }: Counter,
+async function rotateSecret(
+  { secretCipher, ids }: Pick<WebhookStoreDependencies, "secretCipher" | "ids">,
+  { database, caller }: RequestContext,
   ownerId: string,
   { secret: given, overlap_seconds }: SecretRotation,
 ) {
   const secret = given ?? generateWebhookSecret();
-  const sealed = vault.encrypt({ tenant_id: caller.tenant_id, owner_id: ownerId, secret_id: newId() }, secret);
-  const ends = await replaceSecret(db, sealed, overlap_seconds).catch((thrown) => {
-    // Somebody replaced it in the same moment: theirs is the new one.
+  const secretId = { tenant_id: caller.tenant_id, owner_id: ownerId, secret_id: ids.next() };
+  const encrypted = secretCipher.encrypt(secretId, secret);
+  const endsAt = await replaceSecret(database, encrypted, overlap_seconds).catch((thrown) => {
+    // A concurrent request has rotated the secret.
     throw (thrown as { code?: string }).code === UNIQUE_VIOLATION
       ? new Fault("conflict", {}, { cause: thrown })
       : thrown;
   });
-  return { secret: given === undefined ? secret : null, old_secret_ends_at: ends?.toISOString() ?? null };
+  return { secret: given === undefined ? secret : null, old_secret_ends_at: endsAt?.toISOString() ?? null };
 }
 
-const time = (at: Date | null) => at?.toISOString() ?? null;
+const toTimestamp = (at: Date | null) => at?.toISOString() ?? null;
 
-const renderWebhook = ({ keysUrl }: Pick<Office, "keysUrl">, row: WebhookRow): Webhook => ({
+const renderWebhook = ({ keysUrl }: Pick<WebhookService, "keysUrl">, row: WebhookRow): Webhook => ({
   id: row.webhook_id,
   url: row.url,
   events: row.events as WebhookEventType[],
   description: row.description,
   enabled: row.enabled,
   disabled_reason: row.disabled_reason,
-  disabled_at: time(row.disabled_at),
-  failing_since: time(row.failing_since),
+  disabled_at: toTimestamp(row.disabled_at),
+  failing_since: toTimestamp(row.failing_since),
   public_keys_url: keysUrl(row.tenant_id),
   created_at: row.created_at.toISOString(),
   updated_at: row.updated_at.toISOString(),

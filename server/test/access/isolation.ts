@@ -26,15 +26,14 @@ export async function startTestApi(
     ...{ LOCAL_MODELS_DIR: "/nowhere" },
     ...env,
   });
-  const environment = composeServices(config, "api");
-  const services = { ...environment.house, db: wrap(environment.house.db) };
-  const settled = await createRunWaiter(services.db);
+  const composed = composeServices(config, "api");
+  const services = { ...composed.services, database: wrap(composed.services.database) };
+  const runWaiter = await createRunWaiter(services.database);
   const checks = { database: async () => {}, storage: async () => {} };
   const streams = createEventStreams(services, config);
   const app = createApp(
-    { ...environment, house: services, settled, streams, corsOrigins: [] },
-    environment.callbacks,
-    checks,
+    { ...composed, runs: services, webhooks: composed.webhookServices, runWaiter, streams },
+    { callbacks: composed.callbackSigner, checks, corsOrigins: [] },
   );
   const server = await new Promise<ServerType>((resolve) => {
     const opened = serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0 }, () => resolve(opened));
@@ -46,8 +45,8 @@ export async function startTestApi(
       if ("closeAllConnections" in server) server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));
       streams.close();
-      await settled.close();
-      await environment.close();
+      await runWaiter.close();
+      await composed.close();
     },
   };
 }

@@ -7,6 +7,7 @@ import { createAccessTokens } from "../../src/access/access-tokens.ts";
 import { createApiKeyLookup } from "../../src/access/api-key-lookup.ts";
 import { createAuthenticator } from "../../src/access/authentication.ts";
 import { createIssuers, IssuersEnv } from "../../src/access/issuers.ts";
+import { trustedHttpGet } from "../../src/outbound/trusted-http-get.ts";
 import { createTokenCorpus, newSigner, publicJwk, type Signer, type TokenCase } from "../corpora/tokens.ts";
 import { startTestDatabase, type TestDatabase } from "../support/test-database.ts";
 
@@ -49,10 +50,10 @@ beforeAll(async () => {
     ]),
   });
   let now = Date.now();
-  const environment = { db: database.db, get: (url: string, init: RequestInit) => fetch(url, init), clock: () => now };
+  const environment = { database: database.db, get: trustedHttpGet, clock: { now: () => now } };
   const keys = createApiKeyLookup(database.db, environment.clock);
-  const minted = createAccessTokens({ secret: new Uint8Array(32), keys, clock: environment.clock });
-  credentials = createAuthenticator({ keys, minted, issuers: createIssuers(issuers, environment) });
+  const accessTokens = createAccessTokens({ secret: new Uint8Array(32), keys, clock: environment.clock });
+  credentials = createAuthenticator({ keys, accessTokens, issuers: createIssuers(issuers, environment) });
 
   const ground = { issuer, audience: "gesso", rsa, curve, edwards, rotated, canary: `${origin}/canary` };
   const corpusAt = () =>

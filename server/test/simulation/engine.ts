@@ -3,7 +3,7 @@
 import type { RunClaim } from "../../src/db/runs/open-runs.ts";
 import { Fault, type FaultCode, type FaultDetails } from "../../src/faults.ts";
 import type { executeRun, RunEngine, RunSteps } from "../../src/runs/execute.ts";
-import type { WakeupReason } from "../../src/runs/services.ts";
+import type { WakeupReason } from "../../src/runs/notifications.ts";
 import { InvariantViolation } from "./decisions.ts";
 
 type StepOutcome = { value: unknown } | { fault: { code: FaultCode; details: FaultDetails } };

@@ -6,8 +6,8 @@ import type { RunClaim } from "../../src/db/runs/open-runs.ts";
 import { createImageDecoder } from "../../src/images/image-decoder.ts";
 import { createDnsResolver } from "../../src/outbound/dns-resolver.ts";
 import { createUrlFetcher, type UrlFetcher } from "../../src/outbound/url-fetcher.ts";
-import type { EnabledProvider, Services } from "../../src/runs/services.ts";
-import { storeOutputs } from "../../src/runs/store-outputs.ts";
+import type { EnabledProvider } from "../../src/runs/provider-registry.ts";
+import { type OutputDependencies, storeOutputs } from "../../src/runs/store-outputs.ts";
 import { recordConnections } from "./connection-log.ts";
 import { corpus } from "./corpus.ts";
 import {
@@ -37,10 +37,17 @@ afterAll(async () => {
 const images = createImageDecoder({ perform: () => Promise.reject(new Error("was decoded")) });
 
 async function outcomeOf(url: string, origins: string[]): Promise<string> {
-  const services = { fetchBytes: fetcher.fetchBytes, moment: () => {}, images } as unknown as Services;
-  const live = { provider: { id: "vendor", resultOrigins: () => origins }, env: {} } as unknown as EnabledProvider;
-  const work = { n: 0, try: 1, job: { task: "image.generate", count: 1 } } as never;
-  return storeOutputs(services, { run_id: "x" } as RunClaim, work, live, { outputs: [{ url }] }).then(
+  const dependencies = {
+    http: { fetch: fetcher.fetchBytes },
+    crashPoint: () => {},
+    images,
+  } as unknown as OutputDependencies;
+  const enabledProvider = {
+    provider: { id: "vendor", resultOrigins: () => origins },
+    env: {},
+  } as unknown as EnabledProvider;
+  const request = { requestIndex: 0, attemptNumber: 1, job: { task: "image.generate", count: 1 } } as never;
+  return storeOutputs(dependencies, { run_id: "x" } as RunClaim, request, enabledProvider, { outputs: [{ url }] }).then(
     () => "kept",
     ({ code, message }) => code ?? message,
   );

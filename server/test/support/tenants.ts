@@ -1,7 +1,7 @@
 // Tenants of a test's own, beside the one that every installation begins with.
 import { v7 } from "uuid";
 import { apiKeyHint, generateApiKey, hashApiKey } from "../../src/access/api-key.ts";
-import type { Caller as Known, Role } from "../../src/db/runs/runs.ts";
+import type { Caller as Known, Role } from "../../src/db/access/caller.ts";
 import { type ApiCaller, createHttpCaller } from "./api-caller.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 

@@ -3,9 +3,9 @@
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import type { Database } from "../connect.ts";
 import { IDEMPOTENCY_KEY_IS_FREE, idempotencyParameters, insertIdempotencyKeySql } from "../idempotency-keys.ts";
-import type { Role } from "../runs/runs.ts";
 import { statement } from "../statement.ts";
 import { type Actor, actorParameters } from "./audit-log.ts";
+import type { Role } from "./caller.ts";
 
 /** What authentication needs to know of a key. */
 export type KeyHolder = {

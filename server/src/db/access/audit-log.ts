@@ -2,8 +2,8 @@
 // database numbers and chains them, and refuses to change or delete them.
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import type { Database } from "../connect.ts";
-import type { Caller } from "../runs/runs.ts";
 import { statement } from "../statement.ts";
+import type { Caller } from "./caller.ts";
 
 export type Actor = Pick<Caller, "tenant_id" | "user_id" | "key_id">;
 

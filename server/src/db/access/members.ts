@@ -2,9 +2,9 @@
 // at least one owner.
 import { Fault } from "../../faults.ts";
 import type { Database } from "../connect.ts";
-import type { ResourceOwner, Role } from "../runs/runs.ts";
 import { statement } from "../statement.ts";
 import { type Actor, actorParameters } from "./audit-log.ts";
+import type { ResourceOwner, Role } from "./caller.ts";
 
 export type MemberRow = {
   user_id: string;

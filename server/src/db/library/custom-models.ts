@@ -1,8 +1,9 @@
 // The registry of custom models and the rules of access to them. Lists, single reads and runs all use `MAY_USE`, so that they
 // cannot differ.
+
+import type { ResourceOwner } from "../access/caller.ts";
 import type { Database } from "../connect.ts";
 import { IDEMPOTENCY_KEY_IS_FREE, idempotencyParameters, insertIdempotencyKeySql } from "../idempotency-keys.ts";
-import type { ResourceOwner } from "../runs/runs.ts";
 import { statement } from "../statement.ts";
 
 export type CustomModelFields = {

@@ -1,7 +1,8 @@
 // The prompt library. Every change inserts a version in the same statement; every read and write is scoped by tenant.
+
+import type { ResourceOwner } from "../access/caller.ts";
 import type { Database } from "../connect.ts";
 import { IDEMPOTENCY_KEY_IS_FREE, idempotencyParameters, insertIdempotencyKeySql } from "../idempotency-keys.ts";
-import type { ResourceOwner } from "../runs/runs.ts";
 import { statement } from "../statement.ts";
 
 export type PromptContent = { name: string; text: string; model_type: string | null; tags: string[] };

@@ -2,31 +2,12 @@
 import { Fault, type PublicFault } from "../../faults.ts";
 import type { Job } from "../../kit/operation.ts";
 import type { JsonObject, RunStatus } from "../../kit/schemas/run.ts";
+import type { ResourceOwner } from "../access/caller.ts";
 import type { Database } from "../connect.ts";
 import { IDEMPOTENCY_KEY_IS_FREE, idempotencyParameters, insertIdempotencyKeySql } from "../idempotency-keys.ts";
 import { type BudgetLimitKind, budgetHolders, toBudgetFault } from "../money/budgets.ts";
 import { statement } from "../statement.ts";
 import type { SealedSecret } from "../webhooks/secrets.ts";
-
-/** Whose something is. */
-export type ResourceOwner = { tenant_id: string; user_id: string };
-
-export type Role = "owner" | "developer" | "viewer";
-
-/** Who asks, with which credential, and what that credential may do. */
-export type Caller = ResourceOwner & {
-  /** Null where no key of ours stands behind the credential. */
-  key_id: string | null;
-  role: Role;
-  scopes: readonly string[];
-  /** What the key may use; figures that are not set are not limited here. */
-  limits: JsonObject;
-  /** When the credential ends by itself. */
-  expires_at: Date | null;
-  tenant: { weight: number; limits: JsonObject };
-  /** Set where a token that we minted speaks for the key. `max_spend` is in US dollars. */
-  token: { token_id: string; max_spend: number | null } | null;
-};
 
 /** A file as a run's result lists it. It never changes, so a run is shown without looking anything else up. */
 export type StoredAsset = {

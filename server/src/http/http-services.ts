@@ -1,0 +1,28 @@
+// What the HTTP layer uses. Built once per API process in `main.ts`.
+import type { AccessDependencies } from "../access/access-services.ts";
+import type { Authenticator } from "../access/authentication.ts";
+import type { CursorSigner } from "../access/cursors.ts";
+import type { Database } from "../db/connect.ts";
+import type { EventStreams } from "../events/event-streams.ts";
+import type { OperationDependencies } from "../library/operation-services.ts";
+import type { AcceptDependencies } from "../runs/accept-run.ts";
+import type { RunWaiter } from "../runs/run-waiter.ts";
+import type { Services } from "../runs/services.ts";
+import type { WebhookStoreDependencies } from "../webhooks/webhook-store.ts";
+import type { Admission } from "./admission.ts";
+
+/** `database` is not scoped to a tenant; `handleOperation` replaces it by the scoped one of the request. */
+export type RunApiServices = AcceptDependencies &
+  OperationDependencies &
+  Pick<Services, "log"> & { database: Database };
+
+export type HttpServices = {
+  runs: RunApiServices;
+  webhooks: WebhookStoreDependencies;
+  access: AccessDependencies;
+  authenticator: Authenticator;
+  admission: Admission;
+  cursors: CursorSigner;
+  runWaiter: RunWaiter;
+  streams: EventStreams;
+};

@@ -1,0 +1,29 @@
+// Outbound HTTP as the run steps use it: guarded fetches of untrusted URLs, and requests to providers.
+import { createFetcherFromSettings } from "./create-url-fetcher.ts";
+import type { FetchSettings } from "./fetch-settings.ts";
+import { createProviderHttpClient, type ProviderHttpClient } from "./provider-http-client.ts";
+import type { UrlFetcher } from "./url-fetcher.ts";
+
+export type OutboundHttp = {
+  /** Throws url_not_allowed for a URL that would never be fetched. Does not resolve host names. */
+  checkUrl: UrlFetcher["checkUrl"];
+  /** Fetches an untrusted URL: a customer's image or a provider's result. */
+  fetch: UrlFetcher["fetchBytes"];
+  /**
+   * Sends a request to a provider. It times out before the attempt lease expires, so an expired lease means that no request
+   * is in flight.
+   */
+  sendToProvider: ProviderHttpClient["send"];
+  close(): Promise<void>;
+};
+
+export function createOutboundHttp(settings: FetchSettings, publicUrl: string): OutboundHttp {
+  const fetcher = createFetcherFromSettings(settings, publicUrl);
+  const providerClient = createProviderHttpClient();
+  return {
+    checkUrl: fetcher.checkUrl,
+    fetch: fetcher.fetchBytes,
+    sendToProvider: providerClient.send,
+    close: () => providerClient.close(),
+  };
+}

@@ -1,0 +1,49 @@
+// The files of a provider request: makes its sources readable for the adapter, and stores its results. Both are bound to
+// storage here, so that the steps which submit and collect do not need to know storage, decoding or fetching.
+import { findAsset } from "../db/runs/assets.ts";
+import type { RunClaim } from "../db/runs/open-runs.ts";
+import { Fault } from "../faults.ts";
+import type { Job } from "../kit/operation.ts";
+import type { Asset, AssetRef, JobDone } from "../providers/provider.ts";
+import type { ProducedState } from "./execute.ts";
+import type { EnabledProvider } from "./provider-registry.ts";
+import { type OutputDependencies, type ProducingRequest, storeOutputs } from "./store-outputs.ts";
+
+export type JobFiles = {
+  /** Returns the job with sources that sign their URL, or read their bytes, only when the adapter asks. */
+  open(job: Job<AssetRef>): Job<Asset>;
+  /** Stores the results and records them on the request. Idempotent. */
+  storeOutputs(
+    claim: RunClaim,
+    request: ProducingRequest,
+    enabledProvider: EnabledProvider,
+    done: Pick<JobDone, "outputs" | "data">,
+  ): Promise<ProducedState | { state: "claim_lost" }>;
+};
+
+export const createJobFiles = (dependencies: OutputDependencies): JobFiles => ({
+  open(job) {
+    const toReadableAsset = (ref: AssetRef): Asset => ({
+      ...ref,
+      url: async () => dependencies.assets.signUrl(ref.asset_id, ref.media_type),
+      bytes: () => readAssetBytes(dependencies, ref.asset_id),
+    });
+    return {
+      ...job,
+      images: job.images?.map(toReadableAsset),
+      masks: job.masks?.map(toReadableAsset),
+      mask: job.mask && toReadableAsset(job.mask),
+    };
+  },
+  storeOutputs: (...request) => storeOutputs(dependencies, ...request),
+});
+
+async function readAssetBytes(
+  { database, assets }: Pick<OutputDependencies, "database" | "assets">,
+  assetId: string,
+): Promise<Uint8Array> {
+  const row = await findAsset(database, assetId);
+  const bytes = row && (await assets.storage.bytes(row.storage_key));
+  if (!bytes) throw new Fault("asset_unavailable", { asset_id: assetId });
+  return bytes;
+}

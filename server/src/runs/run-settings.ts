@@ -1,0 +1,85 @@
+// Settings of runs: timeouts, worker slots and retention.
+import { z } from "zod";
+
+export type RunTimeouts = {
+  /** How long a submission may take. The attempt lease outlives it by a margin. */
+  submitSeconds: number;
+  /** How long to wait for the callback of a submission with an unknown outcome. */
+  unknownSeconds: number;
+  /** How long after a negative lookup the job is looked up again before it is submitted again. */
+  lookupGraceSeconds: number;
+  /** How long a run may take from acceptance to its end. */
+  deadlineSeconds: number;
+  /** How long a request may wait for its run. */
+  syncSeconds: number;
+};
+
+export type RunSettings = {
+  timeouts: RunTimeouts;
+  /** Runs that one worker process executes at a time. */
+  workerSlots: number;
+  eventRetentionDays: number;
+  /** Share of all stored objects that one sweep may delete as orphans. */
+  maxOrphanShare: number;
+};
+
+export const RunLimitsEnv = z.object({
+  SUBMIT_SECONDS: z.coerce.number().default(30).describe("Timeout of a submission to a provider, in seconds"),
+  UNKNOWN_SECONDS: z.coerce
+    .number()
+    .default(120)
+    .describe("Seconds to wait for the callback of a submission with an unknown outcome"),
+  LOOKUP_GRACE_SECONDS: z.coerce
+    .number()
+    .default(10)
+    .describe("Seconds to wait before Gesso submits a job again that the provider does not know"),
+  RUN_DEADLINE_SECONDS: z.coerce.number().default(600).describe("Deadline of a run, in seconds"),
+  SYNC_SECONDS: z.coerce.number().default(55).describe("Maximum wait for a run within one request, in seconds"),
+  BREAKER_FAILURES: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(5)
+    .describe("Consecutive failures that open an offer's circuit breaker"),
+  BREAKER_SECONDS: z.coerce
+    .number()
+    .default(15)
+    .describe("Seconds that the circuit breaker stays open; doubles with every opening, at most 300"),
+  WORKER_SLOTS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(48)
+    .describe("Runs that one worker process executes at a time; runs that wait for a provider do not count"),
+});
+
+export const RetentionEnv = z.object({
+  RETENTION_DAYS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(30)
+    .describe("Days to keep a run's files after it ends. 0: forever"),
+  EVENT_DAYS: z.coerce.number().int().min(1).default(30).describe("Days to keep events"),
+  ORPHAN_SHARE: z.coerce
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.01)
+    .describe("Maximum share of all stored objects that one sweep deletes as orphans, 0 to 1. 0: delete none"),
+});
+
+type Env = z.output<typeof RunLimitsEnv> & z.output<typeof RetentionEnv>;
+
+export const parseRunSettings = (env: Env): RunSettings => ({
+  timeouts: {
+    submitSeconds: env.SUBMIT_SECONDS,
+    unknownSeconds: env.UNKNOWN_SECONDS,
+    lookupGraceSeconds: env.LOOKUP_GRACE_SECONDS,
+    deadlineSeconds: env.RUN_DEADLINE_SECONDS,
+    syncSeconds: env.SYNC_SECONDS,
+  },
+  workerSlots: env.WORKER_SLOTS,
+  eventRetentionDays: env.EVENT_DAYS,
+  maxOrphanShare: env.ORPHAN_SHARE,
+});

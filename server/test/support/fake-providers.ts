@@ -1,0 +1,16 @@
+// A provider registry for tests: the given adapters, a circuit breaker that never opens, and contexts that cannot send.
+import type { ProviderRegistry } from "../../src/runs/provider-registry.ts";
+import { createProviderRegistry, type EnabledProvider } from "../../src/runs/provider-registry.ts";
+import { systemClock } from "./test-runtime.ts";
+
+export function createFakeProviders(...enabled: EnabledProvider[]): ProviderRegistry {
+  const circuitBreaker = {
+    openForSeconds: () => 0,
+    tryAcquire: async () => true,
+    recordSuccess: async () => {},
+    recordFailure: async () => {},
+  };
+  const http = { sendToProvider: () => Promise.reject(new Error("this test sends no request")) };
+  const callbacks = { isPublicUrlReachable: false, signUrl: () => "" };
+  return createProviderRegistry(enabled, circuitBreaker, { http, callbacks, submitSeconds: 30, clock: systemClock });
+}

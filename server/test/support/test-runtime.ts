@@ -1,0 +1,23 @@
+// The runtime of tests: real time, real ids, default settings and a log that drops everything, unless a test overrides it.
+import { v7 } from "uuid";
+import type { Clock } from "../../src/kit/clock.ts";
+import { parseRunSettings, RetentionEnv, RunLimitsEnv } from "../../src/runs/run-settings.ts";
+import type { Runtime } from "../../src/runs/services.ts";
+
+export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
+
+/** A clock that a test moves by setting `at`, in milliseconds; both readings follow it. */
+export function createManualClock(at = 0): Clock & { at: number } {
+  const clock = { at, now: () => clock.at, monotonic: () => clock.at };
+  return clock;
+}
+
+export const createTestRuntime = (overrides: Partial<Runtime> = {}): Runtime => ({
+  clock: systemClock,
+  random: Math.random,
+  ids: { next: () => v7() },
+  settings: parseRunSettings({ ...RunLimitsEnv.parse({}), ...RetentionEnv.parse({}) }),
+  log: { info: () => {}, warn: () => {}, error: () => {} },
+  crashPoint: () => {},
+  ...overrides,
+});
