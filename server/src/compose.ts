@@ -27,7 +27,7 @@ import { createNotifications } from "./runs/notifications.ts";
 import type { ProviderCallbacks } from "./runs/provider-context.ts";
 import { createProviderRegistry } from "./runs/provider-registry.ts";
 import { parseRunSettings } from "./runs/run-settings.ts";
-import type { Runtime, Services } from "./runs/services.ts";
+import type { ProcessRuntime, Services } from "./runs/services.ts";
 import { createAssetStore } from "./storage/asset-store.ts";
 import { createAssetUrlSigner } from "./storage/asset-urls.ts";
 import { createStorage } from "./storage/create-storage.ts";
@@ -40,7 +40,7 @@ const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance
 const isPubliclyReachable = (url: string) =>
   !/^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[)/.test(new URL(url).hostname);
 
-const createRuntime = (config: Config, role: string): Runtime => ({
+const createRuntime = (config: Config, role: string): ProcessRuntime => ({
   clock: systemClock,
   random: Math.random,
   ids: { next: () => v7() },

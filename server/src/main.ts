@@ -19,6 +19,7 @@ import { createApp } from "./http/app.ts";
 import { healthRoutes } from "./http/health.ts";
 import { respondToMalformedRequest } from "./http/malformed-request.ts";
 import { enforceMinimumUploadRate, SERVER_TIMEOUTS } from "./http/minimum-upload-rate.ts";
+import type { Clock } from "./kit/clock.ts";
 import { createLogger } from "./observe/log.ts";
 import { startFetcher } from "./outbound/start-fetcher.ts";
 import { createRunWaiter } from "./runs/run-waiter.ts";
@@ -45,7 +46,7 @@ async function startHttp(composed: ComposedServices, config: Config, role: strin
         { callbacks: callbackSigner, checks, corsOrigins: config.CORS_ORIGINS },
       )
     : healthRoutes(checks);
-  const server = await listen(app.fetch, config);
+  const server = await listen(app.fetch, config, services.clock);
   return {
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -59,11 +60,11 @@ async function startHttp(composed: ComposedServices, config: Config, role: strin
   };
 }
 
-function listen(fetch: Parameters<typeof serve>[0]["fetch"], config: Config): Promise<ServerType> {
+function listen(fetch: Parameters<typeof serve>[0]["fetch"], config: Config, clock: Clock): Promise<ServerType> {
   return new Promise((resolve, reject) => {
     const address = { hostname: config.HOST, port: config.PORT };
     const server = serve({ fetch, ...address, serverOptions: SERVER_TIMEOUTS }, () => resolve(server));
-    enforceMinimumUploadRate(server as Server);
+    enforceMinimumUploadRate(server as Server, clock);
     server.once("error", reject);
     server.on("clientError", respondToMalformedRequest);
   });

@@ -24,7 +24,7 @@ export type TailSubscriber = {
 
 export type LogTail = {
   /** Returns the position after which events are received. */
-  subscribe(listener: TailSubscriber): Promise<{ from: LogPosition; unsubscribe(): void }>;
+  subscribe(subscriber: TailSubscriber): Promise<{ from: LogPosition; unsubscribe(): void }>;
 };
 
 /** What rendering events uses. */
@@ -40,38 +40,38 @@ export function createLogTail(
   services: Dependencies,
   renderFrame: (row: EventRow, event: Event) => Uint8Array,
 ): LogTail {
-  const listeners = new Map<string, Set<TailSubscriber>>();
-  let count = 0;
+  const subscribersByKey = new Map<string, Set<TailSubscriber>>();
+  let subscriberCount = 0;
   let position: LogPosition | undefined;
   let starting: Promise<void> | undefined;
 
   const subscriberKey = ({ run_id, tenant_id }: Pick<TailSubscriber, "run_id" | "tenant_id">) =>
     `${tenant_id}/${run_id ?? ""}`;
   const subscribersOf = ({ tenant_id, run_id }: EventRow) => [
-    ...(listeners.get(subscriberKey({ tenant_id })) ?? []),
-    ...(listeners.get(subscriberKey({ tenant_id, run_id })) ?? []),
+    ...(subscribersByKey.get(subscriberKey({ tenant_id })) ?? []),
+    ...(subscribersByKey.get(subscriberKey({ tenant_id, run_id })) ?? []),
   ];
 
   /** Returns whether there may be more events at once. */
   const round = async (): Promise<boolean> => {
     const rows = await listEventsAfter(services.database, position!, BATCH);
-    const heard = rows.filter((row) => subscribersOf(row).length > 0);
-    for (const told of await renderEvents(services, heard, renderFrame)) {
-      for (const listener of subscribersOf(told.row)) listener.onEvent(told);
+    const subscribed = rows.filter((row) => subscribersOf(row).length > 0);
+    for (const event of await renderEvents(services, subscribed, renderFrame)) {
+      for (const subscriber of subscribersOf(event.row)) subscriber.onEvent(event);
     }
     position = rows.at(-1) ?? position;
     return rows.length === BATCH;
   };
 
   const run = async () => {
-    while (count > 0) {
-      const begun = services.clock.monotonic();
+    while (subscriberCount > 0) {
+      const startedAt = services.clock.monotonic();
       const more = await round().catch((thrown) => {
         services.log.warn({ err: thrown }, "reading the event log failed");
         return undefined;
       });
-      const rest = more === undefined ? RETRY_MS : POLL_MS - (services.clock.monotonic() - begun);
-      if (!more && rest > 0) await new Promise((resolve) => setTimeout(resolve, rest));
+      const pauseMs = more === undefined ? RETRY_MS : POLL_MS - (services.clock.monotonic() - startedAt);
+      if (!more && pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
     position = undefined;
     starting = undefined;
@@ -87,27 +87,27 @@ export function createLogTail(
   };
 
   return {
-    async subscribe(listener) {
-      const name = subscriberKey(listener);
-      const own = listeners.get(name) ?? new Set();
-      listeners.set(name, own.add(listener));
-      count++;
-      let hasLeft = false;
-      const leave = () => {
-        if (hasLeft) return;
-        hasLeft = true;
-        count--;
-        own.delete(listener);
-        if (own.size === 0 && listeners.get(name) === own) listeners.delete(name);
+    async subscribe(subscriber) {
+      const key = subscriberKey(subscriber);
+      const own = subscribersByKey.get(key) ?? new Set();
+      subscribersByKey.set(key, own.add(subscriber));
+      subscriberCount++;
+      let isUnsubscribed = false;
+      const unsubscribe = () => {
+        if (isUnsubscribed) return;
+        isUnsubscribed = true;
+        subscriberCount--;
+        own.delete(subscriber);
+        if (own.size === 0 && subscribersByKey.get(key) === own) subscribersByKey.delete(key);
       };
       try {
         starting ??= start();
         await starting;
       } catch (thrown) {
-        leave();
+        unsubscribe();
         throw thrown;
       }
-      return { from: position!, unsubscribe: leave };
+      return { from: position!, unsubscribe };
     },
   };
 }

@@ -1,5 +1,4 @@
 // The HTTP application: operations, files, provider callbacks, webhook keys, health and the OpenAPI document.
-import { randomUUID } from "node:crypto";
 import { Hono } from "hono";
 import { Fault } from "../faults.ts";
 import { WEBHOOK_USER_AGENT } from "../webhooks/message-headers.ts";
@@ -26,7 +25,7 @@ export function createApp(http: HttpServices, { callbacks, checks, corsOrigins }
   const app = new Hono<HttpBindings>();
   const openApi = JSON.stringify(generateOpenApi());
   app.use(async (context, next) => {
-    context.header("x-request-id", `req_${randomUUID().replaceAll("-", "")}`);
+    context.header("x-request-id", `req_${http.runs.ids.next().replaceAll("-", "")}`);
     // A webhook sent to this API could create an event that sends the next webhook, in an endless loop.
     if (context.req.header("user-agent") === WEBHOOK_USER_AGENT)
       return respondWithFault(context, new Fault("permission_denied", { reason: "own_webhook" }), log);

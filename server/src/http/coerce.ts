@@ -1,19 +1,19 @@
-// Forms and query strings carry only text: it is read by the type that the operation's schema gives the field. What does
-// not read as that type is left as it is, so that the validator tells about it.
+// Converts the text fields of forms and query strings to the types of the operation's schema. Text that does not convert is
+// left as it is, and validation reports it.
 import { z } from "zod";
 import type { Operation } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 
 type JsonSchemaProperty = { type?: string | string[]; anyOf?: JsonSchemaProperty[]; items?: JsonSchemaProperty };
 
-const known = new WeakMap<Operation, Record<string, JsonSchemaProperty>>();
+const propertiesByOperation = new WeakMap<Operation, Record<string, JsonSchemaProperty>>();
 
 export function inputProperties(operation: Operation): Record<string, JsonSchemaProperty> {
-  const cached = known.get(operation);
+  const cached = propertiesByOperation.get(operation);
   if (cached) return cached;
   const schema = z.toJSONSchema(operation.input, { io: "input", unrepresentable: "any" }) as { properties?: object };
   const properties = (schema.properties ?? {}) as Record<string, JsonSchemaProperty>;
-  known.set(operation, properties);
+  propertiesByOperation.set(operation, properties);
   return properties;
 }
 
@@ -28,11 +28,11 @@ export function coerceTextFields(operation: Operation, raw: JsonObject): JsonObj
   );
 }
 
-/** A list comes as one JSON text, as a name that is repeated, or as both; its entries stay in the order they came in. */
+/** A list is a JSON array, a repeated field, or both. The order of the entries is preserved. */
 function coerceList(items: JsonSchemaProperty | undefined, value: unknown): unknown {
   const isJson = (part: unknown) => typeof part === "string" && (items?.type !== "string" || /^\s*\[/.test(part));
   const parts = [value].flat().map((part) => (isJson(part) ? parseJsonOrText(part as string) : part));
-  // A text that should have been a list and is none stays as it came, for the validator to tell about.
+  // Text that is not a list stays as it is, and validation reports it.
   return parts.length === 1 && isJson(parts[0]) ? parts[0] : parts.flat();
 }
 

@@ -129,5 +129,5 @@ it("refuses a setting that names no origin", () => {
   expect(read("https://app.example.com/, *").data).toEqual({ CORS_ORIGINS: ["https://app.example.com", "*"] });
   expect(CorsEnv.parse({})).toEqual({ CORS_ORIGINS: [] });
   for (const text of ["app.example.com", "ftp://app.example.com", "https://", "null"])
-    expect(read(text).error?.issues[0]?.message).toContain("is no origin");
+    expect(read(text).error?.issues[0]?.message).toContain("is not an origin");
 });

@@ -1,5 +1,5 @@
-// Pages of other origins may call the API where the operator names them, and only then. A credential is always a header
-// that the page itself sets: cookies are never allowed, so a page can do nothing that its own token does not.
+// CORS: only pages of origins that the operator lists may call the API. Cookies are never allowed: a page authenticates with
+// a header that it sets itself, so it cannot act with another page's credentials.
 import type { MiddlewareHandler } from "hono";
 import { z } from "zod";
 import type { HttpBindings } from "./read-request.ts";
@@ -14,20 +14,20 @@ export const CorsEnv = z.object({
 
 const METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
 const ALLOWED = "Authorization, X-API-Key, Content-Type, Idempotency-Key, Prefer, Accept, Last-Event-ID";
-/** What an answer says beside its body; without this list a page would not be shown it. */
+/** Response headers that a page may read. */
 const EXPOSED =
   "Location, X-Run-Id, X-Request-Id, Idempotent-Replayed, Retry-After, Deprecation, Link, RateLimit, RateLimit-Policy";
-/** How long a browser remembers what may be asked; none keeps it longer than this. */
+/** How long browsers cache a preflight response; the maximum that any browser accepts. */
 const PREFLIGHT_MAX_AGE_SECONDS = "7200";
 
 export function corsMiddleware(origins: readonly string[]): MiddlewareHandler<HttpBindings> {
-  const isOpen = origins.includes("*");
+  const allowsAll = origins.includes("*");
   return async (context, next) => {
     const origin = context.req.header("origin");
     // The response depends on the Origin header, so shared caches need Vary: Origin.
-    if (origins.length > 0 && !isOpen) context.header("vary", "Origin", { append: true });
-    if (!origin || !(isOpen || origins.includes(origin))) return next();
-    context.header("access-control-allow-origin", isOpen ? "*" : origin);
+    if (origins.length > 0 && !allowsAll) context.header("vary", "Origin", { append: true });
+    if (!origin || !(allowsAll || origins.includes(origin))) return next();
+    context.header("access-control-allow-origin", allowsAll ? "*" : origin);
     if (context.req.method !== "OPTIONS" || !context.req.header("access-control-request-method")) {
       context.header("access-control-expose-headers", EXPOSED);
       return next();
@@ -40,12 +40,12 @@ export function corsMiddleware(origins: readonly string[]): MiddlewareHandler<Ht
 }
 
 function parseOrigins(text: string, context: z.RefinementCtx): string[] {
-  const given = text.split(",").map((each) => each.trim());
-  return given.filter(Boolean).map((each) => {
+  const entries = text.split(",").map((each) => each.trim());
+  return entries.filter(Boolean).map((each) => {
     if (each === "*") return each;
     const url = URL.parse(each);
     if (url?.protocol === "https:" || url?.protocol === "http:") return url.origin;
-    context.addIssue({ code: "custom", message: `${each} is no origin: https://app.example.com, for instance` });
+    context.addIssue({ code: "custom", message: `${each} is not an origin, such as https://app.example.com` });
     return z.NEVER;
   });
 }

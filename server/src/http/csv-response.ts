@@ -1,4 +1,4 @@
-// An answer as a table, for spreadsheets. A cell that a spreadsheet would take for a formula is made text.
+// Renders a response as CSV. Cells that a spreadsheet would interpret as a formula are escaped.
 import type { Context } from "hono";
 import type { JsonObject } from "../kit/schemas/run.ts";
 
@@ -9,7 +9,7 @@ export function respondWithCsv(context: Context, rows: JsonObject[]): Response {
   return context.body(renderCsv(rows), 200, { "content-type": "text/csv; charset=utf-8; header=present" });
 }
 
-/** The first row names the columns: all rows have the same. */
+/** The columns are the keys of the first row; all rows have the same keys. */
 export function renderCsv(rows: JsonObject[]): string {
   const columns = Object.keys(rows[0] ?? {});
   const lines = [columns, ...rows.map((row) => columns.map((column) => row[column]))];

@@ -1,4 +1,4 @@
-// Whether this process lives, and whether it can do its work: each part is really tried.
+// Liveness and readiness endpoints. Readiness performs a real operation on each dependency.
 import { Hono } from "hono";
 
 export type HealthChecks = Record<string, () => Promise<void>>;

@@ -1,5 +1,5 @@
-// Requests that the web framework never sees, because they are not HTTP, too large or too slow: they too get the one body
-// that every error has.
+// Responds to requests that never reach the framework, because they are not HTTP, too large or too slow, with the API's
+// error body.
 import { randomUUID } from "node:crypto";
 import type { Duplex } from "node:stream";
 import { Fault } from "../faults.ts";

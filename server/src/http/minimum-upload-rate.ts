@@ -1,50 +1,53 @@
-// Slowloris protection: ends requests whose body arrives below a minimum rate, so that slow clients cannot hold connections open.
+// Slowloris protection: ends requests whose body arrives below a minimum rate, so that slow clients cannot hold connections
+// open.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { Clock } from "../kit/clock.ts";
 import { respondToMalformedRequest } from "./malformed-request.ts";
 
-/** Headers must be there soon; a body may take long, as long as it keeps coming. */
+/** Headers must arrive within 10 s; a body may take up to 5 minutes, as long as it keeps the minimum rate. */
 export const SERVER_TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 300_000, connectionsCheckingInterval: 5000 };
 
 export type MinimumUploadRate = {
-  /** How long a request is left alone, and over how long its pace is measured. */
+  /** Grace period of a request, and the window over which its rate is measured. */
   windowMs: number;
   minBytesPerSecond: number;
   checkIntervalMs: number;
 };
-const PACE: MinimumUploadRate = { windowMs: 10_000, minBytesPerSecond: 4096, checkIntervalMs: 2000 };
+const DEFAULT_RATE: MinimumUploadRate = { windowMs: 10_000, minBytesPerSecond: 4096, checkIntervalMs: 2000 };
 
-type Watched = { incoming: IncomingMessage; outgoing: ServerResponse; bytes: number; since: number };
-type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
-type Requests = {
-  on(event: "request", listener: Listener): unknown;
+type TrackedRequest = { incoming: IncomingMessage; outgoing: ServerResponse; bytes: number; since: number };
+type RequestListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+type RequestSource = {
+  on(event: "request", listener: RequestListener): unknown;
   on(event: "close", listener: () => void): unknown;
 };
 
-/** Ends requests whose bodies come too slowly, with an answer that says so. */
+/** Responds with request_timeout to requests whose body arrives too slowly. */
 export function enforceMinimumUploadRate(
-  server: Requests,
-  { windowMs, minBytesPerSecond: leastBytesPerSecond, checkIntervalMs: lookMs }: MinimumUploadRate = PACE,
+  server: RequestSource,
+  clock: Pick<Clock, "monotonic">,
+  { windowMs, minBytesPerSecond, checkIntervalMs }: MinimumUploadRate = DEFAULT_RATE,
 ): void {
-  const watched = new Set<Watched>();
+  const tracked = new Set<TrackedRequest>();
   server.on("request", (incoming, outgoing) => {
-    const one = { incoming, outgoing, bytes: incoming.socket.bytesRead, since: performance.now() };
-    watched.add(one);
-    for (const stream of [incoming, outgoing]) stream.once("close", () => watched.delete(one));
-    incoming.once("end", () => watched.delete(one));
+    const request = { incoming, outgoing, bytes: incoming.socket.bytesRead, since: clock.monotonic() };
+    tracked.add(request);
+    for (const stream of [incoming, outgoing]) stream.once("close", () => tracked.delete(request));
+    incoming.once("end", () => tracked.delete(request));
   });
   const timer = setInterval(() => {
-    const now = performance.now();
-    for (const one of watched) {
-      const { incoming, outgoing, bytes, since } = one;
+    const now = clock.monotonic();
+    for (const request of tracked) {
+      const { incoming, outgoing, bytes, since } = request;
       // A completely received request is not slow: the client is waiting for the response.
       if (now - since < windowMs || incoming.complete) continue;
       const { bytesRead } = incoming.socket;
-      const isSlow = (bytesRead - bytes) * 1000 < leastBytesPerSecond * (now - since);
-      if (!isSlow) Object.assign(one, { bytes: bytesRead, since: now });
-      else if (watched.delete(one)) closeSlowRequest(incoming.socket, outgoing);
+      const isSlow = (bytesRead - bytes) * 1000 < minBytesPerSecond * (now - since);
+      if (!isSlow) Object.assign(request, { bytes: bytesRead, since: now });
+      else if (tracked.delete(request)) closeSlowRequest(incoming.socket, outgoing);
     }
-  }, lookMs).unref();
+  }, checkIntervalMs).unref();
   server.on("close", () => clearInterval(timer));
 }
 

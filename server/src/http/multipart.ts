@@ -1,4 +1,4 @@
-// Reads a form as it streams in: fields into memory within bounds, files into temporary files, never more than allowed.
+// Parses a multipart form while it streams in: fields into memory, files into temporary files, both within limits.
 import { createHash } from "node:crypto";
 import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
@@ -11,9 +11,9 @@ import { createFilePart, type FilePart } from "../kit/files.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 
 export const MAX_FILE_BYTES = 25 * 1024 * 1024;
-/** All fields together; a field alone may have half of it. */
+/** For all fields together; a single field may have half of it. */
 export const MAX_FORM_FIELD_BYTES = 2 * 1024 * 1024;
-const MOST_NAME_BYTES = 100;
+const MAX_NAME_BYTES = 100;
 const PARSER_STALL_MS = 5000;
 const BLOCK_BYTES = 64 * 1024;
 const LIMITS = {
@@ -22,23 +22,23 @@ const LIMITS = {
 };
 
 const UNREADABLE = { path: "", code: "invalid_type", message: "Malformed multipart form." };
-const NAMELESS = { path: "", code: "invalid_type", message: "Every part has a name of 1 to 100 bytes." };
+const NAMELESS = { path: "", code: "invalid_type", message: "Every part must have a name of 1 to 100 bytes." };
 
 export type MultipartForm = { fields: JsonObject; discard(): Promise<unknown> };
 
-/** `mostBytes` is for the whole body: nobody may send for ever what is thrown away. */
-export async function readMultipartForm(incoming: IncomingMessage, mostBytes: number): Promise<MultipartForm> {
-  let made: Promise<string> | undefined;
+/** `maxBytes` limits the whole body, including parts that are ignored. */
+export async function readMultipartForm(incoming: IncomingMessage, maxBytes: number): Promise<MultipartForm> {
+  let createdFolder: Promise<string> | undefined;
   const folder = () => {
-    made ??= mkdtemp(join(tmpdir(), "gesso-form-"));
-    return made;
+    createdFolder ??= mkdtemp(join(tmpdir(), "gesso-form-"));
+    return createdFolder;
   };
-  const discard = async () => made && rm(await made, { recursive: true, force: true });
+  const discard = async () => createdFolder && rm(await createdFolder, { recursive: true, force: true });
   try {
-    return { fields: await parseMultipart(incoming, folder, mostBytes), discard };
+    return { fields: await parseMultipart(incoming, folder, maxBytes), discard };
   } catch (thrown) {
     await discard();
-    // What is left of the body is read and thrown away, so that the answer can be heard.
+    // Drain the rest of the body, so that the client can read the response.
     incoming.resume();
     throw thrown;
   }
@@ -49,24 +49,24 @@ type FormPart = { name: string; value: unknown };
 function parseMultipart(
   incoming: IncomingMessage,
   folder: () => Promise<string>,
-  mostBytes: number,
+  maxBytes: number,
 ): Promise<JsonObject> {
   const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
   const parts: FormPart[] = [];
   const files: Promise<void>[] = [];
-  // A file that will never end must not stay open.
+  // Closes temporary files that will never be complete.
   const stop = new AbortController();
   const busboy = openBusboy(incoming);
   const fail = (thrown: unknown) => {
     incoming.unpipe(busboy);
     stop.abort();
     const fault = thrown instanceof Fault ? thrown : unreadable(UNREADABLE, thrown);
-    // Only when its files are closed may their folder go.
+    // Wait until all files are closed, because the folder is removed next.
     Promise.allSettled(files).then(() => reject(fault), reject);
   };
-  /** A file is known only when it has been read, but its place among the parts is that of its beginning. */
+  /** A file part is added when it begins, to keep the order of parts; its value is set when it has been read. */
   const add = (name: string | undefined, value?: unknown): FormPart => {
-    if (!name || Buffer.byteLength(name) > MOST_NAME_BYTES) fail(unreadable(NAMELESS));
+    if (!name || Buffer.byteLength(name) > MAX_NAME_BYTES) fail(unreadable(NAMELESS));
     const part = { name: name ?? "", value };
     parts.push(part);
     return part;
@@ -80,13 +80,13 @@ function parseMultipart(
   busboy.on("file", (name, stream, filename) => {
     const part = add(name);
     stream.on("limit", () => fail(new Fault("payload_too_large")));
-    const number = String(files.length);
-    const place = { filename: filename ?? "", path: async () => join(await folder(), number) };
-    const kept = writeTemporaryFile(addAbortSignal(stop.signal, stream), place).then((file) => {
+    const fileName = String(files.length);
+    const target = { filename: filename ?? "", path: async () => join(await folder(), fileName) };
+    const writing = writeTemporaryFile(addAbortSignal(stop.signal, stream), target).then((file) => {
       part.value = file;
     });
-    kept.catch(fail);
-    files.push(kept);
+    writing.catch(fail);
+    files.push(writing);
   });
   for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const) {
     busboy.on(limit, () => fail(new Fault("too_many_parts")));
@@ -97,21 +97,21 @@ function parseMultipart(
   let bytes = 0;
   incoming.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > mostBytes) fail(new Fault("payload_too_large"));
+    if (bytes > maxBytes) fail(new Fault("payload_too_large"));
   });
   // With some malformed forms the parser waits for another part after the body has ended: fail after 5 s.
-  let lost: NodeJS.Timeout | undefined;
+  let stallTimer: NodeJS.Timeout | undefined;
   incoming.once("end", () => {
-    lost = setTimeout(() => fail(unreadable(UNREADABLE)), PARSER_STALL_MS);
+    stallTimer = setTimeout(() => fail(unreadable(UNREADABLE)), PARSER_STALL_MS);
   });
   incoming.pipe(busboy);
-  return promise.finally(() => clearTimeout(lost));
+  return promise.finally(() => clearTimeout(stallTimer));
 }
 
 const unreadable = (issue: ValidationIssue, cause?: unknown) =>
   new Fault("validation_error", { errors: [issue] }, { cause });
 
-/** A repeated name is a list, as it is in HTML forms. */
+/** Fields with the same name become a list, as in HTML forms. */
 function groupByName(parts: FormPart[]): JsonObject {
   const fields: JsonObject = Object.create(null);
   for (const { name, value } of parts) fields[name] = name in fields ? [fields[name], value].flat() : value;
@@ -149,16 +149,16 @@ async function writeTemporaryFile(stream: BusboyFileStream, { filename, path }: 
   return createFilePart({ path: await path(), filename, size_bytes, sha256: hash.digest("hex") });
 }
 
-/** The last block may be empty, so that an empty file is a file too. */
+/** Yields at least one block, possibly empty, so that an empty file is created too. */
 async function* inBlocks(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let held: Buffer[] = [];
+  let buffered: Buffer[] = [];
   let size = 0;
   for await (const chunk of stream) {
-    held.push(chunk);
+    buffered.push(chunk);
     size += chunk.length;
     if (size < BLOCK_BYTES) continue;
-    yield Buffer.concat(held);
-    [held, size] = [[], 0];
+    yield Buffer.concat(buffered);
+    [buffered, size] = [[], 0];
   }
-  yield Buffer.concat(held);
+  yield Buffer.concat(buffered);
 }

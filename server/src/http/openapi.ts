@@ -1,5 +1,4 @@
-// Prints the contract: OpenAPI 3.1, read off the operations and the catalogue of faults. It is the only thing that the
-// server and its clients share.
+// Generates the OpenAPI 3.1 document from the operations and the error catalogue. Clients depend on this document only.
 import { z } from "zod";
 import { Fault, type FaultCode, faults } from "../faults.ts";
 import type { BodyKind, Operation } from "../kit/operation.ts";
@@ -31,7 +30,7 @@ export function generateOpenApi(): JsonObject {
     paths,
     components: {
       schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))),
-      responses: { Error: { description: "What went wrong", content: { [MEDIA.json]: { schema: refTo("Error") } } } },
+      responses: { Error: { description: "Error", content: { [MEDIA.json]: { schema: refTo("Error") } } } },
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer", description: "An API key or an access token" },
         api_key: { type: "apiKey", in: "header", name: "X-API-Key" },
@@ -97,7 +96,7 @@ function describeOperation(operation: Operation, schemas: JsonObject): JsonObjec
 }
 
 const IMAGE_RESPONSE = {
-  description: "The picture itself",
+  description: "The image",
   content: { "image/png": { schema: { type: "string", format: "binary" } } },
 };
 
@@ -113,11 +112,11 @@ const LAST_EVENT_ID = {
   name: "Last-Event-ID",
   in: "header",
   required: false,
-  description: "The id of the last event that you have: the stream goes on after it",
+  description: "Id of the last event that you received. The stream continues after it",
   schema: { type: "string" },
 };
 
-/** As a body of this kind has it: some fields and rules belong to one kind only. */
+/** The input schema for one kind of body: some fields and rules apply to JSON or form bodies only. */
 function inputSchema(operation: Operation, schemas: JsonObject, body?: BodyKind): JsonObject {
   const { $schema: _, ...schema } = schemaOf(operation.input, "input", schemas);
   const fields = Object.entries((schema.properties ?? {}) as Record<string, JsonObject>);
@@ -126,12 +125,12 @@ function inputSchema(operation: Operation, schemas: JsonObject, body?: BodyKind)
     .filter((rule) => rule.body === undefined || rule.body === body)
     .map((rule) => rule.schema)
     .filter((rule) => Object.keys(rule).length > 0);
-  const shown = { ...schema, properties, additionalProperties: false };
-  return rules.length > 0 ? { ...shown, allOf: rules } : shown;
+  const closed = { ...schema, properties, additionalProperties: false };
+  return rules.length > 0 ? { ...closed, allOf: rules } : closed;
 }
 
 function describeResponses(operation: Operation, schemas: JsonObject): JsonObject {
-  // The shape is that of the data of each event.
+  // The schema describes the `data` of each event.
   const events = { "text/event-stream": { schema: schemaOf(Event, "output", schemas) } };
   const content = {
     ...(operation.events && events),
@@ -145,13 +144,13 @@ function describeResponses(operation: Operation, schemas: JsonObject): JsonObjec
     ...(operation.plan
       ? {
           200: { ...ended, content: { ...ended.content, ...events } },
-          202: { description: "The run is under way", content },
-          204: { description: "With `Prefer: return=minimal`: `Location` and `X-Run-Id` tell the run" },
+          202: { description: "The run is in progress", content },
+          204: { description: "With `Prefer: return=minimal`: `Location` and `X-Run-Id` identify the run" },
         }
       : { [operation.http.status ?? 200]: { description: operation.summary, content } }),
-    ...(operation.events && { 204: { description: "The run has ended, and all of its events are known to you" } }),
+    ...(operation.events && { 204: { description: "The run has ended and you have received all of its events" } }),
     ...(operation.output === Run &&
-      operation.http.method === "POST" && { 202: { description: "The run is under way", content } }),
+      operation.http.method === "POST" && { 202: { description: "The run is in progress", content } }),
     ...Object.fromEntries(errors.map((status) => [status, { $ref: "#/components/responses/Error" }])),
     default: { $ref: "#/components/responses/Error" },
   };
@@ -159,7 +158,7 @@ function describeResponses(operation: Operation, schemas: JsonObject): JsonObjec
 
 const refTo = (id: string) => ({ $ref: `#/components/schemas/${id}` });
 
-/** JSON Schema of a zod schema; the named ones inside it move to the components. */
+/** Returns the JSON Schema of a zod schema. Named schemas inside it move to the components. */
 function schemaOf(schema: z.ZodType, io: "input" | "output", schemas: JsonObject): JsonObject {
   const { $defs = {}, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" }) as JsonObject & {
     $defs?: JsonObject;
@@ -174,5 +173,5 @@ function schemaOf(schema: z.ZodType, io: "input" | "output", schemas: JsonObject
   return refTo(id);
 }
 
-/** `id` and `$schema` mean something else inside an OpenAPI document. */
+/** Inside an OpenAPI document `id` and `$schema` have another meaning. */
 const withoutSchemaIds = ({ $schema: _schema, id: _id, $id: _dollar, ...rest }: JsonObject): JsonObject => rest;

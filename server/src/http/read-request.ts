@@ -1,5 +1,5 @@
-// Turns a request into the fields that an operation reads, whatever carried them: path, query, JSON or form. What cannot
-// be stored or compared safely is refused here, once, for every operation.
+// Reads the input fields of an operation from path, query, JSON or form body. Text that cannot be stored or compared safely
+// is refused here, for every operation.
 import type { IncomingMessage } from "node:http";
 import type { Context } from "hono";
 import { Fault, type ValidationIssue } from "../faults.ts";
@@ -11,7 +11,7 @@ import { coerceTextFields, inputProperties } from "./coerce.ts";
 import { MAX_FILE_BYTES, MAX_FORM_FIELD_BYTES, readMultipartForm } from "./multipart.ts";
 
 const MAX_JSON_BYTES = 1024 * 1024;
-/** Pictures as base64 may come on top, where an operation takes them. */
+/** For operations with inline images: base64 images may exceed the JSON limit. */
 const MAX_INLINE_IMAGE_BYTES = 35 * 1024 * 1024;
 const MAX_JSON_DEPTH = 32;
 
@@ -32,9 +32,9 @@ export async function readRequest(context: Context<HttpBindings>, operation: Ope
     return { raw, body: "json", discard: async () => {} };
   }
   if (type === "multipart/form-data" && operation.http.bodies.includes("form")) {
-    const most = maxFormBytes(operation);
-    if (Number(context.req.header("content-length") ?? 0) > most) throw new Fault("payload_too_large");
-    const form = await readMultipartForm(context.env.incoming, most);
+    const maxBytes = maxFormBytes(operation);
+    if (Number(context.req.header("content-length") ?? 0) > maxBytes) throw new Fault("payload_too_large");
+    const form = await readMultipartForm(context.env.incoming, maxBytes);
     try {
       const raw = { ...coerceTextFields(operation, form.fields), ...params };
       rejectUnstorableText(raw);
@@ -47,36 +47,37 @@ export async function readRequest(context: Context<HttpBindings>, operation: Ope
   throw new Fault("unsupported_media_type", { accepted: operation.http.bodies });
 }
 
-/** Where the path says it all, the query of anything but a GET is left unread. */
+/** The query string is read for GET, and for other methods if a field is not in the path. */
 const readsQueryString = ({ http, input }: Operation) =>
   http.method === "GET" || Object.keys(input.shape).some((field) => !http.path.split("/").includes(`:${field}`));
 
-const inlineTakers = new WeakMap<Operation, boolean>();
+const acceptsInlineByOperation = new WeakMap<Operation, boolean>();
 
 function acceptsInlineImages(operation: Operation): boolean {
-  const known = inlineTakers.get(operation) ?? JSON.stringify(inputProperties(operation)).includes('"x-inline":true');
-  inlineTakers.set(operation, known);
-  return known;
+  const acceptsInline =
+    acceptsInlineByOperation.get(operation) ?? JSON.stringify(inputProperties(operation)).includes('"x-inline":true');
+  acceptsInlineByOperation.set(operation, acceptsInline);
+  return acceptsInline;
 }
 
-/** As many files as the operation has places for, all its fields, and what stands between the parts. */
+/** Limit of a form: the files that the operation accepts, all fields, and the part headers. */
 function maxFormBytes(operation: Operation): number {
-  const places = Object.values(inputProperties(operation) as Record<string, FileField>).map((field) => {
+  const fileCounts = Object.values(inputProperties(operation) as Record<string, FileField>).map((field) => {
     if (field.items) return isForFile(field.items) ? (field.maxItems ?? 1) : 0;
     return isForFile(field) ? 1 : 0;
   });
-  const files = places.reduce((sum, count) => sum + count, 0);
-  return files * MAX_FILE_BYTES + MAX_FORM_FIELD_BYTES + BETWEEN_PARTS_BYTES;
+  const files = fileCounts.reduce((sum, count) => sum + count, 0);
+  return files * MAX_FILE_BYTES + MAX_FORM_FIELD_BYTES + PART_HEADER_BYTES;
 }
 
 type FileField = { format?: string; "x-inline"?: boolean; items?: FileField; maxItems?: number };
-const isForFile = (place: FileField) => place.format === "binary" || place["x-inline"] === true;
-const BETWEEN_PARTS_BYTES = 64 * 1024;
+const isForFile = (field: FileField) => field.format === "binary" || field["x-inline"] === true;
+const PART_HEADER_BYTES = 64 * 1024;
 
 async function readJson(context: Context<HttpBindings>, mayBeInline: boolean): Promise<JsonObject> {
-  const most = mayBeInline ? MAX_INLINE_IMAGE_BYTES : MAX_JSON_BYTES;
-  if (Number(context.req.header("content-length") ?? 0) > most) throw new Fault("payload_too_large");
-  const bytes = await readBytes(context, most);
+  const maxBytes = mayBeInline ? MAX_INLINE_IMAGE_BYTES : MAX_JSON_BYTES;
+  if (Number(context.req.header("content-length") ?? 0) > maxBytes) throw new Fault("payload_too_large");
+  const bytes = await readBytes(context, maxBytes);
   const size = bytes.length;
   let value: unknown;
   try {
@@ -93,17 +94,17 @@ async function readJson(context: Context<HttpBindings>, mayBeInline: boolean): P
   return value as JsonObject;
 }
 
-async function readBytes(context: Context<HttpBindings>, most: number): Promise<Buffer> {
+async function readBytes(context: Context<HttpBindings>, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
     for await (const chunk of context.req.raw.body ?? []) {
       size += chunk.length;
-      if (size > most) throw new Fault("payload_too_large");
+      if (size > maxBytes) throw new Fault("payload_too_large");
       chunks.push(chunk);
     }
   } catch (thrown) {
-    // Whoever hung up in the middle, or was hung up on, has not found a fault of ours.
+    // The client closed the connection, or was disconnected: this is not an error of the server.
     throw thrown instanceof Fault ? thrown : new Fault("request_timeout", {}, { cause: thrown });
   }
   return Buffer.concat(chunks);

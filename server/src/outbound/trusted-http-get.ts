@@ -2,12 +2,10 @@
 // policy does not apply; redirects are not followed, and time and size are limited.
 import { Agent } from "undici";
 
-export type TrustedHttpGet = (
+export async function trustedHttpGet(
   url: string,
-  limits: { timeoutMs: number; maxBytes: number },
-) => Promise<{ status: number; text: string }>;
-
-export const trustedHttpGet: TrustedHttpGet = async (url, { timeoutMs, maxBytes }) => {
+  { timeoutMs, maxBytes }: { timeoutMs: number; maxBytes: number },
+): Promise<{ status: number; text: string }> {
   const agent = new Agent({ maxResponseSize: maxBytes, connect: { timeout: timeoutMs } });
   try {
     const { origin, pathname, search } = new URL(url);
@@ -21,4 +19,4 @@ export const trustedHttpGet: TrustedHttpGet = async (url, { timeoutMs, maxBytes 
   } finally {
     await agent.destroy();
   }
-};
+}

@@ -16,7 +16,7 @@ import type { RunSettings } from "./run-settings.ts";
 import type { WebhookPolicy } from "./run-webhook.ts";
 
 /** What every process provides by itself. Tests use one fixture for all of it. */
-export type Runtime = {
+export type ProcessRuntime = {
   clock: Clock;
   random: Random;
   ids: Ids;
@@ -25,7 +25,7 @@ export type Runtime = {
   crashPoint(name: CrashPoint): void;
 };
 
-export type Services = Runtime & {
+export type Services = ProcessRuntime & {
   database: Database;
   assets: AssetStore;
   http: OutboundHttp;

@@ -2,7 +2,7 @@
 import { v7 } from "uuid";
 import type { Clock } from "../../src/kit/clock.ts";
 import { parseRunSettings, RetentionEnv, RunLimitsEnv } from "../../src/runs/run-settings.ts";
-import type { Runtime } from "../../src/runs/services.ts";
+import type { ProcessRuntime } from "../../src/runs/services.ts";
 
 export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
@@ -12,7 +12,7 @@ export function createManualClock(at = 0): Clock & { at: number } {
   return clock;
 }
 
-export const createTestRuntime = (overrides: Partial<Runtime> = {}): Runtime => ({
+export const createTestRuntime = (overrides: Partial<ProcessRuntime> = {}): ProcessRuntime => ({
   clock: systemClock,
   random: Math.random,
   ids: { next: () => v7() },
