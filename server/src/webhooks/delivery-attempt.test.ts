@@ -59,7 +59,7 @@ beforeEach(async () => {
   receiver.respondWith(() => 204);
   receiver.received.length = 0;
   leadsTo = RECEIVER_HOST;
-  for (const table of ["open_deliveries", "webhook_circuit_breakers", "buckets"])
+  for (const table of ["open_deliveries", "webhook_circuit_breakers", "token_buckets"])
     await database.owner.query(`wipe.${table}`, `delete from ${table}`);
 });
 
