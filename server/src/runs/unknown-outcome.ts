@@ -66,9 +66,10 @@ async function resendAttempt(
   latest: AttemptRow,
 ): Promise<SubmitResult> {
   const isTakenOver = await takeOverAttempt(services.database, refOf(latest), claim, leaseSeconds(services));
-  return isTakenOver
-    ? sendToProvider(services, claim, request, refOf(latest))
-    : { state: "wait", attemptNumber: latest.attempt_number, delaySeconds: 1 };
+  if (!isTakenOver) return { state: "wait", attemptNumber: latest.attempt_number, delaySeconds: 1 };
+  const result = await sendToProvider(services, claim, request, refOf(latest));
+  // The run continues with the offer that has the job, which may differ from the offer selected for this submission.
+  return result.state === "running" || result.state === "produced" ? { ...result, offer: request.offer } : result;
 }
 
 async function findJobAtProvider(
