@@ -23,6 +23,10 @@ const LEASE_MARGIN_SECONDS = 5;
 const FIRST_POLL_SECONDS = 2;
 const MAX_UNSENT_ATTEMPTS = 3;
 const MAX_RETRY_DELAY_SECONDS = 30;
+const RESEND_SECONDS = 2;
+
+/** `mayBeAccepted`: an earlier request with the same key may have been accepted, so the attempt number must not change. */
+export type AttemptToSend = AttemptRef & { mayBeAccepted?: boolean };
 
 export type SendDependencies = Pick<
   Services,
@@ -36,7 +40,7 @@ export async function sendToProvider(
   services: SendDependencies,
   claim: RunClaim,
   request: ResolvedRequest,
-  attempt: AttemptRef,
+  attempt: AttemptToSend,
 ): Promise<SubmitResult> {
   const { database, providers, jobFiles } = services;
   const attemptNumber = attempt.attempt_number;
@@ -83,7 +87,7 @@ type SubmitFailure = { thrown: unknown; sentRequest: JsonObject | undefined };
 async function handleSubmitFailure(
   services: SendDependencies,
   request: ResolvedRequest,
-  attempt: AttemptRef,
+  attempt: AttemptToSend,
   { thrown, sentRequest }: SubmitFailure,
 ): Promise<SubmitResult> {
   const { database, log } = services;
@@ -91,7 +95,12 @@ async function handleSubmitFailure(
   const attemptNumber = attempt.attempt_number;
   const { kind, retryAfterSeconds } = readProviderFailure(thrown);
   const fault = toFault(thrown);
-  if (kind === "doubt" && sentRequest === undefined) return handleUnsentFailure(services, attempt, fault);
+  const isUnsent = kind === "doubt" && sentRequest === undefined;
+  if (attempt.mayBeAccepted && (isUnsent || kind === "busy" || kind === "unsent")) {
+    await expireAttemptLease(database, attempt, sentRequest);
+    return { state: "wait", attemptNumber, delaySeconds: retryAfterSeconds ?? RESEND_SECONDS };
+  }
+  if (isUnsent) return handleUnsentFailure(services, attempt, fault);
   log.warn({ run_id: attempt.run_id, attempt: attemptNumber, kind, err: fault.cause }, "submission failed");
   const isProviderFailure =
     kind === "doubt" || kind === "busy" || kind === "unsent" || fault.code === "model_unavailable";

@@ -5,6 +5,7 @@ import {
   type AttemptRow,
   failAttempt,
   findLatestAttempt,
+  findRequestOutput,
   markOutcomeUnknown,
   saveTicket,
   takeOverAttempt,
@@ -32,6 +33,7 @@ export async function resolveUnknownOutcome(
   // Ask the provider that got this attempt; the offer selected for the next attempt may be another one.
   const originalOffer = { provider: latest.provider, upstreamModel: latest.upstream ?? request.offer.upstreamModel };
   const originalRequest = { ...request, offer: originalOffer };
+  if (latest.state === "succeeded") return returnStoredOutput(services, claim, originalRequest);
   if (latest.ticket) return adoptTicket(services, latest, latest.ticket as Ticket, originalOffer);
   if (latest.is_final) throw new Fault(latest.fault!.code, latest.fault!.details);
   if (latest.state === "failed" || latest.state === "abandoned")
@@ -59,6 +61,16 @@ async function adoptTicket(
   return { state: "running", attemptNumber: latest.attempt_number, offer };
 }
 
+/** The attempt stored its result, and the process crashed before the engine had journalled the step. */
+async function returnStoredOutput(
+  { database }: SendDependencies,
+  claim: RunClaim,
+  { requestIndex, offer }: ResolvedRequest,
+): Promise<SubmitResult> {
+  const output = await findRequestOutput(database, claim, requestIndex);
+  return output ? { state: "produced", ...output, warnings: [], offer } : { state: "claim_lost" };
+}
+
 async function resendAttempt(
   services: SendDependencies,
   claim: RunClaim,
@@ -67,7 +79,9 @@ async function resendAttempt(
 ): Promise<SubmitResult> {
   const isTakenOver = await takeOverAttempt(services.database, refOf(latest), claim, leaseSeconds(services));
   if (!isTakenOver) return { state: "wait", attemptNumber: latest.attempt_number, delaySeconds: 1 };
-  const result = await sendToProvider(services, claim, request, refOf(latest));
+  // With `replay`, the provider may have accepted the first request, so a failure of this one says nothing about the job.
+  const mayBeAccepted = resolveOffer(services, request.offer, request.job).offer.recovery === "replay";
+  const result = await sendToProvider(services, claim, request, { ...refOf(latest), mayBeAccepted });
   // The run continues with the offer that has the job, which may differ from the offer selected for this submission.
   return result.state === "running" || result.state === "produced" ? { ...result, offer: request.offer } : result;
 }

@@ -148,6 +148,16 @@ export type StatementTypes = {
       unknown_seconds: number | null;
     };
   };
+  "attempts.find_output": {
+    parameters: {
+      run_id: string;
+      request_index: number;
+      epoch: number;
+    };
+    row: {
+      output: unknown;
+    };
+  };
   "attempts.find_wakeup": {
     parameters: {
       run_id: string;

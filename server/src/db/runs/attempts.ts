@@ -292,6 +292,22 @@ export async function saveRequestOutput(
   return rows.length > 0;
 }
 
+const FIND_OUTPUT = statement(
+  "attempts.find_output",
+  `select output from planned_requests where run_id = :run_id and request_index = :request_index and output is not null
+     and exists (select from open_runs where run_id = :run_id and epoch = :epoch)`,
+);
+
+/** The stored output of a request. Undefined if there is none, or if the claim is lost. */
+export async function findRequestOutput(
+  db: Database,
+  { run_id, epoch }: RunClaim,
+  requestIndex: number,
+): Promise<{ files: StoredAsset[]; data?: JsonObject } | undefined> {
+  const [row] = await db.execute(FIND_OUTPUT, { run_id, epoch, request_index: requestIndex });
+  return row?.output as { files: StoredAsset[]; data?: JsonObject } | undefined;
+}
+
 export type AttemptHistoryRow = Pick<
   AttemptRow,
   "request_index" | "attempt_number" | "provider" | "upstream" | "state" | "fault"
