@@ -5,10 +5,10 @@ import { countLaneLoad, type LaneLoad, type QueueKey } from "../db/runs/queue.ts
 import type { Services } from "../runs/services.ts";
 import { createDispatchWindow } from "./dispatch-window.ts";
 
-/** A count is good for so long; what was handed over since is added to it. */
+/** How long a count of the lane load is used; runs dispatched since are added to it. `FRESH_MS` applies while few runs may start. */
 const FRESH_MS = 15;
 const STALE_MS = 250;
-/** Runs that may stand before the gate of a provider that takes no more; others stay where they can be reordered. */
+/** Runs of a lane that may wait for a provider slot. Further runs stay queued, where their order can still change. */
 const MAX_WAITING_FOR_SLOT = 8;
 
 export type CapacityDependencies = Pick<Services, "database" | "settings" | "clock"> & {
@@ -17,9 +17,9 @@ export type CapacityDependencies = Pick<Services, "database" | "settings" | "clo
 
 export type DispatchCapacity = {
   setWorkers(count: number): void;
-  /** How many runs may start. */
+  /** How many runs may start now. */
   freeSlots(): Promise<number>;
-  /** How many of them in this lane. */
+  /** How many of them may be of this lane. */
   laneCapacity(lane: string): number;
   recordDispatched(taken: QueueKey[]): void;
 };
@@ -73,6 +73,6 @@ export function createDispatchCapacity(services: CapacityDependencies): Dispatch
   };
 }
 
-/** Enough to take every place that becomes free at once, and little more. */
+/** Enough runs to fill every provider slot that becomes free at once, and few more. */
 const prefetchLimit = ({ concurrent = 0, perMinute = 0 }: { concurrent?: number; perMinute?: number }) =>
   Math.max(MAX_WAITING_FOR_SLOT, Math.ceil(concurrent / 2), Math.ceil(perMinute / 30));

@@ -1,5 +1,5 @@
-// The rounds of the one dispatcher that leads: look who waits, pick whose turn it is as far as there is capacity, take
-// their runs, hand them over.
+// The rounds of the leading dispatcher: find queues with runs, pick the next runs by fair queueing within the capacity, claim
+// them, and start them in the engine. Runs that the engine does not accept return to the queue.
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import {
   claimQueuedRuns,
@@ -15,14 +15,14 @@ import type { EngineClient } from "./engine-client.ts";
 import { createFairQueue } from "./fair-queue.ts";
 
 const BATCH = 200;
-/** Who waits is told. It is also looked up, because words may be late or lost; but looking never takes much of the time. */
+/** Notifications may be late or lost, so the queues are also scanned. A slow scan is repeated less often, at most a second later. */
 const MIN_SCAN_INTERVAL_MS = 75;
 const SCAN_INTERVAL_FACTOR = 20;
 
 export type DispatchRounds = {
-  /** Somebody was told to wait: `tenant/lane`, or anything else where it is not known who. */
+  /** A run was queued. The payload is `tenant/lane`; anything else causes a scan of all queues. */
   onRunQueued(payload: string): void;
-  /** `full`: something waits and may not start yet. */
+  /** `full`: runs are queued and none of them may start yet. */
   runRound(): Promise<"nothing" | "full" | "more">;
   refresh(workers: number): Promise<void>;
 };
@@ -46,14 +46,14 @@ export function createDispatchRounds(services: DispatchDependencies, engineClien
 
   const claimRuns = async (asked: ReturnType<typeof queue.pickNext>) => {
     queuedDuringClaim = [];
-    // Nothing may be charged for what could not be asked.
+    // A claim that failed must not advance the virtual clocks of the tenants.
     const taken = await claimQueuedRuns(services.database, asked).catch((thrown) => {
       queue.settle(asked, []);
       nextScanAt = Number.NEGATIVE_INFINITY;
       throw thrown;
     });
     queue.settle(asked, taken);
-    // What was put into a queue after it was found empty is still there.
+    // A run that was queued while the claim found its queue empty is still there.
     for (const each of queuedDuringClaim) queue.add(each);
     capacity.recordDispatched(taken);
     for (const { tenant_id } of taken) startsByTenant.set(tenant_id, (startsByTenant.get(tenant_id) ?? 0) + 1);
@@ -70,7 +70,7 @@ export function createDispatchRounds(services: DispatchDependencies, engineClien
 
   return {
     onRunQueued(payload) {
-      const [tenant_id = "", lane] = payload.split("/");
+      const [tenant_id, lane] = payload.split("/") as [string, string?];
       if (lane === undefined) nextScanAt = Number.NEGATIVE_INFINITY;
       else {
         queue.add({ tenant_id, lane });
@@ -78,7 +78,7 @@ export function createDispatchRounds(services: DispatchDependencies, engineClien
       }
     },
     async runRound() {
-      // Both at once: a round that takes long is a round that somebody waits for.
+      // In parallel, because queued runs wait for the end of the round.
       const [free] = await Promise.all([
         capacity.freeSlots(),
         services.clock.monotonic() > nextScanAt ? scanQueues() : undefined,
@@ -95,7 +95,7 @@ export function createDispatchRounds(services: DispatchDependencies, engineClien
       }
       return "more";
     },
-    /** Also tells how fast each queue moves, for those who ask when their turn will come. */
+    /** Also stores the start rate of each tenant, from which the API estimates the start of a queued run. */
     async refresh(workers) {
       capacity.setWorkers(workers);
       queue.setWeights(await listTenantWeights(services.database));

@@ -5,11 +5,11 @@ const FAST_START_MS = 60;
 const SLOW_START_MS = 150;
 const MIN_SIZE = 4;
 const MAX_SIZE = 100;
-/** A smaller window needs a moment to show. */
+/** Pause after shrinking, because a smaller window takes effect with a delay. */
 const SHRINK_COOLDOWN_MS = 100;
 
 export type DispatchWindow = {
-  /** How long the slowest of those that have not begun has been waiting. */
+  /** `slowestMs`: the longest wait of a dispatched run that has not started. */
   recordStartDelay(slowestMs: number, now: number): void;
   size(workers: number): number;
 };

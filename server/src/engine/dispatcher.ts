@@ -6,9 +6,9 @@ import type { EngineClient } from "./engine-client.ts";
 import { type Loop, startLoop } from "./loop.ts";
 
 const IDLE_POLL_MS = 250;
-/** How soon to look again where something waits and nothing may start. */
+/** Delay before the next round while runs are queued and none may start. */
 const FULL_RETRY_MS = 20;
-/** How long the others wait for a leader that is gone. */
+/** After this time without renewal, another dispatcher takes over the lead. */
 const LEASE_SECONDS = 6;
 const RENEW_MS = 2000;
 

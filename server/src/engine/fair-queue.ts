@@ -5,18 +5,18 @@ import type { QueueKey } from "../db/runs/queue.ts";
 export type QueuePick = QueueKey & { count: number };
 
 export type FairQueue = {
-  /** Something waits here, as far as is known. */
+  /** The queue has runs, as far as is known. */
   add(queue: QueueKey): void;
-  /** Whose turn the next `count` starts are. `room` is how many of a lane may start. */
+  /** Picks the queues of the next `count` starts. `laneCapacity` returns how many runs of a lane may start. */
   pickNext(count: number, laneCapacity: (lane: string) => number): QueuePick[];
-  /** What was really there: queues that gave less than they were asked for are empty, and pay only for what they gave. */
+  /** Settles a pick with the runs that were claimed. A queue with fewer runs than picked is empty and is charged only for those. */
   settle(asked: QueuePick[], taken: QueueKey[]): void;
   setWeights(weights: Map<string, number>): void;
   tenants(): string[];
   isEmpty(): boolean;
 };
 
-/** `clock` is when its next start is due. Lanes are served in turn: the first of them is next. */
+/** `virtualTime` is when the next start of the tenant is due. Its lanes are served in turn, the first one next. */
 type TenantClock = { virtualTime: number; lanes: string[] };
 
 const queueName = ({ tenant_id, lane }: QueueKey) => `${tenant_id}/${lane}`;
@@ -27,16 +27,16 @@ export function createFairQueue(): FairQueue {
   let systemVirtualTime = 0;
 
   const virtualTimeStep = (tenantId: string) => 1 / (weights.get(tenantId) ?? 1);
-  const findNextTenant = (roomLeft: (lane: string) => number) => {
+  const findNextTenant = (capacityLeft: (lane: string) => number) => {
     let next: { id: string; tenant: TenantClock; lane: number } | undefined;
     for (const [id, tenant] of tenants) {
       if (next && tenant.virtualTime >= next.tenant.virtualTime) continue;
-      const lane = tenant.lanes.findIndex((each) => roomLeft(each) > 0);
+      const lane = tenant.lanes.findIndex((each) => capacityLeft(each) > 0);
       if (lane >= 0) next = { id, tenant, lane };
     }
     return next;
   };
-  /** A tenant that has nothing is forgotten once the others have caught up with it. */
+  /** Removes tenants without queued runs whose virtual time the system has reached. */
   const dropIdleTenants = () => {
     for (const [id, tenant] of tenants)
       if (tenant.lanes.length === 0 && tenant.virtualTime <= systemVirtualTime) tenants.delete(id);
@@ -53,15 +53,15 @@ export function createFairQueue(): FairQueue {
     },
     pickNext(count, laneCapacity) {
       const picks = new Map<string, QueuePick>();
-      const left = new Map<string, number>();
-      const roomLeft = (lane: string) => left.get(lane) ?? laneCapacity(lane);
+      const remaining = new Map<string, number>();
+      const capacityLeft = (lane: string) => remaining.get(lane) ?? laneCapacity(lane);
       for (let picked = 0; picked < count; picked++) {
-        const next = findNextTenant(roomLeft);
+        const next = findNextTenant(capacityLeft);
         if (!next) break;
         const { id, tenant } = next;
         const [lane = ""] = tenant.lanes.splice(next.lane, 1);
         tenant.lanes.push(lane);
-        left.set(lane, roomLeft(lane) - 1);
+        remaining.set(lane, capacityLeft(lane) - 1);
         tenant.virtualTime += virtualTimeStep(id);
         const own = picks.get(queueName({ tenant_id: id, lane })) ?? { tenant_id: id, lane, count: 0 };
         own.count++;
@@ -78,7 +78,7 @@ export function createFairQueue(): FairQueue {
         tenant.virtualTime -= missing * virtualTimeStep(each.tenant_id);
         tenant.lanes = tenant.lanes.filter((lane) => lane !== each.lane);
       }
-      // The common clock stands where the last start was due.
+      // The system clock is the virtual time of the last start.
       for (const { tenant_id } of taken) {
         systemVirtualTime = Math.max(
           systemVirtualTime,
