@@ -1,0 +1,182 @@
+// Collecting, waking and canceling a submitted job, on a real database.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import {
+  cancelRun,
+  claimRun,
+  createFakeProvider,
+  createRuntime,
+  createStepServices,
+  createTestProviders,
+  done,
+  requestTo,
+  requeue,
+  SimulatedCrash,
+  sha256,
+  type TestRuntime,
+} from "../../test/support/step-fixtures.ts";
+import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { findLatestAttempt } from "../db/runs/attempts.ts";
+import type { RunClaim } from "../db/runs/open-runs.ts";
+import {
+  contentRefused,
+  jobFailed,
+  modelUnavailable,
+  providerBusy,
+  providerFault,
+} from "../providers/call-provider.ts";
+import { cancelAtProvider, collectResult, registerWakeup } from "./collect-result.ts";
+import { submit } from "./submit.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+afterAll(() => database?.stop());
+
+const FIRST = { attemptNumber: 1 };
+let runtime: TestRuntime;
+let fake: ReturnType<typeof createFakeProvider>;
+let services: ReturnType<typeof createStepServices>;
+let claim: RunClaim;
+
+/** A run whose first request was submitted. */
+const prepare = async (deadlineSeconds = 600) => {
+  runtime = createRuntime();
+  fake = createFakeProvider("first");
+  services = createStepServices({ database: database.db, runtime, providers: createTestProviders([fake]) });
+  claim = await claimRun(database.db, { deadlineSeconds });
+  await submit(services, claim, requestTo(fake), { ...FIRST, wakeupId: "wakeup-1" });
+};
+beforeEach(() => prepare());
+const collect = () => collectResult(services, claim, requestTo(fake), FIRST);
+const stateOf = async () => (await findLatestAttempt(database.db, claim.run_id, 0))!;
+
+describe("collecting", () => {
+  it("reports a job that is running", async () => {
+    expect(await collect()).toEqual({ state: "running", attemptNumber: 1 });
+  });
+
+  it("stores the results of a job that is done", async () => {
+    fake.poll = async () => done("one");
+    expect(await collect()).toMatchObject({ state: "produced", files: [{ sha256: sha256("one") }] });
+    expect((await stateOf()).state).toBe("succeeded");
+  });
+
+  it("returns the same if it is repeated after a crash", async () => {
+    fake.poll = async () => done("one");
+    for (const crashPoint of ["result_read", "file_stored"] as const) {
+      runtime.crashAt = crashPoint;
+      await expect(collect()).rejects.toThrow(SimulatedCrash);
+    }
+    expect(await collect()).toEqual(await collect());
+    expect(fake.submissions).toHaveLength(1);
+  });
+
+  it("warns if the provider returned fewer results than requested", async () => {
+    fake.poll = async () => done("one");
+    const request = requestTo(fake);
+    const wanting = { ...request, job: { ...request.job, count: 3 } };
+    expect(await collectResult(services, claim, wanting, FIRST)).toMatchObject({
+      ...{ state: "produced", warnings: ["The provider returned 1 of 3 results."] },
+    });
+  });
+
+  it("stops if a later epoch has claimed the run, also while the results are stored", async () => {
+    fake.poll = async () => {
+      await requeue(database.db, claim);
+      return done("late");
+    };
+    expect(await collect()).toEqual({ state: "claim_lost" });
+    expect(await collect()).toEqual({ state: "claim_lost" });
+  });
+
+  it("submits again if the provider has lost the job", async () => {
+    fake.poll = () => Promise.reject(providerFault("provider_error", { kind: "gone" }));
+    expect(await collect()).toEqual({ state: "retry", attemptNumber: 2, delaySeconds: 0 });
+    expect(await stateOf()).toMatchObject({ state: "failed", is_final: false });
+  });
+
+  it.each([
+    ["failed", jobFailed("no GPU")],
+    ["was refused for its content", contentRefused("policy")],
+    ["is not known", modelUnavailable("404", 404)],
+  ])("fails the run if the provider reports that the job %s", async (_, fault) => {
+    fake.poll = () => Promise.reject(fault);
+    await expect(collect()).rejects.toBe(fault);
+    expect(await stateOf()).toMatchObject({ state: "failed", is_final: true });
+  });
+
+  it.each([
+    ["is busy", providerBusy("429")],
+    ["does not respond", new Error("socket hang up")],
+  ])("takes the job for running if the provider %s", async (_, thrown) => {
+    fake.poll = () => Promise.reject(thrown);
+    expect(await collect()).toMatchObject({ state: "running" });
+    expect((await stateOf()).state).toBe("submitted");
+  });
+
+  it("fails if the provider is done and has no output", async () => {
+    fake.poll = async () => done();
+    await expect(collect()).rejects.toMatchObject({
+      code: "provider_output_invalid",
+      details: { reason: "no_output" },
+    });
+  });
+
+  it("is an internal error for an attempt without a ticket", async () => {
+    const crashed = await claimRun(database.db);
+    runtime.crashAt = "intent_written";
+    const attempt = { ...FIRST, wakeupId: "w" };
+    await expect(submit(services, crashed, requestTo(fake), attempt)).rejects.toThrow(SimulatedCrash);
+    await expect(collectResult(services, crashed, requestTo(fake), FIRST)).rejects.toMatchObject({
+      code: "internal_error",
+    });
+  });
+});
+
+describe("registering a wakeup", () => {
+  const register = () => registerWakeup(services, claim, requestTo(fake), { wakeupId: "wakeup-2", seconds: 60 });
+
+  it("stores where the run can be woken", async () => {
+    expect(await register()).toEqual({ state: "registered" });
+    expect((await cancelRun(database.db, claim)).wakeup_id).toBe("wakeup-2");
+  });
+
+  it("notices a cancellation and a lost claim", async () => {
+    await cancelRun(database.db, claim);
+    expect(await register()).toEqual({ state: "canceled" });
+    await requeue(database.db, claim);
+    expect(await register()).toEqual({ state: "claim_lost" });
+  });
+
+  it("cancels the job and fails with provider_timeout after the deadline", async () => {
+    await prepare(-1);
+    await expect(register()).rejects.toMatchObject({ code: "provider_timeout" });
+    expect(fake.canceled).toEqual([{ job: `${claim.run_id}.0.1` }]);
+  });
+});
+
+describe("canceling at the provider", () => {
+  const cancel = () => cancelAtProvider(services, claim, requestTo(fake));
+
+  it("cancels the submitted job, again if it is repeated after a crash", async () => {
+    await cancel();
+    await cancel();
+    expect(fake.canceled).toEqual(Array(2).fill({ job: `${claim.run_id}.0.1` }));
+  });
+
+  it("does nothing for a request that was not submitted, or a provider that cannot cancel or is gone", async () => {
+    await cancelAtProvider(services, claim, requestTo(fake, { requestIndex: 9 }));
+    delete fake.provider.cancel;
+    await cancel();
+    services = createStepServices({ database: database.db, runtime });
+    await cancel();
+    expect(fake.canceled).toEqual([]);
+  });
+
+  it("only logs a failure, because the run ends in any case", async () => {
+    fake.cancel = () => Promise.reject(new Error("500"));
+    await cancel();
+    expect(runtime.messages).toEqual(["canceling at the provider failed"]);
+  });
+});

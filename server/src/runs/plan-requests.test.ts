@@ -1,0 +1,95 @@
+// The first step of a run: it starts, and its jobs become provider requests.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import {
+  cancelRun,
+  claimRun,
+  createFakeProvider,
+  createRuntime,
+  createStepServices,
+  createTestProviders,
+  done,
+  jobFor,
+  requestTo,
+  requeue,
+  SimulatedCrash,
+  TENANT,
+  type TestRuntime,
+} from "../../test/support/step-fixtures.ts";
+import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import type { RunClaim } from "../db/runs/open-runs.ts";
+import { findRun } from "../db/runs/runs.ts";
+import { planRequests } from "./plan-requests.ts";
+import { submit } from "./submit.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+afterAll(() => database?.stop());
+
+let runtime: TestRuntime;
+const first = createFakeProvider("first", { limits: { count: 2 } });
+let providers = createTestProviders([first]);
+beforeEach(() => {
+  runtime = createRuntime();
+  providers = createTestProviders([first]);
+});
+const createServices = () => createStepServices({ database: database.db, runtime, providers });
+const plan = (claim: RunClaim) => planRequests(createServices(), claim);
+const claimUnstarted = (...jobs: ReturnType<typeof jobFor>[]) =>
+  claimRun(database.db, { plan: jobs, isStarted: false });
+
+describe("planning", () => {
+  it("starts the run and selects an offer for each job", async () => {
+    const claim = await claimUnstarted(jobFor(), jobFor({ prompt: "q" }));
+    const { requests } = (await plan(claim))!;
+    expect(requests).toEqual([
+      { requestIndex: 0, jobIndex: 0, job: jobFor(), offer: first.offer },
+      { requestIndex: 1, jobIndex: 1, job: jobFor({ prompt: "q" }), offer: first.offer },
+    ]);
+    expect((await findRun(database.db, TENANT, claim.run_id))!.status).toBe("processing");
+  });
+
+  it("splits a job that wants more results than one request returns, each with its own seed", async () => {
+    const claim = await claimUnstarted(jobFor({ count: 5, seed: 2 ** 32 - 1 }));
+    const { requests } = (await plan(claim))!;
+    expect(requests.map(({ requestIndex, jobIndex, job }) => [requestIndex, jobIndex, job.count, job.seed])).toEqual([
+      [0, 0, 2, 2 ** 32 - 1],
+      [100, 0, 2, 1],
+      [200, 0, 1, 3],
+    ]);
+    const unseeded = (await plan(await claimUnstarted(jobFor({ count: 3 }))))!;
+    expect(unseeded.requests.map(({ job }) => "seed" in job)).toEqual([false, false]);
+  });
+
+  it("returns the same plan if it is repeated after a crash", async () => {
+    const claim = await claimUnstarted(jobFor());
+    runtime.crashAt = "begun";
+    await expect(plan(claim)).rejects.toThrow(SimulatedCrash);
+    expect(await plan(claim)).toEqual(await plan(claim));
+  });
+
+  it("contains the results that an earlier invocation stored", async () => {
+    const claim = await claimUnstarted(jobFor(), jobFor());
+    await plan(claim);
+    first.submit = async () => done("pixels");
+    const produced = await submit(createServices(), claim, requestTo(first), { attemptNumber: 1, wakeupId: "w" });
+    const { requests } = (await plan(await requeue(database.db, claim)))!;
+    expect(requests[0]!.earlierResult).toEqual({ files: (produced as { files: unknown }).files, offer: first.offer });
+    expect(requests[1]!.earlierResult).toBeUndefined();
+  });
+
+  it("returns null if a later epoch has claimed the run or the run was canceled", async () => {
+    const stale = await claimUnstarted(jobFor());
+    await requeue(database.db, stale);
+    expect(await plan(stale)).toBeNull();
+    const canceled = await claimUnstarted(jobFor());
+    await cancelRun(database.db, canceled);
+    expect(await plan(canceled)).toBeNull();
+  });
+
+  it("fails if no offer serves a job any more", async () => {
+    providers = createTestProviders([]);
+    await expect(plan(await claimUnstarted(jobFor()))).rejects.toMatchObject({ code: "model_unavailable" });
+  });
+});

@@ -1,0 +1,173 @@
+// Sources of a job become stored assets, once for each run and URL, whatever crashes between.
+import { v7 } from "uuid";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import {
+  cancelRun,
+  claimRun,
+  createRuntime,
+  createStepServices,
+  createTestFiles,
+  jobFor,
+  requeue,
+  SimulatedCrash,
+  type TestRuntime,
+} from "../../test/support/step-fixtures.ts";
+import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { findAsset, insertSourceAsset } from "../db/runs/assets.ts";
+import { endRun, type RunClaim } from "../db/runs/open-runs.ts";
+import type { StoredAsset } from "../db/runs/runs.ts";
+import { Fault } from "../faults.ts";
+import type { Job } from "../kit/operation.ts";
+import { sourceAssetId } from "./ids.ts";
+import { resolveSources } from "./resolve-sources.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+afterAll(() => database?.stop());
+
+const URL_A = "https://images.example/a.png";
+let runtime: TestRuntime;
+let files: ReturnType<typeof createTestFiles>;
+let fetched: string[];
+let claim: RunClaim;
+beforeEach(async () => {
+  runtime = createRuntime();
+  files = createTestFiles();
+  fetched = [];
+  files.fetch = async (url) => {
+    fetched.push(url);
+    return { bytes: Buffer.from(`pixels of ${url}`) };
+  };
+  claim = await claimRun(database.db);
+});
+
+const resolve = (job: Partial<Job>, filesByJob: StoredAsset[][] = []) =>
+  resolveSources(createStepServices({ database: database.db, runtime, files }), claim, jobFor(job), filesByJob);
+const produced = (name: string): StoredAsset => ({
+  ...{ asset_id: name, media_type: "image/png", width: 32, height: 32, size_bytes: 1, sha256: "00", role: "result" },
+});
+/** An asset of this run whose bytes are in storage. */
+const storeAsset = async (text: string) => {
+  const asset = { ...produced(v7()), storage_key: `key of ${text}` };
+  files.objects.set(asset.storage_key, Buffer.from(text));
+  await insertSourceAsset(database.db, claim, asset);
+  return asset;
+};
+const markDeleted = (assetId: string) =>
+  database.db.query("test.deleteAsset", "update assets set deleted_at = now() where asset_id = $1", [assetId]);
+
+describe("a URL", () => {
+  it("is fetched and stored as an asset of the run", async () => {
+    const { images } = await resolve({ images: [{ url: URL_A }] });
+    expect(images).toEqual([{ asset_id: sourceAssetId(claim.run_id, URL_A), media_type: "image/png" }]);
+    const row = await findAsset(database.db, images![0]!.asset_id);
+    expect([row!.role, files.objects.get(row!.storage_key)!.toString()]).toEqual(["source", `pixels of ${URL_A}`]);
+  });
+
+  it("is fetched once for a run, also if the step is repeated or the run is requeued", async () => {
+    const before = await resolve({ images: [{ url: URL_A }] });
+    claim = await requeue(database.db, claim);
+    await cancelRun(database.db, claim);
+    expect(await resolve({ images: [{ url: URL_A }] })).toEqual(before);
+    expect(fetched).toEqual([URL_A]);
+  });
+
+  it("is stored once if the step crashes before its row is written", async () => {
+    runtime.crashAt = "file_stored";
+    await expect(resolve({ images: [{ url: URL_A }] })).rejects.toThrow(SimulatedCrash);
+    const { images } = await resolve({ images: [{ url: URL_A }] });
+    expect([images!.length, files.objects.size]).toEqual([1, 1]);
+  });
+
+  it("that cannot be fetched fails the step with the fault of the fetch", async () => {
+    files.fetch = () => Promise.reject(new Fault("source_too_large"));
+    await expect(resolve({ images: [{ url: URL_A }] })).rejects.toMatchObject({ code: "source_too_large" });
+  });
+
+  it("of this server is read from storage, unless its file was deleted", async () => {
+    const asset = await storeAsset("own");
+    files.findIdByUrl = () => asset.asset_id;
+    expect((await resolve({ images: [{ url: "https://gesso.example/files/x" }] })).images).toEqual([
+      { asset_id: asset.asset_id, media_type: "image/png" },
+    ]);
+    expect(fetched).toEqual([]);
+    await markDeleted(asset.asset_id);
+    await expect(resolve({ images: [{ url: "https://gesso.example/files/x" }] })).rejects.toMatchObject({
+      ...{ code: "asset_expired", details: { asset_id: asset.asset_id } },
+    });
+  });
+});
+
+describe("an asset, a run or an earlier job", () => {
+  it("resolves to the stored asset", async () => {
+    const asset = await storeAsset("uploaded");
+    expect((await resolve({ images: [{ asset: asset.asset_id }] })).images).toHaveLength(1);
+    await markDeleted(asset.asset_id);
+    await expect(resolve({ images: [{ asset: asset.asset_id }] })).rejects.toMatchObject({ code: "asset_expired" });
+    await expect(resolve({ images: [{ asset: v7() }] })).rejects.toMatchObject({ code: "source_run_failed" });
+  });
+
+  it("resolves to the first output of a completed run", async () => {
+    const source = await claimRun(database.db);
+    await expect(resolve({ images: [{ run: source.run_id }] })).rejects.toMatchObject({ code: "source_run_failed" });
+    const result = { outputs: [produced("output-1"), produced("output-2")] };
+    await endRun(database.db, source, { status: "completed", result, provider: "p", cost: 0, warnings: [] }, v7());
+    const { images } = await resolve({ images: [{ run: source.run_id }] });
+    expect(images).toEqual([{ asset_id: "output-1", media_type: "image/png" }]);
+    await expect(resolve({ images: [{ run: v7() }] })).rejects.toMatchObject({ code: "source_run_failed" });
+  });
+
+  it("resolves to one or all files of an earlier job of the same run", async () => {
+    const filesByJob = [[produced("a"), produced("b")], []];
+    const ids = async (job: Partial<Job>) =>
+      (await resolve({ ...job }, filesByJob)).images!.map(({ asset_id }) => asset_id);
+    expect(await ids({ images: [{ job: 0 }] })).toEqual(["a"]);
+    expect(await ids({ images: [{ job: 0, every: true }] })).toEqual(["a", "b"]);
+    await expect(resolve({ images: [{ job: 1 }] }, filesByJob)).rejects.toMatchObject({ code: "source_run_failed" });
+    await expect(resolve({ images: [{ job: 7 }] }, filesByJob)).rejects.toMatchObject({ code: "source_run_failed" });
+  });
+});
+
+describe("a mask", () => {
+  it("that has the right format is used as it is", async () => {
+    const [image, mask] = [await storeAsset("image"), await storeAsset("mask")];
+    const resolved = await resolve({ images: [{ asset: image.asset_id }], mask: { asset: mask.asset_id } });
+    expect(resolved.mask!.asset_id).toBe(mask.asset_id);
+  });
+
+  it("in another format is converted and stored beside the original, once", async () => {
+    const [image, mask] = [await storeAsset("image"), await storeAsset("mask")];
+    files.images.toMask = async () => Buffer.from("converted");
+    const job = { images: [{ asset: image.asset_id }], mask: { asset: mask.asset_id } };
+    const resolved = await resolve(job);
+    expect(await findAsset(database.db, resolved.mask!.asset_id)).toMatchObject({ role: "mask", run_id: claim.run_id });
+    expect(await resolve(job)).toEqual(resolved);
+  });
+
+  it("whose bytes are missing fails the step", async () => {
+    const mask = await storeAsset("mask");
+    files.objects.clear();
+    await expect(resolve({ mask: { asset: mask.asset_id } })).rejects.toMatchObject({ code: "asset_unavailable" });
+    await expect(resolve({ mask: { job: 0 } }, [[produced(v7())]])).rejects.toMatchObject({
+      code: "asset_unavailable",
+    });
+  });
+
+  it("of another size than its image is refused", async () => {
+    const mask = await storeAsset("mask");
+    const image = { ...produced(v7()), width: 64 };
+    await expect(resolve({ images: [{ job: 0 }], mask: { asset: mask.asset_id } }, [[image]])).rejects.toMatchObject({
+      code: "mask_mismatch",
+    });
+  });
+});
+
+it("a job with one result for each mask fails if no mask was found", async () => {
+  const { masks } = await resolve({ masks: [{ job: 0, every: true }] }, [[produced("m1"), produced("m2")]]);
+  expect(masks!.map(({ asset_id }) => asset_id)).toEqual(["m1", "m2"]);
+  await expect(resolve({ masks: [{ job: 0, every: true }] }, [[]])).rejects.toMatchObject({
+    ...{ code: "provider_rejected_input", details: { reason: "nothing_found" } },
+  });
+});

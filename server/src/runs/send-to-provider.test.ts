@@ -1,0 +1,173 @@
+// What a submission makes of every kind of failure, on a real database.
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import {
+  claimAttemptAt,
+  claimRun,
+  createFakeProvider,
+  createRuntime,
+  createStepServices,
+  createTestProviders,
+  done,
+  requestTo,
+  requeue,
+  type TestRuntime,
+} from "../../test/support/step-fixtures.ts";
+import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { findLatestAttempt } from "../db/runs/attempts.ts";
+import type { RunClaim } from "../db/runs/open-runs.ts";
+import { contentRefused, modelUnavailable, providerBusy, providerFault } from "../providers/call-provider.ts";
+import { sendToProvider } from "./send-to-provider.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+afterAll(() => database?.stop());
+
+let runtime: TestRuntime;
+let first: ReturnType<typeof createFakeProvider>;
+let second: ReturnType<typeof createFakeProvider>;
+let providers: ReturnType<typeof createTestProviders>;
+let claim: RunClaim;
+
+const use = (...fakes: ReturnType<typeof createFakeProvider>[]) => {
+  providers = createTestProviders(fakes);
+};
+const send = async (attemptNumber = 1, options = {}) => {
+  const attempt = { ...(await claimAttemptAt(database.db, claim, first, attemptNumber)), ...options };
+  const services = createStepServices({ database: database.db, runtime, providers });
+  return sendToProvider(services, claim, requestTo(first), attempt);
+};
+const stateOf = async () => (await findLatestAttempt(database.db, claim.run_id, 0))!;
+const unsent = () => providerFault("provider_error", { kind: "unsent", cause: "ECONNREFUSED" });
+const failWith = (fault: Error) => {
+  first.submit = () => Promise.reject(fault);
+};
+
+beforeEach(async () => {
+  runtime = createRuntime();
+  first = createFakeProvider("first", { equivalence: "flux" });
+  second = createFakeProvider("second", { equivalence: "flux" });
+  use(first);
+  claim = await claimRun(database.db);
+});
+
+describe("a submission", () => {
+  it("that is accepted stores its ticket", async () => {
+    expect(await send()).toEqual({ state: "running", attemptNumber: 1 });
+    expect(await stateOf()).toMatchObject({ state: "submitted", ticket: { job: `${claim.run_id}.0.1` } });
+  });
+
+  it("that produced a result after the claim was lost reports the lost claim", async () => {
+    first.submit = async () => {
+      await requeue(database.db, claim);
+      return done("late");
+    };
+    expect(await send()).toEqual({ state: "claim_lost" });
+  });
+
+  it("stores its ticket even if the claim was lost meanwhile, because the job is paid for", async () => {
+    first.submit = async (key) => {
+      await requeue(database.db, claim);
+      return { state: "running", ticket: { job: key } };
+    };
+    await send();
+    expect(await stateOf()).toMatchObject({ state: "submitted" });
+  });
+
+  it("whose response was lost keeps its attempt, and its outcome can be resolved at once", async () => {
+    failWith(new Error("socket hang up"));
+    expect(await send()).toEqual({ state: "wait", attemptNumber: 1, delaySeconds: 1 });
+    const attempt = await stateOf();
+    expect([attempt.state, attempt.lease_seconds <= 0]).toEqual(["intent", true]);
+    expect(providers.failures).toEqual(["first"]);
+  });
+
+  it("that could not be built was not sent, and is repeated without blaming the provider", async () => {
+    first.isUnableToSend = true;
+    expect(await send()).toEqual({ state: "retry", attemptNumber: 2, delaySeconds: 2 });
+    expect([(await stateOf()).state, providers.failures]).toEqual(["failed", []]);
+    expect(runtime.messages).toEqual(["building the submission failed; nothing was sent"]);
+    expect(await send(9)).toEqual({ state: "retry", attemptNumber: 10, delaySeconds: 30 });
+  });
+
+  it("to a busy provider waits as long as the provider says", async () => {
+    failWith(providerBusy("429", 17));
+    expect(await send()).toEqual({ state: "retry", attemptNumber: 2, delaySeconds: 17 });
+    failWith(providerBusy("429"));
+    expect(await send(2)).toEqual({ state: "retry", attemptNumber: 3, delaySeconds: 2 });
+  });
+
+  it("that never left is repeated twice, and then fails the run", async () => {
+    failWith(unsent());
+    expect(await send(1)).toEqual({ state: "retry", attemptNumber: 2, delaySeconds: 2 });
+    expect(await send(2)).toEqual({ state: "retry", attemptNumber: 3, delaySeconds: 4 });
+    await expect(send(3)).rejects.toMatchObject({ code: "provider_error" });
+    expect(await stateOf()).toMatchObject({ state: "failed", is_final: true });
+  });
+
+  it("that was refused for its content fails the run and is sent nowhere else", async () => {
+    use(first, second);
+    failWith(contentRefused("policy"));
+    await expect(send()).rejects.toMatchObject({ code: "content_refused" });
+    expect([providers.failures, second.submissions]).toEqual([[], []]);
+    expect(await stateOf()).toMatchObject({ state: "failed", is_final: true });
+  });
+});
+
+describe("failover", () => {
+  beforeEach(() => use(first, second));
+
+  it.each([
+    ["is busy", providerBusy("429", 17)],
+    ["cannot be reached", unsent()],
+    ["does not offer the model any more", modelUnavailable("404", 404)],
+  ])("moves to an equivalent offer if the provider %s", async (_, fault) => {
+    failWith(fault);
+    expect(await send()).toEqual({ state: "retry", attemptNumber: 2, delaySeconds: 0, offer: second.offer });
+    expect(providers.failures).toEqual(["first"]);
+  });
+
+  it("skips offers with an open circuit breaker, and offers that had the request before", async () => {
+    failWith(providerBusy("429"));
+    providers.open.add("second");
+    expect(await send()).toEqual({ state: "retry", attemptNumber: 2, delaySeconds: 2 });
+    providers.open.clear();
+    await claimAttemptAt(database.db, claim, second, 2);
+    expect(await send(3)).toEqual({ state: "retry", attemptNumber: 4, delaySeconds: 2 });
+  });
+});
+
+describe("a resent request that the provider may already have accepted", () => {
+  it.each([
+    ["is answered with busy", () => failWith(providerBusy("429", 5)), 5],
+    ["does not leave", () => failWith(unsent()), 2],
+    ["cannot be built", () => Object.assign(first, { isUnableToSend: true }), 2],
+  ])("keeps its attempt and its key if it %s", async (_, prepare, delaySeconds) => {
+    use(first, second);
+    prepare();
+    expect(await send(1, { mayBeAccepted: true })).toEqual({ state: "wait", attemptNumber: 1, delaySeconds });
+    expect((await stateOf()).state).toBe("intent");
+    expect(second.submissions).toEqual([]);
+  });
+});
+
+it("the lease is renewed while a provider responds only with the result", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  try {
+    first = createFakeProvider("first", { blocksSeconds: 300 });
+    use(first);
+    first.submit = async () => {
+      vi.advanceTimersByTime(24_000);
+      return done("pixels");
+    };
+    const executed = vi.spyOn(database.db, "execute");
+    expect(await send()).toMatchObject({ state: "produced" });
+    const renewals = executed.mock.calls.filter(([{ name }]) => name === "attempts.renew_lease");
+    expect(renewals).toHaveLength(2);
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  }
+});

@@ -1,0 +1,202 @@
+// The paid step on a real database: no request is sent without a claim and a lease, and none is sent twice.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import {
+  attemptOf,
+  cancelRun,
+  claimRun,
+  createFakeProvider,
+  createRuntime,
+  createStepServices,
+  createTestProviders,
+  done,
+  jobFor,
+  requestTo,
+  requeue,
+  SimulatedCrash,
+  sha256,
+  type TestRuntime,
+} from "../../test/support/step-fixtures.ts";
+import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { expireAttemptLease, findLatestAttempt } from "../db/runs/attempts.ts";
+import { providerBusy } from "../providers/call-provider.ts";
+import { submit } from "./submit.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+afterAll(() => database?.stop());
+
+const FIRST = { attemptNumber: 1, wakeupId: "wakeup-1" };
+let runtime: TestRuntime;
+let first: ReturnType<typeof createFakeProvider>;
+let second: ReturnType<typeof createFakeProvider>;
+let providers: ReturnType<typeof createTestProviders>;
+let services: ReturnType<typeof createStepServices>;
+const use = (...fakes: (typeof first)[]) => {
+  providers = createTestProviders(fakes);
+  services = createStepServices({ database: database.db, runtime, providers });
+};
+beforeEach(() => {
+  runtime = createRuntime();
+  first = createFakeProvider("first", { equivalence: "flux", preference: 1 });
+  second = createFakeProvider("second", { equivalence: "flux", preference: 2 });
+  use(first, second);
+});
+
+describe("submit", () => {
+  it("sends the request once and stores the ticket", async () => {
+    const claim = await claimRun(database.db);
+    expect(await submit(services, claim, requestTo(first), FIRST)).toEqual({ state: "running", attemptNumber: 1 });
+    expect(first.submissions).toEqual([`${claim.run_id}.0.1`]);
+    expect(await findLatestAttempt(database.db, claim.run_id, 0)).toMatchObject({
+      ...{ provider: "first", state: "submitted", ticket: { job: `${claim.run_id}.0.1` } },
+    });
+  });
+
+  it("stores the result of a provider that responds with it", async () => {
+    first.submit = async () => done("pixels");
+    const claim = await claimRun(database.db);
+    const result = await submit(services, claim, requestTo(first), FIRST);
+    expect(result).toMatchObject({ state: "produced", files: [{ sha256: sha256("pixels") }], warnings: [] });
+  });
+
+  it("sends nothing if a later epoch has claimed the run", async () => {
+    const claim = await claimRun(database.db);
+    await requeue(database.db, claim);
+    expect(await submit(services, claim, requestTo(first), FIRST)).toEqual({ state: "claim_lost" });
+    expect(first.submissions).toEqual([]);
+  });
+
+  it("sends nothing if the run was canceled", async () => {
+    const claim = await claimRun(database.db);
+    await cancelRun(database.db, claim);
+    expect(await submit(services, claim, requestTo(first), FIRST)).toEqual({ state: "canceled" });
+    expect(first.submissions).toEqual([]);
+  });
+
+  it("adopts the job if it is repeated after a crash", async () => {
+    const claim = await claimRun(database.db);
+    await submit(services, claim, requestTo(first), FIRST);
+    expect(await submit(services, claim, requestTo(first), { ...FIRST, wakeupId: "wakeup-2" })).toEqual({
+      ...{ state: "running", attemptNumber: 1, offer: first.offer },
+    });
+    expect(first.submissions).toHaveLength(1);
+  });
+
+  it("returns the stored result if it is repeated after a crash", async () => {
+    first.submit = async () => done("pixels");
+    const claim = await claimRun(database.db);
+    const before = await submit(services, claim, requestTo(first), FIRST);
+    expect(await submit(services, claim, requestTo(first), FIRST)).toEqual({ ...before, offer: first.offer });
+    expect(first.submissions).toHaveLength(1);
+  });
+
+  it.each(["intent_written", "answer_read"] as const)("waits for the lease after a crash at %s", async (crashPoint) => {
+    const claim = await claimRun(database.db);
+    runtime.crashAt = crashPoint;
+    await expect(submit(services, claim, requestTo(first), FIRST)).rejects.toThrow(SimulatedCrash);
+    const sent = first.submissions.length;
+    const repeated = await submit(services, claim, requestTo(first), FIRST);
+    expect(repeated).toMatchObject({ state: "wait", attemptNumber: 1 });
+    expect((repeated as { delaySeconds: number }).delaySeconds).toBeGreaterThan(30);
+    expect(first.submissions).toHaveLength(sent);
+  });
+
+  it("resolves an attempt of an earlier epoch at the provider that got it", async () => {
+    const claim = await claimRun(database.db);
+    runtime.crashAt = "answer_read";
+    await expect(submit(services, claim, requestTo(second), FIRST)).rejects.toThrow(SimulatedCrash);
+    await expireAttemptLease(database.db, attemptOf(claim));
+    second.find = async (key) => ({ job: key });
+    const later = await requeue(database.db, claim);
+    expect(await submit(services, later, requestTo(first), FIRST)).toEqual({
+      ...{ state: "running", attemptNumber: 1, offer: second.offer },
+    });
+    expect(first.submissions).toEqual([]);
+  });
+});
+
+describe("a submission that may not be sent now", () => {
+  it("fails over while the circuit breaker of its offer is open", async () => {
+    providers.open.add("first");
+    const claim = await claimRun(database.db);
+    expect(await submit(services, claim, requestTo(first), FIRST)).toEqual({
+      ...{ state: "retry", attemptNumber: 1, delaySeconds: 0, offer: second.offer },
+    });
+  });
+
+  it("waits if no equivalent offer is left, and notices a lost claim and a cancellation", async () => {
+    providers.open.add("first").add("second");
+    const claim = await claimRun(database.db);
+    expect(await submit(services, claim, requestTo(first), FIRST)).toEqual({
+      ...{ state: "wait", attemptNumber: 1, delaySeconds: 7 },
+    });
+    await cancelRun(database.db, claim);
+    expect(await submit(services, claim, requestTo(first), FIRST)).toEqual({ state: "canceled" });
+    await requeue(database.db, claim);
+    expect(await submit(services, claim, requestTo(first), FIRST)).toEqual({ state: "claim_lost" });
+  });
+
+  it("is resolved at its own provider if it was started before the circuit breaker opened", async () => {
+    const claim = await claimRun(database.db);
+    await submit(services, claim, requestTo(first), FIRST);
+    providers.open.add("first");
+    expect(await submit(services, claim, requestTo(first), FIRST)).toMatchObject({ state: "running" });
+  });
+
+  it("fails the run with run_timeout if the deadline has passed", async () => {
+    providers.open.add("first").add("second");
+    const claim = await claimRun(database.db, { deadlineSeconds: -1 });
+    await expect(submit(services, claim, requestTo(first), FIRST)).rejects.toMatchObject({ code: "run_timeout" });
+  });
+
+  it("waits for one of the provider's concurrent slots", async () => {
+    const narrow = createFakeProvider("narrow", { rateLimit: { concurrent: 1 } });
+    use(narrow);
+    const [claim, other] = [await claimRun(database.db), await claimRun(database.db)];
+    expect(await submit(services, claim, requestTo(narrow), FIRST)).toMatchObject({ state: "running" });
+    expect(await submit(services, other, requestTo(narrow), FIRST)).toMatchObject({ state: "wait", attemptNumber: 1 });
+    expect(narrow.submissions).toHaveLength(1);
+  });
+
+  it("waits for the provider's rate limit", async () => {
+    const slow = createFakeProvider("slow", { rateLimit: { perMinute: 1 } });
+    use(slow);
+    const results = [];
+    for (let n = 0; n < 3; n++)
+      results.push(await submit(services, await claimRun(database.db), requestTo(slow), FIRST));
+    expect(results.at(-1)).toEqual({ state: "wait", attemptNumber: 1, delaySeconds: 15 });
+  });
+
+  it("moves from a retired offer to an equivalent one, and fails without one", async () => {
+    const retired = createFakeProvider("retired", { equivalence: "flux", lifecycle: { state: "retired" } });
+    use(retired, second);
+    const claim = await claimRun(database.db);
+    expect(await submit(services, claim, requestTo(retired), FIRST)).toMatchObject({
+      state: "retry",
+      offer: second.offer,
+    });
+    use(retired);
+    await expect(submit(services, claim, requestTo(retired), FIRST)).rejects.toMatchObject({
+      code: "model_unavailable",
+    });
+  });
+
+  it("fails if its offer is no longer configured", async () => {
+    const claim = await claimRun(database.db);
+    use(second);
+    await expect(submit(services, claim, requestTo(first), FIRST)).rejects.toMatchObject({ code: "model_unavailable" });
+  });
+});
+
+it("a retry after a busy provider is a new attempt with a new key", async () => {
+  use(first);
+  first.submit = async () => Promise.reject(providerBusy("429", 3));
+  const claim = await claimRun(database.db);
+  const request = requestTo(first, { job: jobFor() as never });
+  expect(await submit(services, claim, request, FIRST)).toEqual({ state: "retry", attemptNumber: 2, delaySeconds: 3 });
+  // Repeated after a crash, the step returns the same and sends nothing.
+  expect(await submit(services, claim, request, FIRST)).toEqual({ state: "retry", attemptNumber: 2, delaySeconds: 0 });
+  expect(first.submissions).toEqual([`${claim.run_id}.0.1`]);
+});

@@ -1,0 +1,215 @@
+// What the steps of a run need in tests: a runtime, fake providers that remember every call, files in memory, and claimed
+// runs in a real database. A crash point can throw, which leaves the database as a crash at that point would.
+import { createHash } from "node:crypto";
+import { v7 } from "uuid";
+import { z } from "zod";
+import type { Database } from "../../src/db/connect.ts";
+import { type AttemptRef, claimAttempt } from "../../src/db/runs/attempts.ts";
+import { type RunClaim, requestCancellation, requeueAllRuns, startClaimedRun } from "../../src/db/runs/open-runs.ts";
+import { claimQueuedRuns } from "../../src/db/runs/queue.ts";
+import { insertRun } from "../../src/db/runs/runs.ts";
+import { Fault } from "../../src/faults.ts";
+import type { Job } from "../../src/kit/operation.ts";
+import type { CrashPoint } from "../../src/observe/crash-points.ts";
+import type { JobProgress, Offer, Provider, SelectedOffer, Ticket } from "../../src/providers/provider.ts";
+import type { CircuitBreaker } from "../../src/runs/circuit-breaker.ts";
+import type { ResolvedRequest } from "../../src/runs/execute.ts";
+import { createJobFiles } from "../../src/runs/job-files.ts";
+import { createProviderRegistry } from "../../src/runs/provider-registry.ts";
+import type { RunTimeouts } from "../../src/runs/run-settings.ts";
+import type { Services } from "../../src/runs/services.ts";
+import { createMemoryLog } from "./queued-runs.ts";
+import { createTestRuntime, systemClock } from "./test-runtime.ts";
+
+export class SimulatedCrash extends Error {}
+
+export type TestRuntime = ReturnType<typeof createRuntime>;
+
+/** A runtime whose log can be read, and whose crash point throws once where `crashAt` says. */
+export function createRuntime(timeouts: Partial<RunTimeouts> = {}) {
+  const { log, messages } = createMemoryLog();
+  const { settings, ...rest } = createTestRuntime({ log, random: () => 0.5 });
+  const runtime = {
+    ...rest,
+    messages,
+    endedRuns: [] as string[],
+    settings: { ...settings, timeouts: { ...settings.timeouts, unknownSeconds: 60, ...timeouts } },
+    crashAt: undefined as CrashPoint | undefined,
+    crashPoint(name: CrashPoint) {
+      if (name !== runtime.crashAt) return;
+      runtime.crashAt = undefined;
+      throw new SimulatedCrash(name);
+    },
+  };
+  return runtime;
+}
+
+/** A provider whose responses the test decides; the harmless ones are the defaults. */
+export function createFakeProvider(
+  id: string,
+  { rateLimit, ...offer }: Partial<Offer> & Pick<Provider, "rateLimit"> = {},
+) {
+  const fake = {
+    /** Idempotency keys of the submissions that were sent. */
+    submissions: [] as string[],
+    canceled: [] as Ticket[],
+    submit: async (key: string): Promise<JobProgress> => ({ state: "running", ticket: { job: key } }),
+    poll: async (ticket: Ticket): Promise<JobProgress> => ({ state: "running", ticket }),
+    find: async (_key: string): Promise<Ticket | undefined> => undefined,
+    cancel: async (_ticket: Ticket): Promise<void> => {},
+    /** Set if the submission fails before anything is sent. */
+    isUnableToSend: false,
+    offer: { provider: id, upstreamModel: `${id}-model` } as SelectedOffer,
+    provider: {} as Provider,
+  };
+  const offered = {
+    task: "image.generate",
+    model: "flux-dev",
+    as: `${id}-model`,
+    recovery: "find",
+    price: 0.01,
+  } as Offer;
+  fake.provider = {
+    ...{ id, env: z.unknown(), offers: [{ ...offered, ...offer }], resultOrigins: () => [] },
+    ...(rateLimit && { rateLimit }),
+    async submit(_job, _offer, context) {
+      if (fake.isUnableToSend) throw new Fault("asset_unavailable");
+      await context.send("https://provider.example/jobs", { method: "POST", headers: {}, body: "{}" });
+      fake.submissions.push(context.key);
+      return fake.submit(context.key);
+    },
+    poll: (ticket) => fake.poll(ticket),
+    find: (context) => fake.find(context.key),
+    cancel: async (ticket) => {
+      fake.canceled.push(ticket);
+      await fake.cancel(ticket);
+    },
+  };
+  return fake;
+}
+
+export type FakeProvider = ReturnType<typeof createFakeProvider>;
+
+/** Circuit breakers that are closed, except for the providers in `open`. */
+export function createTestProviders(fakes: FakeProvider[]) {
+  const open = new Set<string>();
+  const failures: string[] = [];
+  const circuitBreaker: CircuitBreaker = {
+    openForSeconds: ({ provider }) => (open.has(provider) ? 7 : 0),
+    tryAcquire: async ({ provider }) => !open.has(provider),
+    recordSuccess: async () => {},
+    recordFailure: async ({ provider }) => void failures.push(provider),
+  };
+  const registry = createProviderRegistry(
+    fakes.map(({ provider }) => ({ provider, env: {} })),
+    circuitBreaker,
+    {
+      http: { sendToProvider: async () => ({ status: 200, header: () => undefined, text: "{}" }) },
+      callbacks: { isPublicUrlReachable: true, signUrl: (provider) => `https://gesso.example/callbacks/${provider}` },
+      ...{ submitSeconds: 30, clock: systemClock },
+    },
+  );
+  return Object.assign(registry, { open, failures });
+}
+
+/** Storage in memory, and a decoder that takes every file for a small image. */
+export function createTestFiles() {
+  const objects = new Map<string, Uint8Array>();
+  const inspected = { media_type: "image/png", width: 32, height: 32 };
+  return {
+    objects,
+    storage: {
+      put: async (key: string, bytes: Uint8Array) => void objects.set(key, bytes),
+      bytes: async (key: string) => objects.get(key),
+    },
+    images: {
+      inspect: async () => inspected,
+      normalize: async (bytes: Uint8Array) => ({ ...inspected, bytes, manifest: undefined }),
+      toMask: async (bytes: Uint8Array) => bytes,
+    },
+    /** The asset id of a URL that this server signed. */
+    findIdByUrl: (_url: string): string | undefined => undefined,
+    fetch: async (url: string): Promise<{ bytes: Uint8Array }> => ({ bytes: Buffer.from(url) }),
+  };
+}
+
+type StepParts = {
+  database: Database;
+  runtime: TestRuntime;
+  providers?: ReturnType<typeof createTestProviders>;
+  files?: ReturnType<typeof createTestFiles>;
+};
+
+/** The services of a step from at most four parts: a database, a runtime, providers and files. */
+export function createStepServices({ database, runtime, providers = createTestProviders([]), files }: StepParts) {
+  const { storage, images, findIdByUrl, fetch } = files ?? createTestFiles();
+  const signUrl = (id: string) => `https://gesso.example/files/${id}`;
+  const parts = {
+    ...{ ...runtime, database, providers, images, http: { fetch }, assets: { storage, signUrl, findIdByUrl } },
+    notifications: { runEnded: (runId: string) => void runtime.endedRuns.push(runId) },
+    loras: { names: new Set<string>(), allowsUnregistered: true },
+  } as unknown as Omit<Services, "jobFiles">;
+  return { ...parts, jobFiles: createJobFiles(parts) };
+}
+
+export const done = (...texts: string[]): JobProgress => ({
+  state: "done",
+  outputs: texts.map((text) => ({ bytes: Buffer.from(text), media_type: "image/png" })),
+});
+
+export const TENANT = "00000000-0000-7000-8000-000000000001";
+export const jobFor = (job: Partial<Job> = {}): Job => ({
+  task: "image.generate",
+  model: "flux-dev",
+  prompt: "p",
+  ...job,
+});
+
+export type RunOptions = { plan?: Job[]; deadlineSeconds?: number; isStarted?: boolean };
+
+/** A run that an engine invocation has claimed. */
+export async function claimRun(database: Database, options: RunOptions = {}): Promise<RunClaim> {
+  const { plan = [jobFor()], deadlineSeconds = 600, isStarted = true } = options;
+  const run_id = v7();
+  await insertRun(database, {
+    ...{ run_id, root_run_id: run_id, tenant_id: TENANT, user_id: "u", event_id: v7() },
+    ...{ operation: "images.generate", run_type: "image-generation", lane: "fake", depth: 1 },
+    ...{ inputs: {}, plan, metadata: {}, warnings: [], deadlineSeconds },
+  });
+  const [claim] = await claimQueuedRuns(database, [{ tenant_id: TENANT, lane: "fake", count: 1 }]);
+  if (isStarted) await startClaimedRun(database, claim!, v7());
+  const { tenant_id, epoch } = claim!;
+  return { run_id, tenant_id, epoch };
+}
+
+/** Every claim in this database becomes stale, as if the engine had lost its journal. Returns the new claim of the run. */
+export async function requeue(database: Database, claim: RunClaim): Promise<RunClaim> {
+  await requeueAllRuns(database);
+  await claimQueuedRuns(database, [{ tenant_id: TENANT, lane: "fake", count: 1000 }]);
+  return { ...claim, epoch: claim.epoch + 1 };
+}
+
+export const cancelRun = (database: Database, { run_id }: RunClaim) =>
+  requestCancellation(database, TENANT, run_id, new Fault("canceled_by_user").body(), v7());
+
+export const requestTo = ({ offer }: FakeProvider, request: Partial<ResolvedRequest> = {}): ResolvedRequest => ({
+  ...{ requestIndex: 0, job: jobFor() as ResolvedRequest["job"], offer },
+  ...request,
+});
+
+export const attemptOf = ({ run_id }: RunClaim, attemptNumber = 1): AttemptRef => ({
+  ...{ run_id, request_index: 0, attempt_number: attemptNumber },
+});
+
+/** Inserts an attempt with its lease, as the step does before it sends. */
+export async function claimAttemptAt(database: Database, claim: RunClaim, { offer }: FakeProvider, attemptNumber = 1) {
+  const attempt = attemptOf(claim, attemptNumber);
+  await claimAttempt(database, {
+    ...{ ...claim, ...attempt, idempotency_key: `${claim.run_id}.0.${attemptNumber}`, model: "flux-dev" },
+    ...{ provider: offer.provider, upstream: offer.upstreamModel, price: 10_000 },
+    ...{ wakeId: "wakeup", leaseSeconds: 35, runsLocally: false },
+  });
+  return attempt;
+}
+
+export const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
