@@ -9,7 +9,7 @@ import { generateErrorsPage } from "./generate/errors.ts";
 import { generateOpenApiFile } from "./generate/openapi-file.ts";
 import { generateProviderOffers } from "./generate/provider-offers.ts";
 import { generateEnvExample, generateSettingsPage } from "./generate/settings.ts";
-import { generateStatementTypes } from "./generate/sql-types.ts";
+import { generateStatementTypes } from "./generate/sql-statements.ts";
 
 const contract = generateOpenApi();
 
@@ -20,7 +20,7 @@ const GENERATED_FILES: Record<string, string> = {
   "docs/reference/settings.md": generateSettingsPage(),
   "docs/reference/provider-offers.md": generateProviderOffers(),
   ".env.example": generateEnvExample(),
-  "server/src/db/generated/statement-types.ts": await generateStatementTypes(),
+  "server/src/db/generated/statements.ts": await generateStatementTypes(),
   ...generateClient(contract),
 };
 
