@@ -1,5 +1,5 @@
-// Prints everything that is derived from the code: the contract, the reference pages and the example of settings.
-// With `--check` it writes nothing and fails when a printed file is not what it would print now.
+// Generates everything that is derived from the code: the OpenAPI contract, the reference pages, the example of settings and
+// the types of SQL statements. With `--check` it writes nothing and fails if a generated file is out of date.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { generateOpenApi } from "../server/src/http/openapi.ts";
@@ -12,6 +12,10 @@ import { generateEnvExample, generateSettingsPage } from "./generate/settings.ts
 import { generateStatementTypes } from "./generate/sql-statements.ts";
 
 const contract = generateOpenApi();
+const statementTypes = await generateStatementTypes().catch((error: Error) => {
+  console.log(error.message);
+  process.exit(1);
+});
 
 const GENERATED_FILES: Record<string, string> = {
   "api/openapi.json": generateOpenApiFile(contract),
@@ -20,7 +24,7 @@ const GENERATED_FILES: Record<string, string> = {
   "docs/reference/settings.md": generateSettingsPage(),
   "docs/reference/provider-offers.md": generateProviderOffers(),
   ".env.example": generateEnvExample(),
-  "server/src/db/generated/statements.ts": await generateStatementTypes(),
+  "server/src/db/generated/statements.ts": statementTypes,
   ...generateClient(contract),
 };
 

@@ -37,7 +37,7 @@ export async function rateLimitCampaign({
     const refused = all.filter(({ status }) => status === 429);
     const obeyed = await followRateLimitHeaders(() => ask(0), Math.min(10, seconds / 2));
     const questions = await environment.query<{ calls: number }>(
-      "select coalesce(sum(n_tup_upd), 0)::int as calls from pg_stat_user_tables where relname = 'buckets'",
+      "select coalesce(sum(n_tup_upd), 0)::int as calls from pg_stat_user_tables where relname = 'token_buckets'",
     );
     return {
       name: `${perMinute} requests a minute, ${PROCESSES} API processes, ${CLIENTS} clients at twice that for ${seconds} s`,
