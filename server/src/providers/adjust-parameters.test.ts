@@ -37,7 +37,7 @@ describe("a shape", () => {
     );
     expect(made.aspect_ratio).toBe("4:3");
     expect(changes).toEqual([
-      { field: "aspect_ratio", says: "aspect_ratio was adapted to 4:3, the nearest that this model makes." },
+      { field: "aspect_ratio", message: "aspect_ratio was adjusted to 4:3, the nearest that this model supports." },
     ]);
   });
 
@@ -104,7 +104,7 @@ describe("a duration", () => {
     const asked = job({ options: { duration: 3 } });
     expect(adjustParameters(asked, offer({ durations: [5, 9] }))).toMatchObject({
       job: { options: { duration: 5 } },
-      changes: [{ field: "duration", says: "duration was adapted to 5 seconds, the nearest that this model makes." }],
+      changes: [{ field: "duration", message: "duration was adjusted to 5 s, the nearest that this model supports." }],
     });
     expect(adjustParameters(asked, offer({ duration: { least: 4, most: 8 } })).job.options).toEqual({ duration: 4 });
   });

@@ -1,9 +1,9 @@
 // Adjusts a job's parameters to the limits of an offer: the nearest supported value, with one warning per change.
-// Nothing is dropped silently; a job that cannot be adjusted is not served by this offer (see canDo).
+// Nothing is dropped silently; a job that cannot be adjusted is not served by this offer (see canServe).
 import type { Job, ParameterAdjustment } from "../kit/operation.ts";
 import type { Offer, OfferLimits } from "./provider.ts";
 
-/** Parts of a job that decide whether an offer can do it. Only their number and length matter here. */
+/** The properties of a job that decide whether an offer can serve it. */
 export type JobRequirements = Pick<Job<unknown>, "task" | "model" | "prompt" | "images" | "mask" | "options" | "count">;
 
 export const canServe = (offer: Offer, job: JobRequirements): boolean => {
@@ -27,67 +27,67 @@ export function adjustParameters<S>(job: Job<S>, offer: Offer): AdjustedJob<S> {
   return { job: timed.job, changes: [...shaped.changes, ...timed.changes, ...unusedOptions(job, offer)] };
 }
 
-/** What `model_id` means to the provider. No caller sent it, so none is told of it. */
-const RESOLVED = "deployment_id";
+/** Gesso derives it from `model_id`, so callers get no warning about it. */
+const DERIVED_OPTION = "deployment_id";
 
 const unusedOptions = <S>({ options = {} }: Job<S>, { supportedOptions }: Offer): ParameterAdjustment[] =>
   supportedOptions === undefined
     ? []
     : Object.keys(options)
-        .filter((field) => field !== RESOLVED && !supportedOptions.includes(field))
+        .filter((field) => field !== DERIVED_OPTION && !supportedOptions.includes(field))
         .map((field) => ({ field, message: `${field} is not supported by this model and was ignored.` }));
 
 const ratioOf = (ratio: string) => {
-  const [across = 1, down = 1] = ratio.split(":").map(Number);
-  return across / down;
+  const [width = 1, height = 1] = ratio.split(":").map(Number);
+  return width / height;
 };
 const logDistance = (a: number, b: number) => Math.abs(Math.log(a / b));
 const nearest = <T>(all: readonly T[], distance: (each: T) => number): T =>
   all.reduce((best, each) => (distance(each) < distance(best) ? each : best));
 
 type Size = { width: number; height: number };
-const sizeOf = (words: string): Size => {
-  const [width = 0, height = 0] = words.split("x").map(Number);
+const parseSize = (text: string): Size => {
+  const [width = 0, height = 0] = text.split("x").map(Number);
   return { width, height };
 };
 
-/** About a megapixel, which is what most models are at home with. */
-const USUAL_PIXELS = 1024 * 1024;
-const ofRatio = (ratio: string): Size => {
+/** One megapixel, the native size of most models. */
+const DEFAULT_PIXELS = 1024 * 1024;
+const sizeForRatio = (ratio: string): Size => {
   const shape = ratioOf(ratio);
-  return { width: Math.sqrt(USUAL_PIXELS * shape), height: Math.sqrt(USUAL_PIXELS / shape) };
+  return { width: Math.sqrt(DEFAULT_PIXELS * shape), height: Math.sqrt(DEFAULT_PIXELS / shape) };
 };
 
 function adjustSize<S>(job: Job<S>, limits: OfferLimits): AdjustedJob<S> {
   const { width, height, aspect_ratio } = job;
   const size = width && height ? { width, height } : undefined;
   if (limits.sizes || limits.sides) {
-    const wanted = size ?? (aspect_ratio && /^\d+:\d+$/.test(aspect_ratio) ? ofRatio(aspect_ratio) : undefined);
+    const wanted = size ?? (aspect_ratio && /^\d+:\d+$/.test(aspect_ratio) ? sizeForRatio(aspect_ratio) : undefined);
     if (!wanted) return { job, changes: [] };
-    const made = limits.sizes ? nearestSize(limits.sizes, wanted) : withinSides(limits.sides!, wanted);
-    const isSame = !size || (made.width === width && made.height === height);
-    const message = `The size was adapted to ${made.width}x${made.height}, the nearest that this model makes.`;
-    return { job: { ...job, ...made }, changes: isSame ? [] : [{ field: "width", message: message }] };
+    const supported = limits.sizes ? nearestSize(limits.sizes, wanted) : withinSides(limits.sides!, wanted);
+    const isSame = !size || (supported.width === width && supported.height === height);
+    const message = `The size was adjusted to ${supported.width}x${supported.height}, the nearest that this model supports.`;
+    return { job: { ...job, ...supported }, changes: isSame ? [] : [{ field: "width", message: message }] };
   }
   if (!limits.ratios) return { job, changes: [] };
-  const asked = aspect_ratio ?? (size && `${size.width}:${size.height}`);
-  if (!asked || limits.ratios.includes(asked)) return { job, changes: [] };
-  if (!/^\d+:\d+$/.test(asked)) return { job, changes: [] };
-  const made = nearest(
+  const requested = aspect_ratio ?? (size && `${size.width}:${size.height}`);
+  if (!requested || limits.ratios.includes(requested)) return { job, changes: [] };
+  if (!/^\d+:\d+$/.test(requested)) return { job, changes: [] };
+  const supported = nearest(
     limits.ratios.filter((each) => /^\d+:\d+$/.test(each)),
-    (each) => logDistance(ratioOf(each), ratioOf(asked)),
+    (each) => logDistance(ratioOf(each), ratioOf(requested)),
   );
   const field = aspect_ratio ? "aspect_ratio" : "width";
-  const isSame = logDistance(ratioOf(made), ratioOf(asked)) < 0.001 && aspect_ratio === undefined;
+  const isSame = logDistance(ratioOf(supported), ratioOf(requested)) < 0.001 && aspect_ratio === undefined;
   const message = aspect_ratio
-    ? `aspect_ratio was adapted to ${made}, the nearest that this model makes.`
-    : `width and height were adapted to the shape ${made}: this model takes no sizes.`;
-  return { job: { ...job, aspect_ratio: made }, changes: isSame ? [] : [{ field, message: message }] };
+    ? `aspect_ratio was adjusted to ${supported}, the nearest that this model supports.`
+    : `width and height were adjusted to the aspect ratio ${supported}: this model supports no sizes.`;
+  return { job: { ...job, aspect_ratio: supported }, changes: isSame ? [] : [{ field, message: message }] };
 }
 
-/** The shape counts more than the number of pixels: a picture can be scaled, but not reshaped. */
+/** The aspect ratio weighs more than the number of pixels: an image can be scaled without loss of content. */
 const nearestSize = (sizes: readonly string[], wanted: Size): Size =>
-  nearest(sizes.map(sizeOf), (each) => {
+  nearest(sizes.map(parseSize), (each) => {
     const shape = logDistance(each.width / each.height, wanted.width / wanted.height);
     return shape * 10 + logDistance(each.width * each.height, wanted.width * wanted.height);
   });
@@ -101,10 +101,10 @@ function withinSides(
     mostPixels,
     mostRatio = 16_384,
   }: NonNullable<OfferLimits["sides"]>,
-  asked: Size,
+  requested: Size,
 ) {
-  const longest = Math.min(asked.width, asked.height) * mostRatio;
-  const wanted = { width: Math.min(asked.width, longest), height: Math.min(asked.height, longest) };
+  const longest = Math.min(requested.width, requested.height) * mostRatio;
+  const wanted = { width: Math.min(requested.width, longest), height: Math.min(requested.height, longest) };
   const pixels = wanted.width * wanted.height;
   const scale = Math.min(
     1,
@@ -116,7 +116,7 @@ function withinSides(
     least / (Math.min(wanted.width, wanted.height) * scale),
     Math.sqrt(leastPixels / pixels) / scale,
   );
-  // Rounded to the side where no bound is: a step more, or less, could cross the bound on the number of pixels.
+  // Rounds away from the pixel bound in effect, so that rounding cannot violate it.
   const round = mostPixels && scale < 1 ? Math.floor : leastPixels ? Math.ceil : Math.round;
   const side = (length: number) =>
     Math.min(
@@ -124,20 +124,20 @@ function withinSides(
       Math.max(Math.ceil(least / step) * step, round((length * scale * grown) / step) * step),
     );
   const [width, height] = [side(wanted.width), side(wanted.height)];
-  const longestMade = Math.floor((Math.min(width, height) * mostRatio) / step) * step;
-  return { width: Math.min(width, longestMade), height: Math.min(height, longestMade) };
+  const longestSupported = Math.floor((Math.min(width, height) * mostRatio) / step) * step;
+  return { width: Math.min(width, longestSupported), height: Math.min(height, longestSupported) };
 }
 
 function adjustDuration<S>(job: Job<S>, { durations, duration }: OfferLimits): AdjustedJob<S> {
-  const asked = job.options?.duration;
-  if (typeof asked !== "number" || (!durations && !duration)) return { job, changes: [] };
-  const made = durations
-    ? nearest(durations, (each) => Math.abs(each - asked))
-    : Math.min(duration!.most, Math.max(duration!.least, asked));
-  if (made === asked) return { job, changes: [] };
-  const message = `duration was adapted to ${made} seconds, the nearest that this model makes.`;
+  const requested = job.options?.duration;
+  if (typeof requested !== "number" || (!durations && !duration)) return { job, changes: [] };
+  const supported = durations
+    ? nearest(durations, (each) => Math.abs(each - requested))
+    : Math.min(duration!.most, Math.max(duration!.least, requested));
+  if (supported === requested) return { job, changes: [] };
+  const message = `duration was adjusted to ${supported} s, the nearest that this model supports.`;
   return {
-    job: { ...job, options: { ...job.options, duration: made } },
+    job: { ...job, options: { ...job.options, duration: supported } },
     changes: [{ field: "duration", message: message }],
   };
 }

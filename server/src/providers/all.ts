@@ -1,4 +1,4 @@
-// The list as a value, for those who walk it: whoever is preferred comes first.
+// All providers as an array, sorted by preference.
 import * as listed from "./index.ts";
 import type { Provider } from "./provider.ts";
 

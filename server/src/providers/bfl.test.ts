@@ -294,7 +294,7 @@ describe("examination", () => {
   it("tells the credits and which models are gone, without taking a job", async () => {
     standIn.switches.retired = ["flux-dev"];
     expect(await bfl.probe!(bfl.offers, context())).toEqual({
-      says: "the key works; 1234.5 credits are left",
+      message: "the key works; 1234.5 credits are left",
       missing: ["flux-dev"],
     });
     expect(standIn.ledger).toEqual([]);

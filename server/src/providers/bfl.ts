@@ -1,5 +1,5 @@
-// Black Forest Labs (FLUX): POST /v1/{model}, then read the address it hands back, which is on another of its own
-// hosts. To a job with a webhook it hands back no address, only the id; that is asked about where the job was sent.
+// Black Forest Labs (FLUX): POST /v1/{model} returns a polling URL on another of its hosts. For a job with a webhook it
+// returns only the ID, which is polled at the base URL.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import type { Job } from "../kit/operation.ts";
@@ -20,13 +20,13 @@ const BflEnv = z.object({
 type BflEnv = z.output<typeof BflEnv>;
 
 const Taken = z.object({ id: z.string(), polling_url: z.string().nullish() });
-const Standing = z.object({
+const JobStatus = z.object({
   status: z.string(),
   result: z.object({ sample: z.url().nullish() }).nullish(),
   progress: z.number().nullish(),
   details: z.unknown().optional(),
 });
-const Told = z.object({ id: z.string(), status: z.string() });
+const CallbackBody = z.object({ id: z.string(), status: z.string() });
 const Credits = z.object({ credits: z.number() });
 const Routes = z.object({ paths: z.record(z.string(), z.unknown()) });
 
@@ -91,7 +91,7 @@ const base64 = async (asset: Asset) => Buffer.from(await asset.bytes()).toString
 const between = (least: number, value: unknown, most: number) =>
   typeof value === "number" ? Math.min(most, Math.max(least, value)) : undefined;
 
-/** What one model wants and another does not know. A mask means the same here as on our side: white is painted. */
+/** Fields that only some models have. BFL uses our mask convention: white changes. */
 async function wishesOf(job: Job<Asset>): Promise<JsonObject> {
   const images = job.images ?? [];
   if (job.mask) {
@@ -114,7 +114,7 @@ const REGIONS = ["https://api.eu.bfl.ai", "https://api.us.bfl.ai"];
 
 const headers = (env: BflEnv) => ({ "x-key": env.BFL_API_KEY });
 
-/** Known to the two of us and to nobody else, and another for each attempt. */
+/** The webhook secret of an attempt, derived from its key. */
 const secretOf = ({ env, key }: ProviderContext<BflEnv>) =>
   createHmac("sha256", env.BFL_API_KEY).update(`webhook ${key}`).digest("hex");
 
@@ -149,7 +149,7 @@ export const bfl = defineProvider<BflEnv>({
 
   async poll(ticket, context) {
     const job = await look(ticket, context);
-    // Each of its clusters knows its own jobs only: without the right address "not found" may be said of a living job.
+    // Each cluster knows only its own jobs, so a wrong host returns "not found" for a running job.
     if (!job && !pollingUrl(ticket, context.env)) return { state: "running", ticket };
     if (!job) throw jobFailed(NOT_FOUND);
     const { status, result, progress, details } = job;
@@ -160,8 +160,8 @@ export const bfl = defineProvider<BflEnv>({
   },
 
   async parseCallback({ headers: given, body }, context) {
-    if (!isTold(given, body, secretOf(context))) return undefined;
-    const { id, status } = Told.parse(JSON.parse(body));
+    if (!isAuthentic(given, body, secretOf(context))) return undefined;
+    const { id, status } = CallbackBody.parse(JSON.parse(body));
     return { ticket: { id }, ended: status !== "Pending" };
   },
 
@@ -179,7 +179,7 @@ export const bfl = defineProvider<BflEnv>({
   },
 });
 
-/** The address from the answer, if it is one that the key may travel to. */
+/** The polling URL of the response, if it is on a host that may receive the key. */
 function pollingUrl({ polling_url }: Ticket, env: BflEnv): string | undefined {
   if (!polling_url || !URL.canParse(polling_url)) return undefined;
   const { origin, protocol, hostname, port } = new URL(polling_url);
@@ -187,7 +187,7 @@ function pollingUrl({ polling_url }: Ticket, env: BflEnv): string | undefined {
   return isTheirs || origin === new URL(env.BFL_BASE_URL).origin ? polling_url : undefined;
 }
 
-/** How the job stands, from the first place that knows it. */
+/** The state of the job, from the first host that knows it. */
 async function look(ticket: Ticket, context: ProviderContext<BflEnv>) {
   const { BFL_BASE_URL: base } = context.env;
   const address = pollingUrl(ticket, context.env);
@@ -200,11 +200,11 @@ async function look(ticket: Ticket, context: ProviderContext<BflEnv>) {
   return undefined;
 }
 
-async function read(url: string, context: ProviderContext<BflEnv>): Promise<z.output<typeof Standing> | undefined> {
+async function read(url: string, context: ProviderContext<BflEnv>): Promise<z.output<typeof JobStatus> | undefined> {
   const missing = jobFailed(NOT_FOUND);
   const classify = (status: number) => (status === 404 ? missing : undefined);
   const { origin } = new URL(url);
-  const asked = callProvider(context, { origin, headers: headers(context.env), url, reply: Standing, classify });
+  const asked = callProvider(context, { origin, headers: headers(context.env), url, reply: JobStatus, classify });
   const job = await asked.catch((thrown) => {
     if (thrown === missing) return undefined;
     throw thrown;
@@ -213,10 +213,10 @@ async function read(url: string, context: ProviderContext<BflEnv>): Promise<z.ou
 }
 
 /**
- * Its own client expects the secret itself in a header, its guide a signature. Whichever is there must be right; where
- * neither is, the address that was called is proof enough.
+ * BFL's client sends the secret in a header, its guide documents a signature. If one of them is present, it must be
+ * valid. If neither is, the signed callback URL authenticates the callback.
  */
-function isTold(given: Headers, body: string, secret: string): boolean {
+function isAuthentic(given: Headers, body: string, secret: string): boolean {
   const proofs = [
     [given.get("x-webhook-secret"), secret],
     [given.get("x-bfl-signature"), `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`],

@@ -1,5 +1,5 @@
-// Calls a provider and classifies its failures. A request that was sent and not answered has an unknown outcome and is
-// never resubmitted blindly.
+// Calls a provider and classifies its failures. A paid request without a response has an unknown outcome and is never
+// resubmitted blindly.
 import type { z } from "zod";
 import { Fault, type FaultCode } from "../faults.ts";
 import type { ProviderContext } from "./provider.ts";
@@ -27,29 +27,29 @@ export const readProviderFailure = (thrown: unknown): ProviderFailure =>
 
 type ProviderRequest<Reply> = {
   method?: "GET" | "POST" | "PUT" | "DELETE";
-  /** The only origin that credentials may travel to: addresses that came out of an answer are held against it. */
+  /** The only origin that receives credentials. URLs from responses are checked against it. */
   origin: string;
   url: string;
   headers?: Record<string, string>;
-  /** Sent as JSON, except for a form or bytes, which are sent as they are. */
+  /** Sent as JSON, except for a form or bytes. */
   body?: unknown;
-  /** What the answer must look like. Loose: only what we read. */
+  /** Schema of the response. It has only the fields that the adapter reads. */
   reply: z.ZodType<Reply>;
-  /** A request that starts nothing and costs nothing (an upload, a question): its loss is no doubt, it never left. */
+  /** A request that starts and costs nothing (an upload, a query): if its response is lost, nothing was submitted. */
   hasNoSideEffects?: boolean;
-  /** Statuses that this provider uses for a word of its own, before the general sorting. */
+  /** Classifies errors that are specific to this provider. Undefined: use the general classification. */
   classify?: (status: number, body: string) => Fault | undefined;
 };
 
-/** The provider took offence at what was asked for. Never tried elsewhere. */
+/** The provider's content policy refused the job. It is never sent to another provider. */
 export const contentRefused = (cause: unknown, details = {}) =>
   providerFault("content_refused", { kind: "refused", cause }, { by: "provider", ...details });
-/** The job was taken and came to nothing. */
+/** The provider accepted the job and reported a failure. */
 export const jobFailed = (cause: unknown) => providerFault("provider_error", { kind: "failed", cause });
-/** The request itself is at fault, whoever is asked. */
+/** The parameters are invalid for any provider. */
 export const inputRejected = (cause: unknown, details = {}) =>
   providerFault("provider_rejected_input", { kind: "refused", cause }, details);
-/** Not this provider, not with this key or model: somebody else may be asked. */
+/** This provider cannot serve the model, for example because of the key. Another offer can be tried. */
 export const modelUnavailable = (cause: unknown, status?: number) =>
   providerFault("model_unavailable", { kind: "refused", cause, ...(status && { status }) });
 export const providerBusy = (cause: unknown, retryAfterSeconds?: number) =>
@@ -62,7 +62,7 @@ export async function callProvider<Reply>(
   request: ProviderRequest<Reply>,
 ): Promise<Reply> {
   if (new URL(request.url).origin !== new URL(request.origin).origin) {
-    throw providerFault("provider_error", { kind: "refused", cause: "an answer pointed to another origin" });
+    throw providerFault("provider_error", { kind: "refused", cause: "a response pointed to another origin" });
   }
   try {
     const { status, header, text: body } = await send(context, request);
@@ -100,7 +100,7 @@ function read<Reply>(reply: z.ZodType<Reply>, body: string, status: number): Rep
   try {
     return reply.parse(body === "" ? undefined : JSON.parse(body));
   } catch (thrown) {
-    // A 2xx that we cannot read may well have started something.
+    // An unreadable 2xx response may have started a job.
     throw providerFault("provider_error", { kind: "doubt", status, cause: thrown });
   }
 }
@@ -108,7 +108,7 @@ function read<Reply>(reply: z.ZodType<Reply>, body: string, status: number): Rep
 function classifyStatus(status: number, header: (name: string) => string | undefined, body: string): Fault {
   const cause = body.slice(0, 500);
   const retryAfterSeconds = Number(header("retry-after")) || undefined;
-  // A 503 that does not say when to come back may come from something in between, with the job already taken behind it.
+  // A 503 without Retry-After can come from a proxy after the provider accepted the job, so it does not count as busy.
   if (status === 429 || (status === 503 && retryAfterSeconds !== undefined)) {
     return providerFault("provider_error", {
       kind: "busy",
@@ -117,7 +117,7 @@ function classifyStatus(status: number, header: (name: string) => string | undef
       ...(retryAfterSeconds && { retryAfterSeconds }),
     });
   }
-  // Our key, our credit or our model's name: the caller's request is not at fault.
+  // Caused by our key, credit or upstream model, not by the caller's request.
   if ([401, 402, 403, 404].includes(status)) return modelUnavailable(cause, status);
   if (status >= 400 && status < 500)
     return providerFault("provider_rejected_input", { kind: "refused", status, cause });

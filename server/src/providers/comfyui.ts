@@ -1,6 +1,5 @@
-// ComfyUI on the operator's own servers: a graph of nodes goes to `POST /prompt` of one of them under an id that we
-// choose, waits in that server's queue, and leaves files there. Servers keep what they know in memory, and forget it
-// when they end.
+// ComfyUI on the operator's own servers: a graph of nodes is posted to `/prompt` of one server with an ID that we
+// choose. Servers hold queue and history in memory only, so a restarted server has lost its jobs.
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Job } from "../kit/operation.ts";
@@ -27,7 +26,7 @@ import { type Asset, defineProvider, type Ticket } from "./provider.ts";
 const Queued = z.object({ prompt_id: z.string() });
 const Uploaded = z.object({ name: z.string() });
 
-/** A server that was silent this long counts as dead, and its jobs as lost: they are sent anew, to another. */
+/** A server that is unreachable for this long counts as dead, and its jobs are submitted to another server. */
 const DEAD_SECONDS = 20;
 
 export const comfyui = defineProvider<ComfyuiEnv>({
@@ -77,7 +76,7 @@ export const comfyui = defineProvider<ComfyuiEnv>({
     const answers = await Promise.allSettled(servers.map((server) => readJobState(context, server, prompt_id)));
     const at = answers.findIndex((answer) => answer.status === "fulfilled" && answer.value !== undefined);
     if (at >= 0) return { prompt_id, server: servers[at]! };
-    // The job may be on the one that cannot be asked.
+    // The job may be on the server that does not respond.
     const silent = answers.find((answer) => answer.status === "rejected");
     if (silent) throw silent.reason;
     return undefined;
@@ -94,8 +93,8 @@ export const comfyui = defineProvider<ComfyuiEnv>({
 type Located = { server: string; standing: ComfyuiJobState };
 
 /**
- * Where the job is and how it stands. Its own server is asked first; where that one does not know it, or is no longer
- * among ours, all others are. Lost is only what every server that lives has denied.
+ * Finds the server and the state of a job: first on its own server, then on all others. The job is lost only if every
+ * reachable server does not know it.
  */
 async function locate({ prompt_id, server }: Ticket, context: ComfyuiContext): Promise<Located> {
   const servers = serversOf(context.env);

@@ -1,5 +1,5 @@
-// fal: hundreds of models behind one queue. A job is posted to its model's address and named by fal; its standing and
-// its result lie under the model's first two words; a callback comes with a public signature.
+// fal: many models behind one queue API. A job is posted to the URL of its model and gets an ID from fal. Status and
+// result are under the first two segments of the model name. Callbacks are signed with published keys.
 import { z } from "zod";
 import type { Job } from "../kit/operation.ts";
 import { callProvider, jobFailed, readProviderFailure } from "./call-provider.ts";
@@ -12,15 +12,15 @@ import { signedRequestId } from "./fal/signature.ts";
 import { readImageSize } from "./local/pixels.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext, type Ticket } from "./provider.ts";
 
-/** An answer to a submission, and a callback. */
+/** The response to a submission, and the body of a callback. */
 const Named = z.object({ request_id: z.string().regex(/^[\w-]+$/) });
-const Standing = z.object({
+const QueueStatus = z.object({
   status: z.enum(["IN_QUEUE", "IN_PROGRESS", "COMPLETED"]),
   queue_position: z.number().nullish(),
   error: z.unknown().optional(),
   error_type: z.string().nullish(),
 });
-/** What a ticket holds beside fal's name for the job. It travels with the address that fal calls back, too. */
+/** What a ticket has besides the ID. The callback URL has the same values as query parameters. */
 const Facts = z.object({
   upstreamModel: z.string().regex(/^[\w-][\w.-]*(\/[\w-][\w.-]*)+$/),
   task: z.enum(falOffers.map(({ task }) => task)),
@@ -29,12 +29,12 @@ const Facts = z.object({
 });
 const Models = z.object({ models: z.array(z.object({ endpoint_id: z.string() })) });
 
-/** fal answers about so many models at once. */
-const MOST_ASKED = 50;
-/** It tells no progress, only who is next. */
+/** Maximum models per request to the list of models. */
+const MAX_MODELS_PER_REQUEST = 50;
+/** fal reports no progress, only the queue position. */
 const QUEUED = 0.1;
 const RUNNING = 0.2;
-/** Endpoints of these owners are spelled with a word before. */
+/** Model names of these namespaces have an additional first segment. */
 const NAMESPACES = ["workflows", "comfy"];
 
 export const fal = defineProvider<FalEnv>({
@@ -50,7 +50,7 @@ export const fal = defineProvider<FalEnv>({
     const { request_id } = await callProvider(context, {
       origin: env.FAL_QUEUE_URL,
       url: `${env.FAL_QUEUE_URL}/${offer.upstreamModel}${callbackUrl ? `?${webhookTo(callbackUrl, facts)}` : ""}`,
-      // What is sent again is decided here and not there: a second run of its own could be a second bill.
+      // Disables retries at fal: the run decides about retries, and a retry at fal could be charged twice.
       headers: { ...authorizationHeader(env), "x-fal-no-retry": "1" },
       body,
       reply: Named,
@@ -60,12 +60,12 @@ export const fal = defineProvider<FalEnv>({
   },
 
   async poll(ticket, context) {
-    const standing = await read({ path: "/status", reply: Standing }, ticket, context);
+    const standing = await read({ path: "/status", reply: QueueStatus }, ticket, context);
     if (standing.status === "IN_QUEUE") {
       return { state: "running", ticket, progress: QUEUED / (1 + (standing.queue_position ?? 0)) };
     }
     if (standing.status === "IN_PROGRESS") return { state: "running", ticket, progress: RUNNING };
-    const result = await read({ path: "", reply: FalResult, tells: true }, ticket, context);
+    const result = await read({ path: "", reply: FalResult, isJobResult: true }, ticket, context);
     if (standing.error || standing.error_type) throw jobFailed(standing);
     return toJobDone(result, ticket);
   },
@@ -81,7 +81,7 @@ export const fal = defineProvider<FalEnv>({
       reply: z.unknown(),
     } as const;
     await callProvider(context, request).catch((thrown) => {
-      // It has ended already, or was never there: either way nothing is left to stop.
+      // The job has ended or never existed, so there is nothing to cancel.
       const { status } = readProviderFailure(thrown);
       if (status !== 400 && status !== 404) throw thrown;
     });
@@ -98,8 +98,8 @@ export const fal = defineProvider<FalEnv>({
   async probe(asked, context) {
     const names = [...new Set(asked.map(({ upstreamModel }) => upstreamModel))];
     const missing: string[] = [];
-    for (let at = 0; at < names.length; at += MOST_ASKED) {
-      missing.push(...(await unknownTo(names.slice(at, at + MOST_ASKED), context)));
+    for (let at = 0; at < names.length; at += MAX_MODELS_PER_REQUEST) {
+      missing.push(...(await unknownTo(names.slice(at, at + MAX_MODELS_PER_REQUEST), context)));
     }
     return {
       message: `fal knows ${names.length - missing.length} of the ${names.length} models that we ask for.`,
@@ -110,7 +110,7 @@ export const fal = defineProvider<FalEnv>({
 
 const picturesOf = ({ images = [], mask }: Job<Asset>) => images.length + (mask ? 1 : 0);
 
-/** Sizes are told where the result speaks of places in the picture, or of the picture itself. */
+/** The size of the image is needed where the result has positions, or describes the image. */
 async function factsOf(job: Job<Asset>, offer: Offer): Promise<Record<string, string>> {
   const facts = { upstreamModel: offer.upstreamModel, task: job.task };
   const image = job.images?.[0];
@@ -119,7 +119,7 @@ async function factsOf(job: Job<Asset>, offer: Offer): Promise<Record<string, st
   return { ...facts, width: String(width), height: String(height) };
 }
 
-/** The facts ride on the address: a callback itself does not say which model it is about. */
+/** The callback URL carries model and task, because the callback body does not name the model. */
 function webhookTo(callbackUrl: string, facts: Record<string, string>): string {
   const url = new URL(callbackUrl);
   for (const [name, value] of Object.entries(facts)) url.searchParams.set(name, value);
@@ -133,17 +133,17 @@ const ticketOf = (id: string, { upstreamModel, task, width, height }: z.output<t
   ...(width && height && { width, height }),
 });
 
-/** Built, and not taken from an answer: a callback that is the only trace of a job brings no addresses. */
+/** Built from the ticket, because a callback has no status URL. */
 function jobUrl({ id, upstreamModel = "" }: Ticket, env: FalEnv): string {
   const words = upstreamModel.split("/");
   const app = words.slice(0, NAMESPACES.includes(words[0]!) ? 3 : 2).join("/");
   return `${env.FAL_QUEUE_URL}/${app}/requests/${id}`;
 }
 
-/** `tells`: a refusal is the fate of the job, and not of the question. */
-type Question<Reply> = { path: string; reply: z.ZodType<Reply>; tells?: boolean };
+/** `isJobResult`: an error response is the result of the job, not of the request. */
+type Question<Reply> = { path: string; reply: z.ZodType<Reply>; isJobResult?: boolean };
 
-const read = <Reply>({ path, reply, tells }: Question<Reply>, ticket: Ticket, context: ProviderContext<FalEnv>) =>
+const read = <Reply>({ path, reply, isJobResult }: Question<Reply>, ticket: Ticket, context: ProviderContext<FalEnv>) =>
   callProvider(context, {
     origin: context.env.FAL_QUEUE_URL,
     url: `${jobUrl(ticket, context.env)}${path}`,
@@ -151,11 +151,11 @@ const read = <Reply>({ path, reply, tells }: Question<Reply>, ticket: Ticket, co
     reply,
     classify: (status, body) => {
       if (status === 404) return jobFailed("fal no longer knows the job");
-      return tells ? classifyResultStatus(status, body) : undefined;
+      return isJobResult ? classifyResultStatus(status, body) : undefined;
     },
   });
 
-/** Which of these it does not have. Where it only says that one of them is missing, halves are asked about. */
+/** The models that fal does not have. If fal only reports that one is missing, the list is bisected. */
 async function unknownTo(names: string[], context: ProviderContext<FalEnv>): Promise<string[]> {
   const { env } = context;
   const query = names.map((name) => `endpoint_id=${encodeURIComponent(name)}`).join("&");

@@ -1,5 +1,5 @@
-// Google's Gemini API: one request, and the picture is in its answer, or the reason why there is none; both come with a
-// status of 200. Nobody can be asked about a request whose answer was lost.
+// Google's Gemini API: one synchronous request. The 200 response has either the image or the reason why there is none.
+// A lost response cannot be looked up.
 import { z } from "zod";
 import { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
@@ -46,7 +46,7 @@ export const gemini = defineProvider<GeminiEnv>({
   id: "gemini",
   env: GeminiEnv,
   offers: geminiOffers,
-  // It sends bytes only.
+  // Results are always bytes.
   resultOrigins: (env) => [new URL(env.GEMINI_BASE_URL).origin],
 
   async submit(job, offer, context) {
@@ -55,7 +55,7 @@ export const gemini = defineProvider<GeminiEnv>({
   },
 
   async poll() {
-    throw new Fault("internal_error", {}, { cause: "there is no job to ask about: the answer was the result" });
+    throw new Fault("internal_error", {}, { cause: "synchronous jobs are never polled" });
   },
 
   async probe(asked, context) {
@@ -71,7 +71,7 @@ export const gemini = defineProvider<GeminiEnv>({
 });
 
 async function askForPicture(job: Job<Asset>, offer: Offer, context: ProviderContext<GeminiEnv>) {
-  // It has no field for a mask: the mask is one more picture, and the prompt tells what it is for.
+  // There is no mask field: the mask is an additional image that the prompt explains.
   const pictures = [...(job.images ?? []), ...(job.mask ? [job.mask] : [])];
   const imageConfig = { aspectRatio: job.aspect_ratio, imageSize: SIZES[String(job.options?.resolution)] };
   const answer = await generate(offer, context, {
@@ -81,7 +81,7 @@ async function askForPicture(job: Job<Asset>, offer: Offer, context: ProviderCon
       ...((imageConfig.aspectRatio || imageConfig.imageSize) && { imageConfig }),
     },
   });
-  // One picture a request: what may come before it are sketches on the way.
+  // One image per request: earlier images in the response are drafts.
   const picture = partsOf(answer).findLast(({ inlineData }) => inlineData)?.inlineData;
   if (!picture) throw whyNothing(answer);
   return {
@@ -119,7 +119,7 @@ const inline = async (asset: Asset) => ({
 
 type Answer = z.output<typeof Content>;
 
-/** Models may think aloud, in words and in pictures; that is no part of the answer. */
+/** Removes the thoughts of the model, which can be text or images. */
 const partsOf = ({ candidates }: Answer) => (candidates?.[0]?.content?.parts ?? []).filter(({ thought }) => !thought);
 
 const REFUSED = /SAFETY|PROHIBITED_CONTENT|RECITATION|BLOCKLIST|SPII/;

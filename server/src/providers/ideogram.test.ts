@@ -222,7 +222,7 @@ describe("what its answers mean", () => {
 describe("examination", () => {
   it("asks only whether the key works", async () => {
     expect(await ideogram.probe!(ideogram.offers, context())).toEqual({
-      says: "the key works",
+      message: "the key works",
       missing: [],
       unasked: ["ideogram-v3", "remove-background", "describe"],
     });

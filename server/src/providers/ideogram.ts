@@ -1,5 +1,5 @@
-// Ideogram 3.0: one multipart request, answered when the pictures are there with addresses that soon expire. There is
-// no job to ask about, so a lost answer is lost.
+// Ideogram 3.0: one synchronous multipart request that returns URLs of images, which expire soon. A lost response
+// cannot be looked up.
 import { z } from "zod";
 import { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
@@ -76,18 +76,18 @@ const offers: Offer[] = [
   },
 ];
 
-type File = { media_type: string; bytes(): Promise<Uint8Array> };
-type Errand = { path: string; fields: Record<string, string | number | File | undefined> };
+type FormFile = { media_type: string; bytes(): Promise<Uint8Array> };
+type FormRequest = { path: string; fields: Record<string, string | number | FormFile | undefined> };
 
 const upper = (value: unknown) => (typeof value === "string" ? value.toUpperCase() : undefined);
 
-/** In its masks black is what changes. */
-const inverted = (mask: Asset): File => ({
+/** In Ideogram's masks, black changes. */
+const inverted = (mask: Asset): FormFile => ({
   media_type: "image/png",
   bytes: async () => invertMask(await mask.bytes()),
 });
 
-async function errandOf(job: Job<Asset>, { upstreamModel }: Offer): Promise<Errand> {
+async function buildFormRequest(job: Job<Asset>, { upstreamModel }: Offer): Promise<FormRequest> {
   const [first, second] = job.images ?? [];
   if (job.task === "image.describe") return { path: `/${upstreamModel}`, fields: { image_file: first } };
   if (job.task === "image.remove-background") return { path: `/v1/${upstreamModel}`, fields: { image: first } };
@@ -101,7 +101,7 @@ async function errandOf(job: Job<Asset>, { upstreamModel }: Offer): Promise<Erra
     style_type: upper(style_type),
     magic_prompt: upper(magic_prompt_option),
     num_images: job.count,
-    // Its seeds have a bit less than ours.
+    // The seed range is one bit smaller than ours.
     seed: job.seed === undefined ? undefined : job.seed % 2 ** 31,
   };
   if (picture && job.mask)
@@ -110,7 +110,7 @@ async function errandOf(job: Job<Asset>, { upstreamModel }: Offer): Promise<Erra
   return { path: `/v1/${upstreamModel}/${picture ? "remix" : "generate"}`, fields: shaped };
 }
 
-/** A ratio by its name, or a size from its list where a longer side was asked for or a picture gives the shape. */
+/** An aspect ratio by name, or a size from the list if a longer side is requested or an image defines the ratio. */
 async function shapeOf(job: Job<Asset>, picture: Asset | undefined) {
   const longerSide = Number(job.options?.resolution) || undefined;
   const ratio = job.aspect_ratio ?? (picture ? undefined : "1:1");
@@ -120,7 +120,7 @@ async function shapeOf(job: Job<Asset>, picture: Asset | undefined) {
   return { resolution: nearestResolution(shape, longerSide) };
 }
 
-async function formOf(fields: Errand["fields"]): Promise<FormData> {
+async function formOf(fields: FormRequest["fields"]): Promise<FormData> {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined) continue;
@@ -143,7 +143,7 @@ export const ideogram = defineProvider<IdeogramEnv>({
   resultOrigins: (env) => [new URL(env.IDEOGRAM_BASE_URL).origin, "https://ideogram.ai", "https://*.ideogram.ai"],
 
   async submit(job, offer, context) {
-    const { path, fields } = await errandOf(job, offer);
+    const { path, fields } = await buildFormRequest(job, offer);
     const request = { url: `${context.env.IDEOGRAM_BASE_URL}${path}`, body: await formOf(fields) };
     if (job.task === "image.describe") {
       return described(job, await send(context, { ...request, reply: Descriptions }));
@@ -157,7 +157,7 @@ export const ideogram = defineProvider<IdeogramEnv>({
   },
 
   async poll() {
-    throw new Fault("internal_error", {}, { cause: "there is nothing to ask about" });
+    throw new Fault("internal_error", {}, { cause: "synchronous jobs are never polled" });
   },
 
   async probe(asked, context) {
@@ -171,7 +171,7 @@ export const ideogram = defineProvider<IdeogramEnv>({
   },
 });
 
-/** 422 is what it says to words and pictures that it takes offence at, and to nothing else. */
+/** Ideogram uses 422 only for content that its policy refuses. */
 const send = <Reply>(
   context: ProviderContext<IdeogramEnv>,
   request: { url: string; body: FormData; reply: z.ZodType<Reply> },
@@ -182,7 +182,7 @@ const send = <Reply>(
     classify: (status, body) => (status === 422 ? contentRefused(body.slice(0, 500)) : undefined),
   });
 
-/** It may offer several texts; the caller's wish for brevity picks one. */
+/** Ideogram returns several descriptions; the requested length selects one. */
 async function described(job: Job<Asset>, { descriptions }: z.output<typeof Descriptions>): Promise<JobDone> {
   const texts = descriptions.flatMap(({ text }) => (text?.trim() ? [text.trim()] : []));
   const byLength = texts.toSorted((a, b) => a.length - b.length);

@@ -1,4 +1,4 @@
-// Every provider there is. To add one: write its file, add its line.
+// The registry of providers. To add a provider, write its file and add a line here.
 export { bfl } from "./bfl.ts";
 export { comfyui } from "./comfyui.ts";
 export { fal } from "./fal.ts";

@@ -1,12 +1,12 @@
-// What language models are asked when a picture is to be described or a prompt to be made better, and how their answers
-// are read: as the JSON that they were asked for, or as plain words where a model did not keep to it.
+// Instructions for language models that describe images and enhance prompts, and the parsing of their responses: JSON
+// as requested, or plain text if a model ignores the format.
 import { z } from "zod";
 import type { Job } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import { readImageSize } from "./local/pixels.ts";
 import type { Asset } from "./provider.ts";
 
-/** `schema` is JSON Schema in the narrow form that vendors hold a model to: every field required, nothing besides. */
+/** `schema` is JSON Schema in the strict form of structured outputs: all fields required, no others allowed. */
 type LanguageInstruction = { instruction: string; schema: JsonObject };
 
 const text = { type: "string" };
@@ -63,7 +63,7 @@ const Enhancement = z.object({
   changes: lenient(z.object({ kind: z.string(), added: z.string() })),
 });
 
-/** The answer as our operations read it; nothing where the model said nothing. */
+/** The response as our operations read it; undefined if it is empty. */
 export async function parseLanguageResult(job: Job<Asset>, answer: string): Promise<JsonObject | undefined> {
   const said = answer.trim();
   if (!said) return undefined;
@@ -78,7 +78,7 @@ export async function parseLanguageResult(job: Job<Asset>, answer: string): Prom
   return { ...(data ?? { description: said, tags: [] }), ...size };
 }
 
-/** Models like to put JSON between fences, or a sentence before it. */
+/** Models often wrap JSON in a code fence or put a sentence before it. */
 function parseLoosely(said: string): unknown {
   const object = said.slice(said.indexOf("{"), said.lastIndexOf("}") + 1);
   try {

@@ -1,4 +1,4 @@
-// Picture work done on our own machine: exact, at once and free. What it is asked to leave alone keeps its pixels.
+// The local provider: image operations in this process, synchronous and free. Unchanged areas keep their exact pixels.
 import { z } from "zod";
 import { Fault } from "../faults.ts";
 import type { Task } from "../kit/operation.ts";
@@ -10,7 +10,7 @@ import { readInputs } from "./local/inputs.ts";
 import { type LocalTask, rejectInput } from "./local/local-task.ts";
 import { defineProvider } from "./provider.ts";
 
-/** It needs nothing, so it is always on. */
+/** No settings, so the provider is always enabled. */
 const LocalEnv = z.object({});
 
 const TASKS: Partial<Record<Task, LocalTask>> = { "image.combine": combine, "image.cut": cut, "image.blend": blend };
@@ -29,7 +29,7 @@ export const local = defineProvider<z.output<typeof LocalEnv>>({
   resultOrigins: () => [],
 
   async submit(job) {
-    // Storage that cannot be read is nobody's failure here: it is thrown as it is, and the job is done again later.
+    // A storage error is passed on unchanged, so that the job is retried later.
     const inputs = await readInputs(job);
     try {
       return { state: "done", outputs: await TASKS[job.task]!(inputs) };
@@ -41,6 +41,6 @@ export const local = defineProvider<z.output<typeof LocalEnv>>({
   },
 
   async poll() {
-    throw new Fault("internal_error", {}, { cause: "work done at once is never waited for" });
+    throw new Fault("internal_error", {}, { cause: "local jobs are never polled" });
   },
 });

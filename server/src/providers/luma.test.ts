@@ -196,7 +196,7 @@ describe("callbacks", () => {
 
 it("examines with a question about credit only", async () => {
   expect(await luma.probe!(luma.offers, context())).toEqual({
-    says: "the key works; 12.50 US dollars are left",
+    message: "the key works; 12.50 US dollars are left",
     missing: [],
     unasked: ["photon-1", "photon-flash-1", "ray-2"],
   });

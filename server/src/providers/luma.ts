@@ -1,5 +1,5 @@
-// Luma's Dream Machine: POST a generation, read it by its id. Luma fetches the pictures itself, so it can work only
-// for a server that it can reach; each generation keeps the address that it calls back, and is found by it.
+// Luma's Dream Machine: creates a generation and polls it by ID. Luma fetches images by URL, so it needs a reachable
+// PUBLIC_URL. A lost generation is found by its callback URL.
 import { z } from "zod";
 import type { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
@@ -72,7 +72,7 @@ const api = (env: LumaEnv) => ({ origin: env.LUMA_BASE_URL, headers: { authoriza
 const isEnded = (state: string) => state === "completed" || state === "failed";
 const isOffence = (words: string) => /moderat|content polic|safety|nsfw/i.test(words);
 
-/** It has one status for many things; the words tell them apart. */
+/** Luma uses one status for several errors; the text tells them apart. */
 function classifyLumaError(status: number, body: string): Fault | undefined {
   if (status < 400 || status >= 500) return undefined;
   if (/insufficient (credits|balance)/i.test(body)) return modelUnavailable(body.slice(0, 500), status);
@@ -119,7 +119,7 @@ export const luma = defineProvider<LumaEnv>({
       ...api(context.env),
       url: `${context.env.LUMA_BASE_URL}/generations/${encodeURIComponent(ticket.id!)}`,
       reply: Generation,
-      classify: (status) => (status === 404 ? jobFailed("the generation is not there any more") : undefined),
+      classify: (status) => (status === 404 ? jobFailed("the generation no longer exists") : undefined),
     });
     if (!isEnded(state)) return { state: "running", ticket };
     const url = assets?.video ?? assets?.image;
@@ -131,7 +131,7 @@ export const luma = defineProvider<LumaEnv>({
     const first = await page(context, 0);
     const found = first.generations.find((each) => isOurs(each, context));
     if (found || !first.has_more) return found && { id: found.id };
-    // Which end of the list is the newest is not documented, so it is read off the list itself.
+    // The order of the list is not documented, so it is derived from the list itself.
     const [top, bottom] = [first.generations[0]?.created_at ?? "", first.generations.at(-1)?.created_at ?? ""];
     const second = await page(context, top < bottom ? Math.max(0, (first.count ?? 0) - PAGE) : PAGE);
     const older = second.generations.find((each) => isOurs(each, context));
@@ -143,7 +143,7 @@ export const luma = defineProvider<LumaEnv>({
     await callProvider(context, { ...api(context.env), method: "DELETE", url, reply: z.unknown() });
   },
 
-  // Nothing is signed: the address that was called is the proof.
+  // Luma signs nothing; the signed callback URL authenticates the callback.
   async parseCallback({ body }) {
     const { id, state } = Generation.parse(JSON.parse(body));
     return { ticket: { id }, ended: isEnded(state) };
@@ -171,7 +171,7 @@ const page = (context: ProviderContext<LumaEnv>, offset: number) =>
     reply: Page,
   });
 
-/** By path, which carries our signature over the attempt: the server may have moved to another host since. */
+/** Compares the path, which has our signature over the attempt. The host of PUBLIC_URL may have changed since. */
 function isOurs(
   { request }: z.output<typeof Page>["generations"][number],
   { callbackUrl }: ProviderContext<LumaEnv>,

@@ -1,13 +1,13 @@
-// On our side of the door white is what changes in a mask. This is for adapters of vendors that mean otherwise.
+// Converts masks for providers with another convention. In Gesso, white marks the area that changes.
 import sharp from "sharp";
 
 export const invertMask = (mask: Uint8Array): Promise<Uint8Array> =>
   sharp(mask).negate().toColourspace("b-w").png().toBuffer();
 
-/** What changes can be seen through, all else cannot; in the size of the picture that it lies over. */
+/** A mask whose marked area is transparent, in the size of the image. */
 export async function alphaMask(mask: Uint8Array, size: { width: number; height: number }): Promise<Uint8Array> {
   const { width, height } = size;
-  // Nearest neighbour and a threshold: vendors look for pixels that are wholly transparent.
+  // Nearest neighbour and a threshold, because providers look for fully transparent pixels.
   const opaque = await sharp(mask)
     .resize({ width, height, fit: "fill", kernel: "nearest" })
     .toColourspace("b-w")
@@ -22,7 +22,7 @@ export async function alphaMask(mask: Uint8Array, size: { width: number; height:
     .toBuffer();
 }
 
-/** What changes is white and can be seen through as well, for vendors that do not say which of the two they look at. */
+/** A mask whose marked area is both white and transparent, for providers that do not document which one counts. */
 export async function whiteTransparentMask(mask: Uint8Array): Promise<Uint8Array> {
   const marks = sharp(mask).toColourspace("b-w").threshold(128).extractChannel(0).raw();
   const { data, info } = await marks.toBuffer({ resolveWithObject: true });

@@ -1,5 +1,5 @@
-// OpenAI's Images API, or any server that speaks it: one long request, and its answer is the pictures. Nobody can be
-// asked about a request whose answer was lost. Words are asked for through the Responses API, in the same manner.
+// OpenAI's Images API, or a compatible server: one synchronous request that returns the images. A lost response cannot
+// be looked up. Text tasks use the Responses API in the same way.
 import { z } from "zod";
 import { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
@@ -69,7 +69,7 @@ export const openai = defineProvider<OpenAiEnv>({
   },
 
   async poll() {
-    throw new Fault("internal_error", {}, { cause: "there is no job to ask about: the answer was the result" });
+    throw new Fault("internal_error", {}, { cause: "synchronous jobs are never polled" });
   },
 
   async probe(asked, context) {
@@ -111,7 +111,7 @@ async function askForPictures(job: Job<Asset>, offer: Offer, context: ProviderCo
   return { state: "done" as const, outputs };
 }
 
-/** It lays a mask over the first picture. */
+/** OpenAI applies a mask to the first image. */
 function ordered({ images = [], mask, mask_over = 0 }: Job<Asset>): Asset[] {
   if (!mask || mask_over === 0) return images;
   return [...images.slice(mask_over, mask_over + 1), ...images.filter((_, index) => index !== mask_over)];
@@ -131,7 +131,7 @@ async function formOf(fields: Fields, images: Asset[], mask: Uint8Array | undefi
   return form;
 }
 
-/** OpenAI itself always sends bytes; some that speak its API send an address. */
+/** OpenAI always returns bytes; some compatible servers return a URL. */
 function outputOf({ b64_json, url }: z.output<typeof Pictures>["data"][number], format: string): ProviderOutput[] {
   if (b64_json) {
     const bytes = Buffer.from(b64_json.replace(/^data:[^,]*,/, ""), "base64");
@@ -156,7 +156,7 @@ async function askForWords(job: Job<Asset>, offer: Offer, context: ProviderConte
       instructions: instruction,
       input: [{ role: "user", content: [content] }],
       text: { format: { type: "json_schema", name: job.task.replace(".", "_"), schema, strict: true } },
-      // Nobody reads it there again, so it need not be kept there.
+      // The response is not read again, so OpenAI need not store it.
       store: false,
     },
     reply: Answer,
@@ -169,7 +169,7 @@ async function askForWords(job: Job<Asset>, offer: Offer, context: ProviderConte
 const dataUrl = async (asset: Asset) =>
   `data:${asset.media_type};base64,${Buffer.from(await asset.bytes()).toString("base64")}`;
 
-/** What was said, or why it was not: an answer of 200 may hold either. */
+/** The text of the response. A 200 response can also contain a refusal, which is thrown. */
 function textOf({ status, error, incomplete_details, output }: z.output<typeof Answer>): string {
   const code = error?.code ?? incomplete_details?.reason ?? "";
   const parts = output.flatMap(({ content }) => content ?? []);
@@ -194,7 +194,7 @@ function classifyOpenAiError(status: number, body: string): Fault | undefined {
   const { code, type, param } = complaintOf(body);
   const cause = body.slice(0, 500);
   if (REFUSED.has(code ?? "")) return contentRefused(cause);
-  // Its own word that it tried: other answers of 500 may come from something in between.
+  // An error body of OpenAI means that the job failed. Any other 500 can come from a proxy, so its outcome is unknown.
   if (type === "image_generation_server_error") return jobFailed(cause);
   if (UNPAID.has(code ?? "") || UNPAID.has(type ?? "")) return modelUnavailable(cause, status);
   const isModel = code === "model_not_found" || (param === "model" && status < 500);

@@ -1,43 +1,52 @@
-// The provider interface. An adapter translates between Gesso and one provider's API. It never waits, retries, stores
-// or logs: retries and unknown outcomes are handled by the run, files by storage.
+// The provider interface: what an adapter implements, and what it can rely on.
+//
+// An adapter translates between Gesso and the API of one provider. It is stateless and does one request per call: it
+// never waits, retries, stores or logs. The run handles retries, failover and unknown outcomes; storage handles files.
+// An adapter reports failures as Faults with a ProviderFailure (see call-provider.ts), whose kind tells whether the
+// job was accepted.
 import type { z } from "zod";
 import type { Job, Task } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 
-/** A picture in our storage. This much is journalled; an address is signed, or bytes are read, only when used. */
+/** A stored image. The journal has only these two fields. */
 export type AssetRef = { asset_id: string; media_type: string };
+/** A stored image in an adapter: `url` signs a URL and `bytes` reads the file, both only when called. */
 export type Asset = AssetRef & { url(): Promise<string>; bytes(): Promise<Uint8Array> };
 
 /**
- * What can be done about a submission whose answer was lost.
- * `replay`: the provider takes our key and answers a second POST with the first job (class A).
- * `find`: the provider can be asked for a job by our key (class B).
- * `none`: neither; only its callback can tell (class C).
- * `free`: the work costs nothing and may simply be done again (our own machine).
+ * How to resolve a submission whose response was lost.
+ * `replay`: the provider accepts an idempotency key and answers a second POST with the first job (class A).
+ * `find`: the provider can look up a job by our key; the adapter implements `findJob` (class B).
+ * `none`: neither; only a callback can resolve it (class C).
+ * `free`: the work costs nothing and can simply be repeated (local providers).
  */
 export type Recovery = "replay" | "find" | "none" | "free";
 
-/** What a price is for. */
+/** The unit of a price. */
 export type PriceBasis = "image" | "megapixel" | "second" | "call";
 
-/** How long a result usually takes: a few seconds, up to half a minute, minutes. */
+/** Usual time until the result: `quick` a few seconds, `usual` up to 30 s, `slow` minutes. */
 export type Latency = "quick" | "usual" | "slow";
 
-/** `deprecated` still works and is not chosen where another is; `retired` is never tried. */
+/**
+ * `deprecated` offers work and are selected only if no other offer is available. `retired` offers are never selected;
+ * they exist for jobs that were submitted before.
+ */
 export type Lifecycle = { state: "active" | "deprecated" | "retired"; since?: string; successor?: string };
 
 /**
- * What a model can take. A value outside is brought to the nearest that is inside, with a line in the run's warnings,
- * or refused where the caller asked for strict handling; `fit.ts` does both. Left out means no limit that we know.
+ * The limits of an upstream model. adjust-parameters.ts changes a value outside the limits to the nearest supported
+ * one and adds a warning to the run; with strict handling, the request is refused. An absent limit means that none is
+ * known.
  */
 export type OfferLimits = {
-  /** The only shapes it makes. */
+  /** The only supported aspect ratios, such as `16:9`. */
   ratios?: readonly string[];
-  /**
-   * The only sizes it makes, as `1024x1024`; or sides within bounds, in whole steps, the longer at most so many times
-   * the shorter.
-   */
+  /** The only supported sizes, such as `1024x1024`. */
   sizes?: readonly string[];
+  /**
+   * Bounds of width and height in pixels, their step, their product, and the ratio of the longer to the shorter side.
+   */
   sides?: {
     least?: number;
     most?: number;
@@ -46,65 +55,67 @@ export type OfferLimits = {
     mostPixels?: number;
     mostRatio?: number;
   };
-  /** Seconds of video: the only values, or the first and last of a range. */
+  /** The only supported durations of a video, in seconds. */
   durations?: readonly number[];
+  /** The range of supported durations of a video, in seconds. */
   duration?: { least: number; most: number };
-  /** Results that one request can ask for. More are asked for in several requests, each paid and kept alone. */
+  /** Maximum results per request. For more results, the run sends several requests, each with its own price. */
   count?: number;
-  /** Source pictures that one request can carry. */
+  /** Maximum input images per request. */
   images?: number;
-  /** Whether a mask can be given; where it cannot, jobs with a mask go elsewhere. */
+  /** `false`: the model does not support masks, so jobs with a mask are not sent to this offer. */
   mask?: boolean;
-  /** Characters of a prompt. */
+  /** Maximum characters of a prompt. */
   prompt?: number;
 };
 
-/** A provider's word that it does `task` with our `model`; `body` is what this one model wants besides. */
+/** A statement of a provider: it does `task` for our `model` with one of its own models. */
 export type Offer = {
   task: Task;
   model: string;
-  /** The provider's own name for it. A default: operators may bind another. */
+  /** The name of the model at the provider. Operators can change it in gesso.yaml (`as`). */
   upstreamModel: string;
   recovery: Recovery;
-  /** US dollars for one of `per`; null where the price is not known. */
+  /** US dollars per unit of `per`. null: the price is unknown. */
   price: number | null;
-  /** An image, where nothing is said. */
+  /** Default: image. */
   per?: PriceBasis;
-  /** Which list the price is from, where it is not the first. */
+  /** The price list of `price`, if it is not the first. */
   price_version?: string;
-  /** Where several offer the same, the lowest is asked first; its provider's where nothing is said. */
+  /** The offer with the lowest value is tried first. Default: the preference of the provider. */
   preference?: number;
   limits?: OfferLimits;
   latency?: Latency;
   lifecycle?: Lifecycle;
   /**
-   * Failover group. If an offer certainly did not accept a job, another offer with the same value may get it. Offers
+   * Failover group. If an offer certainly did not accept a job, another offer with the same value can get it. Offers
    * without a value have no failover.
    */
   equivalence?: string;
   /**
-   * The provider has no job to ask about: its answer to the one request is the result. This is how long that may take;
-   * the lease and the request wait as long.
+   * For providers that return the result in the response to the submission: the maximum duration of that request. The
+   * lease of the attempt lasts as long. Without a value, the provider returns a job to poll.
    */
   synchronousSeconds?: number;
   /**
-   * Wire names of the options this model uses beside prompt, images, mask, shape, seed and count; others bring a
-   * warning.
+   * API names of the options that this model uses, besides prompt, images, mask, size, seed and count. Other options
+   * are ignored with a warning. Without a list, all options are passed on without warnings.
    */
   supportedOptions?: readonly string[];
+  /** Builds the request body, for adapters whose models have different fields. */
   body?(job: Job<Asset>): JsonObject;
-  /** Jobs that this offer can do, where it cannot do all of its task. */
+  /** Whether the offer can do this job. Without it, the offer can do all jobs of its task within `limits`. */
   supports?(job: Pick<Job<unknown>, "mask" | "images" | "options">): boolean;
-  /** `resubmit` lets an operator pay twice rather than fail a run whose submission is in doubt. */
+  /** What to do if the outcome of a submission stays unknown. `resubmit` risks a second charge. Default: fail. */
   on_unknown?: "fail" | "resubmit";
 };
 
-/** An offer by its names, as it is journalled. */
+/** The names of an offer, as they are journalled. */
 export type SelectedOffer = { provider: string; upstreamModel: string };
 
-/** A result, still at the provider's address or in hand. Keeping it is the server's work, never an adapter's. */
+/** A result, as a URL at the provider or as bytes. The run stores it; adapters never do. */
 export type ProviderOutput = ({ url: string } | { bytes: Uint8Array; media_type: string }) & OutputMetadata;
-/** What the provider says about a result. */
+/** What the provider reports about a result. */
 export type OutputMetadata = {
   name?: string;
   score?: number;
@@ -113,92 +124,95 @@ export type OutputMetadata = {
   fps?: number;
 };
 
-/** JSON only: it is stored, and may be read by another process after a crash. It never holds a credential. */
+/**
+ * Identifies a job at the provider. It is stored in the database and can be read by another process after a crash, so
+ * it has only strings and never a credential.
+ */
 export type Ticket = Record<string, string>;
 
-/** `data` is a result that is not a file: a description, an enhanced prompt. */
+/** `data` is a result that is not a file, such as a description or an enhanced prompt. */
 export type JobDone = { state: "done"; outputs: ProviderOutput[]; data?: JsonObject };
-/** `progress` runs from 0 to 1. */
+/** `progress` is between 0 and 1. */
 export type JobProgress = { state: "running"; ticket: Ticket; progress?: number } | JobDone;
 
-/** One request and its whole answer. Ended by time, it throws like a lost connection. */
+/** Sends one request and reads the whole response. A timeout throws like a lost connection. */
 export type SendRequest = (
   url: string,
   request: { method: string; headers: Record<string, string>; body?: string | Uint8Array | FormData | undefined },
 ) => Promise<{ status: number; header(name: string): string | undefined; text: string }>;
 
-/** What an adapter has in its hands. `key` names this job on both sides; `send` goes nowhere but to the provider. */
+/** What the run passes to every call of an adapter. */
 export type ProviderContext<Env> = {
+  /** The parsed settings of the provider. */
   env: Env;
+  /** Idempotency key of the attempt, unique per attempt and the same after a crash. */
   key: string;
-  /** Not there where the provider could not reach it. */
+  /** URL for the provider's callback. Absent if the provider cannot reach it. */
   callbackUrl?: string | undefined;
+  /** The only way to send requests. */
   send: SendRequest;
-  /** After this a submission counts as lost; `send` keeps to it by itself. */
+  /** Time after which a submission counts as lost. `send` enforces it. */
   timeoutSeconds: number;
-  /**
-   * Whether strangers can reach our addresses; where they cannot, pictures must travel as bytes and nobody calls back.
-   */
+  /** Whether providers can reach our URLs. If not, the adapter must send images as bytes and cannot get callbacks. */
   isPublicUrlReachable: boolean;
-  /** In `check`: how long the provider has not been reachable for this job; 0 where it answered last time. */
+  /** In `poll`: how long the provider has been unreachable for this job. 0 if the last poll got a response. */
   unreachableSeconds: number;
 };
 
 export type CallbackRequest = { headers: Headers; body: string; query?: URLSearchParams };
 
-/** What a callback says: which job, and whether it has ended. The truth is always read with `check`. */
+/** The content of a callback: which job, and whether it has ended. The run always reads the result with `poll`. */
 export type CallbackStatus = { ticket: Ticket; ended: boolean; progress?: number };
 
 /**
- * `missing` are upstream names that the provider does not know (any more); `unasked` those it cannot be asked about.
+ * `message`: one line for `gesso doctor`. `missing`: upstream models that the provider does not have. `unasked`: upstream
+ * models that the provider cannot be asked about.
  */
 export type ProviderProbe = { message: string; missing: string[]; unasked?: string[] };
 
-/** News of the job whose ticket has this value under `name`. */
+/** A notification about the job whose ticket has `value` under `name`. */
 export type JobNotification = { name: string; value: string; progress?: number; ended?: boolean };
 
+/** An adapter. `Env` is the type of its settings. */
 export type Provider<Env = unknown> = {
   id: string;
-  /** Where several offer the same, the lowest is asked first. Vendors stand at 50, the sandbox behind all. */
+  /** Default preference of its offers; the lowest is tried first. Cloud providers have 50, the sandbox comes last. */
   preference?: number;
-  /** What it needs from the environment. Where that is missing the provider is off, which is no error. */
+  /** Schema of its settings. If a required setting is absent, the provider is disabled. This is not an error. */
   env: z.ZodType<Env>;
   offers: Offer[];
   /**
-   * Where its results may be fetched from: origins, or `https://*.example.com` for every host below a domain. What is
-   * configured (a base address that is not the vendor's) belongs in here too.
+   * Origins that results may be fetched from, or `https://*.example.com` for all subdomains. Must include configured
+   * base URLs.
    */
   resultOrigins(env: Env): string[];
-  /**
-   * What its files want besides an address, a token for instance. Sent to the configured origins alone, never to
-   * wildcards.
-   */
+  /** Headers for fetching results, such as a token. Sent only to the listed origins, never to wildcards. */
   resultHeaders?(env: Env): Record<string, string>;
-  /** It runs beside us and reaches us wherever we are: it may always call back. */
+  /** `true` for providers on the same network, which can call back even if PUBLIC_URL is private. */
   canAlwaysCallBack?: boolean;
-  /** How often it may be asked about one job, at most; every second where nothing is said. */
+  /** Minimum interval between polls of one job. Default: 1 s. */
   pollSeconds?: number;
-  /** How much of it may be used at a time by all our processes together; operators may set other figures. */
+  /** Limits over all processes together: concurrent jobs and submissions per minute. Operators can change them. */
   rateLimit?: { concurrent?: number; perMinute?: number };
-  /** Sends the job once. Never waits and never sends twice. */
+  /** Submits the job with exactly one paid request. Returns a ticket, or the result of a synchronous provider. */
   submit(job: Job<Asset>, offer: Offer, context: ProviderContext<Env>): Promise<JobProgress>;
-  /** Reads how the job stands. Safe to call twice. A job that ended badly is thrown as a Fault. */
+  /** Reads the state of a job. Idempotent. Throws a Fault if the job failed. */
   poll(ticket: Ticket, context: ProviderContext<Env>): Promise<JobProgress>;
-  /** After a submit whose answer was lost: did the provider take the job named `key`? */
+  /** For `recovery: "find"`: finds the job that was submitted with `context.key`. Undefined if there is none. */
   findJob?(context: ProviderContext<Env>): Promise<Ticket | undefined>;
+  /** Cancels a job, if it still runs. */
   cancel?(ticket: Ticket, context: ProviderContext<Env>): Promise<void>;
-  /** Asks, with calls that cost nothing, whether the key works and which of our upstream names it still knows. */
+  /** Checks, with free requests only, whether the key works and which upstream models the provider has. */
   probe?(offers: Offer[], context: ProviderContext<Env>): Promise<ProviderProbe>;
   /**
-   * Listens to the provider's own news of its jobs, where it has a line for that. What is heard is only a reason to
-   * look. Called by one process at a time; ends when the signal does, and may be called again after it ended by
-   * itself.
+   * Subscribes to the provider's own notifications, such as a WebSocket. A notification only triggers a poll. One
+   * process calls it at a time; it ends with the signal and is called again if it ends earlier.
    */
-  watch?(env: Env, onNotification: (news: JobNotification) => void, signal: AbortSignal): Promise<void>;
+  watch?(env: Env, onNotification: (notification: JobNotification) => void, signal: AbortSignal): Promise<void>;
   /**
-   * Reads a callback, or refuses it by answering nothing when it is not the provider's own. The address itself is
-   * proved before this is asked: it carries a signature of ours over the attempt. `query` is what the adapter itself
-   * added to the address when it gave it away.
+   * Parses and authenticates a callback. Returns undefined if the provider did not send it. The callback URL carries
+   * our signature over the attempt, which is verified before this call. `query` has the parameters that the adapter
+   * added to the URL.
    */
   parseCallback?(request: CallbackRequest, context: ProviderContext<Env>): Promise<CallbackStatus | undefined>;
 };
@@ -206,7 +220,7 @@ export type Provider<Env = unknown> = {
 const DEFAULT_PREFERENCE = 50;
 const DEPRECATED_PENALTY = 30;
 
-/** Who is asked first: the lowest. What is on its way out comes after other vendors, but before the sandbox. */
+/** The effective preference; the lowest is tried first. Deprecated offers come after others, but before the sandbox. */
 export const offerPreference = (provider: Provider, offer: Offer): number =>
   (offer.preference ?? provider.preference ?? DEFAULT_PREFERENCE) +
   (offer.lifecycle?.state === "deprecated" ? DEPRECATED_PENALTY : 0);

@@ -1,5 +1,5 @@
-// Replicate: a prediction is made of a model and its input, read until it has ended, and found again by the address
-// that it calls back to.
+// Replicate: creates a prediction from a model and its input, and polls it. A lost prediction is found by its callback
+// URL.
 import { z } from "zod";
 import {
   callProvider,
@@ -31,7 +31,7 @@ const Model = z.object({ latest_version: z.object({ id: z.string() }).nullish() 
 const Secret = z.object({ key: z.string() });
 const Account = z.object({ username: z.string() });
 
-/** It has one field of free text for all that goes wrong within a model. */
+/** Replicate has one free-text field for all errors of a model. */
 const OFFENDED = /nsfw|\bE005\b|flagged|moderat|content (?:policy|filter)|safety (?:system|filter|checker)|prohibited/i;
 const DISLIKED = /^input validation error|invalid (?:image|input)|failed to (?:download|load)/i;
 
@@ -84,7 +84,7 @@ export const replicate = defineProvider<ReplicateEnv>({
   async parseCallback(request, context) {
     if (!isSigned(request, await webhookSecret(context))) return undefined;
     const prediction = Prediction.parse(JSON.parse(request.body));
-    // Its own word for another attempt proves nothing about this one.
+    // A callback for another attempt says nothing about this one.
     if (prediction.webhook && !isSamePath(prediction.webhook, context.callbackUrl)) return undefined;
     return { ticket: { id: prediction.id }, ended: hasEnded(prediction), ...progressOf(prediction) };
   },
@@ -101,9 +101,9 @@ export const replicate = defineProvider<ReplicateEnv>({
   },
 });
 
-/** The words of a refusal that the general sorting cannot know. */
+/** Errors that the general classification does not cover. */
 function classifyReplicateError(status: number, body: string) {
-  // A version that is gone, or that is somebody's own.
+  // The version was removed, or it is private.
   if (status === 422 && /invalid version|not permitted/i.test(body)) return modelUnavailable(body, status);
   if (status !== 429) return undefined;
   const seconds = Number(/"retry_after":\s*(\d+)/.exec(body)?.[1] ?? /resets in ~(\d+)s/.exec(body)?.[1]);
@@ -111,14 +111,14 @@ function classifyReplicateError(status: number, body: string) {
 }
 
 function endedBadly({ status, error }: Prediction) {
-  // Its time was over before it began: nothing was made and nothing is charged.
+  // The prediction expired before it started. Nothing was produced or charged.
   if (status === "aborted") return providerFault("provider_error", { kind: "gone", cause: status });
   const says = typeof error === "string" ? error : JSON.stringify(error ?? status);
   if (OFFENDED.test(says)) return contentRefused(says);
   return DISLIKED.test(says) ? inputRejected(says) : jobFailed(says);
 }
 
-/** Most models draw a bar in their logs. */
+/** Most models print a progress bar in their logs. */
 function progressOf({ logs }: Prediction): { progress?: number } {
   const percent = [...(logs ?? "").matchAll(/(\d{1,3})%\|/g)].at(-1)?.[1];
   return percent ? { progress: Math.min(1, Number(percent) / 100) } : {};
@@ -127,7 +127,7 @@ function progressOf({ logs }: Prediction): { progress?: number } {
 const outputsOf = (output: unknown): ProviderOutput[] =>
   [output].flat().flatMap((each) => (typeof each === "string" && /^https?:\/\//.test(each) ? [{ url: each }] : []));
 
-/** Models of the community have no route of their own: they are run by version. */
+/** Community models have no endpoint of their own; they are run by version. */
 async function latestVersion(name: string, context: ReplicateContext): Promise<string> {
   const url = replicateUrl(context, `/models/${name}`);
   const { latest_version } = await callProvider(context, {
@@ -152,7 +152,7 @@ async function knows(upstreamModel: string, context: ReplicateContext): Promise<
   }
 }
 
-/** Asked once for each account; it does not change by itself. */
+/** Requested once per account, because it does not change by itself. */
 const secrets = new WeakMap<ReplicateEnv, Promise<string>>();
 
 function webhookSecret(context: ReplicateContext): Promise<string> {

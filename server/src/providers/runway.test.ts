@@ -248,7 +248,7 @@ it("is examined without making anything: what is left, and which model is not fo
   const before = standIn.ledger.length;
   standIn.switches.retired = ["gen4.5"];
   expect(await runway.probe!(runway.offers, context())).toEqual({
-    says: "1234 credits are left.",
+    message: "1234 credits are left.",
     missing: ["gen4.5"],
   });
   expect(standIn.ledger).toHaveLength(before);

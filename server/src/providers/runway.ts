@@ -1,5 +1,5 @@
-// Runway: a task is started, and asked about every few seconds until it has ended. It never calls back and has no list
-// of tasks, so one whose answer was lost stays unknown.
+// Runway: starts a task and polls it every few seconds. Runway has no callbacks and no task list, so the outcome of a
+// lost submission stays unknown.
 import { z } from "zod";
 import type { Job } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
@@ -12,7 +12,7 @@ import { endpointPath, runwayOffers } from "./runway/offers.ts";
 const Started = z.object({ id: z.string() });
 const Task = z.object({
   id: z.string(),
-  // Words are added now and then; one that we do not know is no end.
+  // Runway adds states from time to time. An unknown state does not count as ended.
   status: z.string(),
   progress: z.number().nullish(),
   output: z.array(z.url()).nullish(),
@@ -30,7 +30,7 @@ export const runway = defineProvider<RunwayEnv>({
   env: RunwayEnv,
   offers: runwayOffers,
   pollSeconds: 5,
-  // Its results lie with a distribution of CloudFront whose name is shown in examples and promised nowhere.
+  // Results are on a CloudFront distribution whose name is in examples but not documented.
   resultOrigins: (env) => ["https://*.cloudfront.net", new URL(env.RUNWAY_BASE_URL).origin],
 
   async submit(job, offer, context) {
@@ -54,11 +54,11 @@ export const runway = defineProvider<RunwayEnv>({
     });
     if (task.status === "SUCCEEDED") return { state: "done", outputs: (task.output ?? []).map((url) => ({ url })) };
     if (task.status === "FAILED" || task.status === "CANCELLED") throw endedBadly(task);
-    // THROTTLED is a place in the queue and no error.
+    // THROTTLED means queued; it is not an error.
     return { state: "running", ticket, ...(task.progress != null && { progress: task.progress }) };
   },
 
-  /** Of a task that has ended this would delete the result, so it is asked for only while one is awaited. */
+  /** For an ended task, this would delete the result. The run calls it only for open jobs. */
   async cancel(ticket, context) {
     const url = taskUrl(ticket.id!, context);
     await callProvider(context, { ...runwayApi(context.env), method: "DELETE", url, reply: z.unknown() });
@@ -78,7 +78,7 @@ export const runway = defineProvider<RunwayEnv>({
 
 const taskUrl = (id: string, context: RunwayContext) => runwayUrl(context, `/v1/tasks/${encodeURIComponent(id)}`);
 
-/** The offer's own fields, with the pictures as something that Runway can read. */
+/** The body of the offer, with images as URLs or data URLs that Runway can read. */
 async function withPictures(job: Job<Asset>, offer: Offer, context: RunwayContext): Promise<JsonObject> {
   const uris = await Promise.all((job.images ?? []).map((image) => uploadOrInlineImage(image, context)));
   const fields = {
@@ -93,7 +93,7 @@ async function withPictures(job: Job<Asset>, offer: Offer, context: RunwayContex
   return { ...fields, ...(references.length > 0 && { referenceImages: references }) };
 }
 
-/** It says 400 and 429 also where the request is not at fault and waiting does not help. */
+/** Runway uses 400 and 429 also for missing credit and daily limits, where neither the caller nor waiting can help. */
 function classifyRunwayError(status: number, body: string) {
   const isSpent = /"error":\s*"[^"]*(?:credits|daily)/i.test(body);
   const isUnknownModel = /"path":\s*\[\s*"model"\s*\]/.test(body);

@@ -1,4 +1,5 @@
-// The sandbox vendor, which comes with the house: a queue of jobs over HTTP with callbacks, like any cloud's.
+// The sandbox that comes with Gesso: a job queue over HTTP with callbacks, like a cloud provider. It is free and
+// offline.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import type { Task } from "../kit/operation.ts";
@@ -31,11 +32,11 @@ const Job = z.object({
 });
 const Jobs = z.object({ data: z.array(Job) });
 
-/** The vendor keeps three kinds of promise, so that all three ways of recovery are at home here. */
+/** The sandbox has a model for each kind of recovery, so that all of them can be tested. */
 const KINDS: Record<string, Recovery> = { vendora: "none", "qwen-image-edit": "find" };
 const upstreamName: Record<Recovery, string> = { replay: "replay", find: "find", none: "blind", free: "replay" };
 
-/** Vendors do not agree on masks, so one of its models means by black what the others mean by white. */
+/** One model of the sandbox uses inverted masks, because providers have different conventions. */
 const BLACK = "+black";
 const CHANGES_BLACK = ["gemini-2.5"];
 
@@ -45,7 +46,7 @@ const offer = (task: Task, model: string): Offer => {
   return { task, model, upstreamModel: `${upstreamName[recovery]}/${model}${kind}`, recovery, price: 0 };
 };
 
-/** What it does beside generating, and with which of our models. */
+/** Tasks besides image generation, with their models. */
 const TASKS: Partial<Record<Task, string[]>> = {
   "image.edit": ["flux-kontext-max", "vendora", "nanobanana", "gemini-2.5", "edit-default"],
   "image.character": ["character-default"],
@@ -135,7 +136,7 @@ export const sandbox = defineProvider<SandboxEnv>({
     const url = `${context.env.SANDBOX_URL}/v1/jobs?reference=doctor`;
     await callProvider(context, { ...api(context.env), url, hasNoSideEffects: true, reply: Jobs });
     return {
-      message: "draws for nothing, offline",
+      message: "free, offline",
       missing: [],
       unasked: asked.map(({ upstreamModel }) => upstreamModel),
     };

@@ -1,5 +1,5 @@
-// What a ComfyUI server finds wrong, sorted by whose business it is: the caller's, the operator's, or nobody's. The
-// words that callers read are ours; what the server said goes to the log.
+// Classifies errors of ComfyUI servers: caused by the request, by the operator's installation, or by the server.
+// Callers get our messages; the server's text goes to the log.
 import { z } from "zod";
 import type { Fault } from "../../faults.ts";
 import { contentRefused, inputRejected, jobFailed, modelUnavailable } from "../call-provider.ts";
@@ -16,12 +16,12 @@ const Refusal = z.object({
     .catch({}),
 });
 
-/** Inputs that hold files of the operator: a server without one is not the caller's fault. */
+/** Inputs with files of the operator. A missing file is not an error of the request. */
 const BASE_FILES = /^(unet|clip|vae|ckpt|model|style_model|control_net)_name\d?$/;
 
-/** For `POST /prompt`: a graph that was not taken. */
+/** For `POST /prompt`: a rejected graph. */
 export function classifyRejection(status: number, body: string): Fault | undefined {
-  if (status === 404 || status === 405) return modelUnavailable("no ComfyUI answers at this address", status);
+  if (status === 404 || status === 405) return modelUnavailable("no ComfyUI server at this URL", status);
   if (status !== 400) return undefined;
   const refusal = Refusal.safeParse(parsed(body)).data;
   if (!refusal) return undefined;
@@ -45,8 +45,8 @@ export function classifyRejection(status: number, body: string): Fault | undefin
 }
 
 /**
- * For a job that was taken and broke. ComfyUI has no moderation; a node of the operator's that checks says it like
- * this.
+ * For an accepted job that failed. ComfyUI has no moderation; a moderation node of the operator reports a refusal in
+ * this way.
  */
 export function classifyExecutionError(error: ExecutionError): Fault {
   const { node_type, exception_type, exception_message } = error;

@@ -85,7 +85,9 @@ describe("filling", () => {
     ["lora", "../secret.safetensors"],
   ])("refuses %s of %s", async (slot, value) => {
     const graph = await loadGraph("flux-dev-lora");
-    expect(() => fillGraph(graph, { ...GIVEN, [slot]: value })).toThrow("refused the parameters");
+    expect(() => fillGraph(graph, { ...GIVEN, [slot]: value })).toThrow(
+      "The provider rejected the parameters. Change the request; see details.reason.",
+    );
   });
 
   it("says which slot nobody filled", async () => {

@@ -1,6 +1,5 @@
-// A graph of ComfyUI nodes as data: what is in it, which of its values are slots, and how it becomes the API format
-// that a server takes. Nothing reaches a node but literals of the file and values of declared slots, checked by their
-// type.
+// ComfyUI graphs as data with typed slots, and their conversion to the API format. Nodes receive only literals of the
+// file and values of declared slots, which are checked by type.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
@@ -16,16 +15,16 @@ const Value = z.union([z.string(), z.number(), z.boolean()]);
 const Link = z.tuple([z.string(), z.int().min(0)]);
 
 /**
- * `default` is what a slot holds when nobody fills it. One without stays empty, and nodes that need it are left out.
+ * `default` is the value of a slot that the job does not fill. Without a default, nodes that need the slot are removed.
  */
 const Slot = z.strictObject({
   type: z.enum(["string", "integer", "number", "file"]),
-  /** Where a server keeps this kind of file, by its own name for the folder. */
+  /** Name of the model folder on the server for this kind of file. */
   folder: z.string().optional(),
   default: Value.optional(),
 });
 
-/** `only_with` names the slot without which the node is left out; `else` is what others are then linked to instead. */
+/** `only_with`: the node is removed if this slot is empty; `else`: what other nodes link to instead. */
 const Node = z.strictObject({
   class_type: z.string(),
   inputs: z.record(z.string(), z.union([Value, Link])),
@@ -41,10 +40,10 @@ export type ComfyuiGraph = z.output<typeof ComfyuiGraph>;
 type Link = z.output<typeof Link>;
 
 export type SlotValues = Record<string, string | number | undefined>;
-/** What `POST /prompt` takes. */
+/** The API format of `POST /prompt`. */
 export type ApiGraph = Record<string, { class_type: string; inputs: Record<string, z.output<typeof Value> | Link> }>;
 
-/** By name. A file may have two: what is offered with a LoRA has another place among providers than what is not. */
+/** Graph files by name. Two names can share a file, because offers with a LoRA have another preference. */
 const OURS: Record<string, unknown> = {
   "flux-dev": fluxDev,
   "flux-dev-lora": fluxDev,
@@ -59,7 +58,7 @@ export const graphNames = Object.keys(OURS);
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
-/** The operator's own graph of this name, or ours. Read anew each time, so that a change needs no restart. */
+/** Loads the operator's graph of this name, or the built-in one. Not cached, so that changes need no restart. */
 export async function loadGraph(name: string, folder?: string): Promise<ComfyuiGraph> {
   if (!NAME.test(name)) throw modelUnavailable(`no graph can have the name ${name}`);
   const own = folder === undefined ? undefined : await readOwn(join(folder, `${name}.json`));
@@ -82,7 +81,7 @@ async function readOwn(path: string): Promise<unknown> {
   }
 }
 
-/** The same graph with files under the names that the operator's servers have them. */
+/** Replaces file names by those of the operator's servers. */
 export const withFileNames = (graph: ComfyuiGraph, names: Record<string, string>): ComfyuiGraph => ({
   ...graph,
   slots: Object.fromEntries(
@@ -97,7 +96,7 @@ const SUITS: Record<z.output<typeof Slot>["type"], (value: unknown) => boolean> 
   string: (value) => typeof value === "string",
   integer: (value) => Number.isSafeInteger(value),
   number: (value) => Number.isFinite(value),
-  // A name, never a path. Base models of the operator may lie in folders; what callers name may not.
+  // Names from callers cannot be paths. Only base models of the operator can be in subfolders.
   file: (value) => typeof value === "string" && !value.split(/[\\/]/).includes(".."),
 };
 
@@ -142,7 +141,7 @@ export function fillGraph(graph: ComfyuiGraph, given: SlotValues): ApiGraph {
   );
 }
 
-/** The files that a job needs on the server that does it, by folder. LoRAs are among them where the job brings one. */
+/** Model files that a job needs on its server, by folder, including LoRAs. */
 export function filesOf({ slots }: ComfyuiGraph, given: SlotValues): { folder: string; file: string }[] {
   return Object.entries(slots).flatMap(([name, { type, folder, default: usual }]) => {
     const file = given[name] ?? usual;
@@ -150,7 +149,7 @@ export function filesOf({ slots }: ComfyuiGraph, given: SlotValues): { folder: s
   });
 }
 
-/** The big files that take long to load: what a server has in its memory when it has just done such a job. */
+/** Large files that take long to load. A server has them in memory after such a job. */
 export const modelsIn = (nodes: unknown): string[] =>
   typeof nodes !== "object" || nodes === null
     ? []

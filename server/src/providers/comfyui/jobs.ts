@@ -1,6 +1,5 @@
-// How a job stands on one server, and how it is stopped there. Servers of today answer by the id; older ones are asked
-// for their queue and then for their history, in this order: a job leaves the one and enters the other at the same
-// moment.
+// Reads and cancels a job on one server. Current servers look up a job by ID. For older ones, first the queue and then
+// the history is read, because a job moves from the queue to the history.
 import { z } from "zod";
 import { readProviderFailure } from "../call-provider.ts";
 import { type ComfyuiContext, ComfyuiQueue, callComfyui } from "./pool.ts";
@@ -35,7 +34,7 @@ export type ComfyuiJobState =
   | { state: "failed"; error: ExecutionError }
   | { state: "canceled" };
 
-/** Nothing where the server answers and does not know the job; a server that does not answer is thrown. */
+/** Returns undefined if the server does not know the job. Throws if the server does not respond. */
 export async function readJobState(
   context: ComfyuiContext,
   server: string,
@@ -77,7 +76,7 @@ async function placeOf(context: ComfyuiContext, server: string, id: string) {
   return queue_pending.some((entry) => entry[1] === id) ? "pending" : undefined;
 }
 
-/** Saved results only: previews lie among the outputs too, under another type. */
+/** Only saved results; outputs also contain previews, with another type. */
 const filesOf = (outputs: z.output<typeof Outputs>): ComfyuiFile[] =>
   Object.values(outputs).flatMap((kinds) =>
     Object.values(kinds).flatMap((items) =>
@@ -100,7 +99,7 @@ async function stopByQueue(context: ComfyuiContext, server: string, id: string):
   const place = await placeOf(context, server, id);
   if (place === "pending")
     await callComfyui(context, server, { path: "/queue", body: { delete: [id] }, reply: z.unknown() });
-  // The oldest servers interrupt whatever runs, so they are told only while it is ours.
+  // The oldest servers interrupt any running job, so this is sent only while our job runs.
   if (place === "running")
     await callComfyui(context, server, { path: "/interrupt", body: { prompt_id: id }, reply: z.unknown() });
 }

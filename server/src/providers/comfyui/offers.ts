@@ -1,11 +1,12 @@
-// What ComfyUI servers are asked for: each offer is a graph by its name. The work costs nobody but its owner anything.
+// The offers of ComfyUI. The upstream model is the name of a graph. The price is 0, because the operator owns the
+// servers.
 import type { Offer } from "../provider.ts";
 
 const SAMPLING = ["steps", "cfg_scale", "guidance", "scheduler"];
 const OWN_MODEL = ["model_id", "deployment_id", "strength_model", "model_weight"];
 const SIDES = { least: 64, most: 2048, step: 16 };
 
-/** More pictures in one graph than this would not fit into the memory of usual cards. */
+/** Larger batches do not fit into the memory of common GPUs. */
 const BATCH = 4;
 
 const offer = (about: Pick<Offer, "task" | "model" | "upstreamModel"> & Partial<Offer>): Offer => ({
@@ -18,7 +19,7 @@ const offer = (about: Pick<Offer, "task" | "model" | "upstreamModel"> & Partial<
 const isOwnModel = ({ options = {} }: { options?: Record<string, unknown> | undefined }) =>
   (options.deployment_id ?? options.model_id) !== undefined;
 
-/** FLUX is had in many places. A LoRA that lies on our own servers is at home here, so with one they come earlier. */
+/** Jobs with a LoRA prefer the operator's own servers, which have the LoRA files. */
 const flux = (upstreamModel: string, { hasImages, hasLora }: { hasImages: boolean; hasLora: boolean }): Offer =>
   offer({
     task: "image.generate",
@@ -51,7 +52,7 @@ export const comfyuiOffers: Offer[] = [
     preference: 40,
     equivalence: "wan-2.2",
     limits: { sides: SIDES, count: BATCH, images: 0, mask: false },
-    // Callers must name a model of theirs here; its two halves are what is loaded.
+    // Requests must name a custom model; its two LoRAs are loaded.
     supportedOptions: [
       ...SAMPLING,
       ...["model_id", "deployment_id"],

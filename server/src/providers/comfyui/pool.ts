@@ -1,5 +1,5 @@
-// The operator's servers: how one of them is asked, and which of them gets a job. What a server says about itself is
-// asked anew for each job, with calls that start nothing; a server that does not answer soon is left out.
+// Requests to the operator's ComfyUI servers, and the selection of a server for a job. The state of the servers is
+// read for each job; a server that does not respond in time is skipped.
 import { z } from "zod";
 import { callProvider, providerFault } from "../call-provider.ts";
 import type { ProviderContext } from "../provider.ts";
@@ -25,7 +25,7 @@ export const ComfyuiEnv = z.object({
 export type ComfyuiEnv = z.output<typeof ComfyuiEnv>;
 export type ComfyuiContext = ProviderContext<ComfyuiEnv>;
 
-/** Every job is sent in this name, so that one line to a server carries the news of all of ours. */
+/** Client ID of all jobs, so that one WebSocket per server gets the notifications of all of them. */
 export const CLIENT_ID = "gesso";
 
 export const serversOf = ({ COMFYUI_URLS }: Pick<ComfyuiEnv, "COMFYUI_URLS">): string[] => [
@@ -44,7 +44,7 @@ export const credentials = ({ COMFYUI_TOKEN }: ComfyuiEnv): Record<string, strin
 
 type Question<Reply> = Omit<Parameters<typeof callProvider<Reply>>[1], "origin" | "url" | "headers"> & { path: string };
 
-/** Free unless the question says otherwise: only one of all requests starts work. */
+/** Without side effects by default: only `POST /prompt` starts work. */
 export const callComfyui = <Reply>(context: ComfyuiContext, server: string, { path, ...question }: Question<Reply>) =>
   callProvider(context, {
     origin: server,
@@ -54,20 +54,20 @@ export const callComfyui = <Reply>(context: ComfyuiContext, server: string, { pa
     ...question,
   });
 
-/** Number, id and graph come first in an entry. */
+/** An entry starts with number, ID and graph. */
 const Entry = z.tuple([z.number(), z.string(), z.unknown()], z.unknown());
 export const ComfyuiQueue = z.object({ queue_running: z.array(Entry), queue_pending: z.array(Entry) });
 const LastDone = z.record(z.string(), z.object({ prompt: Entry }));
 
 export type ServerRequirements = { models: string[]; files: { folder: string; file: string }[] };
-type Standing = { server: string; waiting: number; isWarm: boolean; hasFiles: boolean };
+type ServerStatus = { server: string; waiting: number; isWarm: boolean; hasFiles: boolean };
 
-/** How long a server may think about a question. One that is slower would be slow with the job too. */
+/** Timeout of a status request. A slower server would be slow with the job too. */
 const SURVEY_SECONDS = 3;
 
 /**
- * The server with the shortest queue. Loading a model takes about as long as a job, so a server whose last job used
- * other models counts as one job busier. Among equals the key decides: many jobs at once do not all go to the same.
+ * Selects the server with the shortest queue. Loading a model takes about as long as a job, so a server with other
+ * models in memory counts as one job longer. The key breaks ties, so that simultaneous jobs spread over the servers.
  */
 export async function chooseServer(
   context: ComfyuiContext,
@@ -77,12 +77,12 @@ export async function chooseServer(
   const servers = serversOf(context.env);
   if (servers.length === 1) return servers[0]!;
   const answers = await Promise.allSettled(servers.map((server) => soon(survey(context, server, needs))));
-  const standing = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
+  const statuses = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
   const lost = answers.find((answer) => answer.status === "rejected");
-  if (standing.length === 0) throw lost!.reason;
-  const able = standing.filter(({ hasFiles }) => hasFiles);
-  const cost = ({ waiting, isWarm }: Standing) => waiting + (isWarm ? 0 : 1);
-  const [best] = (able.length > 0 ? able : standing).sort(
+  if (statuses.length === 0) throw lost!.reason;
+  const able = statuses.filter(({ hasFiles }) => hasFiles);
+  const cost = ({ waiting, isWarm }: ServerStatus) => waiting + (isWarm ? 0 : 1);
+  const [best] = (able.length > 0 ? able : statuses).sort(
     (a, b) => cost(a) - cost(b) || tieBreak(a.server).localeCompare(tieBreak(b.server)),
   );
   return best!.server;
@@ -92,7 +92,7 @@ async function survey(
   context: ComfyuiContext,
   server: string,
   { models, files }: ServerRequirements,
-): Promise<Standing> {
+): Promise<ServerStatus> {
   const folders = [...new Set(files.map(({ folder }) => folder))];
   const [{ queue_running, queue_pending }, ...lists] = await Promise.all([
     callComfyui(context, server, { path: "/queue", reply: ComfyuiQueue }),
@@ -113,7 +113,7 @@ async function lastDone(context: ComfyuiContext, server: string): Promise<unknow
   return Object.values(done).at(-1)?.prompt[2];
 }
 
-/** What lies in one of the server's folders of models; nothing where it does not know this folder. */
+/** The files in a model folder of the server. Empty if the folder does not exist. */
 async function filesIn(context: ComfyuiContext, server: string, folder: string): Promise<string[] | undefined> {
   const path = `/models/${encodeURIComponent(folder)}`;
   return callComfyui(context, server, { path, reply: z.array(z.string()) }).catch(() => undefined);
@@ -123,7 +123,7 @@ async function soon<T>(answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const tooLate = () =>
-      reject(providerFault("provider_error", { kind: "unsent", cause: "a server did not answer soon" }));
+      reject(providerFault("provider_error", { kind: "unsent", cause: "the server did not respond in time" }));
     timer = setTimeout(tooLate, SURVEY_SECONDS * 1000);
   });
   return Promise.race([answer, late]).finally(() => clearTimeout(timer));

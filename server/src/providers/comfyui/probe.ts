@@ -1,5 +1,5 @@
-// Looks each server over with questions that cost nothing: whether it answers, which nodes it has, and whether the
-// files that our graphs name lie on it. A graph that no server could do is missing.
+// Checks each server: whether it responds, which nodes it has, and whether it has the files of our graphs. A graph
+// that no server can run is missing.
 import { z } from "zod";
 import type { Offer, ProviderProbe } from "../provider.ts";
 import { type ComfyuiGraph, loadGraph, withFileNames } from "./graph.ts";
@@ -26,7 +26,7 @@ export async function probeServers(offers: Offer[], context: ComfyuiContext): Pr
   };
 }
 
-/** Words instead of a graph where the operator's own file is no graph. */
+/** The error text instead of a graph if the operator's file is invalid. */
 const readable = async (name: string, { env }: ComfyuiContext): Promise<ComfyuiGraph | string> =>
   loadGraph(name, env.COMFYUI_GRAPHS).then(
     (graph) => withFileNames(graph, fileNameOverrides(env)),
@@ -71,7 +71,7 @@ function lackingFor({ nodes, slots }: ComfyuiGraph, known: Map<string, NodeInfo>
   return [...new Set(lacking)];
 }
 
-/** The values that a node takes: older servers list them in place of the type, newer ones beside it. */
+/** The allowed values of a node input: older servers list them as the type, newer ones as an option. */
 function choicesOf([type, about]: unknown[] = []): unknown[] | undefined {
   if (Array.isArray(type)) return type;
   return (about as { options?: unknown[] } | undefined)?.options;

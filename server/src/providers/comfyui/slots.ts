@@ -1,5 +1,4 @@
-// A job of ours in the words of the graphs: one value for each slot that a graph may declare, and nothing for what the
-// job leaves open, so that the graph's own default stands.
+// Converts a job to slot values of graphs. Absent values stay undefined, so that the default of the graph applies.
 import { createHash } from "node:crypto";
 import sharp from "sharp";
 import type { Job } from "../../kit/operation.ts";
@@ -8,7 +7,7 @@ import type { Asset } from "../provider.ts";
 import type { SlotValues } from "./graph.ts";
 
 /**
- * The id that we choose for a job on the server: the same key always gives the same, in the one spelling servers take.
+ * The ID of a job on the server, derived from the key, so that the same key always gives the same ID.
  */
 export function promptIdOf(key: string): string {
   const hash = createHash("sha256").update(key).digest("hex");
@@ -16,10 +15,10 @@ export function promptIdOf(key: string): string {
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-${variant}${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
 }
 
-/** A graph cannot do without a seed. Where the caller gave none it follows from the key, so that a repeat is one. */
+/** A graph needs a seed. Without one in the request, it is derived from the key, so that a repeat is identical. */
 const seedOf = (key: string) => createHash("sha256").update(`seed ${key}`).digest().readUIntBE(0, 6);
 
-/** Names of ComfyUI's noise schedules; every other word that callers give as `scheduler` is meant as a sampler. */
+/** Names of ComfyUI's noise schedules. Any other `scheduler` value is a sampler. */
 const SCHEDULES = [
   ...["simple", "sgm_uniform", "karras", "exponential", "ddim_uniform", "beta", "normal", "linear_quadratic"],
   ...["kl_optimal", "bong_tangent"],
@@ -27,7 +26,7 @@ const SCHEDULES = [
 
 const FILE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
-/** The file of a LoRA that a caller names. A name is never a path. */
+/** The file of a LoRA. The name cannot be a path. */
 function fileOf(name: unknown): string | undefined {
   if (name === undefined || name === null) return undefined;
   if (typeof name !== "string" || !FILE.test(name))
@@ -49,7 +48,7 @@ const stepped = ({ width, height }: Size, step: number): Size => ({
 const ofShape = (shape: number, { pixels, step }: Canvas) =>
   stepped({ width: Math.sqrt(pixels * shape), height: Math.sqrt(pixels / shape) }, step);
 
-/** As asked for; else as large as the model is at home with, in the shape asked for or that of the picture. */
+/** The requested size, or the native size of the model in the aspect ratio of the request or the image. */
 async function sizeOf(job: Job<Asset>, canvas: Canvas): Promise<Partial<Size>> {
   if (job.width && job.height) return stepped({ width: job.width, height: job.height }, canvas.step);
   const [, across, down] = /^(\d+):(\d+)$/.exec(job.aspect_ratio ?? "") ?? [];
@@ -62,7 +61,7 @@ async function sizeOf(job: Job<Asset>, canvas: Canvas): Promise<Partial<Size>> {
 
 const FRAMES_PER_SECOND = 24;
 
-/** Video models count in fours, and the first picture stands alone. */
+/** Video models need 4n + 1 frames. */
 function timeOf({ duration, fps }: Record<string, unknown>): SlotValues {
   const rate = number(fps);
   const seconds = number(duration);
@@ -77,8 +76,7 @@ function samplingOf({ steps, cfg_scale, guidance, scheduler }: Record<string, un
   return {
     steps: count,
     middle_step: count && Math.ceil(count / 2),
-    // FLUX is guided inside of the model; for all others guidance and classifier-free guidance are two words for one
-    // thing.
+    // FLUX has its own guidance. For all other models, guidance means classifier-free guidance.
     cfg: number(cfg_scale) ?? (model === "flux-dev" ? undefined : number(guidance)),
     guidance: number(guidance),
     sampler: isSchedule ? undefined : word,
@@ -98,7 +96,7 @@ function lorasOf({ options = {}, model }: Job<Asset>): SlotValues {
   };
 }
 
-/** `image` is the name under which the job's picture lies on the server, where it has one. */
+/** `image` is the name of the uploaded image on the server, if the job has one. */
 export async function slotsOf(job: Job<Asset>, key: string, image?: string): Promise<SlotValues> {
   const { options = {} } = job;
   return {

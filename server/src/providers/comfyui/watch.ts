@@ -1,9 +1,9 @@
-// Listens to the servers' own news, over one line to each. It tells how far a job is, and when it is worth looking: a
-// server says that nothing runs any more only after the job's results can be read.
+// Receives progress over one WebSocket per server. A server reports an idle queue only after the results of the job
+// can be read, so that report triggers a poll.
 import type { JobNotification } from "../provider.ts";
 import { CLIENT_ID, type ComfyuiEnv, credentials, serversOf } from "./pool.ts";
 
-/** How much of a job lies before and behind these nodes of our graphs, because most of the time is spent in them. */
+/** Share of the progress before and after the nodes that take most of the time. */
 const SHARES: Record<string, [from: number, to: number]> = {
   sample: [0.1, 0.9],
   sample_high: [0.1, 0.5],
@@ -11,10 +11,10 @@ const SHARES: Record<string, [from: number, to: number]> = {
 };
 const USUAL_SHARE: [number, number] = [0, 0.9];
 
-/** A server that cannot be reached is tried again, with all others, when the watch is begun anew. */
+/** Delay before the watch ends after a failed connection; the next watch tries all servers again. */
 const PATIENCE_MS = 5000;
 
-/** Ends when the signal does, when a line breaks, or a little after one could not be opened. */
+/** Ends with the signal, when a connection breaks, or shortly after one could not be opened. */
 export async function watchServers(
   env: ComfyuiEnv,
   hear: (news: JobNotification) => void,
@@ -42,16 +42,16 @@ export async function watchServers(
   for (const socket of sockets) socket.close();
 }
 
-/** Node's WebSocket takes headers; the types of browsers do not know that. */
+/** Node's WebSocket accepts headers, which the DOM types do not have. */
 type WithHeaders = new (url: string, options: { headers: Record<string, string> }) => WebSocket;
 
 function listen(server: string, env: ComfyuiEnv, hear: (news: JobNotification) => void): WebSocket {
   const url = `${server.replace(/^http/, "ws")}/ws?clientId=${CLIENT_ID}`;
   const socket = new (WebSocket as unknown as WithHeaders)(url, { headers: credentials(env) });
-  // One job runs at a time, so one memory is enough to say nothing twice.
+  // A server runs one job at a time, so the last notification is enough to avoid duplicates.
   let last = "";
   socket.addEventListener("message", ({ data }) => {
-    // Pictures of work under way come as bytes.
+    // Binary messages are preview images.
     const news = typeof data === "string" ? newsIn(data) : undefined;
     if (!news || last === JSON.stringify(news)) return;
     last = JSON.stringify(news);

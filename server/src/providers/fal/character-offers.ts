@@ -1,4 +1,4 @@
-// fal's endpoints for pictures of one character, and for pictures that a prompt calls by tags.
+// fal's endpoints for character images and for tagged reference images.
 import type { Job } from "../../kit/operation.ts";
 import type { Asset, Offer } from "../provider.ts";
 import { deferredImage, deferredImages, deferredInvertedMask } from "./deferred-values.ts";
@@ -17,7 +17,7 @@ const MAGIC: Record<string, boolean> = { On: true, Auto: true, Off: false };
 const USUAL_SIDE = 1248;
 const STEP = 32;
 
-/** Its own name for a shape, or a size whose longer side is the one asked for. */
+/** The endpoint's name for an aspect ratio, or a size with the requested longer side. */
 function characterSize(job: Job<Asset>) {
   const ratio = job.aspect_ratio;
   const longer = Number(option(job, "resolution"));
@@ -83,7 +83,7 @@ const characters = [
     supports: hasNoImages,
     body: (job) => {
       const { style, image_size } = styled(job);
-      // Without a character there is no style by the name of fiction.
+      // The endpoint without a character reference has no style "Fiction".
       return { ...drawn(job), image_size, style: style === "FICTION" ? "GENERAL" : style };
     },
   }),
@@ -91,7 +91,7 @@ const characters = [
 
 const RESOLUTIONS: Record<string, string> = { "720p": "1K", "1080p": "2K" };
 
-/** The model knows no tags, so the prompt calls each picture by its place. */
+/** The model has no tags, so the prompt refers to each image by its index. */
 function untagged(job: Job<Asset>): string {
   const tags = (option(job, "tags") ?? []) as string[];
   return tags.reduce(

@@ -1,14 +1,14 @@
-// Parts of a request that are known only when it is sent: a picture's address, a LoRA's, a setting. A mapping writes
-// them down as `late` values and stays a plain function of the job.
+// Values of a request that are known only when it is sent: URLs of images and LoRAs, and settings. Bodies contain them
+// as deferred values and stay pure functions of the job.
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import { invertMask, whiteTransparentMask } from "../mask-formats.ts";
 import type { Asset } from "../provider.ts";
 import type { FalEnv } from "./settings.ts";
 
-/** A picture that can be sent. One that is ours as it stands has an address too. */
+/** An image to send. A stored image also has a URL. */
 export type SendableImage = { media_type: string; bytes(): Promise<Uint8Array>; url?(): Promise<string> };
 
-/** What late values are made with. */
+/** What deferred values are resolved with. */
 export type DeferredContext = {
   env: FalEnv;
   place(picture: SendableImage): Promise<string>;
@@ -39,7 +39,7 @@ export const setting =
   ({ env }) =>
     env[name];
 
-/** The request as it is sent. */
+/** Resolves all deferred values of a body. */
 export async function resolveDeferred(body: JsonObject, hands: DeferredContext): Promise<JsonObject> {
   const entries = Object.entries(body).map(async ([name, value]) => [name, await settled(value, hands)] as const);
   return Object.fromEntries(await Promise.all(entries));

@@ -1,4 +1,4 @@
-// fal's endpoints that change pictures: edits in words, within masks, removals, new frames.
+// fal's endpoints for edits by prompt, inpainting, removal and outpainting.
 import type { Job } from "../../kit/operation.ts";
 import type { Asset, Offer } from "../provider.ts";
 import { deferredImage, deferredImages, deferredTransparentMask } from "./deferred-values.ts";
@@ -38,7 +38,7 @@ const nanoEdit = (model: string) =>
     supportedOptions: [],
   }) as const;
 
-/** The model has no field for a mask, but understands one that it is shown. */
+/** The model has no mask field, but understands a mask as an additional image. */
 const MASK_WORDS = "The last image is a mask: change only what is white in it, and leave all else as it is.";
 
 const edits = [
@@ -91,7 +91,7 @@ const edits = [
 ];
 
 const REMOVE = { task: "image.remove", model: "remove-default", equivalence: "object-removal" } as const;
-/** Pixels around what is removed: a shadow begins where the thing ends. */
+/** Margin around the removed object in pixels, which includes the start of its shadow. */
 const WITH_SHADOW = 40;
 
 const removedWords = (job: Job<Asset>) =>

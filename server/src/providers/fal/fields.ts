@@ -1,29 +1,28 @@
-// What the rows of fal's offers have in common: how a row is written, which jobs it is for, and fields that several
-// endpoints call alike.
+// Common parts of fal's offers: defaults, conditions on jobs, and fields that several endpoints share.
 import sharp from "sharp";
 import type { Job } from "../../kit/operation.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import type { Asset, Offer } from "../provider.ts";
 import { lora, type SendableImage } from "./deferred-values.ts";
 
-type Row = Omit<Offer, "recovery" | "price"> & { price?: number; body(job: Job<Asset>): JsonObject };
+type FalOfferSpec = Omit<Offer, "recovery" | "price"> & { price?: number; body(job: Job<Asset>): JsonObject };
 
-/** fal has no key of ours and no list to look in: a submission that was lost is known only by its callback. */
-export const falOffer = (offer: Row): Offer => ({ recovery: "none", price: null, ...offer });
+/** fal accepts no idempotency key and has no job list, so only a callback resolves a lost submission. */
+export const falOffer = (offer: FalOfferSpec): Offer => ({ recovery: "none", price: null, ...offer });
 
-type Asked = Parameters<NonNullable<Offer["supports"]>>[0];
-const pictureCount = ({ images = [] }: Asked) => images.length;
+type SupportedJob = Parameters<NonNullable<Offer["supports"]>>[0];
+const imageCount = ({ images = [] }: SupportedJob) => images.length;
 
-export const hasImages = (job: Asked) => pictureCount(job) > 0;
-export const hasNoImages = (job: Asked) => pictureCount(job) === 0;
+export const hasImages = (job: SupportedJob) => imageCount(job) > 0;
+export const hasNoImages = (job: SupportedJob) => imageCount(job) === 0;
 export const hasOption =
   (name: string) =>
-  ({ options = {} }: Asked) =>
+  ({ options = {} }: SupportedJob) =>
     options[name] !== undefined;
 
 export const option = ({ options = {} }: Job<Asset>, name: string): unknown => options[name];
 
-/** Nearly all endpoints know these by the same names. JPEG is what most would answer with. */
+/** Fields with the same names at nearly all endpoints. The default format of most is JPEG. */
 export const commonFields = ({ prompt, count, seed }: Job<Asset>) => ({
   prompt,
   num_images: count,
@@ -36,7 +35,7 @@ export const imageSize = ({ width, height }: Job<Asset>) => (width && height ? {
 export const loras = (name: unknown, scale: unknown) =>
   name === undefined ? undefined : [{ path: lora(name), scale }];
 
-/** For endpoints that give the result the size of the picture: it is brought to the size that was asked for. */
+/** For endpoints whose result has the size of the input: resizes the input to the requested size. */
 export function resizeToJob(asset: Asset | undefined, { width, height }: Job<Asset>): SendableImage | undefined {
   if (!asset || !width || !height) return asset;
   const bytes = async () =>
@@ -47,7 +46,7 @@ export function resizeToJob(asset: Asset | undefined, { width, height }: Job<Ass
   return { media_type: "image/png", bytes };
 }
 
-/** The picture that the mask lies over goes first. */
+/** Puts the image that the mask belongs to first. */
 export function maskedFirst({ images = [], mask, mask_over = 0 }: Job<Asset>): Asset[] {
   if (!mask || mask_over === 0) return images;
   return [...images.slice(mask_over, mask_over + 1), ...images.filter((_, index) => index !== mask_over)];

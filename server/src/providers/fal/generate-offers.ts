@@ -1,4 +1,4 @@
-// fal's endpoints behind the models of image generation.
+// fal's endpoints for image generation.
 import type { Job } from "../../kit/operation.ts";
 import type { Asset, Offer } from "../provider.ts";
 import { deferredImage, deferredImages, lora } from "./deferred-values.ts";
@@ -16,7 +16,7 @@ import {
 
 const task = "image.generate";
 
-/** The model works on squares of sixteen pixels. */
+/** The model needs sides that are multiples of 16 pixels. */
 const SIDES = { step: 16 } as const;
 export const FAL_KONTEXT_RATIOS = ["21:9", "16:9", "4:3", "3:2", "1:1", "2:3", "3:4", "9:16", "9:21"];
 export const GPT_SIZES = ["1024x1024", "1536x1024", "1024x1536"];
@@ -128,7 +128,7 @@ export const falGptImageBody = (job: Job<Asset>) => ({
   image_size: job.width && job.height ? `${job.width}x${job.height}` : undefined,
   output_format: "png",
 });
-/** A square at the quality that it has unless told otherwise. */
+/** Price of a square image at default quality. */
 const GPT = { task, model: "vendora", preference: 50, equivalence: "gpt-image", price: 0.133 } as const;
 
 const gptOffers = [
@@ -170,7 +170,7 @@ const nanoOffers = ["nanobanana", "gemini-2.5", "vendorb-imagen4"].flatMap((mode
     supports: hasImages,
     body: (job) => ({
       ...falNanoBananaBody(job),
-      // What this model calls a reference is one for style.
+      // A reference image of this model is a style reference.
       ...(model === "vendorb-imagen4" && { prompt: `${job.prompt}\nIn the style of the reference image.` }),
       image_urls: deferredImages(job.images),
     }),

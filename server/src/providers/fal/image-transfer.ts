@@ -1,19 +1,19 @@
-// How a picture reaches fal: inside of the request while it is small, by our own address where fal can reach us, and
-// else through fal's storage. No credential ever goes where an answer pointed to.
+// Sends images to fal: inline if they are small, by our URL if fal can reach it, and otherwise through fal's storage.
+// Credentials are never sent to a URL from a response.
 import { z } from "zod";
 import { callProvider, modelUnavailable, providerFault, readProviderFailure } from "../call-provider.ts";
 import type { ProviderContext } from "../provider.ts";
 import type { DeferredContext, SendableImage } from "./deferred-values.ts";
 import { authorizationHeader, baseOrigins, type FalEnv } from "./settings.ts";
 
-/** What all pictures of one request may weigh inside of it, before they are spelled in base64. */
+/** Maximum total size of inline images in a request, before base64. */
 const INLINE_BYTES = 2 * 1024 * 1024;
 
 const Upload = z.object({ upload_url: z.url(), file_url: z.url() });
 
 const OWN_DOMAINS = ["fal.media", "fal.ai", "fal.run"];
 
-/** `count` is how many pictures share the request. */
+/** `count` is the number of images in the request. */
 export const createDeferredContext = (context: ProviderContext<FalEnv>, count: number): DeferredContext => ({
   env: context.env,
   place: (picture) => toImageUrl(picture, context, INLINE_BYTES / Math.max(1, count)),
@@ -55,17 +55,17 @@ async function upload(bytes: Uint8Array, mediaType: string, context: ProviderCon
     hasNoSideEffects: true,
     reply: z.unknown(),
   }).catch((thrown) => {
-    // A file server need not answer in JSON; that it took the file is enough.
+    // The upload response need not be JSON; its status is enough.
     const { status = 0 } = readProviderFailure(thrown);
     if (status < 200 || status >= 300) throw thrown;
   });
   return file_url;
 }
 
-/** The address to upload to carries its own permission, and is used only where it is one of fal's. */
+/** The upload URL is pre-signed. It is used only if it is on a host of fal. */
 function trusted(url: string, env: FalEnv): string {
   const { origin, protocol, hostname } = new URL(url);
   const isOwn = OWN_DOMAINS.some((domain) => hostname === domain || hostname.endsWith(`.${domain}`));
   if (baseOrigins(env).includes(origin) || (isOwn && protocol === "https:")) return origin;
-  throw providerFault("provider_error", { kind: "unsent", cause: `fal wants a picture to be sent to ${origin}` });
+  throw providerFault("provider_error", { kind: "unsent", cause: `fal requested an upload to ${origin}` });
 }

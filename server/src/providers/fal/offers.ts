@@ -1,5 +1,5 @@
-// What fal offers, a row for each of its endpoints that we use. Where two rows do the same task with the same model,
-// `when` says which of them a job belongs to. Field names differ from endpoint to endpoint, so each row names its own.
+// The offers of fal, one per endpoint. If two offers have the same task and model, `supports` decides which one gets a
+// job. Field names differ between endpoints, so each offer builds its own body.
 import type { Job } from "../../kit/operation.ts";
 import { buildInstruction } from "../language-tasks.ts";
 import type { Asset, Offer } from "../provider.ts";
@@ -21,7 +21,7 @@ const lookOffers = [
     latency: "quick",
     limits: { images: 1, mask: false },
     supportedOptions: ["multiple"],
-    // It looks for a wheel where it is not told what to look for, and cuts out where it is not told to answer masks.
+    // The endpoint needs an explicit prompt and an explicit request for masks; its defaults are example values.
     body: (job) => ({
       image_url: deferredImage(job.images?.[0]),
       prompt: job.prompt ?? "",
@@ -101,7 +101,8 @@ const within = ({ least, most }: { least: number; most: number }, value: number)
   Math.min(most, Math.max(least, value));
 
 /**
- * It is told frames and not seconds. The length is what was promised, so a long film has fewer frames to the second.
+ * The endpoint has a number of frames instead of a duration. The duration has priority, so a long video has a lower
+ * frame rate.
  */
 function framesOf(job: Job<Asset>) {
   const seconds = Number(option(job, "duration") ?? 3);

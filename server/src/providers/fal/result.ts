@@ -1,5 +1,5 @@
-// Reads what became of a job at fal. COMPLETED only says that it is over: whether it went well is the result's own
-// status and body, and a black picture with a flag beside it is a refusal.
+// Reads the result of a job at fal. COMPLETED means only that the job ended: status and body of the result tell
+// whether it succeeded, and a black image with an NSFW flag is a content refusal.
 import { z } from "zod";
 import type { Fault } from "../../faults.ts";
 import type { Task } from "../../kit/operation.ts";
@@ -14,7 +14,7 @@ export const FalResult = z.object({
   video: File.nullish(),
   masks: z.array(File).nullish(),
   scores: z.array(z.number()).nullish(),
-  /** The middle, width and height of each mask, as parts of the picture. */
+  /** Center, width and height of each mask, as fractions of the image. */
   boxes: z.array(z.array(z.number())).nullish(),
   output: z.string().nullish(),
   error: z.string().nullish(),
@@ -28,15 +28,15 @@ const Failed = z.object({
   error_type: z.string().optional(),
 });
 
-/** The model was asked properly and failed; all other types are complaints about what was asked. */
+/** Error types of a failed model. All other types are about invalid input. */
 const MODEL_FAILED = /^(no_media_generated|generation_timeout|downstream_service_\w+|internal_server_error)$/;
-/** No runner ever finished the job and none will: fal was told not to try again by itself, and bills nothing. */
+/** No runner finished the job, and fal does not retry or bill it. */
 const NEVER_RAN = /^(runner_\w+|startup_timeout)$/;
 
-/** Where fal does not say more, these may be of something between us and the result, which can be read again. */
+/** Statuses that can come from a proxy if the body is not fal's; then the result is read again. */
 const IN_BETWEEN = [502, 503, 504];
 
-/** What the body of a refusal says about the job, where it is fal's own. */
+/** Classifies an error body of fal. Undefined if the body is not fal's. */
 export function classifyResultStatus(status: number, body: string): Fault | undefined {
   const said = readFailed(body);
   if (!said || [401, 402, 403, 429].includes(status)) return undefined;
@@ -49,7 +49,7 @@ export function classifyResultStatus(status: number, body: string): Fault | unde
   return isAsked ? inputRejected(cause) : jobFailed(cause);
 }
 
-/** A complaint about what was asked, in a form that only fal's models use. */
+/** An input error in the format of fal's models. */
 export function classifyInputError(body: string): Fault | undefined {
   const detail = readFailed(body)?.detail;
   if (!Array.isArray(detail)) return undefined;

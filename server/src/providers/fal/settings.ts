@@ -1,4 +1,4 @@
-// What fal needs from the environment, and where its parts are.
+// Settings of fal and the origins of its APIs.
 import { z } from "zod";
 
 const base = (url: string) => z.url().default(url).transform(withoutSlash);
@@ -23,6 +23,6 @@ export type FalEnv = z.output<typeof FalEnv>;
 
 export const authorizationHeader = (env: FalEnv) => ({ authorization: `Key ${env.FAL_KEY}` });
 
-/** Every address of an answer is on one of these, or below one of fal's own domains. */
+/** URLs in fal's responses are on one of these origins or on a subdomain of fal. */
 export const baseOrigins = (env: FalEnv) =>
   [env.FAL_QUEUE_URL, env.FAL_REST_URL, env.FAL_API_URL].map((url) => new URL(url).origin);

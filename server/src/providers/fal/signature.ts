@@ -1,4 +1,4 @@
-// Proves that a callback is fal's own: it signs with a key that it shows to everybody, and says when.
+// Verifies the signature of fal's callbacks with its published keys, including the time.
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject, verify } from "node:crypto";
 import { z } from "zod";
 import { callProvider } from "../call-provider.ts";
@@ -7,16 +7,16 @@ import type { FalEnv } from "./settings.ts";
 
 const TOLERANCE_SECONDS = 300;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** A signature that fits no known key may be of a new one; looked up again at most this often. */
+/** Minimum interval between key downloads, if a signature matches no known key. */
 const LOOK_AGAIN_MS = 60 * 1000;
 
 const Keys = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 
 type Known = { keys: KeyObject[]; at: number };
-/** By the address that they are shown at. */
+/** Keys by the URL of their list. */
 const known = new Map<string, Known>();
 
-/** The id of the job that the callback is about, or nothing where it is not fal's. */
+/** Returns the job ID of a valid callback; undefined otherwise. */
 export async function signedRequestId(
   { headers, body }: { headers: Headers; body: string },
   context: ProviderContext<FalEnv>,

@@ -1,4 +1,4 @@
-// How Google says no. One status covers a minute's patience and a day's quota, so the small print decides.
+// Classifies errors of the Gemini API. Status 429 covers both per-minute and per-day quotas, so the details decide.
 import { z } from "zod";
 import type { Fault } from "../../faults.ts";
 import { modelUnavailable, providerBusy } from "../call-provider.ts";
@@ -26,16 +26,16 @@ export function classifyGeminiError(status: number, body: string): Fault | undef
   const seconds = Number.parseFloat(details.find(({ retryDelay }) => retryDelay)?.retryDelay ?? "") || undefined;
   if (status === 429) {
     const quotas = details.flatMap(({ violations }) => violations ?? []);
-    // A quota of the day, or one that is nothing at all: waiting a little does not help.
+    // A daily quota, or a quota of zero: a short wait does not help.
     const isSpent = quotas.some(({ quotaId, quotaValue }) => /PerDay/.test(quotaId ?? "") || quotaValue === "0");
     return isSpent || SPENT.test(error.message ?? "") ? modelUnavailable(cause, status) : providerBusy(cause, seconds);
   }
-  // In Google's own words it is a refusal; without them it may come from something in between.
+  // With Google's error body it is a refusal; without it, the response can come from a proxy.
   if (status === 503 && error.status === "UNAVAILABLE") return providerBusy(cause, seconds);
   const isKey =
     details.some(({ reason }) => /^API_KEY_/.test(reason ?? "")) ||
     /API key (not valid|expired)/i.test(error.message ?? "");
-  // FAILED_PRECONDITION: the account may not be used from here, or is not paid for.
+  // FAILED_PRECONDITION: the account is not allowed in this region or has no billing.
   return status === 400 && (isKey || error.status === "FAILED_PRECONDITION")
     ? modelUnavailable(cause, status)
     : undefined;

@@ -1,5 +1,5 @@
-// What the Gemini API does for us. The names of its models are defaults: those that ours were once named after are
-// gone, and their successor does all of it.
+// The offers of the Gemini API. The models that our model names refer to are retired; their successor serves all of
+// them.
 import type { Task } from "../../kit/operation.ts";
 import type { Offer } from "../provider.ts";
 
@@ -17,13 +17,13 @@ const picture = (task: Task, model: string, more: Partial<Offer> = {}): Offer =>
   latency: "usual",
   synchronousSeconds: 180,
   preference: 40,
-  // It takes 14 images, and a mask is one of them.
+  // The model takes 14 images, including the mask.
   limits: { ratios: RATIOS, count: 1, images: 13, mask: true },
   supportedOptions: [],
   equivalence: "nano-banana",
   ...more,
 });
-const words = (task: Task, equivalence: string, supportedOptions: string[]): Offer => ({
+const textOffer = (task: Task, equivalence: string, supportedOptions: string[]): Offer => ({
   task,
   model: `${equivalence}-default`,
   upstreamModel: "gemini-3.8-flash",
@@ -37,7 +37,7 @@ const words = (task: Task, equivalence: string, supportedOptions: string[]): Off
   equivalence,
 });
 
-/** It knows no tags, so the prompt is rewritten: near to what was asked for, and no equal of those that do. */
+/** The model has no tags, so the prompt is rewritten. The result can differ, so there is no failover group. */
 const { equivalence: _, ...byTags } = picture("image.reference", "reference-default", {
   preference: 60,
   supportedOptions: ["tags", "resolution"],
@@ -50,6 +50,6 @@ export const geminiOffers: Offer[] = [
   picture("image.edit", "nanobanana"),
   picture("image.edit", "gemini-2.5"),
   byTags,
-  words("image.describe", "describe", ["detail", "language"]),
-  words("prompt.enhance", "enhance", ["model_type", "style", "language"]),
+  textOffer("image.describe", "describe", ["detail", "language"]),
+  textOffer("prompt.enhance", "enhance", ["model_type", "style", "language"]),
 ];

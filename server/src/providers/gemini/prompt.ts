@@ -1,12 +1,12 @@
-// What other vendors have fields for, in words: Gemini reads a prompt and looks at pictures, and that is all.
+// Builds the prompt for Gemini, which has no fields for masks, references and negative prompts.
 import type { Job } from "../../kit/operation.ts";
 
-type Asked = Pick<
+type PromptParts = Pick<
   Job<unknown>,
   "task" | "model" | "prompt" | "negative_prompt" | "images" | "mask" | "mask_over" | "options"
 >;
 
-export function promptFor(job: Asked): string {
+export function promptFor(job: PromptParts): string {
   const { task, model, negative_prompt, images = [], mask, mask_over = 0 } = job;
   const isStyle = task === "image.generate" && model === "vendorb-imagen4" && images.length > 0;
   return [
@@ -23,8 +23,8 @@ const maskWords = (mask: number, over: number) =>
     `Answer with the whole of image ${over}, in its own shape, changed nowhere but where the mask is white.`,
   ].join(" ");
 
-/** `@hero` becomes `image 1 (hero)`; what nobody was tagged with stays as it is. */
-function withoutTags({ prompt = "", options = {} }: Asked): string {
+/** Replaces `@hero` by `image 1 (hero)`. Unknown tags stay unchanged. */
+function withoutTags({ prompt = "", options = {} }: PromptParts): string {
   const tags = Array.isArray(options.tags) ? options.tags : [];
   return prompt.replace(/@([A-Za-z][A-Za-z0-9_]*)/g, (word, tag) =>
     tags.includes(tag) ? `image ${tags.indexOf(tag) + 1} (${tag})` : word,

@@ -1,6 +1,6 @@
-// The sizes that Ideogram 3.0 makes, all of about a megapixel, and which of them comes nearest to what was asked for.
+// The sizes that Ideogram 3.0 supports, all of about one megapixel, and the selection of the nearest one.
 
-/** Across by down, one side after another; each is there lying and standing. */
+/** Pairs of sides; each exists in landscape and portrait. */
 const LYING = [
   ...["960x832", "960x896", "1024x832", "1024x896", "1024x960", "1088x768", "1088x832", "1088x896", "1088x960"],
   ...["1120x896", "1152x704", "1152x832", "1152x864", "1152x896", "1216x704", "1216x768", "1216x832", "1248x832"],
@@ -19,7 +19,7 @@ export const RATIOS = [
 const USUAL_PIXELS = 1024 * 1024;
 const apart = (a: number, b: number) => Math.abs(Math.log(a / b));
 
-/** The shape counts most; among sizes of one shape the longer side decides, or else the number of pixels. */
+/** The aspect ratio weighs most; among equal ratios, the longer side decides, or the number of pixels. */
 export function nearestResolution(shape: { width: number; height: number }, longerSide?: number): string {
   const distance = (size: string) => {
     const [width = 1, height = 1] = size.split("x").map(Number);

@@ -1,12 +1,12 @@
-// Lays edited pictures over their original through a mask. Where the mask is black the original comes out untouched,
-// value by value; where it is grey the two are mixed in proportion.
+// Blends edited images with their original through a mask. Where the mask is black, the original pixels stay unchanged;
+// where it is grey, both are mixed in proportion.
 
 import { type LocalTask, rejectInput } from "./local-task.ts";
 import { readMaskFor } from "./mask-for-image.ts";
 import { withPixelBudget } from "./pixel-budget.ts";
 import { forEachBand, type Pixels, readImageSize, readPixels, writePixels } from "./pixels.ts";
 
-/** The original comes first; every picture after it is laid over it by itself, and makes a result of its own. */
+/** The first image is the original. Each further image is blended with it separately and gives one result. */
 export const blend: LocalTask = async ({ images: [original, ...edited], mask }) => {
   if (!original || edited.length === 0) throw rejectInput("images");
   if (!mask) throw rejectInput("mask");
@@ -14,7 +14,7 @@ export const blend: LocalTask = async ({ images: [original, ...edited], mask }) 
   return withPixelBudget(size.width * size.height * 3, async () => {
     const marked = await readMaskFor(mask, size);
     const outputs = [];
-    // One after the other: many results need no more memory than one.
+    // Sequential, so that many results need no more memory than one.
     for (const each of edited) {
       const [below, above] = [await readPixels(original), await readPixels(each, size)];
       await blendPixels(below, above, marked);
@@ -25,7 +25,7 @@ export const blend: LocalTask = async ({ images: [original, ...edited], mask }) 
   });
 };
 
-/** Changes the lower picture in place. */
+/** Changes the lower image in place. */
 export const blendPixels = (below: Pixels, above: Pixels, mask: Uint8Array): Promise<void> =>
   forEachBand(below, (fromRow, toRow) => {
     for (let pixel = fromRow * below.width; pixel < toRow * below.width; pixel++) {
@@ -34,7 +34,7 @@ export const blendPixels = (below: Pixels, above: Pixels, mask: Uint8Array): Pro
     }
   });
 
-/** Colours count by their alpha, so that the colour hidden in a transparent pixel never bleeds into an edge. */
+/** Colors are weighted by alpha, so that hidden colors of transparent pixels do not bleed into edges. */
 function mixPixel(below: Uint8Array, above: Uint8Array, { at, share }: { at: number; share: number }): void {
   const taken = above[at + 3]! * share;
   const left = below[at + 3]! * (1 - share);

@@ -1,5 +1,5 @@
-// Where each picture stands in a combination. Pictures keep their natural sizes and are centred across the direction
-// they follow each other in; only where the whole would be larger than any picture may be is everything made smaller.
+// Positions of images in a combined image. Images keep their sizes and are centered across the layout direction. All
+// are scaled down only if the result would exceed the maximum image size.
 import { type ImageSize, MAX_IMAGE_PIXELS, MAX_IMAGE_SIDE } from "./pixels.ts";
 
 export type CombineMode = "side-by-side" | "stacked" | "grid" | "overlay";
@@ -15,13 +15,15 @@ export const computeLayout = (mode: CombineMode, sizes: ImageSize[], gap: number
     Math.sqrt(MAX_IMAGE_PIXELS / (natural.width * natural.height)),
   );
   if (scale === 1) return natural;
-  // Rounding down on every picture keeps the sum within what is allowed.
+  // Rounding down each image keeps the sum within the limit.
   const smaller = (length: number) => Math.max(1, Math.floor(length * scale));
   const scaled = sizes.map(({ width, height }) => ({ width: smaller(width), height: smaller(height) }));
   return LAYOUTS[mode](scaled, Math.floor(gap * scale));
 };
 
-/** As many columns as rows, or one more. A column is as wide as its widest picture, a row as high as its highest. */
+/**
+ * As many columns as rows, or one more. A column has the width of its widest image, a row the height of its highest.
+ */
 const grid = (sizes: ImageSize[], gap: number, columns = Math.ceil(Math.sqrt(sizes.length))): Layout => {
   const rows = Math.ceil(sizes.length / columns);
   const inCell = (row: number, column: number) => sizes[row * columns + column];
@@ -38,7 +40,7 @@ const grid = (sizes: ImageSize[], gap: number, columns = Math.ceil(Math.sqrt(siz
   return { width: begin(widths, columns, gap) - gap, height: begin(heights, rows, gap) - gap, places };
 };
 
-/** One upon the other, the first at the bottom, all around the same centre. */
+/** An overlay: the first image at the bottom, all centered. */
 const overlay = (sizes: ImageSize[]): Layout => {
   const width = largest(sizes.map((size) => size.width));
   const height = largest(sizes.map((size) => size.height));
@@ -55,7 +57,7 @@ const LAYOUTS: Record<CombineMode, (sizes: ImageSize[], gap: number) => Layout> 
 
 const range = (length: number) => Array.from({ length }, (_, index) => index);
 const largest = (lengths: (number | undefined)[]) => Math.max(...lengths.map((length) => length ?? 0));
-/** Where an odd pixel is left over, it goes to the right or to the bottom. */
+/** A remaining odd pixel goes to the right or bottom. */
 const centre = (room: number, length: number) => Math.floor((room - length) / 2);
 const begin = (lengths: number[], index: number, gap: number) =>
   lengths.slice(0, index).reduce((sum, length) => sum + length + gap, 0);

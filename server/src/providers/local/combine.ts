@@ -1,4 +1,4 @@
-// Several pictures in one, drawn by us: side by side, stacked, in a grid, or one upon the other.
+// Combines several images into one: side by side, stacked, in a grid, or as an overlay.
 import { z } from "zod";
 import { computeLayout } from "./combine-layout.ts";
 import { type LocalTask, rejectInput } from "./local-task.ts";
@@ -28,11 +28,11 @@ export const combine: LocalTask = async ({ images, options }) => {
   return withPixelBudget(layout.width * layout.height + largest, async () => {
     const canvas = blank(layout, colourOf(background, output_format));
     let covered = 0;
-    // One after the other: only one source is decoded at any time.
+    // Sequential, so that only one source is decoded at a time.
     for (const [index, place] of layout.places.entries()) {
       const image = await readPixels(images[index]!, place);
       await paint(canvas, image, { ...place, opacity: mode === "overlay" && index > 0 ? opacity : 1 });
-      // In an overlay only the lowest picture counts: what lies upon it cannot make it less opaque.
+      // In an overlay, only the bottom image decides about opacity.
       if (image.isOpaque && (mode !== "overlay" || index === 0)) covered += place.width * place.height;
     }
     const isOpaque = canvas.isOpaque || covered === layout.width * layout.height;
@@ -45,7 +45,7 @@ type Colour = [red: number, green: number, blue: number, alpha: number];
 const TRANSPARENT: Colour = [0, 0, 0, 0];
 const WHITE: Colour = [255, 255, 255, 255];
 
-/** A JPEG has no alpha, so nothing in it can stay transparent. */
+/** A JPEG has no alpha channel. */
 const colourOf = (background: string | undefined, format: string): Colour => {
   if (!background || background === "transparent") return format === "jpeg" ? WHITE : TRANSPARENT;
   const value = Number.parseInt(background.slice(1), 16);

@@ -1,5 +1,5 @@
-// Cuts a picture by masks, a layer for each. Layers keep the frame of the picture, so that they lie upon it as they
-// were; what a mask leaves out is transparent and holds no colour.
+// Extracts objects by masks, one layer per mask. Layers have the size of the image. Pixels outside the mask are
+// transparent and have no color.
 import { z } from "zod";
 import { type LocalTask, type LocalTaskInputs, rejectInput } from "./local-task.ts";
 import { readMaskFor } from "./mask-for-image.ts";
@@ -21,9 +21,9 @@ const Options = z.object({
   preserve_alpha: z.boolean().default(true),
 });
 
-/** A mask value below this is the noise of a compression and not a part of anything. */
+/** Mask values below this are compression noise. */
 const faint = 8;
-/** From here on a pixel of a mask counts as white where there is no grey. */
+/** Mask values from here on count as white in black-and-white masks. */
 const half = 128;
 
 export const cut: LocalTask = async ({ images: [image], masks, mask, options }) => {
@@ -33,7 +33,7 @@ export const cut: LocalTask = async ({ images: [image], masks, mask, options }) 
   return withPixelBudget(size.width * size.height * (mode === "mask" ? 1 : 3), async () => {
     const source = mode === "mask" ? undefined : await readPixels(image);
     const outputs = [];
-    // One after the other: a picture of many objects needs no more memory than a picture of one.
+    // Sequential, so that many objects need no more memory than one.
     for (const each of wanted({ masks, mask })) {
       const marked = await readMaskFor(each, size);
       if (mode === "mask") await thresholdMask(marked, size);
@@ -53,7 +53,7 @@ const wanted = ({ masks, mask }: Pick<LocalTaskInputs, "masks" | "mask">): Uint8
   return [mask];
 };
 
-/** A mask that is handed out is black and white: before it is turned around, so that the two are each other's rest. */
+/** Returned masks are black and white. The threshold comes before the inversion, so that both are exact complements. */
 const thresholdMask = (marked: Uint8Array, size: ImageSize) =>
   forEachBand(size, (fromRow, toRow) => {
     for (let at = fromRow * size.width; at < toRow * size.width; at++) marked[at] = marked[at]! < half ? 0 : 255;
@@ -64,7 +64,7 @@ const invertMaskValues = (marked: Uint8Array, size: ImageSize) =>
     for (let at = fromRow * size.width; at < toRow * size.width; at++) marked[at] = 255 - marked[at]!;
   });
 
-/** Where in the frame a mask has anything. */
+/** Bounding box of the marked pixels. */
 export async function boundingBox(marked: Uint8Array, size: ImageSize): Promise<Box | undefined> {
   let [left, top, right, bottom] = [size.width, size.height, -1, -1];
   await forEachBand(size, (fromRow, toRow) => {
@@ -81,7 +81,7 @@ export async function boundingBox(marked: Uint8Array, size: ImageSize): Promise<
   return right < 0 ? undefined : { x: left, y: top, width: right - left + 1, height: bottom - top + 1 };
 }
 
-/** What the mask marks of a picture, and nothing else. */
+/** The masked part of an image. */
 export async function cutLayer(source: Pixels, marked: Uint8Array, isAlphaKept: boolean): Promise<Pixels> {
   const { width, height, data } = source;
   const layer = new Uint8Array(data.length);

@@ -1,5 +1,5 @@
-// The ESRGAN network as it was published, a list of Keras layers and their weights, turned into an ONNX file. Only the
-// five kinds of layer that it consists of are known here; anything else is refused rather than guessed.
+// Converts the published ESRGAN network, a list of Keras layers with weights, to an ONNX file. Supports the five layer
+// types of this network and refuses any other.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { encodeOnnx, type OnnxNode, type OnnxWeights } from "./onnx-file.ts";
@@ -71,7 +71,7 @@ function readWeights(folder: string, { weightsManifest }: Published): OnnxWeight
     });
 }
 
-/** Published as height, width, from, to; wanted as to, from, height, width. */
+/** From (height, width, in, out) to (out, in, height, width). */
 function planeByPlane(
   name: string,
   [height = 0, width = 0, from = 0, to = 0]: number[],

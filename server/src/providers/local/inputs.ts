@@ -1,4 +1,4 @@
-// Reads what a job works on. Files as they are stored are small beside their pixels, so all of them may be in hand.
+// Reads the input files of a job. Encoded files are small compared to their pixels, so all of them are read at once.
 import type { Job } from "../../kit/operation.ts";
 import type { Asset } from "../provider.ts";
 import type { LocalTaskInputs } from "./local-task.ts";

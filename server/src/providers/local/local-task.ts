@@ -1,4 +1,4 @@
-// What a job of ours gets into its hands and gives back: bytes in, bytes out, at once.
+// The interface of local tasks: bytes in, bytes out, synchronously.
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import { providerFault } from "../call-provider.ts";
 import type { ProviderOutput } from "../provider.ts";
@@ -13,7 +13,7 @@ export type LocalTaskInputs = {
 export type LocalTask = (inputs: LocalTaskInputs) => Promise<ProviderOutput[]>;
 
 /**
- * The job can never be done as it stands. It is said plainly, because a failure without a word would be tried again.
+ * The job is invalid for any provider. Without this fault, the run would retry it.
  */
 export const rejectInput = (reason: string, cause?: unknown) =>
   providerFault("provider_rejected_input", { kind: "refused", cause }, { reason });

@@ -1,5 +1,4 @@
-// A mask belongs to a picture when it has the same shape; its size may differ, because vendors work in sizes of their
-// own.
+// Checks that a mask has the aspect ratio of its image. The size can differ, because providers return their own sizes.
 import { providerFault } from "../call-provider.ts";
 import { type ImageSize, readGrey, readImageSize } from "./pixels.ts";
 

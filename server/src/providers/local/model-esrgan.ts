@@ -1,5 +1,5 @@
-// ESRGAN draws a picture larger, with the detail that enlarging alone would leave out. It works in tiles, because what
-// it needs grows with the size; a tile sees more around it than the network can, so that no seam is possible.
+// ESRGAN upscales an image and adds detail. It works in tiles, because memory grows with the size. Tiles overlap by
+// more than the receptive field of the network, so there are no seams.
 import { join } from "node:path";
 import sharp from "sharp";
 import { z } from "zod";
@@ -20,9 +20,9 @@ import {
 const Options = z.object({ factor: z.union([z.literal(2), z.literal(4)]).default(2) });
 
 const tile = 192;
-/** The network looks at most ten pixels far. */
+/** The receptive field of the network is 10 pixels. */
 const around = 12;
-/** What two cores do well within the time of a submission. */
+/** What two CPU cores finish within the submission timeout. */
 const mostSourcePixels = 1_100_000;
 
 export async function openEsrgan(folder: string): Promise<OpenModel> {
@@ -55,7 +55,7 @@ export async function openEsrgan(folder: string): Promise<OpenModel> {
   };
 }
 
-/** Alpha is enlarged the plain way; the network knows only colours. */
+/** Alpha is resized normally; the network has only color channels. */
 async function enlarged(source: Pixels, size: ImageSize): Promise<Pixels> {
   const { width, height } = source;
   if (source.isOpaque) return { ...size, data: Buffer.alloc(size.width * size.height * 4, 255), isOpaque: true };
@@ -63,7 +63,7 @@ async function enlarged(source: Pixels, size: ImageSize): Promise<Pixels> {
   return { ...size, data: await image.raw().toBuffer(), isOpaque: false };
 }
 
-/** What a tile is to draw, and what it sees for that. */
+/** The output area of a tile, and its input area with margin. */
 type Tile = Box & { inner: Box };
 
 function* tilesOf({ width, height }: ImageSize): Generator<Tile> {

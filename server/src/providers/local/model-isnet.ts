@@ -1,4 +1,5 @@
-// ISNet finds what a picture is of: a network of 1024 × 1024 inputs that answers how much of each pixel is foreground.
+// ISNet finds the foreground of an image: a network with 1024 × 1024 inputs that returns the foreground share per
+// pixel.
 import { join } from "node:path";
 import sharp from "sharp";
 import { cutLayer } from "./cut.ts";
@@ -22,7 +23,7 @@ export async function openIsnet(folder: string): Promise<OpenModel> {
   };
 }
 
-/** Three planes, red, green and blue, around zero. What can be seen through is shown on white. */
+/** Three planes (red, green, blue), centered at zero. Transparent pixels are shown on white. */
 async function toInput(image: Uint8Array): Promise<Float32Array> {
   const pixels = await sharp(image)
     .toColourspace("srgb")

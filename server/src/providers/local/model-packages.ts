@@ -1,20 +1,20 @@
-// Where the models and what runs them were put: outside of the house, by `npm run models`. Nothing of it is needed to
-// build, check or start the house.
+// Finds the local models and their runtimes, which `npm run models:install` downloads. They are not needed to build,
+// check or start Gesso.
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Counted up when an older installation will no longer do. */
+/** Increased when older installations are incompatible. */
 export const MODELS_INSTALLATION_VERSION = 1;
 
 const PROJECT_ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
 
-/** One place for all who work in this house, whatever folder they were started in. */
+/** One directory per repository, independent of the working directory. */
 export const modelsFolder = (given: string | undefined): string =>
   resolve(given ?? join(PROJECT_ROOT, ".gesso", "models"));
 
-/** The list is written last, so it is there only when everything else is. */
+/** The manifest is written last, so it exists only if the installation is complete. */
 export const areModelsInstalled = (folder: string): boolean => {
   const list = join(folder, "models.json");
   if (!existsSync(list)) return false;
@@ -25,11 +25,11 @@ export const areModelsInstalled = (folder: string): boolean => {
   }
 };
 
-/** A package of that folder. The caller says what it uses of it. */
+/** Imports a package of that directory; the caller defines its type. */
 export const requireFromFolder = <Face>(folder: string, name: string): Face =>
   createRequire(join(folder, "package.json"))(name) as Face;
 
-/** What we use of onnxruntime-node. */
+/** The functions of onnxruntime-node that are used here. */
 export type Tensor = { data: Float32Array };
 export type Session = {
   inputNames: string[];
@@ -42,8 +42,8 @@ export type Runtime = {
 };
 
 /**
- * Two threads, and they sleep while they wait: spinning halves the speed of a machine that has other work. Without the
- * arena memory is given back after each picture.
+ * Two threads without spinning, which would slow down a machine with other work. Without the arena, memory is freed
+ * after each image.
  */
 export const SESSION_OPTIONS = {
   intraOpNumThreads: 2,

@@ -1,6 +1,5 @@
-// A model in a process of its own: it may crash, hang or eat memory without anybody else noticing more than one failed
-// job. It is started when it is first needed, does one job at a time, and is sent home when nobody has asked for a
-// while.
+// Runs a model in a process of its own: a crash, hang or excessive memory use fails only one job. The process starts
+// with the first job, does one job at a time, and ends when idle.
 import { type ChildProcess, fork } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -10,17 +9,17 @@ import { providerFault } from "../call-provider.ts";
 
 export type ModelName = "isnet" | "telea" | "esrgan";
 export type ModelRequest = { image: Uint8Array; mask: Uint8Array | undefined; options: JsonObject };
-/** `refused` is a word about the input for the caller; `failed` is for our logs. */
+/** `refused`: the reason for the caller why the input is invalid. `failed`: the error for the log. */
 export type ModelReply = { bytes: Uint8Array } | { refused: FaultCode; details: FaultDetails } | { failed: string };
-/** A model that is loaded: a picture in, a picture out. */
+/** A loaded model: image in, image out. */
 export type OpenModel = (request: ModelRequest) => Promise<Uint8Array>;
 
 export type ModelLimits = {
-  /** Of JavaScript, which Node itself enforces. */
+  /** Limit of the JavaScript heap, which Node enforces. */
   heapMegabytes: number;
-  /** Of everything, native memory included; watched from outside. */
+  /** Limit of the whole process memory, checked from outside. */
   mostMegabytes: number;
-  /** A job that has not begun by then is sent away, so that one that has begun has time to end. */
+  /** Maximum wait of a job before it starts, so that a started job has time to finish. */
   waitSeconds: number;
   idleSeconds: number;
 };
@@ -39,7 +38,7 @@ export function createModelProcess(name: ModelName, { program = PROGRAM, folder,
 
   const start = (): ChildProcess => {
     said = "";
-    // Nothing of our environment goes along: a model needs no keys.
+    // The process gets no environment variables, so no secrets.
     const started = fork(program, [name, folder], {
       env: {},
       execArgv: [`--max-old-space-size=${limits.heapMegabytes}`],
@@ -60,7 +59,7 @@ export function createModelProcess(name: ModelName, { program = PROGRAM, folder,
     child = undefined;
   };
 
-  /** A process that waits must not keep ours alive. */
+  /** An idle process must not keep the server process alive. */
   const rest = () => {
     child?.unref();
     child?.channel?.unref();
@@ -81,7 +80,7 @@ export function createModelProcess(name: ModelName, { program = PROGRAM, folder,
   };
 
   return {
-    /** Waiting and work together take no longer than this many seconds. */
+    /** Waiting and work together take at most this many seconds. */
     async perform(request: ModelRequest, seconds: number): Promise<Uint8Array> {
       const beginning = performance.now();
       const before = last;
@@ -97,7 +96,7 @@ export function createModelProcess(name: ModelName, { program = PROGRAM, folder,
       }
     },
     end,
-    /** For tests and for whoever wants to know. */
+    /** For tests. */
     pid: () => child?.pid,
   };
 }
@@ -108,7 +107,11 @@ async function turn(before: Promise<unknown>, seconds: number): Promise<void> {
   const first = await Promise.race([before, tooLong]);
   clearTimeout(timer);
   if (first === "too long") {
-    throw providerFault("provider_error", { kind: "busy", retryAfterSeconds: seconds, cause: "another job is at it" });
+    throw providerFault("provider_error", {
+      kind: "busy",
+      retryAfterSeconds: seconds,
+      cause: "another job is running",
+    });
   }
 }
 
@@ -145,7 +148,7 @@ function ask(
   });
 }
 
-/** Only Linux tells from outside; elsewhere the heap limit alone holds. */
+/** Only Linux reports it from outside; on other systems only the heap limit applies. */
 function megabytesOf(pid: number | undefined): number {
   try {
     const [, resident] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];

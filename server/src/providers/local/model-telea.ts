@@ -1,5 +1,5 @@
-// Takes away what a mask marks and grows the surroundings into the hole (Telea's method, by OpenCV). Pixels outside the
-// mask are not touched.
+// Removes the masked area and fills it from its surroundings (Telea's method in OpenCV). Pixels outside the mask stay
+// unchanged.
 import { blendPixels } from "./blend.ts";
 import { boundingBox } from "./cut.ts";
 import { rejectInput } from "./local-task.ts";
@@ -8,7 +8,7 @@ import { requireFromFolder } from "./model-packages.ts";
 import type { OpenModel } from "./model-process.ts";
 import { type Box, type Pixels, readPixels, writePixels } from "./pixels.ts";
 
-/** What we use of OpenCV. */
+/** The functions of OpenCV that are used here. */
 type Matrix = { data: Uint8Array; delete(): void };
 type OpenCv = {
   Mat: new (rows?: number, columns?: number, type?: number) => Matrix;
@@ -19,9 +19,9 @@ type OpenCv = {
 };
 
 const radius = 5;
-/** How much of the surroundings is looked at. */
+/** Radius of the surroundings in pixels. */
 const margin = 48;
-/** Time grows with the hole: this much is filled in a few seconds. */
+/** The time grows with the area; this many pixels take a few seconds. */
 const mostHolePixels = 4_000_000;
 
 export async function openTelea(folder: string): Promise<OpenModel> {
@@ -44,7 +44,7 @@ export async function openTelea(folder: string): Promise<OpenModel> {
   };
 }
 
-/** The package is a module in some versions, a promise of one in others. */
+/** Depending on its version, the package exports a module or a promise of one. */
 async function loaded<Module extends { onRuntimeInitialized?(): void; Mat?: unknown }>(
   given: Module | Promise<Module>,
 ) {
@@ -71,7 +71,7 @@ function fill(openCv: OpenCv, { filled, marked, part }: Work): void {
   const result = new openCv.Mat();
   eachPixel(filled, part, (from, to) => {
     image.data.set(filled.data.subarray(from * 4, from * 4 + 3), to * 3);
-    // Everything that will change at all is filled: a soft edge must not draw in the colour of what goes.
+    // Fills all pixels that can change, so that a soft edge does not contain colors of the removed object.
     hole.data[to] = marked[from]! > 0 ? 255 : 0;
   });
   openCv.inpaint(image, hole, result, radius, openCv.INPAINT_TELEA);

@@ -1,4 +1,4 @@
-// The program of a model's process: loads one model, then answers one request after the other until its parent is gone.
+// The program of a model process: loads one model, then handles requests until its parent ends.
 import sharp from "sharp";
 import { Fault } from "../../faults.ts";
 import { openEsrgan } from "./model-esrgan.ts";
@@ -12,14 +12,14 @@ const MODELS: Record<ModelName, (folder: string) => Promise<OpenModel>> = {
   esrgan: openEsrgan,
 };
 
-// The same three readers as everywhere in the house; this process has its own copy of the setting.
+// Restricts the decoder library to JPEG, PNG and WebP in this process too.
 sharp.block({ operation: ["VipsForeignLoad"] });
 sharp.unblock({ operation: ["VipsForeignLoadJpeg", "VipsForeignLoadPng", "VipsForeignLoadWebp"] });
 sharp.cache(false);
 
 const [, , name = "", folder = ""] = process.argv;
 const model = MODELS[name as ModelName](folder);
-// A model that cannot be loaded fails the request that asked for it, not the process before anybody asked.
+// A load error fails the first request instead of the process, so that it reaches the log.
 model.catch(() => {});
 
 const answer = async (request: ModelRequest): Promise<ModelReply> => {

@@ -1,5 +1,5 @@
-// Models that an ordinary processor really runs, on our own machine. They are off until `npm run models` has put them
-// there, and each works in a process of its own.
+// Local models that run on a CPU. They are disabled until `npm run models:install` has downloaded them. Each model
+// runs in a process of its own.
 import { z } from "zod";
 import { Fault } from "../../faults.ts";
 import type { Task } from "../../kit/operation.ts";
@@ -32,7 +32,7 @@ const offer = (task: Task, model: string, upstreamModel: ModelName): LocalOffer 
 
 const offers: LocalOffer[] = [
   offer("image.remove-background", "remove-background-default", "isnet"),
-  // It fills what a mask marks; it does not understand words.
+  // The model fills the masked area; it has no prompt.
   { ...offer("image.remove", "remove-default", "telea"), supports: (job) => job.mask !== undefined },
   offer("image.upscale", "upscale-default", "esrgan"),
 ];
@@ -71,6 +71,6 @@ export const localModels = defineProvider<z.output<typeof LocalModelsEnv>>({
   },
 
   async poll() {
-    throw new Fault("internal_error", {}, { cause: "work done at once is never waited for" });
+    throw new Fault("internal_error", {}, { cause: "local jobs are never polled" });
   },
 });

@@ -1,5 +1,5 @@
-// Writes a network down as an ONNX file (protocol buffers), as much of the format as a plain convolutional network
-// needs. It lets one runtime run networks that were published for another.
+// Writes a network as an ONNX file (protocol buffers), for the subset of plain convolutional networks. It allows ONNX
+// Runtime to run networks that were published for other runtimes.
 
 export type OnnxNode = {
   op: string;
@@ -15,7 +15,7 @@ export type OnnxGraph = { input: string; output: string; channels: number; nodes
 const FLOAT = 1;
 const OPERATORS_OF = 13;
 const FILE_VERSION = 8;
-/** How an attribute says what it holds. */
+/** Type codes of attributes. */
 const KIND = { int: 2, text: 3, ints: 7 };
 
 type Field = Buffer;
@@ -49,7 +49,7 @@ const weightsOf = ({ name, shape, data }: OnnxWeights): Field[] => [
   bytes(9, Buffer.from(data.buffer, data.byteOffset, data.byteLength)),
 ];
 
-/** One picture of any size, plane by plane. */
+/** One image of any size, as planes. */
 const imageTensor = (name: string, channels: number): Field[] => {
   const size = [number(1, 1), number(1, channels), text(2, `${name}_height`), text(2, `${name}_width`)];
   const shape = size.map((length) => part(1, [length]));
@@ -62,7 +62,7 @@ const bytes = (field: number, value: Buffer): Field =>
 const text = (field: number, value: string): Field => bytes(field, Buffer.from(value));
 const part = (field: number, fields: Field[]): Field => bytes(field, Buffer.concat(fields));
 
-/** Seven bits at a time, the lowest first; only numbers that are not negative occur. */
+/** A varint of a non-negative number. */
 function varint(value: number): Buffer {
   const written: number[] = [];
   let rest = value;

@@ -1,4 +1,4 @@
-// Puts one picture upon another. Where nothing shows through, pixels are copied and not computed.
+// Draws one image onto another. Opaque pixels are copied.
 import { forEachBand, type Pixels } from "./pixels.ts";
 
 type PaintPlacement = { left: number; top: number; opacity: number };

@@ -2,9 +2,9 @@
 // arrival.
 import { providerFault } from "../call-provider.ts";
 
-/** A hundred megapixels are about 400 MB. */
+/** 100 megapixels need about 400 MB. */
 const MAX_PIXELS_IN_MEMORY = 100_000_000;
-/** A submission has a time of its own; a job that has not begun by then is sent away to come again. */
+/** Maximum wait, within the submission timeout. After it, the job fails as busy and is retried. */
 const waitSeconds = 10;
 
 type Waiting = { pixels: number; begin(): void };
@@ -12,10 +12,10 @@ type Waiting = { pixels: number; begin(): void };
 let inHand = 0;
 const waiting = new Set<Waiting>();
 
-/** A job that wants more than there is gets all of it, and is then alone. */
+/** A job that needs more than the budget gets all of it and runs alone. */
 export const withPixelBudget = async <Result>(asked: number, work: () => Promise<Result>): Promise<Result> => {
   const pixels = Math.min(asked, MAX_PIXELS_IN_MEMORY);
-  // First come, first served: a large job is not overtaken for ever by small ones.
+  // First in, first out, so that small jobs cannot starve a large one.
   if (waiting.size > 0 || inHand + pixels > MAX_PIXELS_IN_MEMORY) await turn(pixels);
   else inHand += pixels;
   try {

@@ -1,11 +1,11 @@
-// Pictures as rows of pixels: four bytes each, red, green, blue and alpha, in sRGB. Every job here works on these, so
-// what a job leaves alone comes out with the very same values.
+// Images as RGBA pixels in sRGB, four bytes each. All local tasks work on them, so pixels that a task does not change
+// keep their exact values.
 import { setImmediate } from "node:timers/promises";
 import sharp, { type SharpOptions } from "sharp";
 
 export type ImageSize = { width: number; height: number };
 export type Box = ImageSize & { x: number; y: number };
-/** `isOpaque` is known from the file: no pixel of it can be seen through. */
+/** `isOpaque`: the file has no transparency. */
 export type Pixels = ImageSize & { data: Uint8Array; isOpaque: boolean };
 export type ImageFormat = "png" | "jpeg" | "webp";
 
@@ -14,7 +14,7 @@ export const MAX_IMAGE_SIDE = 16_384;
 export const MIN_IMAGE_SIDE = 16;
 
 const decodeSeconds = 20;
-/** About a millisecond or two of work, so that nobody else waits for long. */
+/** One or two milliseconds of work, so that the event loop is not blocked. */
 const bandPixels = 500_000;
 
 const reading: SharpOptions = { failOn: "truncated", limitInputPixels: MAX_IMAGE_PIXELS, sequentialRead: true };
@@ -26,7 +26,7 @@ export const readImageSize = async (bytes: Uint8Array): Promise<ImageSize> => {
   return { width, height };
 };
 
-/** The picture in its own size, or stretched to the given one. */
+/** Decodes an image in its own size, or stretched to the given one. */
 export const readPixels = async (bytes: Uint8Array, size?: ImageSize): Promise<Pixels> => {
   const own = await sharp(bytes, reading).metadata();
   const image = open(bytes).toColourspace("srgb");
@@ -35,11 +35,11 @@ export const readPixels = async (bytes: Uint8Array, size?: ImageSize): Promise<P
   return { data, width: info.width, height: info.height, isOpaque: !own.hasAlpha };
 };
 
-/** A mask as one byte a pixel. What can be seen through counts as black. */
+/** Decodes a mask to one byte per pixel. Transparent pixels count as black. */
 export const readGrey = async (bytes: Uint8Array, size: ImageSize): Promise<Uint8Array> => {
   const own = await sharp(bytes, reading).metadata();
   const image = open(bytes).flatten({ background: "#000000" }).greyscale().toColourspace("b-w");
-  // Nearest neighbour: a hard edge stays hard, and black stays wholly black.
+  // Nearest neighbour keeps hard edges hard and black fully black.
   if (isOther(own, size)) image.resize({ ...size, fit: "fill", kernel: "nearest" });
   return image.raw({ depth: "uchar" }).toBuffer();
 };
@@ -59,7 +59,7 @@ export const writeGrey = (data: Uint8Array, { width, height }: ImageSize): Promi
     .toBuffer();
 
 /**
- * Walks the rows in bands and lets others have their turn in between: fifty megapixels at once would stop the house.
+ * Processes rows in bands and yields to the event loop in between: 50 megapixels at once would block the process.
  */
 export const forEachBand = async (size: ImageSize, work: (fromRow: number, toRow: number) => void): Promise<void> => {
   const rows = Math.max(1, Math.floor(bandPixels / size.width));

@@ -1,4 +1,4 @@
-// What OpenAI does for us. The names of its models are defaults: it retires them within a year or two.
+// The offers of OpenAI. It retires its models within one or two years.
 import type { Task } from "../../kit/operation.ts";
 import type { Offer, OfferLimits } from "../provider.ts";
 
@@ -8,9 +8,9 @@ const ANY_SIZE: OfferLimits = {
 const THREE_SIZES: OfferLimits = { sizes: ["1024x1024", "1536x1024", "1024x1536"] };
 const EVERY_PICTURE: OfferLimits = { count: 4, images: 16, mask: true, prompt: 32_000 };
 
-type Row = { task: Task; model: string; preference: number; equivalence: string };
+type ImageOfferSpec = { task: Task; model: string; preference: number; equivalence: string };
 
-const pictures = (upstreamModel: string, sizes: OfferLimits, row: Row): Offer => ({
+const imageOffer = (upstreamModel: string, sizes: OfferLimits, row: ImageOfferSpec): Offer => ({
   ...row,
   upstreamModel,
   recovery: "none",
@@ -20,7 +20,7 @@ const pictures = (upstreamModel: string, sizes: OfferLimits, row: Row): Offer =>
   limits: { ...EVERY_PICTURE, ...sizes },
   supportedOptions: [],
 });
-const words = (task: Task, equivalence: string, supportedOptions: string[]): Offer => ({
+const textOffer = (task: Task, equivalence: string, supportedOptions: string[]): Offer => ({
   task,
   model: `${equivalence}-default`,
   upstreamModel: "gpt-5.6-luna",
@@ -38,11 +38,11 @@ const vendora = (task: Task, preference: number) => ({ task, model: "vendora", p
 const NEWEST = "gpt-image-2.5-flare";
 const BEFORE = "gpt-image-1.5";
 export const openaiOffers: Offer[] = [
-  pictures(NEWEST, ANY_SIZE, vendora("image.generate", 40)),
-  pictures(BEFORE, THREE_SIZES, vendora("image.generate", 60)),
-  pictures(NEWEST, ANY_SIZE, vendora("image.edit", 40)),
-  pictures(BEFORE, THREE_SIZES, vendora("image.edit", 60)),
-  pictures(NEWEST, ANY_SIZE, { task: "image.edit", model: "edit-default", preference: 60, equivalence: "mask-fill" }),
-  words("image.describe", "describe", ["detail", "language"]),
-  words("prompt.enhance", "enhance", ["model_type", "style", "language"]),
+  imageOffer(NEWEST, ANY_SIZE, vendora("image.generate", 40)),
+  imageOffer(BEFORE, THREE_SIZES, vendora("image.generate", 60)),
+  imageOffer(NEWEST, ANY_SIZE, vendora("image.edit", 40)),
+  imageOffer(BEFORE, THREE_SIZES, vendora("image.edit", 60)),
+  imageOffer(NEWEST, ANY_SIZE, { task: "image.edit", model: "edit-default", preference: 60, equivalence: "mask-fill" }),
+  textOffer("image.describe", "describe", ["detail", "language"]),
+  textOffer("prompt.enhance", "enhance", ["model_type", "style", "language"]),
 ];

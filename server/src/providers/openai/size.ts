@@ -1,5 +1,5 @@
-// Sizes as OpenAI wants them named. With a mask the shape of the picture must be kept, or what is unmarked could not be
-// laid over the result again.
+// Sizes in the format of OpenAI. With a mask, the aspect ratio of the image must stay, because the unmasked area is
+// restored afterwards.
 import { adjustParameters } from "../adjust-parameters.ts";
 import type { Offer } from "../provider.ts";
 
@@ -14,7 +14,8 @@ const named = ({ width, height }: Shape) => (width && height ? `${width}x${heigh
 export const sizeWithin = (asked: Shape, offer: Offer): string | undefined => named(within(asked, offer));
 
 /**
- * Sides come in steps, so a picture rarely fits: of all sizes about as large as is usual, the one that bends it least.
+ * Sides are multiples of a step, so the aspect ratio rarely fits exactly: selects the size with the smallest
+ * distortion.
  */
 export function nearestSizeTo(picture: Size, offer: Offer): string | undefined {
   const shape = picture.width / picture.height;

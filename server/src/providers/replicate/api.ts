@@ -1,4 +1,4 @@
-// Replicate's API as far as all calls share it: where it is, who we are to it, and what a prediction looks like.
+// Common parts of all requests to Replicate: URL, credentials and the schema of a prediction.
 import { z } from "zod";
 import { callProvider, jobFailed } from "../call-provider.ts";
 import type { ProviderContext } from "../provider.ts";
@@ -14,10 +14,10 @@ export const ReplicateEnv = z.object({
 export type ReplicateEnv = z.output<typeof ReplicateEnv>;
 export type ReplicateContext = ProviderContext<ReplicateEnv>;
 
-/** `webhook` is left out of some answers, which says nothing; null says that there is none. */
+/** `webhook` is absent in some responses, which means unknown; null means that there is none. */
 export const Prediction = z.object({
   id: z.string(),
-  // Words are added now and then; one that we do not know is no end.
+  // Replicate adds states from time to time. An unknown state does not count as ended.
   status: z.string(),
   output: z.unknown().optional(),
   error: z.unknown().optional(),
@@ -43,12 +43,12 @@ export const readPrediction = (id: string, context: ReplicateContext) =>
     classify: (status, body) => (status === 404 ? jobFailed(body) : undefined),
   });
 
-/** The address to call back. It takes none but https, unless it is itself somewhere in the neighbourhood. */
+/** The callback URL. Replicate accepts only https; a local fake server accepts http too. */
 export function callbackUrlFor({ callbackUrl, env }: ReplicateContext): string | undefined {
   const isTaken = callbackUrl?.startsWith("https:") || env.REPLICATE_BASE_URL.startsWith("http:");
   return isTaken ? callbackUrl : undefined;
 }
 
-/** Our own host may have got another name since the address was given away; the path is what names an attempt. */
+/** Compares the path, which identifies the attempt. The host of PUBLIC_URL may have changed since. */
 export const isSamePath = (webhook: string, ours: string | undefined) =>
   ours !== undefined && URL.canParse(webhook) && new URL(webhook).pathname === new URL(ours).pathname;

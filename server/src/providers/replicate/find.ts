@@ -1,5 +1,5 @@
-// Finds a prediction whose submission was lost, by the address that it was told to call back. What cannot be known is
-// said to be unknown: a wrong "it is not there" would be paid for twice.
+// Finds a prediction whose submission was lost, by its callback URL. In doubt, the outcome is unknown: a wrong "not
+// found" would cause a second charge.
 import { z } from "zod";
 import { callProvider, providerFault } from "../call-provider.ts";
 import type { Ticket } from "../provider.ts";
@@ -17,7 +17,7 @@ const Page = z.object({ results: z.array(Prediction), next: z.url().nullish() })
 
 const MOST_PAGES = 5;
 const MOST_READ = 20;
-/** Its clock and ours need not agree. */
+/** Tolerance for differences between Replicate's clock and ours. */
 const CLOCK_MARGIN_MS = 10 * 60 * 1000;
 
 const unknowable = (cause: string) => providerFault("provider_outcome_unknown", { kind: "doubt", cause });
@@ -29,8 +29,8 @@ export async function findPrediction(context: ReplicateContext): Promise<Ticket 
   const listed = recent.find(isOurs);
   if (listed) return { id: listed.id };
 
-  // One address that is shown proves that they are shown, so ours is not among them. The list may leave them out,
-  // though.
+  // The list can omit callback URLs. If it shows at least one and ours is not among them, the prediction does not
+  // exist.
   const candidates = recent.filter(({ source }) => source !== "web");
   if (candidates.length === 0 || candidates.some(showsAddress)) return undefined;
   if (candidates.length > MOST_READ) throw unknowable("too many predictions that do not show their address");
@@ -43,7 +43,7 @@ export async function findPrediction(context: ReplicateContext): Promise<Ticket 
 
 const showsAddress = ({ webhook }: Prediction) => webhook !== undefined;
 
-/** All since then, or none: a list that was not read to its end proves nothing. */
+/** All predictions since then; undefined if the list could not be read to its end. */
 async function predictionsSince(since: Date, context: ReplicateContext): Promise<Prediction[]> {
   const found: Prediction[] = [];
   let url: string | null | undefined = replicateUrl(context, `/predictions?created_after=${since.toISOString()}`);
@@ -60,7 +60,7 @@ async function predictionsSince(since: Date, context: ReplicateContext): Promise
   return found;
 }
 
-/** A key begins with the id of its run, and that with the time when the run was accepted. */
+/** A key starts with the run ID, a UUIDv7, which starts with the time of acceptance. */
 function bornAt(key: string): Date {
   const ms = Number.parseInt(key.slice(0, 13).replace("-", ""), 16);
   return new Date(Number.isNaN(ms) ? 0 : Math.max(0, ms - CLOCK_MARGIN_MS));

@@ -1,23 +1,22 @@
-// Pictures on their way to Replicate: as bytes within the input where they are small, and as an address where they are
-// not.
+// Sends images to Replicate: inline if they are small, otherwise by URL.
 import { z } from "zod";
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import { callProvider } from "../call-provider.ts";
 import type { Asset } from "../provider.ts";
 import { type ReplicateContext, replicateApi, replicateUrl } from "./api.ts";
 
-/** One of ours, or one that was made from it. */
+/** A stored image or one derived from it. */
 export type ReplicateImage = Pick<Asset, "media_type" | "bytes"> & { url?: Asset["url"] };
 
 const File = z.object({ urls: z.object({ get: z.url() }) });
 
-/** For all pictures of a request together: a callback brings the whole input back. */
+/** Maximum total size of inline images; callbacks repeat the whole input. */
 const INLINE_BYTES = 256 * 1024;
 
 const isPicture = (value: unknown): value is ReplicateImage =>
   typeof value === "object" && value !== null && typeof (value as ReplicateImage).bytes === "function";
 
-/** The input with something that a model can read in place of every picture. */
+/** The input with a URL or data URL in place of every image. */
 export async function embedImages(input: JsonObject, context: ReplicateContext): Promise<JsonObject> {
   const count = Object.values(input).flat().filter(isPicture).length;
   const carry = (value: unknown) => (isPicture(value) ? carried(value, INLINE_BYTES / count, context) : value);

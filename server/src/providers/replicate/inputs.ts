@@ -1,4 +1,4 @@
-// How a job becomes the input of one of Replicate's models, a function each. Fields are the models' own.
+// Builds the inputs of Replicate's models, one function per model.
 import type { Job } from "../../kit/operation.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import { invertMask } from "../mask-formats.ts";
@@ -13,7 +13,7 @@ const most = (value: unknown, limit: number) => (typeof value === "number" ? Mat
 export const pickOptions = (options: JsonObject = {}, names: readonly string[]): JsonObject =>
   Object.fromEntries(names.map((name) => [name, options[name]]));
 
-/** This model means by black what we mean by white. */
+/** In this model's masks, black changes. */
 const inverted = (mask: Asset): ReplicateImage => ({
   media_type: "image/png",
   bytes: async () => invertMask(await mask.bytes()),
@@ -22,14 +22,14 @@ const inverted = (mask: Asset): ReplicateImage => ({
 export const fluxDev = ({ prompt, images, options, ...job }: Job<Asset>): JsonObject => ({
   prompt,
   image: images?.[0],
-  // A picture made from a picture has its shape.
+  // With an input image, the result has its aspect ratio.
   aspect_ratio: images ? undefined : job.aspect_ratio,
   megapixels: job.width && job.height && job.width * job.height <= QUARTER_MEGAPIXEL ? "0.25" : undefined,
   num_outputs: job.count,
   guidance: most(options?.guidance, MOST_GUIDANCE),
   num_inference_steps: most(options?.steps, MOST_STEPS),
   seed: job.seed,
-  // Its quick way does not keep to a seed.
+  // The fast mode ignores the seed.
   go_fast: job.seed === undefined ? undefined : false,
   output_format: "png",
 });
@@ -78,7 +78,7 @@ export const character = ({ prompt, images: [reference, image] = [], mask, seed,
   image,
   mask: mask && inverted(mask),
   aspect_ratio: job.aspect_ratio,
-  // It counts to half of what we do.
+  // The model's seed range is half of ours.
   seed: seed === undefined ? undefined : seed % 2 ** 31,
   ...pickOptions(job.options, ["rendering_speed", "style_type", "magic_prompt_option"]),
 });

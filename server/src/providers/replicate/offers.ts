@@ -1,5 +1,5 @@
-// What of Replicate's models we use, and for what. Names, fields and shapes are those of the models' own pages; prices
-// are shown there and not told by the API.
+// The offers of Replicate. Fields and limits are from the pages of the models; prices are only shown there, not in the
+// API.
 import { FLUX_KONTEXT_ASPECT_RATIOS } from "../../models.ts";
 import type { Offer } from "../provider.ts";
 import {
@@ -134,7 +134,7 @@ export const replicateOffers: Offer[] = [
     equivalence: "qwen-image-edit",
     limits: { ratios: ["1:1", "16:9", "9:16", "4:3", "3:4"], images: 3, count: 1 },
     supportedOptions: [],
-    // It edits: without a picture there is nothing to do, and it knows no LoRA.
+    // The model only edits, so it needs an image. It supports no LoRA.
     supports: ({ images, options }) => (images?.length ?? 0) > 0 && options?.lora_1 === undefined,
     body: qwenEdit,
   }),
@@ -145,7 +145,7 @@ export const replicateOffers: Offer[] = [
     equivalence: "ideogram-character",
     limits: { ratios: CHARACTER_RATIOS, images: 2, count: 1 },
     supportedOptions: ["rendering_speed", "style_type", "magic_prompt_option"],
-    // A place for the character is taken only together with a mask.
+    // The model supports a background image only together with a mask.
     supports: ({ images, mask }) => images?.length === (mask ? 2 : 1),
     body: character,
   }),
@@ -185,7 +185,7 @@ export const replicateOffers: Offer[] = [
     equivalence: "object-removal",
     limits: { images: 1, count: 1 },
     supportedOptions: [],
-    // It erases what is marked; it does not look for anything.
+    // The model removes the masked area; it does not find objects by prompt.
     supports: ({ mask }) => mask !== undefined,
     body: ({ images, mask }) => ({ image: images?.[0], mask }),
   }),
@@ -207,7 +207,7 @@ export const replicateOffers: Offer[] = [
     limits: { images: 1, count: 1 },
     latency: "slow",
     supportedOptions: ["multiple"],
-    // Everything that it finds comes in one mask.
+    // All found objects are in one mask.
     supports: ({ options }) => options?.multiple !== true,
     body: ({ prompt, images }) => ({ prompt, image: images?.[0], mask_only: true, return_zip: false }),
   }),

@@ -1,5 +1,5 @@
-// The signature of Standard Webhooks, under which Replicate calls back: an HMAC over the id, the time and the body,
-// with a secret that begins with `whsec_`. While a secret is being changed a callback carries one signature for each.
+// Verifies Replicate's callbacks by Standard Webhooks: an HMAC over ID, time and body with a `whsec_` secret. During a
+// rotation, a callback has one signature per secret.
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 const TOLERANCE_SECONDS = 300;

@@ -1,5 +1,4 @@
-// Runway's API as far as all calls share it: where it is, who we are to it, and the version that must be named each
-// time.
+// Common parts of all requests to Runway: URL, credentials and API version.
 import { z } from "zod";
 import type { ProviderContext } from "../provider.ts";
 

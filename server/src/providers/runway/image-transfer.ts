@@ -1,5 +1,5 @@
-// Pictures on their way to Runway: within the request where they are small enough, else by an upload of a day's life.
-// The upload goes to a storage that is not Runway's own, so our key never travels with it.
+// Sends images to Runway: inline if they are small, otherwise by an upload that lasts a day. Uploads go to a
+// third-party storage, so they never carry our key.
 import { z } from "zod";
 import { callProvider, providerFault, readProviderFailure } from "../call-provider.ts";
 import type { Asset } from "../provider.ts";
@@ -7,7 +7,7 @@ import { type RunwayContext, runwayApi, runwayUrl } from "./api.ts";
 
 const Slot = z.object({ uploadUrl: z.url(), fields: z.record(z.string(), z.string()), runwayUri: z.string() });
 
-/** What it takes is 5 MB after encoding; this leaves room for the rest. */
+/** Runway accepts 5 MB after encoding; this leaves space for the other fields. */
 const INLINE_BYTES = 3_300_000;
 
 export async function uploadOrInlineImage({ media_type, bytes: read }: Asset, context: RunwayContext): Promise<string> {
@@ -22,13 +22,13 @@ export async function uploadOrInlineImage({ media_type, bytes: read }: Asset, co
   });
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
-  // The storage reads nothing that comes after the file.
+  // The storage ignores fields after the file, so the file comes last.
   form.append("file", new Blob([new Uint8Array(bytes)], { type: media_type }), "picture");
   await put(uploadUrl, form, context);
   return runwayUri;
 }
 
-/** The address came out of an answer, so it is held against where such storage can be. No header of ours goes there. */
+/** The upload URL comes from a response, so its host is checked. It receives none of our headers. */
 async function put(url: string, body: FormData, context: RunwayContext): Promise<void> {
   const { origin, protocol, hostname } = new URL(url);
   const isOwn = origin === new URL(context.env.RUNWAY_BASE_URL).origin;
@@ -40,7 +40,7 @@ async function put(url: string, body: FormData, context: RunwayContext): Promise
   try {
     await callProvider(context, { origin, url, body, reply: z.unknown(), hasNoSideEffects: true, classify });
   } catch (thrown) {
-    // The storage may answer in a language of its own. That it took the file is all we want to know.
+    // The response can be XML; its status is enough.
     const { status = 0 } = readProviderFailure(thrown);
     if (status < 200 || status >= 300) throw thrown;
   }

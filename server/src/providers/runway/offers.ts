@@ -1,5 +1,4 @@
-// What of Runway's models we use. Its `ratio` is a size in pixels, and every model has its own list of them. A credit
-// costs one cent.
+// The offers of Runway. Its `ratio` is a size in pixels, with a different list for each model. A credit costs one cent.
 import type { Job } from "../../kit/operation.ts";
 import type { Asset, Offer } from "../provider.ts";
 
@@ -34,7 +33,7 @@ const GPT_SIZES = [
   ...["1920x1280", "1280x1920", "1920x1536", "1536x1920", "2048x880"],
 ];
 const SECONDS = [2, 3, 4, 5, 6, 7, 8, 9, 10];
-/** Measured as JavaScript does, in UTF-16. */
+/** In UTF-16 code units. */
 const MOST_PROMPT = 1000;
 const WIDE = "16:9";
 
@@ -46,7 +45,7 @@ const videoShape = ({ aspect_ratio = WIDE, options }: Job<Asset>) => ({
   duration: options?.duration,
 });
 
-/** A lost task cannot be looked up by anything that we chose. */
+/** A lost task cannot be looked up, because Runway stores no key of ours. */
 const offer = (face: Omit<Offer, "recovery">): Offer => ({ recovery: "none", ...face });
 
 const video = (face: Pick<Offer, "upstreamModel" | "price" | "preference" | "body">): Offer =>
@@ -75,7 +74,7 @@ const gpt = (task: Offer["task"]): Offer =>
     body: ({ width, height, count }) => ({
       ratio: GPT_SIZES.includes(`${width}x${height}`) ? `${width}:${height}` : "auto",
       outputCount: count,
-      // It knows no seed.
+      // The model has no seed.
       seed: undefined,
     }),
   });
@@ -85,7 +84,7 @@ export const runwayOffers: Offer[] = [
     task: "image.reference",
     model: "reference-default",
     upstreamModel: "gen4_image",
-    // For 1080p; 720p costs five cents.
+    // Price for 1080p; 720p costs 0.05.
     price: 0.08,
     preference: 40,
     equivalence: "gen4-image",
@@ -100,7 +99,7 @@ export const runwayOffers: Offer[] = [
     upstreamModel: "gen4.5",
     price: 0.12,
     preference: 60,
-    // It does not work without words.
+    // The model needs a prompt.
     body: (job) => ({ ...videoShape(job), promptText: job.prompt || "The scene comes to life" }),
   }),
   gpt("image.generate"),
