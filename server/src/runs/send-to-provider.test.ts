@@ -155,7 +155,7 @@ describe("a resent request that the provider may already have accepted", () => {
 it("the lease is renewed while a provider responds only with the result", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   try {
-    first = createFakeProvider("first", { blocksSeconds: 300 });
+    first = createFakeProvider("first", { synchronousSeconds: 300 });
     use(first);
     first.submit = async () => {
       vi.advanceTimersByTime(24_000);

@@ -65,7 +65,7 @@ export function createFakeProvider(
   const offered = {
     task: "image.generate",
     model: "flux-dev",
-    as: `${id}-model`,
+    upstreamModel: `${id}-model`,
     recovery: "find",
     price: 0.01,
   } as Offer;
@@ -79,7 +79,7 @@ export function createFakeProvider(
       return fake.submit(context.key);
     },
     poll: (ticket) => fake.poll(ticket),
-    find: (context) => fake.find(context.key),
+    findJob: (context) => fake.find(context.key),
     cancel: async (ticket) => {
       fake.canceled.push(ticket);
       await fake.cancel(ticket);
