@@ -1,7 +1,7 @@
 // Runs every sample of the documentation against a running Gesso and checks every link.
 //
-// Each page is one folder. Its `ts` and `bash` blocks run from top to bottom, with the hidden set-up and assertions that
-// docs/markdown-samples.ts describes. All `ts` blocks are type-checked too.
+// Each page is one folder. Its `ts` and `bash` blocks run from top to bottom, with the hidden set-up and assertions
+// that docs/markdown-samples.ts describes. All `ts` blocks are type-checked too.
 import { execFile } from "node:child_process";
 import {
   existsSync,

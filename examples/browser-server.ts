@@ -1,5 +1,5 @@
-// Serves browser-page.html and the built client, and forwards the requests that the page needs to Gesso. It adds the API
-// key, so the key never reaches the browser. In production, authenticate the user first.
+// Serves browser-page.html and the built client, and forwards the requests that the page needs to Gesso. It adds the
+// API key, so the key never reaches the browser. In production, authenticate the user first.
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { normalize } from "node:path";

@@ -1,5 +1,5 @@
-// Express webhook receiver that verifies the signature of each message. It reads the raw body: parsing and re-serializing
-// would change the bytes and break the signature.
+// Express webhook receiver that verifies the signature of each message. It reads the raw body: parsing and
+// re-serializing would change the bytes and break the signature.
 import { unwrap, WebhookVerificationError } from "@gesso/client/webhooks";
 import express from "express";
 

@@ -1,5 +1,5 @@
-// Fastify webhook receiver that verifies the signature of each message. A custom content type parser keeps the raw body,
-// because Fastify parses JSON by default.
+// Fastify webhook receiver that verifies the signature of each message. A custom content type parser keeps the raw
+// body, because Fastify parses JSON by default.
 import { unwrap, WebhookVerificationError } from "@gesso/client/webhooks";
 import { fastify } from "fastify";
 

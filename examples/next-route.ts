@@ -1,4 +1,5 @@
-// Next.js route handler. POST creates a run and responds at once; GET returns its status. The API key stays on the server.
+// Next.js route handler. POST creates a run and responds at once; GET returns its status. The API key stays on the
+// server.
 import { createClient, GessoError } from "@gesso/client";
 
 const client = createClient();

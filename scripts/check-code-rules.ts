@@ -6,11 +6,12 @@ import { listSourceFiles, type SourceFile } from "./source-files.ts";
 const MAX_FILE_LINES = 400;
 const MAX_MEDIAN_LINES = 90;
 const MAX_P90_LINES = 250;
+const MAX_COLUMNS = 120;
 const FORBIDDEN_NAMES = /^(utils?|helpers?|common|shared|misc|base|manager|service|handler2|types)$/;
-const SUFFIXES = /-(utils?|helpers?|common|shared|misc|base|manager|types)$/;
+const FORBIDDEN_SUFFIXES = /-(utils?|helpers?|common|shared|misc|base|manager|types)$/;
 
-/** `within` chooses the files; `code` is what may not stand in them, in comments only where it says so. */
-type CodeRule = { says: string; appliesTo(file: SourceFile): boolean; code: RegExp; inComments?: true };
+/** `forbidden` must not occur in the files that the rule applies to; comments count only where `inComments` is set. */
+type CodeRule = { message: string; appliesTo(file: SourceFile): boolean; forbidden: RegExp; inComments?: true };
 
 const isServer = ({ path, isTest }: SourceFile) => path.startsWith("server/src/") && !isTest;
 const below =
@@ -18,45 +19,53 @@ const below =
   (file: SourceFile) =>
     folders.some((folder) => file.path.startsWith(folder));
 const OPERATIONS = below("server/src/operations/");
+/** The composition root creates the clock and the source of randomness. */
+const READS_THE_CLOCK = below("server/src/compose.ts", "server/src/main.ts");
 
 const RULES: CodeRule[] = [
   {
-    says: "rules between fields are data, so that the contract can carry them; no refine in operations",
+    message: "rules between fields are data, so that the contract can carry them; no refine in operations",
     appliesTo: OPERATIONS,
-    code: /\.(super)?[rR]efine\(/,
+    forbidden: /\.(super)?[rR]efine\(/,
   },
   {
-    says: "plans are deterministic: no clock and no randomness in operations",
+    message: "plans are deterministic: no clock and no randomness in operations",
     appliesTo: (file) => OPERATIONS(file) && !file.isTest,
-    code: /\bDate\.now\(|\bnew Date\(|\bMath\.random\(|\brandomUUID\(|\bperformance\./,
+    forbidden: /\bDate\.now\(|\bnew Date\(|\bMath\.random\(|\brandomUUID\(|\bperformance\./,
   },
   {
-    says: "only config.ts reads the environment",
+    message: "time and randomness are handed in (Clock, Random, Ids); only these files read them",
+    appliesTo: (file) => isServer(file) && !READS_THE_CLOCK(file),
+    forbidden: /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\brandomUUID\(/,
+  },
+  {
+    message: "only config.ts reads the environment",
     appliesTo: (file) =>
       !file.isTest &&
       !below("dev/", "cli/", "examples/", "scripts/", "server/src/config.ts", "sandbox/src/main.ts")(file),
-    code: /\bprocess\.env\b/,
+    forbidden: /\bprocess\.env\b/,
   },
   {
-    says: "URLs are fetched only by outbound/url-fetcher.ts or through OutboundHttp",
-    appliesTo: (file) => isServer(file) && !below("server/src/outbound/url-fetcher.ts", "server/src/compose.ts")(file),
-    code: /(?<![.\w])fetch\(/,
+    message: "only outbound/ opens sockets to other hosts",
+    appliesTo: (file) => isServer(file) && !below("server/src/outbound/")(file),
+    forbidden: /(?<![.\w])fetch\(|\bnew \(?WebSocket\b|\bnew EventSource\b/,
   },
   {
-    says: "SQL stands in db/ only",
+    message: "SQL stands in db/ only",
     appliesTo: (file) => isServer(file) && !below("server/src/db/")(file),
-    code: /["`]\s*(select\s|insert\s+into\s|update\s+\w+\s+set\s|delete\s+from\s|with\s+\w+\s+as\s*\(|listen\s+\w+["`])/,
+    forbidden:
+      /["`]\s*(select\s|insert\s+into\s|update\s+\w+\s+set\s|delete\s+from\s|with\s+\w+\s+as\s*\(|listen\s+\w+["`])/,
   },
   {
-    says: "an open end is an issue, not a comment",
+    message: "an open end is an issue, not a comment",
     appliesTo: () => true,
-    code: /\b(TO(?:DO)|FIX(?:ME))\b/,
+    forbidden: /\b(TO(?:DO)|FIX(?:ME))\b/,
     inComments: true,
   },
   {
-    says: "no skipped and no focused tests",
+    message: "no skipped and no focused tests",
     appliesTo: ({ isTest }) => isTest,
-    code: /\b(it|test|describe)\.(skip|only|todo|fails)\b/,
+    forbidden: /\b(it|test|describe)\.(skip|only|todo|fails)\b/,
   },
 ];
 
@@ -64,7 +73,7 @@ const findRuleViolations = (file: SourceFile): string[] =>
   RULES.filter((rule) => rule.appliesTo(file)).flatMap((rule) =>
     (rule.inComments ? file.text : withoutComments(file.text))
       .split("\n")
-      .flatMap((line, index) => (rule.code.test(line) ? [`${file.path}:${index + 1}: ${rule.says}`] : [])),
+      .flatMap((line, index) => (rule.forbidden.test(line) ? [`${file.path}:${index + 1}: ${rule.message}`] : [])),
   );
 
 /** Comments become empty lines, so that line numbers stay. Good enough for the code that we write. */
@@ -74,7 +83,7 @@ const withoutComments = (text: string) =>
 function findNameViolations({ path }: SourceFile): string[] {
   const stem = basename(path).replace(/(\.test|\.contract)?\.(ts|js)$/, "");
   const folders = dirname(path).split("/");
-  const bad = [stem, ...folders].filter((name) => FORBIDDEN_NAMES.test(name) || SUFFIXES.test(name));
+  const bad = [stem, ...folders].filter((name) => FORBIDDEN_NAMES.test(name) || FORBIDDEN_SUFFIXES.test(name));
   return bad.map((name) => `${path}: ${name} is too generic a name`);
 }
 
@@ -84,8 +93,19 @@ function findFileViolations(file: SourceFile): string[] {
   return [
     ...(file.lines > MAX_FILE_LINES ? [`${file.path}: ${file.lines} lines, at most ${MAX_FILE_LINES}`] : []),
     ...(isSource && !/^\/[/*]/.test(opening) ? [`${file.path}: has no header comment`] : []),
+    ...findLongComments(file),
   ];
 }
+
+/** The formatter wraps code at 120 columns; comments are wrapped by hand. */
+const findLongComments = ({ path, text }: SourceFile) =>
+  text
+    .split("\n")
+    .flatMap((line, index) =>
+      line.length > MAX_COLUMNS && /^\s*(\/\/|\/?\*)/.test(line) && !/https?:\/\/|eslint|biome-ignore/.test(line)
+        ? [`${path}:${index + 1}: a comment of ${line.length} columns, at most ${MAX_COLUMNS}`]
+        : [],
+    );
 
 const files = listSourceFiles(["server", "sandbox", "dev", "cli", "sdk", "examples", "scripts", "docs"]);
 const lengths = files

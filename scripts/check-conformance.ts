@@ -1,6 +1,6 @@
-// Whether every statement of the conformance checklist has a test that carries its id, by every way that it names, or is
-// named among those that later work makes true or that the client cannot show; and whether no test carries an id that
-// there is not.
+// Whether every statement of the conformance checklist has a test that carries its id, by every way that it names, or
+// is named among those that later work makes true or that the client cannot show; and whether no test carries an id
+// that there is not.
 import { readFileSync } from "node:fs";
 import { listSourceFiles, type SourceFile } from "./source-files.ts";
 

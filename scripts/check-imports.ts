@@ -1,10 +1,10 @@
-// Checks the import rules: between modules of the server, between workspace packages, external packages reserved for one
-// module, and no import cycles. Change a table only in its own commit.
+// Checks the import rules: between modules of the server, between workspace packages, external packages reserved for
+// one module, and no import cycles. Change a table only in its own commit.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { listSourceFiles, type SourceFile } from "./source-files.ts";
 
-/** A room may import these rooms; `type x` means its types only. */
+/** A module may import these modules; `type x` means its types only. */
 const ALLOWED_IMPORTS: Record<string, string[]> = {
   faults: [],
   observe: [],
@@ -45,10 +45,10 @@ const ALLOWED_IMPORTS: Record<string, string[]> = {
   ],
 };
 
-/** These put the house together and may import any room. Who may import them is told here. */
+/** Composition files may import any module; the list says which files may import them. */
 const COMPOSITION_FILES: Record<string, string[]> = { config: ["compose", "main"], compose: ["main"], main: [] };
 
-/** A package's sources, and its tests, may import these packages of ours. */
+/** The workspace packages that a package's sources and tests may import. */
 const PACKAGES: Record<string, { src: string[]; test: string[] }> = {
   server: { src: [], test: ["dev", "sandbox", "client"] },
   sandbox: { src: [], test: [] },
@@ -57,15 +57,15 @@ const PACKAGES: Record<string, { src: string[]; test: string[] }> = {
   sdk: { src: [], test: ["dev", "server", "scripts", "examples", "client"] },
 };
 
-/** What of the outside only some rooms of the server know. */
-const RESTRICTED_PACKAGES: [outside: RegExp, rooms: string[]][] = [
+/** External packages that only some modules may import. */
+const RESTRICTED_PACKAGES: [name: RegExp, modules: string[]][] = [
   [/^@restatedev\//, ["engine"]],
   [/^(hono|@hono\/|@fastify\/)/, ["http", "main"]],
   [/^pg$/, ["db"]],
   [/^@aws-sdk\//, ["storage"]],
   [/^pino$/, ["observe"]],
   [/^yaml$/, ["catalogue"]],
-  // Our own machine is a provider too: its models live in files and work in processes of their own.
+  // Local models are a provider: their files are installed beside the server and run in child processes.
   [
     /^node:(fs|child_process)\b/,
     [
@@ -73,13 +73,18 @@ const RESTRICTED_PACKAGES: [outside: RegExp, rooms: string[]][] = [
       ...["main", "compose"],
     ],
   ],
-  [
-    /^node:(net|http|https|dns|tls)\b/,
-    ["db", "outbound", "storage", "images", "http", "engine", "runs", "main", "compose"],
-  ],
 ];
 
-/** A plan must be the same today and after a crash, so these rooms know of nothing but schemas. */
+/**
+ * Only `outbound` opens sockets to other hosts. The clients of PostgreSQL, S3 and Restate are packages listed above.
+ */
+const SOCKETS = /^(node:(net|tls|http|https|http2|dgram|dns)(\/promises)?|undici|ws)$/;
+const SOCKET_FILES: Record<string, string> = {
+  "server/src/engine/worker.ts": "listens for Restate",
+  "server/src/engine/engine-client.ts": "calls the ingress and the admin API of Restate",
+};
+
+/** Plans are the same before and after a crash, so these modules do no I/O and know only schemas. */
 const PURE_MODULES = ["kit", "models", "operations", "faults"];
 const PURE_MODULE_PACKAGES = ["zod"];
 
@@ -111,31 +116,33 @@ const targetOf = (file: SourceFile, to: string) => (to.startsWith(".") ? join(di
 
 function findModuleViolations(file: SourceFile): string[] {
   if (!file.path.startsWith("server/src/") || file.isTest) return [];
-  const room = moduleOf(file.path);
-  if (!ALLOWED_IMPORTS[room] && !COMPOSITION_FILES[room])
-    return [`${file.path}: module ${room} is missing in ALLOWED_IMPORTS`];
+  const module = moduleOf(file.path);
+  if (!ALLOWED_IMPORTS[module] && !COMPOSITION_FILES[module])
+    return [`${file.path}: module ${module} is missing in ALLOWED_IMPORTS`];
   return importsOf(file).flatMap(({ to, isType }) => {
     const target = targetOf(file, to);
     if (!target?.startsWith("server/src/")) return [];
     const other = moduleOf(target);
-    if (other === room) return [];
-    const mayBeImported = COMPOSITION_FILES[other]?.includes(room) ?? true;
-    const mayImport = COMPOSITION_FILES[room] !== undefined || ALLOWED_IMPORTS[room]!.includes(other);
-    const asType = isType && ALLOWED_IMPORTS[room]?.includes(`type ${other}`);
-    return mayBeImported && (mayImport || asType) ? [] : [`${file.path}: ${room} may not import ${other} (${to})`];
+    if (other === module) return [];
+    const mayBeImported = COMPOSITION_FILES[other]?.includes(module) ?? true;
+    const mayImport = COMPOSITION_FILES[module] !== undefined || ALLOWED_IMPORTS[module]!.includes(other);
+    const asType = isType && ALLOWED_IMPORTS[module]?.includes(`type ${other}`);
+    return mayBeImported && (mayImport || asType) ? [] : [`${file.path}: ${module} may not import ${other} (${to})`];
   });
 }
 
 function findPackageViolations(file: SourceFile): string[] {
   if (!file.path.startsWith("server/src/") || file.isTest) return [];
-  const room = moduleOf(file.path);
+  const module = moduleOf(file.path);
   return importsOf(file)
     .filter(({ to }) => !to.startsWith(".") && !to.startsWith("@gesso/"))
-    .flatMap(({ to }) => {
-      if (PURE_MODULES.includes(room))
-        return PURE_MODULE_PACKAGES.includes(to) ? [] : [`${file.path}: ${room} is pure, no ${to}`];
-      const rule = RESTRICTED_PACKAGES.find(([outside]) => outside.test(to));
-      return !rule || rule[1].includes(room) ? [] : [`${file.path}: only ${rule[1].join(", ")} may know ${to}`];
+    .flatMap(({ to, isType }) => {
+      if (SOCKETS.test(to) && !isType && module !== "outbound" && !SOCKET_FILES[file.path])
+        return [`${file.path}: only outbound may open sockets (${to})`];
+      if (PURE_MODULES.includes(module))
+        return PURE_MODULE_PACKAGES.includes(to) ? [] : [`${file.path}: ${module} is pure, no ${to}`];
+      const rule = RESTRICTED_PACKAGES.find(([name]) => name.test(to));
+      return !rule || rule[1].includes(module) ? [] : [`${file.path}: only ${rule[1].join(", ")} may import ${to}`];
     });
 }
 

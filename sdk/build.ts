@@ -1,6 +1,6 @@
-// Builds what is published into `dist`, or into the folder that is named: modules, the same for `require`, and one set of
-// types. The code for `require` is the code of the modules, letter for letter, with other lines for import and export:
-// npm puts files of one name side by side, so the archive holds it once.
+// Builds what is published into `dist`, or into the folder that is named: modules, the same for `require`, and one set
+// of types. The code for `require` is the code of the modules, letter for letter, with other lines for import and
+// export: npm puts files of one name side by side, so the archive holds it once.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { build, type InlineConfig } from "tsdown";

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Entry point of the command line, in JavaScript that Node.js 18 and later can parse. On a Node.js that is too old for the
-// rest of the program it relaunches itself with the Node.js installed as a dependency.
+// Entry point of the command line, in JavaScript that Node.js 18 and later can parse. On a Node.js that is too old for
+// the rest of the program it relaunches itself with the Node.js installed as a dependency.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,4 +1,5 @@
-// Resolves the server URL and the API key: from the flags, the environment, or the `gesso dev` that runs on this machine.
+// Resolves the server URL and the API key: from the flags, the environment, or the `gesso dev` that runs on this
+// machine.
 import { type Client, type ClientOptions, createClient } from "@gesso/client";
 import { findRunningInstance } from "@gesso/dev/running-instance";
 import type { Command } from "commander";

@@ -11,7 +11,8 @@ export type DoctorOptions = { data: string; json?: boolean };
 
 export async function runDoctor({ data, json }: DoctorOptions): Promise<number> {
   const dataDir = resolve(data);
-  // Without a running `gesso dev` its saved settings are ignored: doctor would only report its processes as unreachable.
+  // Without a running `gesso dev` its saved settings are ignored: doctor would only report its processes as
+  // unreachable.
   const { GESSO_CONFIG: _, ...running } = findLockHolder(dataDir) === undefined ? {} : loadEnvironment(dataDir);
   const child = spawn(process.execPath, [SERVER_ENTRY, "--role", "doctor", ...(json ? ["--json"] : [])], {
     stdio: "inherit",

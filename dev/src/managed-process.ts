@@ -1,5 +1,5 @@
-// Runs a component as a child process. It writes to a log file, is ready when `startProcess` returns, and never outlives
-// its parent.
+// Runs a component as a child process. It writes to a log file, is ready when `startProcess` returns, and never
+// outlives its parent.
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, fstatSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";

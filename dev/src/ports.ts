@@ -4,8 +4,8 @@ import { createSocket } from "node:dgram";
 import { createServer } from "node:net";
 import { waitUntil } from "./readiness-probe.ts";
 
-// Below the ephemeral range (Linux from 32768, macOS from 49152): while a killed component restarts, the system must not
-// give its port to an outgoing connection.
+// Below the ephemeral range (Linux from 32768, macOS from 49152): while a killed component restarts, the system must
+// not give its port to an outgoing connection.
 const MIN_PORT = 15_000;
 const MAX_PORT = 32_000;
 
@@ -18,8 +18,8 @@ function isFree(port: number): Promise<boolean> {
 }
 
 /**
- * Seconds pass between finding a port and listening on it, and another gesso process may find the same port. A UDP socket
- * on the same number, which nothing else uses, reserves the port until this process exits.
+ * Seconds pass between finding a port and listening on it, and another gesso process may find the same port. A UDP
+ * socket on the same number, which nothing else uses, reserves the port until this process exits.
  */
 function reservePort(port: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -1,5 +1,5 @@
-// PostgreSQL refuses to run as root. This module chooses the account it runs under instead, and gives that account access
-// to the binaries and the data even below a directory such as /root that other users may not enter.
+// PostgreSQL refuses to run as root. This module chooses the account it runs under instead, and gives that account
+// access to the binaries and the data even below a directory such as /root that other users may not enter.
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 

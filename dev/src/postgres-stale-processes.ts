@@ -7,8 +7,8 @@ import { isAlive, listPids, pidExists, processName, readText, workingDirectoryOf
 const UNUSED_PID = "2147483646";
 
 /**
- * PostgreSQL trusts a pid file whose pid exists, even if the pid now belongs to another program or to a zombie (both are
- * common in containers). Only the pid is replaced: the rest of the file names the shared memory segment, by which
+ * PostgreSQL trusts a pid file whose pid exists, even if the pid now belongs to another program or to a zombie (both
+ * are common in containers). Only the pid is replaced: the rest of the file names the shared memory segment, by which
  * PostgreSQL still detects running backends.
  */
 export function clearStalePid(data: string): void {

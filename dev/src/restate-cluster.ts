@@ -37,7 +37,8 @@ export async function startRestateCluster(options: RestateClusterOptions): Promi
     cluster: { addresses, replication, isFounder: index === 0 },
   });
 
-  // All nodes start in parallel: a joining node waits for the metadata of the others, and after a full stop for a quorum.
+  // All nodes start in parallel: a joining node waits for the metadata of the others, and after a full stop for a
+  // quorum.
   const starts = await Promise.allSettled(indexes.map((index) => startRestate(nodeOptions(index))));
   const nodes = starts.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
   const failure = starts.find((start) => start.status === "rejected");

@@ -55,8 +55,8 @@ function membership(cluster: RestateMembership): Record<string, string> {
     RESTATE_AUTO_PROVISION: String(cluster.isFounder),
     RESTATE_DEFAULT_REPLICATION: String(cluster.replication),
     RESTATE_METADATA_CLIENT__ADDRESSES: JSON.stringify(cluster.addresses),
-    // How long a node that has (re)joined stays suspect. The default of 5 s suits separate machines; on loopback it only
-    // delays the election of a leader and lets the loss of a second node stall the cluster.
+    // How long a node that has (re)joined stays suspect. The default of 5 s suits separate machines; on loopback it
+    // only delays the election of a leader and lets the loss of a second node stall the cluster.
     RESTATE_GOSSIP_SUSPECT_INTERVAL: "500ms",
   };
 }

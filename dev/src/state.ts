@@ -35,7 +35,9 @@ export function saveState(dataDir: string, state: SavedState, url: string): void
   writeAtomically(join(dataDir, ".gitignore"), "*\n");
 }
 
-/** The variables in `dev.env`. It is a shell script, so that `source .gesso/dev.env` configures clients and commands. */
+/**
+ * The variables in `dev.env`. It is a shell script, so that `source .gesso/dev.env` configures clients and commands.
+ */
 export function readClientEnvironment(dataDir: string): { GESSO_URL?: string; GESSO_API_KEY?: string } {
   const lines = readText(join(dataDir, "dev.env")) ?? "";
   return Object.fromEntries([...lines.matchAll(/^(?:export )?(\w+)=(.+)$/gm)].map(([, name, value]) => [name, value]));

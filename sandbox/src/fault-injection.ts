@@ -1,4 +1,5 @@
-// Fault injection: decides which POSTs get an error and which responses are dropped. Counted faults are counted per prompt.
+// Fault injection: decides which POSTs get an error and which responses are dropped. Counted faults are counted per
+// prompt.
 import type { Behaviour } from "./behaviour.ts";
 import { hash32 } from "./drawing/seeded-random.ts";
 

@@ -1,4 +1,5 @@
-// Asks PostgreSQL for the types of a statement's parameters and columns, without running it (Parse and Describe messages).
+// Asks PostgreSQL for the types of a statement's parameters and columns, without running it (Parse and Describe
+// messages).
 import type pg from "pg";
 
 /** `table` and `column` are the numbers of the table column it comes from; 0 for an expression. */

@@ -89,7 +89,7 @@ function sidesOf({
 }
 
 const imageCountText = (images: number) =>
-  images === 0 ? "no pictures" : images === 1 ? "one picture" : `up to ${images} pictures`;
+  images === 0 ? "no images" : images === 1 ? "one image" : `up to ${images} images`;
 
 function limitsOf({
   ratios,

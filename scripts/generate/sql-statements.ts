@@ -1,5 +1,6 @@
-// Types of every SQL statement in db/, from a real PostgreSQL: starts a server with the migrations applied, prepares each
-// statement and reads the types of its parameters and columns. A statement that does not fit the schema is an error.
+// Types of every SQL statement in db/, from a real PostgreSQL: starts a server with the migrations applied, prepares
+// each statement and reads the types of its parameters and columns. A statement that does not fit the schema is an
+// error.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Draws cards in rows: a thumbnail or a short text, and under it the name of the operation. Letters are the sandbox's own,
-// so that the sheet looks the same on a machine without fonts.
+// Draws cards in rows: a thumbnail or a short text, and under it the name of the operation. Letters are the sandbox's
+// own, so that the sheet looks the same on a machine without fonts.
 import sharp, { type OverlayOptions } from "sharp";
 import { drawText, toDrawableText, widthOf, wrap } from "../../sandbox/src/drawing/stroke-text.ts";
 

@@ -1,5 +1,5 @@
-// Gesso as a provider of the AI SDK (`ai`): images for `generateImage`, videos for `experimental_generateVideo`. The types
-// of the AI SDK are declared structurally, so this package does not depend on it.
+// Gesso as a provider of the AI SDK (`ai`): images for `generateImage`, videos for `experimental_generateVideo`. The
+// types of the AI SDK are declared structurally, so this package does not depend on it.
 import { ValidationError } from "./errors.ts";
 import type { Images } from "./generated/images.ts";
 import type { Videos } from "./generated/videos.ts";

@@ -1,5 +1,5 @@
-// The result of a call: a promise of the documented response, with methods for the finished run, the raw response, or all
-// pages.
+// The result of a call: a promise of the documented response, with methods for the finished run, the raw response, or
+// all pages.
 import type { Connection, ConnectionInternals, PendingRequest } from "./connection.ts";
 import { GessoError } from "./errors.ts";
 import type { Run } from "./generated/shapes.ts";
@@ -20,8 +20,8 @@ export type Call<T> = Promise<T> & {
 /** Resolves to the response of the API; `.wait()` resolves to the finished run. */
 export type RunCall<T> = Call<T> & {
   /**
-   * Waits for the run to end and returns it. Throws `RunFailedError`, `RunCanceledError`, `TimeoutError`, `AbortedError`.
-   * @example const run = await client.images.generate({ prompt: "a red bicycle" }).wait()
+   * Waits for the run to end and returns it. Throws `RunFailedError`, `RunCanceledError`, `TimeoutError`,
+   * `AbortedError`. @example const run = await client.images.generate({ prompt: "a red bicycle" }).wait()
    */
   wait(options?: WaitOptions): Promise<FinishedRun>;
 };

@@ -1,4 +1,5 @@
-// Sends one call: prepares the input, creates the idempotency key once, sends the request, and keeps what `.wait()` needs.
+// Sends one call: prepares the input, creates the idempotency key once, sends the request, and keeps what `.wait()`
+// needs.
 import { type Credential, createCredential } from "./credential.ts";
 import { AbortedError } from "./errors.ts";
 import { redact } from "./log.ts";

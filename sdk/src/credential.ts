@@ -1,5 +1,5 @@
-// The credential of a client: an API key, or a token from `getToken`. The token is cached until shortly before it expires
-// and requested again when the server rejects it.
+// The credential of a client: an API key, or a token from `getToken`. The token is cached until shortly before it
+// expires and requested again when the server rejects it.
 import { AuthError } from "./errors.ts";
 import type { ResolvedClientOptions } from "./settings.ts";
 

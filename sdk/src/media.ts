@@ -1,4 +1,5 @@
-// Images and videos as the client returns them: from a response that is the file itself, or fetched from its URL on demand.
+// Images and videos as the client returns them: from a response that is the file itself, or fetched from its URL on
+// demand.
 import type { ConnectionInternals } from "./connection.ts";
 import { loadFileSystem } from "./runtime.ts";
 import { sendRequest } from "./send-request.ts";

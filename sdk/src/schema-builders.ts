@@ -1,5 +1,5 @@
-// Builders for the schemas in the generated client. They return plain data, which both the validation and the search for
-// image fields read.
+// Builders for the schemas in the generated client. They return plain data, which both the validation and the search
+// for image fields read.
 import type { Schema } from "./validation.ts";
 
 export const uuid: Schema = { type: "string", format: "uuid" };

@@ -1,5 +1,5 @@
-// Image sources and their conversion to form parts. A source that can be read twice stays so, because the request may be
-// retried.
+// Image sources and their conversion to form parts. A source that can be read twice stays so, because the request may
+// be retried.
 import { ValidationError } from "./errors.ts";
 import { loadFileSystem } from "./runtime.ts";
 

@@ -1,5 +1,5 @@
-// Waits for a run to end: by its event stream; without it, by long polling with `Prefer: wait`; if the server ignores that
-// header, by polling every second. An unknown status counts as ended once finished_at is set.
+// Waits for a run to end: by its event stream; without it, by long polling with `Prefer: wait`; if the server ignores
+// that header, by polling every second. An unknown status counts as ended once finished_at is set.
 import { type ConnectionInternals, GET_RUN, type PendingRequest } from "./connection.ts";
 import { GessoError, RunCanceledError, RunFailedError, TimeoutError } from "./errors.ts";
 import { followEvents } from "./event-streams.ts";

@@ -1,5 +1,5 @@
-// Verifies webhook messages (Standard Webhooks): the signature proves the sender, the timestamp prevents replay. Needs only
-// Web Crypto, so it runs on every supported runtime.
+// Verifies webhook messages (Standard Webhooks): the signature proves the sender, the timestamp prevents replay. Needs
+// only Web Crypto, so it runs on every supported runtime.
 import { GessoError } from "./errors.ts";
 
 /** Why a message failed verification. */

@@ -1,5 +1,5 @@
-// Runs every sample of the README and every program in `examples/` against a running Gesso. docs/samples.test.ts runs the
-// samples of the guides.
+// Runs every sample of the README and every program in `examples/` against a running Gesso. docs/samples.test.ts runs
+// the samples of the guides.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -52,7 +52,8 @@ async function startHttp(composed: ComposedServices, config: Config, role: strin
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       streams.close();
       await runWaiter?.close();
-      // Connections become idle shortly after their response or stream has ended; close them repeatedly until all are closed.
+      // Connections become idle shortly after their response or stream has ended; close them repeatedly until all are
+      // closed.
       const sweep = setInterval(() => (server as Server).closeIdleConnections(), IDLE_SWEEP_MS);
       void closed.then(() => clearInterval(sweep));
       await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, SHUTDOWN_TIMEOUT_MS).unref())]);

@@ -29,7 +29,9 @@ export const mix = (from: string, to: string, share: number): string => {
   return hexOf([blend(0), blend(1), blend(2)]);
 };
 
-/** Gives `colour` the hue of `tint` and keeps most of its own lightness, so that light and depth survive the tinting. */
+/**
+ * Gives `colour` the hue of `tint` and keeps most of its own lightness, so that light and depth survive the tinting.
+ */
 export const tinted = (colour: string, tint: string, share: number): string => {
   const own = labOf(colour);
   const other = labOf(tint);

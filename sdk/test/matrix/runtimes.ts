@@ -8,7 +8,10 @@ import { promisify } from "node:util";
 const FOLDER = join(import.meta.dirname, "../../.gesso/runtimes");
 const NODE = `npm:node-${process.platform}-${process.arch}`;
 
-/** By the name under which they are installed. Node has a package for each kind of machine, the others choose by themselves. */
+/**
+ * By the name under which they are installed. Node has a package for each kind of machine, the others choose by
+ * themselves.
+ */
 const PACKAGES = {
   node20: `${NODE}@20.20.2`,
   node22: `${NODE}@22.23.3`,

@@ -1,5 +1,5 @@
-// Access tokens issued by this server: short-lived, with at most the rights of the key that requested them, and invalid once
-// the key is. Only this server verifies them, so a symmetric signature (HMAC) is enough.
+// Access tokens issued by this server: short-lived, with at most the rights of the key that requested them, and invalid
+// once the key is. Only this server verifies them, so a symmetric signature (HMAC) is enough.
 import { type JWTPayload, SignJWT } from "jose";
 import type { Caller } from "../db/access/caller.ts";
 import { Fault } from "../faults.ts";

@@ -1,5 +1,5 @@
-// First start of an installation: creates its first API key. A key from the settings is registered as it is; without one, a
-// key is generated and shown once.
+// First start of an installation: creates its first API key. A key from the settings is registered as it is; without
+// one, a key is generated and shown once.
 import { insertFirstKey, upsertDevelopmentKey } from "../db/access/bootstrap-keys.ts";
 import type { Database } from "../db/connect.ts";
 import { apiKeyHint, generateApiKey, hashApiKey } from "./api-key.ts";

@@ -1,5 +1,5 @@
-// Limits connections held open by waiting requests and event streams: per tenant, per key and in total. Over the limit, a waiting
-// request returns its open run at once and a stream is refused.
+// Limits connections held open by waiting requests and event streams: per tenant, per key and in total. Over the limit,
+// a waiting request returns its open run at once and a stream is refused.
 import type { Caller } from "../db/access/caller.ts";
 
 export type ConnectionLimiter = {

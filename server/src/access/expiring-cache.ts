@@ -1,5 +1,5 @@
-// Cache of credential lookups with a time to live of 4 s. A revoked credential is refused within 5 s by every process, and
-// at once by the process that revoked it.
+// Cache of credential lookups with a time to live of 4 s. A revoked credential is refused within 5 s by every process,
+// and at once by the process that revoked it.
 import type { Clock } from "../kit/clock.ts";
 
 /** Counted from the start of the lookup. The remaining second is for requests in flight. */

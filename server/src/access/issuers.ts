@@ -1,5 +1,5 @@
-// OIDC issuers that the operator trusts. The tenant of a token follows from its issuer and that issuer's settings; a claim alone
-// never selects a tenant.
+// OIDC issuers that the operator trusts. The tenant of a token follows from its issuer and that issuer's settings; a
+// claim alone never selects a tenant.
 import type { JWTPayload } from "jose";
 import { z } from "zod";
 import type { Caller } from "../db/access/caller.ts";

@@ -1,5 +1,5 @@
-// The JWK set of an issuer. It is fetched again when a token names an unknown key, at most every 30 seconds. While the issuer
-// is unreachable, the cached set is used for up to a day.
+// The JWK set of an issuer. It is fetched again when a token names an unknown key, at most every 30 seconds. While the
+// issuer is unreachable, the cached set is used for up to a day.
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from "jose";
 import { Fault } from "../faults.ts";
 import type { Clock } from "../kit/clock.ts";

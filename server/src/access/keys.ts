@@ -1,5 +1,5 @@
-// API keys of one caller: create (the secret is returned once), update, rotate, revoke. A key can only create keys with the same or
-// narrower scopes, limits and expiry, and cannot change itself except to revoke itself.
+// API keys of one caller: create (the secret is returned once), update, rotate, revoke. A key can only create keys with
+// the same or narrower scopes, limits and expiry, and cannot change itself except to revoke itself.
 import { createHash } from "node:crypto";
 import {
   type ApiKeyRow,

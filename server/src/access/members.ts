@@ -1,5 +1,5 @@
-// Members of the caller's tenant. The role is read with every credential, so a change applies to all keys and tokens of the
-// member within five seconds.
+// Members of the caller's tenant. The role is read with every credential, so a change applies to all keys and tokens of
+// the member within five seconds.
 import {
   insertMember,
   listMemberRows,

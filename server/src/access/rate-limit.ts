@@ -1,5 +1,5 @@
-// Rate limits per tenant and per key: requests and runs per minute, and open runs. `limits` of a tenant or key override the
-// settings. Rates are token buckets that hold one minute's worth of tokens.
+// Rate limits per tenant and per key: requests and runs per minute, and open runs. `limits` of a tenant or key override
+// the settings. Rates are token buckets that hold one minute's worth of tokens.
 import { z } from "zod";
 import type { Caller } from "../db/access/caller.ts";
 import { type TokenBucket, takeTokens } from "../db/access/token-buckets.ts";

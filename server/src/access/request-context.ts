@@ -1,5 +1,5 @@
-// The context of one API request: the caller and what acts on the caller's behalf. Stores that serve requests are created
-// from it, so they cannot reach the data of another tenant.
+// The context of one API request: the caller and what acts on the caller's behalf. Stores that serve requests are
+// created from it, so they cannot reach the data of another tenant.
 import type { Caller } from "../db/access/caller.ts";
 import type { Database } from "../db/connect.ts";
 import type { CursorSigner } from "./cursors.ts";

@@ -1,5 +1,5 @@
-// Authorization by scopes and roles. The required scope follows from the name and method of an operation, and everything
-// that is not granted is denied, so a new operation needs no entry here.
+// Authorization by scopes and roles. The required scope follows from the name and method of an operation, and
+// everything that is not granted is denied, so a new operation needs no entry here.
 import type { Caller, Role } from "../db/access/caller.ts";
 import { Fault } from "../faults.ts";
 

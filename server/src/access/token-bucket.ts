@@ -1,5 +1,6 @@
-// The local share of a distributed token bucket. Each process takes a slice of tokens sized to its demand of the next 200 ms and
-// returns idle tokens after one second. Every token is handed out once, so all processes together never exceed the limit.
+// The local share of a distributed token bucket. Each process takes a slice of tokens sized to its demand of the next
+// 200 ms and returns idle tokens after one second. Every token is handed out once, so all processes together never
+// exceed the limit.
 import type { TokenBucket, TokenGrant } from "../db/access/token-buckets.ts";
 import type { Clock } from "../kit/clock.ts";
 

@@ -3,7 +3,10 @@ import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import { Fault } from "../faults.ts";
 import type { Clock } from "../kit/clock.ts";
 
-/** Claims that only ID tokens have. An ID token is meant for the client application and is not accepted as an access token. */
+/**
+ * Claims that only ID tokens have. An ID token is meant for the client application and is not accepted as an access
+ * token.
+ */
 const ID_TOKEN_CLAIMS = ["nonce", "at_hash", "c_hash"];
 
 export type TokenVerificationRules = {

@@ -1,5 +1,5 @@
-// The connection pool of PostgreSQL. Statements are prepared by name, so that each is planned once per connection. A lost
-// database becomes one fault, after which callers can retry.
+// The connection pool of PostgreSQL. Statements are prepared by name, so that each is planned once per connection. A
+// lost database becomes one fault, after which callers can retry.
 import pg from "pg";
 import { z } from "zod";
 import { Fault } from "../faults.ts";
@@ -58,9 +58,9 @@ export function connectDatabase(env: ConnectionSettings, role: string | null = "
     statement_timeout: 10_000,
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
-    // Generic plans: every statement selects its partition by a parameter, and planning it each time would cost more than
-    // running it. A plan outlives the table sizes it was made for, so sequential scans of tables that are empty at that time
-    // are disabled.
+    // Generic plans: every statement selects its partition by a parameter, and planning it each time would cost more
+    // than running it. A plan outlives the table sizes it was made for, so sequential scans of tables that are empty at
+    // that time are disabled.
     options: `-c plan_cache_mode=force_generic_plan -c enable_seqscan=off${role === null ? "" : ` -c role=${role}`}`,
     ...(role !== null && { onConnect: prepareTenantScope }),
   });
@@ -122,7 +122,8 @@ async function listen(url: string, channel: string, onNotification: (payload: st
     await next.connect();
     await next.query(`listen ${channel}`);
     client = next;
-    // Notifications sent while the connection was down are lost. An empty payload tells the subscriber to read the tables.
+    // Notifications sent while the connection was down are lost. An empty payload tells the subscriber to read the
+    // tables.
     onNotification("");
   };
   const reopen = () =>

@@ -1,4 +1,5 @@
-// The log under many writers at once: whoever reads on from where it was sees each event once, whenever it was committed.
+// The log under many writers at once: whoever reads on from where it was sees each event once, whenever it was
+// committed.
 import pg from "pg";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

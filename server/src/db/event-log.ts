@@ -1,5 +1,5 @@
-// The event log, in commit-safe order. A reader that continues from its last position sees every event once: readers stop
-// below the oldest transaction that is still open, so no event can appear behind them.
+// The event log, in commit-safe order. A reader that continues from its last position sees every event once: readers
+// stop below the oldest transaction that is still open, so no event can appear behind them.
 import type { JsonObject } from "../kit/schemas/run.ts";
 import type { Database } from "./connect.ts";
 import type { RunRow } from "./runs/runs.ts";

@@ -1,5 +1,5 @@
-// The part of a creating statement that stores the caller's idempotency key: the key and the resource are inserted together,
-// or neither is if another request holds the key.
+// The part of a creating statement that stores the caller's idempotency key: the key and the resource are inserted
+// together, or neither is if another request holds the key.
 
 export type NewIdempotencyKey = { key: string; fingerprint: Buffer };
 
@@ -8,7 +8,9 @@ type IdempotencyKeySql = {
   resource: string;
   /** SQL expression for the tenant of the key. Default: the parameter `tenant_id`. */
   tenant?: string;
-  /** A CTE of the statement to select from, and a condition on its columns. Default: the key is inserted in any case. */
+  /**
+   * A CTE of the statement to select from, and a condition on its columns. Default: the key is inserted in any case.
+   */
   from?: string;
   when?: string;
 };

@@ -1,5 +1,5 @@
-// Leases of work that only one process may do at a time. The holder renews its lease; a process that died loses the lease by
-// the clock of the database.
+// Leases of work that only one process may do at a time. The holder renews its lease; a process that died loses the
+// lease by the clock of the database.
 import type { Database } from "./connect.ts";
 import { statement } from "./statement.ts";
 

@@ -1,5 +1,5 @@
-// Migrates a database to this version: plain SQL files in order, each once, forward only. An advisory lock lets one process
-// migrate while the others that start at the same time wait.
+// Migrates a database to this version: plain SQL files in order, each once, forward only. An advisory lock lets one
+// process migrate while the others that start at the same time wait.
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import pg from "pg";

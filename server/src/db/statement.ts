@@ -1,5 +1,6 @@
-// SQL statements with named parameters. `statement` compiles `:name` to `$n` once, when its module is loaded; `npm run check`
-// prepares every statement on a real PostgreSQL and derives the types of its parameters and rows from the schema.
+// SQL statements with named parameters. `statement` compiles `:name` to `$n` once, when its module is loaded; `npm run
+// check` prepares every statement on a real PostgreSQL and derives the types of its parameters and rows from the
+// schema.
 import type { StatementTypes } from "./generated/statements.ts";
 
 type StatementName = keyof StatementTypes;
@@ -39,8 +40,8 @@ export function statement<Name extends StatementName>(
 }
 
 /**
- * A finite set of variants of one statement, each prepared under its own name and therefore with its own plan. Parameters
- * and columns that only some variants have are optional.
+ * A finite set of variants of one statement, each prepared under its own name and therefore with its own plan.
+ * Parameters and columns that only some variants have are optional.
  */
 export function statementVariants<Name extends StatementName>(name: Name, texts: Record<string, string>) {
   return new Map(

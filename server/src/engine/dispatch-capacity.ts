@@ -1,11 +1,14 @@
-// How many runs the dispatcher may start now. Only runs that a worker executes count. Runs that wait for their provider are
-// free; runs that wait for a provider slot limit only their own lane. Dispatched runs that do not start soon shrink the
-// dispatch window (back-pressure).
+// How many runs the dispatcher may start now. Only runs that a worker executes count. Runs that wait for their provider
+// are free; runs that wait for a provider slot limit only their own lane. Dispatched runs that do not start soon shrink
+// the dispatch window (back-pressure).
 import { countLaneLoad, type LaneLoad, type QueueKey } from "../db/runs/queue.ts";
 import type { Services } from "../runs/services.ts";
 import { createDispatchWindow } from "./dispatch-window.ts";
 
-/** How long a count of the lane load is used; runs dispatched since are added to it. `FRESH_MS` applies while few runs may start. */
+/**
+ * How long a count of the lane load is used; runs dispatched since are added to it. `FRESH_MS` applies while few runs
+ * may start.
+ */
 const FRESH_MS = 15;
 const STALE_MS = 250;
 /** Runs of a lane that may wait for a provider slot. Further runs stay queued, where their order can still change. */
@@ -46,8 +49,8 @@ export function createDispatchCapacity(services: CapacityDependencies): Dispatch
   const free = () => {
     const notStarted = sum("not_started") + dispatchedSinceCount.length;
     const slots = workers * services.settings.workerSlots - sum("working") - dispatchedSinceCount.length;
-    // Runs resumed by provider results may fill every slot. A few new runs still start, so that one tenant's burst of results
-    // does not block the others.
+    // Runs resumed by provider results may fill every slot. A few new runs still start, so that one tenant's burst of
+    // results does not block the others.
     return Math.min(Math.max(slots, workers - notStarted), window.size(workers) - notStarted);
   };
 

@@ -1,5 +1,5 @@
-// The rounds of the leading dispatcher: find queues with runs, pick the next runs by fair queueing within the capacity, claim
-// them, and start them in the engine. Runs that the engine does not accept return to the queue.
+// The rounds of the leading dispatcher: find queues with runs, pick the next runs by fair queueing within the capacity,
+// claim them, and start them in the engine. Runs that the engine does not accept return to the queue.
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import {
   claimQueuedRuns,
@@ -15,7 +15,10 @@ import type { EngineClient } from "./engine-client.ts";
 import { createFairQueue } from "./fair-queue.ts";
 
 const BATCH = 200;
-/** Notifications may be late or lost, so the queues are also scanned. A slow scan is repeated less often, at most a second later. */
+/**
+ * Notifications may be late or lost, so the queues are also scanned. A slow scan is repeated less often, at most a
+ * second later.
+ */
 const MIN_SCAN_INTERVAL_MS = 75;
 const SCAN_INTERVAL_FACTOR = 20;
 

@@ -1,5 +1,5 @@
-// Limits the runs that are dispatched and not yet started. The window grows while runs start at once and shrinks when they do
-// not, so that the backlog stays in PostgreSQL, where its order can still change.
+// Limits the runs that are dispatched and not yet started. The window grows while runs start at once and shrinks when
+// they do not, so that the backlog stays in PostgreSQL, where its order can still change.
 
 const FAST_START_MS = 60;
 const SLOW_START_MS = 150;

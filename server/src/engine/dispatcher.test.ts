@@ -1,4 +1,5 @@
-// The dispatcher process: one of several leads, is woken by notifications, and stops dispatching when it loses its lease.
+// The dispatcher process: one of several leads, is woken by notifications, and stops dispatching when it loses its
+// lease.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createDispatchServices, deleteOpenRuns, insertQueuedRuns, tenantId } from "../../test/support/queued-runs.ts";

@@ -1,5 +1,6 @@
-// Starts queued runs in the engine. Runs that are in the engine cannot be reordered, so only as many are dispatched as the
-// workers can execute. The rest stays queued in PostgreSQL, where one leading dispatcher shares capacity between tenants.
+// Starts queued runs in the engine. Runs that are in the engine cannot be reordered, so only as many are dispatched as
+// the workers can execute. The rest stays queued in PostgreSQL, where one leading dispatcher shares capacity between
+// tenants.
 import { acquireLeases, countLeaseHolders } from "../db/leases.ts";
 import { createDispatchRounds, type DispatchDependencies, type DispatchRounds } from "./dispatch-rounds.ts";
 import type { EngineClient } from "./engine-client.ts";

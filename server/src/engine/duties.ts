@@ -80,8 +80,8 @@ export function startDuties(
 }
 
 /**
- * An engine without the stored incarnation has lost its journal. All dispatched runs are requeued under a new epoch; jobs
- * that were already submitted are adopted by their tickets.
+ * An engine without the stored incarnation has lost its journal. All dispatched runs are requeued under a new epoch;
+ * jobs that were already submitted are adopted by their tickets.
  */
 async function checkEngineIncarnation(
   { database, notifications, ids, log }: DutyServices,

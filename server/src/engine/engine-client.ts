@@ -1,5 +1,5 @@
-// HTTP client of the engine: starts runs and deliveries, resolves wakeups, reads and writes the engine incarnation. Every
-// request is idempotent, so a node that does not respond is skipped and the next one is asked.
+// HTTP client of the engine: starts runs and deliveries, resolves wakeups, reads and writes the engine incarnation.
+// Every request is idempotent, so a node that does not respond is skipped and the next one is asked.
 import { Agent, request } from "undici";
 import { z } from "zod";
 import type { RunClaim } from "../db/runs/open-runs.ts";
@@ -22,7 +22,9 @@ export type EngineClient = {
   startRun(claim: RunClaim): Promise<void>;
   startDelivery(claim: DeliveryClaim): Promise<void>;
   resolveWakeup(wakeupId: string, reason: WakeupReason): Promise<void>;
-  /** Returns undefined if the worker is not registered with the engine, null if the engine has no incarnation stored. */
+  /**
+   * Returns undefined if the worker is not registered with the engine, null if the engine has no incarnation stored.
+   */
   readIncarnation(): Promise<string | null | undefined>;
   writeIncarnation(incarnation: string): Promise<void>;
   close(): Promise<void>;

@@ -1,5 +1,6 @@
-// Start-time fair queueing. Every start advances the virtual clock of its tenant by 1 / weight; the tenant with the lowest
-// clock is next. A tenant that returns after a pause starts at the system clock, so it neither loses nor saves up turns.
+// Start-time fair queueing. Every start advances the virtual clock of its tenant by 1 / weight; the tenant with the
+// lowest clock is next. A tenant that returns after a pause starts at the system clock, so it neither loses nor saves
+// up turns.
 import type { QueueKey } from "../db/runs/queue.ts";
 
 export type QueuePick = QueueKey & { count: number };
@@ -9,7 +10,10 @@ export type FairQueue = {
   add(queue: QueueKey): void;
   /** Picks the queues of the next `count` starts. `laneCapacity` returns how many runs of a lane may start. */
   pickNext(count: number, laneCapacity: (lane: string) => number): QueuePick[];
-  /** Settles a pick with the runs that were claimed. A queue with fewer runs than picked is empty and is charged only for those. */
+  /**
+   * Settles a pick with the runs that were claimed. A queue with fewer runs than picked is empty and is charged only
+   * for those.
+   */
   settle(asked: QueuePick[], taken: QueueKey[]): void;
   setWeights(weights: Map<string, number>): void;
   tenants(): string[];

@@ -1,5 +1,5 @@
-// Holds a connection to each provider that pushes job notifications. One process at a time listens per provider. A missed
-// notification only costs time, because every job is polled too.
+// Holds a connection to each provider that pushes job notifications. One process at a time listens per provider. A
+// missed notification only costs time, because every job is polled too.
 import { acquireLeases } from "../db/leases.ts";
 import { handleJobNotification } from "../runs/job-notification.ts";
 import type { EnabledProvider } from "../runs/provider-registry.ts";

@@ -3,7 +3,9 @@ import type { Log } from "../observe/log.ts";
 
 export type Loop = { wake(): void; stop(): Promise<void> };
 
-/** `runOnce` returns whether there is more to do at once. Otherwise the loop pauses for `intervalMs`, or until woken. */
+/**
+ * `runOnce` returns whether there is more to do at once. Otherwise the loop pauses for `intervalMs`, or until woken.
+ */
 export function startLoop(name: string, intervalMs: number, runOnce: () => Promise<boolean>, log: Log): Loop {
   let isRunning = true;
   let wasWoken = false;

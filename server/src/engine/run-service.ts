@@ -1,5 +1,5 @@
-// Executes runs on Restate: each step is journalled, each wait is an awakeable with a timeout. Only the engine module depends
-// on Restate.
+// Executes runs on Restate: each step is journalled, each wait is an awakeable with a timeout. Only the engine module
+// depends on Restate.
 import * as restate from "@restatedev/restate-sdk";
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import { Fault, type FaultCode, type FaultDetails } from "../faults.ts";

@@ -1,5 +1,5 @@
-// A worker process: serves the steps of runs and deliveries to the engine, dispatches queued runs and performs its share of
-// the background duties. On shutdown it finishes the steps in flight.
+// A worker process: serves the steps of runs and deliveries to the engine, dispatches queued runs and performs its
+// share of the background duties. On shutdown it finishes the steps in flight.
 import { createServer } from "node:http2";
 import * as restate from "@restatedev/restate-sdk";
 import { releaseLeases } from "../db/leases.ts";

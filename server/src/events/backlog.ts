@@ -1,5 +1,5 @@
-// The events that a new reader gets before live events: all events of a run, the latest event of each open run of a tenant,
-// or everything after the position where the reader left off.
+// The events that a new reader gets before live events: all events of a run, the latest event of each open run of a
+// tenant, or everything after the position where the reader left off.
 import {
   type EventRow,
   isPositionAfter,
@@ -31,7 +31,10 @@ const MAX_SNAPSHOT_RUNS = 500;
 export const matchesFilter = ({ types, run_type }: EventFilter, { row, run }: RenderedEvent): boolean =>
   (types === undefined || types.includes(row.type)) && (run_type === undefined || run_type === run?.run_type);
 
-/** A database restored from a backup may end before the reader's position. Then the reader continues at the end of the log. */
+/**
+ * A database restored from a backup may end before the reader's position. Then the reader continues at the end of the
+ * log.
+ */
 export async function clampToLogHead(
   { services, after }: EventQuery,
   from: LogPosition,

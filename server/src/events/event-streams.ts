@@ -1,5 +1,5 @@
-// Open event streams. Each gets the backlog and then live events, in log order and each once. A reader that does not keep up
-// is disconnected; it reconnects with its last event id and misses nothing.
+// Open event streams. Each gets the backlog and then live events, in log order and each once. A reader that does not
+// keep up is disconnected; it reconnects with its last event id and misses nothing.
 import { z } from "zod";
 import { type EventRow, isPositionAfter, type LogPosition } from "../db/event-log.ts";
 import type { Clock } from "../kit/clock.ts";
@@ -44,7 +44,9 @@ export type EventStreams = {
 
 /** Live events that may be buffered while the backlog is sent. */
 const MAX_PENDING_EVENTS = 2000;
-/** A revoked credential stays cached for four seconds and must be refused after five: this is half of the difference. */
+/**
+ * A revoked credential stays cached for four seconds and must be refused after five: this is half of the difference.
+ */
 const CREDENTIAL_CHECK_MS = 500;
 
 type StreamSession = {
@@ -132,7 +134,10 @@ export function createEventStreams(services: Dependencies, env: Settings): Event
   };
 }
 
-/** Sends the backlog as fast as it is read, then the live events that arrived meanwhile; from then on the session is live. */
+/**
+ * Sends the backlog as fast as it is read, then the live events that arrived meanwhile; from then on the session is
+ * live.
+ */
 async function sendBacklog(
   session: StreamSession,
   query: EventQuery,
@@ -190,7 +195,9 @@ function endOrDestroy({ connection }: StreamSession): void {
   else connection?.destroy();
 }
 
-/** Ends the stream of a revoked credential; the reconnect is then refused with the reason. A failed check ends nothing. */
+/**
+ * Ends the stream of a revoked credential; the reconnect is then refused with the reason. A failed check ends nothing.
+ */
 async function endIfRevoked(session: StreamSession): Promise<void> {
   if (!(await session.isStillValid().catch(() => true))) endOrDestroy(session);
 }

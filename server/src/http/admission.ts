@@ -1,4 +1,5 @@
-// Admission of authenticated requests: rate limits, connection limits and load shedding. Decided before the body is read.
+// Admission of authenticated requests: rate limits, connection limits and load shedding. Decided before the body is
+// read.
 import type { Context } from "hono";
 import type { z } from "zod";
 import { type ConnectionLimiter, createConnectionLimiter } from "../access/connection-limit.ts";

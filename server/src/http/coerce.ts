@@ -1,5 +1,5 @@
-// Converts the text fields of forms and query strings to the types of the operation's schema. Text that does not convert is
-// left as it is, and validation reports it.
+// Converts the text fields of forms and query strings to the types of the operation's schema. Text that does not
+// convert is left as it is, and validation reports it.
 import { z } from "zod";
 import type { Operation } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";

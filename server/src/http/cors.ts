@@ -1,5 +1,5 @@
-// CORS: only pages of origins that the operator lists may call the API. Cookies are never allowed: a page authenticates with
-// a header that it sets itself, so it cannot act with another page's credentials.
+// CORS: only pages of origins that the operator lists may call the API. Cookies are never allowed: a page authenticates
+// with a header that it sets itself, so it cannot act with another page's credentials.
 import type { MiddlewareHandler } from "hono";
 import { z } from "zod";
 import type { HttpBindings } from "./read-request.ts";

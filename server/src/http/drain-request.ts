@@ -1,5 +1,5 @@
-// Drains a small request body (up to 1 MiB, for up to 1 s) that is still arriving when the response is ready. Otherwise a
-// client with keep-alive would send its next request on a connection that is about to close.
+// Drains a small request body (up to 1 MiB, for up to 1 s) that is still arriving when the response is ready. Otherwise
+// a client with keep-alive would send its next request on a connection that is about to close.
 import type { IncomingMessage } from "node:http";
 
 const MAX_DRAINED_BYTES = 1024 * 1024;

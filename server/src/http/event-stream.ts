@@ -1,5 +1,5 @@
-// Server-sent events with back-pressure. Up to 512 KiB of unsent events are buffered per reader; a reader that falls behind
-// is disconnected and resumes with Last-Event-ID.
+// Server-sent events with back-pressure. Up to 512 KiB of unsent events are buffered per reader; a reader that falls
+// behind is disconnected and resumes with Last-Event-ID.
 import type { Context } from "hono";
 import type { Authenticator } from "../access/authentication.ts";
 import type { RequestContext } from "../access/request-context.ts";

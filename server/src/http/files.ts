@@ -1,6 +1,6 @@
-// Serves files at signed URLs: complete or as a byte range, with the exact media type and headers that keep browsers from
-// executing them. A URL is valid as long as its file exists; it takes no query string, and responses are cached for at most
-// 60 seconds.
+// Serves files at signed URLs: complete or as a byte range, with the exact media type and headers that keep browsers
+// from executing them. A URL is valid as long as its file exists; it takes no query string, and responses are cached
+// for at most 60 seconds.
 import { type Context, Hono } from "hono";
 import { Fault } from "../faults.ts";
 import { openSignedAsset } from "../library/asset-download.ts";

@@ -1,5 +1,5 @@
-// Load shedding. While event-loop lag or the wait for a database connection has stayed above SHED_MS for a whole second, new
-// work is refused before its body is read. Accepted work continues and reads are served.
+// Load shedding. While event-loop lag or the wait for a database connection has stayed above SHED_MS for a whole
+// second, new work is refused before its body is read. Accepted work continues and reads are served.
 import { z } from "zod";
 import { Fault } from "../faults.ts";
 import type { Clock, Random } from "../kit/clock.ts";
@@ -16,14 +16,18 @@ export const LoadSheddingEnv = z.object({
 
 const SAMPLE_MS = 50;
 const OVERLOAD_AFTER_MS = 1000;
-/** Under load, active tenants share this many requests in flight, so that one tenant cannot take the share of another. */
+/**
+ * Under load, active tenants share this many requests in flight, so that one tenant cannot take the share of another.
+ */
 const MAX_IN_FLIGHT_UNDER_LOAD = 16;
 
 /** How long the oldest query has waited for a database connection, in milliseconds. */
 type Probe = () => number;
 
 export type LoadShedder = {
-  /** Throws service_overloaded if the tenant has used its share under load. Returns a function that ends the request. */
+  /**
+   * Throws service_overloaded if the tenant has used its share under load. Returns a function that ends the request.
+   */
   begin(tenantId: string): () => void;
   isOverloaded(): boolean;
 };

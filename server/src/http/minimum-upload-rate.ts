@@ -1,5 +1,5 @@
-// Slowloris protection: ends requests whose body arrives below a minimum rate, so that slow clients cannot hold connections
-// open.
+// Slowloris protection: ends requests whose body arrives below a minimum rate, so that slow clients cannot hold
+// connections open.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../kit/clock.ts";

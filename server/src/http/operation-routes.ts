@@ -1,5 +1,5 @@
-// Serves every operation of the registry with the same steps: authenticate, admit, authorize, parse, then start a run, answer
-// a query or open an event stream. Nothing here is specific to one operation.
+// Serves every operation of the registry with the same steps: authenticate, admit, authorize, parse, then start a run,
+// answer a query or open an event stream. Nothing here is specific to one operation.
 import { createHash } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { createAccessServices } from "../access/access-services.ts";
@@ -110,8 +110,8 @@ async function respondWithStream(http: HttpServices, call: OperationCall, input:
 }
 
 /**
- * Streams the events of a run that this request created. Returns undefined if the client did not ask for a stream, or if the
- * limit of open streams is reached.
+ * Streams the events of a run that this request created. Returns undefined if the client did not ask for a stream, or
+ * if the limit of open streams is reached.
  */
 async function streamNewRun(http: HttpServices, call: OperationCall, runId: string): Promise<Response | undefined> {
   if (!acceptsEventStream(call.context)) return undefined;

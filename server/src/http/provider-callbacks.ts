@@ -1,5 +1,5 @@
-// Callback URLs of providers. Each URL is signed for one attempt, so it cannot be guessed; the adapter then verifies the
-// callback by the provider's own means.
+// Callback URLs of providers. Each URL is signed for one attempt, so it cannot be guessed; the adapter then verifies
+// the callback by the provider's own means.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Hono } from "hono";
 import { Fault } from "../faults.ts";

@@ -1,5 +1,5 @@
-// Reads the input fields of an operation from path, query, JSON or form body. Text that cannot be stored or compared safely
-// is refused here, for every operation.
+// Reads the input fields of an operation from path, query, JSON or form body. Text that cannot be stored or compared
+// safely is refused here, for every operation.
 import type { IncomingMessage } from "node:http";
 import type { Context } from "hono";
 import { Fault, type ValidationIssue } from "../faults.ts";

@@ -1,5 +1,5 @@
-// Serves a tenant's public signing key (JWK set) for webhook signatures. Keys are derived from the server secret and the
-// tenant id, so the response does not reveal whether the tenant exists.
+// Serves a tenant's public signing key (JWK set) for webhook signatures. Keys are derived from the server secret and
+// the tenant id, so the response does not reveal whether the tenant exists.
 import { Hono } from "hono";
 import { z } from "zod";
 import { Fault } from "../faults.ts";

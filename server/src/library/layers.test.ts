@@ -1,4 +1,5 @@
-// Layers of runs whose rows are written here as each kind of operation leaves them: what lies where, and in which order.
+// Layers of runs whose rows are written here as each kind of operation leaves them: what lies where, and in which
+// order.
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createFakeAssets } from "../../test/support/fake-assets.ts";

@@ -1,5 +1,5 @@
-// The registry of custom models, on behalf of one caller. A model without access returns model_not_found, as if it did not
-// exist; a model that the caller may use but not manage returns permission_denied.
+// The registry of custom models, on behalf of one caller. A model without access returns model_not_found, as if it did
+// not exist; a model that the caller may use but not manage returns permission_denied.
 import { cursorScope } from "../access/cursors.ts";
 import type { RequestContext } from "../access/request-context.ts";
 import { missingScopes } from "../access/scopes.ts";
@@ -112,8 +112,8 @@ const scopeOf = (list: string, { tenant_id, user_id }: Caller, filter: unknown) 
   cursorScope(list, tenant_id, user_id, filter);
 
 /**
- * Registering a LoRA grants access to it. A tenant may only register names on the operator's list, or unregistered names if
- * the operator allows them. Only the operator may register any name or make a model public.
+ * Registering a LoRA grants access to it. A tenant may only register names on the operator's list, or unregistered
+ * names if the operator allows them. Only the operator may register any name or make a model public.
  */
 function assertMayRegister(
   { loras }: Dependencies,

@@ -1,4 +1,5 @@
-// The prompt library of the caller's tenant. A prompt of another tenant returns prompt_not_found, as if it did not exist.
+// The prompt library of the caller's tenant. A prompt of another tenant returns prompt_not_found, as if it did not
+// exist.
 import { cursorScope } from "../access/cursors.ts";
 import type { RequestContext } from "../access/request-context.ts";
 import {

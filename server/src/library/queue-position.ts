@@ -1,5 +1,5 @@
-// Queue position of a run among the runs of its tenant that wait for the same provider, with an estimated start time at the
-// current start rate of the queue.
+// Queue position of a run among the runs of its tenant that wait for the same provider, with an estimated start time at
+// the current start rate of the queue.
 import { findQueueRank } from "../db/runs/queue.ts";
 import type { RunRow } from "../db/runs/runs.ts";
 import type { Run } from "../kit/schemas/run.ts";

@@ -1,4 +1,5 @@
-// The tree over real rows: whole whichever run is asked for, well-formed whatever was deleted, and quick when it is large.
+// The tree over real rows: whole whichever run is asked for, well-formed whatever was deleted, and quick when it is
+// large.
 import fc from "fast-check";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

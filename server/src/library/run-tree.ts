@@ -1,5 +1,5 @@
-// The tree of a run as a complete graph: both ends of every edge are among its nodes. Deleted runs are tombstones; they are
-// shown only while a run that still exists descends from them or references them.
+// The tree of a run as a complete graph: both ends of every edge are among its nodes. Deleted runs are tombstones; they
+// are shown only while a run that still exists descends from them or references them.
 import { findRunTree, type RunTreeRow } from "../db/runs/run-tree.ts";
 import type { RunEdge, RunNode, RunTree } from "../kit/schemas/library.ts";
 import { liveStatus } from "../runs/render-run.ts";

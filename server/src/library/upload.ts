@@ -1,4 +1,5 @@
-// Uploads a file as a run that is already completed: the image is inspected, normalized and stored before the run is inserted.
+// Uploads a file as a run that is already completed: the image is inspected, normalized and stored before the run is
+// inserted.
 import { readFile } from "node:fs/promises";
 import type { RequestContext } from "../access/request-context.ts";
 import { deleteAssetRows } from "../db/runs/assets.ts";

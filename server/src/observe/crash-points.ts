@@ -1,5 +1,5 @@
-// Named crash points. With CRASH_AT set, the process kills itself the first time it reaches that point, so the chaos tests
-// hit windows that random kills rarely hit. Without the setting a crash point does nothing.
+// Named crash points. With CRASH_AT set, the process kills itself the first time it reaches that point, so the chaos
+// tests hit windows that random kills rarely hit. Without the setting a crash point does nothing.
 import { z } from "zod";
 
 export const CRASH_POINTS = [

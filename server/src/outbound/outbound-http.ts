@@ -10,8 +10,8 @@ export type OutboundHttp = {
   /** Fetches an untrusted URL: a customer's image or a provider's result. */
   fetch: UrlFetcher["fetchBytes"];
   /**
-   * Sends a request to a provider. It times out before the attempt lease expires, so an expired lease means that no request
-   * is in flight.
+   * Sends a request to a provider. It times out before the attempt lease expires, so an expired lease means that no
+   * request is in flight.
    */
   sendToProvider: ProviderHttpClient["send"];
   close(): Promise<void>;

@@ -1,5 +1,5 @@
-// GET requests to URLs that the operator configured, such as OIDC issuers. They may be on a private network, so the SSRF
-// policy does not apply; redirects are not followed, and time and size are limited.
+// GET requests to URLs that the operator configured, such as OIDC issuers. They may be on a private network, so the
+// SSRF policy does not apply; redirects are not followed, and time and size are limited.
 import { Agent } from "undici";
 
 export async function trustedHttpGet(

@@ -6,8 +6,8 @@ import type { ProviderContext } from "./provider.ts";
 
 /**
  * `busy`: not accepted, retry later. `refused`: not accepted, permanent. `unsent`: the request never left this host.
- * `failed`: the provider reported a failure. `doubt`: sent, outcome unknown. `gone`: the provider lost the job and will never
- * finish it, so it may be resubmitted.
+ * `failed`: the provider reported a failure. `doubt`: sent, outcome unknown. `gone`: the provider lost the job and will
+ * never finish it, so it may be resubmitted.
  */
 export type ProviderFailureKind = "busy" | "refused" | "unsent" | "failed" | "doubt" | "gone";
 export type ProviderFailure = {

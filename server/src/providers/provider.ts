@@ -165,8 +165,8 @@ export type CallbackRequest = { headers: Headers; body: string; query?: URLSearc
 export type CallbackStatus = { ticket: Ticket; ended: boolean; progress?: number };
 
 /**
- * `message`: one line for `gesso doctor`. `missing`: upstream models that the provider does not have. `unasked`: upstream
- * models that the provider cannot be asked about.
+ * `message`: one line for `gesso doctor`. `missing`: upstream models that the provider does not have. `unasked`:
+ * upstream models that the provider cannot be asked about.
  */
 export type ProviderProbe = { message: string; missing: string[]; unasked?: string[] };
 

@@ -1,5 +1,5 @@
-// Accepts a run: checks its references, plans it, and inserts the run, its idempotency key and its event in one statement.
-// Once this has returned, the run is executed to its end even if processes crash.
+// Accepts a run: checks its references, plans it, and inserts the run, its idempotency key and its event in one
+// statement. Once this has returned, the run is executed to its end even if processes crash.
 import { createHash } from "node:crypto";
 import type { Caller } from "../db/access/caller.ts";
 import type { Database } from "../db/connect.ts";
@@ -81,8 +81,8 @@ export async function acceptRun(
     return { row, isReplay: false };
   } catch (thrown) {
     await discard().catch(() => {});
-    // A concurrent request with the same idempotency key may have used up the budget or the limit of open runs. Then this
-    // request is its replay, not a refusal.
+    // A concurrent request with the same idempotency key may have used up the budget or the limit of open runs. Then
+    // this request is its replay, not a refusal.
     const concurrentReplay = isLimitFault(thrown) ? await findReplay() : undefined;
     if (concurrentReplay) return concurrentReplay;
     services.logExhaustedBudget(caller, thrown);
@@ -162,7 +162,9 @@ export async function findReplayedRun(
   return { row, isReplay: true };
 }
 
-/** Fingerprint of a request. It does not depend on the order of fields nor on `sync`, which only changes the response. */
+/**
+ * Fingerprint of a request. It does not depend on the order of fields nor on `sync`, which only changes the response.
+ */
 export function fingerprintRequest(operation: string, provided: JsonObject): Buffer {
   const { sync: _sync, ...rest } = provided;
   return createHash("sha256")
@@ -205,9 +207,9 @@ export async function resolveTreePosition(database: Database, caller: Caller, pa
 }
 
 /**
- * Checks the sources of a plan and returns the ids of the runs among them. URLs must be allowed. Runs must belong to the
- * caller's tenant, have ended, and have an image. Masks are compared with their image as far as both are stored already;
- * the rest is checked when the sources have been fetched.
+ * Checks the sources of a plan and returns the ids of the runs among them. URLs must be allowed. Runs must belong to
+ * the caller's tenant, have ended, and have an image. Masks are compared with their image as far as both are stored
+ * already; the rest is checked when the sources have been fetched.
  */
 async function assertSourcesUsable(
   { database, assets, http, clock }: PlanDependencies,

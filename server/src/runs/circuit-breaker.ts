@@ -1,5 +1,5 @@
-// The circuit breaker: an offer that fails repeatedly is not used by any process until a pause is over, then tried with one
-// job. The state is in PostgreSQL; each process reads it at most every 500 ms.
+// The circuit breaker: an offer that fails repeatedly is not used by any process until a pause is over, then tried with
+// one job. The state is in PostgreSQL; each process reads it at most every 500 ms.
 import type { Database } from "../db/connect.ts";
 import {
   type CircuitBreakerPolicy,

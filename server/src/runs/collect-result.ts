@@ -39,8 +39,8 @@ export async function collectResult(
 }
 
 /**
- * Asks the provider for the state of the job. `gone`: the provider has lost the job. A failed request counts as `running`;
- * only a response of the provider ends the job.
+ * Asks the provider for the state of the job. `gone`: the provider has lost the job. A failed request counts as
+ * `running`; only a response of the provider ends the job.
  */
 async function checkProviderJob(
   { database, providers }: Pick<Services, "database" | "providers">,

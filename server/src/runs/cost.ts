@@ -1,5 +1,5 @@
-// Cost of a run, estimated and actual, at the prices of its acceptance: a later change of the catalogue never changes what
-// an accepted run is charged.
+// Cost of a run, estimated and actual, at the prices of its acceptance: a later change of the catalogue never changes
+// what an accepted run is charged.
 
 import type { Caller } from "../db/access/caller.ts";
 import type { Database } from "../db/connect.ts";
@@ -17,7 +17,9 @@ const MICRODOLLARS_PER_DOLLAR = 1_000_000;
 export const toMicrodollars = (dollars: number | null): number | null =>
   dollars === null ? null : Math.round(dollars * MICRODOLLARS_PER_DOLLAR);
 
-/** Prices of all offers for the job's model, that of the selected offer first. They are stored with the accepted run. */
+/**
+ * Prices of all offers for the job's model, that of the selected offer first. They are stored with the accepted run.
+ */
 export function listAcceptedPrices({ providers }: OfferDependencies, job: Job, first: ResolvedOffer): AcceptedPrice[] {
   const all = providers.enabled.flatMap(({ provider }) =>
     provider.offers
@@ -38,8 +40,8 @@ const toAcceptedPrice = (provider: string, { upstreamModel: as, price, per, limi
 });
 
 /**
- * The offer with its price at acceptance. An offer that did not exist then is billed at the price of the offer selected at
- * acceptance.
+ * The offer with its price at acceptance. An offer that did not exist then is billed at the price of the offer selected
+ * at acceptance.
  */
 function offerAtAcceptedPrice<S>(
   services: OfferDependencies,
@@ -91,7 +93,9 @@ export function checkMaxCost(estimate: number | null, maxCost: number | undefine
   if (estimate > maxCost) throw new Fault("spend_limit_reached", { reason: "max_cost", estimate, max_cost: maxCost });
 }
 
-/** The key and token whose budgets count the run. Creates the budget of a token with a spending limit on its first run. */
+/**
+ * The key and token whose budgets count the run. Creates the budget of a token with a spending limit on its first run.
+ */
 export async function resolveSpender(database: Database, caller: Caller) {
   const { token, key_id, tenant_id, expires_at } = caller;
   if (token?.max_spend === null || token === null) return { key_id };

@@ -1,5 +1,5 @@
-// What becomes of a plan that names models: where they run and the word that calls them come from the registry, and a name
-// that the caller may not use is no name at all.
+// What becomes of a plan that names models: where they run and the word that calls them come from the registry, and a
+// name that the caller may not use is no name at all.
 import { createHash } from "node:crypto";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,5 +1,5 @@
-// Custom models in runs: models and LoRAs that a job names are checked with the rights of the run's user, when the run is
-// accepted and again when it starts. A missing model and a model without access return the same error.
+// Custom models in runs: models and LoRAs that a job names are checked with the rights of the run's user, when the run
+// is accepted and again when it starts. A missing model and a model without access return the same error.
 import { z } from "zod";
 import type { ResourceOwner } from "../db/access/caller.ts";
 import type { Database } from "../db/connect.ts";
@@ -47,7 +47,9 @@ async function findUsableModels(
   return modelIds.every(isUsable) && loras.every(isAllowed) ? access.usable : undefined;
 }
 
-/** LoRAs on the operator's list are allowed for all. A registered LoRA is allowed for tenants with access to its model. */
+/**
+ * LoRAs on the operator's list are allowed for all. A registered LoRA is allowed for tenants with access to its model.
+ */
 function isLoraAllowed(
   { names, allowsUnregistered }: AllowedLoras,
   { usable, registered_loras }: ModelAccess,
@@ -100,8 +102,8 @@ function containsWord(prompt: string, word: string): boolean {
 }
 
 /**
- * Fails a run whose access to a model was revoked while it was queued. A run with a submitted request continues, because
- * the provider charges for it in any case.
+ * Fails a run whose access to a model was revoked while it was queued. A run with a submitted request continues,
+ * because the provider charges for it in any case.
  */
 export async function recheckCustomModels(
   services: Dependencies,

@@ -1,5 +1,5 @@
-// Estimates the cost of a run at the offers that would be selected for it now. An unknown price makes the whole estimate
-// unknown; it never counts as zero.
+// Estimates the cost of a run at the offers that would be selected for it now. An unknown price makes the whole
+// estimate unknown; it never counts as zero.
 import { Fault, type ValidationIssue } from "../faults.ts";
 import type { Job, Operation } from "../kit/operation.ts";
 import { parseInput } from "../kit/parse.ts";

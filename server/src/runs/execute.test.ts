@@ -1,5 +1,5 @@
-// Executes runs on a simulated engine under random schedules of crashes, wakeups, callbacks, requeues and cancellations. Faults
-// that are planted into copies of execute.ts show that the invariants find them.
+// Executes runs on a simulated engine under random schedules of crashes, wakeups, callbacks, requeues and
+// cancellations. Faults that are planted into copies of execute.ts show that the invariants find them.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Executes a run from its plan to its end. The result of every step is JSON and is journalled: after a crash or a deploy the
-// run resumes from the last journalled step. This file does not depend on a particular engine.
+// Executes a run from its plan to its end. The result of every step is JSON and is journalled: after a crash or a
+// deploy the run resumes from the last journalled step. This file does not depend on a particular engine.
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import type { StoredAsset, StoredRunResult } from "../db/runs/runs.ts";
 import { Fault, type PublicFault, toFault } from "../faults.ts";
@@ -40,7 +40,8 @@ export type FinishedRequest = { job: Job; offer: SelectedOffer; files: StoredAss
  * The state of the provider job of a request.
  * `running`: the provider has accepted the job; `offer` is set if an earlier attempt at another offer was adopted.
  * `produced`: the results are stored; `offer` as for `running`.
- * `retry`: the provider did not accept the job or has lost it; submit again as `attemptNumber`, with `offer` if another one
+ * `retry`: the provider did not accept the job or has lost it; submit again as `attemptNumber`, with `offer` if another
+ * one
  *   was selected.
  * `wait`: the outcome of the submission is unknown or no provider slot is free; call submit again as `attemptNumber`.
  * `claim_lost`: the run has ended or a later epoch has claimed it.
@@ -161,7 +162,9 @@ async function resolveJobSources(
 
 type RequestEnd = (ProducedState & { offer: SelectedOffer }) | JobStateNamed<"claim_lost" | "canceled">;
 
-/** Submits a request until a provider accepts it, and waits for the result. Submits again if the provider loses the job. */
+/**
+ * Submits a request until a provider accepts it, and waits for the result. Submits again if the provider loses the job.
+ */
 async function runRequest(execution: RunExecution, resolved: ResolvedRequest): Promise<RequestEnd> {
   const { claim, engine, steps } = execution;
   let request = resolved;

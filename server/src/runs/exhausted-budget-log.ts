@@ -1,5 +1,5 @@
-// Logs that a budget is exhausted, at most once per minute and budget, so that a client which keeps trying does not fill
-// the log.
+// Logs that a budget is exhausted, at most once per minute and budget, so that a client which keeps trying does not
+// fill the log.
 import type { Caller } from "../db/access/caller.ts";
 import { Fault } from "../faults.ts";
 import type { Clock } from "../kit/clock.ts";

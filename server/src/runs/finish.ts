@@ -31,7 +31,9 @@ export async function finishRun(services: Dependencies, claim: RunClaim, outcome
 
 type CompletedOutcome = Extract<RunOutcome, { status: "completed" }>;
 
-/** Parameter adjustments of failover offers. Those of the offer selected first were reported when the run was accepted. */
+/**
+ * Parameter adjustments of failover offers. Those of the offer selected first were reported when the run was accepted.
+ */
 function failoverAdjustments(services: Pick<Services, "providers">, outcome: CompletedOutcome): string[] {
   const adjustments = outcome.finishedRequests.flatMap(({ job, offer }) => {
     try {
@@ -39,7 +41,8 @@ function failoverAdjustments(services: Pick<Services, "providers">, outcome: Com
         ? []
         : adjustParameters(job, resolveOffer(services, offer, job).offer).changes;
     } catch {
-      // The offer was removed from the catalogue meanwhile. The results exist, so the run completes without the warning.
+      // The offer was removed from the catalogue meanwhile. The results exist, so the run completes without the
+      // warning.
       return [];
     }
   });

@@ -1,5 +1,5 @@
-// The files of a provider request: makes its sources readable for the adapter, and stores its results. Both are bound to
-// storage here, so that the steps which submit and collect do not need to know storage, decoding or fetching.
+// The files of a provider request: makes its sources readable for the adapter, and stores its results. Both are bound
+// to storage here, so that the steps which submit and collect do not need to know storage, decoding or fetching.
 import { findAsset } from "../db/runs/assets.ts";
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import { Fault } from "../faults.ts";

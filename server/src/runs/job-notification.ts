@@ -1,5 +1,5 @@
-// Handles a notification that a provider pushes over its open connection. It is only a trigger: progress is recorded, and a
-// run whose job has ended is woken to read the result from the provider itself.
+// Handles a notification that a provider pushes over its open connection. It is only a trigger: progress is recorded,
+// and a run whose job has ended is woken to read the result from the provider itself.
 import { expectResumption, findRunByTicket, recordProgress } from "../db/runs/open-runs.ts";
 import type { JobNotification } from "../providers/provider.ts";
 import { deriveId } from "./ids.ts";

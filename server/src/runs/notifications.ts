@@ -1,5 +1,5 @@
-// Notifications between processes: a run was queued, a run has ended, a waiting run should resume. All of them are hints.
-// A lost notification only costs time, because every receiver also polls.
+// Notifications between processes: a run was queued, a run has ended, a waiting run should resume. All of them are
+// hints. A lost notification only costs time, because every receiver also polls.
 import type { Database } from "../db/connect.ts";
 import { createNotifier } from "../db/notifications.ts";
 

@@ -1,5 +1,5 @@
-// Polls one provider for its jobs, in batches. The runs themselves are suspended, so waiting occupies no worker however long
-// a job takes.
+// Polls one provider for its jobs, in batches. The runs themselves are suspended, so waiting occupies no worker however
+// long a job takes.
 import {
   claimJobsToPoll,
   expectResumption,

@@ -1,5 +1,5 @@
-// Handles a callback from a provider. A callback is only a trigger: it saves a ticket that was lost, records progress and
-// wakes the run when the job has ended; the run then reads the result from the provider itself.
+// Handles a callback from a provider. A callback is only a trigger: it saves a ticket that was lost, records progress
+// and wakes the run when the job has ended; the run then reads the result from the provider itself.
 import { type AttemptRef, findAttemptWakeup, saveTicket } from "../db/runs/attempts.ts";
 import { recordProgress } from "../db/runs/open-runs.ts";
 import { Fault } from "../faults.ts";

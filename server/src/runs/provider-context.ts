@@ -1,5 +1,5 @@
-// The context of one adapter call: the provider's settings, the attempt's idempotency key, its callback URL, and an HTTP
-// client that stops before the attempt lease expires.
+// The context of one adapter call: the provider's settings, the attempt's idempotency key, its callback URL, and an
+// HTTP client that stops before the attempt lease expires.
 import type { AttemptRef } from "../db/runs/attempts.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { OutboundHttp } from "../outbound/outbound-http.ts";
@@ -20,7 +20,10 @@ export type ContextDependencies = {
   clock: Clock;
 };
 
-/** `synchronousSeconds`: how long a synchronous offer may take. `unreachableSeconds`: how long the provider was unreachable. */
+/**
+ * `synchronousSeconds`: how long a synchronous offer may take. `unreachableSeconds`: how long the provider was
+ * unreachable.
+ */
 export type ContextOptions = { synchronousSeconds?: number | undefined; unreachableSeconds?: number | undefined };
 
 export function createProviderContext(
@@ -30,7 +33,8 @@ export function createProviderContext(
   options: ContextOptions = {},
 ): ProviderContext<unknown> {
   const timeoutSeconds = options.synchronousSeconds ?? submitSeconds;
-  // One deadline for all requests of this context: an upload and the submission after it together stay within the lease.
+  // One deadline for all requests of this context: an upload and the submission after it together stay within the
+  // lease.
   const deadline = clock.monotonic() + timeoutSeconds * 1000;
   const remainingSeconds = () => Math.max(0.001, (deadline - clock.monotonic()) / 1000);
   return {

@@ -1,4 +1,5 @@
-// The enabled providers: their adapters, the state of their circuit breakers, and the context that each adapter call gets.
+// The enabled providers: their adapters, the state of their circuit breakers, and the context that each adapter call
+// gets.
 import type { AttemptRef } from "../db/runs/attempts.ts";
 import type { Provider, ProviderContext } from "../providers/provider.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";

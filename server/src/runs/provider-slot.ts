@@ -1,5 +1,6 @@
-// Checks before a submission: lifecycle of the offer, circuit breaker, concurrency limit and rate limit of the provider over
-// all processes. A request that may not be sent now fails over to an equivalent offer or waits, without holding a worker slot.
+// Checks before a submission: lifecycle of the offer, circuit breaker, concurrency limit and rate limit of the provider
+// over all processes. A request that may not be sent now fails over to an equivalent offer or waits, without holding a
+// worker slot.
 import { findLatestAttempt } from "../db/runs/attempts.ts";
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import { claimProviderSlot, takeRateLimitToken } from "../db/runs/provider-slots.ts";

@@ -1,5 +1,5 @@
-// Repairs what the engine or a worker lost: requeues runs whose claim has expired under a new epoch, fails runs past their
-// deadline, and performs the items of the outbox.
+// Repairs what the engine or a worker lost: requeues runs whose claim has expired under a new epoch, fails runs past
+// their deadline, and performs the items of the outbox.
 import { endRun, listOverdueRuns, requeueExpiredClaims } from "../db/runs/open-runs.ts";
 import { claimOutboxItems, deleteOutboxItem, insertOutboxItem, type OutboxItem } from "../db/runs/outbox.ts";
 import { Fault } from "../faults.ts";

@@ -1,5 +1,6 @@
-// Records the request that was sent to a provider, to explain a result later. Headers are not recorded, because they contain
-// credentials; files are replaced by their size; the callback URL is removed, because its signature grants access.
+// Records the request that was sent to a provider, to explain a result later. Headers are not recorded, because they
+// contain credentials; files are replaced by their size; the callback URL is removed, because its signature grants
+// access.
 import type { JsonObject } from "../kit/schemas/run.ts";
 import type { ProviderContext } from "../providers/provider.ts";
 

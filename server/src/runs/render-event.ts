@@ -1,5 +1,5 @@
-// Renders an event as the API returns it, with a summary of its run at the time of the event. Rendering is repeatable: it
-// uses only the event and fields of the run that no longer change.
+// Renders an event as the API returns it, with a summary of its run at the time of the event. Rendering is repeatable:
+// it uses only the event and fields of the run that no longer change.
 import type { EventRow, EventRunRow } from "../db/event-log.ts";
 import type { Event, RunSummary } from "../kit/schemas/events.ts";
 import type { JsonObject, RunStatus } from "../kit/schemas/run.ts";

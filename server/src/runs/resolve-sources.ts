@@ -1,5 +1,5 @@
-// Resolves the sources of a job to stored assets before a provider sees them: URLs are fetched once and stored; runs and
-// earlier jobs resolve to the asset they produced. The step returns asset ids, never URLs.
+// Resolves the sources of a job to stored assets before a provider sees them: URLs are fetched once and stored; runs
+// and earlier jobs resolve to the asset they produced. The step returns asset ids, never URLs.
 import { type AssetRow, findAsset, insertSourceAsset } from "../db/runs/assets.ts";
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import { findRun, type StoredAsset } from "../db/runs/runs.ts";
@@ -59,7 +59,8 @@ async function resolveSource(
   if ("asset" in source) return [requireNotDeleted(requireAsset(await findAsset(database, source.asset)))];
   const ownAssetId = assets.findIdByUrl(source.url);
   if (ownAssetId) return [requireNotDeleted(requireAsset(await findAsset(database, ownAssetId)))];
-  // Jobs of one run that use the same URL share one asset, so they see the same image even if the URL's content changes.
+  // Jobs of one run that use the same URL share one asset, so they see the same image even if the URL's content
+  // changes.
   const asset_id = sourceAssetId(claim.run_id, source.url);
   return [(await findAsset(database, asset_id)) ?? (await fetchSource(services, claim, { asset_id, url: source.url }))];
 }

@@ -1,6 +1,6 @@
-// Expires files after their retention time and deletes stored objects that no asset row references. If no stored object is
-// referenced at all, nothing is deleted: the server may be connected to the wrong database. One sweep deletes at most
-// ORPHAN_SHARE of all objects.
+// Expires files after their retention time and deletes stored objects that no asset row references. If no stored object
+// is referenced at all, nothing is deleted: the server may be connected to the wrong database. One sweep deletes at
+// most ORPHAN_SHARE of all objects.
 import type { Database } from "../db/connect.ts";
 import {
   deleteOrphanRecords,

@@ -1,5 +1,5 @@
-// Error codes that a run may end with. The list is short and closed, so that clients can branch on it; the original code
-// is in details.reason.
+// Error codes that a run may end with. The list is short and closed, so that clients can branch on it; the original
+// code is in details.reason.
 import { Fault, type FaultCode } from "../faults.ts";
 
 const RUN_FAULT_CODES: ReadonlySet<FaultCode> = new Set<FaultCode>([

@@ -25,7 +25,10 @@ export function selectOffer(services: OfferDependencies, job: RoutableJob): Sele
   return toSelectedOffer(first);
 }
 
-/** Offers that may take the job instead of `selected`, best first. Offers that cannot return `count` results are left out. */
+/**
+ * Offers that may take the job instead of `selected`, best first. Offers that cannot return `count` results are left
+ * out.
+ */
 export function listFailoverOffers(
   services: OfferDependencies,
   selected: SelectedOffer,

@@ -1,5 +1,5 @@
-// Sends one request to a provider under an attempt lease that the caller holds. The ticket is stored before anything else
-// happens, so that a crash after the response does not lose the paid job.
+// Sends one request to a provider under an attempt lease that the caller holds. The ticket is stored before anything
+// else happens, so that a crash after the response does not lose the paid job.
 import {
   type AttemptRef,
   expireAttemptLease,
@@ -25,7 +25,9 @@ const MAX_UNSENT_ATTEMPTS = 3;
 const MAX_RETRY_DELAY_SECONDS = 30;
 const RESEND_SECONDS = 2;
 
-/** `mayBeAccepted`: an earlier request with the same key may have been accepted, so the attempt number must not change. */
+/**
+ * `mayBeAccepted`: an earlier request with the same key may have been accepted, so the attempt number must not change.
+ */
 export type AttemptToSend = AttemptRef & { mayBeAccepted?: boolean };
 
 export type SendDependencies = Pick<
@@ -67,8 +69,8 @@ export async function sendToProvider(
 }
 
 /**
- * A provider that answers only with the finished result may take minutes. The attempt lease is renewed while the request is
- * in flight; if this process dies, the lease expires soon and another worker resolves the attempt.
+ * A provider that answers only with the finished result may take minutes. The attempt lease is renewed while the
+ * request is in flight; if this process dies, the lease expires soon and another worker resolves the attempt.
  */
 async function withLeaseRenewal<T>(
   services: SendDependencies,
@@ -133,7 +135,9 @@ function decideRetry({ kind, failoverOffer, retryAfterSeconds, attemptNumber }: 
   return undefined;
 }
 
-/** Building the submission failed, for example because an asset could not be read. The circuit breaker is not affected. */
+/**
+ * Building the submission failed, for example because an asset could not be read. The circuit breaker is not affected.
+ */
 async function handleUnsentFailure(
   { database, log }: SendDependencies,
   attempt: AttemptRef,

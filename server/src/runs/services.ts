@@ -1,5 +1,5 @@
-// All capabilities of the server as one composition type. It is built once, in `compose.ts`. No function takes the whole:
-// each names what it uses with `Pick`, so a test provides only that.
+// All capabilities of the server as one composition type. It is built once, in `compose.ts`. No function takes the
+// whole: each names what it uses with `Pick`, so a test provides only that.
 import type { Database } from "../db/connect.ts";
 import type { ImageDecoder } from "../images/image-decoder.ts";
 import type { Clock, Ids, Random } from "../kit/clock.ts";

@@ -1,5 +1,5 @@
-// Stores a customer's image: inspects it, removes its metadata and writes it to storage. A signed provenance manifest (C2PA)
-// is stored beside it, because the stored image no longer contains it.
+// Stores a customer's image: inspects it, removes its metadata and writes it to storage. A signed provenance manifest
+// (C2PA) is stored beside it, because the stored image no longer contains it.
 import { createHash } from "node:crypto";
 import type { Database } from "../db/connect.ts";
 import { insertProvenanceManifest } from "../db/runs/provenance-manifests.ts";

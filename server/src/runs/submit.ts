@@ -1,7 +1,7 @@
 // Submits one request to a provider. This is the only step that spends money.
 //
-// The attempts row is the lease: it is inserted before the HTTP request and expires after the request has timed out, so no
-// other worker can submit the same job while the request may still be in flight.
+// The attempts row is the lease: it is inserted before the HTTP request and expires after the request has timed out, so
+// no other worker can submit the same job while the request may still be in flight.
 import { claimAttempt } from "../db/runs/attempts.ts";
 import { armWake, type RunClaim } from "../db/runs/open-runs.ts";
 import { Fault } from "../faults.ts";

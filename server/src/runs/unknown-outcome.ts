@@ -1,6 +1,6 @@
-// Resolves an attempt whose outcome is unknown. Depending on `recovery`, it resends with the same idempotency key, looks the
-// job up at the provider, or waits for its callback. It never submits again while the first request may have been accepted,
-// unless the operator set on_unknown to `resubmit`.
+// Resolves an attempt whose outcome is unknown. Depending on `recovery`, it resends with the same idempotency key,
+// looks the job up at the provider, or waits for its callback. It never submits again while the first request may have
+// been accepted, unless the operator set on_unknown to `resubmit`.
 import {
   type AttemptRow,
   failAttempt,
@@ -79,7 +79,8 @@ async function resendAttempt(
 ): Promise<SubmitResult> {
   const isTakenOver = await takeOverAttempt(services.database, refOf(latest), claim, leaseSeconds(services));
   if (!isTakenOver) return { state: "wait", attemptNumber: latest.attempt_number, delaySeconds: 1 };
-  // With `replay`, the provider may have accepted the first request, so a failure of this one says nothing about the job.
+  // With `replay`, the provider may have accepted the first request, so a failure of this one says nothing about the
+  // job.
   const mayBeAccepted = resolveOffer(services, request.offer, request.job).offer.recovery === "replay";
   const result = await sendToProvider(services, claim, request, { ...refOf(latest), mayBeAccepted });
   // The run continues with the offer that has the job, which may differ from the offer selected for this submission.

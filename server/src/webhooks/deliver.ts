@@ -1,5 +1,5 @@
-// The durable loop of one delivery: attempt, sleep, attempt again, until it is delivered or given up. Each step is idempotent
-// after a crash; the attempt count is in PostgreSQL.
+// The durable loop of one delivery: attempt, sleep, attempt again, until it is delivered or given up. Each step is
+// idempotent after a crash; the attempt count is in PostgreSQL.
 import type { DeliveryClaim } from "../db/webhooks/delivery-queue.ts";
 import type { DeliveryStep } from "./delivery-attempt.ts";
 

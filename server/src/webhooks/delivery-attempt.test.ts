@@ -1,5 +1,5 @@
-// Attempts against real receivers that do everything a receiver can do, on a real database: what is written down, when the
-// next one is due, and how much of a destination is used.
+// Attempts against real receivers that do everything a receiver can do, on a real database: what is written down, when
+// the next one is due, and how much of a destination is used.
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { v7 } from "uuid";

@@ -1,5 +1,5 @@
-// One delivery attempt: waits for a slot at the destination, sends the message, records the result. The engine journals only
-// the delay until the next attempt; secrets are decrypted inside the step and never journalled.
+// One delivery attempt: waits for a slot at the destination, sends the message, records the result. The engine journals
+// only the delay until the next attempt; secrets are decrypted inside the step and never journalled.
 import {
   type DeliveryClaim,
   type DueDelivery,
@@ -66,7 +66,9 @@ async function sendMessage(
   }
 }
 
-/** The secret was encrypted with another key. The attempt fails with `secret_unreadable`; no message is sent unsigned. */
+/**
+ * The secret was encrypted with another key. The attempt fails with `secret_unreadable`; no message is sent unsigned.
+ */
 function asUnreadable(thrown: unknown): undefined {
   if (!(thrown instanceof Fault && thrown.details.reason === "secret_unreadable")) throw thrown;
 }

@@ -1,5 +1,5 @@
-// The destination (queue key) of a delivery: one per webhook endpoint, or one per tenant and origin for runs with webhook_url.
-// An unreachable receiver of one tenant never delays another tenant, even on the same host.
+// The destination (queue key) of a delivery: one per webhook endpoint, or one per tenant and origin for runs with
+// webhook_url. An unreachable receiver of one tenant never delays another tenant, even on the same host.
 import { deriveId } from "../runs/ids.ts";
 
 type DeliveryTarget = { tenant_id: string; webhook_id: string | null; url: string };

@@ -1,5 +1,6 @@
-// Fan-out: reads the event log and inserts one delivery per subscribed endpoint. Deliveries and the log cursor are written in
-// one transaction, so a crash loses and duplicates nothing, and only one of several concurrent readers succeeds.
+// Fan-out: reads the event log and inserts one delivery per subscribed endpoint. Deliveries and the log cursor are
+// written in one transaction, so a crash loses and duplicates nothing, and only one of several concurrent readers
+// succeeds.
 import { type EventRow, listEventsAfter } from "../db/event-log.ts";
 import type { RunRow } from "../db/runs/runs.ts";
 import type { NewDelivery } from "../db/webhooks/deliveries.ts";

@@ -1,5 +1,5 @@
-// Triggers listeners with a `webhook.test` event that webhook endpoints do not receive. It requests a test message, or the
-// redelivery of a message that was forwarded before.
+// Triggers listeners with a `webhook.test` event that webhook endpoints do not receive. It requests a test message, or
+// the redelivery of a message that was forwarded before.
 import type { RequestContext } from "../access/request-context.ts";
 import { insertTestEvent } from "../db/webhooks/listeners.ts";
 import type { Ids } from "../kit/clock.ts";

@@ -1,6 +1,6 @@
-// Listeners of the caller's tenant (`gesso webhooks listen`). A listener reads the event stream and requests each message
-// here: the same bytes under the same id as a webhook endpoint receives, signed with the listener's own secret. The result
-// of forwarding is recorded as a delivery.
+// Listeners of the caller's tenant (`gesso webhooks listen`). A listener reads the event stream and requests each
+// message here: the same bytes under the same id as a webhook endpoint receives, signed with the listener's own secret.
+// The result of forwarding is recorded as a delivery.
 import { assertNotAccessToken } from "../access/delegation.ts";
 import type { RequestContext } from "../access/request-context.ts";
 import type { Database } from "../db/connect.ts";

@@ -1,5 +1,5 @@
-// The retry schedule of deliveries and the meaning of a receiver's response. Pure functions, so that tests check three days
-// of retries without waiting.
+// The retry schedule of deliveries and the meaning of a receiver's response. Pure functions, so that tests check three
+// days of retries without waiting.
 import { createHash } from "node:crypto";
 
 const MINUTE = 60;
@@ -28,8 +28,9 @@ export const maxAttempts = (type: string): number =>
   SINGLE_ATTEMPT_EVENTS.includes(type) ? 1 : RETRY_DELAYS_SECONDS.length;
 
 /**
- * Seconds between attempt `tried` and the next one; undefined after the last. Jitter adds up to 10 %, so that messages sent
- * at the same time are not retried at the same time. It is derived from the delivery id, so it is the same on replay.
+ * Seconds between attempt `tried` and the next one; undefined after the last. Jitter adds up to 10 %, so that messages
+ * sent at the same time are not retried at the same time. It is derived from the delivery id, so it is the same on
+ * replay.
  */
 export function retryDelaySeconds(tried: number, deliveryId: string, type = "run.completed"): number | undefined {
   const wait = tried < maxAttempts(type) ? RETRY_DELAYS_SECONDS[tried] : undefined;

@@ -1,4 +1,5 @@
-// Sample messages for tests: a `webhook.test` message, or an event of a run that does not exist, marked with `test: true`.
+// Sample messages for tests: a `webhook.test` message, or an event of a run that does not exist, marked with `test:
+// true`.
 import type { JsonObject } from "../kit/schemas/run.ts";
 import { renderMessageBody } from "./message-body.ts";
 

@@ -1,5 +1,5 @@
-// Encrypts secrets at rest with AES-256-GCM. The key is not in the database, and the row's ids are additional authenticated
-// data: a copied table reveals nothing, and a ciphertext moved to another row does not decrypt.
+// Encrypts secrets at rest with AES-256-GCM. The key is not in the database, and the row's ids are additional
+// authenticated data: a copied table reveals nothing, and a ciphertext moved to another row does not decrypt.
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 import type { SealedSecret, WebhookSecretId } from "../db/webhooks/secrets.ts";
 import { Fault } from "../faults.ts";

@@ -1,5 +1,5 @@
-// Finds the secrets that sign a message: the endpoint's or the run's, else the tenant's. A tenant without a secret gets a
-// generated one, so no message is sent unsigned.
+// Finds the secrets that sign a message: the endpoint's or the run's, else the tenant's. A tenant without a secret gets
+// a generated one, so no message is sent unsigned.
 import { randomBytes } from "node:crypto";
 import { insertSecretIfMissing, listActiveSecrets, TENANT_SECRET_OWNER } from "../db/webhooks/secrets.ts";
 import { encodeSecret } from "./message-signature.ts";

@@ -9,7 +9,9 @@ import type { WebhookSettings } from "./settings.ts";
 export type WebhookService = {
   httpClient: WebhookHttpClient;
   secretCipher: SecretCipher;
-  /** The key pair that signs messages of a tenant. One pair per tenant, so that no tenant can forge another's messages. */
+  /**
+   * The key pair that signs messages of a tenant. One pair per tenant, so that no tenant can forge another's messages.
+   */
   signingKey(tenantId: string): KeyObject;
   /** URL of the tenant's public key. */
   keysUrl(tenantId: string): string;
@@ -21,8 +23,8 @@ export type WebhookServices = WebhookService & Pick<Services, "database" | "asse
 
 const FAILING_DAYS = 5;
 /**
- * Seconds of continuous failure after which an endpoint is disabled (5 days); also the time after which an open delivery is
- * given up.
+ * Seconds of continuous failure after which an endpoint is disabled (5 days); also the time after which an open
+ * delivery is given up.
  */
 export const disableAfterSeconds = ({ webhookSettings }: Pick<WebhookService, "webhookSettings">): number =>
   FAILING_DAYS * DAY_SECONDS * webhookSettings.WEBHOOK_TIME_SCALE;

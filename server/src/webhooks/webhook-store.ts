@@ -1,5 +1,5 @@
-// Webhook endpoints of the caller's tenant: create, update, test, replay, rotate the secret, delete. A generated secret is
-// returned once, when it is created; a secret that the caller provided is never returned.
+// Webhook endpoints of the caller's tenant: create, update, test, replay, rotate the secret, delete. A generated secret
+// is returned once, when it is created; a secret that the caller provided is never returned.
 import { createHash } from "node:crypto";
 import { assertNotAccessToken } from "../access/delegation.ts";
 import { paginate } from "../access/pagination.ts";

@@ -1,5 +1,5 @@
-// Lists every field of every operation that takes an id, read from the operations' schemas. An id field of unknown kind is
-// an error: a new operation must declare what its ids refer to.
+// Lists every field of every operation that takes an id, read from the operations' schemas. An id field of unknown kind
+// is an error: a new operation must declare what its ids refer to.
 import { z } from "zod";
 import { createFilePart } from "../../src/kit/files.ts";
 import type { Operation } from "../../src/kit/operation.ts";

@@ -1,5 +1,6 @@
-// `npm run bench:admission`: what it costs to accept a run with rate limits, the ledger and row-level security, beside the
-// same build with all three off, in turns on the same machine. Nobody works on the runs meanwhile: only accepting counts.
+// `npm run bench:admission`: what it costs to accept a run with rate limits, the ledger and row-level security, beside
+// the same build with all three off, in turns on the same machine. Nobody works on the runs meanwhile: only accepting
+// counts.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +24,9 @@ const folder = mkdtempSync(join(tmpdir(), "gesso-admission-"));
 const catalogue = join(folder, "gesso.yaml");
 writeFileSync(catalogue, "models:\n  flux-dev:\n    - { provider: sandbox, price: 0.001 }\n");
 
-/** Rates of tenant and key, a price, a prepaid balance with a limit for the day, and every statement held to its tenant. */
+/**
+ * Rates of tenant and key, a price, a prepaid balance with a limit for the day, and every statement held to its tenant.
+ */
 async function startWithLimits(): Promise<Variant> {
   const environment = await startTestEnvironment({
     roles: "split",

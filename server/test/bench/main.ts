@@ -1,4 +1,5 @@
-// `npm run bench`: what the spine costs beside the bare engine, in turns on the same machine, and what a customer feels.
+// `npm run bench`: what the spine costs beside the bare engine, in turns on the same machine, and what a customer
+// feels.
 import { parseArgs } from "node:util";
 import { startTestEnvironment } from "../support/test-environment.ts";
 import { measureEngineBaseline, type Throughput } from "./engine-baseline.ts";

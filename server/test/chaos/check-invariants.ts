@@ -1,5 +1,5 @@
-// The test oracle: after a campaign, compares the accepted runs, PostgreSQL, the engine, the storage and the sandbox ledger,
-// and checks every invariant.
+// The test oracle: after a campaign, compares the accepted runs, PostgreSQL, the engine, the storage and the sandbox
+// ledger, and checks every invariant.
 import { createHash } from "node:crypto";
 import { createDiskStorage } from "../../src/storage/disk-storage.ts";
 import { readSandboxLedger } from "../support/api-caller.ts";

@@ -1,5 +1,5 @@
-// A vendor that fails in stages: 429, then 500, then no response, then recovery. Its runs fail over to equivalent offers and
-// return after recovery; no run is submitted twice, and models of other vendors are not affected.
+// A vendor that fails in stages: 429, then 500, then no response, then recovery. Its runs fail over to equivalent
+// offers and return after recovery; no run is submitted twice, and models of other vendors are not affected.
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { fakeBfl } from "../fake-vendors/bfl.ts";

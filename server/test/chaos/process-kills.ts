@@ -1,5 +1,5 @@
-// The campaigns: random kills, a kill at each crash point, deletion of the engine's journal, and the loss of a cluster node
-// under load. Each ends with the invariant checks.
+// The campaigns: random kills, a kill at each crash point, deletion of the engine's journal, and the loss of a cluster
+// node under load. Each ends with the invariant checks.
 import { rm } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { CRASH_POINTS, type CrashPoint } from "../../src/observe/crash-points.ts";

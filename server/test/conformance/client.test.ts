@@ -1,5 +1,5 @@
-// What the client alone can show: how it is made, under which names it has the operations, what they resolve to, and what
-// it raises.
+// What the client alone can show: how it is made, under which names it has the operations, what they resolve to, and
+// what it raises.
 import { createReadStream } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// Runs each shared conformance test twice in the same environment: over HTTP and through the client. A test that makes no
-// call through the client fails.
+// Runs each shared conformance test twice in the same environment: over HTTP and through the client. A test that makes
+// no call through the client fails.
 import { readFileSync } from "node:fs";
 import { it as once, type TestAPI } from "vitest";
 

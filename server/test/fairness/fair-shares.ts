@@ -1,5 +1,5 @@
-// One tenant floods the queue while another comes now and then; and two flood it with unequal weights. What is measured is
-// in the database: when a run was accepted and when it began.
+// One tenant floods the queue while another comes now and then; and two flood it with unequal weights. What is measured
+// is in the database: when a run was accepted and when it began.
 import { percentile } from "../bench/full-service.ts";
 import type { CampaignReport } from "../support/campaign.ts";
 import { createTestTenant } from "../support/tenants.ts";

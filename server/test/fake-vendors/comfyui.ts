@@ -1,5 +1,6 @@
-// A ComfyUI server as its own source has it: graphs are held against its nodes and files, one job runs at a time, a second
-// POST under one id is a second job, and what it knows of jobs ends with the process. Two ages: with and without `/api/jobs`.
+// A ComfyUI server as its own source has it: graphs are held against its nodes and files, one job runs at a time, a
+// second POST under one id is a second job, and what it knows of jobs ends with the process. Two ages: with and without
+// `/api/jobs`.
 import type { HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
 import sharp from "sharp";

@@ -1,5 +1,5 @@
-// The common part of all fake vendors: an HTTP server with a ledger of accepted jobs, switches for failures, result files
-// and callbacks. Routes and request schemas are in the file of each vendor.
+// The common part of all fake vendors: an HTTP server with a ledger of accepted jobs, switches for failures, result
+// files and callbacks. Routes and request schemas are in the file of each vendor.
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";

@@ -1,5 +1,5 @@
-// Measures the effect of many slow uploads: when each is cut off, the latency of healthy uploads with and without them, and
-// leaked file descriptors.
+// Measures the effect of many slow uploads: when each is cut off, the latency of healthy uploads with and without them,
+// and leaked file descriptors.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";

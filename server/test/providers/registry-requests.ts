@@ -1,5 +1,5 @@
-// The requests of the registry test: at least one for every operation that a provider serves and for every offered model.
-// The registry test checks the list against the registries of operations and providers.
+// The requests of the registry test: at least one for every operation that a provider serves and for every offered
+// model. The registry test checks the list against the registries of operations and providers.
 import sharp from "sharp";
 import type { Task } from "../../src/kit/operation.ts";
 import { MODEL_IDS } from "../support/custom-models.ts";

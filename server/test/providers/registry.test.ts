@@ -1,5 +1,5 @@
-// Registry test: calls every operation and model on every provider that offers it, end to end: HTTP request, run, adapter,
-// fake vendor, stored file. Prints the matrix at the end.
+// Registry test: calls every operation and model on every provider that offers it, end to end: HTTP request, run,
+// adapter, fake vendor, stored file. Prints the matrix at the end.
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { operations } from "../../src/operations/all.ts";

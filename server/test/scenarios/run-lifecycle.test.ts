@@ -1,5 +1,5 @@
-// The life of a run from the call to the stored file, through the client: providers that misbehave, canceling, deleting,
-// keys, lists and uploads.
+// The life of a run from the call to the stored file, through the client: providers that misbehave, canceling,
+// deleting, keys, lists and uploads.
 import { type Client, createClient, type Run, type RunCall, RunFailedError } from "@gesso/client";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

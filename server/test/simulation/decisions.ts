@@ -1,5 +1,6 @@
-// The random decisions of one simulated schedule, read from a list of numbers, so that a schedule can be repeated and shrunk.
-// When the list is used up, every decision is the harmless one: no crash, no fault, and the provider finishes its jobs.
+// The random decisions of one simulated schedule, read from a list of numbers, so that a schedule can be repeated and
+// shrunk. When the list is used up, every decision is the harmless one: no crash, no fault, and the provider finishes
+// its jobs.
 
 export type Decisions = {
   /** True in one of `oneIn` cases. */

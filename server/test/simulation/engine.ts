@@ -1,5 +1,6 @@
-// A durable engine in memory, for one run. Invocations stop at every point where a process can die; the scheduler resumes or
-// crashes them one at a time. A crashed invocation starts again and replays its journal, as it would on the real engine.
+// A durable engine in memory, for one run. Invocations stop at every point where a process can die; the scheduler
+// resumes or crashes them one at a time. A crashed invocation starts again and replays its journal, as it would on the
+// real engine.
 import type { RunClaim } from "../../src/db/runs/open-runs.ts";
 import { Fault, type FaultCode, type FaultDetails } from "../../src/faults.ts";
 import type { executeRun, RunEngine, RunSteps } from "../../src/runs/execute.ts";

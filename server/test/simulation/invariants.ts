@@ -85,7 +85,10 @@ function checkPartialResults(model: RunModel, endedBy: Invocation): void {
   require("partial results are kept", files.length === 0, () => files);
 }
 
-/** No job of the provider is forgotten: each is collected, canceled, ended by the provider, or recorded as an open attempt. */
+/**
+ * No job of the provider is forgotten: each is collected, canceled, ended by the provider, or recorded as an open
+ * attempt.
+ */
 function checkProviderJobs(model: RunModel, outcome: RunOutcome): void {
   for (const job of model.providerJobs) {
     const attempt = model.attempts.get(job.key);

@@ -1,5 +1,5 @@
-// What the simulated steps act on: the open run with its fencing epoch, its attempts with their leases, and a provider that
-// remembers every job it accepted. The rules are those of the SQL statements in db/runs and of the steps in runs.
+// What the simulated steps act on: the open run with its fencing epoch, its attempts with their leases, and a provider
+// that remembers every job it accepted. The rules are those of the SQL statements in db/runs and of the steps in runs.
 import type { RunClaim } from "../../src/db/runs/open-runs.ts";
 import type { StoredAsset } from "../../src/db/runs/runs.ts";
 import type { PublicFault } from "../../src/faults.ts";
@@ -7,7 +7,10 @@ import type { PlannedRequest, ResolvedRequest, RunOutcome } from "../../src/runs
 import { InvariantViolation } from "./decisions.ts";
 import type { Invocation } from "./engine.ts";
 
-/** `replay`: the provider returns the first job for a repeated key. `find`: it can be asked for the job. `none`: neither. */
+/**
+ * `replay`: the provider returns the first job for a repeated key. `find`: it can be asked for the job. `none`:
+ * neither.
+ */
 export type Recovery = "replay" | "find" | "none";
 export type SimulatedJob = { requestCount: number; source: "none" | "url" | "earlier_job"; recovery: Recovery };
 

@@ -1,5 +1,5 @@
-// The steps of a run on the model. Each stops wherever a process can die between two effects, so that the scheduler can crash
-// it there, and each answers a repeated call as the real step does.
+// The steps of a run on the model. Each stops wherever a process can die between two effects, so that the scheduler can
+// crash it there, and each answers a repeated call as the real step does.
 import type { StoredAsset } from "../../src/db/runs/runs.ts";
 import { Fault } from "../../src/faults.ts";
 import type { AttemptStart, CollectResult, ResolvedRequest, RunSteps, SubmitResult } from "../../src/runs/execute.ts";
@@ -47,7 +47,9 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
     return { state: "wait", attemptNumber, delaySeconds: 1 };
   };
 
-  /** One HTTP request under a lease. It ends before the lease expires: time cannot pass beyond it while it is in flight. */
+  /**
+   * One HTTP request under a lease. It ends before the lease expires: time cannot pass beyond it while it is in flight.
+   */
   const send = async (request: ResolvedRequest, attempt: Attempt): Promise<SubmitResult> => {
     const { requestIndex, attemptNumber } = attempt;
     invocation.requestTimesOutAt = clock.now + SUBMIT_SECONDS;

@@ -1,5 +1,5 @@
-// Attack servers on a loopback address that the tests treat as public. They redirect, drip, flood and present invalid TLS
-// as the corpus requires, and count connections.
+// Attack servers on a loopback address that the tests treat as public. They redirect, drip, flood and present invalid
+// TLS as the corpus requires, and count connections.
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { type AddressInfo, connect, type Server, type Socket } from "node:net";

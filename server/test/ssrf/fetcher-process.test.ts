@@ -1,5 +1,5 @@
-// The fetcher as a process of its own: what it must not hold, whom it serves, how bytes and faults come through, and that
-// neither side believes the other.
+// The fetcher as a process of its own: what it must not hold, whom it serves, how bytes and faults come through, and
+// that neither side believes the other.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

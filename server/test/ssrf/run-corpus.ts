@@ -1,5 +1,5 @@
-// Runs the SSRF corpus against any entry point that accepts untrusted URLs. The test supplies a function that submits one
-// URL; it gets the outcome of every case and all connection attempts.
+// Runs the SSRF corpus against any entry point that accepts untrusted URLs. The test supplies a function that submits
+// one URL; it gets the outcome of every case and all connection attempts.
 
 import { type AttackServers, PUBLIC_TEST_IP, startAttackServers } from "./attack-servers.ts";
 import type { ConnectionLog } from "./connection-log.ts";

@@ -1,5 +1,5 @@
-// A stub of the decoder program that behaves like a compromised decoder: it dies, hangs, opens connections, inspects its
-// environment and sends false replies.
+// A stub of the decoder program that behaves like a compromised decoder: it dies, hangs, opens connections, inspects
+// its environment and sends false replies.
 import { createConnection } from "node:net";
 import { encodeDecoderMessage, readDecoderMessages } from "../../src/images/decoder-protocol.ts";
 

@@ -1,5 +1,5 @@
-// Runs a campaign on real processes and reports which invariants held. `--short` is the CI version; `--only NAME` runs one
-// of several. A campaign without results fails.
+// Runs a campaign on real processes and reports which invariants held. `--short` is the CI version; `--only NAME` runs
+// one of several. A campaign without results fails.
 import { parseArgs } from "node:util";
 
 export type CheckResult = { invariant: string; passed: boolean; observed: string };

@@ -1,5 +1,5 @@
-// Vitest global setup: one PostgreSQL for all test files of a run. It starts when the first file asks for a database, is
-// migrated once as a template, and every file gets a copy of the template under its own name.
+// Vitest global setup: one PostgreSQL for all test files of a run. It starts when the first file asks for a database,
+// is migrated once as a template, and every file gets a copy of the template under its own name.
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -27,7 +27,8 @@ export async function startPostgresForTests(): Promise<TestPostgres> {
   await migrate(postgres.url);
   const urlOf = (database: string) => Object.assign(new URL(postgres.url), { pathname: `/${database}` }).href;
   const admin = new pg.Pool({ connectionString: urlOf("postgres"), max: 2 });
-  // PostgreSQL may stop before the pool has closed its sockets; an error event without a listener would end the process.
+  // PostgreSQL may stop before the pool has closed its sockets; an error event without a listener would end the
+  // process.
   admin.on("error", () => {});
   let count = 0;
   return {

@@ -1,5 +1,5 @@
-// What the steps of a run need in tests: a runtime, fake providers that remember every call, files in memory, and claimed
-// runs in a real database. A crash point can throw, which leaves the database as a crash at that point would.
+// What the steps of a run need in tests: a runtime, fake providers that remember every call, files in memory, and
+// claimed runs in a real database. A crash point can throw, which leaves the database as a crash at that point would.
 import { createHash } from "node:crypto";
 import { v7 } from "uuid";
 import { z } from "zod";
@@ -182,7 +182,9 @@ export async function claimRun(database: Database, options: RunOptions = {}): Pr
   return { run_id, tenant_id, epoch };
 }
 
-/** Every claim in this database becomes stale, as if the engine had lost its journal. Returns the new claim of the run. */
+/**
+ * Every claim in this database becomes stale, as if the engine had lost its journal. Returns the new claim of the run.
+ */
 export async function requeue(database: Database, claim: RunClaim): Promise<RunClaim> {
   await requeueAllRuns(database);
   await claimQueuedRuns(database, [{ tenant_id: TENANT, lane: "fake", count: 1000 }]);

@@ -10,7 +10,9 @@ export type TestDatabase = {
   stop(): Promise<void>;
 };
 
-/** `hasOwnServer`: for tests of the event log, whose readers wait for open transactions of all databases of a server. */
+/**
+ * `hasOwnServer`: for tests of the event log, whose readers wait for open transactions of all databases of a server.
+ */
 export async function startTestDatabase({ hasOwnServer = false } = {}): Promise<TestDatabase> {
   const { url, drop } = await (hasOwnServer ? startOwnServer() : createSharedDatabase());
   const db = connectDatabase({ DATABASE_URL: url, DATABASE_POOL: 8 });

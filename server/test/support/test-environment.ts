@@ -1,5 +1,5 @@
-// Starts a complete Gesso for tests: PostgreSQL, Restate, the sandbox, and server processes of each role. Each process can
-// be killed and restarted on the same port and data.
+// Starts a complete Gesso for tests: PostgreSQL, Restate, the sandbox, and server processes of each role. Each process
+// can be killed and restarted on the same port and data.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// The runtime of tests: real time, real ids, default settings and a log that drops everything, unless a test overrides it.
+// The runtime of tests: real time, real ids, default settings and a log that drops everything, unless a test overrides
+// it.
 import { v7 } from "uuid";
 import type { Clock } from "../../src/kit/clock.ts";
 import { parseRunSettings, RetentionEnv, RunLimitsEnv } from "../../src/runs/run-settings.ts";

@@ -1,5 +1,5 @@
-// Forwards one event: fetches the signed message, posts it to the local receiver and reports the result. An event is done
-// when it is delivered, rejected, or out of retries. Events are not lost while the server is unreachable.
+// Forwards one event: fetches the signed message, posts it to the local receiver and reports the result. An event is
+// done when it is delivered, rejected, or out of retries. Events are not lost while the server is unreachable.
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, ConnectionError, GessoError, NotFoundError, type WebhookMessage } from "@gesso/client";
 import { type PostResult, postMessage } from "./post-message.ts";

@@ -1,5 +1,5 @@
-// Detects that the listener was interrupted, because this machine slept or Gesso was unreachable, and reports the number
-// of missed events once they are forwarded.
+// Detects that the listener was interrupted, because this machine slept or Gesso was unreachable, and reports the
+// number of missed events once they are forwarded.
 import { formatSeconds, pluralize, printNote } from "./output.ts";
 
 export type InterruptionMonitor = {

@@ -1,5 +1,5 @@
-// Output of `gesso webhooks`: messages go to standard error, JSON to standard output. Colours are off if standard error is
-// not a terminal, and with NO_COLOR.
+// Output of `gesso webhooks`: messages go to standard error, JSON to standard output. Colours are off if standard error
+// is not a terminal, and with NO_COLOR.
 import { styleText } from "node:util";
 import type { PostResult } from "./post-message.ts";
 

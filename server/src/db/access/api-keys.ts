@@ -1,5 +1,5 @@
-// API keys and their holders. Only the digest of a key is stored. Every change is recorded in the audit log by the statement
-// that makes it.
+// API keys and their holders. Only the digest of a key is stored. Every change is recorded in the audit log by the
+// statement that makes it.
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import type { Database } from "../connect.ts";
 import { IDEMPOTENCY_KEY_IS_FREE, idempotencyParameters, insertIdempotencyKeySql } from "../idempotency-keys.ts";
@@ -213,7 +213,10 @@ const ROTATE = statement(
    select ${API_KEY_COLUMNS} from inserted`,
 );
 
-/** Inserts a key with the rights of the old one, which expires after the overlap. Undefined if the old key is not active. */
+/**
+ * Inserts a key with the rights of the old one, which expires after the overlap. Undefined if the old key is not
+ * active.
+ */
 export async function rotateApiKey(
   db: Database,
   actor: Actor,

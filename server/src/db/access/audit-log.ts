@@ -1,5 +1,5 @@
-// The audit log of changes to keys, members and tenants. Entries are inserted by the statement that makes the change; the
-// database numbers and chains them, and refuses to change or delete them.
+// The audit log of changes to keys, members and tenants. Entries are inserted by the statement that makes the change;
+// the database numbers and chains them, and refuses to change or delete them.
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";

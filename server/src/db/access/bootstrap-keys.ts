@@ -1,5 +1,5 @@
-// Bootstrap keys of the first tenant: the one from the settings, or the one that the first start creates. Both have fixed
-// ids, so that concurrent and repeated starts are idempotent.
+// Bootstrap keys of the first tenant: the one from the settings, or the one that the first start creates. Both have
+// fixed ids, so that concurrent and repeated starts are idempotent.
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 

@@ -1,5 +1,5 @@
-// Members of a tenant. A removed member stays as a row, so that single sign-on does not add the person again; every tenant has
-// at least one owner.
+// Members of a tenant. A removed member stays as a row, so that single sign-on does not add the person again; every
+// tenant has at least one owner.
 import { Fault } from "../../faults.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";

@@ -1,4 +1,5 @@
-// The registry's rows: the one rule of who may use what, whose a LoRA is, and what happens when two register it at once.
+// The registry's rows: the one rule of who may use what, whose a LoRA is, and what happens when two register it at
+// once.
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";

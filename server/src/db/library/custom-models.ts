@@ -1,5 +1,5 @@
-// The registry of custom models and the rules of access to them. Lists, single reads and runs all use `MAY_USE`, so that they
-// cannot differ.
+// The registry of custom models and the rules of access to them. Lists, single reads and runs all use `MAY_USE`, so
+// that they cannot differ.
 
 import type { ResourceOwner } from "../access/caller.ts";
 import type { Database } from "../connect.ts";
@@ -206,7 +206,9 @@ export async function deleteCustomModel(
 }
 
 export type UsableModel = Pick<CustomModelRow, "model_id" | "model_type" | "deployment_id" | "trigger_word">;
-/** `usable`: the models of these ids and LoRAs that the user may use. `registered_loras`: the LoRAs that have an owner. */
+/**
+ * `usable`: the models of these ids and LoRAs that the user may use. `registered_loras`: the LoRAs that have an owner.
+ */
 export type ModelAccess = { usable: (UsableModel & { lora_name: string })[]; registered_loras: string[] };
 
 const FIND_ACCESS = statement(

@@ -1,4 +1,5 @@
-// The books on a real PostgreSQL: what is held, charged, given back and wasted, under races, and what the books say after.
+// The books on a real PostgreSQL: what is held, charged, given back and wasted, under races, and what the books say
+// after.
 import { v7 } from "uuid";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";

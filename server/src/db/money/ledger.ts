@@ -8,8 +8,8 @@ import { TENANT_BUDGET_HOLDER } from "./budgets.ts";
 
 /**
  * The parts of a statement that ends a run. `settlement` is the name of a CTE of that statement with one row if the run
- * ended, and the columns `run_id`, `tenant_id`, `accepted_at`, `reserved`, `reserved_from`, `budget_holders`, `charged` and
- * `wasted`. Null amounts are zero.
+ * ended, and the columns `run_id`, `tenant_id`, `accepted_at`, `reserved`, `reserved_from`, `budget_holders`, `charged`
+ * and `wasted`. Null amounts are zero.
  */
 type SettlementSql = { settlement: string };
 
@@ -92,8 +92,9 @@ const CREDIT = statement(
 ).columns<Omit<CreditResult, "tenant_id">>();
 
 /**
- * Adds an amount to the balance of a tenant or withdraws it, and sets whether the tenant is prepaid. Nothing is applied if
- * another request holds the idempotency key, or if the withdrawal exceeds the balance. Undefined if there is no such tenant.
+ * Adds an amount to the balance of a tenant or withdraws it, and sets whether the tenant is prepaid. Nothing is applied
+ * if another request holds the idempotency key, or if the withdrawal exceeds the balance. Undefined if there is no such
+ * tenant.
  */
 export async function creditBalance(
   db: Database,

@@ -1,5 +1,6 @@
-// Attempts: one row per submission that may cost money. The row and its lease are inserted before the request, the ticket is
-// saved right after the response. An attempt without a ticket has an unknown outcome and must be resolved before a resubmit.
+// Attempts: one row per submission that may cost money. The row and its lease are inserted before the request, the
+// ticket is saved right after the response. An attempt without a ticket has an unknown outcome and must be resolved
+// before a resubmit.
 import type { PublicFault } from "../../faults.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import type { Database } from "../connect.ts";
@@ -50,8 +51,8 @@ const CLAIM = statement(
 ).columns<{ has_claim: boolean; is_canceled: boolean; is_claimed: boolean }>();
 
 /**
- * Claims the right to submit this attempt. `claimed_by_other`: the attempt exists, and its writer may have submitted it.
- * `claim_lost`: the run has ended or belongs to a later epoch.
+ * Claims the right to submit this attempt. `claimed_by_other`: the attempt exists, and its writer may have submitted
+ * it. `claim_lost`: the run has ended or belongs to a later epoch.
  */
 export async function claimAttempt(
   db: Database,
@@ -230,7 +231,9 @@ const EXPIRE_LEASE = statement(
    where ${IS_ATTEMPT} and state = 'intent'`,
 );
 
-/** The request is over and its response was lost. Expires the lease now, so that the outcome can be resolved at once. */
+/**
+ * The request is over and its response was lost. Expires the lease now, so that the outcome can be resolved at once.
+ */
 export async function expireAttemptLease(db: Database, id: AttemptRef, request?: JsonObject): Promise<void> {
   await db.execute(EXPIRE_LEASE, { ...attemptParameters(id), request });
 }
@@ -241,7 +244,9 @@ const MARK_UNKNOWN = statement(
    where ${IS_ATTEMPT} and ticket is null and state in ('intent', 'unknown')`,
 );
 
-/** The response was lost and the provider cannot be asked. The grace period for a callback starts with the first call. */
+/**
+ * The response was lost and the provider cannot be asked. The grace period for a callback starts with the first call.
+ */
 export async function markOutcomeUnknown(db: Database, id: AttemptRef): Promise<void> {
   await db.execute(MARK_UNKNOWN, attemptParameters(id));
 }

@@ -35,8 +35,8 @@ const RECORD_FAILURE = statement(
 );
 
 /**
- * Counts a failure. The breaker opens after as many failures as the policy allows, each time for twice as long; failures
- * more than 60 seconds apart do not add up.
+ * Counts a failure. The breaker opens after as many failures as the policy allows, each time for twice as long;
+ * failures more than 60 seconds apart do not add up.
  */
 export async function recordOfferFailure(
   db: Database,

@@ -1,5 +1,6 @@
-// Open runs: start, wakeup, polling, requeue, end. Every write of an engine invocation carries its fencing epoch; a write with
-// an old epoch changes nothing. Partitioned tables are always addressed by parameters, so that partition pruning works.
+// Open runs: start, wakeup, polling, requeue, end. Every write of an engine invocation carries its fencing epoch; a
+// write with an old epoch changes nothing. Partitioned tables are always addressed by parameters, so that partition
+// pruning works.
 import type { PublicFault } from "../../faults.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import type { Database } from "../connect.ts";
@@ -121,9 +122,9 @@ const END = statement(
 );
 
 /**
- * Ends a run once: only the statement that deletes the open_runs row may. It settles the reservation. Only a completed run
- * is charged, and never more than its reservation; a run with an unknown price has none and is charged its cost. Only the
- * reconciler passes no epoch.
+ * Ends a run once: only the statement that deletes the open_runs row may. It settles the reservation. Only a completed
+ * run is charged, and never more than its reservation; a run with an unknown price has none and is charged its cost.
+ * Only the reconciler passes no epoch.
  */
 export async function endRun(
   db: Database,

@@ -1,5 +1,5 @@
-// The queues of the dispatcher: one per tenant and lane, each found by index, so that a long queue of one tenant costs the
-// others nothing.
+// The queues of the dispatcher: one per tenant and lane, each found by index, so that a long queue of one tenant costs
+// the others nothing.
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 import type { RunClaim } from "./open-runs.ts";
@@ -20,7 +20,9 @@ const LIST = statement(
    select tenant_id, lane from found`,
 ).columns<QueueKey>();
 
-/** Every queue that is not empty. A loose index scan: the cost grows with the number of queues, not with their length. */
+/**
+ * Every queue that is not empty. A loose index scan: the cost grows with the number of queues, not with their length.
+ */
 export async function listQueues(db: Database): Promise<QueueKey[]> {
   return db.execute(LIST);
 }
@@ -61,8 +63,8 @@ export async function returnToQueue(db: Database, runs: RunClaim[]): Promise<voi
 }
 
 /**
- * `not_started`: dispatched within the last second and not started; `oldest_wait_seconds` is the longest of their waits.
- * Runs that have waited longer are lost or blocked elsewhere and do not reduce the capacity.
+ * `not_started`: dispatched within the last second and not started; `oldest_wait_seconds` is the longest of their
+ * waits. Runs that have waited longer are lost or blocked elsewhere and do not reduce the capacity.
  */
 export type LaneLoad = {
   lane: string;

@@ -106,7 +106,10 @@ type AdmissionResult = {
   is_accepted: boolean;
 };
 
-/** A CTE that stores the webhook secret of the run that `run`, a CTE, has inserted. Its parameters are `secretParameters`. */
+/**
+ * A CTE that stores the webhook secret of the run that `run`, a CTE, has inserted. Its parameters are
+ * `secretParameters`.
+ */
 const insertSecretSql = (run: string) => `sealed_secret as (
     insert into webhook_secrets (tenant_id, owner_id, secret_id, key_id, sealed, ends_at)
     select tenant_id, run_id, :secret_id?, :secret_key_id?, :sealed_secret?, now() + make_interval(days => :secret_days?)
@@ -121,8 +124,8 @@ const secretParameters = ({ webhook_secret: secret }: NewRun) => ({
 });
 
 /**
- * `admission` decides: the limit of open runs, and the budgets. A tenant without limits has no row in `budgets`, and its
- * budgets are not checked. Columns of the run are null unless `is_accepted`.
+ * `admission` decides: the limit of open runs, and the budgets. A tenant without limits has no row in `budgets`, and
+ * its budgets are not checked. Columns of the run are null unless `is_accepted`.
  */
 const ACCEPT_RUN = statement(
   "runs.accept",
@@ -168,8 +171,8 @@ const ACCEPT_RUN = statement(
 ).columns<AdmissionResult>();
 
 /**
- * Inserts the run, its idempotency key, queue entry, event and reservation in one statement. Returns undefined if another
- * request holds the idempotency key. Throws if a budget or the limit of open runs is exceeded.
+ * Inserts the run, its idempotency key, queue entry, event and reservation in one statement. Returns undefined if
+ * another request holds the idempotency key. Throws if a budget or the limit of open runs is exceeded.
  */
 export async function insertRun(db: Database, run: NewRun): Promise<RunRow | undefined> {
   const [row] = await db.execute(ACCEPT_RUN, {
@@ -332,8 +335,8 @@ const TOMBSTONE = statement(
 );
 
 /**
- * Replaces the run by a tombstone: ids, lineage and status stay; inputs, plan, metadata and webhook are cleared. Its assets
- * are marked deleted and their bytes removed through the outbox. Pending webhook deliveries are dropped.
+ * Replaces the run by a tombstone: ids, lineage and status stay; inputs, plan, metadata and webhook are cleared. Its
+ * assets are marked deleted and their bytes removed through the outbox. Pending webhook deliveries are dropped.
  */
 export async function tombstoneRun(db: Database, tenantId: string, runId: string, outboxId: string): Promise<boolean> {
   const rows = await db.execute(TOMBSTONE, { tenant_id: tenantId, run_id: runId, outbox_id: outboxId });

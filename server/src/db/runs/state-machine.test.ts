@@ -39,7 +39,9 @@ const newRun = (run_id: string) => ({
 });
 const error = { message: "m", code: "internal_error" as const, details: {} };
 
-/** Changes by hand, one after the other, each with everything that belongs to its state; answers which of them landed. */
+/**
+ * Changes by hand, one after the other, each with everything that belongs to its state; answers which of them landed.
+ */
 const DIRECT_UPDATES = `
 create function test_by_hand(run uuid, tenant uuid, wanted text[], progresses real[]) returns boolean[] language plpgsql as $$
 declare
@@ -126,7 +128,8 @@ describe("the state machine in the database", () => {
         [runId],
       );
       const won = outcomes.filter((outcome) => outcome.status === "fulfilled" && outcome.value === true).length;
-      // A run that never began cannot complete: that one racer is refused by the guard and leaves the others their chance.
+      // A run that never began cannot complete: that one racer is refused by the guard and leaves the others their
+      // chance.
       expect([won <= 1, row!.ends, row!.open]).toEqual([true, won, 1 - won]);
       if (started) expect(won).toBe(1);
     }

@@ -42,8 +42,8 @@ const DELIVERY_COLUMN_NAMES = [
 export const DELIVERY_COLUMNS = DELIVERY_COLUMN_NAMES.join(", ");
 
 /**
- * CTEs `inserted` and `opened` that insert the deliveries that do not exist yet, if `when` is true. Their parameters are
- * `deliveriesParameters`.
+ * CTEs `inserted` and `opened` that insert the deliveries that do not exist yet, if `when` is true. Their parameters
+ * are `deliveriesParameters`.
  */
 export const insertDeliveriesSql = ({ when = "true" } = {}): string => `inserted as (
      insert into webhook_deliveries (delivery_id, tenant_id, event_id, run_id, webhook_id, type, url, body)
@@ -182,7 +182,9 @@ const REOPEN = statement(
    select delivery_id from reopened`,
 );
 
-/** Reopens deliveries: due at once, with a new retry schedule and a new epoch, which fences the claim of the old one. */
+/**
+ * Reopens deliveries: due at once, with a new retry schedule and a new epoch, which fences the claim of the old one.
+ */
 export async function reopenDeliveries(
   db: Database,
   tenantId: string,

@@ -1,5 +1,5 @@
-// The queue of webhook deliveries: dispatch, slots, attempts, requeue. Every write of an engine invocation carries its fencing
-// epoch; a write with an old epoch changes nothing.
+// The queue of webhook deliveries: dispatch, slots, attempts, requeue. Every write of an engine invocation carries its
+// fencing epoch; a write with an old epoch changes nothing.
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 import type { DeliveryAttemptRow, DeliveryRow, DeliveryStatus } from "./deliveries.ts";

@@ -1,5 +1,5 @@
-// Webhook endpoints of tenants. Every read and write of a caller is scoped by tenant, and every change is recorded in the
-// audit log by the statement that makes it.
+// Webhook endpoints of tenants. Every read and write of a caller is scoped by tenant, and every change is recorded in
+// the audit log by the statement that makes it.
 import { type Actor, actorParameters } from "../access/audit-log.ts";
 import type { Database } from "../connect.ts";
 import { IDEMPOTENCY_KEY_IS_FREE, idempotencyParameters, insertIdempotencyKeySql } from "../idempotency-keys.ts";
@@ -150,8 +150,8 @@ const UPDATE = statement(
 );
 
 /**
- * Enabling an endpoint closes its circuit breaker; disabling it ends its pending deliveries. Pending deliveries are sent to
- * the new URL if it changes.
+ * Enabling an endpoint closes its circuit breaker; disabling it ends its pending deliveries. Pending deliveries are
+ * sent to the new URL if it changes.
  */
 export async function updateWebhookRow(
   db: Database,

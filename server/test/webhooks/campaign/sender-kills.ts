@@ -1,5 +1,6 @@
-// Runs with webhooks to receivers that fail, hang, redirect, hang up and recover by script, while the processes that send
-// are killed: every event arrives, each time with the same id and the same bytes, and none before its run has ended.
+// Runs with webhooks to receivers that fail, hang, redirect, hang up and recover by script, while the processes that
+// send are killed: every event arrives, each time with the same id and the same bytes, and none before its run has
+// ended.
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
@@ -234,7 +235,9 @@ const unknownRuns = (posted: Posted[], byRun: Map<string, unknown>) => {
   return [...byRun.keys()].filter((run) => !known.has(run));
 };
 
-/** The package accepts timestamps within five minutes; a campaign lasts longer, so each message is verified at its time. */
+/**
+ * The package accepts timestamps within five minutes; a campaign lasts longer, so each message is verified at its time.
+ */
 function isSigned(message: ReceivedMessage, { secret }: Posted): boolean {
   const receiver = new Webhook(Buffer.from(secret).toString("base64"));
   const [id, time] = [String(message.headers["webhook-id"]), Number(message.headers["webhook-timestamp"])];

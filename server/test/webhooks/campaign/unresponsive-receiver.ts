@@ -1,5 +1,5 @@
-// Thousands of deliveries wait for a receiver that never responds. The latency of a healthy receiver must not change. The
-// waiting events are inserted directly; those of the healthy receiver come from real runs.
+// Thousands of deliveries wait for a receiver that never responds. The latency of a healthy receiver must not change.
+// The waiting events are inserted directly; those of the healthy receiver come from real runs.
 import { setTimeout as pause } from "node:timers/promises";
 import { percentile } from "../../bench/full-service.ts";
 import type { CampaignReport, CheckResult, Log } from "../../support/campaign.ts";
