@@ -16,12 +16,14 @@ const [large, small] = [
 ];
 
 describe("a mask", () => {
-  it("has the size of the picture it lies over", () => {
+  it("must have the size of its image", () => {
     expect(() => checkMask(job([large], large), (size) => size)).not.toThrow();
-    expect(() => checkMask(job([large], small), (size) => size)).toThrow("size of the image");
+    expect(() => checkMask(job([large], small), (size) => size)).toThrow(
+      expect.objectContaining({ code: "mask_mismatch" }),
+    );
   });
 
-  it("lies over the first picture unless another one is named", () => {
+  it("applies to the first image unless another one is named", () => {
     expect(() => checkMask(job([large, small], small), (size) => size)).toThrow();
     expect(() => checkMask(job([large, small], small, 1), (size) => size)).not.toThrow();
   });

@@ -132,6 +132,8 @@ export function withoutTenantFilters(db: Database, count: { rewritten: number })
     });
   const over = (inner: Database): Database => ({
     ...inner,
+    execute: (statement, ...values) =>
+      inner.execute({ ...statement, name: `${statement.name}~`, text: rewrite(statement.text) }, ...values),
     query: (name, text, values) => inner.query(`${name}~`, rewrite(text), values),
     forTenant: (tenantId) => over(inner.forTenant(tenantId)),
   });
