@@ -137,7 +137,7 @@ describe("a price", () => {
 });
 
 describe("400", () => {
-  it("tells every misfit of the inner input by its place in the outer one", () => {
+  it("reports every error of the inner input by its path in the outer one", () => {
     const fault = refusalOf(() => estimateOperation(services, "images.generate", { width: 63, colour: "red" }));
     expect(fault.code).toBe("validation_error");
     expect(

@@ -126,7 +126,7 @@ describe("a receiver that", () => {
     else expect(step).toEqual({ waitSeconds: expect.closeTo(5.25, 0) });
   });
 
-  it("sends elsewhere is not followed", async () => {
+  it("redirects is not followed", async () => {
     const location = "http://169.254.169.254/latest/";
     const { row, noted } = await tried({ status: 302, headers: { location } });
     expect([row.status, noted.status]).toEqual(["pending", 302]);
