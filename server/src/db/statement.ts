@@ -1,5 +1,5 @@
-// SQL statements with named parameters. `statement` compiles `:name` to `$n` once, when its module is loaded; `npm run
-// check` prepares every statement on a real PostgreSQL and derives the types of its parameters and rows from the
+// SQL statements with named parameters. `statement` compiles `:name` to `$n` once, when its module is loaded; `npm
+// run check` prepares every statement on a real PostgreSQL and derives the types of its parameters and rows from the
 // schema.
 import type { StatementTypes } from "./generated/statements.ts";
 

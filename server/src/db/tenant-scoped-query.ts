@@ -1,6 +1,6 @@
-// A statement that brings its tenant along. The role behind the wall and the tenant that it may see travel in the same
-// packet, ahead of the statement, and hold for the one transaction that both are: it costs no round trip, and nothing
-// of it is left on the connection for whoever uses it next.
+// A statement that brings its tenant along. The role behind the wall and the tenant that it may see travel in the
+// same packet, ahead of the statement, and hold for the one transaction that both are: it costs no round trip, and
+// nothing of it is left on the connection for whoever uses it next.
 import pg from "pg";
 
 const SET_TENANT_SCOPE = {

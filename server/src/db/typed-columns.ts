@@ -1,5 +1,5 @@
-// TypeScript types of table columns whose PostgreSQL type says too little: jsonb columns, and text columns with a fixed
-// set of values. `npm run generate` uses them for the rows of every statement.
+// TypeScript types of table columns whose PostgreSQL type says too little: jsonb columns, and text columns with a
+// fixed set of values. `npm run generate` uses them for the rows of every statement.
 import type { PublicFault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
 import type { JsonObject, RunStatus } from "../kit/schemas/run.ts";

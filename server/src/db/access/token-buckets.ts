@@ -1,5 +1,5 @@
-// Token buckets shared by all processes. A process takes several tokens at a time and returns those it did not use, so
-// that most requests need no statement.
+// Token buckets shared by all processes. A process takes several tokens at a time and returns those it did not use,
+// so that most requests need no statement.
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 

@@ -207,7 +207,8 @@ export async function deleteCustomModel(
 
 export type UsableModel = Pick<CustomModelRow, "model_id" | "model_type" | "deployment_id" | "trigger_word">;
 /**
- * `usable`: the models of these ids and LoRAs that the user may use. `registered_loras`: the LoRAs that have an owner.
+ * `usable`: the models of these ids and LoRAs that the user may use. `registered_loras`: the LoRAs that have an
+ * owner.
  */
 export type ModelAccess = { usable: (UsableModel & { lora_name: string })[]; registered_loras: string[] };
 

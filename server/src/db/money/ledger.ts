@@ -7,9 +7,9 @@ import { statement } from "../statement.ts";
 import { TENANT_BUDGET_HOLDER } from "./budgets.ts";
 
 /**
- * The parts of a statement that ends a run. `settlement` is the name of a CTE of that statement with one row if the run
- * ended, and the columns `run_id`, `tenant_id`, `accepted_at`, `reserved`, `reserved_from`, `budget_holders`, `charged`
- * and `wasted`. Null amounts are zero.
+ * The parts of a statement that ends a run. `settlement` is the name of a CTE of that statement with one row if the
+ * run ended, and the columns `run_id`, `tenant_id`, `accepted_at`, `reserved`, `reserved_from`, `budget_holders`,
+ * `charged` and `wasted`. Null amounts are zero.
  */
 type SettlementSql = { settlement: string };
 
@@ -34,7 +34,8 @@ export const releaseBudgetsSql = ({ settlement }: SettlementSql) => `
 /** The amount that providers may have charged for attempts whose output the caller does not get. */
 export const wastedAmountSql = ({ runId, isDelivered }: { runId: string; isDelivered: string }) => `
   select sum(price)::bigint from attempts
-  where run_id = ${runId} and (state in ('intent', 'submitted', 'unknown') or (state = 'succeeded' and not ${isDelivered})
+  where run_id = ${runId} and (state in ('intent', 'submitted', 'unknown')
+    or (state = 'succeeded' and not ${isDelivered})
     or (state = 'failed' and fault ->> 'code' = 'provider_outcome_unknown'))`;
 
 /** The balance is low below this fraction (1/5) of the balance after the last top-up. */
@@ -92,9 +93,9 @@ const CREDIT = statement(
 ).columns<Omit<CreditResult, "tenant_id">>();
 
 /**
- * Adds an amount to the balance of a tenant or withdraws it, and sets whether the tenant is prepaid. Nothing is applied
- * if another request holds the idempotency key, or if the withdrawal exceeds the balance. Undefined if there is no such
- * tenant.
+ * Adds an amount to the balance of a tenant or withdraws it, and sets whether the tenant is prepaid. Nothing is
+ * applied if another request holds the idempotency key, or if the withdrawal exceeds the balance. Undefined if there
+ * is no such tenant.
  */
 export async function creditBalance(
   db: Database,
@@ -124,7 +125,8 @@ const INSERT_LOW_CREDITS_EVENT = statement(
      returning tenant_id, available, low_threshold
    )
    insert into events (run_id, event_id, tenant_id, type, data)
-   select :event_id, :event_id, tenant_id, 'credits.low', jsonb_build_object('balance', trim_scale(available / 1000000.0),
+   select :event_id, :event_id, tenant_id, 'credits.low',
+     jsonb_build_object('balance', trim_scale(available / 1000000.0),
      'low_at', trim_scale(low_threshold / 1000000.0), 'currency', 'USD')
    from low returning event_id`,
 );

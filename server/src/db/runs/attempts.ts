@@ -150,7 +150,8 @@ const IS_ATTEMPT = "run_id = :run_id and request_index = :request_index and atte
 
 const TAKE_OVER = statement(
   "attempts.take_over",
-  `update attempts set lease_until = now() + make_interval(secs => :seconds), send_count = send_count + 1, epoch = :epoch
+  `update attempts set lease_until = now() + make_interval(secs => :seconds), send_count = send_count + 1,
+     epoch = :epoch
    where ${IS_ATTEMPT} and ticket is null and state in ('intent', 'unknown')
      and lease_until < now() and exists (select from open_runs where run_id = :run_id and epoch = :epoch)
    returning run_id`,
@@ -265,9 +266,10 @@ const SAVE_OUTPUT = statement(
      where run_id = :run_id and epoch = :epoch returning run_id, tenant_id
    ), inserted as (
      insert into assets (asset_id, run_id, tenant_id, role, storage_key, media_type, width, height, size_bytes, sha256)
-     select f.asset_id, run_id, tenant_id, f.role, f.storage_key, f.media_type, f.width, f.height, f.size_bytes, f.sha256
-     from claim, jsonb_to_recordset(:files) as f (asset_id uuid, role text, storage_key text, media_type text, width int,
-       height int, size_bytes bigint, sha256 text)
+     select f.asset_id, run_id, tenant_id, f.role, f.storage_key, f.media_type, f.width, f.height, f.size_bytes,
+       f.sha256
+     from claim, jsonb_to_recordset(:files) as f (asset_id uuid, role text, storage_key text, media_type text,
+       width int, height int, size_bytes bigint, sha256 text)
      on conflict do nothing
    ), succeeded as (
      update attempts set state = 'succeeded', finished_at = now(), lease_until = null,

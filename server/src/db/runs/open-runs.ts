@@ -29,7 +29,8 @@ const START = statement(
        requeue_count = 0
      where run_id = :run_id and epoch = :epoch returning run_id, deadline_at
    ), started as (
-     update runs set status = 'processing', progress = 0.01, started_at = now(), phase = 'submitting', ${SET_LAST_EVENT_XACT}
+     update runs set status = 'processing', progress = 0.01, started_at = now(), phase = 'submitting',
+       ${SET_LAST_EVENT_XACT}
      where run_id = :run_id and status = 'queued' and exists (select from claim)
      returning run_id, tenant_id, last_event_xact
    ), event as (
@@ -122,9 +123,9 @@ const END = statement(
 );
 
 /**
- * Ends a run once: only the statement that deletes the open_runs row may. It settles the reservation. Only a completed
- * run is charged, and never more than its reservation; a run with an unknown price has none and is charged its cost.
- * Only the reconciler passes no epoch.
+ * Ends a run once: only the statement that deletes the open_runs row may. It settles the reservation. Only a
+ * completed run is charged, and never more than its reservation; a run with an unknown price has none and is charged
+ * its cost. Only the reconciler passes no epoch.
  */
 export async function endRun(
   db: Database,

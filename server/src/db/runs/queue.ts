@@ -1,5 +1,5 @@
-// The queues of the dispatcher: one per tenant and lane, each found by index, so that a long queue of one tenant costs
-// the others nothing.
+// The queues of the dispatcher: one per tenant and lane, each found by index, so that a long queue of one tenant
+// costs the others nothing.
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 import type { RunClaim } from "./open-runs.ts";

@@ -32,7 +32,8 @@ const EXPIRE_ASSETS = statement(
      returning storage_key
    ), work as (
      insert into outbox (outbox_id, kind, payload)
-     select :outbox_id, 'delete_files', jsonb_build_object('keys', jsonb_agg(storage_key)) from files having count(*) > 0
+     select :outbox_id, 'delete_files', jsonb_build_object('keys', jsonb_agg(storage_key)) from files
+     having count(*) > 0
    )
    select count(*)::int as files from files`,
 ).columns<{ files: number }>();

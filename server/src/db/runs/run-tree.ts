@@ -56,10 +56,10 @@ const LIST_REFERENCES = statement(
 );
 
 /**
- * The runs of a tree, oldest first, including tombstones; then the runs of other trees that they reference. References
- * are read by a second statement and joined here: most trees have one run, so the planner expects that of every tree
- * and would use a nested loop over thousands of rows. References are inserted with their run and never change, so they
- * are complete for every run that was read before.
+ * The runs of a tree, oldest first, including tombstones; then the runs of other trees that they reference.
+ * References are read by a second statement and joined here: most trees have one run, so the planner expects that of
+ * every tree and would use a nested loop over thousands of rows. References are inserted with their run and never
+ * change, so they are complete for every run that was read before.
  */
 export async function findRunTree(db: Database, tenantId: string, rootRunId: string): Promise<RunTreeRow[]> {
   const since = earliestTreeId(rootRunId);

@@ -112,7 +112,8 @@ type AdmissionResult = {
  */
 const insertSecretSql = (run: string) => `sealed_secret as (
     insert into webhook_secrets (tenant_id, owner_id, secret_id, key_id, sealed, ends_at)
-    select tenant_id, run_id, :secret_id?, :secret_key_id?, :sealed_secret?, now() + make_interval(days => :secret_days?)
+    select tenant_id, run_id, :secret_id?, :secret_key_id?, :sealed_secret?,
+      now() + make_interval(days => :secret_days?)
     from ${run} where :secret_id?::uuid is not null
   )`;
 
@@ -134,14 +135,18 @@ const ACCEPT_RUN = statement(
       is_below_open_limit
     from (
       select coalesce(:tenant_open_limit?::int, :key_open_limit?::int) is null
-          or is_below_open_run_limit(:tenant_id, :tenant_open_limit?, :key_id?, :key_open_limit?) as is_below_open_limit,
+          or is_below_open_run_limit(:tenant_id, :tenant_open_limit?, :key_id?, :key_open_limit?)
+          as is_below_open_limit,
         case when :estimate?::bigint is distinct from 0 and exists (
           select from budgets where tenant_id = :tenant_id and holder_id = any(:budget_holders::uuid[]) and is_limited)
         then check_budgets(:tenant_id, :budget_holders::uuid[], :estimate?::bigint) end as budget_check
       offset 0
     ) as once
-  ), ${insertIdempotencyKeySql({ resource: ":run_id", from: "admission", when: "reached is null and is_below_open_limit" })}
-  , accepted as (
+  ), ${insertIdempotencyKeySql({
+    resource: ":run_id",
+    from: "admission",
+    when: "reached is null and is_below_open_limit",
+  })}, accepted as (
     insert into runs (run_id, tenant_id, user_id, operation, run_type, inputs, plan, metadata, warnings,
                       parent_run_id, root_run_id, depth, webhook_url, model, provider, key_id)
     select :run_id, :tenant_id, :user_id, :operation, :run_type, :inputs, :plan, :metadata, :warnings,
@@ -321,7 +326,8 @@ const TOMBSTONE = statement(
      returning storage_key
    ), work as (
      insert into outbox (outbox_id, kind, payload)
-     select :outbox_id, 'delete_files', jsonb_build_object('keys', jsonb_agg(storage_key)) from files having count(*) > 0
+     select :outbox_id, 'delete_files', jsonb_build_object('keys', jsonb_agg(storage_key)) from files
+     having count(*) > 0
    ), dropped_deliveries as (
      delete from open_deliveries where run_id = :run_id and tenant_id = :tenant_id and exists (select from tombstone)
    ), cleared_deliveries as (

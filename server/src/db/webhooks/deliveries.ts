@@ -56,8 +56,8 @@ export const insertDeliveriesSql = ({ when = "true" } = {}): string => `inserted
      insert into open_deliveries (delivery_id, tenant_id, run_id, webhook_id, destination, host, expires_at)
      select delivery_id, tenant_id, run_id, webhook_id, destination, host,
        now() + make_interval(secs => :expires_after_seconds)
-     from jsonb_to_recordset(:deliveries::jsonb) as given (delivery_id uuid, tenant_id uuid, run_id uuid, webhook_id uuid,
-       destination text, host text)
+     from jsonb_to_recordset(:deliveries::jsonb) as given (delivery_id uuid, tenant_id uuid, run_id uuid,
+       webhook_id uuid, destination text, host text)
      where delivery_id in (select delivery_id from inserted)
    )`;
 

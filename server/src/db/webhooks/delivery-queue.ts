@@ -1,5 +1,5 @@
-// The queue of webhook deliveries: dispatch, slots, attempts, requeue. Every write of an engine invocation carries its
-// fencing epoch; a write with an old epoch changes nothing.
+// The queue of webhook deliveries: dispatch, slots, attempts, requeue. Every write of an engine invocation carries
+// its fencing epoch; a write with an old epoch changes nothing.
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 import type { DeliveryAttemptRow, DeliveryRow, DeliveryStatus } from "./deliveries.ts";
@@ -130,7 +130,8 @@ const RECORD_ATTEMPT = statement(
     on conflict do nothing
   ), delivery as (
     update webhook_deliveries set attempts = :attempt, status = :status,
-      next_attempt_at = case when :status = 'pending' then clock_timestamp() + make_interval(secs => :wait_seconds?) end,
+      next_attempt_at = case when :status = 'pending'
+        then clock_timestamp() + make_interval(secs => :wait_seconds?) end,
       finished_at = case when :status = 'pending' then null else clock_timestamp() end
     where delivery_id = :delivery_id and exists (select from claim)
   ), postponed as (

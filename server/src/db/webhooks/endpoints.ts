@@ -177,9 +177,11 @@ export async function updateWebhookRow(
 const DELETE = statement(
   "webhooks.delete",
   `with deleted as (
-     delete from webhook_endpoints where tenant_id = :tenant_id and webhook_id = :webhook_id returning ${ENDPOINT_COLUMNS}
+     delete from webhook_endpoints where tenant_id = :tenant_id and webhook_id = :webhook_id
+     returning ${ENDPOINT_COLUMNS}
    ), deleted_secrets as (
-     delete from webhook_secrets where tenant_id = :tenant_id and owner_id = :webhook_id and exists (select from deleted)
+     delete from webhook_secrets where tenant_id = :tenant_id and owner_id = :webhook_id
+       and exists (select from deleted)
    ), closed as (
      delete from open_deliveries
      where tenant_id = :tenant_id and webhook_id = :webhook_id and exists (select from deleted)

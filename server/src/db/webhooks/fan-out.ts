@@ -1,5 +1,5 @@
-// Creates webhook deliveries from the event log. The cursor advances in the statement that inserts the deliveries, and
-// only from the position that was read: a slower process changes nothing.
+// Creates webhook deliveries from the event log. The cursor advances in the statement that inserts the deliveries,
+// and only from the position that was read: a slower process changes nothing.
 import type { Database } from "../connect.ts";
 import type { LogPosition } from "../event-log.ts";
 import { type RunRow, runColumns } from "../runs/runs.ts";

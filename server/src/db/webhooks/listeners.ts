@@ -95,7 +95,8 @@ const RECORD_FORWARD = statement(
   `with delivery as (
      insert into webhook_deliveries as d (delivery_id, tenant_id, event_id, run_id, webhook_id, type, url, body, status,
        attempts, finished_at)
-     values (:delivery_id, :tenant_id, :event_id, :run_id?, :listener_id?, :type, :url, :body?, :status, :attempt, now())
+     values (:delivery_id, :tenant_id, :event_id, :run_id?, :listener_id?, :type, :url, :body?, :status, :attempt,
+       now())
      on conflict (delivery_id) do update set attempts = greatest(d.attempts, excluded.attempts), finished_at = now(),
        status = case when d.status = 'delivered' then d.status else excluded.status end
      returning ${DELIVERY_COLUMNS}
