@@ -1,6 +1,5 @@
-// A statement that brings its tenant along. The role behind the wall and the tenant that it may see travel in the
-// same packet, ahead of the statement, and hold for the one transaction that both are: it costs no round trip, and
-// nothing of it is left on the connection for whoever uses it next.
+// A statement under row-level security. The role and the tenant are set by a statement in the same packet and the same
+// transaction, ahead of the actual one: no extra round trip, and nothing stays set on the connection.
 import pg from "pg";
 
 const SET_TENANT_SCOPE = {
@@ -10,7 +9,7 @@ const SET_TENANT_SCOPE = {
 
 type NamedStatement = { name: string; text: string; values: unknown[] };
 
-/** What of the driver's connection is used here; its types leave it out. */
+/** The part of the driver's connection that is used here; its type declarations leave it out. */
 type DriverConnection = {
   stream: { cork(): void; uncork(): void };
   bind(message: { statement: string; values: string[] }): void;
@@ -22,13 +21,13 @@ type DriverQuery = {
   handleCommandComplete(message: unknown, wire: DriverConnection): void;
 };
 
-/** Every connection that scoped statements are sent on has to be made ready for them first. */
+/** Prepares a new connection for scoped statements. */
 export async function prepareTenantScope(client: pg.ClientBase): Promise<void> {
   await client.query({ ...SET_TENANT_SCOPE, values: [""] });
 }
 
 export function tenantScopedQuery(statement: NamedStatement, tenantId: string): pg.Query {
-  // Its own name: a plan that was made for one role would be made anew for the other, over and over.
+  // A name of its own: PostgreSQL replans a prepared statement whenever the role changes.
   const query = new pg.Query({ ...statement, name: `${statement.name}@` }) as unknown as DriverQuery;
   const { submit, handleDataRow, handleCommandComplete } = query;
   let isScopeApplied = false;
@@ -43,7 +42,7 @@ export function tenantScopedQuery(statement: NamedStatement, tenantId: string): 
       wire.stream.uncork();
     }
   };
-  // The first row and the first end are the scope's; from then on everything is the statement's own.
+  // The first row and the first completion belong to the scope statement, all later ones to the actual statement.
   query.handleDataRow = (message) => {
     if (isScopeApplied) handleDataRow.call(query, message);
   };
