@@ -217,7 +217,8 @@ const FIND_ACCESS = statement(
   `select
      coalesce((select jsonb_agg(jsonb_build_object('model_id', model_id, 'model_type', model_type,
          'lora_name', lora_name, 'deployment_id', deployment_id, 'trigger_word', trigger_word))
-       from models where (model_id = any(:model_ids::uuid[]) or lora_name = any(:loras)) and ${MAY_USE}), '[]') as usable,
+       from models where (model_id = any(:model_ids::uuid[]) or lora_name = any(:loras)) and ${MAY_USE}), '[]')
+       as usable,
      array(select lora_name from lora_names where lora_name = any(:loras)) as registered_loras`,
 ).columns<ModelAccess>();
 
