@@ -61,7 +61,7 @@ it("fails when an enabled provider cannot be reached", async () => {
   const env = { SANDBOX_URL: "http://127.0.0.1:1", SANDBOX_KEY: "key" };
   const { code, stdout } = await doctor(scratch(), [], env);
   expect(code).toBe(1);
-  expect(stdout).toMatch(/✗ sandbox +unknown +cannot be reached \(ECONNREFUSED\)/);
+  expect(stdout).toMatch(/✗ sandbox +unknown +not reachable \(ECONNREFUSED\)/);
   expect(stdout).toContain("1 check failed.");
 });
 

@@ -62,7 +62,7 @@ describe("the operator's file", () => {
     expect([status, body.code]).toEqual([503, "model_unavailable"]);
   });
 
-  it("is refused at the start where it is not right, with the place and what would be right", () => {
+  it("prevents the start if it is invalid, with the line, the column and a suggestion", () => {
     writeFileSync(join(folder, "wrong.yaml"), `${FILE}  flux-def: [sandbox]\n`);
     const environment = {
       ...{ PATH: process.env.PATH, DATABASE_URL: world.databaseUrl, GESSO_SECRET: "x".repeat(32) },
@@ -70,8 +70,6 @@ describe("the operator's file", () => {
     };
     const { status, stderr } = spawnSync(process.execPath, [MAIN], { cwd: folder, env: environment, encoding: "utf8" });
     expect(status).toBe(1);
-    expect(stderr).toBe(
-      "The catalogue is not right:\nwrong.yaml:11:3 unknown model flux-def; did you mean flux-dev?\n",
-    );
+    expect(stderr).toBe("The catalogue is invalid:\nwrong.yaml:11:3 unknown model flux-def; did you mean flux-dev?\n");
   });
 });
