@@ -1,4 +1,4 @@
-// The page of operations, from the contract alone: what it cannot say there, no client can know either.
+// Generates the reference page of operations from the OpenAPI description.
 import { code, page, table } from "./markdown.ts";
 
 type Schema = {
@@ -52,11 +52,11 @@ function typeOf(schema: Schema): string {
   return schema.format && type === "string" ? schema.format : type;
 }
 
-/** The words about a field that may be null stand with the other half of it. */
+/** The description of a nullable field is in its non-null half. */
 const descriptionOf = (schema: Schema): string =>
   schema.description ?? schema.anyOf?.map((each) => each.description).find(Boolean) ?? "";
 
-/** Whole numbers have bounds of their own in JSON Schema that say nothing. */
+/** Omits the default bounds of integers in JSON Schema. */
 const isMeaningfulBound = (bound: number | undefined) =>
   bound !== undefined && Math.abs(bound) < Number.MAX_SAFE_INTEGER;
 

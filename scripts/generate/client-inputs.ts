@@ -1,28 +1,31 @@
-// What goes into operations, as types. A field that many operations take is told once: in a group with a name of its
-// own, or in the operation from which another one takes everything and adds to it.
+// Generates the input types of operations. Shared fields are defined once: in a named group, or in an operation that
+// another one extends.
 import { type ClientOperation, type Schema, toPascalCase } from "./client-operations.ts";
 import { objectType } from "./client-responses.ts";
 
-type Group = { says: string; of: string; fields?: string[] };
+type Group = { description: string; of: string; fields?: string[] };
 
-/** `of` is the operation in whose words the fields are told: all that every run takes, unless they are named. */
+/**
+ * `of`: the operation whose descriptions are used. `fields`: the fields of the group. Default: the fields of every
+ * run.
+ */
 const GROUPS: Record<string, Group> = {
   RunFields: {
-    says: "Fields of every operation that creates a run.",
+    description: "Fields of every operation that creates a run.",
     of: "images.generate",
   },
   ImageFields: {
-    says: "The same, where the answer waits for the result.",
+    description: "The same fields, for operations that wait for the result by default.",
     of: "images.removeBackground",
   },
   SourceFields: {
-    says: "The source image.",
+    description: "The source image.",
     of: "images.backgroundRemove",
     fields: ["image_url", "run_id"],
   },
 };
 
-/** An operation is worth building on when it has this many fields that are in no group. */
+/** Minimum number of own fields for an operation to be extended by others. */
 const MIN_SHARED_FIELDS = 3;
 
 export function collectFieldGroups(operations: ClientOperation[]): Record<string, Schema> {
@@ -39,12 +42,12 @@ export function generateFieldGroups(operations: ClientOperation[]): string {
     .map(([name, schema]) => {
       const body =
         name === "ImageFields" ? difference(groups.RunFields!, schema, "RunFields") : objectType(schema, "sent");
-      return `/** ${GROUPS[name]!.says} */\nexport type ${name} = ${body};`;
+      return `/** ${GROUPS[name]!.description} */\nexport type ${name} = ${body};`;
     })
     .join("\n\n");
 }
 
-/** The types of what goes into an operation: one, and one for its form where that takes something else. */
+/** The input type of an operation, and its form type if the form has other fields. */
 export function generateInputTypes(
   operation: ClientOperation,
   neighbours: ClientOperation[],
@@ -54,17 +57,17 @@ export function generateInputTypes(
   const type = toPascalCase(name);
   const own = bodyOf(operation);
   if (Object.keys(own.properties ?? {}).length === 0) return "";
-  const input = `/** What \`${name}\` takes. */\nexport type ${type}Input = ${composeType(own, reusableTypes(operation, neighbours, groups))};`;
+  const input = `/** Input of \`${name}\`. */\nexport type ${type}Input = ${composeType(own, reusableTypes(operation, neighbours, groups))};`;
   if (!json || !form || !hasOwnForm(operation)) return input;
   const other = difference(own, bodyOf(operation, form), `${type}Input`);
-  return `${input}\n\n/** What \`${name}\` takes as a form. */\nexport type ${type}Form = ${other};`;
+  return `${input}\n\n/** Form input of \`${name}\`. */\nexport type ${type}Form = ${other};`;
 }
 
-/** Whether the form takes anything else than the JSON body does. */
+/** Whether the form has other fields than the JSON body. */
 export const hasOwnForm = (operation: ClientOperation): boolean =>
   operation.form !== undefined && differing(bodyOf(operation), bodyOf(operation, operation.form)).length > 0;
 
-/** What stands beside the path: the JSON body where there is one. */
+/** The input besides the path: the JSON body, if there is one. */
 function bodyOf(
   operation: ClientOperation,
   body = operation.json && operation.form ? operation.json : undefined,
@@ -78,7 +81,7 @@ const pick = (schema: Schema, keeps: (field: string) => boolean): Schema => ({
   properties: Object.fromEntries(Object.entries(schema.properties ?? {}).filter(([field]) => keeps(field))),
 });
 
-/** A rule that says nothing but what is required is as good as a required field. */
+/** A rule that only requires fields counts as required fields. */
 const needed = (schema: Schema): Schema => ({
   ...schema,
   required: [
@@ -95,7 +98,7 @@ const isSame = (one: Schema, other: Schema, field: string) =>
 const holds = (whole: Schema, part: Schema) => fieldsOf(part).every((field) => isSame(whole, part, field));
 const differing = (one: Schema, other: Schema) => fieldsOf(other).filter((field) => !isSame(one, other, field));
 
-/** What the type may be built of, by name. */
+/** Types that the type can extend, by name. */
 function reusableTypes(
   operation: ClientOperation,
   neighbours: ClientOperation[],
@@ -129,7 +132,7 @@ function composeType(schema: Schema, known: Record<string, Schema>): string {
   return [...parts, ...(fieldsOf(rest).length > 0 ? [objectType(rest, "sent")] : [])].join(" & ");
 }
 
-/** The second told by its difference from the first, whose name is given. */
+/** The second type as a difference from the first, which is named. */
 function difference(one: Schema, other: Schema, name: string): string {
   const fields = differing(one, other);
   const changed = fields.filter((field) => field in (one.properties ?? {}));

@@ -1,5 +1,5 @@
-// What the client knows of an operation at run time, in the words of `sdk/src/fields.ts`: only what a client can use.
-// It stands inside of the function that makes a group, so that a group that nobody asks for costs nothing.
+// Generates the runtime metadata of operations for the client, with the builders of `sdk/src/schema-builders.ts`. It is
+// inside the factory of a group, so that unused groups are removed by bundlers.
 import type { ClientOperation, Schema } from "./client-operations.ts";
 
 const text = (value: unknown) => JSON.stringify(value);
@@ -33,8 +33,8 @@ export function generateOperation(verb: ClientOperation): string {
     jsonRules: printRules(jsonRules),
     formRules: printRules(formRules),
   };
-  const told = Object.entries(lines).filter(([, value]) => value !== "");
-  return `{\n${told.map(([name, value]) => `  ${name}: ${value},`).join("\n")}\n}`;
+  const present = Object.entries(lines).filter(([, value]) => value !== "");
+  return `{\n${present.map(([name, value]) => `  ${name}: ${value},`).join("\n")}\n}`;
 }
 
 /** The declaration that the operations of a group refer to as `run`. */
@@ -51,7 +51,7 @@ function printFields(properties: Record<string, Schema>, ofRun: string[] = []): 
   return `{ ${[...parts, ...(ofRun.length > 0 ? ["...run"] : [])].join(", ")} }`;
 }
 
-/** Words and defaults are left out; times and addresses are left to the server. */
+/** Without descriptions and defaults. Timestamps and URLs are validated by the server only. */
 function generateField(schema: Schema): string {
   if (schema.format === "binary") return "file";
   if (schema["x-widget"] === "image") return schema["x-inline"] ? "imageInput" : "imageUrl";
@@ -90,7 +90,7 @@ type Rule = Schema & {
   dependentRequired?: Record<string, string[]>;
 };
 
-/** The rules of both bodies, and what only one of them asks. */
+/** The rules of both bodies, and those of only one. */
 function rulesOf({ json, form }: ClientOperation): [Rule[], Rule[], Rule[]] {
   const of = (schema: Schema | undefined) =>
     ((schema?.allOf ?? []) as Rule[]).filter((rule) => Object.keys(rule).length > 0);

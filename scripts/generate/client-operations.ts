@@ -1,4 +1,4 @@
-// The parts of the contract that the printer of the client reads.
+// The parts of the OpenAPI description that the client generator reads.
 export type Schema = {
   $ref?: string;
   type?: string | string[];
@@ -47,7 +47,7 @@ export type Contract = {
   components: { schemas: Record<string, Schema> };
 };
 
-/** An operation as callers name it, with all its input in one place. */
+/** An operation with all its inputs: path, query and body. */
 export type ClientOperation = {
   name: string;
   summary: string;
@@ -59,7 +59,7 @@ export type ClientOperation = {
   /** Path, query and body together. */
   input: Schema;
   inPath: string[];
-  /** Those of its fields that every operation takes that makes a run. */
+  /** Its fields that all run operations share. */
   commonRunFields: string[];
   sets?: Record<string, unknown>;
   responseSchema: Schema;
@@ -72,7 +72,7 @@ export const toPascalCase = (name: string) =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join("");
 
-/** A type called `Error` would hide the one that everybody knows. */
+/** A type named `Error` would hide the built-in one. */
 export const typeName = (name: string) => (name === "Error" ? "Fault" : name);
 
 export const refName = (schema: Schema | undefined) => {

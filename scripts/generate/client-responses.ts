@@ -1,10 +1,10 @@
-// Schemas of the contract as types that people can read, with the contract's own words as comments.
+// Generates the response types of the client from the schemas, with their descriptions as comments.
 import { type Contract, refName, type Schema, typeName } from "./client-operations.ts";
 
 const isName = (field: string) => /^[A-Za-z_$][\w$]*$/.test(field);
 const indent = (text: string) => text.replaceAll("\n", "\n  ");
 
-/** `open`: what the server answers may grow, so an unknown word is no surprise. */
+/** `open`: the server may add values, so the type allows unknown ones. */
 type Direction = "sent" | "answered";
 
 function typeOf(schema: Schema, side: Direction): string {
@@ -46,13 +46,13 @@ export function objectType({ properties = {}, required = [] }: Schema, side: Dir
 }
 
 function comment(schema: Schema): string {
-  const says = [
+  const description = [
     schema.description ?? schema.anyOf?.map((each) => each.description).find(Boolean),
     bounds(schema),
     schema.default === undefined ? undefined : `Default ${JSON.stringify(schema.default)}`,
   ].filter(Boolean);
   const tags = schema.deprecated ? " @deprecated" : "";
-  return says.length > 0 || tags ? `/** ${says.join(". ").replaceAll("*/", "*\\/")}${tags} */\n` : "";
+  return description.length > 0 || tags ? `/** ${description.join(". ").replaceAll("*/", "*\\/")}${tags} */\n` : "";
 }
 
 function bounds({ minimum, maximum }: Schema): string | undefined {
@@ -60,7 +60,7 @@ function bounds({ minimum, maximum }: Schema): string | undefined {
   return isSaid(minimum) && isSaid(maximum) ? `${minimum} to ${maximum}` : undefined;
 }
 
-/** The answers, the run first in the others where they hold it whole. */
+/** The response types. Types that contain all fields of a run extend `Run`. */
 export function generateResponseTypes({ components }: Contract): string {
   const { schemas } = components;
   const run = schemas.Run?.properties ?? {};
@@ -72,8 +72,8 @@ export function generateResponseTypes({ components }: Contract): string {
       const rest = Object.entries(schema.properties ?? {}).filter(([field]) => !holdsRun || !(field in run));
       const own = { ...schema, properties: Object.fromEntries(rest) };
       const body = rest.length > 0 || !holdsRun ? objectType(own, "answered") : "";
-      const says = schema.description ?? `API response: ${name}`;
-      return `/** ${says} */\nexport type ${typeName(name)} = ${[holdsRun ? "Run" : "", body].filter(Boolean).join(" & ")};`;
+      const description = schema.description ?? `API response: ${name}`;
+      return `/** ${description} */\nexport type ${typeName(name)} = ${[holdsRun ? "Run" : "", body].filter(Boolean).join(" & ")};`;
     })
     .join("\n\n");
 }

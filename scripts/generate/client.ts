@@ -1,5 +1,5 @@
-// The client, printed from the contract alone: a file for each group of operations, so that one can be had without the
-// others, and a file that puts them together.
+// Generates the TypeScript client from the OpenAPI description: one file per group of operations, which can be imported
+// separately, and one file that combines them.
 
 import { collectFieldGroups, generateFieldGroups, generateInputTypes, hasOwnForm } from "./client-inputs.ts";
 import { generateOperation, generateRunFields } from "./client-metadata.ts";
@@ -34,7 +34,7 @@ export function generateClient(contract: object): Record<string, string> {
   };
 }
 
-/** Verbs as a tree: a node may be a verb and a group at once. */
+/** Operations as a tree. A node can be an operation and a group at once. */
 type Node = { verb?: ClientOperation; alias?: string; children: Map<string, Node> };
 
 function treeOf(operations: ClientOperation[]): Node {
@@ -143,7 +143,7 @@ function valueTree(node: Node): string {
   return `{\n  ${lines.join("\n  ")}\n}`;
 }
 
-/** One function under several names. */
+/** An operation with several names. */
 const isAliased = (verb: ClientOperation) => !verb.sets && verb.operation["x-aliases"] !== undefined;
 const last = (name: string) => name.split(".").at(-1)!;
 
@@ -205,7 +205,7 @@ ${imports.join("\n")}
 ${exports.join("\n")}
 export type * from "./shapes.ts";
 
-/** Every operation, under its name in the interface. */
+/** All operations by name. */
 export type Operations = {
   ${lists.map((group) => `${group}: ${toPascalCase(group)};`).join("\n  ")}
 } & Videos;

@@ -1,4 +1,4 @@
-// The contract as a file, in a form that is pleasant to compare: one property to a line.
+// Generates the OpenAPI file, with one property per line for readable diffs.
 import { GENERATED_NOTICE } from "./markdown.ts";
 
 export function generateOpenApiFile(contract: Record<string, unknown>): string {

@@ -1,5 +1,4 @@
-// The page of providers: who offers which model, under which name, at what price and within which limits. All of it is
-// read off the offers themselves.
+// Generates the reference page of offers: provider, upstream model, price, limits and recovery of each model.
 import type { Operation, Task } from "../../server/src/kit/operation.ts";
 import { parseInput } from "../../server/src/kit/parse.ts";
 import { models } from "../../server/src/models.ts";
@@ -19,15 +18,20 @@ type Row = { provider: Provider; offer: Offer };
 
 const RECOVERY_CLASS_LABELS: Record<Recovery, string> = { replay: "A", find: "B", none: "C", free: "free" };
 
-const OPENING = `What every provider offers as it comes. Operators change names, prices, limits and order in
-[\`gesso.yaml\`](../guide/catalogue.md); how to switch a provider on is told in [the guide](../guide/providers.md).
+const OPENING = `The built-in offers of every provider. Operators change upstream models, prices, limits and order in
+[\`gesso.yaml\`](../guide/catalogue.md). To enable a provider, see [the guide](../guide/providers.md).
 
-**Alike** is a word that offers share which stand in for one another; one without a word stands alone. **Speed** is how long a
-result usually takes: a few seconds, up to half a minute, minutes.
+**Latency** is the usual time until the result: quick is a few seconds, usual up to 30 s, slow minutes.
 
-**In doubt** is what can be done about a paid request whose answer was lost. A: it is sent again under the same key, and the
-provider answers with the first job. B: the provider is asked for the job. C: only its callback can tell; without one the
-run ends as \`provider_outcome_unknown\`, and nothing is sent twice. Free: it is simply done again.`;
+**Equivalence** is the failover group. If an offer does not accept a job, Gesso tries another offer of the same group. Offers
+without a group have no failover.
+
+**Recovery** is how Gesso resolves a paid request whose response was lost:
+
+- A: Gesso sends the request again with the same idempotency key, and the provider returns the first job.
+- B: Gesso looks the job up at the provider.
+- C: only a callback can resolve it. Without one, the run ends with \`provider_outcome_unknown\`. Gesso never submits twice.
+- free: Gesso repeats the work, because it costs nothing.`;
 
 const rows: Row[] = providers.flatMap((provider) => provider.offers.map((offer) => ({ provider, offer })));
 
@@ -40,7 +44,7 @@ function plansTask(operation: Operation, task: Task): boolean {
 
 const tasks = [...new Set<Task>(["image.generate", "image.edit", ...rows.map(({ offer }) => offer.task)])];
 
-/** As the server puts them in order; what is retired is never asked and has no place. */
+/** In the order of selection; retired offers come last. */
 const preferenceOf = ({ provider, offer }: Row) => offerPreference(provider, offer);
 const isRetired = ({ offer }: Row) => offer.lifecycle?.state === "retired" && offer.lifecycle.since === undefined;
 
@@ -59,14 +63,14 @@ const figures = new Intl.NumberFormat("en-US", { maximumFractionDigits: 6 });
 
 const priceOf = ({ price, per = "image" }: Offer) => {
   if (price === null) return "unknown";
-  return price === 0 ? "nothing" : `$${figures.format(price)} per ${per}`;
+  return price === 0 ? "free" : `$${figures.format(price)} per ${per}`;
 };
 
 const SHOWN = 6;
-const some = (words: readonly (string | number)[]) =>
-  words.length > SHOWN
-    ? `${words.slice(0, SHOWN - 1).join(", ")} and ${words.length - SHOWN + 1} more`
-    : words.join(", ");
+const shorten = (items: readonly (string | number)[]) =>
+  items.length > SHOWN
+    ? `${items.slice(0, SHOWN - 1).join(", ")} and ${items.length - SHOWN + 1} more`
+    : items.join(", ");
 
 function sidesOf({
   least,
@@ -89,7 +93,7 @@ function sidesOf({
 }
 
 const imageCountText = (images: number) =>
-  images === 0 ? "no images" : images === 1 ? "one image" : `up to ${images} images`;
+  images === 0 ? "no input images" : images === 1 ? "1 input image" : `up to ${images} input images`;
 
 function limitsOf({
   ratios,
@@ -103,14 +107,14 @@ function limitsOf({
   prompt,
 }: OfferLimits = {}): string {
   return [
-    ...(ratios ? [`shapes ${some(ratios)}`] : []),
-    ...(sizes ? [`sizes ${some(sizes)}`] : []),
+    ...(ratios ? [`aspect ratios ${shorten(ratios)}`] : []),
+    ...(sizes ? [`sizes ${shorten(sizes)}`] : []),
     ...(sides ? sidesOf(sides) : []),
-    ...(durations ? [`${some(durations)} s`] : []),
+    ...(durations ? [`${shorten(durations)} s`] : []),
     ...(duration ? [`${duration.least} to ${duration.most} s`] : []),
-    ...(count ? [`${count} at a time`] : []),
+    ...(count ? [`${count} per request`] : []),
     ...(images !== undefined ? [imageCountText(images)] : []),
-    ...(mask === undefined ? [] : [mask ? "takes a mask" : "no mask"]),
+    ...(mask === undefined ? [] : [mask ? "supports masks" : "no masks"]),
     ...(prompt ? [`prompts up to ${figures.format(prompt)} characters`] : []),
   ].join("; ");
 }
@@ -120,7 +124,7 @@ const stateOf = ({ state, since, successor }: Lifecycle = { state: "active" }) =
     .filter(Boolean)
     .join(" ");
 
-function printTask(task: Task): string {
+function renderTask(task: Task): string {
   const cells = modelsOf(task).flatMap((model) => {
     const own = offersFor(task, model);
     if (own.length === 0) return [[code(model), "", "none; configure it in gesso.yaml", "", "", "", "", "", ""]];
@@ -151,10 +155,10 @@ function printTask(task: Task): string {
     "Recovery",
     "Lifecycle",
   ];
-  return [`## ${task}`, ...(asking ? [`Asked for by ${asking}.`] : []), table(heads, cells)].join("\n\n");
+  return [`## ${task}`, ...(asking ? [`Used by ${asking}.`] : []), table(heads, cells)].join("\n\n");
 }
 
-/** Where the provider stands among those that offer it, and the class of its best offer; or nothing. */
+/** The position of the provider among those that offer the pair, and the recovery of its best offer. */
 function cellOf(provider: Provider, own: Row[]): string {
   const order = [...new Set(own.filter((row) => !isRetired(row)).map((row) => row.provider))];
   const best = own.find((row) => row.provider === provider);
@@ -163,7 +167,7 @@ function cellOf(provider: Provider, own: Row[]): string {
   return `${order.indexOf(provider) + 1}${recovery === "free" ? "" : ` ${RECOVERY_CLASS_LABELS[recovery]}`}`;
 }
 
-function printOverview(): string {
+function renderOverview(): string {
   const cells = tasks.flatMap((task) =>
     modelsOf(task).map((model) => [
       `${task} ${code(model)}`,
@@ -174,6 +178,6 @@ function printOverview(): string {
 }
 
 export function generateProviderOffers(): string {
-  const overview = `## At a glance\n\nThe number is the order in which providers are asked where several are on, the letter what can be done in doubt.`;
-  return page("Providers and models", OPENING, overview, printOverview(), ...tasks.map(printTask));
+  const overview = `## Overview\n\nThe number is the order in which Gesso tries enabled providers. The letter is the recovery class.`;
+  return page("Providers and models", OPENING, overview, renderOverview(), ...tasks.map(renderTask));
 }

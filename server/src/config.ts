@@ -158,13 +158,13 @@ function explainDisabledProvider(
   const wrong = error.issues.filter(({ path }) => path.length > 0 && env[String(path[0])] !== undefined);
   const missing = [...new Set(names.filter((name) => name !== "" && env[name] === undefined))];
   const needed = provider.env.safeParse({}).error?.issues.map(({ path }) => String(path[0] ?? "")) ?? [];
-  const says = [
+  const reasons = [
     ...(missing.length > 0 ? [`set ${missing.join(" and ")}`] : []),
     ...wrong.map(({ path, message }) => `${String(path[0])}: ${message}`),
     ...error.issues.filter(({ path }) => path.length === 0).map(({ message }) => message),
   ];
   return {
-    reason: says.join("; "),
+    reason: reasons.join("; "),
     isMisconfigured: wrong.length > 0 || needed.some((name) => name !== "" && env[name] !== undefined),
   };
 }

@@ -5,7 +5,7 @@ import { integer, text } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
 import type { AuditPage } from "./shapes.ts";
 
-/** What `audit.list` takes. */
+/** Input of `audit.list`. */
 export type AuditListInput = {
   /** Items per page, 1 to 100. Default: 20. 1 to 100. Default 20 */
   limit?: number;

@@ -45,7 +45,7 @@ export type * from "./webhooks.ts";
 export { webhooksOf } from "./webhooks.ts";
 export type * from "./shapes.ts";
 
-/** Every operation, under its name in the interface. */
+/** All operations by name. */
 export type Operations = {
   audit: Audit;
   edit: Edit;

@@ -6,7 +6,7 @@ import type { CallOptions } from "../settings.ts";
 import type { ImageSource } from "../sources.ts";
 import type { ImageFields, Layers } from "./shapes.ts";
 
-/** What `edit.maskImage` takes. */
+/** Input of `edit.maskImage`. */
 export type EditMaskImageInput = ImageFields & {
   /** Image as a URL, base64 or run ID; in a form also as a file */
   original_image_url: ImageSource;

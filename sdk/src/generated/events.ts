@@ -4,7 +4,7 @@ import { callStream, type EventStream } from "../event-streams.ts";
 import { arrayOf, enumOf, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
 
-/** What `events.stream` takes. */
+/** Input of `events.stream`. */
 export type EventsStreamInput = {
   /** Only events of these types */
   types?: Array<"run.queued" | "run.processing" | "run.progress" | "run.completed" | "run.failed" | "run.canceled" | "webhook.test" | "webhook_endpoint.disabled" | "credits.low" | "api_key.revoked">;

@@ -6,10 +6,10 @@ import type { CallOptions } from "../settings.ts";
 import type { FileSource, ImageSource } from "../sources.ts";
 import type { BackgroundRemoved, CharacterGeneration, Description, Extraction, Generation, ImageFields, ReferenceGeneration, Run, RunFields, SourceFields, Upload } from "./shapes.ts";
 
-/** What `images.backgroundRemove` takes. */
+/** Input of `images.backgroundRemove`. */
 export type ImagesBackgroundRemoveInput = ImageFields & SourceFields;
 
-/** What `images.character` takes. */
+/** Input of `images.character`. */
 export type ImagesCharacterInput = RunFields & {
   /** Text that describes the character's action and surroundings */
   prompt: string;
@@ -35,13 +35,13 @@ export type ImagesCharacterInput = RunFields & {
   mask?: ImageSource;
 };
 
-/** What `images.character` takes as a form. */
+/** Form input of `images.character`. */
 export type ImagesCharacterForm = ImagesCharacterInput & {
   /** Image of the character as a file. Takes precedence over the other sources */
   character_reference_file?: FileSource | string;
 };
 
-/** What `images.combine` takes. */
+/** Input of `images.combine`. */
 export type ImagesCombineInput = RunFields & {
   /** Images in order, 2 to 10 */
   images: ImageSource[];
@@ -57,7 +57,7 @@ export type ImagesCombineInput = RunFields & {
   output_format?: "png" | "jpeg" | "webp";
 };
 
-/** What `images.combine.gemini25` takes. */
+/** Input of `images.combine.gemini25`. */
 export type ImagesCombineGemini25Input = RunFields & {
   /** Text that describes the combined image, 1 to 8,000 characters */
   prompt: string;
@@ -71,10 +71,10 @@ export type ImagesCombineGemini25Input = RunFields & {
   aspect_ratio?: string;
 };
 
-/** What `images.combine.nanobanana` takes. */
+/** Input of `images.combine.nanobanana`. */
 export type ImagesCombineNanobananaInput = ImagesCombineGemini25Input;
 
-/** What `images.describe` takes. */
+/** Input of `images.describe`. */
 export type ImagesDescribeInput = RunFields & {
   /** Source image */
   image_url?: ImageSource;
@@ -86,13 +86,13 @@ export type ImagesDescribeInput = RunFields & {
   language?: string;
 };
 
-/** What `images.describe` takes as a form. */
+/** Form input of `images.describe`. */
 export type ImagesDescribeForm = ImagesDescribeInput & {
   /** Source image as a file. Takes precedence over the other sources */
   image?: FileSource | string;
 };
 
-/** What `images.edit.fluxKontext` takes. */
+/** Input of `images.edit.fluxKontext`. */
 export type ImagesEditFluxKontextInput = RunFields & {
   /** Run whose image to edit. It becomes the parent */
   original_run_id: string;
@@ -106,19 +106,19 @@ export type ImagesEditFluxKontextInput = RunFields & {
   model: "flux-kontext-max";
 };
 
-/** What `images.edit.fluxKontext` takes as a form. */
+/** Form input of `images.edit.fluxKontext`. */
 export type ImagesEditFluxKontextForm = Omit<ImagesEditFluxKontextInput, "model"> & {
   /** Model to use. Required in JSON bodies. Default "flux-kontext-max" */
   model?: "flux-kontext-max";
 };
 
-/** What `images.edit.gemini25` takes. */
+/** Input of `images.edit.gemini25`. */
 export type ImagesEditGemini25Input = ImagesEditNanobananaInput & {
   /** Mask in the size of the image. White marks the area that changes */
   mask_url?: ImageSource;
 };
 
-/** What `images.edit.gemini25` takes as a form. */
+/** Form input of `images.edit.gemini25`. */
 export type ImagesEditGemini25Form = ImagesEditGemini25Input & {
   /** Image to edit, as a file. Takes precedence over the other sources */
   image?: FileSource | string;
@@ -126,7 +126,7 @@ export type ImagesEditGemini25Form = ImagesEditGemini25Input & {
   mask?: FileSource | string;
 };
 
-/** What `images.edit.nanobanana` takes. */
+/** Input of `images.edit.nanobanana`. */
 export type ImagesEditNanobananaInput = RunFields & {
   /** Text that describes the change, 1 to 8,000 characters */
   prompt: string;
@@ -144,19 +144,19 @@ export type ImagesEditNanobananaInput = RunFields & {
   seed?: number;
 };
 
-/** What `images.edit.nanobanana` takes as a form. */
+/** Form input of `images.edit.nanobanana`. */
 export type ImagesEditNanobananaForm = ImagesEditNanobananaInput & {
   /** Image to edit, as a file. Takes precedence over the other sources */
   image?: FileSource | string;
 };
 
-/** What `images.edit.vendora` takes. */
+/** Input of `images.edit.vendora`. */
 export type ImagesEditVendoraInput = ImagesEditGemini25Input & {
   /** Number of images, 1 to 4. Default: 1. 1 to 4. Default 1 */
   n?: number;
 };
 
-/** What `images.edit.vendora` takes as a form. */
+/** Form input of `images.edit.vendora`. */
 export type ImagesEditVendoraForm = ImagesEditVendoraInput & {
   /** Image to edit, as a file. Takes precedence over the other sources */
   image?: FileSource | string;
@@ -164,7 +164,7 @@ export type ImagesEditVendoraForm = ImagesEditVendoraInput & {
   mask?: FileSource | string;
 };
 
-/** What `images.extract` takes. */
+/** Input of `images.extract`. */
 export type ImagesExtractInput = RunFields & SourceFields & {
   /** Text that names the object, 1 to 8,000 characters */
   prompt: string;
@@ -178,7 +178,7 @@ export type ImagesExtractInput = RunFields & SourceFields & {
   invert?: boolean;
 };
 
-/** What `images.genRemove` takes. */
+/** Input of `images.genRemove`. */
 export type ImagesGenRemoveInput = RunFields & SourceFields & {
   /** Text that names the object, 1 to 8,000 characters */
   prompt: string;
@@ -188,7 +188,7 @@ export type ImagesGenRemoveInput = RunFields & SourceFields & {
   multiple?: boolean;
 };
 
-/** What `images.generate` takes. */
+/** Input of `images.generate`. */
 export type ImagesGenerateInput = RunFields & {
   /** Text that describes the image, 1 to 8,000 characters */
   prompt: string;
@@ -246,7 +246,7 @@ export type ImagesGenerateInput = RunFields & {
   upscale_factor?: number;
 };
 
-/** What `images.reference` takes. */
+/** Input of `images.reference`. */
 export type ImagesReferenceInput = RunFields & {
   /** Text that describes the image. @tag refers to a tagged image */
   prompt: string;
@@ -263,7 +263,7 @@ export type ImagesReferenceInput = RunFields & {
   resolution?: "720p" | "1080p";
 };
 
-/** What `images.reframe` takes. */
+/** Input of `images.reframe`. */
 export type ImagesReframeInput = RunFields & SourceFields & {
   /** Text that describes the new area, 1 to 8,000 characters */
   prompt?: string;
@@ -285,13 +285,13 @@ export type ImagesReframeInput = RunFields & SourceFields & {
   y_end?: number;
 };
 
-/** What `images.reframe` takes as a form. */
+/** Form input of `images.reframe`. */
 export type ImagesReframeForm = ImagesReframeInput & {
   /** Source image as a file. Takes precedence over the other sources */
   image_file?: FileSource | string;
 };
 
-/** What `images.removeBackground` takes. */
+/** Input of `images.removeBackground`. */
 export type ImagesRemoveBackgroundInput = ImageFields & {
   /** Source image */
   imageUrl?: ImageSource;
@@ -299,7 +299,7 @@ export type ImagesRemoveBackgroundInput = ImageFields & {
   run_id?: string;
 };
 
-/** What `images.removeBackground` takes as a form. */
+/** Form input of `images.removeBackground`. */
 export type ImagesRemoveBackgroundForm = ImagesRemoveBackgroundInput & {
   /** Source image as a file. Takes precedence over the other sources */
   image: FileSource | string;
@@ -307,7 +307,7 @@ export type ImagesRemoveBackgroundForm = ImagesRemoveBackgroundInput & {
   filename?: string;
 };
 
-/** What `images.segmentImage` takes. */
+/** Input of `images.segmentImage`. */
 export type ImagesSegmentImageInput = ImageFields & {
   /** Text that names the object, 1 to 8,000 characters */
   prompt: string;
@@ -317,7 +317,7 @@ export type ImagesSegmentImageInput = ImageFields & {
   run_id?: string;
 };
 
-/** What `images.segmentImage` takes as a form. */
+/** Form input of `images.segmentImage`. */
 export type ImagesSegmentImageForm = ImagesSegmentImageInput & {
   /** Source image as a file. Takes precedence over the other sources */
   image: FileSource | string;
@@ -325,7 +325,7 @@ export type ImagesSegmentImageForm = ImagesSegmentImageInput & {
   filename?: string;
 };
 
-/** What `images.upload` takes. */
+/** Input of `images.upload`. */
 export type ImagesUploadInput = RunFields & {
   /** Image file: JPEG, PNG or WebP, at most 25 MiB */
   file: FileSource | string;
@@ -335,22 +335,22 @@ export type ImagesUploadInput = RunFields & {
   parent_id?: string;
 };
 
-/** What `images.uploadMask` takes. */
+/** Input of `images.uploadMask`. */
 export type ImagesUploadMaskInput = ImagesUploadInput;
 
-/** What `images.upscale` takes. */
+/** Input of `images.upscale`. */
 export type ImagesUpscaleInput = RunFields & SourceFields & {
   /** Upscaling factor per side: 2 or 4. Default: 2. Default 2 */
   factor?: 2 | 4;
 };
 
-/** What `images.upscale` takes as a form. */
+/** Form input of `images.upscale`. */
 export type ImagesUpscaleForm = ImagesUpscaleInput & {
   /** Source image as a file. Takes precedence over the other sources */
   image?: FileSource | string;
 };
 
-/** What `images.vary` takes. */
+/** Input of `images.vary`. */
 export type ImagesVaryInput = RunFields & SourceFields & {
   /** Number of variations, 1 to 4. Default: 2. 1 to 4. Default 2 */
   n?: number;
@@ -358,7 +358,7 @@ export type ImagesVaryInput = RunFields & SourceFields & {
   seed?: number;
 };
 
-/** What `images.vary` takes as a form. */
+/** Form input of `images.vary`. */
 export type ImagesVaryForm = ImagesVaryInput & {
   /** Source image as a file. Takes precedence over the other sources */
   image?: FileSource | string;

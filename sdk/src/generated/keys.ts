@@ -5,7 +5,7 @@ import { anyRequired, arrayOf, integer, matching, text, uuid } from "../schema-b
 import type { CallOptions } from "../settings.ts";
 import type { AccessLimits, Key, KeyPage, NewKey } from "./shapes.ts";
 
-/** What `keys.create` takes. */
+/** Input of `keys.create`. */
 export type KeysCreateInput = {
   /** Name of the key, 1 to 200 characters */
   name: string;
@@ -19,7 +19,7 @@ export type KeysCreateInput = {
   user_id?: string;
 };
 
-/** What `keys.list` takes. */
+/** Input of `keys.list`. */
 export type KeysListInput = {
   /** Items per page, 1 to 100. Default: 20. 1 to 100. Default 20 */
   limit?: number;
@@ -27,13 +27,13 @@ export type KeysListInput = {
   cursor?: string;
 };
 
-/** What `keys.rotate` takes. */
+/** Input of `keys.rotate`. */
 export type KeysRotateInput = {
   /** Seconds during which the old key still works, 0 to 2592000. Default: 86400. 0 to 2592000. Default 86400 */
   overlap_seconds?: number;
 };
 
-/** What `keys.update` takes. */
+/** Input of `keys.update`. */
 export type KeysUpdateInput = {
   /** Name of the key, 1 to 200 characters */
   name?: string;

@@ -5,7 +5,7 @@ import { anyRequired, enumOf, integer, matching, text } from "../schema-builders
 import type { CallOptions } from "../settings.ts";
 import type { Member, MemberPage } from "./shapes.ts";
 
-/** What `members.add` takes. */
+/** Input of `members.add`. */
 export type MembersAddInput = {
   /** ID of the user in your own systems or your identity provider */
   user_id: string;
@@ -17,7 +17,7 @@ export type MembersAddInput = {
   email?: string | null;
 };
 
-/** What `members.list` takes. */
+/** Input of `members.list`. */
 export type MembersListInput = {
   /** Items per page, 1 to 100. Default: 20. 1 to 100. Default 20 */
   limit?: number;
@@ -25,7 +25,7 @@ export type MembersListInput = {
   cursor?: string;
 };
 
-/** What `members.update` takes. */
+/** Input of `members.update`. */
 export type MembersUpdateInput = {
   /** owner: full access to the tenant; developer: no member changes and no audit log; viewer: read only */
   role?: "owner" | "developer" | "viewer";

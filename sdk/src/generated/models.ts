@@ -6,7 +6,7 @@ import type { CallOptions } from "../settings.ts";
 import type { ImageSource } from "../sources.ts";
 import type { Model, ModelGrant, ModelGrantPage, ModelPage } from "./shapes.ts";
 
-/** What `models.create` takes. */
+/** Input of `models.create`. */
 export type ModelsCreateInput = {
   /** Name of the model, 1 to 200 characters */
   name: string;
@@ -24,7 +24,7 @@ export type ModelsCreateInput = {
   visibility?: "private" | "tenant" | "public";
 };
 
-/** What `models.grants.create` takes. */
+/** Input of `models.grants.create`. */
 export type ModelsGrantsCreateInput = {
   /** User who can use the model. Without `tenant_id`: a user of your own tenant */
   user_id?: string;
@@ -32,7 +32,7 @@ export type ModelsGrantsCreateInput = {
   tenant_id?: string;
 };
 
-/** What `models.grants.delete` takes. */
+/** Input of `models.grants.delete`. */
 export type ModelsGrantsDeleteInput = {
   /** User who can use the model. Without `tenant_id`: a user of your own tenant */
   user_id?: string;
@@ -40,7 +40,7 @@ export type ModelsGrantsDeleteInput = {
   tenant_id?: string;
 };
 
-/** What `models.grants.list` takes. */
+/** Input of `models.grants.list`. */
 export type ModelsGrantsListInput = {
   /** Items per page, 1 to 100. Default: 20. 1 to 100. Default 20 */
   limit?: number;
@@ -48,7 +48,7 @@ export type ModelsGrantsListInput = {
   cursor?: string;
 };
 
-/** What `models.list` takes. */
+/** Input of `models.list`. */
 export type ModelsListInput = {
   /** Items per page, 1 to 100. Default: 20. 1 to 100. Default 20 */
   limit?: number;
@@ -60,7 +60,7 @@ export type ModelsListInput = {
   status?: "active" | "disabled";
 };
 
-/** What `models.update` takes. */
+/** Input of `models.update`. */
 export type ModelsUpdateInput = {
   /** Name of the model, 1 to 200 characters */
   name?: string;

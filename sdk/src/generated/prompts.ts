@@ -5,7 +5,7 @@ import { anyRequired, arrayOf, boolean, enumOf, integer, number, object, text, u
 import type { CallOptions } from "../settings.ts";
 import type { Enhancement, Prompt, PromptPage, RunFields } from "./shapes.ts";
 
-/** What `prompts.create` takes. */
+/** Input of `prompts.create`. */
 export type PromptsCreateInput = {
   /** Name of the prompt, 1 to 200 characters */
   name: string;
@@ -17,7 +17,7 @@ export type PromptsCreateInput = {
   tags?: string[];
 };
 
-/** What `prompts.enhance` takes. */
+/** Input of `prompts.enhance`. */
 export type PromptsEnhanceInput = RunFields & {
   /** Prompt to enhance, 1 to 8,000 characters */
   prompt: string;
@@ -31,13 +31,13 @@ export type PromptsEnhanceInput = RunFields & {
   seed?: number;
 };
 
-/** What `prompts.get` takes. */
+/** Input of `prompts.get`. */
 export type PromptsGetInput = {
   /** Version number. Default: the latest. 1 to 2147483647 */
   version?: number;
 };
 
-/** What `prompts.list` takes. */
+/** Input of `prompts.list`. */
 export type PromptsListInput = {
   /** Items per page, 1 to 100. Default: 20. 1 to 100. Default 20 */
   limit?: number;
@@ -49,7 +49,7 @@ export type PromptsListInput = {
   q?: string;
 };
 
-/** What `prompts.update` takes. */
+/** Input of `prompts.update`. */
 export type PromptsUpdateInput = {
   /** Name of the prompt, 1 to 200 characters */
   name?: string;

@@ -6,7 +6,7 @@ import { enumOf, integer, object, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
 import type { Estimate, Run, RunPage, RunTree } from "./shapes.ts";
 
-/** What `runs.estimate` takes. */
+/** Input of `runs.estimate`. */
 export type RunsEstimateInput = {
   /** Name of the operation, such as images.generate */
   operation: string;
@@ -14,13 +14,13 @@ export type RunsEstimateInput = {
   input: Record<string, unknown>;
 };
 
-/** What `runs.events` takes. */
+/** Input of `runs.events`. */
 export type RunsEventsInput = {
   /** ID of the last event you received. The `Last-Event-ID` header has the same meaning and takes precedence */
   after?: string;
 };
 
-/** What `runs.list` takes. */
+/** Input of `runs.list`. */
 export type RunsListInput = {
   /** Items per page, 1 to 100. Default: 20. 1 to 100. Default 20 */
   limit?: number;

@@ -18,7 +18,7 @@ export type RunFields = {
   metadata?: Record<string, unknown>;
 };
 
-/** The same, where the answer waits for the result. */
+/** The same fields, for operations that wait for the result by default. */
 export type ImageFields = Omit<RunFields, "sync"> & {
   /** Wait for the result, at most 55 s. With false, the API returns the open run at once. Default: true. Default true */
   sync?: boolean;

@@ -5,7 +5,7 @@ import { anyRequired, boolean, integer, matching, number, text, uuid } from "../
 import type { CallOptions } from "../settings.ts";
 import type { AccessLimits, Balance, NewTenant, Tenant, TenantPage } from "./shapes.ts";
 
-/** What `tenants.create` takes. */
+/** Input of `tenants.create`. */
 export type TenantsCreateInput = {
   /** Name of the tenant, 1 to 200 characters */
   name: string;
@@ -23,7 +23,7 @@ export type TenantsCreateInput = {
   owner_email?: string | null;
 };
 
-/** What `tenants.credit` takes. */
+/** Input of `tenants.credit`. */
 export type TenantsCreditInput = {
   /** US dollars, with up to 6 decimals. A negative amount deducts, at most the balance. -1000000 to 1000000 */
   amount: number;
@@ -31,7 +31,7 @@ export type TenantsCreditInput = {
   prepaid?: boolean;
 };
 
-/** What `tenants.list` takes. */
+/** Input of `tenants.list`. */
 export type TenantsListInput = {
   /** Items per page, 1 to 100. Default: 20. 1 to 100. Default 20 */
   limit?: number;
@@ -39,7 +39,7 @@ export type TenantsListInput = {
   cursor?: string;
 };
 
-/** What `tenants.update` takes. */
+/** Input of `tenants.update`. */
 export type TenantsUpdateInput = {
   /** Name of the tenant, 1 to 200 characters */
   name?: string;

@@ -5,7 +5,7 @@ import { arrayOf, integer, matching, number } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
 import type { Token } from "./shapes.ts";
 
-/** What `tokens.create` takes. */
+/** Input of `tokens.create`. */
 export type TokensCreateInput = {
   /** Lifetime in seconds, 1 to 86400, at most until your key expires. Default: 900. 1 to 86400. Default 900 */
   expires_in?: number;

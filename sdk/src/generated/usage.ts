@@ -5,7 +5,7 @@ import { matching, text } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
 import type { UsageReport } from "./shapes.ts";
 
-/** What `usage.get` takes. */
+/** Input of `usage.get`. */
 export type UsageGetInput = {
   /** First day in UTC. Default: 29 days before the last day */
   from?: string;

@@ -5,7 +5,7 @@ import { boolean, enumOf, exactlyOneRequired, imageInput, integer, matching, num
 import type { ImageSource } from "../sources.ts";
 import type { RunFields, Video } from "./shapes.ts";
 
-/** What `generateVideo` takes. */
+/** Input of `generateVideo`. */
 export type GenerateVideoInput = RunFields & {
   /** Text that describes the video, 1 to 8,000 characters */
   prompt?: string;

@@ -5,7 +5,7 @@ import { anyRequired, arrayOf, boolean, enumOf, integer, matching, object, text,
 import type { CallOptions } from "../settings.ts";
 import type { NewWebhook, NewWebhookListener, Webhook, WebhookCall, WebhookDelivery, WebhookDeliveryDetails, WebhookDeliveryPage, WebhookMessage, WebhookPage, WebhookReplay, WebhookSecret } from "./shapes.ts";
 
-/** What `webhooks.create` takes. */
+/** Input of `webhooks.create`. */
 export type WebhooksCreateInput = {
   /** Endpoint URL. Must be https and publicly reachable */
   url: string;
@@ -17,7 +17,7 @@ export type WebhooksCreateInput = {
   secret?: string;
 };
 
-/** What `webhooks.deliveries.list` takes. */
+/** Input of `webhooks.deliveries.list`. */
 export type WebhooksDeliveriesListInput = {
   /** Items per page, 1 to 100. Default: 20. 1 to 100. Default 20 */
   limit?: number;
@@ -31,7 +31,7 @@ export type WebhooksDeliveriesListInput = {
   status?: "pending" | "delivered" | "exhausted" | "disabled" | "dropped";
 };
 
-/** What `webhooks.list` takes. */
+/** Input of `webhooks.list`. */
 export type WebhooksListInput = {
   /** Items per page, 1 to 100. Default: 20. 1 to 100. Default 20 */
   limit?: number;
@@ -39,7 +39,7 @@ export type WebhooksListInput = {
   cursor?: string;
 };
 
-/** What `webhooks.listeners.create` takes. */
+/** Input of `webhooks.listeners.create`. */
 export type WebhooksListenersCreateInput = {
   /** Name of the listener in the list of deliveries, such as the host name. At most 64 characters */
   name: string;
@@ -47,13 +47,13 @@ export type WebhooksListenersCreateInput = {
   secret?: string;
 };
 
-/** What `webhooks.listeners.message` takes. */
+/** Input of `webhooks.listeners.message`. */
 export type WebhooksListenersMessageInput = {
   /** `id` of the event in the stream */
   place: string;
 };
 
-/** What `webhooks.listeners.report` takes. */
+/** Input of `webhooks.listeners.report`. */
 export type WebhooksListenersReportInput = {
   /** `id` of the event in the stream */
   place: string;
@@ -71,7 +71,7 @@ export type WebhooksListenersReportInput = {
   response?: string | null;
 };
 
-/** What `webhooks.replay` takes. */
+/** Input of `webhooks.replay`. */
 export type WebhooksReplayInput = {
   /** Start of the replay, by the time of the event */
   from: string;
@@ -81,7 +81,7 @@ export type WebhooksReplayInput = {
   only_failed?: boolean;
 };
 
-/** What `webhooks.rotate` takes. */
+/** Input of `webhooks.rotate`. */
 export type WebhooksRotateInput = {
   /** Signing secret, 16 to 255 bytes. Generated if omitted */
   secret?: string;
@@ -89,7 +89,7 @@ export type WebhooksRotateInput = {
   overlap_seconds?: number;
 };
 
-/** What `webhooks.secret.rotate` takes. */
+/** Input of `webhooks.secret.rotate`. */
 export type WebhooksSecretRotateInput = {
   /** Signing secret, 16 to 255 bytes. Generated if omitted */
   secret?: string;
@@ -97,7 +97,7 @@ export type WebhooksSecretRotateInput = {
   overlap_seconds?: number;
 };
 
-/** What `webhooks.test` takes. */
+/** Input of `webhooks.test`. */
 export type WebhooksTestInput = {
   /** Event type of the test message. Run events describe a sample run. Default: webhook.test. Default "webhook.test" */
   type?: "webhook.test" | "run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "api_key.revoked";
@@ -105,7 +105,7 @@ export type WebhooksTestInput = {
   metadata?: Record<string, unknown>;
 };
 
-/** What `webhooks.trigger` takes. */
+/** Input of `webhooks.trigger`. */
 export type WebhooksTriggerInput = {
   /** Event type of the test message. Run events describe a sample run. Default: webhook.test. Default "webhook.test" */
   type?: "webhook.test" | "run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "api_key.revoked";
@@ -113,7 +113,7 @@ export type WebhooksTriggerInput = {
   metadata?: Record<string, unknown>;
 };
 
-/** What `webhooks.update` takes. */
+/** Input of `webhooks.update`. */
 export type WebhooksUpdateInput = {
   /** Endpoint URL. Must be https and publicly reachable */
   url?: string;

@@ -1,10 +1,9 @@
 // Checks whether the key of a provider works and whether the provider still has our upstream models. Uses only free
 // requests and never shows a key.
 import { readProviderFailure } from "../providers/call-provider.ts";
-import type { Provider, ProviderContext, SendRequest } from "../providers/provider.ts";
+import type { EnabledProvider, Provider, ProviderContext, SendRequest } from "../providers/provider.ts";
 import type { ProviderCheck } from "./report.ts";
 
-export type EnabledProvider = { provider: Provider; env: unknown };
 export type DisabledProvider = { provider: Provider; reason: string; isMisconfigured: boolean };
 
 const SECONDS = 10;

@@ -4,10 +4,10 @@ import type { Task } from "../kit/operation.ts";
 import { modelIds } from "../models.ts";
 import { createProviderHttpClient } from "../outbound/provider-http-client.ts";
 import { providers } from "../providers/all.ts";
-import type { Offer, Provider } from "../providers/provider.ts";
+import type { EnabledProvider, Offer, Provider } from "../providers/provider.ts";
 import { checkDependencies, type DependencySettings } from "./check-dependencies.ts";
 import { checkLedger } from "./check-ledger.ts";
-import { checkDisabledProvider, checkProvider, type DisabledProvider, type EnabledProvider } from "./check-provider.ts";
+import { checkDisabledProvider, checkProvider, type DisabledProvider } from "./check-provider.ts";
 import type { DoctorCheck, DoctorReport, UnofferedModel } from "./report.ts";
 
 /** The configuration to check. It can be incomplete. */

@@ -218,7 +218,7 @@ describe("its other hosts", () => {
     await ended(running(await bfl.submit(createSampleJob(DEV()), DEV(), within)), within);
     expect(seen.at(-1)).toEqual([
       expect.stringMatching(/^https:\/\/api\.eu2\.bfl\.ai\/v1\/get_result/),
-      "bfl_stand-in",
+      "bfl_fake",
     ]);
   });
 

@@ -165,17 +165,17 @@ export const bfl = defineProvider<BflEnv>({
     return { ticket: { id }, ended: status !== "Pending" };
   },
 
-  async probe(asked, context) {
+  async probe(offers, context) {
     const { BFL_BASE_URL: origin } = context.env;
-    const names = [...new Set(asked.map(({ upstreamModel }) => upstreamModel))];
+    const names = [...new Set(offers.map(({ upstreamModel }) => upstreamModel))];
     const about = { origin, hasNoSideEffects: true, headers: headers(context.env) };
     const { credits } = await callProvider(context, { ...about, url: `${origin}/v1/credits`, reply: Credits });
-    const says = `the key works; ${credits} credits are left`;
+    const message = `the key works; ${credits} credits are left`;
     const routes = await callProvider(context, { ...about, url: `${origin}/openapi.json`, reply: Routes }).catch(
       () => undefined,
     );
-    if (!routes) return { message: says, missing: [], unasked: names };
-    return { message: says, missing: names.filter((name) => !(`/v1/${name}` in routes.paths)) };
+    if (!routes) return { message, missing: [], unasked: names };
+    return { message, missing: names.filter((name) => !(`/v1/${name}` in routes.paths)) };
   },
 });
 
@@ -204,8 +204,8 @@ async function read(url: string, context: ProviderContext<BflEnv>): Promise<z.ou
   const missing = jobFailed(NOT_FOUND);
   const classify = (status: number) => (status === 404 ? missing : undefined);
   const { origin } = new URL(url);
-  const asked = callProvider(context, { origin, headers: headers(context.env), url, reply: JobStatus, classify });
-  const job = await asked.catch((thrown) => {
+  const request = callProvider(context, { origin, headers: headers(context.env), url, reply: JobStatus, classify });
+  const job = await request.catch((thrown) => {
     if (thrown === missing) return undefined;
     throw thrown;
   });

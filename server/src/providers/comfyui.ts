@@ -42,16 +42,16 @@ export const comfyui = defineProvider<ComfyuiEnv>({
       await loadGraph(offer.upstreamModel, context.env.COMFYUI_GRAPHS),
       fileNameOverrides(context.env),
     );
-    const [picture] = job.images ?? [];
+    const [image] = job.images ?? [];
     const prompt_id = promptIdOf(context.key);
-    const name = picture && `${prompt_id}.${picture.media_type.replace(/^image\//, "")}`;
+    const name = image && `${prompt_id}.${image.media_type.replace(/^image\//, "")}`;
     const slots = await slotsOf(job, context.key, name && `gesso/${name}`);
     const prompt = fillGraph(graph, slots);
     const needs = { models: modelsIn(prompt), files: filesOf(graph, slots) };
     const server = await chooseServer(context, needs, (each) =>
       createHash("sha256").update(`${context.key} ${each}`).digest("hex"),
     );
-    if (picture && name) await upload(context, server, { picture, name });
+    if (image && name) await upload(context, server, { image, name });
     const taken = await callComfyui(context, server, {
       path: "/prompt",
       body: { prompt, prompt_id, client_id: CLIENT_ID },
@@ -63,11 +63,11 @@ export const comfyui = defineProvider<ComfyuiEnv>({
   },
 
   async poll(ticket, context) {
-    const { server, standing } = await locate(ticket, context);
-    if (standing.state === "running") return { state: "running", ticket: { ...ticket, server } };
-    if (standing.state === "failed") throw classifyExecutionError(standing.error);
-    if (standing.state === "canceled") throw jobFailed("somebody stopped the job on the server");
-    return { state: "done", outputs: standing.files.map((file) => ({ url: viewOf(server, file) })) };
+    const { server, jobState } = await locate(ticket, context);
+    if (jobState.state === "running") return { state: "running", ticket: { ...ticket, server } };
+    if (jobState.state === "failed") throw classifyExecutionError(jobState.error);
+    if (jobState.state === "canceled") throw jobFailed("the job was canceled on the server");
+    return { state: "done", outputs: jobState.files.map((file) => ({ url: viewOf(server, file) })) };
   },
 
   async findJob(context) {
@@ -90,7 +90,7 @@ export const comfyui = defineProvider<ComfyuiEnv>({
   watch: watchServers,
 });
 
-type Located = { server: string; standing: ComfyuiJobState };
+type Located = { server: string; jobState: ComfyuiJobState };
 
 /**
  * Finds the server and the state of a job: first on its own server, then on all others. The job is lost only if every
@@ -100,8 +100,8 @@ async function locate({ prompt_id, server }: Ticket, context: ComfyuiContext): P
   const servers = serversOf(context.env);
   const silent: unknown[] = [];
   const isThere = async (each: string): Promise<Located | undefined> => {
-    const standing = await readJobState(context, each, prompt_id!).catch((thrown) => void silent.push(thrown));
-    return standing && { server: each, standing };
+    const jobState = await readJobState(context, each, prompt_id!).catch((thrown) => void silent.push(thrown));
+    return jobState && { server: each, jobState };
   };
   const own = servers.includes(server!) ? await isThere(server!) : undefined;
   if (own) return own;
@@ -116,11 +116,11 @@ async function locate({ prompt_id, server }: Ticket, context: ComfyuiContext): P
 async function upload(
   context: ComfyuiContext,
   server: string,
-  { picture, name }: { picture: NonNullable<Job<Asset>["images"]>[number]; name: string },
+  { image, name }: { image: NonNullable<Job<Asset>["images"]>[number]; name: string },
 ): Promise<void> {
   const form = new FormData();
-  const bytes = Buffer.from(await picture.bytes());
-  form.set("image", new Blob([bytes], { type: picture.media_type }), name);
+  const bytes = Buffer.from(await image.bytes());
+  form.set("image", new Blob([bytes], { type: image.media_type }), name);
   form.set("subfolder", "gesso");
   form.set("type", "input");
   form.set("overwrite", "true");

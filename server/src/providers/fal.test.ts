@@ -119,7 +119,7 @@ describe("examine", () => {
     vendor().switches.retired = ["fal-ai/imagen4/preview"];
     const { message: says, missing } = await fal.probe!(fal.offers, contextOf());
     expect(missing).toEqual(["fal-ai/imagen4/preview"]);
-    expect(says).toMatch(/fal knows \d+ of the \d+ models/);
+    expect(says).toMatch(/fal has \d+ of \d+ models/);
     expect(vendor().ledger).toEqual([]);
   });
 

@@ -54,7 +54,7 @@ export const fal = defineProvider<FalEnv>({
       headers: { ...authorizationHeader(env), "x-fal-no-retry": "1" },
       body,
       reply: Named,
-      classify: (status, said) => (status === 400 || status === 422 ? classifyInputError(said) : undefined),
+      classify: (status, body) => (status === 400 || status === 422 ? classifyInputError(body) : undefined),
     });
     return { state: "running", ticket: { id: request_id, ...facts } };
   },
@@ -95,14 +95,14 @@ export const fal = defineProvider<FalEnv>({
     return { ticket: ticketOf(request_id, facts.data), ended: true };
   },
 
-  async probe(asked, context) {
-    const names = [...new Set(asked.map(({ upstreamModel }) => upstreamModel))];
+  async probe(offers, context) {
+    const names = [...new Set(offers.map(({ upstreamModel }) => upstreamModel))];
     const missing: string[] = [];
     for (let at = 0; at < names.length; at += MAX_MODELS_PER_REQUEST) {
       missing.push(...(await unknownTo(names.slice(at, at + MAX_MODELS_PER_REQUEST), context)));
     }
     return {
-      message: `fal knows ${names.length - missing.length} of the ${names.length} models that we ask for.`,
+      message: `fal has ${names.length - missing.length} of ${names.length} models.`,
       missing,
     };
   },

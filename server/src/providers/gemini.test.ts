@@ -53,7 +53,7 @@ describe("a picture", () => {
     expect(media_type).toBe("image/jpeg");
     expect(asked()).toEqual({
       said: "a lamp",
-      pictures: 0,
+      images: 0,
       instruction: undefined,
       responseModalities: ["IMAGE"],
       imageConfig: { aspectRatio: "16:9" },
@@ -76,7 +76,7 @@ describe("a picture", () => {
       createSampleJob(EDIT, { images: [createImageAsset("one"), createImageAsset("two"), createImageAsset("three")] }),
       EDIT,
     );
-    expect(asked()).toMatchObject({ said: "make it night", pictures: 3 });
+    expect(asked()).toMatchObject({ said: "make it night", images: 3 });
   });
 
   it("of imagen's successor takes after a reference, and leaves out what it must not show", async () => {
@@ -86,7 +86,7 @@ describe("a picture", () => {
       offer,
     );
     const said = "a lamp\n\nMake it in the style of the reference image.\n\nThe picture must not show: people.";
-    expect(asked()).toMatchObject({ said, pictures: 1, imageConfig: { aspectRatio: "1:1" } });
+    expect(asked()).toMatchObject({ said, images: 1, imageConfig: { aspectRatio: "1:1" } });
   });
 
   it("knows no tags, so they are told as numbers", async () => {
@@ -126,7 +126,7 @@ describe("a mask", () => {
     });
     const seen = await colours(await submit(job, EDIT));
     expect(seen).toEqual({ size: [96, 64], middle: colourFromText("a sea"), corner: colourFromText("sand") });
-    expect(asked()).toMatchObject({ pictures: 2 });
+    expect(asked()).toMatchObject({ images: 2 });
     expect(asked()).not.toHaveProperty("imageConfig");
   });
 
@@ -144,9 +144,9 @@ describe("words", () => {
   it("describe a picture in the shape that our operation answers", async () => {
     const job = createSampleJob(DESCRIBE, { images: [createImageAsset("sand", 40, 30)], options: { detail: "long" } });
     expect((await submit(job, DESCRIBE)).data).toEqual({
-      description: "description: 1 pictures",
-      tags: ["tags: 1 pictures 1", "tags: 1 pictures 2"],
-      prompt: "prompt: 1 pictures",
+      description: "description: 1 images",
+      tags: ["tags: 1 images 1", "tags: 1 images 2"],
+      prompt: "prompt: 1 images",
       width: 40,
       height: 30,
     });

@@ -58,12 +58,12 @@ export const gemini = defineProvider<GeminiEnv>({
     throw new Fault("internal_error", {}, { cause: "synchronous jobs are never polled" });
   },
 
-  async probe(asked, context) {
+  async probe(offers, context) {
     const { origin, ...way } = api(context.env);
     const url = `${origin}/v1beta/models?pageSize=1000`;
     const { models } = await callProvider(context, { origin, ...way, url, hasNoSideEffects: true, reply: Models });
     const known = new Set(models.map(({ name }) => name.replace(/^models\//, "")));
-    const missing = [...new Set(asked.map(({ upstreamModel }) => upstreamModel))].filter(
+    const missing = [...new Set(offers.map(({ upstreamModel }) => upstreamModel))].filter(
       (upstreamModel) => !known.has(upstreamModel),
     );
     return { message: `The key works; it may use ${known.size} models.`, missing };
@@ -72,21 +72,21 @@ export const gemini = defineProvider<GeminiEnv>({
 
 async function askForPicture(job: Job<Asset>, offer: Offer, context: ProviderContext<GeminiEnv>) {
   // There is no mask field: the mask is an additional image that the prompt explains.
-  const pictures = [...(job.images ?? []), ...(job.mask ? [job.mask] : [])];
+  const images = [...(job.images ?? []), ...(job.mask ? [job.mask] : [])];
   const imageConfig = { aspectRatio: job.aspect_ratio, imageSize: SIZES[String(job.options?.resolution)] };
   const answer = await generate(offer, context, {
-    contents: [{ role: "user", parts: [{ text: promptFor(job) }, ...(await Promise.all(pictures.map(inline)))] }],
+    contents: [{ role: "user", parts: [{ text: promptFor(job) }, ...(await Promise.all(images.map(inline)))] }],
     generationConfig: {
       responseModalities: ["IMAGE"],
       ...((imageConfig.aspectRatio || imageConfig.imageSize) && { imageConfig }),
     },
   });
   // One image per request: earlier images in the response are drafts.
-  const picture = partsOf(answer).findLast(({ inlineData }) => inlineData)?.inlineData;
-  if (!picture) throw whyNothing(answer);
+  const image = partsOf(answer).findLast(({ inlineData }) => inlineData)?.inlineData;
+  if (!image) throw whyNothing(answer);
   return {
     state: "done" as const,
-    outputs: [{ bytes: Buffer.from(picture.data, "base64"), media_type: picture.mimeType }],
+    outputs: [{ bytes: Buffer.from(image.data, "base64"), media_type: image.mimeType }],
   };
 }
 
@@ -94,15 +94,15 @@ const SIZES: Record<string, string> = { "720p": "1K", "1080p": "2K" };
 
 async function askForWords(job: Job<Asset>, offer: Offer, context: ProviderContext<GeminiEnv>) {
   const { instruction, schema } = buildInstruction(job);
-  const picture = job.images?.[0];
+  const image = job.images?.[0];
   const answer = await generate(offer, context, {
     systemInstruction: { parts: [{ text: instruction }] },
-    contents: [{ role: "user", parts: [picture ? await inline(picture) : { text: job.prompt }] }],
+    contents: [{ role: "user", parts: [image ? await inline(image) : { text: job.prompt }] }],
     generationConfig: { responseMimeType: "application/json", responseJsonSchema: schema },
   });
-  const said = partsOf(answer).flatMap(({ text }) => text ?? []);
+  const texts = partsOf(answer).flatMap(({ text }) => text ?? []);
   const isWhole = (answer.candidates?.[0]?.finishReason ?? "STOP") === "STOP";
-  const data = isWhole ? await parseLanguageResult(job, said.join("")) : undefined;
+  const data = isWhole ? await parseLanguageResult(job, texts.join("")) : undefined;
   if (!data) throw whyNothing(answer);
   return { state: "done" as const, outputs: [], data };
 }

@@ -152,9 +152,9 @@ describe("its other work", () => {
   });
 
   it.each([
-    ["short", "A picture."],
-    ["normal", "A plain picture in one colour, seen from the front."],
-    ["long", "A plain picture in one colour, seen from the front."],
+    ["short", "An image."],
+    ["normal", "A plain image in one colour, seen from the front."],
+    ["long", "A plain image in one colour, seen from the front."],
   ])("describes a picture, %s", async (detail, description) => {
     const { outputs, data } = await made(createSampleJob(offer("image.describe"), { options: { detail } }));
     expect(paths).toEqual(["/describe"]);

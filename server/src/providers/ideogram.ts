@@ -91,11 +91,11 @@ async function buildFormRequest(job: Job<Asset>, { upstreamModel }: Offer): Prom
   const [first, second] = job.images ?? [];
   if (job.task === "image.describe") return { path: `/${upstreamModel}`, fields: { image_file: first } };
   if (job.task === "image.remove-background") return { path: `/v1/${upstreamModel}`, fields: { image: first } };
-  const [character, picture] = job.task === "image.character" ? [first, second] : [undefined, first];
+  const [character, source] = job.task === "image.character" ? [first, second] : [undefined, first];
   const { rendering_speed, style_type, magic_prompt_option } = job.options ?? {};
   const fields = {
     prompt: job.prompt,
-    image: picture,
+    image: source,
     character_reference_images: character,
     rendering_speed: upper(rendering_speed),
     style_type: upper(style_type),
@@ -104,19 +104,19 @@ async function buildFormRequest(job: Job<Asset>, { upstreamModel }: Offer): Prom
     // The seed range is one bit smaller than ours.
     seed: job.seed === undefined ? undefined : job.seed % 2 ** 31,
   };
-  if (picture && job.mask)
+  if (source && job.mask)
     return { path: `/v1/${upstreamModel}/inpaint`, fields: { ...fields, mask: inverted(job.mask) } };
-  const shaped = { ...fields, negative_prompt: job.negative_prompt, ...(await shapeOf(job, picture)) };
-  return { path: `/v1/${upstreamModel}/${picture ? "remix" : "generate"}`, fields: shaped };
+  const shaped = { ...fields, negative_prompt: job.negative_prompt, ...(await shapeOf(job, source)) };
+  return { path: `/v1/${upstreamModel}/${source ? "remix" : "generate"}`, fields: shaped };
 }
 
 /** An aspect ratio by name, or a size from the list if a longer side is requested or an image defines the ratio. */
-async function shapeOf(job: Job<Asset>, picture: Asset | undefined) {
+async function shapeOf(job: Job<Asset>, source: Asset | undefined) {
   const longerSide = Number(job.options?.resolution) || undefined;
-  const ratio = job.aspect_ratio ?? (picture ? undefined : "1:1");
+  const ratio = job.aspect_ratio ?? (source ? undefined : "1:1");
   if (ratio && !longerSide) return job.aspect_ratio ? { aspect_ratio: ratio.replace(":", "x") } : {};
   const [width = 1, height = 1] = ratio?.split(":").map(Number) ?? [];
-  const shape = ratio ? { width, height } : await readImageSize(await picture!.bytes());
+  const shape = ratio ? { width, height } : await readImageSize(await source!.bytes());
   return { resolution: nearestResolution(shape, longerSide) };
 }
 
@@ -153,20 +153,20 @@ export const ideogram = defineProvider<IdeogramEnv>({
     if (outputs.length > 0) return { state: "done", outputs };
     throw data.some(({ is_image_safe }) => is_image_safe === false)
       ? contentRefused("unsafe")
-      : jobFailed("no picture");
+      : jobFailed("no image in the response");
   },
 
   async poll() {
     throw new Fault("internal_error", {}, { cause: "synchronous jobs are never polled" });
   },
 
-  async probe(asked, context) {
+  async probe(offers, context) {
     const url = `${context.env.IDEOGRAM_BASE_URL}/models`;
     await callProvider(context, { ...api(context.env), hasNoSideEffects: true, url, reply: z.looseObject({}) });
     return {
       message: "the key works",
       missing: [],
-      unasked: [...new Set(asked.map(({ upstreamModel }) => upstreamModel))],
+      unasked: [...new Set(offers.map(({ upstreamModel }) => upstreamModel))],
     };
   },
 });

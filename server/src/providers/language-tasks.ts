@@ -65,22 +65,22 @@ const Enhancement = z.object({
 
 /** The response as our operations read it; undefined if it is empty. */
 export async function parseLanguageResult(job: Job<Asset>, answer: string): Promise<JsonObject | undefined> {
-  const said = answer.trim();
-  if (!said) return undefined;
-  const found = parseLoosely(said);
+  const text = answer.trim();
+  if (!text) return undefined;
+  const found = parseLoosely(text);
   if (job.task !== "image.describe") {
     const { data } = Enhancement.safeParse(found);
-    return data ?? { enhanced_prompt: said, changes: [] };
+    return data ?? { enhanced_prompt: text, changes: [] };
   }
   const { data } = Description.safeParse(found);
-  const picture = job.images?.[0];
-  const size = picture && (await readImageSize(await picture.bytes()));
-  return { ...(data ?? { description: said, tags: [] }), ...size };
+  const image = job.images?.[0];
+  const size = image && (await readImageSize(await image.bytes()));
+  return { ...(data ?? { description: text, tags: [] }), ...size };
 }
 
 /** Models often wrap JSON in a code fence or put a sentence before it. */
-function parseLoosely(said: string): unknown {
-  const object = said.slice(said.indexOf("{"), said.lastIndexOf("}") + 1);
+function parseLoosely(text: string): unknown {
+  const object = text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1);
   try {
     return JSON.parse(object);
   } catch {

@@ -102,7 +102,7 @@ export const luma = defineProvider<LumaEnv>({
 
   async submit(job, offer, context) {
     if (!context.isPublicUrlReachable)
-      throw modelUnavailable("Luma cannot fetch pictures from here: PUBLIC_URL is not reachable");
+      throw modelUnavailable("Luma fetches images by URL, and PUBLIC_URL is not reachable");
     const { path, body } = await wishesOf(job);
     const { id } = await callProvider(context, {
       ...api(context.env),
@@ -149,7 +149,7 @@ export const luma = defineProvider<LumaEnv>({
     return { ticket: { id }, ended: isEnded(state) };
   },
 
-  async probe(asked, context) {
+  async probe(offers, context) {
     const url = `${context.env.LUMA_BASE_URL}/credits`;
     const { credit_balance } = await callProvider(context, {
       ...api(context.env),
@@ -157,8 +157,8 @@ export const luma = defineProvider<LumaEnv>({
       url,
       reply: Credits,
     });
-    const says = `the key works; ${(credit_balance / 100).toFixed(2)} US dollars are left`;
-    return { message: says, missing: [], unasked: asked.map(({ upstreamModel }) => upstreamModel) };
+    const message = `the key works; ${(credit_balance / 100).toFixed(2)} US dollars are left`;
+    return { message, missing: [], unasked: offers.map(({ upstreamModel }) => upstreamModel) };
   },
 });
 

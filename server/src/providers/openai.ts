@@ -72,7 +72,7 @@ export const openai = defineProvider<OpenAiEnv>({
     throw new Fault("internal_error", {}, { cause: "synchronous jobs are never polled" });
   },
 
-  async probe(asked, context) {
+  async probe(offers, context) {
     const { origin, headers } = api(context.env);
     const { data } = await callProvider(context, {
       origin,
@@ -82,7 +82,7 @@ export const openai = defineProvider<OpenAiEnv>({
       reply: Models,
     });
     const known = new Set(data.map(({ id }) => id));
-    const missing = [...new Set(asked.map(({ upstreamModel }) => upstreamModel))].filter(
+    const missing = [...new Set(offers.map(({ upstreamModel }) => upstreamModel))].filter(
       (upstreamModel) => !known.has(upstreamModel),
     );
     return { message: `The key works; it may use ${known.size} models.`, missing };
@@ -107,7 +107,7 @@ async function askForPictures(job: Job<Asset>, offer: Offer, context: ProviderCo
       : { url: `${origin}/images/generations`, body: fields };
   const answer = await callProvider(context, { origin, ...way, ...request, reply: Pictures });
   const outputs = answer.data.flatMap((each) => outputOf(each, answer.output_format ?? "png"));
-  if (outputs.length === 0) throw jobFailed("an answer without pictures");
+  if (outputs.length === 0) throw jobFailed("a response without images");
   return { state: "done" as const, outputs };
 }
 
@@ -143,9 +143,9 @@ function outputOf({ b64_json, url }: z.output<typeof Pictures>["data"][number], 
 async function askForWords(job: Job<Asset>, offer: Offer, context: ProviderContext<OpenAiEnv>) {
   const { origin, ...way } = api(context.env);
   const { instruction, schema } = buildInstruction(job);
-  const picture = job.images?.[0];
-  const content = picture
-    ? { type: "input_image", image_url: await dataUrl(picture), detail: "auto" }
+  const image = job.images?.[0];
+  const content = image
+    ? { type: "input_image", image_url: await dataUrl(image), detail: "auto" }
     : { type: "input_text", text: job.prompt };
   const answer = await callProvider(context, {
     origin,

@@ -217,6 +217,9 @@ export type Provider<Env = unknown> = {
   parseCallback?(request: CallbackRequest, context: ProviderContext<Env>): Promise<CallbackStatus | undefined>;
 };
 
+/** A provider whose required settings are set, with its parsed settings. */
+export type EnabledProvider = { provider: Provider; env: unknown };
+
 const DEFAULT_PREFERENCE = 50;
 const DEPRECATED_PENALTY = 30;
 

@@ -267,7 +267,7 @@ it("is examined without making anything: whose token it is, and what is no longe
   const before = standIn.ledger.length;
   standIn.switches.retired = ["google/imagen-4"];
   const { message: says, missing } = await replicate.probe!(replicate.offers, context());
-  expect(says).toContain("stand-in");
+  expect(says).toContain("fake");
   expect(missing).toEqual(["google/imagen-4"]);
   expect(standIn.ledger).toHaveLength(before);
   const wrong = createFakeProviderContext({ ...kit.env(standIn), REPLICATE_API_TOKEN: "wrong" }, replicate);

@@ -89,13 +89,13 @@ export const replicate = defineProvider<ReplicateEnv>({
     return { ticket: { id: prediction.id }, ended: hasEnded(prediction), ...progressOf(prediction) };
   },
 
-  async probe(asked, context) {
+  async probe(offers, context) {
     const { username } = await callProvider(context, {
       ...replicateApi(context.env),
       url: replicateUrl(context, "/account"),
       reply: Account,
     });
-    const names = [...new Set(asked.map(({ upstreamModel }) => upstreamModel))];
+    const names = [...new Set(offers.map(({ upstreamModel }) => upstreamModel))];
     const isKnown = await Promise.all(names.map((name) => knows(name, context)));
     return { message: `The token is that of ${username}.`, missing: names.filter((_, index) => !isKnown[index]) };
   },
@@ -161,10 +161,10 @@ function webhookSecret(context: ReplicateContext): Promise<string> {
   const known = secrets.get(env);
   if (known) return known;
   const url = replicateUrl(context, "/webhooks/default/secret");
-  const asked = callProvider(context, { ...replicateApi(env), url, reply: Secret, hasNoSideEffects: true }).then(
+  const secret = callProvider(context, { ...replicateApi(env), url, reply: Secret, hasNoSideEffects: true }).then(
     ({ key }) => key,
   );
-  secrets.set(env, asked);
-  asked.catch(() => secrets.delete(env));
-  return asked;
+  secrets.set(env, secret);
+  secret.catch(() => secrets.delete(env));
+  return secret;
 }

@@ -64,14 +64,14 @@ export const runway = defineProvider<RunwayEnv>({
     await callProvider(context, { ...runwayApi(context.env), method: "DELETE", url, reply: z.unknown() });
   },
 
-  async probe(asked, context) {
+  async probe(offers, context) {
     const url = runwayUrl(context, "/v1/organization");
     const { creditBalance, tier } = await callProvider(context, {
       ...runwayApi(context.env),
       url,
       reply: Organization,
     });
-    const names = [...new Set(asked.map(({ upstreamModel }) => upstreamModel))];
+    const names = [...new Set(offers.map(({ upstreamModel }) => upstreamModel))];
     return { message: `${creditBalance} credits are left.`, missing: names.filter((name) => !(name in tier.models)) };
   },
 });

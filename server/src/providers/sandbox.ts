@@ -132,13 +132,13 @@ export const sandbox = defineProvider<SandboxEnv>({
     });
   },
 
-  async probe(asked, context) {
+  async probe(offers, context) {
     const url = `${context.env.SANDBOX_URL}/v1/jobs?reference=doctor`;
     await callProvider(context, { ...api(context.env), url, hasNoSideEffects: true, reply: Jobs });
     return {
       message: "free, offline",
       missing: [],
-      unasked: asked.map(({ upstreamModel }) => upstreamModel),
+      unasked: offers.map(({ upstreamModel }) => upstreamModel),
     };
   },
 

@@ -1,12 +1,11 @@
 // The enabled providers: their adapters, the state of their circuit breakers, and the context that each adapter call
 // gets.
 import type { AttemptRef } from "../db/runs/attempts.ts";
-import type { Provider, ProviderContext } from "../providers/provider.ts";
+import type { EnabledProvider, ProviderContext } from "../providers/provider.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 import { type ContextDependencies, type ContextOptions, createProviderContext } from "./provider-context.ts";
 
-/** A provider that is configured, with its settings. */
-export type EnabledProvider = { provider: Provider; env: unknown };
+export type { EnabledProvider };
 
 export type ProviderRegistry = {
   enabled: readonly EnabledProvider[];

@@ -65,9 +65,9 @@ async function readLegacyJobState(
   const done = (await callComfyui(context, server, { path: `/history/${id}`, reply: History }))[id];
   if (!done) return undefined;
   if (done.status?.status_str !== "error") return { state: "done", files: filesOf(done.outputs) };
-  const said = (event: string) => done.status?.messages.find(([name]) => name === event)?.[1];
-  if (said("execution_interrupted") !== undefined) return { state: "canceled" };
-  return { state: "failed", error: ExecutionError.safeParse(said("execution_error")).data ?? {} };
+  const eventData = (event: string) => done.status?.messages.find(([name]) => name === event)?.[1];
+  if (eventData("execution_interrupted") !== undefined) return { state: "canceled" };
+  return { state: "failed", error: ExecutionError.safeParse(eventData("execution_error")).data ?? {} };
 }
 
 async function placeOf(context: ComfyuiContext, server: string, id: string) {

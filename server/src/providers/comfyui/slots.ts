@@ -53,9 +53,9 @@ async function sizeOf(job: Job<Asset>, canvas: Canvas): Promise<Partial<Size>> {
   if (job.width && job.height) return stepped({ width: job.width, height: job.height }, canvas.step);
   const [, across, down] = /^(\d+):(\d+)$/.exec(job.aspect_ratio ?? "") ?? [];
   if (across && down) return ofShape(Number(across) / Number(down), canvas);
-  const [picture] = job.images ?? [];
-  if (!picture) return {};
-  const { width, height } = await sharp(await picture.bytes()).metadata();
+  const [firstImage] = job.images ?? [];
+  if (!firstImage) return {};
+  const { width, height } = await sharp(await firstImage.bytes()).metadata();
   return ofShape(width / height, canvas);
 }
 

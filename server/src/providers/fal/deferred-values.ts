@@ -11,7 +11,7 @@ export type SendableImage = { media_type: string; bytes(): Promise<Uint8Array>; 
 /** What deferred values are resolved with. */
 export type DeferredContext = {
   env: FalEnv;
-  place(picture: SendableImage): Promise<string>;
+  place(image: SendableImage): Promise<string>;
   lora(name: string): string;
 };
 type DeferredValue = (hands: DeferredContext) => unknown;

@@ -16,7 +16,7 @@ const OWN_DOMAINS = ["fal.media", "fal.ai", "fal.run"];
 /** `count` is the number of images in the request. */
 export const createDeferredContext = (context: ProviderContext<FalEnv>, count: number): DeferredContext => ({
   env: context.env,
-  place: (picture) => toImageUrl(picture, context, INLINE_BYTES / Math.max(1, count)),
+  place: (image) => toImageUrl(image, context, INLINE_BYTES / Math.max(1, count)),
   lora: (name) => {
     const folder = context.env.FAL_LORA_BASE_URL;
     if (!folder) throw modelUnavailable("FAL_LORA_BASE_URL is not set, so fal cannot find a LoRA");
@@ -25,15 +25,15 @@ export const createDeferredContext = (context: ProviderContext<FalEnv>, count: n
 });
 
 async function toImageUrl(
-  picture: SendableImage,
+  image: SendableImage,
   context: ProviderContext<FalEnv>,
   inlineBytes: number,
 ): Promise<string> {
-  const bytes = await picture.bytes();
+  const bytes = await image.bytes();
   if (bytes.byteLength <= inlineBytes) {
-    return `data:${picture.media_type};base64,${Buffer.from(bytes).toString("base64")}`;
+    return `data:${image.media_type};base64,${Buffer.from(bytes).toString("base64")}`;
   }
-  return context.isPublicUrlReachable && picture.url ? picture.url() : upload(bytes, picture.media_type, context);
+  return context.isPublicUrlReachable && image.url ? image.url() : upload(bytes, image.media_type, context);
 }
 
 async function upload(bytes: Uint8Array, mediaType: string, context: ProviderContext<FalEnv>): Promise<string> {

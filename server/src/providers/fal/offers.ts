@@ -106,9 +106,9 @@ const within = ({ least, most }: { least: number; most: number }, value: number)
  */
 function framesOf(job: Job<Asset>) {
   const seconds = Number(option(job, "duration") ?? 3);
-  const asked = within(SPEED, Number(option(job, "fps") ?? SPEED.usual));
+  const requested = within(SPEED, Number(option(job, "fps") ?? SPEED.usual));
   const fastest = Math.floor((FRAMES.most - 1) / seconds);
-  const frames_per_second = within(SPEED, Math.min(asked, fastest));
+  const frames_per_second = within(SPEED, Math.min(requested, fastest));
   return { frames_per_second, num_frames: within(FRAMES, Math.round(seconds * frames_per_second) + 1) };
 }
 

@@ -38,9 +38,9 @@ const IN_BETWEEN = [502, 503, 504];
 
 /** Classifies an error body of fal. Undefined if the body is not fal's. */
 export function classifyResultStatus(status: number, body: string): Fault | undefined {
-  const said = readFailed(body);
-  if (!said || [401, 402, 403, 429].includes(status)) return undefined;
-  const { detail, error_type = "" } = said;
+  const failure = readFailed(body);
+  if (!failure || [401, 402, 403, 429].includes(status)) return undefined;
+  const { detail, error_type = "" } = failure;
   const cause = body.slice(0, 500);
   if (typeof detail !== "string") return classifyInputError(body) ?? jobFailed(cause);
   if (NEVER_RAN.test(error_type)) return providerFault("provider_error", { kind: "gone", cause });

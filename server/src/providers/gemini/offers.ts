@@ -8,7 +8,7 @@ const RATIOS = [
   ...["1:4", "4:1", "1:8", "8:1"],
 ];
 
-const picture = (task: Task, model: string, more: Partial<Offer> = {}): Offer => ({
+const imageOffer = (task: Task, model: string, more: Partial<Offer> = {}): Offer => ({
   task,
   model,
   upstreamModel: "gemini-nano-banana-2.1",
@@ -38,17 +38,17 @@ const textOffer = (task: Task, equivalence: string, supportedOptions: string[]):
 });
 
 /** The model has no tags, so the prompt is rewritten. The result can differ, so there is no failover group. */
-const { equivalence: _, ...byTags } = picture("image.reference", "reference-default", {
+const { equivalence: _, ...byTags } = imageOffer("image.reference", "reference-default", {
   preference: 60,
   supportedOptions: ["tags", "resolution"],
 });
 
 export const geminiOffers: Offer[] = [
-  picture("image.generate", "nanobanana"),
-  picture("image.generate", "gemini-2.5"),
-  picture("image.generate", "vendorb-imagen4"),
-  picture("image.edit", "nanobanana"),
-  picture("image.edit", "gemini-2.5"),
+  imageOffer("image.generate", "nanobanana"),
+  imageOffer("image.generate", "gemini-2.5"),
+  imageOffer("image.generate", "vendorb-imagen4"),
+  imageOffer("image.edit", "nanobanana"),
+  imageOffer("image.edit", "gemini-2.5"),
   byTags,
   textOffer("image.describe", "describe", ["detail", "language"]),
   textOffer("prompt.enhance", "enhance", ["model_type", "style", "language"]),

@@ -58,6 +58,6 @@ const LAYOUTS: Record<CombineMode, (sizes: ImageSize[], gap: number) => Layout> 
 const range = (length: number) => Array.from({ length }, (_, index) => index);
 const largest = (lengths: (number | undefined)[]) => Math.max(...lengths.map((length) => length ?? 0));
 /** A remaining odd pixel goes to the right or bottom. */
-const centre = (room: number, length: number) => Math.floor((room - length) / 2);
+const centre = (available: number, length: number) => Math.floor((available - length) / 2);
 const begin = (lengths: number[], index: number, gap: number) =>
   lengths.slice(0, index).reduce((sum, length) => sum + length + gap, 0);

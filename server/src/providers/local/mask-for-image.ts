@@ -4,12 +4,12 @@ import { type ImageSize, readGrey, readImageSize } from "./pixels.ts";
 
 const mostSkewPercent = 1;
 
-export const readMaskFor = async (mask: Uint8Array, picture: ImageSize): Promise<Uint8Array> => {
-  const { width, height } = picture;
+export const readMaskFor = async (mask: Uint8Array, image: ImageSize): Promise<Uint8Array> => {
+  const { width, height } = image;
   const own = await readImageSize(mask);
   const difference = Math.abs(own.width * height - own.height * width);
   if (difference * 100 > own.height * width * mostSkewPercent) {
     throw providerFault("mask_mismatch", { kind: "refused" }, { mask: own, image: { width, height } });
   }
-  return readGrey(mask, picture);
+  return readGrey(mask, image);
 };

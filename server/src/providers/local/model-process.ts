@@ -26,18 +26,18 @@ export type ModelLimits = {
 
 const PROGRAM = fileURLToPath(new URL("./model-worker.ts", import.meta.url));
 const watchMilliseconds = 250;
-const saidCharacters = 2000;
+const STDERR_CHARACTERS = 2000;
 
 type ModelProcessOptions = { program?: string; folder: string; limits: ModelLimits };
 
 export function createModelProcess(name: ModelName, { program = PROGRAM, folder, limits }: ModelProcessOptions) {
   let child: ChildProcess | undefined;
-  let said = "";
+  let stderr = "";
   let last: Promise<unknown> = Promise.resolve();
   let idle: NodeJS.Timeout | undefined;
 
   const start = (): ChildProcess => {
-    said = "";
+    stderr = "";
     // The process gets no environment variables, so no secrets.
     const started = fork(program, [name, folder], {
       env: {},
@@ -46,7 +46,7 @@ export function createModelProcess(name: ModelName, { program = PROGRAM, folder,
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
     started.stderr?.on("data", (chunk) => {
-      said = (said + chunk).slice(-saidCharacters);
+      stderr = (stderr + chunk).slice(-STDERR_CHARACTERS);
     });
     started.once("exit", () => {
       if (child === started) child = undefined;
@@ -73,7 +73,7 @@ export function createModelProcess(name: ModelName, { program = PROGRAM, folder,
     child.ref();
     child.channel?.ref();
     try {
-      return await ask(child, request, { seconds, limits, end, words: () => said });
+      return await runRequest(child, request, { seconds, limits, end, stderr: () => stderr });
     } finally {
       rest();
     }
@@ -115,12 +115,12 @@ async function turn(before: Promise<unknown>, seconds: number): Promise<void> {
   }
 }
 
-type ModelCall = { seconds: number; limits: ModelLimits; end(): void; words(): string };
+type ModelCall = { seconds: number; limits: ModelLimits; end(): void; stderr(): string };
 
-function ask(
+function runRequest(
   child: ChildProcess,
   request: ModelRequest,
-  { seconds, limits, end, words }: ModelCall,
+  { seconds, limits, end, stderr }: ModelCall,
 ): Promise<Uint8Array> {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   const fail = (cause: string) => reject(providerFault("provider_error", { kind: "failed", cause }));
@@ -129,7 +129,7 @@ function ask(
     else if ("refused" in reply) reject(providerFault(reply.refused, { kind: "refused" }, reply.details));
     else fail(reply.failed);
   };
-  const onExit = (code: number | null, by: string | null) => fail(`ended with ${by ?? code}: ${words()}`);
+  const onExit = (code: number | null, by: string | null) => fail(`ended with ${by ?? code}: ${stderr()}`);
   const timer = setTimeout(() => {
     reject(providerFault("provider_timeout", { kind: "failed", cause: "the model took too long" }));
     end();

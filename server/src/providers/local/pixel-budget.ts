@@ -13,8 +13,8 @@ let inHand = 0;
 const waiting = new Set<Waiting>();
 
 /** A job that needs more than the budget gets all of it and runs alone. */
-export const withPixelBudget = async <Result>(asked: number, work: () => Promise<Result>): Promise<Result> => {
-  const pixels = Math.min(asked, MAX_PIXELS_IN_MEMORY);
+export const withPixelBudget = async <Result>(requested: number, work: () => Promise<Result>): Promise<Result> => {
+  const pixels = Math.min(requested, MAX_PIXELS_IN_MEMORY);
   // First in, first out, so that small jobs cannot starve a large one.
   if (waiting.size > 0 || inHand + pixels > MAX_PIXELS_IN_MEMORY) await turn(pixels);
   else inHand += pixels;

@@ -11,16 +11,16 @@ const within = ({ width, height, aspect_ratio }: Shape, offer: Offer) =>
 
 const named = ({ width, height }: Shape) => (width && height ? `${width}x${height}` : undefined);
 
-export const sizeWithin = (asked: Shape, offer: Offer): string | undefined => named(within(asked, offer));
+export const sizeWithin = (requested: Shape, offer: Offer): string | undefined => named(within(requested, offer));
 
 /**
  * Sides are multiples of a step, so the aspect ratio rarely fits exactly: selects the size with the smallest
  * distortion.
  */
-export function nearestSizeTo(picture: Size, offer: Offer): string | undefined {
-  const shape = picture.width / picture.height;
+export function nearestSizeTo(image: Size, offer: Offer): string | undefined {
+  const shape = image.width / image.height;
   const bend = ({ width = 1, height = 1 }: Shape) => Math.abs(Math.log(width / height / shape));
-  const tries = [picture, ...USUAL_LENGTHS.map((length) => scaled(picture, length))];
+  const tries = [image, ...USUAL_LENGTHS.map((length) => scaled(image, length))];
   return named(
     tries.map((size) => within(size, offer)).reduce((best, each) => (bend(each) < bend(best) ? each : best)),
   );

@@ -23,7 +23,7 @@ const CLOCK_MARGIN_MS = 10 * 60 * 1000;
 const unknowable = (cause: string) => providerFault("provider_outcome_unknown", { kind: "doubt", cause });
 
 export async function findPrediction(context: ReplicateContext): Promise<Ticket | undefined> {
-  if (!callbackUrlFor(context)) throw unknowable("sent without an address, it cannot be told from others");
+  if (!callbackUrlFor(context)) throw unknowable("sent without a callback URL, it cannot be identified");
   const isOurs = ({ webhook }: Prediction) => Boolean(webhook) && isSamePath(webhook!, context.callbackUrl);
   const recent = await predictionsSince(bornAt(context.key), context);
   const listed = recent.find(isOurs);

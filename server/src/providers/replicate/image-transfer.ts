@@ -27,12 +27,12 @@ export async function embedImages(input: JsonObject, context: ReplicateContext):
   return Object.fromEntries(await Promise.all(entries));
 }
 
-async function carried(picture: ReplicateImage, inlineBytes: number, context: ReplicateContext): Promise<string> {
-  const bytes = await picture.bytes();
+async function carried(image: ReplicateImage, inlineBytes: number, context: ReplicateContext): Promise<string> {
+  const bytes = await image.bytes();
   if (bytes.length <= inlineBytes) {
-    return `data:${picture.media_type};base64,${Buffer.from(bytes).toString("base64")}`;
+    return `data:${image.media_type};base64,${Buffer.from(bytes).toString("base64")}`;
   }
-  return context.isPublicUrlReachable && picture.url ? picture.url() : upload(picture.media_type, bytes, context);
+  return context.isPublicUrlReachable && image.url ? image.url() : upload(image.media_type, bytes, context);
 }
 
 async function upload(mediaType: string, bytes: Uint8Array, context: ReplicateContext): Promise<string> {
