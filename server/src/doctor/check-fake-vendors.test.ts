@@ -1,13 +1,12 @@
-// The doctor at every vendor that there is a stand-in for: all in order, models that are gone, a wrong key, nobody
-// there.
+// The provider check with every fake vendor: working, with a retired model, with a wrong key, and unreachable.
 import { afterAll, describe, expect, it } from "vitest";
 import { fakeVendors } from "../../test/fake-vendors/all.ts";
 import { createProviderHttpClient } from "../outbound/provider-http-client.ts";
 import { providers } from "../providers/all.ts";
 import { checkProvider } from "./check-provider.ts";
 
-const sender = createProviderHttpClient();
-afterAll(() => sender.close());
+const httpClient = createProviderHttpClient();
+afterAll(() => httpClient.close());
 
 /** Those that can be asked, for nothing, which models they have. */
 const TELL_MODELS = ["bfl", "fal", "gemini", "openai", "replicate", "runway"];
@@ -16,9 +15,9 @@ const isKey = (name: string) => /_(KEY|TOKEN|SECRET)$/.test(name);
 describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit) => {
   const provider = providers.find((each) => each.id === id)!;
   const examine = (env: Record<string, string>) =>
-    checkProvider({ provider, env: provider.env.parse(env) }, sender.send);
+    checkProvider({ provider, env: provider.env.parse(env) }, httpClient.send);
 
-  it("is examined without being asked for a job", async () => {
+  it("is checked without submitting a job", async () => {
     const standIn = await kit.start();
     try {
       const env = kit.env(standIn);

@@ -1,4 +1,4 @@
-// What every operation must be, by being in the list: whoever adds one gets these checks for nothing.
+// Checks of all operations, derived from the registry: a new operation is covered without changes here.
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createFilePart } from "../kit/files.ts";
@@ -85,15 +85,15 @@ describe.each(named(operations))("%s", (name, operation) => {
 
 describe.each(named(planned))("the plan of %s", (_, operation) => {
   const plan = () => {
-    const { input, provided: given } = parseInput(operation, exampleOf(operation));
-    return operation.plan!(input, given);
+    const { input, provided } = parseInput(operation, exampleOf(operation));
+    return operation.plan!(input, provided);
   };
 
   it("is pure: the same input gives the same jobs, and the input stays as it was", () => {
-    const { input, provided: given } = parseInput(operation, exampleOf(operation));
-    const before = structuredClone({ input, given });
-    expect(operation.plan!(input, given)).toEqual(operation.plan!(input, given));
-    expect({ input, given }).toEqual(before);
+    const { input, provided } = parseInput(operation, exampleOf(operation));
+    const before = structuredClone({ input, provided });
+    expect(operation.plan!(input, provided)).toEqual(operation.plan!(input, provided));
+    expect({ input, provided }).toEqual(before);
   });
 
   it("survives being journalled", () => {
@@ -112,9 +112,9 @@ describe.each(named(planned))("the plan of %s", (_, operation) => {
   it("asks only for what some provider offers, whichever model is chosen", () => {
     const choices = (propertiesOf(operation).model_type as { enum?: string[] } | undefined)?.enum ?? [undefined];
     for (const model_type of choices.filter((model) => !UNBOUND.includes(model ?? ""))) {
-      const { input, provided: given } = parseInput(operation, exampleOf(operation));
+      const { input, provided } = parseInput(operation, exampleOf(operation));
       const chosen = model_type === undefined ? input : { ...input, model_type };
-      for (const job of operation.plan!(chosen, given)) {
+      for (const job of operation.plan!(chosen, provided)) {
         const isOffered = providers.some(({ offers }) =>
           offers.some((offer) => offer.task === job.task && offer.model === job.model),
         );

@@ -216,10 +216,7 @@ describe("its other hosts", () => {
     const seen: [string, string | undefined][] = [];
     const within = context(throughRegion("https://api.eu2.bfl.ai", seen));
     await ended(running(await bfl.submit(createSampleJob(DEV()), DEV(), within)), within);
-    expect(seen.at(-1)).toEqual([
-      expect.stringMatching(/^https:\/\/api\.eu2\.bfl\.ai\/v1\/get_result/),
-      "bfl_fake",
-    ]);
+    expect(seen.at(-1)).toEqual([expect.stringMatching(/^https:\/\/api\.eu2\.bfl\.ai\/v1\/get_result/), "bfl_fake"]);
   });
 
   it.each([

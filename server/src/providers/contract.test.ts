@@ -1,21 +1,24 @@
-// The suite that every provider passes by being in the list: what is submitted once, what is said in which words, and
-// where our keys may travel. The matrix of provider and rule is printed at the end.
+// The contract tests of providers, run for every provider of the registry: one paid request per submission, the
+// classification of failures, and where credentials may be sent. The matrix of providers and rules is logged at the end.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { fakeVendors } from "../../test/fake-vendors/all.ts";
 import type { FakeVendor, FakeVendorDefinition } from "../../test/fake-vendors/fake-vendor.ts";
 import { createFakeProviderContext } from "../../test/fake-vendors/provider-context.ts";
 import { createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
 import { Fault } from "../faults.ts";
-import { models } from "../models.ts";
+import { parseInput } from "../kit/parse.ts";
+import { modelIds } from "../models.ts";
+import { operations } from "../operations/all.ts";
 import { isAllowedOrigin } from "../outbound/url-policy.ts";
 import { adjustParameters } from "./adjust-parameters.ts";
 import { providers } from "./all.ts";
 import { readProviderFailure } from "./call-provider.ts";
 import type { JobProgress, Offer, Provider, ProviderContext, Ticket } from "./provider.ts";
 
-/** These are no strangers' clouds: they are ours, and proved by the stories of the house. */
+/** Providers of this repository. The scenario tests cover them. */
 const OWN = ["sandbox", "local", "local-models"];
 const matrix = new Map<string, Map<string, string>>();
 const note = (provider: string, rule: string, word: string) =>
@@ -33,9 +36,29 @@ afterAll(() => {
   );
 });
 
-it("every provider that is not ours has a stand-in, and every stand-in a provider", () => {
-  const strangers = providers.map(({ id }) => id).filter((id) => !OWN.includes(id));
-  expect(fakeVendors.map(({ id }) => id).sort()).toEqual(strangers.sort());
+it("every cloud provider has a fake vendor, and every fake vendor a provider", () => {
+  const cloudProviders = providers.map(({ id }) => id).filter((id) => !OWN.includes(id));
+  expect(fakeVendors.map(({ id }) => id).sort()).toEqual(cloudProviders.sort());
+});
+
+/** The models of all plans: those of the examples, with every value of a field that selects the model. */
+const requestableModels = new Set(
+  operations
+    .filter(({ plan }) => plan !== undefined)
+    .flatMap((operation) => {
+      const { properties = {} } = z.toJSONSchema(operation.input, { io: "input", unrepresentable: "any" });
+      const { input, provided } = parseInput(operation, operation.example);
+      const choices = ["model", "model_type"].flatMap((field) =>
+        ((properties[field] as { enum?: string[] } | undefined)?.enum ?? []).map((value) => ({ [field]: value })),
+      );
+      return [{}, ...choices].flatMap((choice) =>
+        operation.plan!({ ...input, ...choice }, provided).map((job) => job.model),
+      );
+    }),
+);
+
+it("every model of the API is requestable", () => {
+  expect([...requestableModels]).toEqual(expect.arrayContaining(modelIds));
 });
 
 const outcomeOf = async (work: Promise<unknown>) => {
@@ -135,10 +158,9 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
   const submit = (offer: Offer, at = context()) =>
     provider.submit(adjustParameters(createSampleJob(offer), offer).job, offer, at);
 
-  it("offers tasks of models that we know, each once, at a price or at none", () => {
-    const known = [...models.map((model) => model.id), "photon-1", "photon-flash-1"];
+  it("offers only models that an operation can request, each once, with a price or null", () => {
     for (const { model, price, lifecycle } of provider.offers) {
-      expect(known.includes(model) || model.endsWith("-default"), model).toBe(true);
+      expect([...requestableModels], model).toContain(model);
       expect(price === null || price >= 0).toBe(true);
       if (lifecycle?.state === "retired") expect(lifecycle.successor).toBeTruthy();
     }
