@@ -70,6 +70,8 @@ function sectionOf(code: FaultCode): string {
   const { retryable, message } = new Fault(code, EXAMPLE_DETAILS[code]);
   const { when, fix } = faultGuidance[code];
   return [
+    // An explicit anchor: the client links to it, and Markdown renderers derive different ones from headings.
+    `<a id="${code}"></a>`,
     `## \`${code}\``,
     `**${status} · ${retryable ? "retryable" : "not retryable"} · \`${clientClassOf(code)}\`**`,
     `> ${message}`,

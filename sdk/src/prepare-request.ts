@@ -72,7 +72,7 @@ function assertValidInput(operation: Operation, input: Fields, kind: BodyKind): 
   ]);
   if (errors.length === 0) return;
   const details = { errors };
-  const message = ["Some fields are invalid. See details.errors.", ...formatFieldErrors(details)].join(" ");
+  const message = ["The request is invalid. See details.errors.", ...formatFieldErrors(details)].join(" ");
   throw new ValidationError(`${operation.name}: ${message}`, { code: "validation_error", details });
 }
 

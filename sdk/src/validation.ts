@@ -66,7 +66,7 @@ function checkValue(schema: Schema, given: unknown, path: string): FieldError[] 
   }
   const types = [schema.type ?? []].flat();
   if (types.length > 0 && !types.some((type) => isOfType(type, given))) {
-    return [fieldError(path, "invalid_type", `Expected ${types.join(" or ")}, received ${nameOf(given)}.`)];
+    return [fieldError(path, "invalid_type", `Must be ${types.map((type) => TYPE_NAMES[type] ?? type).join(" or ")}.`)];
   }
   const allowed = schema.enum ?? (schema.const === undefined ? undefined : [schema.const]);
   if (allowed && !allowed.includes(given)) {
@@ -87,24 +87,29 @@ function isOfType(type: string, given: unknown): boolean {
   return typeof given === type;
 }
 
-const nameOf = (given: unknown) => (given === null ? "null" : Array.isArray(given) ? "array" : typeof given);
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: "a string",
+  number: "a number",
+  integer: "an integer",
+  boolean: "true or false",
+  array: "an array",
+  object: "an object",
+};
 
 function checkNumber({ minimum, maximum }: Schema, given: number, path: string): FieldError[] {
-  const isBelow = minimum !== undefined && given < minimum;
-  const isAbove = maximum !== undefined && given > maximum;
-  return isBelow || isAbove ? [fieldError(path, "out_of_range", `Must be ${formatRange(minimum, maximum)}.`)] : [];
-}
-
-function formatRange(least: number | undefined, most: number | undefined): string {
-  if (least === undefined) return `at most ${most}`;
-  return most === undefined ? `at least ${least}` : `between ${least} and ${most}`;
+  if (minimum !== undefined && given < minimum)
+    return [fieldError(path, "out_of_range", `Must be at least ${minimum}.`)];
+  if (maximum !== undefined && given > maximum)
+    return [fieldError(path, "out_of_range", `Must be at most ${maximum}.`)];
+  return [];
 }
 
 function checkText(schema: Schema, given: string, path: string): FieldError[] {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, format, pattern } = schema;
-  if (given.length < minLength) return [fieldError(path, "out_of_range", `At least ${minLength} characters.`)];
+  if (given.length < minLength)
+    return [fieldError(path, "out_of_range", `Must have at least ${minLength} characters.`)];
   if (given.length > maxLength && [...given].length > maxLength) {
-    return [fieldError(path, "too_long", `At most ${maxLength} characters.`)];
+    return [fieldError(path, "too_long", `Must have at most ${maxLength} characters.`)];
   }
   if (format === "uuid") return UUID.test(given) ? [] : [fieldError(path, "invalid_uuid", "Must be a UUID.")];
   if (pattern && !new RegExp(pattern).test(given)) {
@@ -115,8 +120,10 @@ function checkText(schema: Schema, given: string, path: string): FieldError[] {
 
 function checkArray(schema: Schema, given: unknown[], path: string): FieldError[] {
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items } = schema;
-  if (given.length < minItems) return [fieldError(path, "too_few_items", `At least ${minItems} entries.`)];
-  if (given.length > maxItems) return [fieldError(path, "too_many_items", `At most ${maxItems} entries.`)];
+  if (given.length < minItems)
+    return [fieldError(path, "too_few_items", `Must have at least ${minItems} ${minItems === 1 ? "item" : "items"}.`)];
+  if (given.length > maxItems)
+    return [fieldError(path, "too_many_items", `Must have at most ${maxItems} ${maxItems === 1 ? "item" : "items"}.`)];
   return items ? given.flatMap((each, index) => checkValue(items, each, `${path}/${index}`)) : [];
 }
 
@@ -137,7 +144,7 @@ function checkFieldRule(rule: Schema, input: Fields, condition = ""): FieldError
   const choices = (rule.oneOf ?? rule.anyOf)?.map((each) => each.required?.[0] ?? "");
   if (choices) return checkChoice(choices, input, rule.oneOf ? "exactly" : "at least");
   const { required = [], dependentRequired = {}, properties } = rule;
-  const allOrNone = `Give ${Object.keys(dependentRequired).join(" and ")} together or not at all.`;
+  const allOrNone = `Send all of ${Object.keys(dependentRequired).join(", ")}, or none of them.`;
   const absent = (fields: readonly string[], messageFor: (field: string) => string) =>
     missingFields(fields, input).map((field) =>
       fieldError(`/${field}`, MISSING_FIELD_CODES[field] ?? "required", messageFor(field)),
@@ -164,5 +171,5 @@ function checkChoice(fields: string[], input: Fields, howMany: "exactly" | "at l
   const count = fields.length - missingFields(fields, input).length;
   if (howMany === "exactly" ? count === 1 : count > 0) return [];
   const code = howMany === "exactly" ? "exactly_one_of" : "at_least_one_of";
-  return [fieldError(`/${fields[0]}`, code, `Give ${howMany} one of ${fields.join(", ")}.`)];
+  return [fieldError(`/${fields[0]}`, code, `Send ${howMany} one of ${fields.join(", ")}.`)];
 }

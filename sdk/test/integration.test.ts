@@ -343,12 +343,12 @@ describe("errors", () => {
         const video: ValidationError = await own.generateVideo(input).catch((thrown) => thrown);
         expect(video.forField("image_url")[0]).toMatchObject({
           code: "exactly_one_of",
-          message: "Give exactly one of image_url, source_run_id.",
+          message: "Send exactly one of image_url, source_run_id.",
         });
       }
     }
     const wide: ValidationError = await client.images.generate({ prompt: "x", width: 4000 }).catch((thrown) => thrown);
-    expect(wide.message).toContain("width: Must be between 64 and 2048.");
+    expect(wide.message).toContain("width: Must be at most 2048.");
   });
 });
 

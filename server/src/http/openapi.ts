@@ -112,7 +112,7 @@ const LAST_EVENT_ID = {
   name: "Last-Event-ID",
   in: "header",
   required: false,
-  description: "Id of the last event that you received. The stream continues after it",
+  description: "ID of the last event that you received. The stream continues after it",
   schema: { type: "string" },
 };
 

@@ -4,7 +4,11 @@ import type { JsonObject } from "../kit/schemas/run.ts";
 import { renderMessageBody } from "./message-body.ts";
 
 const SAMPLE_RUN_ID = "00000000-0000-7000-8000-000000000000";
-const SAMPLE_ERROR = { message: "The provider failed.", code: "provider_error", details: { retryable: true } };
+const SAMPLE_ERROR = {
+  message: "The provider failed to process the job. Create the run again.",
+  code: "provider_error",
+  details: { retryable: true },
+};
 
 type SampleOptions = { webhook_id: string; now: Date; metadata?: JsonObject | undefined };
 
