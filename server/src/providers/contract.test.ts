@@ -1,5 +1,6 @@
 // The contract tests of providers, run for every provider of the registry: one paid request per submission, the
-// classification of failures, and where credentials may be sent. The matrix of providers and rules is logged at the end.
+// classification of failures, and where credentials may be sent. The matrix of providers and rules is logged at the
+// end.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
