@@ -9,7 +9,7 @@ import { listSourceFiles } from "./source-files.ts";
 const BANNED: [word: RegExp, instead: string][] = [
   [/\bmisfits?\b/i, "validation error, or adjusted parameter"],
   [/\bwho(m)?ever\b/i, "name the person or the part"],
-  [/\b(nobody|somebody|anybody)\b/i, "name the person or the part"],
+  [/(?<![`\w])(nobody|somebody|anybody)\b/i, "name the person or the part"],
   [/\bstrangers?\b/i, "untrusted client"],
   [/\bin vain\b/i, "until the timeout"],
   [/\bpictures?\b/i, "image"],
@@ -32,6 +32,7 @@ const ALLOWED: [use: RegExp, reason: string][] = [
   [/fake[- ]vendors?(\/[\w./-]*)?/gi, "servers that stand for a vendor's cloud in tests"],
   [/\bvendor[ab]\b|edit-vendor\w*|edits?[./]vendor\w*|vendora-\w+|vendorb-\w+/gi, "names of the interface"],
   [/x-printed/g, "a key of the OpenAPI document"],
+  [/film grain|"film"/g, "a style in example prompts"],
 ];
 
 type Text = { path: string; line: number; text: string };

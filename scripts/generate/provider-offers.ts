@@ -23,8 +23,8 @@ const OPENING = `The built-in offers of every provider. Operators change upstrea
 
 **Latency** is the usual time until the result: quick is a few seconds, usual up to 30 s, slow minutes.
 
-**Equivalence** is the failover group. If an offer does not accept a job, Gesso tries another offer of the same group. Offers
-without a group have no failover.
+**Equivalence** is the failover group. If an offer does not accept a job, Gesso tries another offer of the same group.
+Offers without a group have no failover.
 
 **Recovery** is how Gesso resolves a paid request whose response was lost:
 

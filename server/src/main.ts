@@ -19,7 +19,7 @@ import { createApp } from "./http/app.ts";
 import { healthRoutes } from "./http/health.ts";
 import { respondToMalformedRequest } from "./http/malformed-request.ts";
 import { enforceMinimumUploadRate, SERVER_TIMEOUTS } from "./http/minimum-upload-rate.ts";
-import type { Clock } from "./kit/clock.ts";
+import type { Clock, Ids } from "./kit/clock.ts";
 import { createLogger } from "./observe/log.ts";
 import { startFetcher } from "./outbound/start-fetcher.ts";
 import { createRunWaiter } from "./runs/run-waiter.ts";
@@ -46,7 +46,7 @@ async function startHttp(composed: ComposedServices, config: Config, role: strin
         { callbacks: callbackSigner, checks, corsOrigins: config.CORS_ORIGINS },
       )
     : healthRoutes(checks);
-  const server = await listen(app.fetch, config, services.clock);
+  const server = await listen(app.fetch, config, services);
   return {
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -61,13 +61,17 @@ async function startHttp(composed: ComposedServices, config: Config, role: strin
   };
 }
 
-function listen(fetch: Parameters<typeof serve>[0]["fetch"], config: Config, clock: Clock): Promise<ServerType> {
+function listen(
+  fetch: Parameters<typeof serve>[0]["fetch"],
+  config: Config,
+  runtime: { clock: Clock; ids: Ids },
+): Promise<ServerType> {
   return new Promise((resolve, reject) => {
     const address = { hostname: config.HOST, port: config.PORT };
     const server = serve({ fetch, ...address, serverOptions: SERVER_TIMEOUTS }, () => resolve(server));
-    enforceMinimumUploadRate(server as Server, clock);
+    enforceMinimumUploadRate(server as Server, runtime);
     server.once("error", reject);
-    server.on("clientError", respondToMalformedRequest);
+    server.on("clientError", (thrown, socket) => respondToMalformedRequest(thrown, socket, runtime.ids));
   });
 }
 
@@ -76,7 +80,7 @@ const COLOURS = { pass: "green", warn: "yellow", fail: "red", skip: "dim", head:
 const paint: Colorize = (status, text) => styleText(COLOURS[status], text);
 
 async function runDoctor(isJson: boolean): Promise<number> {
-  const report = await diagnose(inspectConfiguration());
+  const report = await diagnose(inspectConfiguration(), Date.now);
   process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : renderReport(report, paint));
   return report.ok ? 0 : 1;
 }

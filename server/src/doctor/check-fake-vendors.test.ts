@@ -15,7 +15,7 @@ const isKey = (name: string) => /_(KEY|TOKEN|SECRET)$/.test(name);
 describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit) => {
   const provider = providers.find((each) => each.id === id)!;
   const examine = (env: Record<string, string>) =>
-    checkProvider({ provider, env: provider.env.parse(env) }, httpClient.send);
+    checkProvider({ provider, env: provider.env.parse(env) }, httpClient.send, Date.now);
 
   it("is checked without submitting a job", async () => {
     const standIn = await kit.start();

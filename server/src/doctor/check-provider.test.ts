@@ -57,7 +57,7 @@ const vendor = (path: string, at = url) =>
     },
   });
 const examine = (path: string, at?: string) =>
-  checkProvider({ provider: vendor(path, at), env: { ACME_KEY: "secret" } }, sender.send);
+  checkProvider({ provider: vendor(path, at), env: { ACME_KEY: "secret" } }, sender.send, Date.now);
 
 describe("a provider that answers", () => {
   it("has its upstream names counted, each once, and those that are gone told with our models", async () => {
@@ -94,7 +94,7 @@ describe("a provider that does not work", () => {
 describe("a provider that is not asked", () => {
   it("is taken at its word where it has no free question", async () => {
     const { probe: _, ...silent } = vendor("/");
-    expect(await checkProvider({ provider: silent, env: {} }, sender.send)).toMatchObject({
+    expect(await checkProvider({ provider: silent, env: {} }, sender.send, Date.now)).toMatchObject({
       ...{ status: "pass", key: "unasked", unasked: 3 },
     });
   });

@@ -18,6 +18,7 @@ export type TimedSendRequest = (
 export async function checkProvider(
   { provider, env }: EnabledProvider,
   send: TimedSendRequest,
+  now: () => number,
 ): Promise<ProviderCheck> {
   const offers = provider.offers.filter(({ lifecycle }) => lifecycle?.state !== "retired");
   const names = [...new Set(offers.map(({ upstreamModel }) => upstreamModel))];
@@ -29,6 +30,7 @@ export async function checkProvider(
   }
   const context: ProviderContext<unknown> = {
     ...{ env, key: "doctor", timeoutSeconds: SECONDS, isPublicUrlReachable: false, unreachableSeconds: 0 },
+    now,
     send: (url, request) => send(url, { ...request, timeoutSeconds: SECONDS }),
   };
   try {

@@ -20,14 +20,14 @@ export type Installation = {
   disabledProviders: DisabledProvider[];
 };
 
-export async function diagnose(installation: Installation): Promise<DoctorReport> {
+export async function diagnose(installation: Installation, now: () => number): Promise<DoctorReport> {
   const httpClient = createProviderHttpClient();
   try {
     const { settings } = installation;
     const [dependencies, ledger, enabled] = await Promise.all([
       settings ? checkDependencies(settings, httpClient.send) : [],
       Promise.all(settings ? [checkLedger(settings)] : []),
-      Promise.all(installation.enabledProviders.map((provider) => checkProvider(provider, httpClient.send))),
+      Promise.all(installation.enabledProviders.map((provider) => checkProvider(provider, httpClient.send, now))),
     ]);
     const checks = [...settingsChecks(installation), ...catalogueChecks(installation), ...dependencies, ...ledger];
     const all = [...enabled, ...installation.disabledProviders.map(checkDisabledProvider)];

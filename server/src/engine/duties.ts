@@ -20,7 +20,7 @@ const LEASE_SECONDS = 15;
 
 export type DutyServices = Pick<
   Services,
-  "database" | "assets" | "providers" | "notifications" | "clock" | "ids" | "settings" | "log"
+  "database" | "assets" | "http" | "providers" | "notifications" | "clock" | "ids" | "settings" | "log"
 >;
 
 export function startDuties(

@@ -11,7 +11,7 @@ const LEASE_SECONDS = 15;
 /** Progress notifications of one job that follow each other faster than this are dropped. */
 const MIN_NOTIFICATION_INTERVAL_MS = 300;
 
-type Dependencies = Pick<Services, "database" | "notifications" | "clock" | "log">;
+type Dependencies = Pick<Services, "database" | "notifications" | "http" | "clock" | "log">;
 
 export function startJobNotifications(
   services: Dependencies,
@@ -24,9 +24,8 @@ export function startJobNotifications(
   const openConnection = () => {
     const controller = new AbortController();
     connection = controller;
-    const listening = provider.watch!(
-      env,
-      (notification) => {
+    const listening = provider.watch!(env, {
+      onNotification: (notification) => {
         const now = services.clock.monotonic();
         if (
           !notification.ended &&
@@ -39,8 +38,9 @@ export function startJobNotifications(
           services.log.warn({ err: thrown }, "handling a job notification failed"),
         );
       },
-      controller.signal,
-    );
+      openWebSocket: services.http.openWebSocket,
+      signal: controller.signal,
+    });
     void listening
       .catch((thrown) =>
         services.log.warn({ provider: provider.id, err: thrown }, "job notification connection failed"),

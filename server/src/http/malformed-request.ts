@@ -1,8 +1,8 @@
 // Responds to requests that never reach the framework, because they are not HTTP, too large or too slow, with the API's
 // error body.
-import { randomUUID } from "node:crypto";
 import type { Duplex } from "node:stream";
 import { Fault } from "../faults.ts";
+import type { Ids } from "../kit/clock.ts";
 
 const STATUS_TEXT: Record<number, string> = { 400: "Bad Request", 408: "Request Timeout", 431: "Headers Too Large" };
 const CLOSE_TIMEOUT_MS = 1000;
@@ -14,10 +14,10 @@ function faultOfParserError(code: string | undefined): Fault {
   return new Fault("validation_error", { errors: [NOT_HTTP] });
 }
 
-export function respondToMalformedRequest(thrown: NodeJS.ErrnoException, socket: Duplex): void {
+export function respondToMalformedRequest(thrown: NodeJS.ErrnoException, socket: Duplex, ids: Ids): void {
   if (thrown.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const fault = faultOfParserError(thrown.code);
-  const requestId = `req_${randomUUID().replaceAll("-", "")}`;
+  const requestId = `req_${ids.next().replaceAll("-", "")}`;
   const { details, ...plain } = fault.body();
   const body = JSON.stringify({ ...plain, details: { request_id: requestId, ...details } });
   const lines = [

@@ -2,7 +2,7 @@
 // connections open.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Clock } from "../kit/clock.ts";
+import type { Clock, Ids } from "../kit/clock.ts";
 import { respondToMalformedRequest } from "./malformed-request.ts";
 
 /** Headers must arrive within 10 s; a body may take up to 5 minutes, as long as it keeps the minimum rate. */
@@ -26,7 +26,7 @@ type RequestSource = {
 /** Responds with request_timeout to requests whose body arrives too slowly. */
 export function enforceMinimumUploadRate(
   server: RequestSource,
-  clock: Pick<Clock, "monotonic">,
+  { clock, ids }: { clock: Pick<Clock, "monotonic">; ids: Ids },
   { windowMs, minBytesPerSecond, checkIntervalMs }: MinimumUploadRate = DEFAULT_RATE,
 ): void {
   const tracked = new Set<TrackedRequest>();
@@ -45,13 +45,13 @@ export function enforceMinimumUploadRate(
       const { bytesRead } = incoming.socket;
       const isSlow = (bytesRead - bytes) * 1000 < minBytesPerSecond * (now - since);
       if (!isSlow) Object.assign(request, { bytes: bytesRead, since: now });
-      else if (tracked.delete(request)) closeSlowRequest(incoming.socket, outgoing);
+      else if (tracked.delete(request)) closeSlowRequest(incoming.socket, outgoing, ids);
     }
   }, checkIntervalMs).unref();
   server.on("close", () => clearInterval(timer));
 }
 
-function closeSlowRequest(socket: Socket, outgoing: ServerResponse): void {
+function closeSlowRequest(socket: Socket, outgoing: ServerResponse, ids: Ids): void {
   if (outgoing.headersSent) return void socket.destroy();
-  respondToMalformedRequest(Object.assign(new Error("too slow"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket);
+  respondToMalformedRequest(Object.assign(new Error("too slow"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket, ids);
 }

@@ -2,6 +2,7 @@
 import { createFetcherFromSettings } from "./create-url-fetcher.ts";
 import type { FetchSettings } from "./fetch-settings.ts";
 import { createProviderHttpClient, type ProviderHttpClient } from "./provider-http-client.ts";
+import { type OpenWebSocket, openProviderWebSocket } from "./provider-websocket.ts";
 import type { UrlFetcher } from "./url-fetcher.ts";
 
 export type OutboundHttp = {
@@ -14,6 +15,8 @@ export type OutboundHttp = {
    * request is in flight.
    */
   sendToProvider: ProviderHttpClient["send"];
+  /** Opens a WebSocket to a provider that pushes job notifications. */
+  openWebSocket: OpenWebSocket;
   close(): Promise<void>;
 };
 
@@ -24,6 +27,7 @@ export function createOutboundHttp(settings: FetchSettings, publicUrl: string): 
     checkUrl: fetcher.checkUrl,
     fetch: fetcher.fetchBytes,
     sendToProvider: providerClient.send,
+    openWebSocket: openProviderWebSocket,
     close: () => providerClient.close(),
   };
 }

@@ -36,6 +36,7 @@ afterAll(async () => {
 const context: ProviderContext<unknown> = {
   env: {},
   key: "k",
+  now: Date.now,
   send: (url, request) => sender.send(url, { ...request, timeoutSeconds: 1 }),
   timeoutSeconds: 1,
   isPublicUrlReachable: false,

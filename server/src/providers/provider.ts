@@ -151,6 +151,8 @@ export type ProviderContext<Env> = {
   callbackUrl?: string | undefined;
   /** The only way to send requests. */
   send: SendRequest;
+  /** Wall clock in milliseconds since 1970, for the time in signatures. */
+  now(): number;
   /** Time after which a submission counts as lost. `send` enforces it. */
   timeoutSeconds: number;
   /** Whether providers can reach our URLs. If not, the adapter must send images as bytes and cannot get callbacks. */
@@ -172,6 +174,16 @@ export type ProviderProbe = { message: string; missing: string[]; unasked?: stri
 
 /** A notification about the job whose ticket has `value` under `name`. */
 export type JobNotification = { name: string; value: string; progress?: number; ended?: boolean };
+
+/**
+ * How an adapter listens for notifications: it opens its connections with `openWebSocket` and closes them with
+ * `signal`.
+ */
+export type NotificationChannel = {
+  onNotification(notification: JobNotification): void;
+  openWebSocket(url: string, headers: Record<string, string>): WebSocket;
+  signal: AbortSignal;
+};
 
 /** An adapter. `Env` is the type of its settings. */
 export type Provider<Env = unknown> = {
@@ -208,7 +220,7 @@ export type Provider<Env = unknown> = {
    * Subscribes to the provider's own notifications, such as a WebSocket. A notification only triggers a poll. One
    * process calls it at a time; it ends with the signal and is called again if it ends earlier.
    */
-  watch?(env: Env, onNotification: (notification: JobNotification) => void, signal: AbortSignal): Promise<void>;
+  watch?(env: Env, channel: NotificationChannel): Promise<void>;
   /**
    * Parses and authenticates a callback. Returns undefined if the provider did not send it. The callback URL carries
    * our signature over the attempt, which is verified before this call. `query` has the parameters that the adapter

@@ -82,7 +82,7 @@ export const replicate = defineProvider<ReplicateEnv>({
   },
 
   async parseCallback(request, context) {
-    if (!isSigned(request, await webhookSecret(context))) return undefined;
+    if (!isSigned(request, await webhookSecret(context), context.now())) return undefined;
     const prediction = Prediction.parse(JSON.parse(request.body));
     // A callback for another attempt says nothing about this one.
     if (prediction.webhook && !isSamePath(prediction.webhook, context.callbackUrl)) return undefined;

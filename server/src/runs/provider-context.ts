@@ -47,6 +47,7 @@ export function createProviderContext(
         : undefined;
     },
     send: (url, request) => http.sendToProvider(url, { ...request, timeoutSeconds: remainingSeconds() }),
+    now: clock.now,
     timeoutSeconds,
     isPublicUrlReachable: callbacks.isPublicUrlReachable,
     unreachableSeconds: options.unreachableSeconds ?? 0,

@@ -6,6 +6,7 @@ const CALLBACK = "https://gesso.example/callbacks/fal/1/0/1/signature";
 const context: ProviderContext<unknown> = {
   env: { FAL_KEY: "the-secret-key" },
   key: "k",
+  now: Date.now,
   callbackUrl: CALLBACK,
   send: async () => ({ status: 200, header: () => undefined, text: "{}" }),
   timeoutSeconds: 1,

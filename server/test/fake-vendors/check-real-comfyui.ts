@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import sharp from "sharp";
 import type { Job } from "../../src/kit/operation.ts";
+import { openProviderWebSocket } from "../../src/outbound/provider-websocket.ts";
 import { readProviderFailure } from "../../src/providers/call-provider.ts";
 import { graphNames, loadGraph } from "../../src/providers/comfyui/graph.ts";
 import { comfyui } from "../../src/providers/comfyui.ts";
@@ -178,7 +179,11 @@ await check("its line tells the end of a job after the result can be read", asyn
         state: await comfyui.poll({ prompt_id: news.value, server: url }, at()).then(({ state }) => state),
       });
   };
-  const listening = comfyui.watch!(comfyui.env.parse(settings), (news) => void hear(news), line.signal);
+  const listening = comfyui.watch!(comfyui.env.parse(settings), {
+    onNotification: (news) => void hear(news),
+    openWebSocket: openProviderWebSocket,
+    signal: line.signal,
+  });
   await pause(1000);
   const ticket = await submit();
   await waitForOutputs(ticket);

@@ -19,6 +19,7 @@ export function createFakeProviderContext(
     env: provider.env.parse(env),
     key: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d-0-1",
     send: (url, request) => sender.send(url, { ...request, timeoutSeconds }),
+    now: Date.now,
     timeoutSeconds,
     isPublicUrlReachable: false,
     unreachableSeconds: 0,

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type FakeComfyui, poolEnv, startFakePool } from "../../../test/fake-vendors/comfyui.ts";
 import { createFakeProviderContext } from "../../../test/fake-vendors/provider-context.ts";
 import { createSampleJob } from "../../../test/fake-vendors/sample-jobs.ts";
+import { openProviderWebSocket } from "../../outbound/provider-websocket.ts";
 import { comfyui } from "../comfyui.ts";
 import type { JobNotification, Ticket } from "../provider.ts";
 
@@ -26,7 +27,11 @@ async function until(isTrue: () => boolean, ms = 5000) {
 }
 const settings = (more = {}) => ({ ...poolEnv(boxes), ...more });
 const watch = (more = {}) =>
-  comfyui.watch!(comfyui.env.parse(settings(more)), (news) => void heard.push(news), line.signal);
+  comfyui.watch!(comfyui.env.parse(settings(more)), {
+    onNotification: (news) => void heard.push(news),
+    openWebSocket: openProviderWebSocket,
+    signal: line.signal,
+  });
 const lines = () => boxes.reduce((sum, box) => sum + box.lines(), 0);
 let number = 0;
 const submit = async (upstreamModel: string, more = {}): Promise<Ticket> => {

@@ -1,6 +1,6 @@
 // Receives progress over one WebSocket per server. A server reports an idle queue only after the results of the job
 // can be read, so that report triggers a poll.
-import type { JobNotification } from "../provider.ts";
+import type { JobNotification, NotificationChannel } from "../provider.ts";
 import { CLIENT_ID, type ComfyuiEnv, credentials, serversOf } from "./pool.ts";
 
 /** Share of the progress before and after the nodes that take most of the time. */
@@ -15,15 +15,11 @@ const USUAL_SHARE: [number, number] = [0, 0.9];
 const PATIENCE_MS = 5000;
 
 /** Ends with the signal, when a connection breaks, or shortly after one could not be opened. */
-export async function watchServers(
-  env: ComfyuiEnv,
-  hear: (news: JobNotification) => void,
-  signal: AbortSignal,
-): Promise<void> {
+export async function watchServers(env: ComfyuiEnv, channel: NotificationChannel): Promise<void> {
   const over = new AbortController();
-  const ended = AbortSignal.any([signal, over.signal]);
+  const ended = AbortSignal.any([channel.signal, over.signal]);
   if (ended.aborted) return;
-  const sockets = serversOf(env).map((server) => listen(server, env, hear));
+  const sockets = serversOf(env).map((server) => listen(server, env, channel));
   const timers: NodeJS.Timeout[] = [];
   await new Promise<void>((resolve) => {
     ended.addEventListener("abort", () => resolve(), { once: true });
@@ -42,12 +38,9 @@ export async function watchServers(
   for (const socket of sockets) socket.close();
 }
 
-/** Node's WebSocket accepts headers, which the DOM types do not have. */
-type WithHeaders = new (url: string, options: { headers: Record<string, string> }) => WebSocket;
-
-function listen(server: string, env: ComfyuiEnv, hear: (news: JobNotification) => void): WebSocket {
+function listen(server: string, env: ComfyuiEnv, channel: NotificationChannel): WebSocket {
   const url = `${server.replace(/^http/, "ws")}/ws?clientId=${CLIENT_ID}`;
-  const socket = new (WebSocket as unknown as WithHeaders)(url, { headers: credentials(env) });
+  const socket = channel.openWebSocket(url, credentials(env));
   // A server runs one job at a time, so the last notification is enough to avoid duplicates.
   let last = "";
   socket.addEventListener("message", ({ data }) => {
@@ -55,7 +48,7 @@ function listen(server: string, env: ComfyuiEnv, hear: (news: JobNotification) =
     const news = typeof data === "string" ? newsIn(data) : undefined;
     if (!news || last === JSON.stringify(news)) return;
     last = JSON.stringify(news);
-    hear(news);
+    channel.onNotification(news);
   });
   return socket;
 }

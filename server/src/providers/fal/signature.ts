@@ -25,7 +25,7 @@ export async function signedRequestId(
     headers.get(`x-fal-webhook-${name}`),
   );
   if (!requestId || !userId || !time || !/^[0-9a-f]{128}$/i.test(signature ?? "")) return undefined;
-  if (!(Math.abs(Date.now() / 1000 - Number(time)) <= TOLERANCE_SECONDS)) return undefined;
+  if (!(Math.abs(context.now() / 1000 - Number(time)) <= TOLERANCE_SECONDS)) return undefined;
   const digest = createHash("sha256").update(body).digest("hex");
   const message = Buffer.from([requestId, userId, time, digest].join("\n"));
   const isSigned = (keys: KeyObject[]) =>
@@ -40,14 +40,14 @@ export async function signedRequestId(
 async function shownKeys(context: ProviderContext<FalEnv>, mostMs: number): Promise<Known> {
   const origin = context.env.FAL_REST_URL;
   const before = known.get(origin);
-  if (before && Date.now() - before.at < mostMs) return before;
+  if (before && context.now() - before.at < mostMs) return before;
   const { keys } = await callProvider(context, {
     origin,
     url: `${origin}/.well-known/jwks.json`,
     hasNoSideEffects: true,
     reply: Keys,
   });
-  const now = { keys: keys.filter(({ kty }) => kty === "OKP").map(publicKey), at: Date.now() };
+  const now = { keys: keys.filter(({ kty }) => kty === "OKP").map(publicKey), at: context.now() };
   known.set(origin, now);
   return now;
 }

@@ -1,6 +1,6 @@
 // Positions of images in a combined image. Images keep their sizes and are centered across the layout direction. All
 // are scaled down only if the result would exceed the maximum image size.
-import { type ImageSize, MAX_IMAGE_PIXELS, MAX_IMAGE_SIDE } from "./pixels.ts";
+import { type ImageSize, MAX_IMAGE_SIDE, MAX_LOCAL_IMAGE_PIXELS } from "./pixels.ts";
 
 export type CombineMode = "side-by-side" | "stacked" | "grid" | "overlay";
 type Placement = ImageSize & { left: number; top: number };
@@ -12,7 +12,7 @@ export const computeLayout = (mode: CombineMode, sizes: ImageSize[], gap: number
     1,
     MAX_IMAGE_SIDE / natural.width,
     MAX_IMAGE_SIDE / natural.height,
-    Math.sqrt(MAX_IMAGE_PIXELS / (natural.width * natural.height)),
+    Math.sqrt(MAX_LOCAL_IMAGE_PIXELS / (natural.width * natural.height)),
   );
   if (scale === 1) return natural;
   // Rounding down each image keeps the sum within the limit.

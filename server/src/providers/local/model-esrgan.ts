@@ -10,8 +10,8 @@ import type { OpenModel } from "./model-process.ts";
 import {
   type Box,
   type ImageSize,
-  MAX_IMAGE_PIXELS,
   MAX_IMAGE_SIDE,
+  MAX_LOCAL_IMAGE_PIXELS,
   type Pixels,
   readPixels,
   writePixels,
@@ -42,7 +42,7 @@ export async function openEsrgan(folder: string): Promise<OpenModel> {
     const source = await readPixels(image);
     const size = { width: source.width * factor, height: source.height * factor };
     const isTooLarge =
-      size.width * size.height > MAX_IMAGE_PIXELS || Math.max(size.width, size.height) > MAX_IMAGE_SIDE;
+      size.width * size.height > MAX_LOCAL_IMAGE_PIXELS || Math.max(size.width, size.height) > MAX_IMAGE_SIDE;
     if (isTooLarge || source.width * source.height > mostSourcePixels) throw rejectInput("image_too_large");
     const session = await sessionFor(factor);
     const large = await enlarged(source, size);

@@ -9,7 +9,7 @@ export type Box = ImageSize & { x: number; y: number };
 export type Pixels = ImageSize & { data: Uint8Array; isOpaque: boolean };
 export type ImageFormat = "png" | "jpeg" | "webp";
 
-export const MAX_IMAGE_PIXELS = 50_000_000;
+export const MAX_LOCAL_IMAGE_PIXELS = 50_000_000;
 export const MAX_IMAGE_SIDE = 16_384;
 export const MIN_IMAGE_SIDE = 16;
 
@@ -17,7 +17,7 @@ const decodeSeconds = 20;
 /** One or two milliseconds of work, so that the event loop is not blocked. */
 const bandPixels = 500_000;
 
-const reading: SharpOptions = { failOn: "truncated", limitInputPixels: MAX_IMAGE_PIXELS, sequentialRead: true };
+const reading: SharpOptions = { failOn: "truncated", limitInputPixels: MAX_LOCAL_IMAGE_PIXELS, sequentialRead: true };
 
 const open = (bytes: Uint8Array) => sharp(bytes, reading).timeout({ seconds: decodeSeconds });
 

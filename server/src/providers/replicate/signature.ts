@@ -6,7 +6,7 @@ const TOLERANCE_SECONDS = 300;
 
 type Signed = { headers: Headers; body: string };
 
-export function isSigned({ headers, body }: Signed, secret: string, now = Date.now()): boolean {
+export function isSigned({ headers, body }: Signed, secret: string, now: number): boolean {
   const id = headers.get("webhook-id");
   const time = headers.get("webhook-timestamp") ?? "";
   const signatures = headers.get("webhook-signature")?.split(" ") ?? [];
