@@ -3,6 +3,7 @@
 import pg from "pg";
 import { z } from "zod";
 import { Fault } from "../faults.ts";
+import { listen } from "./listen.ts";
 import { bindParameters, type Statement, statement } from "./statement.ts";
 import { prepareTenantScope, tenantScopedQuery } from "./tenant-scoped-query.ts";
 
@@ -29,33 +30,54 @@ export type Database = {
   listen(channel: string, onNotification: (payload: string) => void): Promise<() => Promise<void>>;
   /** How long the oldest statement that still waits for a connection has waited, in milliseconds. */
   poolWaitMs(): number;
-  /** Throws if the database is unavailable. */
+  /** Throws when the database does not respond or cannot be written to. */
   ping(): Promise<void>;
   close(): Promise<void>;
 };
 
-/** SQLSTATE classes and socket errors that mean "the database is not there right now". */
-const UNAVAILABLE_CODES = /^(08|57P|53)|^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND)$/;
+/**
+ * SQLSTATEs and socket errors that a later attempt may not meet: lost connections (08), shutdown (57P), exhausted resources
+ * (53), a read-only standby (25006), a deadlock or serialization failure (40), a statement that was canceled (57014).
+ */
+const UNAVAILABLE_CODES =
+  /^(08|57P|53|40)|^(25006|57014|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH)$/;
 const isUnavailable = (thrown: unknown) => {
   const { code, message } = thrown as { code?: string; message?: string };
   return (
     UNAVAILABLE_CODES.test(code ?? "") ||
-    /terminated|timeout exceeded when trying to connect|not queryable/.test(message ?? "")
+    /terminated|timeout exceeded when trying to connect|not queryable|Query read timeout|client is closed/i.test(
+      message ?? "",
+    )
   );
 };
 
+/** PostgreSQL ends a statement after `statementMs`; this process gives up waiting `marginMs` later. */
+type ConnectionTiming = { statementMs: number; marginMs: number };
+const DEFAULT_TIMING: ConnectionTiming = { statementMs: 10_000, marginMs: 2000 };
+
 type ConnectionSettings = Pick<z.output<typeof DatabaseEnv>, "DATABASE_URL" | "DATABASE_POOL">;
 
-const PING = statement("database.ping", "select 1 as ok");
+/** A standby responds too, and cannot accept a run. */
+const PING = statement(
+  "database.ping",
+  "select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as is_read_only",
+);
 
 /** Statements without a tenant run as `role`; null before the migration that creates the roles. */
-export function connectDatabase(env: ConnectionSettings, role: string | null = "gesso_system"): Database {
+export function connectDatabase(
+  env: ConnectionSettings,
+  role: string | null = "gesso_system",
+  timing: ConnectionTiming = DEFAULT_TIMING,
+): Database {
   const pool = new pg.Pool({
     connectionString: env.DATABASE_URL,
     max: env.DATABASE_POOL,
     // A burst waits for a connection; a statement that waits longer fails.
     connectionTimeoutMillis: 5000,
-    statement_timeout: 10_000,
+    statement_timeout: timing.statementMs,
+    // A server that vanished without closing its connections answers nothing: without a timeout of our own, such a
+    // connection would be used until TCP gives up, about 15 minutes later.
+    query_timeout: timing.statementMs + timing.marginMs,
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
     // Generic plans: every statement selects its partition by a parameter, and planning it each time would cost more
@@ -101,39 +123,13 @@ export function connectDatabase(env: ConnectionSettings, role: string | null = "
       query: (name, text, values = []) => runQuery(tenantScopedQuery({ name, text, values }, tenantId)),
     }),
     poolWaitMs: waitMs,
-    ping: async () => void (await database.execute(PING)),
-    listen: (channel, onNotification) => listen(env.DATABASE_URL, channel, onNotification),
+    ping: async () => {
+      const [row] = await database.execute(PING);
+      if (row!.is_read_only) throw new Fault("dependency_unavailable", {}, { cause: "the database is read-only" });
+    },
+    listen: (channel, onNotification) =>
+      listen({ url: env.DATABASE_URL, channel, onNotification, random: Math.random }),
     close: () => pool.end(),
   };
   return database;
-}
-
-async function listen(url: string, channel: string, onNotification: (payload: string) => void) {
-  let closed = false;
-  let client: pg.Client | undefined;
-
-  const open = async (): Promise<void> => {
-    const next = new pg.Client({ connectionString: url, keepAlive: true });
-    next.on("error", () => {});
-    next.on("notification", (message) => onNotification(message.payload ?? ""));
-    next.on("end", () => {
-      if (!closed) setTimeout(() => void reopen(), 500);
-    });
-    await next.connect();
-    await next.query(`listen ${channel}`);
-    client = next;
-    // Notifications sent while the connection was down are lost. An empty payload tells the subscriber to read the
-    // tables.
-    onNotification("");
-  };
-  const reopen = () =>
-    open().catch(() => {
-      if (!closed) setTimeout(() => void reopen(), 500);
-    });
-
-  await reopen();
-  return async () => {
-    closed = true;
-    await client?.end().catch(() => {});
-  };
 }

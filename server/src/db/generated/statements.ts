@@ -370,7 +370,7 @@ export type StatementTypes = {
   "database.ping": {
     parameters: Record<never, never>;
     row: {
-      ok: number | null;
+      is_read_only: boolean | null;
     };
   };
   "deliveries.claim_slot": {

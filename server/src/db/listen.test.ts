@@ -1,0 +1,134 @@
+// LISTEN connections through outages: a server that is away, one that refuses, one that vanishes without closing.
+import { createServer, type Server, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "@gesso/dev/components";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { startTcpProxy, type TcpProxy } from "../../test/support/tcp-proxy.ts";
+import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { listen } from "./listen.ts";
+
+const TIMING = { heartbeatMs: 200, timeoutMs: 300, firstDelayMs: 50, maxDelayMs: 400 };
+
+let database: TestDatabase;
+const closers: (() => Promise<unknown>)[] = [];
+beforeAll(async () => {
+  database = await startTestDatabase({ hasOwnServer: true });
+});
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+afterAll(() => database.stop());
+
+const open = async (url: string, payloads: string[] = []) => {
+  const channel = "listen_test";
+  const close = await listen({
+    url,
+    channel,
+    onNotification: (p) => payloads.push(p),
+    random: () => 0.5,
+    timing: TIMING,
+  });
+  closers.push(close);
+  return close;
+};
+const proxied = async (): Promise<{ proxy: TcpProxy; url: string }> => {
+  const target = new URL(database.url);
+  const proxy = await startTcpProxy(Number(target.port));
+  closers.push(proxy.close);
+  target.port = String(proxy.port);
+  return { proxy, url: target.href };
+};
+const notify = async (payload: string) => {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await client.query("select pg_notify('listen_test', $1)", [payload]);
+  await client.end();
+};
+const until = async (isDone: () => boolean | Promise<boolean>, seconds = 5) => {
+  const end = performance.now() + seconds * 1000;
+  while (!(await isDone())) {
+    if (performance.now() > end) throw new Error(`not within ${seconds} s`);
+    await sleep(20);
+  }
+};
+const sessions = async () => {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const { rows } = await client.query(
+    "select count(*)::int as n from pg_stat_activity where query ilike 'listen%' or query = 'select 1'",
+  );
+  await client.end();
+  return rows[0].n as number;
+};
+
+describe("listen", () => {
+  it("delivers notifications, and an empty payload after each connect", async () => {
+    const payloads: string[] = [];
+    await open(database.url, payloads);
+    await notify("one");
+    await until(() => payloads.includes("one"));
+    expect(payloads).toEqual(["", "one"]);
+  });
+
+  it("has one connection attempt at a time while the server refuses every connection", async () => {
+    let attempts = 0;
+    let isOpen = 0;
+    let mostOpen = 0;
+    const sockets = new Set<Socket>();
+    const server: Server = createServer((socket) => {
+      attempts++;
+      isOpen++;
+      mostOpen = Math.max(mostOpen, isOpen);
+      sockets.add(socket);
+      socket.on("error", () => {});
+      socket.on("close", () => isOpen--);
+      setTimeout(() => socket.destroy(), 20);
+    });
+    const port = await freePort();
+    await new Promise<void>((ready) => server.listen(port, "127.0.0.1", ready));
+    closers.push(() => new Promise((done) => server.close(done)));
+    await open(`postgres://x:y@127.0.0.1:${port}/x`);
+    await sleep(2500);
+    expect(mostOpen).toBe(1);
+    // 50, 100, 200 and then 400 ms apart.
+    expect(attempts).toBeGreaterThan(3);
+    expect(attempts).toBeLessThan(15);
+  });
+
+  it("comes back after an outage with one session, and says that notifications may be missing", async () => {
+    const payloads: string[] = [];
+    const { proxy, url } = await proxied();
+    await open(url, payloads);
+    const before = await sessions();
+    proxy.refuse(true);
+    proxy.cut();
+    await sleep(1000);
+    proxy.refuse(false);
+    await until(() => payloads.filter((payload) => payload === "").length === 2);
+    await notify("after");
+    await until(() => payloads.includes("after"));
+    await until(async () => (await sessions()) === before);
+  });
+
+  it("notices a server that vanished without closing the connection", async () => {
+    const payloads: string[] = [];
+    const { proxy, url } = await proxied();
+    await open(url, payloads);
+    proxy.freeze();
+    await until(() => payloads.filter((payload) => payload === "").length === 2, 3);
+    await notify("after the silence");
+    await until(() => payloads.includes("after the silence"));
+  });
+
+  it("closes at once, also in the middle of an outage", async () => {
+    const { proxy, url } = await proxied();
+    const close = await open(url);
+    proxy.freeze();
+    proxy.refuse(true);
+    await sleep(50);
+    const began = performance.now();
+    await close();
+    expect(performance.now() - began).toBeLessThan(1000);
+  });
+});

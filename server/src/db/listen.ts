@@ -1,0 +1,102 @@
+// Keeps one LISTEN connection to PostgreSQL open. At most one connection attempt is in progress at any time, and failed
+// attempts back off exponentially with jitter. A heartbeat detects a server that vanished without closing the connection.
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+
+type Listener = {
+  url: string;
+  channel: string;
+  /** An empty payload means that notifications may have been missed: the subscriber must look for itself. */
+  onNotification(payload: string): void;
+  random(): number;
+  timing?: ListenTiming;
+};
+
+type ListenTiming = { heartbeatMs: number; timeoutMs: number; firstDelayMs: number; maxDelayMs: number };
+
+const DEFAULT_TIMING: ListenTiming = { heartbeatMs: 5000, timeoutMs: 5000, firstDelayMs: 100, maxDelayMs: 5000 };
+
+/** Resolves after the first connection attempt, successful or not. The result closes the connection for good. */
+export async function listen(listener: Listener): Promise<() => Promise<void>> {
+  const { firstDelayMs, maxDelayMs } = listener.timing ?? DEFAULT_TIMING;
+  const closing = new AbortController();
+  let client: pg.Client | undefined;
+
+  const connectOnce = async (isReady: () => void): Promise<boolean> => {
+    client = createClient(listener);
+    const lost = Promise.race([connectionEnd(client), abortOf(closing.signal)]);
+    try {
+      await client.connect();
+      await client.query(`listen ${listener.channel}`);
+      isReady();
+      listener.onNotification("");
+      await stayConnected(client, lost, listener);
+      return true;
+    } catch {
+      return false;
+    } finally {
+      discard(client);
+    }
+  };
+
+  const keepConnected = async (isReady: () => void): Promise<void> => {
+    for (let failures = 0; !closing.signal.aborted; ) {
+      const wasConnected = await connectOnce(isReady);
+      isReady();
+      failures = wasConnected ? 0 : failures + 1;
+      const delayMs = Math.min(firstDelayMs * 2 ** failures, maxDelayMs) * (0.5 + listener.random());
+      await sleep(delayMs, undefined, { signal: closing.signal }).catch(() => {});
+    }
+  };
+
+  let loop: Promise<void> | undefined;
+  await new Promise<void>((isReady) => {
+    loop = keepConnected(isReady);
+  });
+  return async () => {
+    closing.abort();
+    if (client) discard(client);
+    await loop;
+  };
+}
+
+function createClient({ url, timing = DEFAULT_TIMING, onNotification }: Listener): pg.Client {
+  const { timeoutMs } = timing;
+  const client = new pg.Client({
+    connectionString: url,
+    keepAlive: true,
+    connectionTimeoutMillis: timeoutMs,
+    query_timeout: timeoutMs,
+  });
+  client.on("error", () => {});
+  client.on("notification", (message) => onNotification(message.payload ?? ""));
+  return client;
+}
+
+/** Returns when the connection has ended; throws when the heartbeat gets no response in time. */
+async function stayConnected(client: pg.Client, lost: Promise<"lost">, { timing = DEFAULT_TIMING }: Listener) {
+  for (;;) {
+    const timer = new AbortController();
+    const due = sleep(timing.heartbeatMs, "due" as const, { signal: timer.signal }).catch(() => "due" as const);
+    const next = await Promise.race([lost, due]);
+    timer.abort();
+    if (next === "lost") return;
+    await Promise.race([lost, client.query("select 1")]);
+  }
+}
+
+const connectionEnd = (client: pg.Client) =>
+  new Promise<"lost">((resolve) => {
+    client.once("end", () => resolve("lost"));
+  });
+
+const abortOf = (signal: AbortSignal) =>
+  new Promise<"lost">((resolve) => {
+    signal.addEventListener("abort", () => resolve("lost"), { once: true });
+  });
+
+/** Closes the socket at once: a polite end would wait for a server that may be gone. */
+function discard(client: pg.Client): void {
+  const { connection } = client as unknown as { connection: { stream: { destroy(): void } } };
+  connection.stream.destroy();
+}

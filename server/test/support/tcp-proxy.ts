@@ -1,0 +1,82 @@
+// A TCP proxy on loopback that misbehaves on request: it refuses, cuts, freezes (keeps sockets open and forwards nothing),
+// delays, or swallows what the server answers. Faults reach the product through its real sockets.
+import { connect, createServer, type Socket } from "node:net";
+
+export type TcpProxy = {
+  port: number;
+  /** How many connections were opened so far. */
+  connectionCount(): number;
+  /** Closes every connection now. New ones pass. */
+  cut(): void;
+  /** Connections that exist now stay open and carry nothing any more, as if the host had vanished. New ones pass. */
+  freeze(): void;
+  /** While set, new connections are closed at once. */
+  refuse(isRefusing: boolean): void;
+  /** Cuts a connection instead of forwarding the first server data that `matches`, then forwards as before. */
+  swallowResponse(matches: (data: Buffer) => boolean): void;
+  /** Calls `onRequest` with everything clients send, before it is forwarded. */
+  onRequest(listener: (data: Buffer) => void): void;
+  close(): Promise<void>;
+};
+
+type Link = { client: Socket; server: Socket; isFrozen: boolean };
+
+export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+  const links = new Set<Link>();
+  const listeners: ((data: Buffer) => void)[] = [];
+  let opened = 0;
+  let isRefusing = false;
+  let swallow: ((data: Buffer) => boolean) | undefined;
+
+  const end = (link: Link) => {
+    link.client.destroy();
+    link.server.destroy();
+    links.delete(link);
+  };
+  const server = createServer((client) => {
+    opened++;
+    client.on("error", () => {});
+    if (isRefusing) return void client.destroy();
+    const link: Link = { client, server: connect(targetPort, "127.0.0.1"), isFrozen: false };
+    links.add(link);
+    link.server.on("error", () => {});
+    client.on("data", (data) => {
+      for (const listener of listeners) listener(data);
+      if (!link.isFrozen) link.server.write(data);
+    });
+    link.server.on("data", (data) => {
+      if (swallow?.(data)) {
+        swallow = undefined;
+        return end(link);
+      }
+      if (!link.isFrozen) client.write(data);
+    });
+    // A frozen link keeps its client side open although the server side may go away.
+    client.on("close", () => end(link));
+    link.server.on("close", () => {
+      if (!link.isFrozen) end(link);
+    });
+  });
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  const { port } = server.address() as { port: number };
+
+  return {
+    port,
+    connectionCount: () => opened,
+    cut: () => [...links].forEach(end),
+    freeze: () => {
+      for (const link of links) link.isFrozen = true;
+    },
+    refuse: (isOn) => {
+      isRefusing = isOn;
+    },
+    swallowResponse: (matches) => {
+      swallow = matches;
+    },
+    onRequest: (listener) => void listeners.push(listener),
+    close: async () => {
+      for (const link of links) end(link);
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
