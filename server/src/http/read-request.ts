@@ -8,12 +8,15 @@ import { findInlineImages } from "../kit/image-fields.ts";
 import type { BodyKind, Operation } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import { coerceTextFields, inputProperties } from "./coerce.ts";
+import { createJsonScanner } from "./json-scanner.ts";
 import { MAX_FILE_BYTES, MAX_FORM_FIELD_BYTES, readMultipartForm } from "./multipart.ts";
 
 const MAX_JSON_BYTES = 1024 * 1024;
 /** For operations with inline images: base64 images may exceed the JSON limit. */
 const MAX_INLINE_IMAGE_BYTES = 35 * 1024 * 1024;
 const MAX_JSON_DEPTH = 32;
+/** The largest request that an operation accepts has a few hundred values. */
+const MAX_JSON_VALUES = 20_000;
 
 export type HttpBindings = { Bindings: { incoming: IncomingMessage } };
 export type RequestInput = { raw: JsonObject; body?: BodyKind; discard(): Promise<unknown> };
@@ -96,11 +99,10 @@ async function readJson(context: Context<HttpBindings>, mayBeInline: boolean): P
 
 async function readBytes(context: Context<HttpBindings>, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
-  let size = 0;
+  const scan = createJsonScanner({ maxBytes, maxPlainBytes: MAX_JSON_BYTES, maxValues: MAX_JSON_VALUES });
   try {
     for await (const chunk of context.req.raw.body ?? []) {
-      size += chunk.length;
-      if (size > maxBytes) throw new Fault("payload_too_large");
+      scan(chunk);
       chunks.push(chunk);
     }
   } catch (thrown) {

@@ -17,22 +17,33 @@ export type ParsedInput = {
 export function parseInput(operation: Operation, raw: JsonObject, body?: BodyKind): ParsedInput {
   const provided = operation.translateDeprecated?.(raw) ?? raw;
   const result = inputSchemaFor(operation, body).safeParse(provided, { error: describeZodIssue });
-  const found = result.success ? [] : result.error.issues.flatMap((issue) => describeIssue(issue, provided));
   // At most one error per field: a value of the wrong type is not reported as too long as well.
-  const fieldIssues = found.filter((issue, index) => found.findIndex(({ path }) => path === issue.path) === index);
+  const fieldIssues = result.success ? new Map() : findFieldIssues(result.error.issues, provided);
   // A rule about a field that is invalid itself would repeat the error, and so would a second rule with the same code.
-  const reportedPaths = new Set(fieldIssues.map((issue) => issue.path));
   const ruleIssues = (operation.rules ?? [])
     .filter((rule) => rule.body === undefined || rule.body === body)
     .flatMap((rule) => rule.check(provided))
-    .filter((each) => !reportedPaths.has(each.path))
-    .filter(
-      (each, index, all) => all.findIndex(({ path, code }) => path === each.path && code === each.code) === index,
-    );
-  const issues = [...fieldIssues, ...ruleIssues];
-  if (issues.length > 0 || !result.success) throwValidationFault(issues);
+    .filter((issue) => !fieldIssues.has(issue.path));
+  const issues = [...fieldIssues.values(), ...uniqueBy(ruleIssues, ({ path, code }) => `${code} ${path}`)];
+  if (issues.length > 0 || !result.success) throwValidationFault(issues.slice(0, MAX_ISSUES));
   return { input: operation.fillDefaults?.(result.data as never) ?? result.data, provided };
 }
+
+/** A response lists at most this many errors. */
+const MAX_ISSUES = 100;
+
+/** The first error of each field by its path, in time linear in the number of issues. */
+function findFieldIssues(issues: z.core.$ZodIssue[], provided: JsonObject): Map<string, ValidationIssue> {
+  const byPath = new Map<string, ValidationIssue>();
+  for (const issue of issues) {
+    if (byPath.size >= MAX_ISSUES) break;
+    for (const each of describeIssue(issue, provided)) if (!byPath.has(each.path)) byPath.set(each.path, each);
+  }
+  return byPath;
+}
+
+const uniqueBy = <T>(items: T[], keyOf: (item: T) => string): T[] =>
+  [...new Map(items.toReversed().map((item) => [keyOf(item), item])).values()].toReversed();
 
 function throwValidationFault(issues: ValidationIssue[]): never {
   const isUnsupported = (issue: ValidationIssue) => issue.code === "unsupported_parameter";
@@ -66,7 +77,7 @@ const pointer = (path: PropertyKey[]) =>
 
 function describeIssue(issue: z.core.$ZodIssue, provided: JsonObject): ValidationIssue[] {
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => ({
+    return issue.keys.slice(0, MAX_ISSUES).map((key) => ({
       path: pointer([...issue.path, key]),
       code: "unknown_field",
       message: "Unknown field.",
