@@ -46,19 +46,10 @@ export async function runCommand<Connection extends { url: string }>(
       return EXIT_CODES[(thrown as Error & { reason: ExitReason }).reason];
     }
     if (!GessoError.isInstance(thrown)) throw thrown;
-    report(
-      ConnectionError.isInstance(thrown)
-        ? `Cannot reach Gesso at ${url}. Check the URL and that the server is running.`
-        : describeError(thrown),
-    );
+    // The message of the client already names the fields, the code and the request.
+    const { message } = thrown;
+    const isUnreachable = ConnectionError.isInstance(thrown);
+    report(isUnreachable ? `Cannot reach Gesso at ${url}. Check the URL and that the server is running.` : message);
     return EXIT_CODES[EXIT_REASON_BY_ERROR.find(([family]) => family.isInstance(thrown))?.[1] ?? "failed"];
   }
-}
-
-function describeError(error: GessoError): string {
-  const fields = ValidationError.isInstance(error)
-    ? error.fieldErrors.map(({ path, message }) => `${path.slice(1)}: ${message}`)
-    : [];
-  const support = error.requestId ? [`(${error.code}, request ${error.requestId})`] : [];
-  return [error.message, ...fields, ...support].join(" ");
 }

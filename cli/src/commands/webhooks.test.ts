@@ -278,7 +278,7 @@ it("exits with a code and an error message for each kind of failure", async () =
     [["listen"], env, 2, "--forward-to"],
     [["listen", ...target, "--events", "run.done"], env, 2, "Unknown event type: run.done."],
     [["listen", "--forward-to", "ftp://here"], env, 2, "Must be an http or https URL"],
-    [["listen", ...target, "--secret", "short"], env, 2, "secret: At least 16 bytes."],
+    [["listen", ...target, "--secret", "short"], env, 2, "secret: Must have at least 16 bytes."],
     [["listen", ...target], {}, 3, "No API key."],
     [["listen", ...target], { ...env, GESSO_API_KEY: "gsk_wrong" }, 3, "gesso webhooks listen: "],
     [["listen", ...target], { ...env, GESSO_URL: "http://127.0.0.1:9" }, 1, "Cannot reach Gesso at http://127.0.0.1:9"],
