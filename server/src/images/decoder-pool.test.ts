@@ -28,7 +28,7 @@ const picture = await sharp({ create: { width: 64, height: 48, channels: 3, back
 describe("a decoder that was broken into", () => {
   const stub = openStub({ seconds: 5 });
 
-  test("reaches no machine, not even this one, where the house may take networks away", async () => {
+  test("reaches no machine, not even this one, where the host may take networks away", async () => {
     const connections: unknown[] = [];
     const server = createServer((socket) => connections.push(socket));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -55,7 +55,7 @@ describe("a decoder that was broken into", () => {
     });
   });
 
-  test("that dies costs its picture alone: the next one is looked at by another", async () => {
+  test("that dies costs its image alone: the next one is looked at by another", async () => {
     await expect(stub.perform(ask({ work: "die" }))).rejects.toMatchObject({ code: "image_undecodable" });
     expect((await stub.perform(ask({ work: "pid" }))).header.pid).toBeGreaterThan(0);
   });
@@ -73,7 +73,7 @@ describe("a decoder that was broken into", () => {
     await expect(stub.perform(ask({ work: "babble" }))).rejects.toMatchObject({ code: "image_undecodable" });
   });
 
-  test("that hands back another picture than was asked for is not believed", async () => {
+  test("that hands back another image than was asked for is not believed", async () => {
     const gate = createImageDecoder(openStub());
     const turned = await sharp(picture).withMetadata({ orientation: 6 }).png().toBuffer();
     await expect(gate.normalize(turned)).rejects.toMatchObject({ code: "image_undecodable" });
@@ -88,7 +88,7 @@ const isAlive = (pid: number) => {
   }
 };
 
-test("a process that was killed for no fault of the picture's is replaced, and nobody notices", async () => {
+test("a process that was killed for no fault of the image's is replaced, and nobody notices", async () => {
   const decoders = open();
   const gate = createImageDecoder(decoders);
   await gate.normalize(picture);
@@ -98,7 +98,7 @@ test("a process that was killed for no fault of the picture's is replaced, and n
   expect(decoders.pids()).not.toContain(pid);
 });
 
-test("a picture that needs more memory than there is for it is refused, and the next one is not", async () => {
+test("an image that needs more memory than there is for it is refused, and the next one is not", async () => {
   const gate = createImageDecoder(open({ megabytes: 64 }));
   const create = { width: 8000, height: 6000, channels: 4 as const, background: "#12345678" };
   const large = await sharp({ create }).png({ progressive: true, compressionLevel: 1 }).toBuffer();
@@ -120,7 +120,7 @@ test("a weaker sandbox is used if the host allows no stronger one, and a warning
   expect(said).toEqual([expect.objectContaining({ profile: "unrestricted", hasNetwork: true, memoryBytes: null })]);
 });
 
-test("without any decoder a picture is nobody's fault", async () => {
+test("without any decoder an image is nobody's fault", async () => {
   const gate = createImageDecoder(open({ profiles: [] }));
   await expect(gate.normalize(picture)).rejects.toMatchObject({ code: "dependency_unavailable" });
 });

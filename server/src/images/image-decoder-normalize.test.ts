@@ -82,14 +82,14 @@ describe("metadata of an upload", () => {
   });
 });
 
-describe("a signed word about where a picture comes from", () => {
+describe("a signed word about where an image comes from", () => {
   const store = createC2paManifestStore(300_000);
 
   test.each([
     ["a JPEG", () => jpegWith(validImages.jpeg, store)],
     ["a PNG", () => pngWith(pngChunk("caBX", store))],
     ["a WebP", () => webpWith(validImages.webp, "C2PA", store)],
-  ])("is taken out of %s whole, and the picture is kept without it", async (_, make) => {
+  ])("is taken out of %s whole, and the image is kept without it", async (_, make) => {
     const bytes = make();
     const { manifest, bytes: clean } = await normalizeUpload(bytes);
     expect(manifest && Buffer.from(manifest).equals(store)).toBe(true);

@@ -18,7 +18,7 @@ const fails = async (bytes: Uint8Array, code: string, decode = true) => {
   await expect(normalizeUpload(bytes)).rejects.toMatchObject({ code });
 };
 
-describe("a picture that is whole", () => {
+describe("an image that is whole", () => {
   test.each(validImageCases)("%s is told by its content, with its size", async (kind, bytes) => {
     const format = (await sharp(bytes).metadata()).format;
     const expected = { media_type: `image/${format}`, width: 64, height: 48 };

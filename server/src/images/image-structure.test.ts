@@ -162,7 +162,7 @@ describe("the gate", () => {
     }
   });
 
-  test("tells what may be the beginning of a picture from what may not", async () => {
+  test("tells what may be the beginning of an image from what may not", async () => {
     const codeOf = (text: string) =>
       inspect(latin1(text), { decode: false }).then(
         () => "kept",
@@ -200,7 +200,7 @@ describe("the gate", () => {
   };
   const refused = { code: "image_undecodable", details: { reason: "pixels" } };
 
-  test("takes a mask as it is drawn, the same where nothing was to be drawn, and none that is no picture", async () => {
+  test("takes a mask as it is drawn, the same where nothing was to be drawn, and none that is no image", async () => {
     const [given, drawn] = [of(64, 48), of(48, 64)];
     const same = answering({ isUnchanged: true }, drawn);
     expect(await same.toMask(given)).toBe(given);
@@ -216,7 +216,7 @@ describe("the gate", () => {
     });
   });
 
-  test("believes a decoder only the very picture that it asked for", async () => {
+  test("believes a decoder only the very image that it asked for", async () => {
     const exif = Buffer.concat([latin1("MM\0*"), Buffer.from([0, 0, 0, 8, 0, 1, 1, 18, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0])]);
     const lying = buildPng({ width: 64, height: 48 }, deflateSync(Buffer.alloc(4)), pngChunk("eXIf", exif));
     const upright = Buffer.concat([of(48, 64), latin1("tail")]);

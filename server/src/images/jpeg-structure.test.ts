@@ -35,7 +35,7 @@ describe("a JPEG", () => {
     expect(readJpegStructure(jpeg(frame(0xc0, 1), scan()))).toMatchObject(facts);
   });
 
-  test("keeps what its picture is made of, byte for byte", () => {
+  test("keeps what its image is made of, byte for byte", () => {
     const tables = [0xc4, 0xdb, 0xdc, 0xdd].map((code) => jpegSegment(code, Buffer.from([1, 2, 3])));
     const whole = jpeg(
       jfif,

@@ -128,7 +128,7 @@ describe("masks that mark by a hole", () => {
     ).toEqual([0, 255]);
   });
 
-  it("reads the hole in a picture as what changes", async () => {
+  it("reads the hole in an image as what changes", async () => {
     expect(
       await levels(
         await rgba([

@@ -39,7 +39,7 @@ describe("a PNG", () => {
     expect(readPngStructure(withChunks(pngChunk("caBX", first), pngChunk("caBX", second))).c2paManifest).toEqual(first);
   });
 
-  test("keeps what its picture is made of, and loses the rest", () => {
+  test("keeps what its image is made of, and loses the rest", () => {
     const looks = ["PLTE", "tRNS", "gAMA", "cHRM", "sRGB", "cICP", "mDCV", "cLLI", "sBIT", "pHYs"];
     const whole = withChunks(...looks.map((type) => pngChunk(type, Buffer.from([1, 2, 3]))));
     expect(stripMetadata(whole, readPngStructure(whole))).toBe(whole);

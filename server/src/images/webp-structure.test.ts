@@ -59,7 +59,7 @@ describe("a WebP", () => {
       expect(readWebpStructure(webp(canvas(0), part(type, latin1("xx")))).isAnimated).toBe(true);
   });
 
-  test("keeps what its picture is made of, and loses the rest and its flags", () => {
+  test("keeps what its image is made of, and loses the rest and its flags", () => {
     const profile = part("ICCP", minimalIccProfile(200));
     const whole = webp(canvas(0x30), profile, part("ALPH", latin1("alpha")), lossy);
     expect(stripMetadata(whole, readWebpStructure(whole))).toBe(whole);

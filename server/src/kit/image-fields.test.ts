@@ -35,7 +35,7 @@ const wordFor = (image: unknown) => {
   return "taken";
 };
 
-describe("a picture in an input", () => {
+describe("an image in an input", () => {
   it.each([
     ["an address", URL],
     ["a run", RUN],
@@ -76,7 +76,7 @@ describe("the source of a job", () => {
 });
 
 describe("what came with the request", () => {
-  it("is found wherever pictures stand, and nowhere in words or notes", () => {
+  it("is found wherever images stand, and nowhere in words or notes", () => {
     const found = findInlineImages({
       images: [{ image_reference: PNG }, URL],
       mask: file,

@@ -96,7 +96,7 @@ describe("what does not fit has a word of the catalogue", () => {
 });
 
 describe("a refusal", () => {
-  it("tells every misfit at once, of fields and of rules", () => {
+  it("tells every validation error at once, of fields and of rules", () => {
     const { code, errors } = refusalOf({ title: 7, colour: "red", "a/b~c": 1, model_type: "large", count: 1 });
     expect(code).toBe("validation_error");
     expect(errors.map((issue) => `${issue.path} ${issue.code}`).sort()).toEqual([

@@ -1,5 +1,5 @@
-// The adapter of Black Forest Labs against its stand-in: what reaches the vendor, what each of its answers means to
-// us, and where its key never goes.
+// The adapter of Black Forest Labs against its fake vendor: what reaches the provider, what each of its answers means
+// to us, and where its key never goes.
 import { createHmac } from "node:crypto";
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -199,7 +199,7 @@ describe("what its answers mean", () => {
 });
 
 describe("its other hosts", () => {
-  /** The vendor's regional host leads to the stand-in; what went where is written down. */
+  /** The provider's regional host leads to the fake vendor; what went where is written down. */
   const throughRegion = (
     region: string,
     seen: [url: string, key: string | undefined][],
@@ -210,7 +210,7 @@ describe("its other hosts", () => {
     }) as SendRequest,
   });
 
-  it("polls where the answer says, with the key, if that is a host of the vendor's own", async () => {
+  it("polls where the answer says, with the key, if that is a host of the provider's own", async () => {
     await standIn.close();
     standIn = await startFakeBfl({ pollingOrigin: "https://api.eu2.bfl.ai" });
     const seen: [string, string | undefined][] = [];
@@ -265,7 +265,7 @@ describe("callbacks", () => {
     expect((await ended(word!.ticket)).outputs).toHaveLength(1);
   });
 
-  it("takes the signature as well, and the address alone where the vendor shows neither", async () => {
+  it("takes the signature as well, and the address alone where the provider shows neither", async () => {
     await bfl.submit(createSampleJob(DEV()), DEV(), context({ callbackUrl }));
     const secret = asked().request.webhook_secret as string;
     const body = { id: "1", status: "Pending" };

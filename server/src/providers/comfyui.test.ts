@@ -92,7 +92,7 @@ describe("what reaches a server", () => {
     expect(inputsOf("lora")).toMatchObject({ lora_name: "our-lora.safetensors", strength_model: 0.3 });
   });
 
-  it("has two pictures of Wan 2.1", async () => {
+  it("has two images of Wan 2.1", async () => {
     const { outputs } = await make("wan-image-2.1", { count: 2, width: 64, height: 64 });
     expect(inputsOf("latent")).toMatchObject({ length: 1, batch_size: 2 });
     expect(inputsOf("sample")).toMatchObject({ steps: 30, cfg: 6 });
@@ -110,7 +110,7 @@ describe("what reaches a server", () => {
     expect(inputsOf("sample_low")).toMatchObject({ steps: 9, cfg: 4, start_at_step: 5, add_noise: "disable" });
   });
 
-  it("has the picture of Qwen where there is one, and its LoRA where one is named", async () => {
+  it("has the image of Qwen where there is one, and its LoRA where one is named", async () => {
     const images = [createImageAsset("a face")];
     await make("qwen-image-edit", {
       images,
@@ -183,7 +183,7 @@ describe("what reaches a server", () => {
 });
 
 describe("what a server answers", () => {
-  it("is a picture of the size asked for, read from the server that made it", async () => {
+  it("is an image of the size asked for, read from the server that made it", async () => {
     const { outputs } = await make("flux-dev", { width: 128, height: 64 });
     const [output] = outputs as { url: string }[];
     expect(new URL(output!.url).origin).toBe(new URL(box.url).origin);
@@ -247,7 +247,7 @@ describe("what a server answers", () => {
     },
   );
 
-  it("says when it could not read the picture", async () => {
+  it("says when it could not read the image", async () => {
     const images = [createAsset("no picture", async () => Buffer.from("no picture"))];
     const fault = await faultOf(make("qwen-image-edit", { images, width: 64, height: 64 }));
     expect(fault).toMatchObject({ code: "provider_rejected_input", details: { reason: "image_unreadable" } });
@@ -257,7 +257,7 @@ describe("what a server answers", () => {
 describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
   beforeEach(() => another({ age }));
 
-  it("makes a picture, and its job can be found by the key", async () => {
+  it("makes an image, and its job can be found by the key", async () => {
     const context = at();
     expect(await comfyui.findJob!(context)).toBeUndefined();
     box.switches.drop = { times: 1, when: "after" };

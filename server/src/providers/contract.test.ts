@@ -303,7 +303,8 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
     const { word, ticket } = await hear(context(), "once");
     expect(word).toMatchObject({ ticket, ended: true });
     const forged = await hear(context(), "forged");
-    // Where the vendor does not sign, our own signature in the address is the proof, and the truth is read with check.
+    // Where the provider does not sign, our own signature in the address is the proof, and the truth is read with
+    // check.
     note(id, "callback", forged.word === undefined ? "signed" : "address");
     expect(
       await provider.parseCallback!(

@@ -43,7 +43,7 @@ const thrownBy = async (work: Promise<unknown>) => {
 };
 const asked = () => standIn.ledger.at(-1)?.request;
 
-describe("a picture", () => {
+describe("an image", () => {
   it("is asked for with named fields only, and is no thought on the way to it", async () => {
     const job = createSampleJob(MAKE, { prompt: "a lamp", aspect_ratio: "16:9", seed: 7, options: { strange: 1 } });
     const { outputs } = await submit(job, MAKE);
@@ -118,7 +118,7 @@ describe("a mask", () => {
     return { size: [info.width, info.height], middle: at(info.width / 2, info.height / 2), corner: at(2, 2) };
   };
 
-  it("is one more picture, and the prompt tells that white is what changes", async () => {
+  it("is one more image, and the prompt tells that white is what changes", async () => {
     const job = createSampleJob(EDIT, {
       prompt: "a sea",
       images: [createImageAsset("sand", 96, 64)],
@@ -130,7 +130,7 @@ describe("a mask", () => {
     expect(asked()).not.toHaveProperty("imageConfig");
   });
 
-  it("belongs to the picture that it was drawn for", async () => {
+  it("belongs to the image that it was drawn for", async () => {
     const images = [createImageAsset("face"), createImageAsset("sand", 96, 64)];
     const job = createSampleJob(EDIT, { prompt: "a sea", images, mask: createMaskAsset(96, 64), mask_over: 1 });
     expect(await colours(await submit(job, EDIT))).toMatchObject({ size: [96, 64], corner: colourFromText("sand") });
@@ -141,7 +141,7 @@ describe("words", () => {
   const DESCRIBE = offerFor("image.describe", "describe-default");
   const ENHANCE = offerFor("prompt.enhance", "enhance-default");
 
-  it("describe a picture in the shape that our operation answers", async () => {
+  it("describe an image in the shape that our operation answers", async () => {
     const job = createSampleJob(DESCRIBE, { images: [createImageAsset("sand", 40, 30)], options: { detail: "long" } });
     expect((await submit(job, DESCRIBE)).data).toEqual({
       description: "description: 1 images",
@@ -172,8 +172,8 @@ describe("words", () => {
   });
 });
 
-describe("an answer of 200 without a picture", () => {
-  it("is moderated where the prompt or the picture gave offence", async () => {
+describe("an answer of 200 without an image", () => {
+  it("is moderated where the prompt or the image gave offence", async () => {
     const forbidden = submit(createSampleJob(MAKE, { prompt: "something forbidden" }), MAKE);
     expect(await thrownBy(forbidden)).toMatchObject({ code: "content_refused", kind: "refused" });
     standIn.switches.outcome = "moderated";

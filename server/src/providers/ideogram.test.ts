@@ -1,5 +1,5 @@
-// The adapter of Ideogram against its stand-in: which of its doors a job goes through, what is in the form, and what
-// its answers mean to us.
+// The adapter of Ideogram against its fake vendor: which endpoint a job uses, what the form contains, and how
+// its responses are read.
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { FakeVendor } from "../../test/fake-vendors/fake-vendor.ts";
@@ -54,7 +54,7 @@ describe("a character", () => {
   const hero = createImageAsset("hero");
   const cafe = createImageAsset("cafe", 120, 80);
 
-  it("is generated from a reference, with options in the vendor's spelling", async () => {
+  it("is generated from a reference, with options in the provider's spelling", async () => {
     const options = { rendering_speed: "Turbo", style_type: "Fiction", magic_prompt_option: "Off", resolution: "auto" };
     const job = createSampleJob(CHARACTER(), { images: [hero], aspect_ratio: "16:9", seed: 4294967295, options });
     const { outputs } = await made(job);
@@ -77,7 +77,7 @@ describe("a character", () => {
     expect(asked()).toEqual({ prompt: "reading in a cafe" });
   });
 
-  it("is put into a picture by remixing it, in the picture's own shape where no other is asked for", async () => {
+  it("is put into an image by remixing it, in the image's own shape where no other is asked for", async () => {
     await made(createSampleJob(CHARACTER(), { images: [hero, cafe] }));
     expect(paths).toEqual(["/v1/ideogram-v3/remix"]);
     expect(asked()).toMatchObject({ image: new Uint8Array(await cafe.bytes()), resolution: "1248x832" });
@@ -85,7 +85,7 @@ describe("a character", () => {
     expect(asked()).toMatchObject({ aspect_ratio: "4x3" });
   });
 
-  it("is painted into a picture where a mask is white, which is black to the vendor", async () => {
+  it("is painted into an image where a mask is white, which is black to the provider", async () => {
     const mask = createMaskAsset(120, 80);
     const { outputs } = await made(createSampleJob(CHARACTER(), { images: [hero, cafe], mask, mask_over: 1 }));
     expect(paths).toEqual(["/v1/ideogram-v3/inpaint"]);
@@ -155,7 +155,7 @@ describe("its other work", () => {
     ["short", "An image."],
     ["normal", "A plain image in one colour, seen from the front."],
     ["long", "A plain image in one colour, seen from the front."],
-  ])("describes a picture, %s", async (detail, description) => {
+  ])("describes an image, %s", async (detail, description) => {
     const { outputs, data } = await made(createSampleJob(offer("image.describe"), { options: { detail } }));
     expect(paths).toEqual(["/describe"]);
     expect(outputs).toEqual([]);
@@ -177,12 +177,12 @@ describe("what its answers mean", () => {
     expect(standIn.ledger).toEqual([]);
   });
 
-  it("a picture that is not safe is offence too, although the answer is 200", async () => {
+  it("an image that is not safe is offence too, although the answer is 200", async () => {
     standIn.switches.outcome = "moderated";
     expect(await faultOf(submit())).toEqual(["content_refused", "refused"]);
   });
 
-  it("no picture at all is a job that came to nothing", async () => {
+  it("no image at all is a job that came to nothing", async () => {
     standIn.switches.outcome = "failed";
     expect(await faultOf(submit())).toEqual(["provider_error", "failed"]);
   });
@@ -198,7 +198,7 @@ describe("what its answers mean", () => {
     expect(await faultOf(submit())).toEqual(fault);
   });
 
-  it("keeps the safe ones of several pictures", async () => {
+  it("keeps the safe ones of several images", async () => {
     const data = [
       { url: null, is_image_safe: false },
       { url: "https://ideogram.ai/api/images/ephemeral/a.png", is_image_safe: true },

@@ -36,7 +36,7 @@ it.each([
   expect(readProviderFailure(thrown).kind).toBe("refused");
 });
 
-it("fails a job with a damaged picture, and does not leave it in doubt", async () => {
+it("fails a job with a damaged image, and does not leave it in doubt", async () => {
   const thrown = await failing(createJob("image.combine", { images: [red, red.subarray(0, 60)] }));
   expect(thrown).toMatchObject({ code: "provider_error" });
   expect(readProviderFailure(thrown).kind).toBe("failed");

@@ -1,4 +1,4 @@
-// The adapter of Luma against its stand-in: what is sent, what its answers mean, and how a lost generation is found
+// The adapter of Luma against its fake vendor: what is sent, what its answers mean, and how a lost generation is found
 // again.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { FakeVendor } from "../../test/fake-vendors/fake-vendor.ts";
@@ -41,7 +41,7 @@ const faultOf = async (work: Promise<unknown>) => {
 const asked = () => standIn.ledger.at(-1)!.request;
 
 describe("what is sent", () => {
-  it("names the picture by its address, and the frame as the caller gave it", async () => {
+  it("names the image by its address, and the frame as the caller gave it", async () => {
     const desk = createImageAsset("desk");
     const options = {
       grid_position_x: 10,
@@ -66,7 +66,7 @@ describe("what is sent", () => {
     expect((await ended(ticket)).outputs).toEqual([{ url: expect.stringContaining("/files/") }]);
   });
 
-  it("makes a video that begins with the picture", async () => {
+  it("makes a video that begins with the image", async () => {
     const video = offer("video-default");
     const job = createSampleJob(video, { options: { duration: 9, fps: 24 } });
     const { ticket } = (await luma.submit(job, video, context())) as { ticket: Ticket };
@@ -82,7 +82,7 @@ describe("what is sent", () => {
     expect((await ended(ticket)).outputs).toHaveLength(1);
   });
 
-  it("sends nothing where it could not fetch the picture", async () => {
+  it("sends nothing where it could not fetch the image", async () => {
     const within = context({ isPublicUrlReachable: false, callbackUrl: undefined });
     expect(await faultOf(submit({}, within))).toEqual(["model_unavailable", "refused"]);
     expect(standIn.ledger).toEqual([]);

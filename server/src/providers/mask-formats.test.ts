@@ -23,7 +23,7 @@ it("a mask can be seen through where something changes, and nowhere only half", 
   expect([...data].filter((_, index) => index % 4 === 3)).toEqual([255, 255, 0, 0]);
 });
 
-it("a mask takes the size of the picture, with hard edges", async () => {
+it("a mask takes the size of the image, with hard edges", async () => {
   const mask = await alphaMask(await greys([0, 255]), { width: 6, height: 2 });
   const { data } = await sharp(mask).raw().toBuffer({ resolveWithObject: true });
   expect([...data].filter((_, index) => index % 4 === 3)).toEqual([255, 255, 255, 0, 0, 0, 255, 255, 255, 0, 0, 0]);

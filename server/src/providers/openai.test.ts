@@ -53,7 +53,7 @@ const thrownBy = async (work: Promise<unknown>) => {
 const bytesOf = (done: JobDone, index = 0) => (done.outputs[index] as { bytes: Uint8Array }).bytes;
 const asked = () => standIn.ledger.at(-1);
 
-describe("pictures", () => {
+describe("images", () => {
   it("are asked for with named fields only, and come as bytes", async () => {
     const job = createSampleJob(VENDORA, { width: 1024, height: 768, count: 3, seed: 7, options: { strange: 1 } });
     const done = await submit(job, VENDORA);
@@ -71,7 +71,7 @@ describe("pictures", () => {
     expect(asked()?.request.size).toBe("auto");
   });
 
-  it("are edits where there is a picture to start from", async () => {
+  it("are edits where there is an image to start from", async () => {
     await submit(createSampleJob(VENDORA, { images: [createImageAsset("one")], aspect_ratio: "16:9" }), VENDORA);
     expect(asked()?.request).toMatchObject({ images: 1, mask: false, size: "1376x768" });
     await submit(createSampleJob(EDIT, { images: [createImageAsset("one"), createImageAsset("two")], count: 2 }), EDIT);
@@ -117,7 +117,7 @@ describe("a mask", () => {
     return { r: pixels[place], g: pixels[place + 1], b: pixels[place + 2] };
   };
 
-  it("changes what is white in it, and the picture keeps its shape", async () => {
+  it("changes what is white in it, and the image keeps its shape", async () => {
     const job = createSampleJob(FILL, {
       prompt: "a sea",
       images: [createImageAsset("sand", 96, 64)],
@@ -129,7 +129,7 @@ describe("a mask", () => {
     expect(await colourAt(bytes, { x: 0.1, y: 0.1 })).toEqual(colourFromText("sand"));
   });
 
-  it("is laid over the picture that it belongs to", async () => {
+  it("is laid over the image that it belongs to", async () => {
     const images = [createImageAsset("face"), createImageAsset("sand", 96, 64)];
     const job = createSampleJob(EDIT, { prompt: "a sea", images, mask: createMaskAsset(96, 64), mask_over: 1 });
     const bytes = bytesOf(await submit(job, EDIT));
@@ -141,7 +141,7 @@ describe("words", () => {
   const DESCRIBE = offerFor("image.describe", "describe-default");
   const ENHANCE = offerFor("prompt.enhance", "enhance-default");
 
-  it("describe a picture in the shape that our operation answers", async () => {
+  it("describe an image in the shape that our operation answers", async () => {
     const job = createSampleJob(DESCRIBE, {
       images: [createImageAsset("sand", 40, 30)],
       options: { detail: "short", language: "Italian" },
@@ -239,7 +239,7 @@ describe("what OpenAI says when it does not do it", () => {
   });
 });
 
-describe("a picture that cannot be read", () => {
+describe("an image that cannot be read", () => {
   it("is nobody's submission", async () => {
     const broken = createAsset("broken", () => Promise.reject(new Fault("asset_unavailable")));
     expect(await thrownBy(submit(createSampleJob(EDIT, { images: [broken] }), EDIT))).toMatchObject({

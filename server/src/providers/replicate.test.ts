@@ -1,5 +1,5 @@
-// The adapter against the stand-in, over a socket: what is asked of each model, what comes of it, and what each of the
-// vendor's words means to us.
+// The adapter against the fake vendor, over a socket: what is asked of each model, what comes of it, and what each of
+// the provider's words means to us.
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { FakeVendor } from "../../test/fake-vendors/fake-vendor.ts";
@@ -39,7 +39,7 @@ async function submit(offer: Offer, job: Partial<Job<Asset>> = {}, more: Partial
   return (sent as { ticket: Ticket }).ticket;
 }
 
-/** The stand-in works in milliseconds: it is asked until it has an answer. */
+/** The fake vendor works in milliseconds: it is asked until it has an answer. */
 const ended = (ticket: Ticket) =>
   expect
     .poll(() => replicate.poll(ticket, context()), { timeout: 3000, interval: 20 })
@@ -95,7 +95,7 @@ describe("what is asked", () => {
     });
   });
 
-  it("of the others, with pictures where each wants them", async () => {
+  it("of the others, with images where each wants them", async () => {
     const [a, b] = [createImageAsset("a"), createImageAsset("b")];
     const inline = expect.stringMatching(/^data:image\/png;base64,/);
     await submit(offerOf("black-forest-labs/flux-kontext-max", "image.edit"), { images: [a], aspect_ratio: undefined });
@@ -128,7 +128,7 @@ describe("what is asked", () => {
     const ticket = await submit(offer, { images, mask: createMaskAsset(), mask_over: 1, seed: 4294967295 });
     expect(lastInput()).toMatchObject({ seed: 2147483647 });
     await ended(ticket);
-    // White changes on our side of the door: the middle of the picture, and nothing else.
+    // White changes on our side of the door: the middle of the image, and nothing else.
     expect(await changedBy(ticket, images[1]!)).toEqual({ middle: true, corner: false });
     expect(offer.supports?.({ images, options: {} })).toBe(false);
   });
@@ -151,7 +151,7 @@ describe("what is asked", () => {
   }
 });
 
-describe("how pictures travel", () => {
+describe("how images travel", () => {
   const noise = createAsset("noise", () =>
     sharp({
       create: {
@@ -274,7 +274,7 @@ it("is examined without making anything: whose token it is, and what is no longe
   expect(await thrownBy(replicate.probe!(replicate.offers, wrong))).toMatchObject({ code: "model_unavailable" });
 });
 
-it("fetches results from the vendor's own hosts only", () => {
+it("fetches results from the provider's own hosts only", () => {
   const origins = replicate.resultOrigins(replicate.env.parse({ REPLICATE_API_TOKEN: "t" }));
   expect(origins).toEqual(["https://replicate.delivery", "https://*.replicate.delivery", "https://api.replicate.com"]);
 });

@@ -1,5 +1,5 @@
-// The adapter against the stand-in, over a socket: what is asked of each model, how pictures travel, and what each of
-// the vendor's words means to us.
+// The adapter against the fake vendor, over a socket: what is asked of each model, how images travel, and what each of
+// the provider's words means to us.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { FakeVendor } from "../../test/fake-vendors/fake-vendor.ts";
 import { createFakeProviderContext } from "../../test/fake-vendors/provider-context.ts";
@@ -71,14 +71,14 @@ describe("what is asked", () => {
     ["21:9", undefined, "2112:912"],
     [undefined, "720p", "1280:720"],
     [undefined, undefined, "1920:1080"],
-  ])("of a picture with the shape %s at %s", async (aspect_ratio, resolution, ratio) => {
+  ])("of an image with the shape %s at %s", async (aspect_ratio, resolution, ratio) => {
     const options = { tags: ["hero"], ...(resolution && { resolution }) };
     await submit(offerOf("gen4_image"), { aspect_ratio, options });
     const referenceImages = [{ uri: inline, tag: "hero" }];
     expect(last()).toEqual({ model: "gen4_image", promptText: "@hero on a beach", ratio, referenceImages });
   });
 
-  it("of a picture without references, and with three", async () => {
+  it("of an image without references, and with three", async () => {
     await submit(offerOf("gen4_image"), { images: undefined, options: undefined, prompt: "a lake" });
     expect(last()).toEqual({ model: "gen4_image", promptText: "a lake", ratio: "1920:1080" });
     const images = [createImageAsset("a"), createImageAsset("b"), createImageAsset("c")];
@@ -116,10 +116,10 @@ describe("what is asked", () => {
   });
 });
 
-describe("a picture that is too large for the request", () => {
+describe("an image that is too large for the request", () => {
   const large = createAsset("large", async () => {
     const small = await createImageAsset("large").bytes();
-    // A picture is over where it says so; what comes after is only weight.
+    // An image is over where it says so; what comes after is only weight.
     return Buffer.concat([small, Buffer.alloc(4_000_000)]);
   });
   const job = { images: [large], options: { tags: ["hero"] } };

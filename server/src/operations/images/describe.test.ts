@@ -35,7 +35,7 @@ describe("a description", () => {
     expect(describeImage.renderResponse!(run as never, { jobs: [], data })).not.toHaveProperty("model");
   });
 
-  it("needs a picture and a known detail", () => {
+  it("needs an image and a known detail", () => {
     expect(listValidationErrors(describeImage, {})).toEqual(["/image_url at_least_one_of"]);
     expect(listValidationErrors(describeImage, { run_id: RUN_ID, detail: "epic" })).toEqual(["/detail unknown_value"]);
   });

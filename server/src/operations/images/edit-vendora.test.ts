@@ -64,7 +64,7 @@ describe.each(edits)("an edit by %s", (model, operation) => {
     ]);
   });
 
-  it("needs a prompt and a picture", () => {
+  it("needs a prompt and an image", () => {
     expect(listValidationErrors(operation, {}).sort()).toEqual(["/image_url at_least_one_of", "/prompt required"]);
     expect(listValidationErrors(operation, { prompt: "x", image_url: "my picture" })).toEqual([
       "/image_url ambiguous_reference",

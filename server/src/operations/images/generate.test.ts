@@ -48,7 +48,7 @@ describe("a generation", () => {
     expect(blend).toMatchObject({ task: "image.blend", images: [{ url: URL_A }, { job: 0, every: true }] });
   });
 
-  it("does not use a mask without a picture under it", () => {
+  it("does not use a mask without an image under it", () => {
     const raw = { prompt: "x", model_type: "gemini-2.5", mask_url: URL_B };
     expect(buildJobs(generate, raw)).toEqual([{ task: "image.generate", model: "gemini-2.5", prompt: "x", count: 1 }]);
     expect(warningsOf(generate, raw)).toEqual(["mask_url"]);

@@ -29,7 +29,7 @@ describe("a removal", () => {
     expect(resolveParent(generativeRemove, raw)).toBe(PARENT_RUN_ID);
   });
 
-  it("needs a prompt, a picture and booleans", () => {
+  it("needs a prompt, an image and booleans", () => {
     expect(listValidationErrors(generativeRemove, {}).sort()).toEqual([
       "/image_url at_least_one_of",
       "/prompt required",

@@ -1,4 +1,4 @@
-// The graphs that come with the house, and the small language that they are written in.
+// The graphs that come with the host, and the small language that they are written in.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -82,7 +82,7 @@ describe("what is heard", () => {
     await until(() => isEnded(ticket));
   });
 
-  it("is nothing of pictures, of others' jobs and of noise", async () => {
+  it("is nothing of images, of others' jobs and of noise", async () => {
     void watch();
     await until(() => lines() === 2);
     for (const box of boxes) box.preview(Buffer.from("not a picture"));

@@ -1,4 +1,4 @@
-// How pictures travel to fal, and that the key goes nowhere that an answer pointed to.
+// How images travel to fal, and that the key goes nowhere that an answer pointed to.
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { catchFault, useFalHarness } from "../../../test/fake-vendors/fal/harness.ts";
@@ -7,7 +7,7 @@ import type { SendRequest } from "../provider.ts";
 
 const { vendor, contextOf, submit, listening } = useFalHarness();
 
-describe("a picture", () => {
+describe("an image", () => {
   const noise = { type: "gaussian", mean: 128, sigma: 60 } as const;
   const drawn = sharp({ create: { width: 1024, height: 1024, channels: 3, noise } as never })
     .png({ compressionLevel: 0 })

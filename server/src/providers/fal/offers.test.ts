@@ -11,7 +11,7 @@ import type { Asset } from "../provider.ts";
 
 const { vendor, submit, submitTo, finish } = useFalHarness();
 
-/** What reached fal, without the pictures. */
+/** What reached fal, without the images. */
 const asked = () => {
   const { image_url, image_urls, mask_url, mask_image_url, reference_image_urls, ...rest } =
     vendor().ledger[0]!.request;
@@ -155,7 +155,7 @@ describe("a job in fal's words", () => {
     expect(asked()).toEqual(request);
   });
 
-  it("calls tagged pictures by their place", async () => {
+  it("calls tagged images by their place", async () => {
     const offer = findFalOffer("fal-ai/nano-banana-2/edit", "image.reference");
     const images = [createImageAsset("a"), createImageAsset("b")];
     const job = { prompt: "@hero meets @hero_2", images, options: { tags: ["hero", "hero_2"], resolution: "1080p" } };
@@ -176,7 +176,7 @@ describe("a job in fal's words", () => {
     expect(asked().system_prompt).toContain("this style: ink");
   });
 
-  it("gives the result the asked size where only the picture decides it", async () => {
+  it("gives the result the asked size where only the image decides it", async () => {
     const ticket = await submit("fal-ai/flux/dev/image-to-image", { width: 96, height: 48 });
     expect(await sharp(await bytesOf((await finish(ticket)).outputs[0])).metadata()).toMatchObject({
       width: 96,

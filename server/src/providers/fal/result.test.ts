@@ -34,7 +34,7 @@ describe("what became of a job", () => {
     expect(await catchFault(finish(ticket))).toMatchObject({ code: "content_refused", kind: "refused" });
   });
 
-  it("is only what was shown, where some of several pictures were flagged", async () => {
+  it("is only what was shown, where some of several images were flagged", async () => {
     const ticket = await submit("fal-ai/flux/dev", { count: 2 });
     const plain = contextOf();
     const send: SendRequest = async (url, request) => {
@@ -68,9 +68,9 @@ describe("what became of a job", () => {
     ]);
   });
 
-  it("is words, with the size of the picture that they are about", async () => {
+  it("is words, with the size of the image that they are about", async () => {
     expect((await finish(await submit("fal-ai/moondream3-preview/caption"))).data).toEqual({
-      description: "A plain picture, said in a normal way.",
+      description: "A plain image, said in a normal way.",
       tags: [],
       width: 64,
       height: 64,

@@ -1,4 +1,4 @@
-// Callbacks of fal, from the stand-in's own socket to ours: which are believed, and what ticket they bring.
+// Callbacks of fal, from the fake vendor's own socket to ours: which are believed, and what ticket they bring.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";

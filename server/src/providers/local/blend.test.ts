@@ -101,7 +101,7 @@ it("takes over transparency inside the mask, and lets no hidden colour bleed int
   expect([at(4, 4)[3], at(12, 4), at(4, 12)]).toEqual([0, [255, 0, 0, 127], [255, 0, 0, 255]]);
 });
 
-it("lays every edited picture over the original by itself, in order", async () => {
+it("lays every edited image over the original by itself, in order", async () => {
   const mask = await maskFromGreyValues([
     [0, 255],
     [0, 255],
@@ -119,7 +119,7 @@ it("lays every edited picture over the original by itself, in order", async () =
   ]);
 });
 
-it("fits an edited picture of another size to the original", async () => {
+it("fits an edited image of another size to the original", async () => {
   const mask = await maskFromGreyValues([
     [0, 255],
     [0, 255],

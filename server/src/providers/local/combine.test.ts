@@ -32,7 +32,7 @@ describe("side by side", () => {
     ]);
   });
 
-  it("leaves the gap between pictures and none around them", async () => {
+  it("leaves the gap between images and none around them", async () => {
     expect(await lettersFromImage(await combined([red, red], { gap: 8 }))).toEqual(["RR.RR", "RR.RR"]);
   });
 
@@ -65,7 +65,7 @@ describe("the other modes", () => {
     ]);
   });
 
-  it("fills a grid row by row; columns and rows are as large as their largest picture", async () => {
+  it("fills a grid row by row; columns and rows are as large as their largest image", async () => {
     const high = await imageFromLetters(["GG", "GG", "GG", "GG"]);
     const grid = await combined([red, high, wide, red, red], { mode: "grid", gap: 8, background: "#ffffff" });
     expect(await lettersFromImage(grid)).toEqual([
@@ -79,11 +79,11 @@ describe("the other modes", () => {
     ]);
   });
 
-  it("lays pictures upon each other around one centre, the first at the bottom", async () => {
+  it("lays images upon each other around one centre, the first at the bottom", async () => {
     expect(await lettersFromImage(await combined([wide, red], { mode: "overlay" }))).toEqual(["BRRB", "BRRB"]);
   });
 
-  it("mixes the upper pictures in by their opacity", async () => {
+  it("mixes the upper images in by their opacity", async () => {
     const { at } = await decodeImage(await combined([wide, red], { mode: "overlay", opacity: 0.25 }));
     expect([at(0, 0), at(16, 8)]).toEqual([
       [0, 0, 255, 255],
@@ -91,7 +91,7 @@ describe("the other modes", () => {
     ]);
   });
 
-  it("leaves the lowest picture as it is when nothing of the upper ones shows", async () => {
+  it("leaves the lowest image as it is when nothing of the upper ones shows", async () => {
     const overlaid = await combined([wide, red], { mode: "overlay", opacity: 0 });
     expect(await lettersFromImage(overlaid)).toEqual(["BBBB", "BBBB"]);
   });
@@ -146,7 +146,7 @@ it("takes greyscale, palette, sixteen bits and JPEG as well as anything else", a
   for (const x of [8, 24, 40, 56]) expect(at(x, 8)).toEqual([128, 128, 128, 255]);
 });
 
-it("makes the whole smaller where it would be longer than a picture may be", async () => {
+it("makes the whole smaller where it would be longer than an image may be", async () => {
   const long = await sharp({ create: { width: 9000, height: 200, channels: 3, background: "#ff0000" } })
     .png()
     .toBuffer();

@@ -44,7 +44,7 @@ describe("extract", () => {
     expect(await lettersFromImage(await cutOut(flag, middle, { invert: true }))).toEqual(["R.B", "R.B"]);
   });
 
-  it("makes a soft edge where the mask is grey, with the colour of the picture", async () => {
+  it("makes a soft edge where the mask is grey, with the colour of the image", async () => {
     const { at } = await decodeImage(
       await cutOut(flag, await maskFromGreyValues([[1, 128, 254]].concat([[1, 128, 254]]))),
     );
@@ -77,7 +77,7 @@ describe("extract", () => {
   });
 });
 
-describe("alpha of the picture", () => {
+describe("alpha of the image", () => {
   const glass = "orh";
 
   it("is kept and multiplied by the mask", async () => {
@@ -107,7 +107,7 @@ describe("alpha of the picture", () => {
 });
 
 describe("mask", () => {
-  it("is given back in black and white in the size of the picture, with its box", async () => {
+  it("is given back in black and white in the size of the image, with its box", async () => {
     const small = await maskFromGreyValues(
       [
         [127, 255, 128],

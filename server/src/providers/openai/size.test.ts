@@ -5,7 +5,7 @@ import { nearestSizeTo, sizeWithin } from "./size.ts";
 
 const [anySize, threeSizes] = [openaiOffers[0]!, openaiOffers[1]!];
 
-it("a picture under a mask keeps its shape, to a hundredth", () => {
+it("an image under a mask keeps its shape, to a hundredth", () => {
   const side = fc.integer({ min: 16, max: 4000 });
   const shaped = fc.tuple(side, side).filter(([width, height]) => width <= height * 3 && height <= width * 3);
   fc.assert(
@@ -17,7 +17,7 @@ it("a picture under a mask keeps its shape, to a hundredth", () => {
   );
 });
 
-it("a picture that is already right is left alone", () => {
+it("an image that is already right is left alone", () => {
   expect(nearestSizeTo({ width: 1600, height: 912 }, anySize)).toBe("1600x912");
 });
 

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => standIn.close());
 
 const CALLBACK = "http://127.0.0.1:9/callbacks/replicate/01990c3e-2f00-7000-8000-6f0c1a2b3c4d/0/1/proof";
-it("asks for a callback only at an address that the vendor takes", async () => {
+it("asks for a callback only at an address that the provider takes", async () => {
   const sent: string[] = [];
   const send: ProviderContext<unknown>["send"] = async (_, { body }) => {
     sent.push(String(body));
@@ -64,7 +64,7 @@ describe("a callback", () => {
     return replicate.parseCallback!(request, createFakeProviderContext(settings, replicate, { callbackUrl }));
   };
 
-  it("is believed under the vendor's signature, and names the same ticket as a submission", async () => {
+  it("is believed under the provider's signature, and names the same ticket as a submission", async () => {
     expect(await hear(signed(JSON.stringify(told)))).toEqual({ ticket: { id: "p1" }, ended: true });
     const running = JSON.stringify({ ...told, status: "processing", logs: " 25%|██ |" });
     expect(await hear(signed(running))).toEqual({ ticket: { id: "p1" }, ended: false, progress: 0.25 });
@@ -91,14 +91,14 @@ describe("a callback", () => {
     expect(await hear(signed(body), CALLBACK.replace("/0/1/", "/0/2/"))).toBeUndefined();
   });
 
-  it("is held against the vendor's own secret where none is set, and that is asked for once", async () => {
+  it("is held against the provider's own secret where none is set, and that is asked for once", async () => {
     let asked = 0;
     const base = createFakeProviderContext(kit.env(standIn), replicate, { callbackUrl: CALLBACK });
     const send: ProviderContext<unknown>["send"] = (url, request) => {
       asked += 1;
       return base.send(url, request);
     };
-    const theirs = `whsec_${Buffer.from("a secret of the stand-in").toString("base64")}`;
+    const theirs = `whsec_${Buffer.from("a secret of the fake vendor").toString("base64")}`;
     const request = signed(JSON.stringify(told), theirs);
     expect(await replicate.parseCallback!(request, { ...base, send })).toMatchObject({ ended: true });
     expect(await replicate.parseCallback!(request, { ...base, send })).toMatchObject({ ended: true });
