@@ -17,16 +17,21 @@ const ALLOWED_IMPORTS: Record<string, string[]> = {
   outbound: ["faults"],
   images: ["faults"],
   db: ["kit", "faults"],
-  access: ["kit", "db", "faults"],
+  // Used by every creating operation.
+  idempotency: ["db", "faults"],
+  access: ["idempotency", "kit", "db", "faults"],
   runs: [
-    ...["kit", "models", "operations", "providers", "db", "access", "faults", "observe"],
+    ...["idempotency", "kit", "models", "operations", "providers", "db", "access", "faults", "observe"],
     ...["storage", "outbound", "images"],
   ],
   // Reads and small stores, built on top of the life of a run.
-  library: ["runs", "kit", "models", "operations", "providers", "db", "access", "storage", "images", "faults"],
+  library: [
+    ...["runs", "idempotency", "kit", "models", "operations", "providers", "db", "access"],
+    ...["storage", "images", "faults"],
+  ],
   events: ["runs", "kit", "db", "faults"],
   // Webhook messages render runs and are posted by the guarded HTTP client of `outbound`.
-  webhooks: ["runs", "library", "access", "kit", "db", "outbound", "faults"],
+  webhooks: ["runs", "library", "idempotency", "access", "kit", "db", "outbound", "faults"],
   // The dispatcher and the background duties work on queues in PostgreSQL, so `engine` reads its tables.
   engine: ["runs", "webhooks", "db", "faults", "observe"],
   doctor: ["kit", "faults", "providers", "models", "catalogue", "db", "storage", "outbound", "images"],
