@@ -115,7 +115,9 @@ create table idempotency_keys (
   tenant_id uuid not null,
   key text not null,
   fingerprint bytea not null,
-  -- The run, prompt, model, grant, API key, tenant, webhook or transfer that the request created.
+  -- What the request created. For a credit, `resource_id` is the cause of its ledger transfer.
+  resource_kind text not null check (resource_kind in
+    ('run', 'prompt', 'custom_model', 'model_grant', 'api_key', 'tenant', 'webhook', 'credit')),
   resource_id uuid not null,
   created_at timestamptz not null default now(),
   primary key (tenant_id, key)

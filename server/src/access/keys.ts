@@ -1,6 +1,5 @@
 // API keys of one caller: create (the secret is returned once), update, rotate, revoke. A key can only create keys with
 // the same or narrower scopes, limits and expiry, and cannot change itself except to revoke itself.
-import { createHash } from "node:crypto";
 import {
   type ApiKeyRow,
   findApiKey,
@@ -11,8 +10,8 @@ import {
   rotateApiKey,
   updateApiKey,
 } from "../db/access/api-keys.ts";
-import { findIdempotencyKey } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
+import { createOnce } from "../idempotency/create-once.ts";
 import type { AccessServices, ApiKeyDraft } from "../kit/access-services.ts";
 import type { Ids } from "../kit/clock.ts";
 import type { AccessLimits, ApiKey, NewApiKey } from "../kit/schemas/access.ts";
@@ -88,38 +87,33 @@ export function createKeyStore(dependencies: Dependencies, context: RequestConte
 /** A replay returns the key without its secret, because only the digest is stored. */
 async function createKeyIdempotently(
   { ids }: Dependencies,
-  { database, caller, idempotencyKey, onReplay }: RequestContext,
+  context: RequestContext,
   draft: ApiKeyDraft,
 ): Promise<NewApiKey> {
+  const { database, caller } = context;
   const user_id = draft.user_id ?? caller.user_id;
   const expires_at = draft.expires_at ? new Date(draft.expires_at) : caller.expires_at;
   const limits = inheritLimits(caller, draft.limits);
   assertCanDelegate(caller, { scopes: draft.scopes, limits, expires_at });
   if (user_id !== caller.user_id && caller.role !== "owner")
     throw new Fault("permission_denied", { role: caller.role });
-  const fingerprint = createHash("sha256")
-    .update(JSON.stringify(["keys.create", draft]))
-    .digest();
-  const idempotency = idempotencyKey === undefined ? undefined : { key: idempotencyKey, fingerprint };
   const { key, ...secret } = newApiKeyRow(ids);
   const { name, scopes } = draft;
-  const row = await insertApiKey(database, caller, {
-    ...secret,
-    user_id,
-    name,
-    scopes,
-    limits,
-    expires_at,
-    idempotency,
+  return createOnce<NewApiKey>(context, {
+    operation: "keys.create",
+    kind: "api_key",
+    input: draft,
+    async create(idempotency) {
+      const newRow = { ...secret, user_id, name, scopes, limits, expires_at, idempotency };
+      const row = await insertApiKey(database, caller, newRow);
+      return row && { ...renderApiKey(row), key };
+    },
+    async find(keyId) {
+      const row = await findApiKey(database, caller.tenant_id, keyId, undefined);
+      return row && { ...renderApiKey(row), key: null };
+    },
+    explainRefusal: () => new Fault("route_not_found"),
   });
-  if (row) return { ...renderApiKey(row), key };
-  const storedKey = idempotency && (await findIdempotencyKey(database, caller.tenant_id, idempotency.key));
-  if (!storedKey) throw new Fault("route_not_found");
-  if (!storedKey.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");
-  const createdKey = await findApiKey(database, caller.tenant_id, storedKey.resource_id, undefined);
-  if (!createdKey) throw new Fault("idempotency_in_progress");
-  onReplay();
-  return { ...renderApiKey(createdKey), key: null };
 }
 
 export function newApiKeyRow(ids: Ids): Pick<NewApiKeyRow, "key_id" | "digest" | "hint"> & { key: string } {

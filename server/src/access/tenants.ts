@@ -1,10 +1,9 @@
 // Tenants, managed by the operator. Requires a `tenants` scope, which `*` does not include.
-import { createHash } from "node:crypto";
 import { findApiKey } from "../db/access/api-keys.ts";
 import { findTenant, insertTenant, listTenantRows, type TenantRow, updateTenantRow } from "../db/access/tenants.ts";
 import type { Database } from "../db/connect.ts";
-import { findIdempotencyKey } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
+import { createOnce } from "../idempotency/create-once.ts";
 import type { AccessServices } from "../kit/access-services.ts";
 import type { Ids } from "../kit/clock.ts";
 import type { AccessLimits, NewApiKey, Tenant } from "../kit/schemas/access.ts";
@@ -46,35 +45,34 @@ export function createTenantStore(dependencies: Dependencies, context: RequestCo
 
 type Create = AccessServices["tenants"]["create"];
 
+/** A repeated request is a conflict, because the key of the owner is returned once. */
 async function createTenantIdempotently(
   { systemDatabase, ids }: Dependencies,
   { caller, idempotencyKey }: RequestContext,
   ...[draft, firstOwner]: Parameters<Create>
 ): ReturnType<Create> {
   assertNotAccessToken(caller);
-  const fingerprint = createHash("sha256")
-    .update(JSON.stringify(["tenants.create", draft, firstOwner]))
-    .digest();
-  const idempotency = idempotencyKey === undefined ? undefined : { key: idempotencyKey, fingerprint };
   const owner = { name: null, email: null, ...firstOwner };
   const tenant_id = ids.next();
   const { key, ...secret } = newApiKeyRow(ids);
-  const row = await insertTenant(systemDatabase, caller, {
-    ...draft,
-    tenant_id,
-    owner,
-    key: { ...secret, ...FIRST_KEY },
-    idempotency,
-  });
-  if (row) {
-    return {
-      ...renderTenant(row),
-      owner_key: await readOwnerKey(systemDatabase, tenant_id, { keyId: secret.key_id, key }),
-    };
-  }
-  const storedKey = await findIdempotencyKey(systemDatabase, caller.tenant_id, idempotency!.key);
-  if (storedKey && !storedKey.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");
-  throw new Fault("conflict", { retryable: false, reason: "already_made", tenant_id: storedKey?.resource_id });
+  return createOnce<Awaited<ReturnType<Create>>>(
+    { database: systemDatabase, caller, idempotencyKey },
+    {
+      operation: "tenants.create",
+      kind: "tenant",
+      input: { ...draft, owner: firstOwner },
+      async create(idempotency) {
+        const newRow = { ...draft, tenant_id, owner, key: { ...secret, ...FIRST_KEY }, idempotency };
+        const row = await insertTenant(systemDatabase, caller, newRow);
+        if (!row) return undefined;
+        const owner_key = await readOwnerKey(systemDatabase, tenant_id, { keyId: secret.key_id, key });
+        return { ...renderTenant(row), owner_key };
+      },
+      find(tenantId) {
+        throw new Fault("conflict", { retryable: false, reason: "already_made", tenant_id: tenantId });
+      },
+    },
+  );
 }
 
 async function readOwnerKey(

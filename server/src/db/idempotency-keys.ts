@@ -1,9 +1,23 @@
-// The part of a creating statement that stores the caller's idempotency key: the key and the resource are inserted
-// together, or neither is if another request holds the key.
+// Idempotency keys: the part of a creating statement that stores the caller's key, and the look-up of a key. The key
+// and the resource are inserted together, or neither is if another request holds the key.
+import type { Database } from "./connect.ts";
+import { statement } from "./statement.ts";
+
+/** What a key stands for: the kind of the resource that the request created. */
+export type ResourceKind =
+  | "run"
+  | "prompt"
+  | "custom_model"
+  | "model_grant"
+  | "api_key"
+  | "tenant"
+  | "webhook"
+  | "credit";
 
 export type NewIdempotencyKey = { key: string; fingerprint: Buffer };
 
 type IdempotencyKeySql = {
+  kind: ResourceKind;
   /** SQL expression for the id of the new resource. */
   resource: string;
   /** SQL expression for the tenant of the key. Default: the parameter `tenant_id`. */
@@ -16,10 +30,16 @@ type IdempotencyKeySql = {
 };
 
 /** A CTE `idempotency` with one row if the key was free. Its parameters are `idempotencyParameters`. */
-export const insertIdempotencyKeySql = ({ resource, tenant = ":tenant_id", from, when = "true" }: IdempotencyKeySql) =>
+export const insertIdempotencyKeySql = ({
+  kind,
+  resource,
+  tenant = ":tenant_id",
+  from,
+  when = "true",
+}: IdempotencyKeySql) =>
   `idempotency as (
-     insert into idempotency_keys (tenant_id, key, fingerprint, resource_id)
-     select ${tenant}, :idempotency_key?, :fingerprint?, ${resource} ${from ? `from ${from}` : ""}
+     insert into idempotency_keys (tenant_id, key, fingerprint, resource_kind, resource_id)
+     select ${tenant}, :idempotency_key?, :fingerprint?, '${kind}', ${resource} ${from ? `from ${from}` : ""}
      where :idempotency_key?::text is not null and ${when}
      on conflict do nothing returning resource_id
    )`;
@@ -31,3 +51,20 @@ export const idempotencyParameters = (idempotency: NewIdempotencyKey | undefined
   idempotency_key: idempotency?.key,
   fingerprint: idempotency?.fingerprint,
 });
+
+export type IdempotencyKeyRow = { fingerprint: Buffer; resource_kind: ResourceKind; resource_id: string };
+
+const FIND = statement(
+  "idempotency_keys.find",
+  `select fingerprint, resource_kind, resource_id from idempotency_keys
+   where tenant_id = :tenant_id and key = :key`,
+);
+
+export async function findIdempotencyKey(
+  db: Database,
+  tenantId: string,
+  key: string,
+): Promise<IdempotencyKeyRow | undefined> {
+  const [row] = await db.execute(FIND, { tenant_id: tenantId, key });
+  return row;
+}

@@ -4,6 +4,7 @@ import type { PublicFault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
 import type { JsonObject, RunStatus } from "../kit/schemas/run.ts";
 import type { Role } from "./access/caller.ts";
+import type { ResourceKind } from "./idempotency-keys.ts";
 import type { CustomModelRow } from "./library/custom-models.ts";
 import type { AttemptState } from "./runs/attempts.ts";
 import type { RunCost, StoredRunResult } from "./runs/runs.ts";
@@ -18,6 +19,7 @@ export type ColumnTypes = {
   "attempts.ticket": JsonObject;
   "audit_log.details": JsonObject;
   "events.data": JsonObject;
+  "idempotency_keys.resource_kind": ResourceKind;
   "members.role": Role;
   "models.status": CustomModelRow["status"];
   "models.visibility": CustomModelRow["visibility"];

@@ -23,11 +23,10 @@ import {
   type ModelGrantee,
   type ModelGrantRow,
 } from "../db/library/model-grants.ts";
-import { findIdempotencyKey } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
+import { createOnce } from "../idempotency/create-once.ts";
 import type { ModelRegistry } from "../kit/operation.ts";
 import type { CustomModel, ModelGrant } from "../kit/schemas/custom-models.ts";
-import { fingerprintRequest } from "../runs/accept-run.ts";
 import type { Services } from "../runs/services.ts";
 
 type Dependencies = Pick<Services, "ids" | "loras">;
@@ -84,13 +83,17 @@ export function createModelRegistry(services: Dependencies, context: RequestCont
     },
     async grant(modelId, grantee) {
       await requireManageable(modelId);
-      const idempotency = await resolveIdempotency(context, ["models.grants.create", { modelId, ...grantee }]);
-      const row = await insertModelGrant(database, manager, modelId, {
-        ...toGrantee(grantee),
-        grant_id: services.ids.next(),
-        idempotency,
+      const newGrant = { ...toGrantee(grantee), grant_id: services.ids.next() };
+      const row = await createOnce(context, {
+        operation: "models.grants.create",
+        kind: "model_grant",
+        input: { modelId, ...grantee },
+        create: (idempotency) => insertModelGrant(database, manager, modelId, { ...newGrant, idempotency }),
+        // The stored id is unused if the grantee had a grant before the first request. Inserting is idempotent and
+        // returns the grant of the grantee.
+        find: () => insertModelGrant(database, manager, modelId, newGrant),
+        explainRefusal: () => explainRefusal(modelId),
       });
-      if (!row) throw await explainRefusal(modelId);
       return renderGrant(row);
     },
     async revoke(modelId, grantee) {
@@ -142,36 +145,20 @@ async function createModelIdempotently(
   context: RequestContext,
 ): Promise<CustomModelRow> {
   const { database } = context;
-  const idempotency = await resolveIdempotency(context, ["models.create", draft]);
-  if (idempotency?.createdId) {
-    const row = await findCustomModel(database, manager, idempotency.createdId);
-    if (!row) throw new Fault("model_not_found");
-    return row;
-  }
-  assertMayRegister(services, manager, draft);
-  const { ownsLora, row } = await insertCustomModel(database, manager, {
-    ...draft,
-    model_id: services.ids.next(),
-    idempotency,
+  return createOnce<CustomModelRow>(context, {
+    operation: "models.create",
+    kind: "custom_model",
+    input: draft,
+    async create(idempotency) {
+      assertMayRegister(services, manager, draft);
+      const newModel = { ...draft, model_id: services.ids.next(), idempotency };
+      const { ownsLora, row } = await insertCustomModel(database, manager, newModel);
+      if (!ownsLora) throw loraNotRegistrable();
+      return row;
+    },
+    find: (modelId) => findCustomModel(database, manager, modelId),
+    missingFault: "model_not_found",
   });
-  if (row) return row;
-  throw ownsLora ? new Fault("idempotency_in_progress") : loraNotRegistrable();
-}
-
-type IdempotencyRecord = { key: string; fingerprint: Buffer; createdId?: string };
-
-/** Returns the idempotency record to insert, with `createdId` if an earlier request has used the key. */
-async function resolveIdempotency(
-  { database, caller, idempotencyKey: key, onReplay }: RequestContext,
-  [operation, given]: [string, object],
-): Promise<IdempotencyRecord | undefined> {
-  if (key === undefined) return undefined;
-  const fingerprint = fingerprintRequest(operation, { ...given });
-  const storedKey = await findIdempotencyKey(database, caller.tenant_id, key);
-  if (!storedKey) return { key, fingerprint };
-  if (!storedKey.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");
-  onReplay();
-  return { key, fingerprint, createdId: storedKey.resource_id };
 }
 
 const renderModel = ({ model_id, owner, status, created_at, updated_at, ...row }: CustomModelRow): CustomModel => ({

@@ -65,8 +65,7 @@ export function createOperationServices(
     },
 
     async upload(file, options) {
-      const { row, isReplay } = await uploadFile(services, context, file, options);
-      if (isReplay) context.onReplay();
+      const row = await uploadFile(services, context, file, options);
       context.onRunAccepted(row.run_id);
       return renderRun(services, row);
     },

@@ -12,12 +12,11 @@ import {
   type PromptRow,
   updatePromptRow,
 } from "../db/library/prompts.ts";
-import { findIdempotencyKey } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
+import { createOnce } from "../idempotency/create-once.ts";
 import type { Ids } from "../kit/clock.ts";
 import type { PromptStore } from "../kit/operation.ts";
 import type { Prompt } from "../kit/schemas/library.ts";
-import { fingerprintRequest } from "../runs/accept-run.ts";
 
 export function createPromptStore(ids: Ids, context: RequestContext): PromptStore {
   const { database, caller, cursors } = context;
@@ -26,7 +25,7 @@ export function createPromptStore(ids: Ids, context: RequestContext): PromptStor
     return renderPrompt(row);
   };
   return {
-    create: async (draft) => requirePrompt(await createPromptIdempotently(ids, context, withUniqueTags(draft))),
+    create: async (draft) => renderPrompt(await createPromptIdempotently(ids, context, withUniqueTags(draft))),
     get: async (id, version) => requirePrompt(await findPrompt(database, caller.tenant_id, id, version)),
     delete: async (id) => requirePrompt(await deletePromptRow(database, caller.tenant_id, id)),
 
@@ -51,21 +50,16 @@ export function createPromptStore(ids: Ids, context: RequestContext): PromptStor
 }
 
 /** A replay returns the prompt in its current state. */
-async function createPromptIdempotently(
-  ids: Ids,
-  { database, caller, idempotencyKey, onReplay }: RequestContext,
-  draft: PromptContent,
-): Promise<PromptRow | undefined> {
-  const fingerprint = fingerprintRequest("prompts.create", draft);
-  const idempotency = idempotencyKey === undefined ? undefined : { key: idempotencyKey, fingerprint };
-  const row = await insertPrompt(database, { ...caller, ...draft, prompt_id: ids.next(), idempotency });
-  if (row || !idempotency) return row;
-  const storedKey = await findIdempotencyKey(database, caller.tenant_id, idempotency.key);
-  if (!storedKey) throw new Fault("idempotency_in_progress");
-  if (!storedKey.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");
-  onReplay();
-  return findPrompt(database, caller.tenant_id, storedKey.resource_id);
-}
+const createPromptIdempotently = (ids: Ids, context: RequestContext, draft: PromptContent): Promise<PromptRow> =>
+  createOnce(context, {
+    operation: "prompts.create",
+    kind: "prompt",
+    input: draft,
+    create: (idempotency) =>
+      insertPrompt(context.database, { ...context.caller, ...draft, prompt_id: ids.next(), idempotency }),
+    find: (promptId) => findPrompt(context.database, context.caller.tenant_id, promptId),
+    missingFault: "prompt_not_found",
+  });
 
 const withUniqueTags = <Content extends PromptChange>(content: Content): Content =>
   content.tags ? { ...content, tags: [...new Set(content.tags)] } : content;

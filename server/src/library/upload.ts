@@ -2,11 +2,13 @@
 // inserted.
 import { readFile } from "node:fs/promises";
 import type { RequestContext } from "../access/request-context.ts";
+import type { NewIdempotencyKey } from "../db/idempotency-keys.ts";
 import { deleteAssetRows } from "../db/runs/assets.ts";
-import { insertUploadRun } from "../db/runs/runs.ts";
+import { insertUploadRun, type RunRow } from "../db/runs/runs.ts";
+import { createOnce } from "../idempotency/create-once.ts";
 import type { FilePart } from "../kit/files.ts";
 import type { UploadOptions } from "../kit/operation.ts";
-import { type AcceptedRun, findReplayedRun, fingerprintRequest, resolveTreePosition } from "../runs/accept-run.ts";
+import { findReplayedRun, resolveTreePosition } from "../runs/accept-run.ts";
 import { deriveId } from "../runs/ids.ts";
 import { buildRunWebhook } from "../runs/run-webhook.ts";
 import type { Services } from "../runs/services.ts";
@@ -14,17 +16,29 @@ import { storeSource } from "../runs/store-source.ts";
 
 export type UploadDependencies = Pick<Services, "assets" | "images" | "webhooks" | "ids" | "crashPoint">;
 
-export async function uploadFile(
+export const uploadFile = (
   services: UploadDependencies,
-  { database, caller, idempotencyKey }: RequestContext,
+  context: RequestContext,
   file: FilePart,
-  { metadata = {}, webhook_url, webhook_secret, ...uploadDetails }: UploadOptions,
-): Promise<AcceptedRun> {
-  const fingerprintFields = { metadata, webhook_url, webhook_secret, sha256: file.sha256 };
-  const fingerprint = fingerprintRequest("images.upload", { ...uploadDetails, ...fingerprintFields });
-  const replay = idempotencyKey && (await findReplayedRun(database, caller, idempotencyKey, fingerprint));
-  if (replay) return replay;
+  options: UploadOptions,
+): Promise<RunRow> =>
+  createOnce(context, {
+    operation: "images.upload",
+    kind: "run",
+    input: { ...options, metadata: options.metadata ?? {}, sha256: file.sha256 },
+    create: (idempotency) => storeUpload(services, context, { file, options, idempotency }),
+    find: (runId) => findReplayedRun(context.database, context.caller, runId),
+  });
 
+type Upload = { file: FilePart; options: UploadOptions; idempotency: NewIdempotencyKey | undefined };
+
+/** Returns undefined, and removes the stored file, if another request holds the idempotency key. */
+async function storeUpload(
+  services: UploadDependencies,
+  { database, caller }: RequestContext,
+  { file, options, idempotency }: Upload,
+): Promise<RunRow | undefined> {
+  const { metadata = {}, webhook_url, webhook_secret, ...uploadDetails } = options;
   const { parent_run_id, root_run_id, depth } = await resolveTreePosition(database, caller, uploadDetails.parent_id);
   const run_id = services.ids.next();
   const webhook = buildRunWebhook(services.webhooks, { ...caller, run_id }, { webhook_url, webhook_secret });
@@ -52,13 +66,12 @@ export async function uploadFile(
     depth,
     lane: "",
     deadlineSeconds: 0,
-    idempotency: idempotencyKey ? { key: idempotencyKey, fingerprint } : undefined,
+    idempotency,
     event_id: deriveId(run_id, "end"),
     asset,
   });
-  if (row) return { row, isReplay: false };
-  // A concurrent request with the same idempotency key has created the run: remove the file of this one.
+  if (row) return row;
   if (provenance) await deleteAssetRows(database, [provenance.asset_id]);
   await services.assets.storage.delete([asset.storage_key, ...(provenance ? [provenance.storage_key] : [])]);
-  return (await findReplayedRun(database, caller, idempotencyKey!, fingerprint))!;
+  return undefined;
 }

@@ -1,10 +1,8 @@
 // Accepts a run: checks its references, plans it, and inserts the run, its idempotency key and its event in one
 // statement. Once this has returned, the run is executed to its end even if processes crash.
-import { createHash } from "node:crypto";
 import type { Caller } from "../db/access/caller.ts";
 import type { Database } from "../db/connect.ts";
 import {
-  findIdempotencyKey,
   findRun,
   findRuns,
   insertRun,
@@ -14,6 +12,7 @@ import {
   type StoredAsset,
 } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
+import { identifyRequest } from "../idempotency/create-once.ts";
 import type { Routing } from "../kit/fields.ts";
 import type { Job, Operation, ParameterAdjustment, Source } from "../kit/operation.ts";
 import type { ParsedInput } from "../kit/parse.ts";
@@ -57,10 +56,18 @@ export async function acceptRun(
   request: RunRequest,
 ): Promise<AcceptedRun> {
   const { database } = services;
-  const { operation, idempotencyKey } = request;
-  const fingerprint = fingerprintRequest(operation.name, request.parsed.provided);
-  const findReplay = async () =>
-    idempotencyKey === undefined ? undefined : findReplayedRun(database, caller, idempotencyKey, fingerprint);
+  const { idempotency, findReplay } = identifyRequest(
+    { database, caller, idempotencyKey: request.idempotencyKey },
+    {
+      operation: request.operation.name,
+      kind: "run",
+      input: request.parsed.provided,
+      async find(runId) {
+        const row = await findReplayedRun(database, caller, runId);
+        return row && { row, isReplay: true };
+      },
+    },
+  );
   const replay = await findReplay();
   if (replay) return replay;
 
@@ -70,7 +77,6 @@ export async function acceptRun(
   try {
     const run = await buildNewRun(services, caller, { ...request, parsed, files }, run_id);
     services.crashPoint("request_read");
-    const idempotency = idempotencyKey ? { key: idempotencyKey, fingerprint } : undefined;
     const row = await insertRun(database, { ...run, idempotency, mostOpen: request.openRunLimits });
     services.crashPoint("committed");
     if (!row) {
@@ -146,40 +152,11 @@ async function buildNewRun(
   };
 }
 
-/** Returns the run that an earlier request with this idempotency key created, in its current state. */
-export async function findReplayedRun(
-  database: Database,
-  caller: Caller,
-  key: string,
-  fingerprint: Buffer,
-): Promise<AcceptedRun | undefined> {
-  const storedKey = await findIdempotencyKey(database, caller.tenant_id, key);
-  if (!storedKey) return undefined;
-  if (!storedKey.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");
-  const row = await findRun(database, caller.tenant_id, storedKey.resource_id);
-  if (!row) throw new Fault("idempotency_in_progress");
-  if (row.deleted_at) throw new Fault("run_deleted");
-  return { row, isReplay: true };
-}
-
-/**
- * Fingerprint of a request. It does not depend on the order of fields nor on `sync`, which only changes the response.
- */
-export function fingerprintRequest(operation: string, provided: JsonObject): Buffer {
-  const { sync: _sync, ...rest } = provided;
-  return createHash("sha256")
-    .update(`${operation} ${canonicalJson(rest)}`)
-    .digest();
-}
-
-function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null";
-  const entries = Object.entries(value).filter(([field, each]) => each !== undefined && field !== "path");
-  return `{${entries
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([field, each]) => `${JSON.stringify(field)}:${canonicalJson(each)}`)
-    .join(",")}}`;
+/** The run that an earlier request with the same idempotency key created, in its current state. */
+export async function findReplayedRun(database: Database, caller: Caller, runId: string): Promise<RunRow | undefined> {
+  const row = await findRun(database, caller.tenant_id, runId);
+  if (row?.deleted_at) throw new Fault("run_deleted");
+  return row;
 }
 
 /** Fields that the operation ignores or changes. */

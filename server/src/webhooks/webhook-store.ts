@@ -1,10 +1,8 @@
 // Webhook endpoints of the caller's tenant: create, update, test, replay, rotate the secret, delete. A generated secret
 // is returned once, when it is created; a secret that the caller provided is never returned.
-import { createHash } from "node:crypto";
 import { assertNotAccessToken } from "../access/delegation.ts";
 import { paginate } from "../access/pagination.ts";
 import type { RequestContext } from "../access/request-context.ts";
-import { findIdempotencyKey } from "../db/runs/runs.ts";
 import { insertMissingDeliveries } from "../db/webhooks/deliveries.ts";
 import {
   deleteWebhookRow,
@@ -18,6 +16,7 @@ import {
 import { insertReplay } from "../db/webhooks/replays.ts";
 import { replaceSecret, TENANT_SECRET_OWNER } from "../db/webhooks/secrets.ts";
 import { Fault } from "../faults.ts";
+import { createOnce } from "../idempotency/create-once.ts";
 import type { NewWebhook, Webhook, WebhookEventType } from "../kit/schemas/webhooks.ts";
 import type { SecretRotation, WebhookDraft, WebhookStore } from "../kit/webhook-store.ts";
 import { createDeliveryStore, renderDelivery } from "./delivery-store.ts";
@@ -105,41 +104,31 @@ function requireWebhook(row: WebhookRow | undefined): WebhookRow {
 /** A replay returns the endpoint without its secret. */
 async function createWebhookIdempotently(
   services: WebhookStoreDependencies,
-  { database, caller, idempotencyKey, onReplay }: RequestContext,
+  context: RequestContext,
   { secret: given, ...draft }: WebhookDraft & { secret?: string | undefined },
 ) {
   const { secretCipher, ids } = services;
+  const { database, caller } = context;
   assertNotAccessToken(caller);
   checkWebhookUrl(services.httpClient, draft.url);
-  const fingerprint = createHash("sha256")
-    .update(JSON.stringify(["webhooks.create", draft, given]))
-    .digest();
-  const idempotency = idempotencyKey === undefined ? undefined : { key: idempotencyKey, fingerprint };
   const [webhook_id, secret] = [ids.next(), given ?? generateWebhookSecret()];
   const secretId = { tenant_id: caller.tenant_id, owner_id: webhook_id, secret_id: ids.next() };
   const encrypted = secretCipher.encrypt(secretId, secret);
   const { url, events, description = null } = draft;
-  const row = await insertWebhook(database, caller, {
-    webhook_id,
-    url,
-    events,
-    description,
-    secret: encrypted,
-    idempotency,
+  const renderNew = (row: WebhookRow | undefined, shownSecret: string | null): NewWebhook | undefined =>
+    row && { ...renderWebhook(services, row), secret: shownSecret };
+  return createOnce(context, {
+    operation: "webhooks.create",
+    kind: "webhook",
+    input: { ...draft, secret: given },
+    async create(idempotency) {
+      const newRow = { webhook_id, url, events, description, secret: encrypted, idempotency };
+      return renderNew(await insertWebhook(database, caller, newRow), given === undefined ? secret : null);
+    },
+    find: async (webhookId) => renderNew(await findWebhook(database, caller.tenant_id, webhookId), null),
+    explainRefusal: () =>
+      new Fault("conflict", { retryable: false, reason: "too_many_webhooks", most: MAX_WEBHOOKS_PER_TENANT }),
   });
-  const renderNew = (webhook: WebhookRow, shownSecret: string | null): NewWebhook => ({
-    ...renderWebhook(services, webhook),
-    secret: shownSecret,
-  });
-  if (row) return renderNew(row, given === undefined ? secret : null);
-  const storedKey = idempotency && (await findIdempotencyKey(database, caller.tenant_id, idempotency.key));
-  if (!storedKey)
-    throw new Fault("conflict", { retryable: false, reason: "too_many_webhooks", most: MAX_WEBHOOKS_PER_TENANT });
-  if (!storedKey.fingerprint.equals(fingerprint)) throw new Fault("idempotency_key_reused");
-  const existing = await findWebhook(database, caller.tenant_id, storedKey.resource_id);
-  if (!existing) throw new Fault("idempotency_in_progress");
-  onReplay();
-  return renderNew(existing, null);
 }
 
 const UNIQUE_VIOLATION = "23505";

@@ -168,7 +168,8 @@ describe("what has no place in an operation", () => {
       const key = `walk-${name}`;
       await database.owner.query(
         "walk.used",
-        "insert into idempotency_keys (tenant_id, key, fingerprint, resource_id) values ($1, $2, $3, $4)",
+        `insert into idempotency_keys (tenant_id, key, fingerprint, resource_kind, resource_id)
+         values ($1, $2, $3, 'run', $4)`,
         [eve.tenant_id, key, Buffer.alloc(32), theirs.run],
       );
       const response = await createHttpCaller({ ...api, key: ann.key }).post(http.path, example, {

@@ -2,7 +2,12 @@
 // statement that makes it.
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import type { Database } from "../connect.ts";
-import { IDEMPOTENCY_KEY_IS_FREE, idempotencyParameters, insertIdempotencyKeySql } from "../idempotency-keys.ts";
+import {
+  IDEMPOTENCY_KEY_IS_FREE,
+  idempotencyParameters,
+  insertIdempotencyKeySql,
+  type NewIdempotencyKey,
+} from "../idempotency-keys.ts";
 import { statement } from "../statement.ts";
 import { type Actor, actorParameters } from "./audit-log.ts";
 import type { Role } from "./caller.ts";
@@ -78,12 +83,12 @@ export type NewApiKeyRow = Pick<
   "key_id" | "user_id" | "name" | "hint" | "scopes" | "limits" | "expires_at"
 > & {
   digest: Buffer;
-  idempotency?: { key: string; fingerprint: Buffer } | undefined;
+  idempotency?: NewIdempotencyKey | undefined;
 };
 
 const INSERT = statement(
   "keys.insert",
-  `with ${insertIdempotencyKeySql({ resource: ":key_id" })}, inserted as (
+  `with ${insertIdempotencyKeySql({ kind: "api_key", resource: ":key_id" })}, inserted as (
      insert into api_keys (key_id, tenant_id, user_id, name, digest, hint, scopes, limits, expires_at)
      select :key_id, :tenant_id, user_id, :name, :digest, :hint, :scopes, :limits, :expires_at? from members
      where tenant_id = :tenant_id and user_id = :user_id and removed_at is null and ${IDEMPOTENCY_KEY_IS_FREE}

@@ -1,7 +1,12 @@
 // Tenants, for the operator. Nothing here is scoped by tenant: callers have the operator's scope.
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import type { Database } from "../connect.ts";
-import { IDEMPOTENCY_KEY_IS_FREE, idempotencyParameters, insertIdempotencyKeySql } from "../idempotency-keys.ts";
+import {
+  IDEMPOTENCY_KEY_IS_FREE,
+  idempotencyParameters,
+  insertIdempotencyKeySql,
+  type NewIdempotencyKey,
+} from "../idempotency-keys.ts";
 import { statement } from "../statement.ts";
 import type { NewApiKeyRow } from "./api-keys.ts";
 import { type Actor, actorParameters } from "./audit-log.ts";
@@ -20,14 +25,14 @@ export type TenantRow = {
 export type NewTenantRow = Pick<TenantRow, "tenant_id" | "name" | "weight" | "limits" | "retention_days"> & {
   owner: { user_id: string; name: string | null; email: string | null };
   key: Pick<NewApiKeyRow, "key_id" | "digest" | "hint" | "name" | "scopes">;
-  idempotency?: { key: string; fingerprint: Buffer } | undefined;
+  idempotency?: NewIdempotencyKey | undefined;
 };
 
 const TENANT_COLUMNS = "tenant_id, name, weight, limits, retention_days, suspended_at, created_at, updated_at";
 
 const INSERT = statement(
   "tenants.insert",
-  `with ${insertIdempotencyKeySql({ resource: ":tenant_id", tenant: ":actor_tenant_id" })}, inserted as (
+  `with ${insertIdempotencyKeySql({ kind: "tenant", resource: ":tenant_id", tenant: ":actor_tenant_id" })}, inserted as (
      insert into tenants (tenant_id, name, weight, limits, retention_days)
      select :tenant_id, :name, :weight, :limits, :retention_days? where ${IDEMPOTENCY_KEY_IS_FREE}
      returning ${TENANT_COLUMNS}

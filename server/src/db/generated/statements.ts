@@ -762,6 +762,7 @@ export type StatementTypes = {
     };
     row: {
       fingerprint: Buffer;
+      resource_kind: ColumnTypes["idempotency_keys.resource_kind"];
       resource_id: string;
     };
   };
@@ -993,6 +994,16 @@ export type StatementTypes = {
       available: number | null;
       is_prepaid: boolean | null;
       is_applied: boolean | null;
+    };
+  };
+  "ledger.find_balance": {
+    parameters: {
+      tenant_id: string;
+    };
+    row: {
+      tenant_id: string;
+      available: number;
+      is_prepaid: boolean;
     };
   };
   "ledger.insert_tenant_budget": {

@@ -3,7 +3,12 @@
 
 import type { ResourceOwner } from "../access/caller.ts";
 import type { Database } from "../connect.ts";
-import { IDEMPOTENCY_KEY_IS_FREE, idempotencyParameters, insertIdempotencyKeySql } from "../idempotency-keys.ts";
+import {
+  IDEMPOTENCY_KEY_IS_FREE,
+  idempotencyParameters,
+  insertIdempotencyKeySql,
+  type NewIdempotencyKey,
+} from "../idempotency-keys.ts";
 import { statement } from "../statement.ts";
 
 export type CustomModelFields = {
@@ -57,7 +62,7 @@ export const normalizeLoraName = (name: string): string => name.toLowerCase().re
 
 export type NewCustomModel = CustomModelFields & {
   model_id: string;
-  idempotency?: { key: string; fingerprint: Buffer } | undefined;
+  idempotency?: NewIdempotencyKey | undefined;
 };
 
 /** Columns of the model are null unless `is_inserted`. */
@@ -68,7 +73,7 @@ const INSERT = statement(
      on conflict (lora_name) do update set lora_name = excluded.lora_name returning tenant_id, owner
    ), owned_lora as (
      select from lora where ${ownsLoraSql("lora")}
-   ), ${insertIdempotencyKeySql({ resource: ":model_id", when: "exists (select from owned_lora)" })}, inserted as (
+   ), ${insertIdempotencyKeySql({ kind: "custom_model", resource: ":model_id", when: "exists (select from owned_lora)" })}, inserted as (
      insert into models (model_id, tenant_id, owner, lora_name, name, model_type, deployment_id, trigger_word,
                          description, preview_image_url, visibility)
      select :model_id, :tenant_id, :user_id, :lora_name, :name, :model_type, :deployment_id, :trigger_word?,

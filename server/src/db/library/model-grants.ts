@@ -1,6 +1,11 @@
 // Grants of custom models to users and tenants. Only callers that may manage the model see or change them.
 import type { Database } from "../connect.ts";
-import { idempotencyParameters, insertIdempotencyKeySql } from "../idempotency-keys.ts";
+import {
+  IDEMPOTENCY_KEY_IS_FREE,
+  idempotencyParameters,
+  insertIdempotencyKeySql,
+  type NewIdempotencyKey,
+} from "../idempotency-keys.ts";
 import { statement } from "../statement.ts";
 import { MAY_MANAGE, type ModelManager, managerParameters } from "./custom-models.ts";
 
@@ -14,19 +19,23 @@ const MANAGED_MODEL = `select model_id from models where model_id = :model_id an
 
 export type NewModelGrant = ModelGrantee & {
   grant_id: string;
-  idempotency?: { key: string; fingerprint: Buffer } | undefined;
+  idempotency?: NewIdempotencyKey | undefined;
 };
 
 const INSERT = statement(
   "model_grants.insert",
-  `with managed as (${MANAGED_MODEL}), ${insertIdempotencyKeySql({ resource: ":grant_id", from: "managed" })}
+  `with managed as (${MANAGED_MODEL}), ${insertIdempotencyKeySql({ kind: "model_grant", resource: ":grant_id", from: "managed" })}
    insert into model_grants (grant_id, model_id, tenant_id, user_id)
    select :grant_id, model_id, :grantee_tenant_id, :grantee_user_id? from managed
+   where ${IDEMPOTENCY_KEY_IS_FREE}
    on conflict (model_id, tenant_id, user_id) do update set user_id = excluded.user_id
    returning ${GRANT_COLUMNS}`,
 );
 
-/** Idempotent: returns the existing grant to the same grantee. Undefined if there is no such model to manage. */
+/**
+ * Idempotent: returns the existing grant to the same grantee. Undefined if another request holds the idempotency key,
+ * or if there is no such model to manage.
+ */
 export async function insertModelGrant(
   db: Database,
   manager: ModelManager,

@@ -2,7 +2,12 @@
 
 import type { ResourceOwner } from "../access/caller.ts";
 import type { Database } from "../connect.ts";
-import { IDEMPOTENCY_KEY_IS_FREE, idempotencyParameters, insertIdempotencyKeySql } from "../idempotency-keys.ts";
+import {
+  IDEMPOTENCY_KEY_IS_FREE,
+  idempotencyParameters,
+  insertIdempotencyKeySql,
+  type NewIdempotencyKey,
+} from "../idempotency-keys.ts";
 import { statement } from "../statement.ts";
 
 export type PromptContent = { name: string; text: string; model_type: string | null; tags: string[] };
@@ -14,11 +19,11 @@ const foldForSearch = (text: string) => text.normalize("NFKC").toLowerCase();
 const PROMPT_COLUMNS = "prompt_id, name, text, model_type, tags, version, created_at, updated_at";
 
 export type NewPrompt = ResourceOwner &
-  PromptContent & { prompt_id: string; idempotency?: { key: string; fingerprint: Buffer } | undefined };
+  PromptContent & { prompt_id: string; idempotency?: NewIdempotencyKey | undefined };
 
 const INSERT = statement(
   "prompts.insert",
-  `with ${insertIdempotencyKeySql({ resource: ":prompt_id" })}, inserted as (
+  `with ${insertIdempotencyKeySql({ kind: "prompt", resource: ":prompt_id" })}, inserted as (
      insert into prompts (tenant_id, prompt_id, name, text, model_type, tags, folded_name, folded_text)
      select :tenant_id, :prompt_id, :name, :text, :model_type?, :tags, :folded_name, :folded_text
      where ${IDEMPOTENCY_KEY_IS_FREE}

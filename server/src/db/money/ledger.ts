@@ -2,7 +2,12 @@
 // reservation, ending a run inserts its settlement. All amounts are whole micro-dollars.
 import { type Actor, actorParameters } from "../access/audit-log.ts";
 import type { Database } from "../connect.ts";
-import { IDEMPOTENCY_KEY_IS_FREE, idempotencyParameters, insertIdempotencyKeySql } from "../idempotency-keys.ts";
+import {
+  IDEMPOTENCY_KEY_IS_FREE,
+  idempotencyParameters,
+  insertIdempotencyKeySql,
+  type NewIdempotencyKey,
+} from "../idempotency-keys.ts";
 import { statement } from "../statement.ts";
 import { TENANT_BUDGET_HOLDER } from "./budgets.ts";
 
@@ -47,9 +52,10 @@ export type CreditChange = {
   amount: number;
   is_prepaid: boolean;
   transfer_id: string;
-  idempotency?: { key: string; fingerprint: Buffer } | undefined;
+  idempotency?: NewIdempotencyKey | undefined;
 };
-export type CreditResult = { tenant_id: string; available: number; is_prepaid: boolean; is_applied: boolean };
+export type TenantBalance = { tenant_id: string; available: number; is_prepaid: boolean };
+export type CreditResult = TenantBalance & { is_applied: boolean };
 
 const INSERT_TENANT_BUDGET = statement(
   "ledger.insert_tenant_budget",
@@ -62,6 +68,7 @@ const CREDIT = statement(
      select available from budgets
      where tenant_id = :tenant_id and holder_id = '${TENANT_BUDGET_HOLDER}' for update
    ), ${insertIdempotencyKeySql({
+     kind: "credit",
      resource: ":transfer_id",
      tenant: ":actor_tenant_id::uuid",
      from: "balance",
@@ -112,6 +119,17 @@ export async function creditBalance(
     actor_tenant_id: actor.tenant_id,
     ...idempotencyParameters(change.idempotency),
   });
+  return row;
+}
+
+const FIND_BALANCE = statement(
+  "ledger.find_balance",
+  `select tenant_id, available, is_prepaid from budgets
+   where tenant_id = :tenant_id and holder_id = '${TENANT_BUDGET_HOLDER}'`,
+);
+
+export async function findBalance(db: Database, tenantId: string): Promise<TenantBalance | undefined> {
+  const [row] = await db.execute(FIND_BALANCE, { tenant_id: tenantId });
   return row;
 }
 

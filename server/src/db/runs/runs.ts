@@ -4,7 +4,12 @@ import type { Job } from "../../kit/operation.ts";
 import type { JsonObject, RunStatus } from "../../kit/schemas/run.ts";
 import type { ResourceOwner } from "../access/caller.ts";
 import type { Database } from "../connect.ts";
-import { IDEMPOTENCY_KEY_IS_FREE, idempotencyParameters, insertIdempotencyKeySql } from "../idempotency-keys.ts";
+import {
+  IDEMPOTENCY_KEY_IS_FREE,
+  idempotencyParameters,
+  insertIdempotencyKeySql,
+  type NewIdempotencyKey,
+} from "../idempotency-keys.ts";
 import { type BudgetLimitKind, budgetHolders, toBudgetFault } from "../money/budgets.ts";
 import { statement } from "../statement.ts";
 import type { SealedSecret } from "../webhooks/secrets.ts";
@@ -90,7 +95,7 @@ export type NewRun = ResourceOwner &
     /** Which provider it waits for. */
     lane: string;
     deadlineSeconds: number;
-    idempotency?: { key: string; fingerprint: Buffer } | undefined;
+    idempotency?: NewIdempotencyKey | undefined;
     event_id: string;
     key_id?: string | null | undefined;
     token_id?: string | undefined;
@@ -143,6 +148,7 @@ const ACCEPT_RUN = statement(
       offset 0
     ) as once
   ), ${insertIdempotencyKeySql({
+    kind: "run",
     resource: ":run_id",
     from: "admission",
     when: "reached is null and is_below_open_limit",
@@ -216,7 +222,7 @@ export async function insertRun(db: Database, run: NewRun): Promise<RunRow | und
 
 const ACCEPT_UPLOAD = statement(
   "runs.accept_upload",
-  `with ${insertIdempotencyKeySql({ resource: ":run_id" })}, accepted as (
+  `with ${insertIdempotencyKeySql({ kind: "run", resource: ":run_id" })}, accepted as (
      insert into runs (run_id, tenant_id, user_id, operation, run_type, inputs, plan, parent_run_id, root_run_id, depth,
                        metadata, webhook_url, status, progress, result, started_at, finished_at)
      select :run_id, :tenant_id, :user_id, :operation, :run_type, :inputs, '[]', :parent_run_id?, :root_run_id, :depth,
@@ -265,22 +271,6 @@ export async function insertUploadRun(
     ...idempotencyParameters(run.idempotency),
     ...secretParameters(run),
   });
-  return row;
-}
-
-export type IdempotencyKeyRow = { fingerprint: Buffer; resource_id: string };
-
-const FIND_KEY = statement(
-  "idempotency_keys.find",
-  "select fingerprint, resource_id from idempotency_keys where tenant_id = :tenant_id and key = :key",
-);
-
-export async function findIdempotencyKey(
-  db: Database,
-  tenantId: string,
-  key: string,
-): Promise<IdempotencyKeyRow | undefined> {
-  const [row] = await db.execute(FIND_KEY, { tenant_id: tenantId, key });
   return row;
 }
 

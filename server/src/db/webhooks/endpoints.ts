@@ -2,7 +2,12 @@
 // the audit log by the statement that makes it.
 import { type Actor, actorParameters } from "../access/audit-log.ts";
 import type { Database } from "../connect.ts";
-import { IDEMPOTENCY_KEY_IS_FREE, idempotencyParameters, insertIdempotencyKeySql } from "../idempotency-keys.ts";
+import {
+  IDEMPOTENCY_KEY_IS_FREE,
+  idempotencyParameters,
+  insertIdempotencyKeySql,
+  type NewIdempotencyKey,
+} from "../idempotency-keys.ts";
 import { statement } from "../statement.ts";
 import type { SealedSecret } from "./secrets.ts";
 
@@ -24,7 +29,7 @@ export type WebhookRow = {
 
 export type NewWebhookRow = Pick<WebhookRow, "webhook_id" | "url" | "events" | "description"> & {
   secret: SealedSecret;
-  idempotency?: { key: string; fingerprint: Buffer } | undefined;
+  idempotency?: NewIdempotencyKey | undefined;
 };
 
 /** Every event is sent to each endpoint that subscribes to it, which limits their number. */
@@ -37,7 +42,7 @@ const INSERT = statement(
   "webhooks.insert",
   `with allowed as (
      select where (select count(*) from webhook_endpoints where tenant_id = :tenant_id) < ${MAX_WEBHOOKS_PER_TENANT}
-   ), ${insertIdempotencyKeySql({ resource: ":webhook_id", from: "allowed" })}, inserted as (
+   ), ${insertIdempotencyKeySql({ kind: "webhook", resource: ":webhook_id", from: "allowed" })}, inserted as (
      insert into webhook_endpoints (webhook_id, tenant_id, url, events, description)
      select :webhook_id, :tenant_id, :url, :events, :description? from allowed where ${IDEMPOTENCY_KEY_IS_FREE}
      returning ${ENDPOINT_COLUMNS}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { canonicalJson, fingerprintRequest } from "./fingerprint.ts";
+
+describe("the canonical form of a request", () => {
+  it("ignores the order of fields at every depth", () => {
+    expect(canonicalJson({ b: { d: 1, c: [{ y: 2, x: 1 }] }, a: null })).toBe(
+      '{"a":null,"b":{"c":[{"x":1,"y":2}],"d":1}}',
+    );
+  });
+
+  it("leaves out undefined fields and the path of an uploaded file", () => {
+    expect(canonicalJson({ a: undefined, file: { path: "/uploads/1", sha256: "ab" } })).toBe(
+      '{"file":{"sha256":"ab"}}',
+    );
+  });
+
+  it("keeps the order of lists and the type of values", () => {
+    const forms = [[1, 2], [2, 1], ["1", 2], [[1], 2], [1, null], {}, [], null, "null", "{}"].map(canonicalJson);
+    expect(new Set(forms).size).toBe(forms.length);
+  });
+});
+
+describe("the fingerprint of a request", () => {
+  const fingerprint = (operation: string, input: Record<string, unknown>) =>
+    fingerprintRequest(operation, input).toString("hex");
+
+  it("ignores sync, which only changes the response", () => {
+    expect(fingerprint("images.generate", { sync: true, prompt: "x" })).toBe(
+      fingerprint("images.generate", { prompt: "x" }),
+    );
+  });
+
+  it("differs by operation, by value and by a nested sync", () => {
+    const prints = [
+      fingerprint("images.generate", { prompt: "x" }),
+      fingerprint("images.edit", { prompt: "x" }),
+      fingerprint("images.generate", { prompt: "y" }),
+      fingerprint("images.generate", { prompt: "x", metadata: { sync: true } }),
+      fingerprint("images.generate", { prompt: "x", metadata: {} }),
+    ];
+    expect(new Set(prints).size).toBe(prints.length);
+  });
+});
