@@ -51,6 +51,15 @@ describe("a key", () => {
     ]);
   });
 
+  it("for an unknown member is refused each time, and leaves its Idempotency-Key free", async () => {
+    const [draft, header] = [{ name: "n", scopes: ["runs:read"] }, { "idempotency-key": "unknown-member" }];
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const refused = await ann.caller.post("/keys", { ...draft, user_id: "missing" }, header);
+      expect(reported(refused)).toEqual([404, "route_not_found"]);
+    }
+    expect((await ann.caller.post("/keys", draft, header)).status).toBe(201);
+  });
+
   it("ends by itself, is changed by others and never by itself", async () => {
     const soon = new Date(Date.now() + 1500).toISOString();
     const made = (await ann.caller.post("/keys", { name: "short", scopes: ["*"], expires_at: soon })).body;

@@ -88,10 +88,12 @@ export type NewApiKeyRow = Pick<
 
 const INSERT = statement(
   "keys.insert",
-  `with ${insertIdempotencyKeySql({ kind: "api_key", resource: ":key_id" })}, inserted as (
+  `with member as (
+     select user_id from members where tenant_id = :tenant_id and user_id = :user_id and removed_at is null
+   ), ${insertIdempotencyKeySql({ kind: "api_key", resource: ":key_id", from: "member" })}, inserted as (
      insert into api_keys (key_id, tenant_id, user_id, name, digest, hint, scopes, limits, expires_at)
-     select :key_id, :tenant_id, user_id, :name, :digest, :hint, :scopes, :limits, :expires_at? from members
-     where tenant_id = :tenant_id and user_id = :user_id and removed_at is null and ${IDEMPOTENCY_KEY_IS_FREE}
+     select :key_id, :tenant_id, user_id, :name, :digest, :hint, :scopes, :limits, :expires_at? from member
+     where ${IDEMPOTENCY_KEY_IS_FREE}
      returning ${API_KEY_COLUMNS}
    ), audit_entry as (
      insert into audit_log (tenant_id, user_id, key_id, action, subject, details)

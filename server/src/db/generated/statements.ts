@@ -823,6 +823,7 @@ export type StatementTypes = {
   "keys.insert": {
     parameters: {
       tenant_id: string;
+      user_id: string;
       idempotency_key: string | null | undefined;
       fingerprint: Buffer | null | undefined;
       key_id: string;
@@ -832,7 +833,6 @@ export type StatementTypes = {
       scopes: readonly string[];
       limits: JsonParameter;
       expires_at: Date | string | null | undefined;
-      user_id: string;
       actor_user_id: string;
       actor_key_id: string | null | undefined;
     };
