@@ -36,8 +36,9 @@ export type Database = {
 };
 
 /**
- * SQLSTATEs and socket errors that a later attempt may not meet: lost connections (08), shutdown (57P), exhausted resources
- * (53), a read-only standby (25006), a deadlock or serialization failure (40), a statement that was canceled (57014).
+ * SQLSTATEs and socket errors that a later attempt may not meet: lost connections (08), shutdown (57P), exhausted
+ * resources (53), a read-only standby (25006), a deadlock or serialization failure (40), a statement that was canceled
+ * (57014).
  */
 const UNAVAILABLE_CODES =
   /^(08|57P|53|40)|^(25006|57014|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH)$/;

@@ -1,5 +1,6 @@
 // Keeps one LISTEN connection to PostgreSQL open. At most one connection attempt is in progress at any time, and failed
-// attempts back off exponentially with jitter. A heartbeat detects a server that vanished without closing the connection.
+// attempts back off exponentially with jitter. A heartbeat detects a server that vanished without closing the
+// connection.
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 

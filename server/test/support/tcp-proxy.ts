@@ -1,5 +1,5 @@
-// A TCP proxy on loopback that misbehaves on request: it refuses, cuts, freezes (keeps sockets open and forwards nothing),
-// delays, or swallows what the server answers. Faults reach the product through its real sockets.
+// A TCP proxy on loopback that misbehaves on request: it refuses, cuts, freezes (keeps sockets open and forwards
+// nothing), delays, or swallows what the server answers. Faults reach the product through its real sockets.
 import { connect, createServer, type Socket } from "node:net";
 
 export type TcpProxy = {
