@@ -71,12 +71,14 @@ export const faultGuidance: Record<FaultCode, { when: string; fix: string }> = {
     fix: "Create the image again. Operators change the retention time with `RETENTION_DAYS` (default: 30 days).",
   },
   invalid_json: {
-    when: "The body is not JSON, is not an object, or is nested too deeply. `details.reason` names the last two cases.",
+    when:
+      "The body is not JSON, is not an object, is nested deeper than 32 levels or has more than 20,000 values. " +
+      "`details.reason` names the last three cases.",
     fix: "Send one JSON object in UTF-8 with `Content-Type: application/json`.",
   },
   validation_error: {
     when:
-      "At least one field is missing, unknown or out of range. The response lists all of them. The client raises " +
+      "At least one field is missing, unknown or out of range. The response lists all of them, 100 at most. The client raises " +
       "most of these errors before it sends the request.",
     fix:
       "Correct each entry of `details.errors`: `path` is a JSON Pointer, `code` names the rule. If the server is " +
