@@ -4,6 +4,7 @@ import sharp from "sharp";
 import type { BodyKind } from "../../src/kit/operation.ts";
 import { operations } from "../../src/operations/all.ts";
 import type { ApiResponse } from "../support/api-caller.ts";
+import { exampleWithRun } from "../support/operation-plans.ts";
 import { drawScene, type Suite } from "./suite.ts";
 
 type Fields = Record<string, unknown>;
@@ -66,12 +67,11 @@ const UPLOAD_RUN_TYPES: Record<string, string> = { "images.upload": "upload", "i
 /** The operations of the registry that create a run: those with a plan, and uploads. */
 export const runOperations = operations.filter(({ name, plan }) => plan !== undefined || name in UPLOAD_RUN_TYPES);
 
-/** A request for every operation that creates a run. An operation without sample fields is an error. */
+/** A request for every operation that creates a run: small sample fields, or the operation's own example. */
 export async function runRequests(run: string): Promise<RunRequest[]> {
   const samples = await sampleFields(run);
-  return runOperations.map(({ name, http: { path, bodies = [] }, run_type, responseKind, fixedValues }) => {
-    const fields = samples[name];
-    if (!fields) throw new Error(`${name} creates a run and has no sample fields. Add them to sampleFields.`);
+  return runOperations.map(({ name, http: { path, bodies = [] }, run_type, example, responseKind, fixedValues }) => {
+    const fields = samples[name] ?? exampleWithRun(example, run);
     return {
       ...{ name, path, bodies, fields: { ...fields, ...fixedValues } },
       run_type: run_type ?? UPLOAD_RUN_TYPES[name]!,

@@ -1,8 +1,10 @@
 // The requests of the registry test: at least one for every operation that a provider serves and for every offered
-// model. The registry test checks the list against the registries of operations and providers.
+// model. An operation without a request here is called with its own example; offered models are checked by the test.
 import sharp from "sharp";
 import type { Task } from "../../src/kit/operation.ts";
+import { operations } from "../../src/operations/all.ts";
 import { MODEL_IDS } from "../support/custom-models.ts";
+import { buildJobs, exampleWithRun } from "../support/operation-plans.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -244,3 +246,13 @@ export function listRegistryRequests({
     ),
   ];
 }
+
+/** The examples of all operations that `listed` has no request for, so that a new operation is called too. */
+export const listExampleRequests = (listed: RegistryRequest[], run: string): RegistryRequest[] =>
+  operations
+    .filter(({ plan, http }) => plan !== undefined && !listed.some(({ path }) => path === http.path))
+    .map((operation) => {
+      const body = exampleWithRun(operation.example, run);
+      const { task, model } = buildJobs(operation, body)[0]!;
+      return buildRequest(operation.name, [task, model], operation.http.path, body, { minProviders: 0 });
+    });

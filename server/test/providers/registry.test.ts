@@ -11,7 +11,13 @@ import { type ApiCaller, createHttpCaller } from "../support/api-caller.ts";
 import { insertDefaultTestModels } from "../support/custom-models.ts";
 import { buildJobs } from "../support/operation-plans.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
-import { listRegistryRequests, type RegistryRequest, scene, sceneMask } from "./registry-requests.ts";
+import {
+  listExampleRequests,
+  listRegistryRequests,
+  type RegistryRequest,
+  scene,
+  sceneMask,
+} from "./registry-requests.ts";
 
 /** Only the provider under test is enabled, so that no other provider can serve the request. */
 const ONLY_THIS_PROVIDER = {
@@ -37,12 +43,13 @@ beforeAll(async () => {
   };
   const mask = await sceneMask();
   const [image, maskRun] = [await upload(await scene()), await upload(mask)];
-  requests = listRegistryRequests({
+  const listed = listRegistryRequests({
     run: image.run_id,
     url: image.image_url,
     mask: `data:image/png;base64,${mask.toString("base64")}`,
     maskUrl: maskRun.image_url,
   });
+  requests = [...listed, ...listExampleRequests(listed, image.run_id)];
 });
 afterAll(async () => {
   await environment?.stop();

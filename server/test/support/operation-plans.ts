@@ -56,3 +56,9 @@ export function listValidationErrors(operation: Operation, raw: JsonObject, body
   }
   return [];
 }
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The example of an operation, with `run` in the place of every run id. */
+export const exampleWithRun = (example: JsonObject, run: string): JsonObject =>
+  JSON.parse(JSON.stringify(example), (_, value) => (typeof value === "string" && UUID.test(value) ? run : value));
