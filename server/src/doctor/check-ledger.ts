@@ -11,10 +11,10 @@ export async function checkLedger(settings: z.output<typeof DatabaseEnv>): Promi
   const name = "ledger";
   const database = connectDatabase(settings);
   try {
-    const violations = (await findLedgerViolations(database)).filter((each) => each.broken > 0);
+    const violations = (await findLedgerViolations(database)).filter((each) => each.violations > 0);
     if (violations.length === 0) return { name, status: "pass", message: "all ledger invariants hold" };
     const message = violations
-      .map((each) => `${each.broken} ${each.broken === 1 ? "violation" : "violations"}: ${each.promise}`)
+      .map((each) => `${each.violations} ${each.violations === 1 ? "violation" : "violations"}: ${each.invariant}`)
       .join("; ");
     return { name, status: "fail", message, fix: FIX };
   } catch (thrown) {

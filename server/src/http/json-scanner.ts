@@ -3,7 +3,7 @@
 // own, because parsing and validating them costs time and memory per value.
 import { Fault } from "../faults.ts";
 
-export type JsonBounds = { maxBytes: number; maxPlainBytes: number; maxValues: number };
+export type JsonBounds = { maxPlainBytes: number; maxValues: number };
 
 /** Strings up to this length count as plain bytes; a longer one can only be an image or an error. */
 const SHORT_STRING_BYTES = 4096;
@@ -13,9 +13,8 @@ const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const OPENING = [0x5b, 0x7b];
 
-/** Returns a function that takes the body chunk by chunk and throws as soon as a bound is exceeded. */
-export function createJsonScanner({ maxBytes, maxPlainBytes, maxValues }: JsonBounds): (chunk: Uint8Array) => void {
-  let size = 0;
+/** Returns a function that takes the body chunk by chunk and returns a fault as soon as a bound is exceeded. */
+export function createJsonScanner({ maxPlainBytes, maxValues }: JsonBounds): (chunk: Uint8Array) => Fault | undefined {
   let plainBytes = 0;
   let values = 1;
   let isInString = false;
@@ -66,10 +65,8 @@ export function createJsonScanner({ maxBytes, maxPlainBytes, maxValues }: JsonBo
   };
 
   return (chunk) => {
-    size += chunk.length;
-    if (size > maxBytes) throw new Fault("payload_too_large");
     scan(chunk);
-    if (plainBytes > maxPlainBytes) throw new Fault("payload_too_large");
-    if (values > maxValues) throw new Fault("invalid_json", { reason: "too_many_values" });
+    if (plainBytes > maxPlainBytes) return new Fault("payload_too_large");
+    return values > maxValues ? new Fault("invalid_json", { reason: "too_many_values" }) : undefined;
   };
 }

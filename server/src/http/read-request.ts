@@ -97,18 +97,28 @@ async function readJson(context: Context<HttpBindings>, mayBeInline: boolean): P
   return value as JsonObject;
 }
 
+/**
+ * A body that the scanner refuses is read to its end and discarded: the client gets its response, which it would miss if
+ * the connection were closed while it still sends.
+ */
 async function readBytes(context: Context<HttpBindings>, maxBytes: number): Promise<Buffer> {
+  const scan = createJsonScanner({ maxPlainBytes: MAX_JSON_BYTES, maxValues: MAX_JSON_VALUES });
   const chunks: Uint8Array[] = [];
-  const scan = createJsonScanner({ maxBytes, maxPlainBytes: MAX_JSON_BYTES, maxValues: MAX_JSON_VALUES });
+  let size = 0;
+  let refusal: Fault | undefined;
   try {
     for await (const chunk of context.req.raw.body ?? []) {
-      scan(chunk);
-      chunks.push(chunk);
+      size += chunk.length;
+      if (size > maxBytes) throw new Fault("payload_too_large");
+      refusal ??= scan(chunk);
+      if (refusal) chunks.length = 0;
+      else chunks.push(chunk);
     }
   } catch (thrown) {
     // The client closed the connection, or was disconnected: this is not an error of the server.
     throw thrown instanceof Fault ? thrown : new Fault("request_timeout", {}, { cause: thrown });
   }
+  if (refusal) throw refusal;
   return Buffer.concat(chunks);
 }
 

@@ -102,12 +102,12 @@ describe("a signed word about where an image comes from", () => {
   test("is none where the box is of another kind, too large, or not there", async () => {
     const other = Buffer.from(store);
     other.write("elif", 16, "latin1");
-    const misfits = [other, createC2paManifestStore(9_000_000), Buffer.from("short"), Buffer.alloc(0)];
-    for (const misfit of misfits) {
-      expect((await normalizeUpload(pngWith(pngChunk("caBX", misfit)))).manifest).toBe(undefined);
+    const foreignManifests = [other, createC2paManifestStore(9_000_000), Buffer.from("short"), Buffer.alloc(0)];
+    for (const manifest of foreignManifests) {
+      expect((await normalizeUpload(pngWith(pngChunk("caBX", manifest)))).manifest).toBe(undefined);
     }
-    for (const misfit of [other, Buffer.from("short"), Buffer.alloc(0)]) {
-      expect((await normalizeUpload(jpegWith(validImages.jpeg, misfit))).manifest).toBe(undefined);
+    for (const manifest of [other, Buffer.from("short"), Buffer.alloc(0)]) {
+      expect((await normalizeUpload(jpegWith(validImages.jpeg, manifest))).manifest).toBe(undefined);
     }
     expect((await normalizeUpload(validImages.png)).manifest).toBe(undefined);
   });

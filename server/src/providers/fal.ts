@@ -141,9 +141,9 @@ function jobUrl({ id, upstreamModel = "" }: Ticket, env: FalEnv): string {
 }
 
 /** `isJobResult`: an error response is the result of the job, not of the request. */
-type Question<Reply> = { path: string; reply: z.ZodType<Reply>; isJobResult?: boolean };
+type FalRead<Reply> = { path: string; reply: z.ZodType<Reply>; isJobResult?: boolean };
 
-const read = <Reply>({ path, reply, isJobResult }: Question<Reply>, ticket: Ticket, context: ProviderContext<FalEnv>) =>
+const read = <Reply>({ path, reply, isJobResult }: FalRead<Reply>, ticket: Ticket, context: ProviderContext<FalEnv>) =>
   callProvider(context, {
     origin: context.env.FAL_QUEUE_URL,
     url: `${jobUrl(ticket, context.env)}${path}`,

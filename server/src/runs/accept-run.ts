@@ -77,7 +77,7 @@ export async function acceptRun(
   try {
     const run = await buildNewRun(services, caller, { ...request, parsed, files }, run_id);
     services.crashPoint("request_read");
-    const row = await insertRun(database, { ...run, idempotency, mostOpen: request.openRunLimits });
+    const row = await insertRun(database, { ...run, idempotency, openRunLimits: request.openRunLimits });
     services.crashPoint("committed");
     if (!row) {
       await discard();

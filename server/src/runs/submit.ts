@@ -3,7 +3,7 @@
 // The attempts row is the lease: it is inserted before the HTTP request and expires after the request has timed out, so
 // no other worker can submit the same job while the request may still be in flight.
 import { claimAttempt } from "../db/runs/attempts.ts";
-import { armWake, type RunClaim } from "../db/runs/open-runs.ts";
+import { type RunClaim, saveWakeup } from "../db/runs/open-runs.ts";
 import { Fault } from "../faults.ts";
 import { estimateAttemptCost } from "./cost.ts";
 import type { AttemptStart, ResolvedRequest, SubmitResult } from "./execute.ts";
@@ -37,7 +37,7 @@ export async function submit(
     model: request.job.model,
     upstream: offer.upstreamModel,
     price: estimateAttemptCost(services, request.job, request.offer),
-    wakeId: wakeupId,
+    wakeupId,
     leaseSeconds: leaseSeconds(services),
     // Work with recovery `free` runs on our own machine, so it occupies a worker slot while it runs.
     runsLocally: offer.recovery === "free",
@@ -61,7 +61,7 @@ async function waitForProviderSlot(
   { attemptNumber, wakeupId }: AttemptStart,
   seconds: number,
 ): Promise<SubmitResult> {
-  const registration = await armWake(database, claim, { wakeId: wakeupId, seconds, activity: "waiting_for_slot" });
+  const registration = await saveWakeup(database, claim, { wakeupId, seconds, activity: "waiting_for_slot" });
   if (!registration) return { state: "claim_lost" };
   if (registration.canceled) return { state: "canceled" };
   if (registration.remaining <= 0) throw new Fault("run_timeout");

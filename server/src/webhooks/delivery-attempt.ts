@@ -1,12 +1,12 @@
 // One delivery attempt: waits for a slot at the destination, sends the message, records the result. The engine journals
 // only the delay until the next attempt; secrets are decrypted inside the step and never journalled.
 import {
+  acquireDestinationSlot,
   type DeliveryClaim,
   type DueDelivery,
   extendDeliveryClaim,
   recordDeliveryAttempt,
   renewDeliveryClaim,
-  takePlace,
 } from "../db/webhooks/delivery-queue.ts";
 import { disableWebhook } from "../db/webhooks/endpoints.ts";
 import { Fault } from "../faults.ts";
@@ -30,7 +30,9 @@ export async function attemptDelivery(services: Dependencies, claim: DeliveryCla
   const delivery = await renewDeliveryClaim(database, claim);
   if (!delivery?.body) return { isDone: true };
   if (delivery.seconds_until_due > DUE_TOLERANCE_SECONDS) return waitFor(services, claim, delivery.seconds_until_due);
-  const slotSeconds = delivery.has_slot ? 0 : await takePlace(database, claim, delivery, deliveryLimits(services));
+  const slotSeconds = delivery.has_slot
+    ? 0
+    : await acquireDestinationSlot(database, claim, delivery, deliveryLimits(services));
   if (slotSeconds > 0) return waitFor(services, claim, Math.min(slotSeconds, MAX_SLOT_WAIT_SECONDS));
   const started_at = new Date(clock.now());
   const startedAt = clock.monotonic();

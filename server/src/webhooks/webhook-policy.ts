@@ -15,7 +15,7 @@ export const createWebhookPolicy = ({
   checkUrl: (url) => checkWebhookUrl(httpClient, url),
   encryptSecret: (id, secret) => ({
     ...secretCipher.encrypt(id, secret),
-    keptDays: webhookSettings.WEBHOOK_RETENTION_DAYS + SECRET_RETENTION_MARGIN_DAYS,
+    retentionDays: webhookSettings.WEBHOOK_RETENTION_DAYS + SECRET_RETENTION_MARGIN_DAYS,
   }),
 });
 

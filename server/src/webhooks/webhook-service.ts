@@ -30,6 +30,6 @@ export const disableAfterSeconds = ({ webhookSettings }: Pick<WebhookService, "w
   FAILING_DAYS * DAY_SECONDS * webhookSettings.WEBHOOK_TIME_SCALE;
 
 export const deliveryLimits = ({ webhookSettings }: Pick<WebhookService, "webhookSettings">) => ({
-  places: webhookSettings.WEBHOOK_CONCURRENCY,
+  concurrency: webhookSettings.WEBHOOK_CONCURRENCY,
   perSecond: webhookSettings.WEBHOOK_PER_SECOND,
 });

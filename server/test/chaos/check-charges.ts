@@ -27,10 +27,10 @@ type RunCharges = { run_id: string; status: string; settled: number; wasted: num
 
 /** The invariants of the ledger, independent of the provider. */
 export const checkLedgerInvariants = async (environment: TestEnvironment) =>
-  (await checkLedgerOf(environment)).map(({ promise: invariant, broken }) => ({
+  (await checkLedgerOf(environment)).map(({ invariant, violations }) => ({
     invariant,
-    passed: broken === 0,
-    observed: `${broken} violations`,
+    passed: violations === 0,
+    observed: `${violations} violations`,
   }));
 
 export async function checkCharges(environment: TestEnvironment, posted: PostedRun[]) {

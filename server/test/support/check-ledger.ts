@@ -13,4 +13,4 @@ export async function checkLedgerOf(environment: { databaseUrl: string }): Promi
 
 /** The invariants of the ledger that are violated. */
 export const listLedgerViolations = async (environment: { databaseUrl: string }): Promise<LedgerCheck[]> =>
-  (await checkLedgerOf(environment)).filter(({ broken }) => broken > 0);
+  (await checkLedgerOf(environment)).filter(({ violations }) => violations > 0);

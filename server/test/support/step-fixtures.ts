@@ -209,7 +209,7 @@ export async function claimAttemptAt(database: Database, claim: RunClaim, { offe
   await claimAttempt(database, {
     ...{ ...claim, ...attempt, idempotency_key: `${claim.run_id}.0.${attemptNumber}`, model: "flux-dev" },
     ...{ provider: offer.provider, upstream: offer.upstreamModel, price: 10_000 },
-    ...{ wakeId: "wakeup", leaseSeconds: 35, runsLocally: false },
+    ...{ wakeupId: "wakeup", leaseSeconds: 35, runsLocally: false },
   });
   return attempt;
 }

@@ -67,7 +67,7 @@ const costOf = async (runId: string) => {
 };
 const budget = async (spender = {}) => (await listBudgets(database.db, tenant, spender))[0]!;
 const expectLedgerConsistent = async () =>
-  expect((await findLedgerViolations(database.db)).filter(({ broken }) => broken > 0)).toEqual([]);
+  expect((await findLedgerViolations(database.db)).filter(({ violations }) => violations > 0)).toEqual([]);
 const codeOf = (work: Promise<unknown>) =>
   work.then(
     () => "accepted",
@@ -130,7 +130,7 @@ describe("a run", () => {
 describe("waste", () => {
   const attempt = async (held: { run_id: string; tenant_id: string; epoch: number }, job = 0, n = 1) => {
     const id = { run_id: held.run_id, request_index: job, attempt_number: n };
-    const claim = { idempotency_key: v7(), provider: "p", model: "m", upstream: "u", wakeId: "w", leaseSeconds: 9 };
+    const claim = { idempotency_key: v7(), provider: "p", model: "m", upstream: "u", wakeupId: "w", leaseSeconds: 9 };
     await claimAttempt(database.db, { ...held, ...id, ...claim, runsLocally: false, price: 40_000 });
     return id;
   };
@@ -260,8 +260,8 @@ describe("a balance", () => {
     });
     await expect(byHand("delete from transfers where tenant_id = $1")).rejects.toMatchObject({ code: "23514" });
     await byHand("update budgets set available = 11 where tenant_id = $1");
-    const found = (await findLedgerViolations(database.db)).filter(({ broken }) => broken > 0);
-    expect(found).toEqual([{ promise: "every balance is the sum of its entries", broken: 1 }]);
+    const found = (await findLedgerViolations(database.db)).filter(({ violations }) => violations > 0);
+    expect(found).toEqual([{ invariant: "every balance is the sum of its entries", violations: 1 }]);
     await byHand("update budgets set available = 10 where tenant_id = $1 ");
   });
 });

@@ -156,7 +156,7 @@ export async function insertLowCreditsEvent(db: Database, eventId: string): Prom
 }
 
 /** An invariant of the ledger and how often it is violated. */
-export type LedgerCheck = { promise: string; broken: number };
+export type LedgerCheck = { invariant: string; violations: number };
 
 const LEDGER_INVARIANTS = {
   unbalanced: "the sum of all ledger entries is zero",
@@ -197,8 +197,8 @@ const COUNT_VIOLATIONS = statement(
 /** Checks the ledger in one snapshot, so that it can run while runs start and end. It reads all transfers. */
 export async function findLedgerViolations(db: Database): Promise<LedgerCheck[]> {
   const [row] = await db.execute(COUNT_VIOLATIONS);
-  return Object.entries(LEDGER_INVARIANTS).map(([name, promise]) => ({
-    promise,
-    broken: row![name as keyof typeof LEDGER_INVARIANTS],
+  return Object.entries(LEDGER_INVARIANTS).map(([name, invariant]) => ({
+    invariant,
+    violations: row![name as keyof typeof LEDGER_INVARIANTS],
   }));
 }

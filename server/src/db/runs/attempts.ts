@@ -17,7 +17,7 @@ export type AttemptClaim = RunClaim &
     upstream: string;
     /** Expected charge of the provider in micro-dollars; null if unknown. */
     price: number | null;
-    wakeId: string;
+    wakeupId: string;
     leaseSeconds: number;
     /** The request runs in this installation and counts as its own work while it runs. */
     runsLocally: boolean;
@@ -67,7 +67,7 @@ export async function claimAttempt(
     provider: claim.provider,
     model: claim.model,
     upstream: claim.upstream,
-    wakeup_id: claim.wakeId,
+    wakeup_id: claim.wakeupId,
     lease_seconds: claim.leaseSeconds,
     runs_locally: claim.runsLocally,
     price: claim.price,

@@ -52,7 +52,7 @@ export async function startClaimedRun(db: Database, claim: RunClaim, eventId: st
 }
 
 /** `activity` is what the run waits for: a slot of its provider, or the provider. */
-export type WakeupRegistration = { wakeId: string; seconds: number; activity: "waiting_for_slot" | "at_provider" };
+export type WakeupRegistration = { wakeupId: string; seconds: number; activity: "waiting_for_slot" | "at_provider" };
 
 const SAVE_WAKEUP = statement(
   "open_runs.save_wakeup",
@@ -63,11 +63,11 @@ const SAVE_WAKEUP = statement(
 ).columns<{ canceled: boolean; remaining: number }>();
 
 /** Saves where the run can be woken, and extends its claim by the expected wait. Undefined if the claim is lost. */
-export async function armWake(db: Database, claim: RunClaim, { wakeId, seconds, activity }: WakeupRegistration) {
+export async function saveWakeup(db: Database, claim: RunClaim, { wakeupId, seconds, activity }: WakeupRegistration) {
   const [row] = await db.execute(SAVE_WAKEUP, {
     run_id: claim.run_id,
     epoch: claim.epoch,
-    wakeup_id: wakeId,
+    wakeup_id: wakeupId,
     seconds: seconds + CLAIM_SECONDS,
     activity,
   });

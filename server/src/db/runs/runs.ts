@@ -78,7 +78,7 @@ export const runColumns = (table = "runs") =>
 export type OpenRunLimits = { tenant?: number | undefined; key?: number | undefined };
 
 /** What the end of a run is signed with, and how many days it is kept. */
-export type RunWebhookSecret = SealedSecret & { keptDays: number };
+export type RunWebhookSecret = SealedSecret & { retentionDays: number };
 
 export type NewRun = ResourceOwner &
   Pick<
@@ -102,7 +102,7 @@ export type NewRun = ResourceOwner &
     /** What it is expected to cost, in micro-dollars; nothing where that is not known. */
     estimate?: number | null;
     /** How many runs its tenant and its key may have open; as many as they like where nothing is said. */
-    mostOpen?: OpenRunLimits | undefined;
+    openRunLimits?: OpenRunLimits | undefined;
   };
 
 type AdmissionResult = {
@@ -126,7 +126,7 @@ const secretParameters = ({ webhook_secret: secret }: NewRun) => ({
   secret_id: secret?.secret_id,
   secret_key_id: secret?.key_id,
   sealed_secret: secret?.sealed,
-  secret_days: secret?.keptDays,
+  secret_days: secret?.retentionDays,
 });
 
 /**
@@ -209,14 +209,14 @@ export async function insertRun(db: Database, run: NewRun): Promise<RunRow | und
     event_id: run.event_id,
     estimate: run.estimate,
     budget_holders: budgetHolders(run),
-    tenant_open_limit: run.mostOpen?.tenant,
-    key_open_limit: run.mostOpen?.key,
+    tenant_open_limit: run.openRunLimits?.tenant,
+    key_open_limit: run.openRunLimits?.key,
     ...idempotencyParameters(run.idempotency),
     ...secretParameters(run),
   });
   const { reached, reached_by, is_below_open_limit, is_accepted, ...accepted } = row!;
   if (reached) throw toBudgetFault({ reached, reached_by: reached_by!, amount: run.estimate ?? null }, run);
-  if (!is_below_open_limit) throw new Fault("concurrency_limit_reached", { limits: run.mostOpen });
+  if (!is_below_open_limit) throw new Fault("concurrency_limit_reached", { limits: run.openRunLimits });
   return is_accepted ? accepted : undefined;
 }
 

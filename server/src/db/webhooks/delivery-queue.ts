@@ -7,7 +7,7 @@ import type { DeliveryAttemptRow, DeliveryRow, DeliveryStatus } from "./deliveri
 /** A delivery claimed by one engine invocation. */
 export type DeliveryClaim = { delivery_id: string; tenant_id: string; epoch: number };
 
-export type DestinationLimits = { places: number; perSecond: number };
+export type DestinationLimits = { concurrency: number; perSecond: number };
 
 /** How long a step may take without renewing its claim before the reconciler requeues the delivery. */
 const DELIVERY_CLAIM_SECONDS = 120;
@@ -19,10 +19,10 @@ const DISPATCH = statement(
 
 export async function dispatchDeliveries(
   db: Database,
-  { places, perSecond }: DestinationLimits,
+  { concurrency, perSecond }: DestinationLimits,
   limit: number,
 ): Promise<DeliveryClaim[]> {
-  return db.execute(DISPATCH, { slots: places, per_second: perSecond, limit });
+  return db.execute(DISPATCH, { slots: concurrency, per_second: perSecond, limit });
 }
 
 const RETURN = statement(
@@ -80,17 +80,17 @@ const CLAIM_SLOT = statement(
 ).columns<{ seconds: number }>();
 
 /** Seconds after which to ask again; 0 if the delivery now has a slot. */
-export async function takePlace(
+export async function acquireDestinationSlot(
   db: Database,
   claim: DeliveryClaim,
   { destination, host }: DueDelivery,
-  { places, perSecond }: DestinationLimits,
+  { concurrency, perSecond }: DestinationLimits,
 ): Promise<number> {
   const [row] = await db.execute(CLAIM_SLOT, {
     delivery_id: claim.delivery_id,
     destination,
     host,
-    slots: places,
+    slots: concurrency,
     per_second: perSecond,
   });
   return row!.seconds;

@@ -42,16 +42,22 @@ export const fileNameOverrides = ({ COMFYUI_FILES = "" }: ComfyuiEnv): Record<st
 export const credentials = ({ COMFYUI_TOKEN }: ComfyuiEnv): Record<string, string> =>
   COMFYUI_TOKEN ? { authorization: `Bearer ${COMFYUI_TOKEN}` } : {};
 
-type Question<Reply> = Omit<Parameters<typeof callProvider<Reply>>[1], "origin" | "url" | "headers"> & { path: string };
+type ComfyuiRequest<Reply> = Omit<Parameters<typeof callProvider<Reply>>[1], "origin" | "url" | "headers"> & {
+  path: string;
+};
 
 /** Without side effects by default: only `POST /prompt` starts work. */
-export const callComfyui = <Reply>(context: ComfyuiContext, server: string, { path, ...question }: Question<Reply>) =>
+export const callComfyui = <Reply>(
+  context: ComfyuiContext,
+  server: string,
+  { path, ...request }: ComfyuiRequest<Reply>,
+) =>
   callProvider(context, {
     origin: server,
     url: `${server}${path}`,
     headers: credentials(context.env),
     hasNoSideEffects: true,
-    ...question,
+    ...request,
   });
 
 /** An entry starts with number, ID and graph. */
