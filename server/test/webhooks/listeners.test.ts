@@ -49,7 +49,7 @@ describe("a listener", () => {
     expect(own).toMatchObject({ name: "workshop", url: "cli:workshop", secret: expect.stringMatching(/^whsec_/) });
     const given = "a secret of my own, long enough";
     expect((await listener({ secret: given })).secret).toBeNull();
-    const tables = ["webhook_listeners", "webhook_secrets", "audit"];
+    const tables = ["webhook_listeners", "webhook_secrets", "audit_log"];
     const rows = await Promise.all(tables.map((table) => environment.query(`select * from ${table}`)));
     const ledgers = JSON.stringify(rows, (_, value) =>
       value?.type === "Buffer" ? String(Buffer.from(value.data)) : value,
