@@ -56,7 +56,7 @@ describe("a malformed credential", () => {
     await environment.query("alter system set log_statement = 'all'");
     await environment.query("select pg_reload_conf()");
     const log = join(dirname(environment.storageDir), "postgres", "postgres.log");
-    const input = () => [...readFileSync(log, "utf8").matchAll(/execute keys\.(holder|use)/g)].length;
+    const input = () => [...readFileSync(log, "utf8").matchAll(/execute keys\.(find_holder|record_use)/g)].length;
     await createHttpCaller({ ...environment, key: generateApiKey() }).get("/runs");
     await expect.poll(input).toBeGreaterThan(0);
     const before = input();

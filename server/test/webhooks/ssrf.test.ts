@@ -72,7 +72,7 @@ async function imageForm(fields: Record<string, string> = {}): Promise<FormData>
 
 describe("a webhook URL", () => {
   test("that is statically invalid creates neither a run nor a webhook, and no DNS query is sent", async () => {
-    const before = [await count("runs"), await count("webhooks")];
+    const before = [await count("runs"), await count("webhook_endpoints")];
     const input = nameServer.total();
     const codes: Record<string, number> = {};
     for (const { url } of casesOfStage("static")) {
@@ -88,7 +88,7 @@ describe("a webhook URL", () => {
       }
     }
     expect(codes).toEqual({ "422 webhook_url_not_allowed": 284, "400 validation_error": 50 });
-    expect([await count("runs"), await count("webhooks")]).toEqual(before);
+    expect([await count("runs"), await count("webhook_endpoints")]).toEqual(before);
     expect(nameServer.total()).toBe(input);
     expect(foreign()).toEqual([]);
   }, 120_000);
