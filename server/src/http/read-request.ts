@@ -98,8 +98,8 @@ async function readJson(context: Context<HttpBindings>, mayBeInline: boolean): P
 }
 
 /**
- * A body that the scanner refuses is read to its end and discarded: the client gets its response, which it would miss if
- * the connection were closed while it still sends.
+ * A body that the scanner refuses is read to its end and discarded: the client gets its response, which it would miss
+ * if the connection were closed while it still sends.
  */
 async function readBytes(context: Context<HttpBindings>, maxBytes: number): Promise<Buffer> {
   const scan = createJsonScanner({ maxPlainBytes: MAX_JSON_BYTES, maxValues: MAX_JSON_VALUES });
