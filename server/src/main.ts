@@ -36,7 +36,7 @@ async function startHttp(composed: ComposedServices, config: Config, role: strin
   const { services, webhookServices, authenticator, access, admission, cursors, callbackSigner } = composed;
   const checks = {
     database: () => services.database.ping(),
-    storage: () => services.assets.storage.checkReady(),
+    storage: () => services.assets.storage.maintenance.checkReady(),
   };
   const runWaiter = role === "worker" ? undefined : await createRunWaiter(services.database);
   const streams = createEventStreams(services, config);

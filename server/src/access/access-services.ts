@@ -1,7 +1,7 @@
 // The services for operations on tenants, members, keys, tokens and the audit log, on behalf of one caller.
 import { listAuditEntries } from "../db/access/audit-log.ts";
 import type { Database } from "../db/connect.ts";
-import type { AccessServices } from "../kit/access-services.ts";
+import type { AccessServices, PageRequest } from "../kit/access-services.ts";
 import type { Ids } from "../kit/clock.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import { createKeyStore } from "./keys.ts";
@@ -20,18 +20,21 @@ export type AccessDependencies = {
 };
 
 export const createAccessServices = (dependencies: AccessDependencies, context: RequestContext): AccessServices => ({
-  keys: createKeyStore(dependencies, context),
-  issueToken: (request) => dependencies.accessTokens.issue(context.caller, request, dependencies.ids.next()),
-  tenants: createTenantStore(dependencies, context),
+  keys: {
+    ...createKeyStore(dependencies, context),
+    issueToken: (request) => dependencies.accessTokens.issue(context.caller, request, dependencies.ids.next()),
+  },
+  tenants: { ...createTenantStore(dependencies, context), auditLog: (page) => listAuditLog(context, page) },
   members: createMemberStore(dependencies, context),
-  audit: (page) =>
-    paginate(context.cursors, page, {
-      scope: ["audit", context.caller.tenant_id],
-      read: (before, limit) => {
-        const beforeEntry = before === undefined ? undefined : Number(before);
-        return listAuditEntries(context.database, context.caller.tenant_id, beforeEntry, limit);
-      },
-      cursorId: (row) => String(row.entry),
-      render: ({ at, digest, ...row }) => ({ ...row, at: at.toISOString(), digest: digest.toString("hex") }),
-    }),
 });
+
+const listAuditLog = (context: RequestContext, page: PageRequest) =>
+  paginate(context.cursors, page, {
+    scope: ["audit", context.caller.tenant_id],
+    read: (before, limit) => {
+      const beforeEntry = before === undefined ? undefined : Number(before);
+      return listAuditEntries(context.database, context.caller.tenant_id, beforeEntry, limit);
+    },
+    cursorId: (row) => String(row.entry),
+    render: ({ at, digest, ...row }) => ({ ...row, at: at.toISOString(), digest: digest.toString("hex") }),
+  });

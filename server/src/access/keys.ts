@@ -22,7 +22,10 @@ import type { RequestContext } from "./request-context.ts";
 
 type Dependencies = { ids: Ids; invalidateCredentials(): void };
 
-export function createKeyStore(dependencies: Dependencies, context: RequestContext): AccessServices["keys"] {
+export function createKeyStore(
+  dependencies: Dependencies,
+  context: RequestContext,
+): Omit<AccessServices["keys"], "issueToken"> {
   const { database, caller, cursors } = context;
   /** The user whose keys are visible; undefined for an owner, who sees the keys of all users. */
   const visibleUserId = caller.role === "owner" ? undefined : caller.user_id;

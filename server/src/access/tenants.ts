@@ -16,7 +16,10 @@ const FIRST_KEY = { name: "The first key", scopes: ["*"] };
 
 type Dependencies = { systemDatabase: Database; ids: Ids; invalidateCredentials(): void };
 
-export function createTenantStore(dependencies: Dependencies, context: RequestContext): AccessServices["tenants"] {
+export function createTenantStore(
+  dependencies: Dependencies,
+  context: RequestContext,
+): Omit<AccessServices["tenants"], "auditLog"> {
   const { systemDatabase } = dependencies;
   const { caller, cursors } = context;
   const requireTenant = (row: TenantRow | undefined): Tenant => {

@@ -21,7 +21,7 @@ export const checkDependencies = (settings: DependencySettings, send: TimedSendR
       () => pingEngine(settings, send),
     ),
     runDependencyCheck("storage", { message: "write and read work", fix: `correct ${storageSettings(settings)}` }, () =>
-      createStorage(settings).checkReady(),
+      createStorage(settings).maintenance.checkReady(),
     ),
   ]);
 

@@ -29,6 +29,7 @@ type KeyStore = {
   update(keyId: string, change: Partial<Omit<ApiKeyDraft, "user_id">>): Promise<ApiKey>;
   rotate(keyId: string, overlapSeconds: number): Promise<NewApiKey>;
   revoke(keyId: string): Promise<ApiKey>;
+  issueToken(request: TokenRequest): Promise<Token>;
 };
 
 export type TokenRequest = {
@@ -45,6 +46,7 @@ type TenantStore = {
   list(page: PageRequest): Promise<TenantPage>;
   get(tenantId: string): Promise<Tenant>;
   update(tenantId: string, change: Partial<TenantDraft & { suspended: boolean }>): Promise<Tenant>;
+  auditLog(page: PageRequest): Promise<AuditPage>;
 };
 
 type MemberStore = {
@@ -56,8 +58,6 @@ type MemberStore = {
 
 export type AccessServices = {
   keys: KeyStore;
-  issueToken(request: TokenRequest): Promise<Token>;
   tenants: TenantStore;
   members: MemberStore;
-  audit(page: PageRequest): Promise<AuditPage>;
 };

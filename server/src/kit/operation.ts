@@ -80,19 +80,27 @@ export type BodyKind = "json" | "form";
 
 /** What operations without a plan can do, on behalf of one caller. */
 export type OperationServices = AccessServices & {
-  run(runId: string): Promise<Run>;
-  runs(filter: RunFilter): Promise<RunPage>;
-  tree(runId: string): Promise<RunTree>;
-  layers(runId: string): Promise<Layers>;
-  estimate(operation: string, input: JsonObject): Promise<Estimate>;
-  usage(filter: UsageFilter): Promise<Usage>;
-  credit(tenantId: string, change: { amount: number; prepaid: boolean }): Promise<Balance>;
+  runs: RunLibrary;
+  money: MoneyServices;
   prompts: PromptStore;
   models: ModelRegistry;
   webhooks: WebhookStore;
+};
+
+export type RunLibrary = {
+  get(runId: string): Promise<Run>;
+  list(filter: RunFilter): Promise<RunPage>;
+  tree(runId: string): Promise<RunTree>;
+  layers(runId: string): Promise<Layers>;
+  estimate(operation: string, input: JsonObject): Promise<Estimate>;
   cancel(runId: string): Promise<Run>;
   delete(runId: string): Promise<Run>;
   upload(file: FilePart, options: UploadOptions): Promise<Run>;
+};
+
+export type MoneyServices = {
+  usage(filter: UsageFilter): Promise<Usage>;
+  credit(tenantId: string, change: { amount: number; prepaid: boolean }): Promise<Balance>;
 };
 
 export type RunFilter = {

@@ -31,13 +31,21 @@ export type WebhookStore = {
   get(webhookId: string): Promise<Webhook>;
   update(webhookId: string, change: Partial<WebhookDraft & { enabled: boolean }>): Promise<Webhook>;
   delete(webhookId: string): Promise<Webhook>;
+  secrets: WebhookSecrets;
+  deliveries: WebhookDeliveries;
+  listeners: ListenerStore;
+};
+
+export type WebhookSecrets = {
   rotate(webhookId: string, rotation: SecretRotation): Promise<NewWebhook>;
   /** Replaces the secret that signs webhooks of runs without a `webhook_secret`. */
-  rotateTenantSecret(rotation: SecretRotation): Promise<WebhookSecret>;
-  test(webhookId: string, request: TestMessageRequest): Promise<WebhookDelivery>;
+  rotateForTenant(rotation: SecretRotation): Promise<WebhookSecret>;
+};
+
+export type WebhookDeliveries = {
+  sendTest(webhookId: string, request: TestMessageRequest): Promise<WebhookDelivery>;
   replay(webhookId: string, request: ReplayRequest): Promise<WebhookReplay>;
-  deliveries(filter: DeliveryListRequest): Promise<WebhookDeliveryPage>;
-  delivery(deliveryId: string): Promise<WebhookDeliveryDetails>;
+  list(filter: DeliveryListRequest): Promise<WebhookDeliveryPage>;
+  get(deliveryId: string): Promise<WebhookDeliveryDetails>;
   redeliver(deliveryId: string): Promise<WebhookDelivery>;
-  listeners: ListenerStore;
 };

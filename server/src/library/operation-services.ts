@@ -6,7 +6,7 @@ import { requestCancellation } from "../db/runs/open-runs.ts";
 import { findRun, type RunRow, tombstoneRun } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
 import type { AccessServices } from "../kit/access-services.ts";
-import type { OperationServices } from "../kit/operation.ts";
+import type { OperationServices, RunLibrary } from "../kit/operation.ts";
 import { estimateOperation } from "../runs/estimate.ts";
 import { deriveId } from "../runs/ids.ts";
 import { isRunOpen, renderAttempt, renderRun } from "../runs/render-run.ts";
@@ -28,22 +28,30 @@ export function createOperationServices(
   services: OperationDependencies,
   context: RequestContext,
 ): Omit<OperationServices, keyof AccessServices | "webhooks"> {
+  return {
+    runs: createRunLibrary(services, context),
+    money: {
+      usage: (filter) => reportUsage(services, context, filter),
+      credit: (tenantId, change) => applyTenantCredit(services.ids, context, { tenantId, ...change }),
+    },
+    prompts: createPromptStore(services.ids, context),
+    models: createModelRegistry(services, context),
+  };
+}
+
+function createRunLibrary(services: OperationDependencies, context: RequestContext): RunLibrary {
   const { database, caller } = context;
   const scoped = { ...services, database };
   return {
-    run: async (runId) => {
+    get: async (runId) => {
       const row = await requireOwnRun(context, runId);
       const attempts = (await listAttempts(database, runId)).map(renderAttempt);
       return { ...renderRun(services, row), ...(await findQueuePosition(scoped, row)), attempts };
     },
-    runs: (filter) => listRunPage(services, context, filter),
+    list: (filter) => listRunPage(services, context, filter),
     tree: async (runId) => buildRunTree(scoped, await requireOwnRun(context, runId)),
     layers: async (runId) => buildLayers(scoped, await requireOwnRun(context, runId)),
     estimate: async (operation, input) => estimateOperation(services, operation, input),
-    usage: (filter) => reportUsage(services, context, filter),
-    credit: (tenantId, change) => applyTenantCredit(services.ids, context, { tenantId, ...change }),
-    prompts: createPromptStore(services.ids, context),
-    models: createModelRegistry(services, context),
 
     async cancel(runId) {
       if (!isRunOpen(await requireOwnRun(context, runId))) throw new Fault("run_not_cancelable");

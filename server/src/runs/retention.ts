@@ -38,7 +38,7 @@ export async function sweepOrphans(
   const { database, assets, clock } = services;
   const { now = clock.now(), confirmSeconds = ORPHAN_CONFIRM_SECONDS } = options;
   const startedAt = new Date(clock.now());
-  const unfinished = await assets.storage.deleteUnfinished(new Date(now - DAY_MS));
+  const unfinished = await assets.storage.maintenance.deleteUnfinished(new Date(now - DAY_MS));
   const found: FoundObjects = { objects: 0, referenced: 0, confirmedOrphans: [] };
   let orphans = 0;
   for await (const batch of inBatches(assets.storage.list("t/"))) {

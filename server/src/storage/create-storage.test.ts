@@ -8,7 +8,7 @@ test("keeps bytes in a folder unless told otherwise", async () => {
   expect(StorageEnv.parse({})).toMatchObject({ STORAGE: "disk", STORAGE_DIR: ".gesso/storage" });
   const folder = await mkdtemp(join(tmpdir(), "gesso-open-"));
   const storage = createStorage(StorageEnv.parse({ STORAGE_DIR: folder }));
-  await storage.checkReady();
+  await storage.maintenance.checkReady();
   expect(storage.ensureBucket).toBeUndefined();
   await rm(folder, { recursive: true });
 });

@@ -67,12 +67,15 @@ export const createDiskStorage = (dir: string): ObjectStorage => {
       });
     },
     list: (prefix) => listBelow(objects, assertStoragePrefix(prefix)),
-    deleteUnfinished: (before) => withStorageFault("storage_failed", () => deleteOldTemporaryFiles(temporary, before)),
-    checkReady: () =>
-      probeReadiness(
-        storage,
-        async () => void (await deleteOldTemporaryFiles(temporary, new Date(Date.now() - leftoverAgeMilliseconds))),
-      ),
+    maintenance: {
+      deleteUnfinished: (before) =>
+        withStorageFault("storage_failed", () => deleteOldTemporaryFiles(temporary, before)),
+      checkReady: () =>
+        probeReadiness(
+          storage,
+          async () => void (await deleteOldTemporaryFiles(temporary, new Date(Date.now() - leftoverAgeMilliseconds))),
+        ),
+    },
   };
   return storage;
 };

@@ -178,7 +178,7 @@ const describeRefusals = (open: Open) => {
   });
 
   test("is ready", async () => {
-    await open().checkReady();
+    await open().maintenance.checkReady();
     expect(await keysUnder(open(), "ready/")).toEqual([]);
   });
 };

@@ -71,19 +71,19 @@ describe("storage on disk", () => {
 
   test("sweeps old drafts of a crash when asked whether it is ready, and spares those of others at work", async () => {
     const storage = createDiskStorage(join(folder, "swept"));
-    await storage.checkReady();
+    await storage.maintenance.checkReady();
     const drafts = join(folder, "swept", "tmp");
     await writeFile(join(drafts, "crashed"), "half");
     await writeFile(join(drafts, "at-work"), "half");
     const longAgo = new Date(Date.now() - 2 * 60 * 60 * 1000);
     await utimes(join(drafts, "crashed"), longAgo, longAgo);
-    await storage.checkReady();
+    await storage.maintenance.checkReady();
     expect(await readdir(drafts)).toEqual(["at-work"]);
   });
 
   test("is not ready where it cannot write", async () => {
     await writeFile(join(folder, "a-file"), "");
-    await expect(createDiskStorage(join(folder, "a-file")).checkReady()).rejects.toMatchObject({
+    await expect(createDiskStorage(join(folder, "a-file")).maintenance.checkReady()).rejects.toMatchObject({
       code: "dependency_unavailable",
     });
   });
@@ -109,17 +109,17 @@ describe("storage in a bucket", () => {
     const nowhere = createS3Storage({ ...s3Options(), bucket: "gesso-nowhere" });
     await expect(nowhere.get("t/x")).rejects.toMatchObject({ code: "asset_unavailable" });
     await expect(nowhere.put("t/x", randomBytes(1), "image/png")).rejects.toMatchObject({ code: "storage_failed" });
-    await expect(nowhere.checkReady()).rejects.toMatchObject({ code: "dependency_unavailable" });
+    await expect(nowhere.maintenance.checkReady()).rejects.toMatchObject({ code: "dependency_unavailable" });
   });
 
   test("is not ready with a wrong secret", async () => {
     const stranger = createS3Storage({ ...s3Options(), secretAccessKey: "wrong" });
-    await expect(stranger.checkReady()).rejects.toMatchObject({ code: "dependency_unavailable" });
+    await expect(stranger.maintenance.checkReady()).rejects.toMatchObject({ code: "dependency_unavailable" });
   });
 
   test("is not ready when nobody listens", async () => {
     const silent = createS3Storage({ ...s3Options(), endpoint: `http://127.0.0.1:${await freePort()}` });
-    await expect(silent.checkReady()).rejects.toMatchObject({ code: "dependency_unavailable" });
+    await expect(silent.maintenance.checkReady()).rejects.toMatchObject({ code: "dependency_unavailable" });
   });
 });
 
@@ -143,9 +143,9 @@ describe("what was never finished", () => {
       const objects = await client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: "tmp/" }));
       return [uploads.Uploads ?? [], objects.Contents ?? []].flat().map(({ Key }) => Key);
     };
-    expect(await s3().deleteUnfinished(new Date(Date.now() - 60_000))).toBe(0);
+    expect(await s3().maintenance.deleteUnfinished(new Date(Date.now() - 60_000))).toBe(0);
     expect(await open()).toEqual(expect.arrayContaining([ours, others, left]));
-    expect(await s3().deleteUnfinished(new Date(Date.now() + 60_000))).toBe(2);
+    expect(await s3().maintenance.deleteUnfinished(new Date(Date.now() + 60_000))).toBe(2);
     expect(await open()).toEqual([others]);
     expect(await s3().head(kept)).toMatchObject({ size_bytes: 10 });
   }, 60_000);
@@ -154,8 +154,8 @@ describe("what was never finished", () => {
     const storage = createDiskStorage(join(folder, "unfinished"));
     await storage.put("t/a/b", randomBytes(10), "image/png");
     await writeFile(join(folder, "unfinished", "tmp", "draft"), "half");
-    expect(await storage.deleteUnfinished(new Date(Date.now() - 60_000))).toBe(0);
-    expect(await storage.deleteUnfinished(new Date(Date.now() + 60_000))).toBe(1);
+    expect(await storage.maintenance.deleteUnfinished(new Date(Date.now() - 60_000))).toBe(0);
+    expect(await storage.maintenance.deleteUnfinished(new Date(Date.now() + 60_000))).toBe(1);
     expect(await readdir(join(folder, "unfinished", "tmp"))).toEqual([]);
     expect(await storage.head("t/a/b")).toMatchObject({ size_bytes: 10 });
   });

@@ -26,6 +26,10 @@ export type ObjectStorage = {
   delete(keys: string[]): Promise<void>;
   /** Lists all objects whose key starts with the prefix, in any order. */
   list(prefix: string): AsyncIterable<ListedObject>;
+  maintenance: StorageMaintenance;
+};
+
+export type StorageMaintenance = {
   /** Removes uploads that started before the given time and never finished. Returns their number. */
   deleteUnfinished(before: Date): Promise<number>;
   /** Writes, reads and deletes a small probe; throws dependency_unavailable when that fails. */

@@ -80,12 +80,14 @@ export const createS3Storage = (options: S3Options): ObjectStorage & { ensureBuc
       });
     },
     list: (prefix) => listAll(bucket, assertStoragePrefix(prefix)),
-    deleteUnfinished: (before) =>
-      withStorageFault(
-        "storage_failed",
-        async () => (await abortUnfinishedUploads(bucket, before)) + (await deleteTemporaryObjects(bucket, before)),
-      ),
-    checkReady: () => probeReadiness(storage),
+    maintenance: {
+      deleteUnfinished: (before) =>
+        withStorageFault(
+          "storage_failed",
+          async () => (await abortUnfinishedUploads(bucket, before)) + (await deleteTemporaryObjects(bucket, before)),
+        ),
+      checkReady: () => probeReadiness(storage),
+    },
   };
   return { ...storage, ensureBucket: () => withStorageFault("dependency_unavailable", () => ensureBucket(bucket)) };
 };

@@ -14,7 +14,7 @@ import { findWebhook } from "../db/webhooks/endpoints.ts";
 import { Fault } from "../faults.ts";
 import type { Ids } from "../kit/clock.ts";
 import type { WebhookAttempt, WebhookDelivery } from "../kit/schemas/webhooks.ts";
-import type { WebhookStore } from "../kit/webhook-store.ts";
+import type { WebhookDeliveries } from "../kit/webhook-store.ts";
 import { deliveryDestination } from "./destination.ts";
 import { isListenerDelivery, triggerListeners } from "./listener-trigger.ts";
 import { disableAfterSeconds, type WebhookService } from "./webhook-service.ts";
@@ -22,7 +22,7 @@ import { disableAfterSeconds, type WebhookService } from "./webhook-service.ts";
 export function createDeliveryStore(
   services: Pick<WebhookService, "webhookSettings"> & { ids: Ids },
   context: RequestContext,
-): Pick<WebhookStore, "deliveries" | "delivery" | "redeliver"> {
+): Pick<WebhookDeliveries, "list" | "get" | "redeliver"> {
   const { database, cursors, caller } = context;
   const requireDelivery = async (id: string): Promise<DeliveryRow> => {
     const row = await findDelivery(database, caller.tenant_id, id);
@@ -30,7 +30,7 @@ export function createDeliveryStore(
     return row;
   };
   return {
-    deliveries: ({ limit, cursor, ...filter }) =>
+    list: ({ limit, cursor, ...filter }) =>
       paginate(
         cursors,
         { limit, cursor },
@@ -41,7 +41,7 @@ export function createDeliveryStore(
           render: renderDelivery,
         },
       ),
-    async delivery(id) {
+    async get(id) {
       const row = await requireDelivery(id);
       const log = (await listDeliveryAttempts(database, caller.tenant_id, id)).map(renderDeliveryAttempt);
       return { ...renderDelivery(row), body: row.body, log };

@@ -57,39 +57,49 @@ export function createWebhookStore(services: WebhookStoreDependencies, context: 
       assertNotAccessToken(caller);
       return render(requireWebhook(await deleteWebhookRow(database, caller, id)));
     },
-    async rotate(id, rotation) {
-      assertNotAccessToken(caller);
-      const row = await findOwn(id);
-      return { ...render(row), secret: (await rotateSecret(services, context, id, rotation)).secret };
+    secrets: {
+      async rotate(id, rotation) {
+        assertNotAccessToken(caller);
+        const row = await findOwn(id);
+        return { ...render(row), secret: (await rotateSecret(services, context, id, rotation)).secret };
+      },
+      async rotateForTenant(rotation) {
+        assertNotAccessToken(caller);
+        return rotateSecret(services, context, TENANT_SECRET_OWNER, rotation);
+      },
     },
-    async rotateTenantSecret(rotation) {
-      assertNotAccessToken(caller);
-      return rotateSecret(services, context, TENANT_SECRET_OWNER, rotation);
+    deliveries: {
+      async sendTest(id, { type, metadata }) {
+        const { tenant_id, webhook_id, url } = await findOwn(id);
+        const now = new Date(clock.now());
+        const [event_id, delivery_id] = [ids.next(), ids.next()];
+        const message = { tenant_id, webhook_id, url, type, event_id, run_id: null };
+        const body = renderSampleBody(type, { webhook_id, now, metadata });
+        await insertMissingDeliveries(
+          database,
+          [{ ...message, delivery_id, body, ...deliveryDestination(message) }],
+          disableAfterSeconds(services),
+        );
+        return renderDelivery({ ...message, delivery_id, body, ...NEW_DELIVERY_STATE, created_at: now });
+      },
+      async replay(id, { from, to, only_failed }) {
+        const { tenant_id, webhook_id, enabled } = await findOwn(id);
+        if (!enabled) throw new Fault("conflict", { retryable: false, reason: "webhook_disabled" });
+        const range = { from_at: new Date(from), to_at: new Date(to ?? clock.now()) };
+        const row = await insertReplay(database, {
+          replay_id: ids.next(),
+          tenant_id,
+          webhook_id,
+          ...range,
+          only_failed,
+        });
+        return {
+          ...{ id: row.replay_id, webhook_id, only_failed, created_at: row.created_at.toISOString() },
+          ...{ from: row.from_at.toISOString(), to: row.to_at.toISOString() },
+        };
+      },
+      ...createDeliveryStore(services, context),
     },
-    async test(id, { type, metadata }) {
-      const { tenant_id, webhook_id, url } = await findOwn(id);
-      const now = new Date(clock.now());
-      const [event_id, delivery_id] = [ids.next(), ids.next()];
-      const message = { tenant_id, webhook_id, url, type, event_id, run_id: null };
-      const body = renderSampleBody(type, { webhook_id, now, metadata });
-      await insertMissingDeliveries(
-        database,
-        [{ ...message, delivery_id, body, ...deliveryDestination(message) }],
-        disableAfterSeconds(services),
-      );
-      return renderDelivery({ ...message, delivery_id, body, ...NEW_DELIVERY_STATE, created_at: now });
-    },
-    async replay(id, { from, to, only_failed }) {
-      const { tenant_id, webhook_id, enabled } = await findOwn(id);
-      if (!enabled) throw new Fault("conflict", { retryable: false, reason: "webhook_disabled" });
-      const range = { from_at: new Date(from), to_at: new Date(to ?? clock.now()) };
-      const row = await insertReplay(database, { replay_id: ids.next(), tenant_id, webhook_id, ...range, only_failed });
-      return {
-        ...{ id: row.replay_id, webhook_id, only_failed, created_at: row.created_at.toISOString() },
-        ...{ from: row.from_at.toISOString(), to: row.to_at.toISOString() },
-      };
-    },
-    ...createDeliveryStore(services, context),
     listeners: createListenerStore(services, context),
   };
 }

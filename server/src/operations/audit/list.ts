@@ -10,5 +10,5 @@ export const listAudit = defineOperation({
   input: z.object(paginationFields),
   output: AuditPage,
   example: { limit: 20 },
-  respond: (input, services) => services.audit(input),
+  respond: (input, services) => services.tenants.auditLog(input),
 });

@@ -24,6 +24,6 @@ export const uploadImage = defineOperation({
 
   // An upload ends before the response, so `sync` has no effect.
   respond: async ({ file: image, sync: _sync, ...options }, services) =>
-    asUpload(await services.upload(image, options)),
+    asUpload(await services.runs.upload(image, options)),
   renderError: (fault) => ({ success: false, ...fault }),
 });

@@ -10,5 +10,5 @@ export const deleteRun = defineOperation({
   input: z.object({ run_id: runId("ID of the run") }),
   output: Run,
   example: { run_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  respond: (input, services) => services.delete(input.run_id),
+  respond: (input, services) => services.runs.delete(input.run_id),
 });

@@ -17,5 +17,5 @@ export const estimateRun = defineOperation({
   }),
   output: Estimate,
   example: { operation: "images.generate", input: { prompt: "a red bicycle by the sea", batch_size: 2 } },
-  respond: (input, services) => services.estimate(input.operation, input.input),
+  respond: (input, services) => services.runs.estimate(input.operation, input.input),
 });

@@ -17,5 +17,5 @@ export const listRuns = defineOperation({
   }),
   output: RunPage,
   example: { limit: 20 },
-  respond: (input, services) => services.runs(input),
+  respond: (input, services) => services.runs.list(input),
 });

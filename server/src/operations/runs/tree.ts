@@ -10,5 +10,5 @@ export const getRunTree = defineOperation({
   input: z.object({ run_id: runId("Any run of the tree") }),
   output: RunTree,
   example: { run_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  respond: (input, services) => services.tree(input.run_id),
+  respond: (input, services) => services.runs.tree(input.run_id),
 });

@@ -30,5 +30,5 @@ export const createToken = defineOperation({
   }),
   output: Token,
   example: { expires_in: 900, scopes: ["images:write", "runs:read"], origin: "https://app.example.com", max_spend: 2 },
-  respond: (input, services) => services.issueToken(input),
+  respond: (input, services) => services.keys.issueToken(input),
 });

@@ -22,5 +22,5 @@ export const creditTenant = defineOperation({
   }),
   output: Balance,
   example: { tenant_id: "00000000-0000-7000-8000-000000000001", amount: 25 },
-  respond: ({ tenant_id, ...change }, services) => services.credit(tenant_id, change),
+  respond: ({ tenant_id, ...change }, services) => services.money.credit(tenant_id, change),
 });

@@ -22,6 +22,6 @@ export const getUsage = defineOperation({
   output: Usage,
   example: { by: "day,model" },
   respond: ({ from, to, by }, services) =>
-    services.usage({ from, to, by: [...new Set(by.split(",") as UsageDimension[])] }),
+    services.money.usage({ from, to, by: [...new Set(by.split(",") as UsageDimension[])] }),
   toCsvRows: (usage) => (usage as Usage).data,
 });

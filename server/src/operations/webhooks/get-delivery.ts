@@ -9,5 +9,5 @@ export const getWebhookDelivery = defineOperation({
   input: z.object({ delivery_id: deliveryId() }),
   output: WebhookDeliveryDetails,
   example: { delivery_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  respond: (input, services) => services.webhooks.delivery(input.delivery_id),
+  respond: (input, services) => services.webhooks.deliveries.get(input.delivery_id),
 });

@@ -16,5 +16,5 @@ export const listWebhookDeliveries = defineOperation({
   }),
   output: WebhookDeliveryPage,
   example: { status: "exhausted" },
-  respond: (input, services) => services.webhooks.deliveries(input),
+  respond: (input, services) => services.webhooks.deliveries.list(input),
 });

@@ -9,5 +9,5 @@ export const redeliverWebhook = defineOperation({
   input: z.object({ delivery_id: deliveryId() }),
   output: WebhookDelivery,
   example: { delivery_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  respond: (input, services) => services.webhooks.redeliver(input.delivery_id),
+  respond: (input, services) => services.webhooks.deliveries.redeliver(input.delivery_id),
 });

@@ -15,5 +15,5 @@ export const replayWebhook = defineOperation({
   }),
   output: WebhookReplay,
   example: { webhook_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", from: "2026-11-14T10:00:00Z" },
-  respond: ({ webhook_id, ...request }, services) => services.webhooks.replay(webhook_id, request),
+  respond: ({ webhook_id, ...request }, services) => services.webhooks.deliveries.replay(webhook_id, request),
 });

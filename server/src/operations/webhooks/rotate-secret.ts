@@ -9,5 +9,5 @@ export const rotateWebhookSecret = defineOperation({
   input: z.object({ secret: webhookSecretField().optional(), overlap_seconds: overlapSecondsField() }),
   output: WebhookSecret,
   example: { overlap_seconds: 86400 },
-  respond: (input, services) => services.webhooks.rotateTenantSecret(input),
+  respond: (input, services) => services.webhooks.secrets.rotateForTenant(input),
 });

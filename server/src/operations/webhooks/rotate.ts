@@ -13,5 +13,5 @@ export const rotateWebhook = defineOperation({
   }),
   output: NewWebhook,
   example: { webhook_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", overlap_seconds: 86400 },
-  respond: ({ webhook_id, ...rotation }, services) => services.webhooks.rotate(webhook_id, rotation),
+  respond: ({ webhook_id, ...rotation }, services) => services.webhooks.secrets.rotate(webhook_id, rotation),
 });

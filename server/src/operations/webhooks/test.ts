@@ -17,5 +17,5 @@ export const testWebhook = defineOperation({
   }),
   output: WebhookDelivery,
   example: { webhook_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", type: "webhook.test" },
-  respond: ({ webhook_id, ...wish }, ask) => ask.webhooks.test(webhook_id, wish),
+  respond: ({ webhook_id, ...request }, services) => services.webhooks.deliveries.sendTest(webhook_id, request),
 });
