@@ -45,4 +45,4 @@ await until(() => sockets.every((socket) => !socket.connecting));
 process.send?.("open");
 await until(() => seconds.length === sockets.length);
 clearInterval(drip);
-process.send?.({ seconds: seconds.sort((a, b) => a - b), answers: responses }, () => process.exit());
+process.send?.({ seconds: seconds.sort((a, b) => a - b), responses }, () => process.exit());
