@@ -47,7 +47,7 @@ describe("a provider", () => {
   it.each([
     [{ SANDBOX_URL: "http://127.0.0.1:1" }, "set SANDBOX_KEY"],
     [{ SANDBOX_URL: "nowhere", SANDBOX_KEY: "key" }, "SANDBOX_URL: Invalid URL"],
-  ])("is broken, not just off, where somebody began to set it: %j", (env, reason) => {
+  ])("is misconfigured, not just disabled, if its settings are incomplete: %j", (env, reason) => {
     expect(offIn({ ...SERVER, ...env } as Record<string, string>, "sandbox")).toMatchObject({
       reason,
       isMisconfigured: true,

@@ -1,4 +1,4 @@
-// The log under many writers at once: whoever reads on from where it was sees each event once, whenever it was
+// The log under many writers at once: a reader that continues from its position sees each event once, whenever it was
 // committed.
 import pg from "pg";
 import { v7 } from "uuid";

@@ -88,7 +88,7 @@ const isAlive = (pid: number) => {
   }
 };
 
-test("a process that was killed for no fault of the image's is replaced, and nobody notices", async () => {
+test("a process that was killed for another reason than the image is replaced, and the request succeeds", async () => {
   const decoders = open();
   const gate = createImageDecoder(decoders);
   await gate.normalize(picture);
@@ -120,7 +120,7 @@ test("a weaker sandbox is used if the host allows no stronger one, and a warning
   expect(said).toEqual([expect.objectContaining({ profile: "unrestricted", hasNetwork: true, memoryBytes: null })]);
 });
 
-test("without any decoder an image is nobody's fault", async () => {
+test("without any decoder the image is not blamed", async () => {
   const gate = createImageDecoder(open({ profiles: [] }));
   await expect(gate.normalize(picture)).rejects.toMatchObject({ code: "dependency_unavailable" });
 });

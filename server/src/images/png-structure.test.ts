@@ -117,7 +117,7 @@ describe("a PNG", () => {
       Buffer.concat([PNG_SIGNATURE, pngChunk("IHDR", Buffer.alloc(7)), plain.subarray(33)]),
     ],
     ["a short animation", "truncated", withChunks(pngChunk("acTL", Buffer.alloc(3)))],
-    ["a critical chunk that nobody knows", "unknown chunk", withChunks(pngChunk("ABCD", latin1("x")))],
+    ["an unknown critical chunk", "unknown chunk", withChunks(pngChunk("ABCD", latin1("x")))],
     ["only its signature", "truncated", PNG_SIGNATURE],
   ])("with %s is damaged: %s", (_, reason, bytes) => {
     expect(rejectionReason(() => readPngStructure(bytes))).toBe(reason);

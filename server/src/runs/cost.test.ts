@@ -40,7 +40,7 @@ describe("the cost of a run", () => {
   const cut = offer({ task: "image.cut", model: "local", upstreamModel: "local", price: 0, per: "image" });
   const made = { job: job(), offer: selected, files: [large] };
 
-  it("is the sum of what its jobs made, each at the price of whoever made it, in micro-dollars", () => {
+  it("is the sum of the results of its jobs, each at the price of the offer that produced it, in micro-dollars", () => {
     const both = { providers: { enabled: [fakeProvider("v", [offer()]), fakeProvider("local", [cut])] } };
     const finished = {
       job: job({ task: "image.cut", model: "local" }),
@@ -61,7 +61,7 @@ describe("the cost of a run", () => {
     }
   });
 
-  it("is by the price of whoever stood in, as it was, and else by that of the first choice", () => {
+  it("uses the price at acceptance of the failover offer, or else of the offer selected first", () => {
     const other = offer({ upstreamModel: "other", price: 0.3, per: "image", preference: 99 });
     const kept = accepted(services(offer(), other), job());
     const at = (upstreamModel: string) =>
@@ -99,7 +99,7 @@ it("a micro-dollar is the least that is counted", () => {
   ]);
 });
 
-it("max_cost refuses what is dearer, and what nobody knows the price of", () => {
+it("max_cost refuses a higher price and an unknown price", () => {
   expect(() => checkMaxCost(0.3, 0.3)).not.toThrow();
   expect(() => checkMaxCost(null, undefined)).not.toThrow();
   expect(() => checkMaxCost(0.31, 0.3)).toThrow(

@@ -55,11 +55,11 @@ describe("who may use a model", () => {
     ["private", "yes no no"],
     ["tenant", "yes yes no"],
     ["public", "yes yes yes"],
-  ] as const)("%s: its owner, a colleague, a stranger: %s", async (visibility, expected) => {
+  ] as const)("%s: its owner, a member of its tenant, another tenant: %s", async (visibility, expected) => {
     expect(await users((await register(ann, { visibility })).model_id)).toBe(expected);
   });
 
-  it("a grant is for one user, or for a whole tenant, and for nobody else", async () => {
+  it("a grant is for one user or for a whole tenant only", async () => {
     const { model_id } = await register(ann);
     const give = (tenant_id: string, user_id: string | null) =>
       insertModelGrant(base.db, ann, model_id, { grant_id: v7(), tenant_id, user_id });
@@ -74,7 +74,7 @@ describe("who may use a model", () => {
     expect(await users(model_id)).toBe("yes no yes");
   });
 
-  it("nobody may use what is disabled, and only those who manage it still see it", async () => {
+  it("no user can use a disabled model, and only its managers still see it", async () => {
     const { model_id } = await register(ann, { visibility: "public" });
     await updateCustomModel(base.db, ann, model_id, { status: "disabled" });
     expect(await users(model_id)).toBe("no no no");
@@ -85,7 +85,7 @@ describe("who may use a model", () => {
     expect(await listCustomModels(base.db, otherTenant, { status: "disabled" }, 10)).toEqual([]);
   });
 
-  it("only its owner and the tenant's own admins may change it, whoever may use it", async () => {
+  it("only its owner and the admins of its tenant can change it, not every user of it", async () => {
     const { model_id } = await register(ann, { visibility: "public" });
     const admin = { ...colleague, isAdmin: true };
     const foreignAdmin = { ...otherTenant, isAdmin: true };
@@ -144,7 +144,7 @@ describe("a LoRA", () => {
     expect(normalizeLoraName("ink.v2")).toBe("ink.v2");
   });
 
-  it("belongs to whoever registered it first, also when the model is gone; the operator may use any", async () => {
+  it("belongs to the tenant that registered it first, also after the model is deleted; the operator can use any", async () => {
     const [ann, otherTenant] = [newManager(), newManager()];
     const deployment_id = `face-${v7()}`;
     const { model_id } = await register(ann, { deployment_id });

@@ -14,7 +14,7 @@ export type DeferredContext = {
   place(image: SendableImage): Promise<string>;
   lora(name: string): string;
 };
-type DeferredValue = (hands: DeferredContext) => unknown;
+type DeferredValue = (context: DeferredContext) => unknown;
 
 const PNG = "image/png";
 
@@ -32,21 +32,21 @@ export const deferredTransparentMask = (mask: Asset | undefined): DeferredValue 
 
 export const lora =
   (name: unknown): DeferredValue =>
-  (hands) =>
-    hands.lora(String(name));
+  (context) =>
+    context.lora(String(name));
 export const setting =
   (name: keyof FalEnv): DeferredValue =>
   ({ env }) =>
     env[name];
 
 /** Resolves all deferred values of a body. */
-export async function resolveDeferred(body: JsonObject, hands: DeferredContext): Promise<JsonObject> {
-  const entries = Object.entries(body).map(async ([name, value]) => [name, await settled(value, hands)] as const);
+export async function resolveDeferred(body: JsonObject, context: DeferredContext): Promise<JsonObject> {
+  const entries = Object.entries(body).map(async ([name, value]) => [name, await settled(value, context)] as const);
   return Object.fromEntries(await Promise.all(entries));
 }
 
-async function settled(value: unknown, hands: DeferredContext): Promise<unknown> {
-  if (typeof value === "function") return (value as DeferredValue)(hands);
-  if (Array.isArray(value)) return Promise.all(value.map((each) => settled(each, hands)));
-  return value !== null && typeof value === "object" ? resolveDeferred(value as JsonObject, hands) : value;
+async function settled(value: unknown, context: DeferredContext): Promise<unknown> {
+  if (typeof value === "function") return (value as DeferredValue)(context);
+  if (Array.isArray(value)) return Promise.all(value.map((each) => settled(each, context)));
+  return value !== null && typeof value === "object" ? resolveDeferred(value as JsonObject, context) : value;
 }

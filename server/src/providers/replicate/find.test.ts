@@ -1,4 +1,4 @@
-// A lost submission against the fake vendor: it is found, it is certainly not there, or nobody can know.
+// A lost submission against the fake vendor: the job is found, certainly absent, or its outcome stays unknown.
 import { v7 } from "uuid";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { FakeVendor } from "../../../test/fake-vendors/fake-vendor.ts";
