@@ -61,7 +61,7 @@ export type Attempt = {
   upstream: string | null;
   /** unknown: the request was sent and its outcome is not known */
   state: "intent" | "submitted" | "succeeded" | "failed" | "unknown" | "abandoned" | (string & {});
-  /** Request to the provider, without secrets and images */
+  /** Method, path and parameters of the request to the provider, without URLs, secrets and files */
   request: Record<string, unknown> | null;
   error: Fault | null;
   /** Time of the start */

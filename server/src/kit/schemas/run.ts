@@ -50,7 +50,7 @@ const Attempt = z
     request: z
       .record(z.string(), z.unknown())
       .nullable()
-      .describe("Request to the provider, without secrets and images"),
+      .describe("Method, path and parameters of the request to the provider, without URLs, secrets and files"),
     error: ErrorBody.nullable(),
     created_at: time("Time of the start"),
     finished_at: time("Time of the end").nullable(),
