@@ -13,7 +13,7 @@ const ALLOWED_IMPORTS: Record<string, string[]> = {
   operations: ["kit", "models"],
   providers: ["kit", "faults", "models"],
   catalogue: ["kit", "faults", "providers", "models"],
-  storage: ["faults"],
+  storage: ["kit", "faults"],
   outbound: ["faults"],
   images: ["faults"],
   db: ["kit", "faults"],

@@ -15,6 +15,7 @@ import { createDecoderPool } from "./images/decoder-pool.ts";
 import { createImageDecoder } from "./images/image-decoder.ts";
 import "./images/allowed-formats.ts";
 import type { Clock } from "./kit/clock.ts";
+import type { SecretKeys } from "./kit/secret-keys.ts";
 import { createCrashPoint } from "./observe/crash-points.ts";
 import { createLogger } from "./observe/log.ts";
 import { createOutboundHttp } from "./outbound/outbound-http.ts";
@@ -49,22 +50,36 @@ const createRuntime = (config: Config, role: string): ProcessRuntime => ({
   crashPoint: createCrashPoint(config),
 });
 
+/** Different keys for each purpose, all derived from the same secrets, so that none can be used in place of another. */
+const createKeyDerivation =
+  (config: Config) =>
+  (purpose: string): SecretKeys => {
+    const derive = (secret: string) => new Uint8Array(hkdfSync("sha256", secret, "gesso", purpose, 32));
+    return [derive(config.GESSO_SECRET), ...config.GESSO_ACCEPTED_SECRETS.map(derive)];
+  };
+
+/** What `--role reseal` uses. */
+export function composeSecretStore(config: Config) {
+  const database = connectDatabase(config);
+  const { secretCipher, httpClient } = createWebhookService(config, createKeyDerivation(config));
+  return { database, secretCipher, close: () => Promise.all([database.close(), httpClient.close()]) };
+}
+
 export function composeServices(config: Config, role: string) {
-  // One key per purpose, all derived from one secret, so that none can be used in place of another.
-  const deriveKey = (purpose: string) => new Uint8Array(hkdfSync("sha256", config.GESSO_SECRET, "gesso", purpose, 32));
+  const deriveKeys = createKeyDerivation(config);
   const runtime = createRuntime(config, role);
   const { clock, random, ids, log, crashPoint, settings } = runtime;
   const database = connectDatabase(config);
   const engineClient = createEngineClient(config.RESTATE_INGRESS_URL.split(","));
 
-  const urls = createAssetUrlSigner(deriveKey("assets"), config.PUBLIC_URL);
+  const urls = createAssetUrlSigner(deriveKeys("assets"), config.PUBLIC_URL);
   const assets = createAssetStore(createStorage(config), urls, config.PUBLIC_URL);
   const http = createOutboundHttp(config, config.PUBLIC_URL);
   const { DECODERS: count, DECODER_MEGABYTES: megabytes, DECODER_SECONDS: seconds } = config;
   const decoders = createDecoderPool({ count, megabytes, seconds, log });
   const images = createImageDecoder(decoders);
 
-  const callbackSigner = createCallbackSigner(deriveKey("callbacks"));
+  const callbackSigner = createCallbackSigner(deriveKeys("callbacks"));
   const callbacks: ProviderCallbacks = {
     isPublicUrlReachable: config.PUBLIC_URL_IS_REACHABLE ?? isPubliclyReachable(config.PUBLIC_URL),
     signUrl: (provider, attempt) => `${config.PUBLIC_URL}${callbackPath({ provider, ...attempt }, callbackSigner)}`,
@@ -72,7 +87,7 @@ export function composeServices(config: Config, role: string) {
   const breakerPolicy = { failures: config.BREAKER_FAILURES, seconds: config.BREAKER_SECONDS };
   const circuitBreaker = createCircuitBreaker(database, breakerPolicy, clock);
   const { submitSeconds } = settings.timeouts;
-  const webhookService = createWebhookService(config, deriveKey);
+  const webhookService = createWebhookService(config, deriveKeys);
 
   const services: Services = {
     ...runtime,
@@ -89,7 +104,7 @@ export function composeServices(config: Config, role: string) {
   };
 
   const keys = createApiKeyLookup(database, clock);
-  const accessTokens = createAccessTokens({ secret: deriveKey("tokens"), keys, clock });
+  const accessTokens = createAccessTokens({ secrets: deriveKeys("tokens"), keys, clock });
   const issuers = createIssuers(config.OIDC_ISSUERS, { database, get: trustedHttpGet, clock });
   const invalidateCredentials = () => {
     keys.invalidate();
@@ -104,7 +119,7 @@ export function composeServices(config: Config, role: string) {
     authenticator: createAuthenticator({ keys, accessTokens, issuers }),
     access: { systemDatabase: database, accessTokens, ids, invalidateCredentials },
     admission: createAdmission({ database, clock, random }, config),
-    cursors: createCursorSigner(deriveKey("cursors"), clock),
+    cursors: createCursorSigner(deriveKeys("cursors"), clock),
     async close() {
       decoders.close();
       await Promise.all([engineClient.close(), http.close(), webhookService.httpClient.close(), database.close()]);

@@ -36,6 +36,12 @@ const HttpEnv = z.object({
     .optional()
     .describe("Whether providers can reach PUBLIC_URL. Default: false for private hosts, true otherwise"),
   GESSO_SECRET: z.string().min(32).describe("Secret that signs URLs, cursors and callbacks. At least 32 characters"),
+  GESSO_ACCEPTED_SECRETS: z
+    .string()
+    .default("")
+    .transform((text) => text.split(",").filter((secret) => secret !== ""))
+    .refine((secrets) => secrets.every((secret) => secret.length >= 32), "every secret needs at least 32 characters")
+    .describe("Other secrets whose signatures stay valid during a rotation of GESSO_SECRET, comma-separated"),
   ...CorsEnv.shape,
   ...LoadSheddingEnv.shape,
 });

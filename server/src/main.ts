@@ -2,11 +2,12 @@
 // Starts the requested role: `--role api`, `--role worker`, or both with `--role all`. Any number of processes may run.
 // `--role fetcher` starts a process that fetches URLs for all others and has none of their secrets.
 // `--role doctor` checks the configuration and the dependencies, prints a report and exits.
+// `--role reseal` encrypts stored secrets with the current GESSO_SECRET and exits.
 import type { Server } from "node:http";
 import { parseArgs, styleText } from "node:util";
 import { type ServerType, serve } from "@hono/node-server";
 import { bootstrapFirstKey } from "./access/bootstrap-first-key.ts";
-import { composeServices } from "./compose.ts";
+import { composeSecretStore, composeServices } from "./compose.ts";
 import { type Config, inspectConfiguration, isConfigurationError, readConfig, readFetcherConfig } from "./config.ts";
 import { repairEventClock } from "./db/event-log.ts";
 import { migrate } from "./db/migrate.ts";
@@ -23,6 +24,7 @@ import type { Clock, Ids } from "./kit/clock.ts";
 import { createLogger } from "./observe/log.ts";
 import { startFetcher } from "./outbound/start-fetcher.ts";
 import { createRunWaiter } from "./runs/run-waiter.ts";
+import { resealSecrets } from "./webhooks/reseal-secrets.ts";
 
 /** Responses in flight get this long to finish. */
 const SHUTDOWN_TIMEOUT_MS = 30_000;
@@ -85,8 +87,22 @@ async function runDoctor(isJson: boolean): Promise<number> {
   return report.ok ? 0 : 1;
 }
 
+/** Exit code 1: some secrets cannot be read with any accepted secret. */
+async function runReseal(config: Config): Promise<number> {
+  const store = composeSecretStore(config);
+  try {
+    const { resealed, unreadable } = await resealSecrets(store);
+    process.stdout.write(
+      `${resealed} stored secrets encrypted with the current GESSO_SECRET, ${unreadable} unreadable\n`,
+    );
+    return unreadable === 0 ? 0 : 1;
+  } finally {
+    await store.close();
+  }
+}
+
 const OPTIONS = { role: { type: "string", default: "all" }, json: { type: "boolean", default: false } } as const;
-const ROLES = ["api", "worker", "all", "fetcher", "doctor"];
+const ROLES = ["api", "worker", "all", "fetcher", "doctor", "reseal"];
 
 async function main(): Promise<void> {
   const { role, json } = parseArgs({ options: OPTIONS }).values;
@@ -102,6 +118,10 @@ async function main(): Promise<void> {
     return;
   }
   const config = readConfig();
+  if (role === "reseal") {
+    process.exitCode = await runReseal(config);
+    return;
+  }
   await migrate(config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL, config.DATABASE_URL);
   const composed = composeServices(config, role);
   const { services } = composed;

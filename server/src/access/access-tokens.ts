@@ -6,6 +6,7 @@ import { Fault } from "../faults.ts";
 import type { TokenRequest } from "../kit/access-services.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Token } from "../kit/schemas/access.ts";
+import type { SecretKeys } from "../kit/secret-keys.ts";
 import type { ApiKeyLookup } from "./api-key-lookup.ts";
 import { intersectScopes, missingScopes } from "./scopes.ts";
 import { verifyToken } from "./verify-token.ts";
@@ -21,11 +22,11 @@ export type AccessTokens = {
 };
 
 type Claims = JWTPayload & { key_id?: unknown; scope?: unknown; origin?: unknown; max_spend?: unknown };
-export type AccessTokensDependencies = { secret: Uint8Array; keys: ApiKeyLookup; clock: Pick<Clock, "now"> };
+export type AccessTokensDependencies = { secrets: SecretKeys; keys: ApiKeyLookup; clock: Pick<Clock, "now"> };
 
-export function createAccessTokens({ secret, keys, clock }: AccessTokensDependencies): AccessTokens {
+export function createAccessTokens({ secrets, keys, clock }: AccessTokensDependencies): AccessTokens {
   const rules = {
-    ...{ issuer: OWN_ISSUER, audience: AUDIENCE, algorithms: [ALGORITHM], types: [TOKEN_TYPE], keys: secret },
+    ...{ issuer: OWN_ISSUER, audience: AUDIENCE, algorithms: [ALGORITHM], types: [TOKEN_TYPE], keys: secrets },
     // Gesso issued and verifies these tokens itself, so a clock tolerance of 5 s is enough (60 s for other issuers).
     skewSeconds: 5,
     required: ["sub", "jti", "key_id", "scope"],
@@ -49,7 +50,7 @@ export function createAccessTokens({ secret, keys, clock }: AccessTokensDependen
         .setJti(token_id)
         .setIssuedAt(now)
         .setExpirationTime(exp)
-        .sign(secret);
+        .sign(secrets[0]);
       return { access_token, token_type: "Bearer", expires_in: exp - now, scope: scopes.join(" ") };
     },
 

@@ -6,23 +6,23 @@ const id = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
 
 describe("a cursor", () => {
   it("is read back by who made it, for the list it was made for", () => {
-    const signer = createCursorSigner(secret, { now: () => 1_000_000 });
+    const signer = createCursorSigner([secret], { now: () => 1_000_000 });
     expect(signer.verify("mine", signer.sign("mine", id))).toBe(id);
   });
 
   it("is refused for another list, by another secret, and after a day", () => {
     let now = 1_000_000;
-    const signer = createCursorSigner(secret, { now: () => now });
+    const signer = createCursorSigner([secret], { now: () => now });
     const cursor = signer.sign("mine", id);
     expect(() => signer.verify("theirs", cursor)).toThrow(expect.objectContaining({ code: "invalid_cursor" }));
-    const other = createCursorSigner(new Uint8Array(32).fill(8), { now: () => now });
+    const other = createCursorSigner([new Uint8Array(32).fill(8)], { now: () => now });
     expect(() => other.verify("mine", cursor)).toThrow(expect.objectContaining({ code: "invalid_cursor" }));
     now += 24 * 60 * 60 * 1000 + 1;
     expect(() => signer.verify("mine", cursor)).toThrow(expect.objectContaining({ code: "invalid_cursor" }));
   });
 
   it("is refused after any change of one character", () => {
-    const signer = createCursorSigner(secret, { now: () => 1_000_000 });
+    const signer = createCursorSigner([secret], { now: () => 1_000_000 });
     const cursor = signer.sign("mine", id);
     for (let at = 0; at < cursor.length; at++) {
       const changed = cursor.slice(0, at) + (cursor[at] === "A" ? "B" : "A") + cursor.slice(at + 1);

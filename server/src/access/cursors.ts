@@ -2,6 +2,7 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { Fault } from "../faults.ts";
 import type { Clock } from "../kit/clock.ts";
+import type { SecretKeys } from "../kit/secret-keys.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -15,20 +16,23 @@ export type CursorSigner = {
 export const cursorScope = (...parts: unknown[]): string =>
   createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 
-export function createCursorSigner(secret: Uint8Array, clock: Pick<Clock, "now">): CursorSigner {
-  const sign = (scope: string, lastId: string, signedAt = clock.now()) => {
+export function createCursorSigner(secrets: SecretKeys, clock: Pick<Clock, "now">): CursorSigner {
+  const sign = (scope: string, lastId: string, signedAt: number, secret: Uint8Array) => {
     const body = `${lastId}.${signedAt.toString(36)}`;
     const signature = createHmac("sha256", secret).update(`${scope} ${body}`).digest("base64url").slice(0, 22);
     return Buffer.from(`${body}.${signature}`).toString("base64url");
   };
   return {
-    sign: (scope, lastId) => sign(scope, lastId),
+    sign: (scope, lastId) => sign(scope, lastId, clock.now(), secrets[0]),
     verify(scope, cursor) {
       const [lastId = "", time = ""] = Buffer.from(cursor, "base64url").toString().split(".");
       const signedAt = Number.parseInt(time, 36);
       // Compared as text: base64 has spare bits, so several texts decode to the same bytes.
-      const [received, expected] = [Buffer.from(cursor), Buffer.from(sign(scope, lastId, signedAt))];
-      const isValid = received.length === expected.length && timingSafeEqual(received, expected);
+      const received = Buffer.from(cursor);
+      const isValid = secrets.some((secret) => {
+        const expected = Buffer.from(sign(scope, lastId, signedAt, secret));
+        return received.length === expected.length && timingSafeEqual(received, expected);
+      });
       if (!isValid || clock.now() - signedAt > DAY_MS) throw new Fault("invalid_cursor");
       return lastId;
     },

@@ -1,7 +1,8 @@
 // Verifies a token by the rules of its issuer: signature, algorithm, type, audience and times.
-import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
+import { errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from "jose";
 import { Fault } from "../faults.ts";
 import type { Clock } from "../kit/clock.ts";
+import type { SecretKeys } from "../kit/secret-keys.ts";
 
 /**
  * Claims that only ID tokens have. An ID token is meant for the client application and is not accepted as an access
@@ -15,7 +16,8 @@ export type TokenVerificationRules = {
   algorithms: string[];
   types: string[];
   required: string[];
-  keys: JWTVerifyGetKey | Uint8Array;
+  /** The issuer's public keys, or the secrets of tokens that this server issued. */
+  keys: JWTVerifyGetKey | SecretKeys;
   /** Tolerated difference between the clocks of the issuer and this server. */
   skewSeconds: number;
 };
@@ -32,9 +34,9 @@ export async function verifyToken(
   };
   try {
     const { payload, protectedHeader } =
-      rules.keys instanceof Uint8Array
+      typeof rules.keys === "function"
         ? await jwtVerify(token, rules.keys, options)
-        : await jwtVerify(token, rules.keys, options);
+        : await verifyWithAny(token, rules.keys, options);
     const isEarly = payload.iat! * 1000 > clock.now() + rules.skewSeconds * 1000;
     const isOtherType = !rules.types.includes(protectedHeader.typ?.replace(/^application\//, "") ?? "JWT");
     if (isEarly || isOtherType || ID_TOKEN_CLAIMS.some((name) => name in payload)) throw new Fault("invalid_token");
@@ -42,5 +44,16 @@ export async function verifyToken(
   } catch (thrown) {
     if (thrown instanceof Fault) throw thrown;
     throw new Fault(thrown instanceof errors.JWTExpired ? "token_expired" : "invalid_token", {}, { cause: thrown });
+  }
+}
+
+/** The first secret whose signature fits decides: its other checks are final. */
+async function verifyWithAny(token: string, [secret, ...others]: SecretKeys, options: JWTVerifyOptions) {
+  try {
+    return await jwtVerify(token, secret, options);
+  } catch (thrown) {
+    const [next, ...rest] = others;
+    if (!(thrown instanceof errors.JWSSignatureVerificationFailed) || next === undefined) throw thrown;
+    return verifyWithAny(token, [next, ...rest], options);
   }
 }

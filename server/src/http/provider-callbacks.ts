@@ -3,6 +3,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Hono } from "hono";
 import { Fault } from "../faults.ts";
+import type { SecretKeys } from "../kit/secret-keys.ts";
 import { type CallbackTarget, handleProviderCallback } from "../runs/provider-callback.ts";
 import type { Services } from "../runs/services.ts";
 import { respondWithFault } from "./error-response.ts";
@@ -14,17 +15,20 @@ export type CallbackSigner = {
   verify(target: CallbackTarget, signature: string): boolean;
 };
 
-export function createCallbackSigner(secret: Uint8Array): CallbackSigner {
-  const sign = ({ provider, run_id, request_index, attempt_number }: CallbackTarget) =>
+export function createCallbackSigner(secrets: SecretKeys): CallbackSigner {
+  const sign = ({ provider, run_id, request_index, attempt_number }: CallbackTarget, secret: Uint8Array) =>
     createHmac("sha256", secret)
       .update(`${provider} ${run_id} ${request_index} ${attempt_number}`)
       .digest("base64url")
       .slice(0, 22);
   return {
-    sign,
+    sign: (target) => sign(target, secrets[0]),
     verify(target, signature) {
-      const expected = sign(target);
-      return signature.length === expected.length && timingSafeEqual(Buffer.from(signature), Buffer.from(expected));
+      const received = Buffer.from(signature);
+      return secrets.some((secret) => {
+        const expected = Buffer.from(sign(target, secret));
+        return received.length === expected.length && timingSafeEqual(received, expected);
+      });
     },
   };
 }
@@ -43,12 +47,11 @@ export function callbackRoutes(services: Dependencies, signer: CallbackSigner): 
       ...{ request_index: Number(request_index), attempt_number: Number(attempt_number) },
     };
     try {
-      const isTooLarge = Number(context.req.header("content-length") ?? 0) > MAX_CALLBACK_BYTES;
-      if (isTooLarge || !signer.verify(target, signature)) throw new Fault("route_not_found");
+      if (!signer.verify(target, signature)) throw new Fault("route_not_found");
       const { searchParams: query } = new URL(context.req.url);
       await handleProviderCallback(services, target, {
         headers: context.req.raw.headers,
-        body: await context.req.text(),
+        body: await readCallbackBody(context.req.raw),
         query,
       });
       return context.json({ received: true });
@@ -57,4 +60,17 @@ export function callbackRoutes(services: Dependencies, signer: CallbackSigner): 
     }
   });
   return app;
+}
+
+/** A callback without a content-length is bounded too: reading stops at the limit. */
+async function readCallbackBody(request: Request): Promise<string> {
+  if (Number(request.headers.get("content-length") ?? 0) > MAX_CALLBACK_BYTES) throw new Fault("route_not_found");
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length;
+    if (size > MAX_CALLBACK_BYTES) throw new Fault("route_not_found");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
 }

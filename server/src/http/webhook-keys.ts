@@ -1,4 +1,4 @@
-// Serves a tenant's public signing key (JWK set) for webhook signatures. Keys are derived from the server secret and
+// Serves a tenant's public signing keys (JWK set) for webhook signatures. Keys are derived from the server secret and
 // the tenant id, so the response does not reveal whether the tenant exists.
 import { Hono } from "hono";
 import { z } from "zod";
@@ -11,14 +11,14 @@ import { respondWithFault } from "./error-response.ts";
 const CACHE_SECONDS = 300;
 const ISSUE = { path: "/tenant", code: "invalid_uuid", message: "Must be the id of a tenant." };
 
-export function webhookKeyRoutes({ signingKey }: Pick<WebhookService, "signingKey">, log: Log): Hono {
+export function webhookKeyRoutes({ signingKeys }: Pick<WebhookService, "signingKeys">, log: Log): Hono {
   const app = new Hono();
   app.get("/.well-known/webhook-keys", (context) => {
     const tenant = z.uuid().safeParse(context.req.query("tenant"));
     if (!tenant.success) return respondWithFault(context, new Fault("validation_error", { errors: [ISSUE] }), log);
     context.header("cache-control", `public, max-age=${CACHE_SECONDS}`);
     context.header("access-control-allow-origin", "*");
-    return context.json({ keys: [toPublicJwk(signingKey(tenant.data.toLowerCase()))] });
+    return context.json({ keys: signingKeys(tenant.data.toLowerCase()).map(toPublicJwk) });
   });
   return app;
 }

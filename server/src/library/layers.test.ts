@@ -13,7 +13,7 @@ import { createAssetUrlSigner } from "../storage/asset-urls.ts";
 import { buildLayers } from "./layers.ts";
 
 const TENANT = v7();
-const urls = createAssetUrlSigner(Buffer.alloc(32, 7), "https://gesso.example");
+const urls = createAssetUrlSigner([Buffer.alloc(32, 7)], "https://gesso.example");
 const assets = { ...createFakeAssets(), signUrl: urls.sign };
 let base: TestDatabase;
 beforeAll(async () => {

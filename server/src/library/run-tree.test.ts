@@ -12,7 +12,7 @@ import { buildRunTree } from "./run-tree.ts";
 
 const TENANT = v7();
 let base: TestDatabase;
-const urls = createAssetUrlSigner(Buffer.alloc(32, 7), "https://gesso.example");
+const urls = createAssetUrlSigner([Buffer.alloc(32, 7)], "https://gesso.example");
 const assets = { ...createFakeAssets(), signUrl: urls.sign };
 const readTree = async (runId: string) => {
   const row = (await findRun(base.db, TENANT, runId))!;

@@ -4,15 +4,15 @@ import { expect, test } from "vitest";
 import { createAssetUrlSigner } from "./asset-urls.ts";
 
 const secret = Buffer.alloc(32, 7);
-const urls = createAssetUrlSigner(secret, "https://gesso.example");
+const urls = createAssetUrlSigner([secret], "https://gesso.example");
 const assetId = "0199a0a0-0000-7000-8000-000000000001";
 const fileOf = (url: string) => url.slice(url.lastIndexOf("/") + 1);
 
 test("an address is the same every time and in every process with the secret", () => {
   const url = urls.sign(assetId, "image/png");
   expect(url).toMatch(/^https:\/\/gesso\.example\/files\/0199a0a0-0000-7000-8000-000000000001\/[\w-]{22}\.png$/);
-  expect(createAssetUrlSigner(Buffer.from(secret), "https://gesso.example/").sign(assetId, "image/png")).toBe(url);
-  expect(createAssetUrlSigner(Buffer.from(secret), "https://gesso.example//").sign(assetId, "image/png")).toBe(url);
+  expect(createAssetUrlSigner([Buffer.from(secret)], "https://gesso.example/").sign(assetId, "image/png")).toBe(url);
+  expect(createAssetUrlSigner([Buffer.from(secret)], "https://gesso.example//").sign(assetId, "image/png")).toBe(url);
 });
 
 test.each([
@@ -30,7 +30,7 @@ test("an address of another media type, asset or secret does not verify", () => 
   const file = fileOf(urls.sign(assetId, "image/png"));
   expect(urls.verify(assetId, file.replace(".png", ".jpg"))).toBe(false);
   expect(urls.verify(randomUUID(), file)).toBe(false);
-  expect(createAssetUrlSigner(randomBytes(32), "https://gesso.example").verify(assetId, file)).toBe(false);
+  expect(createAssetUrlSigner([randomBytes(32)], "https://gesso.example").verify(assetId, file)).toBe(false);
 });
 
 test("no single changed bit verifies, in the signature or in the asset's id", () => {
@@ -88,8 +88,8 @@ test("a type that no asset has opens nothing, even if somebody had signed it", (
 });
 
 test("a secret that is too short, or a media type that no asset has, is a mistake of ours", () => {
-  expect(() => createAssetUrlSigner(new Uint8Array(15), "https://gesso.example")).toThrow("too short");
-  expect(() => createAssetUrlSigner(new Uint8Array(16), "https://gesso.example")).not.toThrow();
+  expect(() => createAssetUrlSigner([new Uint8Array(15)], "https://gesso.example")).toThrow("too short");
+  expect(() => createAssetUrlSigner([new Uint8Array(16)], "https://gesso.example")).not.toThrow();
   expect(() => urls.sign(assetId, "text/html")).toThrow("text/html");
   expect(() => urls.sign(assetId, "constructor")).toThrow();
 });

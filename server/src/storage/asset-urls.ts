@@ -1,6 +1,7 @@
 // Signed asset URLs. They are stable and cannot be guessed, and nothing is stored for them. They are valid as long as
-// the secret and the row of the asset exist.
-import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto";
+// the secret is accepted and the row of the asset exists.
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
+import type { SecretKeys } from "../kit/secret-keys.ts";
 
 const extensions = new Map([
   ["image/png", "png"],
@@ -18,13 +19,14 @@ export type AssetUrlSigner = {
   verify(assetId: string, signatureFile: string): boolean;
 };
 
-export const createAssetUrlSigner = (secret: Uint8Array, publicUrl: string): AssetUrlSigner => {
-  if (secret.byteLength < signatureBytes) throw new Error("The secret that signs asset addresses is too short.");
+export const createAssetUrlSigner = (secrets: SecretKeys, publicUrl: string): AssetUrlSigner => {
+  if (secrets.some((secret) => secret.byteLength < signatureBytes))
+    throw new Error("The secret that signs asset URLs is too short.");
   // A prepared key makes each signature four times faster; a large run tree has thousands of URLs.
-  const key = createSecretKey(secret);
+  const keys = secrets.map((secret) => createSecretKey(secret));
   const root = publicUrl.replace(/\/+$/, "");
   // The extension is signed too. Otherwise an asset would have several URLs, and caches several copies.
-  const fileOf = (assetId: string, extension: string): string => {
+  const fileOf = (assetId: string, extension: string, key: KeyObject = keys[0]!): string => {
     const whole = createHmac("sha256", key).update(`asset-url\n${assetId}\n${extension}`).digest();
     return `${whole.subarray(0, signatureBytes).toString("base64url")}.${extension}`;
   };
@@ -38,9 +40,11 @@ export const createAssetUrlSigner = (secret: Uint8Array, publicUrl: string): Ass
       const extension = signatureFile.slice(signatureFile.lastIndexOf(".") + 1);
       if (![...extensions.values()].includes(extension)) return false;
       // Compared as text: base64 has unused bits at its end, so several texts decode to the same signature.
-      const expected = Buffer.from(fileOf(assetId, extension));
       const given = Buffer.from(signatureFile);
-      return given.byteLength === expected.byteLength && timingSafeEqual(given, expected);
+      return keys.some((key) => {
+        const expected = Buffer.from(fileOf(assetId, extension, key));
+        return given.byteLength === expected.byteLength && timingSafeEqual(given, expected);
+      });
     },
   };
 };

@@ -1,4 +1,5 @@
 // Creates the webhook service from the settings.
+import type { SecretKeys } from "../kit/secret-keys.ts";
 import type { FetchSettings } from "../outbound/fetch-settings.ts";
 import { createWebhookHttpClient } from "../outbound/webhook-http-client.ts";
 import { createSigningKey } from "./message-signature.ts";
@@ -8,14 +9,14 @@ import type { WebhookService } from "./webhook-service.ts";
 
 type Settings = WebhookSettings & FetchSettings & { PUBLIC_URL: string };
 
-/** `deriveKey` returns a different 32-byte key for each purpose. */
+/** `deriveKeys` returns different 32-byte keys for each purpose. */
 export const createWebhookService = (
   settings: Settings,
-  deriveKey: (purpose: string) => Uint8Array,
+  deriveKeys: (purpose: string) => SecretKeys,
 ): WebhookService => ({
   httpClient: createWebhookHttpClient(settings, settings.PUBLIC_URL, settings.WEBHOOK_ALLOW_HTTP),
-  secretCipher: createSecretCipher(deriveKey("webhook secrets")),
-  signingKey: (tenantId) => createSigningKey(deriveKey(`webhook signatures of ${tenantId}`)),
+  secretCipher: createSecretCipher(deriveKeys("webhook secrets")),
+  signingKeys: (tenantId) => deriveKeys(`webhook signatures of ${tenantId}`).map(createSigningKey),
   keysUrl: (tenantId) => `${settings.PUBLIC_URL}/.well-known/webhook-keys?tenant=${tenantId}`,
   webhookSettings: settings,
 });

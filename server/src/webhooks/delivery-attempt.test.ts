@@ -73,7 +73,7 @@ function servicesWith(env: Record<string, string>): WebhookServices {
     FETCH_DNS_SERVERS: names.server,
   };
   const parsed = { ...WebhookEnv.parse(settings), ...FetchEnv.parse(fetching), PUBLIC_URL: "http://127.0.0.1:7788" };
-  const service = createWebhookService(parsed, () => new Uint8Array(32));
+  const service = createWebhookService(parsed, () => [new Uint8Array(32)]);
   return { ...createTestRuntime(), ...service, database: database.db, assets: createFakeAssets() };
 }
 

@@ -20,7 +20,7 @@ let services: WebhookServices;
 beforeAll(async () => {
   database = await startTestDatabase({ hasOwnServer: true });
   const settings = { ...WebhookEnv.parse({}), ...FetchEnv.parse({}), PUBLIC_URL: "http://127.0.0.1:7788" };
-  const service = createWebhookService(settings, () => new Uint8Array(32));
+  const service = createWebhookService(settings, () => [new Uint8Array(32)]);
   services = { ...createTestRuntime(), ...service, database: database.db, assets: createFakeAssets("https://x/") };
 }, 60_000);
 afterAll(async () => {

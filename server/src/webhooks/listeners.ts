@@ -26,7 +26,7 @@ import { renderSampleBody } from "./sample-message.ts";
 import { findSigningSecrets, generateWebhookSecret } from "./signing-secrets.ts";
 import type { WebhookServices } from "./webhook-service.ts";
 
-export type ListenerDependencies = Pick<WebhookServices, "assets" | "secretCipher" | "signingKey" | "ids" | "clock">;
+export type ListenerDependencies = Pick<WebhookServices, "assets" | "secretCipher" | "signingKeys" | "ids" | "clock">;
 
 export function createListenerStore(services: ListenerDependencies, context: RequestContext): ListenerStore {
   const { secretCipher, ids } = services;

@@ -7,7 +7,7 @@ export const WEBHOOK_USER_AGENT = "Gesso-webhooks/1";
 type SentMessage = { tenant_id: string; event_id: string; body: string; attempt: number };
 
 export function buildMessageHeaders(
-  services: Pick<WebhookServices, "signingKey" | "clock">,
+  services: Pick<WebhookServices, "signingKeys" | "clock">,
   secrets: string[],
   { tenant_id, event_id, body, attempt }: SentMessage,
 ): Record<string, string> {
@@ -18,7 +18,7 @@ export function buildMessageHeaders(
     "user-agent": WEBHOOK_USER_AGENT,
     "webhook-id": id,
     "webhook-timestamp": String(timestamp),
-    "webhook-signature": signMessage({ id, timestamp, body }, secrets, services.signingKey(tenant_id)),
+    "webhook-signature": signMessage({ id, timestamp, body }, secrets, services.signingKeys(tenant_id)),
     "x-webhook-attempt": String(attempt),
   };
 }

@@ -15,7 +15,7 @@ const headersOf = (id: string, timestamp: number, signature: string) => ({
 describe("a signature", () => {
   it("is the one of the published vector", () => {
     const message = { id: "msg_p5jXN8AQM9LWM0D4loKWxJek", timestamp: 1614265330, body: '{"test": 2432232314}' };
-    const signature = signMessage(message, ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"], key);
+    const signature = signMessage(message, ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"], [key]);
     expect(signature.split(" ")[0]).toBe("v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
   });
 
@@ -28,7 +28,7 @@ describe("a signature", () => {
         timestamp: now(),
         body: JSON.stringify({ n, words: "plain", bytes: "x".repeat(n) }),
       };
-      const signature = signMessage(message, [secret], key);
+      const signature = signMessage(message, [secret], [key]);
       const receiver = new Webhook(secret);
       const headers = headersOf(message.id, message.timestamp, signature);
       receiver.verify(message.body, headers);
@@ -48,7 +48,7 @@ describe("a signature", () => {
   it("is refused when one bit of it, of the id or of the time was changed", () => {
     const secret = encodeSecret(randomBytes(32));
     const message = { id: "evt_one", timestamp: now(), body: "{}" };
-    const [shared = ""] = signMessage(message, [secret], key).split(" ");
+    const [shared = ""] = signMessage(message, [secret], [key]).split(" ");
     const receiver = new Webhook(secret);
     const digest = Buffer.from(shared.slice(3), "base64");
     for (let bit = 0; bit < 256; bit++) {
@@ -64,7 +64,7 @@ describe("a signature", () => {
   it("is there once for each secret, so that a receiver with the old one and one with the new one both believe it", () => {
     const [old, fresh] = [encodeSecret(randomBytes(32)), "words of mine, sixteen and more"];
     const message = { id: "evt_one", timestamp: now(), body: "{}" };
-    const headers = headersOf(message.id, message.timestamp, signMessage(message, [fresh, old], key));
+    const headers = headersOf(message.id, message.timestamp, signMessage(message, [fresh, old], [key]));
     new Webhook(old).verify("{}", headers);
     // The package takes a secret without the prefix as base64; ours are taken as they stand.
     new Webhook(Buffer.from(fresh).toString("base64")).verify("{}", headers);
@@ -73,7 +73,7 @@ describe("a signature", () => {
 
   it("can be checked with the public key alone", () => {
     const message = { id: "evt_one", timestamp: now(), body: '{"a":1}' };
-    const last = signMessage(message, ["sixteen bytes or more"], key).split(" ").at(-1)!;
+    const last = signMessage(message, ["sixteen bytes or more"], [key]).split(" ").at(-1)!;
     expect(last.startsWith("v1a,")).toBe(true);
     const { kty, crv, x } = toPublicJwk(key);
     const receiver = createPublicKey({ key: { kty, crv, x }, format: "jwk" });

@@ -1,5 +1,5 @@
-// Signs webhook messages by the Standard Webhooks specification: with every active secret, so that rotation does not
-// interrupt a receiver, and with the tenant's Ed25519 key pair.
+// Signs webhook messages by the Standard Webhooks specification: with every active secret and every Ed25519 key pair of
+// the tenant, so that a rotation does not interrupt a receiver.
 import { createHash, createHmac, createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
 
 const PREFIX = "whsec_";
@@ -27,12 +27,13 @@ export function toPublicJwk(key: KeyObject): PublicJwk {
 
 export type SignableMessage = { id: string; timestamp: number; body: string };
 
-/** One `v1` signature per secret, in order, then one `v1a` signature by the key pair. */
-export function signMessage({ id, timestamp, body }: SignableMessage, secrets: string[], key: KeyObject): string {
+/** One `v1` signature per secret, in order, then one `v1a` signature per key pair. */
+export function signMessage({ id, timestamp, body }: SignableMessage, secrets: string[], keys: KeyObject[]): string {
   const content = Buffer.from(`${id}.${timestamp}.${body}`);
   const shared = secrets.map((secret) => {
     const digest = createHmac("sha256", secretBytes(secret)).update(content).digest("base64");
     return `v1,${digest}`;
   });
-  return [...shared, `v1a,${sign(null, content, key).toString("base64")}`].join(" ");
+  const asymmetric = keys.map((key) => `v1a,${sign(null, content, key).toString("base64")}`);
+  return [...shared, ...asymmetric].join(" ");
 }

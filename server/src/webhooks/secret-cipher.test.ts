@@ -9,12 +9,12 @@ const name = () => ({ tenant_id: v7(), owner_id: v7(), secret_id: v7() });
 
 describe("the vault", () => {
   const key = randomBytes(32);
-  const vault = createSecretCipher(key);
+  const vault = createSecretCipher([key]);
 
   it("gives back what was put in, also to another process with the same key", () => {
     const sealed = vault.encrypt(name(), SECRET);
     expect(vault.decrypt(sealed)).toBe(SECRET);
-    expect(createSecretCipher(key).decrypt(sealed)).toBe(SECRET);
+    expect(createSecretCipher([key]).decrypt(sealed)).toBe(SECRET);
   });
 
   it("shows nothing of it, and never the same twice", () => {
@@ -36,6 +36,20 @@ describe("the vault", () => {
       changed[byte]! ^= 1;
       expect(() => vault.decrypt({ ...sealed, sealed: changed })).toThrow();
     }
-    expect(() => createSecretCipher(randomBytes(32)).decrypt(sealed)).toThrow();
+    expect(() => createSecretCipher([randomBytes(32)]).decrypt(sealed)).toThrow();
+  });
+
+  it("decrypts with every accepted key and encrypts with the first", () => {
+    const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
+    const before = createSecretCipher([oldKey]);
+    const during = createSecretCipher([newKey, oldKey]);
+    const after = createSecretCipher([newKey]);
+    const sealedBefore = before.encrypt(name(), SECRET);
+    expect(during.decrypt(sealedBefore)).toBe(SECRET);
+    expect(() => after.decrypt(sealedBefore)).toThrow();
+    const sealedDuring = during.encrypt(name(), SECRET);
+    expect(sealedDuring.key_id).toBe(during.currentKeyId);
+    expect(after.decrypt(sealedDuring)).toBe(SECRET);
+    expect(() => before.decrypt(sealedDuring)).toThrow();
   });
 });

@@ -10,9 +10,10 @@ export type WebhookService = {
   httpClient: WebhookHttpClient;
   secretCipher: SecretCipher;
   /**
-   * The key pair that signs messages of a tenant. One pair per tenant, so that no tenant can forge another's messages.
+   * The key pairs that sign messages of a tenant: one for each accepted secret of the server, so that receivers with a
+   * cached key accept messages during a rotation. Each tenant has its own pairs: none can forge another's messages.
    */
-  signingKey(tenantId: string): KeyObject;
+  signingKeys(tenantId: string): KeyObject[];
   /** URL of the tenant's public key. */
   keysUrl(tenantId: string): string;
   webhookSettings: WebhookSettings;

@@ -52,7 +52,7 @@ beforeAll(async () => {
   let now = Date.now();
   const environment = { database: database.db, get: trustedHttpGet, clock: { now: () => now } };
   const keys = createApiKeyLookup(database.db, environment.clock);
-  const accessTokens = createAccessTokens({ secret: new Uint8Array(32), keys, clock: environment.clock });
+  const accessTokens = createAccessTokens({ secrets: [new Uint8Array(32)], keys, clock: environment.clock });
   credentials = createAuthenticator({ keys, accessTokens, issuers: createIssuers(issuers, environment) });
 
   const ground = { issuer, audience: "gesso", rsa, curve, edwards, rotated, canary: `${origin}/canary` };

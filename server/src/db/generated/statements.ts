@@ -2379,6 +2379,32 @@ export type StatementTypes = {
       sealed: Buffer;
     };
   };
+  "webhook_secrets.list_other_keys": {
+    parameters: {
+      key_id: string;
+      tenant_id: string;
+      owner_id: string;
+      secret_id: string;
+      limit: number;
+    };
+    row: {
+      tenant_id: string;
+      owner_id: string;
+      secret_id: string;
+      key_id: string;
+      sealed: Buffer;
+    };
+  };
+  "webhook_secrets.reseal": {
+    parameters: {
+      key_id: string;
+      sealed: Buffer;
+      tenant_id: string;
+      owner_id: string;
+      secret_id: string;
+    };
+    row: Record<never, never>;
+  };
   "webhook_secrets.rotate": {
     parameters: {
       overlap_seconds: number;

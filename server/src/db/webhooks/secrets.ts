@@ -56,3 +56,31 @@ export async function replaceSecret(db: Database, secret: SealedSecret, overlapS
   const [row] = await db.execute(ROTATE, { ...secretParameters(secret), overlap_seconds: overlapSeconds });
   return row?.ends_at ?? null;
 }
+
+const LIST_OTHER_KEYS = statement(
+  "webhook_secrets.list_other_keys",
+  `select tenant_id, owner_id, secret_id, key_id, sealed from webhook_secrets
+   where key_id <> :key_id and (tenant_id, owner_id, secret_id) > (:tenant_id, :owner_id, :secret_id)
+   order by tenant_id, owner_id, secret_id limit :limit`,
+);
+
+/** Secrets that are not encrypted with this key, in the order of their ids, after the given one. */
+export async function listSecretsOfOtherKeys(
+  db: Database,
+  keyId: string,
+  { tenant_id, owner_id, secret_id }: WebhookSecretId,
+  limit: number,
+): Promise<SealedSecret[]> {
+  return db.execute(LIST_OTHER_KEYS, { key_id: keyId, tenant_id, owner_id, secret_id, limit });
+}
+
+const RESEAL = statement(
+  "webhook_secrets.reseal",
+  `update webhook_secrets set key_id = :key_id, sealed = :sealed
+   where tenant_id = :tenant_id and owner_id = :owner_id and secret_id = :secret_id`,
+);
+
+/** Replaces the ciphertext of the same secret. */
+export async function updateSealedSecret(db: Database, secret: SealedSecret): Promise<void> {
+  await db.execute(RESEAL, secretParameters(secret));
+}

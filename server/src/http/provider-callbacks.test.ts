@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { createLogger } from "../observe/log.ts";
+import { callbackPath, callbackRoutes, createCallbackSigner } from "./provider-callbacks.ts";
+
+const [oldKey, newKey] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
+const signer = createCallbackSigner([newKey, oldKey]);
+const target = { provider: "fal", run_id: "0199a0a0-0000-7000-8000-000000000001", request_index: 0, attempt_number: 1 };
+
+/** Routes without providers: a callback with a valid signature is refused only after its body was read. */
+const routes = () => {
+  const log = createLogger({ LOG_LEVEL: "silent" }, "test");
+  return callbackRoutes({ providers: { enabled: [] }, log } as never, signer);
+};
+const post = (path: string, body: BodyInit) =>
+  routes().request(path, { method: "POST", body, duplex: "half" } as RequestInit);
+
+describe("the callback route", () => {
+  it("answers 404 to a signature with characters outside of ASCII", async () => {
+    const path = callbackPath(target, signer).replace(/[^/]+$/, encodeURIComponent("ü".repeat(22)));
+    expect((await post(path, "{}")).status).toBe(404);
+  });
+
+  it("stops reading a body without a length at the limit", async () => {
+    let sent = 0;
+    const body = new ReadableStream({
+      pull(controller) {
+        sent += 65_536;
+        if (sent > 64 * 1024 * 1024) controller.close();
+        else controller.enqueue(new Uint8Array(65_536));
+      },
+    });
+    expect((await post(callbackPath(target, signer), body)).status).toBe(404);
+    expect(sent).toBeLessThan(2 * 1024 * 1024);
+  });
+
+  it("accepts signatures of every accepted secret and signs with the first", () => {
+    expect(signer.verify(target, createCallbackSigner([oldKey]).sign(target))).toBe(true);
+    expect(signer.sign(target)).toBe(createCallbackSigner([newKey]).sign(target));
+    expect(createCallbackSigner([newKey]).verify(target, createCallbackSigner([oldKey]).sign(target))).toBe(false);
+  });
+});
