@@ -1,22 +1,15 @@
 // Collecting, waking and canceling a submitted job, on a real database.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import {
   cancelRun,
   claimRun,
-  createFakeProvider,
-  createRuntime,
-  createStepServices,
-  createTestProviders,
   done,
   requestTo,
   requeue,
   SimulatedCrash,
   sha256,
-  type TestRuntime,
 } from "../../test/support/step-fixtures.ts";
-import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { findLatestAttempt } from "../db/runs/attempts.ts";
-import type { RunClaim } from "../db/runs/open-runs.ts";
+import { setUpStep } from "../../test/support/step-setup.ts";
 import {
   contentRefused,
   jobFailed,
@@ -27,29 +20,18 @@ import {
 import { cancelAtProvider, collectResult, registerWakeup } from "./collect-result.ts";
 import { submit } from "./submit.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await startTestDatabase();
-});
-afterAll(() => database?.stop());
-
 const FIRST = { attemptNumber: 1 };
-let runtime: TestRuntime;
-let fake: ReturnType<typeof createFakeProvider>;
-let services: ReturnType<typeof createStepServices>;
-let claim: RunClaim;
+const { database, runtime, first: fake, claim, services, use, ...step } = setUpStep();
+const stateOf = step.latestAttempt;
 
 /** A run whose first request was submitted. */
 const prepare = async (deadlineSeconds = 600) => {
-  runtime = createRuntime();
-  fake = createFakeProvider("first");
-  services = createStepServices({ database: database.db, runtime, providers: createTestProviders([fake]) });
-  claim = await claimRun(database.db, { deadlineSeconds });
+  await step.reset({ deadlineSeconds });
+  use(fake);
   await submit(services, claim, requestTo(fake), { ...FIRST, wakeupId: "wakeup-1" });
 };
 beforeEach(() => prepare());
 const collect = () => collectResult(services, claim, requestTo(fake), FIRST);
-const stateOf = async () => (await findLatestAttempt(database.db, claim.run_id, 0))!;
 
 describe("collecting", () => {
   it("reports a job that is running", async () => {
@@ -169,7 +151,7 @@ describe("canceling at the provider", () => {
     await cancelAtProvider(services, claim, requestTo(fake, { requestIndex: 9 }));
     delete fake.provider.cancel;
     await cancel();
-    services = createStepServices({ database: database.db, runtime });
+    use();
     await cancel();
     expect(fake.canceled).toEqual([]);
   });

@@ -1,43 +1,26 @@
 // Ending a run: once, with its result, its provider, its cost and its warnings.
 import { v7 } from "uuid";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import {
   cancelRun,
   claimRun,
   createFakeProvider,
-  createRuntime,
-  createStepServices,
-  createTestProviders,
   jobFor,
   requeue,
   SimulatedCrash,
   TENANT,
-  type TestRuntime,
 } from "../../test/support/step-fixtures.ts";
-import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import type { RunClaim } from "../db/runs/open-runs.ts";
+import { setUpStep } from "../../test/support/step-setup.ts";
 import { findRun, type StoredAsset } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
 import type { FinishedRequest, RunOutcome } from "./execute.ts";
 import { finishRun } from "./finish.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await startTestDatabase();
-});
-afterAll(() => database?.stop());
-
-let runtime: TestRuntime;
-let claim: RunClaim;
+const { database, runtime, claim, services, use } = setUpStep();
 const first = createFakeProvider("first", { preference: 1, price: 0.02 });
 const second = createFakeProvider("second", { preference: 2, price: 0.05, limits: { ratios: ["1:1"] } });
 const local = createFakeProvider("local", { price: 0 });
-let providers = createTestProviders([first, second, local]);
-beforeEach(async () => {
-  runtime = createRuntime();
-  providers = createTestProviders([first, second, local]);
-  claim = await claimRun(database.db);
-});
+beforeEach(() => use(first, second, local));
 
 const file = {
   asset_id: v7(),
@@ -52,8 +35,7 @@ const request = (fake: typeof first, job = jobFor()): FinishedRequest => ({ job,
 const completed = (...finishedRequests: FinishedRequest[]): RunOutcome => ({
   ...{ status: "completed", result: { outputs: [file as StoredAsset] }, finishedRequests, warnings: ["a warning"] },
 });
-const finish = (outcome: RunOutcome, as = claim) =>
-  finishRun(createStepServices({ database: database.db, runtime, providers }), as, outcome);
+const finish = (outcome: RunOutcome, as = claim) => finishRun(services, as, outcome);
 const runRow = async () => (await findRun(database.db, TENANT, claim.run_id))!;
 
 describe("finishing", () => {
@@ -105,7 +87,7 @@ describe("finishing", () => {
   it("names the provider that produced the image, not the local step after it", async () => {
     await finish(completed(request(first), request(local)));
     expect((await runRow()).provider).toBe("first");
-    claim = await claimRun(database.db);
+    Object.assign(claim, await claimRun(database.db));
     await finish(completed(request(local)));
     expect((await runRow()).provider).toBe("local");
   });
@@ -119,7 +101,7 @@ describe("finishing", () => {
   });
 
   it("completes although the offer was removed from the catalogue", async () => {
-    providers = createTestProviders([first]);
+    use(first);
     await finish(completed(request(second)));
     expect(await runRow()).toMatchObject({
       status: "completed",

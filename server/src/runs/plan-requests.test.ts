@@ -1,41 +1,23 @@
 // The first step of a run: it starts, and its jobs become provider requests.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   cancelRun,
   claimRun,
-  createFakeProvider,
-  createRuntime,
-  createStepServices,
-  createTestProviders,
   done,
   jobFor,
   requestTo,
   requeue,
   SimulatedCrash,
   TENANT,
-  type TestRuntime,
 } from "../../test/support/step-fixtures.ts";
-import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { setUpStep } from "../../test/support/step-setup.ts";
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import { findRun } from "../db/runs/runs.ts";
 import { planRequests } from "./plan-requests.ts";
 import { submit } from "./submit.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await startTestDatabase();
-});
-afterAll(() => database?.stop());
-
-let runtime: TestRuntime;
-const first = createFakeProvider("first", { limits: { count: 2 } });
-let providers = createTestProviders([first]);
-beforeEach(() => {
-  runtime = createRuntime();
-  providers = createTestProviders([first]);
-});
-const createServices = () => createStepServices({ database: database.db, runtime, providers });
-const plan = (claim: RunClaim) => planRequests(createServices(), claim);
+const { database, runtime, first, services, use } = setUpStep({ offer: { limits: { count: 2 } } });
+const plan = (claim: RunClaim) => planRequests(services, claim);
 const claimUnstarted = (...jobs: ReturnType<typeof jobFor>[]) =>
   claimRun(database.db, { plan: jobs, isStarted: false });
 
@@ -73,7 +55,7 @@ describe("planning", () => {
     const claim = await claimUnstarted(jobFor(), jobFor());
     await plan(claim);
     first.submit = async () => done("pixels");
-    const produced = await submit(createServices(), claim, requestTo(first), { attemptNumber: 1, wakeupId: "w" });
+    const produced = await submit(services, claim, requestTo(first), { attemptNumber: 1, wakeupId: "w" });
     const { requests } = (await plan(await requeue(database.db, claim)))!;
     expect(requests[0]!.earlierResult).toEqual({ files: (produced as { files: unknown }).files, offer: first.offer });
     expect(requests[1]!.earlierResult).toBeUndefined();
@@ -89,7 +71,7 @@ describe("planning", () => {
   });
 
   it("fails if no offer serves a job any more", async () => {
-    providers = createTestProviders([]);
+    use();
     await expect(plan(await claimUnstarted(jobFor()))).rejects.toMatchObject({ code: "model_unavailable" });
   });
 });

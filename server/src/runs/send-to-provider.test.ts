@@ -1,56 +1,21 @@
 // What a submission makes of every kind of failure, on a real database.
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import {
-  claimAttemptAt,
-  claimRun,
-  createFakeProvider,
-  createRuntime,
-  createStepServices,
-  createTestProviders,
-  done,
-  requestTo,
-  requeue,
-  type TestRuntime,
-} from "../../test/support/step-fixtures.ts";
-import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { findLatestAttempt } from "../db/runs/attempts.ts";
-import type { RunClaim } from "../db/runs/open-runs.ts";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { claimAttemptAt, createFakeProvider, done, requestTo, requeue } from "../../test/support/step-fixtures.ts";
+import { setUpStep } from "../../test/support/step-setup.ts";
 import { contentRefused, modelUnavailable, providerBusy, providerFault } from "../providers/call-provider.ts";
 import { sendToProvider } from "./send-to-provider.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await startTestDatabase();
-});
-afterAll(() => database?.stop());
+const { database, runtime, first, second, claim, providers, services, use, latestAttempt: stateOf } = setUpStep();
+beforeEach(() => use(first));
 
-let runtime: TestRuntime;
-let first: ReturnType<typeof createFakeProvider>;
-let second: ReturnType<typeof createFakeProvider>;
-let providers: ReturnType<typeof createTestProviders>;
-let claim: RunClaim;
-
-const use = (...fakes: ReturnType<typeof createFakeProvider>[]) => {
-  providers = createTestProviders(fakes);
-};
 const send = async (attemptNumber = 1, options = {}) => {
   const attempt = { ...(await claimAttemptAt(database.db, claim, first, attemptNumber)), ...options };
-  const services = createStepServices({ database: database.db, runtime, providers });
   return sendToProvider(services, claim, requestTo(first), attempt);
 };
-const stateOf = async () => (await findLatestAttempt(database.db, claim.run_id, 0))!;
 const unsent = () => providerFault("provider_error", { kind: "unsent", cause: "ECONNREFUSED" });
 const failWith = (fault: Error) => {
   first.submit = () => Promise.reject(fault);
 };
-
-beforeEach(async () => {
-  runtime = createRuntime();
-  first = createFakeProvider("first", { equivalence: "flux" });
-  second = createFakeProvider("second", { equivalence: "flux" });
-  use(first);
-  claim = await claimRun(database.db);
-});
 
 describe("a submission", () => {
   it("that is accepted stores its ticket", async () => {
@@ -155,7 +120,7 @@ describe("a resent request that the provider may already have accepted", () => {
 it("the lease is renewed while a provider responds only with the result", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   try {
-    first = createFakeProvider("first", { synchronousSeconds: 300 });
+    createFakeProvider("first", { synchronousSeconds: 300 }, first);
     use(first);
     first.submit = async () => {
       vi.advanceTimersByTime(24_000);

@@ -1,48 +1,24 @@
 // The paid step on a real database: no request is sent without a claim and a lease, and none is sent twice.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   attemptOf,
   cancelRun,
   claimRun,
   createFakeProvider,
-  createRuntime,
-  createStepServices,
-  createTestProviders,
   done,
   jobFor,
   requestTo,
   requeue,
   SimulatedCrash,
   sha256,
-  type TestRuntime,
 } from "../../test/support/step-fixtures.ts";
-import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { setUpStep } from "../../test/support/step-setup.ts";
 import { expireAttemptLease, findLatestAttempt } from "../db/runs/attempts.ts";
 import { providerBusy } from "../providers/call-provider.ts";
 import { submit } from "./submit.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await startTestDatabase();
-});
-afterAll(() => database?.stop());
-
+const { database, runtime, first, second, providers, services, use } = setUpStep();
 const FIRST = { attemptNumber: 1, wakeupId: "wakeup-1" };
-let runtime: TestRuntime;
-let first: ReturnType<typeof createFakeProvider>;
-let second: ReturnType<typeof createFakeProvider>;
-let providers: ReturnType<typeof createTestProviders>;
-let services: ReturnType<typeof createStepServices>;
-const use = (...fakes: (typeof first)[]) => {
-  providers = createTestProviders(fakes);
-  services = createStepServices({ database: database.db, runtime, providers });
-};
-beforeEach(() => {
-  runtime = createRuntime();
-  first = createFakeProvider("first", { equivalence: "flux", preference: 1 });
-  second = createFakeProvider("second", { equivalence: "flux", preference: 2 });
-  use(first, second);
-});
 
 describe("submit", () => {
   it("sends the request once and stores the ticket", async () => {

@@ -1,55 +1,31 @@
 // Attempts whose outcome is unknown, by what the provider offers for recovery.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import {
   attemptOf,
   claimAttemptAt,
-  claimRun,
-  createFakeProvider,
-  createRuntime,
-  createStepServices,
-  createTestProviders,
   done,
   requestTo,
   requeue,
   SimulatedCrash,
-  type TestRuntime,
 } from "../../test/support/step-fixtures.ts";
-import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { expireAttemptLease, failAttempt, findLatestAttempt, saveTicket } from "../db/runs/attempts.ts";
-import type { RunClaim } from "../db/runs/open-runs.ts";
+import { setUpStep } from "../../test/support/step-setup.ts";
+import { expireAttemptLease, failAttempt, saveTicket } from "../db/runs/attempts.ts";
 import { Fault } from "../faults.ts";
 import { providerBusy } from "../providers/call-provider.ts";
 import type { Offer } from "../providers/provider.ts";
 import { resolveUnknownOutcome } from "./unknown-outcome.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await startTestDatabase();
-});
-afterAll(() => database?.stop());
-
-let runtime: TestRuntime;
-let first: ReturnType<typeof createFakeProvider>;
-let second: ReturnType<typeof createFakeProvider>;
-let providers: ReturnType<typeof createTestProviders>;
-let claim: RunClaim;
+const { database, runtime, first, second, claim, providers, services, use, ...step } = setUpStep();
+const stateOf = step.latestAttempt;
 const attempt = () => attemptOf(claim);
 
 /** A run whose first attempt was claimed; its lease has expired unless `hasLease`. */
 const prepare = async (offer: Partial<Offer>, { timeouts = {}, hasLease = false, deadlineSeconds = 600 } = {}) => {
-  runtime = createRuntime(timeouts);
-  first = createFakeProvider("first", { equivalence: "flux", ...offer });
-  second = createFakeProvider("second", { equivalence: "flux", ...offer });
-  providers = createTestProviders([first, second]);
-  claim = await claimRun(database.db, { deadlineSeconds });
+  await step.reset({ offer, timeouts, deadlineSeconds });
   await claimAttemptAt(database.db, claim, first);
   if (!hasLease) await expireAttemptLease(database.db, attempt());
 };
-const resolve = (as = claim, request = requestTo(first)) => {
-  const services = createStepServices({ database: database.db, runtime, providers });
-  return resolveUnknownOutcome(services, as, request);
-};
-const stateOf = async () => (await findLatestAttempt(database.db, claim.run_id, 0))!;
+const resolve = (as = claim, request = requestTo(first)) => resolveUnknownOutcome(services, as, request);
 
 describe("an attempt", () => {
   beforeEach(() => prepare({ recovery: "find" }, { hasLease: true }));
@@ -87,7 +63,7 @@ describe("an attempt", () => {
 
   it("whose offer is no longer configured fails the run", async () => {
     await expireAttemptLease(database.db, attempt());
-    providers = createTestProviders([second]);
+    use(second);
     await expect(resolve()).rejects.toMatchObject({ code: "model_unavailable" });
   });
 });

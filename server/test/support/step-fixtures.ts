@@ -23,45 +23,51 @@ import { createTestRuntime, systemClock } from "./test-runtime.ts";
 
 export class SimulatedCrash extends Error {}
 
-export type TestRuntime = ReturnType<typeof createRuntime>;
+export type TestRuntime = ReturnType<typeof createTestRuntime> & {
+  messages: string[];
+  endedRuns: string[];
+  /** Where the next step crashes, once. */
+  crashAt: CrashPoint | undefined;
+};
 
-/** A runtime whose log can be read, and whose crash point throws once where `crashAt` says. */
-export function createRuntime(timeouts: Partial<RunTimeouts> = {}) {
+/**
+ * A runtime whose log can be read, and whose crash point throws once where `crashAt` says. Fills `runtime` anew if one
+ * is given, so that tests can keep one reference to it.
+ */
+export function createRuntime(timeouts: Partial<RunTimeouts> = {}, runtime = {} as TestRuntime): TestRuntime {
   const { log, messages } = createMemoryLog();
   const { settings, ...rest } = createTestRuntime({ log, random: () => 0.5 });
-  const runtime = {
-    ...rest,
-    messages,
-    endedRuns: [] as string[],
+  return Object.assign(runtime, {
+    ...{ ...rest, messages, endedRuns: [], crashAt: undefined },
     settings: { ...settings, timeouts: { ...settings.timeouts, unknownSeconds: 60, ...timeouts } },
-    crashAt: undefined as CrashPoint | undefined,
     crashPoint(name: CrashPoint) {
       if (name !== runtime.crashAt) return;
       runtime.crashAt = undefined;
       throw new SimulatedCrash(name);
     },
-  };
-  return runtime;
+  });
 }
 
-/** A provider whose responses the test decides; the harmless ones are the defaults. */
-export function createFakeProvider(
-  id: string,
-  { rateLimit, ...offer }: Partial<Offer> & Pick<Provider, "rateLimit"> = {},
-) {
-  const fake = {
-    /** Idempotency keys of the submissions that were sent. */
-    submissions: [] as string[],
-    canceled: [] as Ticket[],
-    submit: async (key: string): Promise<JobProgress> => ({ state: "running", ticket: { job: key } }),
-    poll: async (ticket: Ticket): Promise<JobProgress> => ({ state: "running", ticket }),
-    find: async (_key: string): Promise<Ticket | undefined> => undefined,
-    cancel: async (_ticket: Ticket): Promise<void> => {},
-    /** Set if the submission fails before anything is sent. */
-    isUnableToSend: false,
-    offer: { provider: id, upstreamModel: `${id}-model` } as SelectedOffer,
-    provider: {} as Provider,
-  };
+export type FakeProvider = {
+  /** Idempotency keys of the submissions that were sent. */
+  submissions: string[];
+  canceled: Ticket[];
+  submit(key: string): Promise<JobProgress>;
+  poll(ticket: Ticket): Promise<JobProgress>;
+  find(key: string): Promise<Ticket | undefined>;
+  cancel(ticket: Ticket): Promise<void>;
+  /** Set if the submission fails before anything is sent. */
+  isUnableToSend: boolean;
+  offer: SelectedOffer;
+  provider: Provider;
+};
+
+type FakeOffer = Partial<Offer> & Pick<Provider, "rateLimit">;
+
+/**
+ * A provider whose responses the test decides; the harmless ones are the defaults. Fills `fake` anew if one is given.
+ */
+export function createFakeProvider(id: string, { rateLimit, ...offer }: FakeOffer = {}, fake = {} as FakeProvider) {
   const offered = {
     task: "image.generate",
     model: "flux-dev",
@@ -69,7 +75,7 @@ export function createFakeProvider(
     recovery: "find",
     price: 0.01,
   } as Offer;
-  fake.provider = {
+  const provider: Provider = {
     ...{ id, env: z.unknown(), offers: [{ ...offered, ...offer }], resultOrigins: () => [] },
     ...(rateLimit && { rateLimit }),
     async submit(_job, _offer, context) {
@@ -85,10 +91,15 @@ export function createFakeProvider(
       await fake.cancel(ticket);
     },
   };
-  return fake;
+  return Object.assign(fake, {
+    ...{ submissions: [], canceled: [], isUnableToSend: false, provider },
+    submit: async (key: string): Promise<JobProgress> => ({ state: "running", ticket: { job: key } }),
+    poll: async (ticket: Ticket): Promise<JobProgress> => ({ state: "running", ticket }),
+    find: async () => undefined,
+    cancel: async () => {},
+    offer: { provider: id, upstreamModel: `${id}-model` },
+  });
 }
-
-export type FakeProvider = ReturnType<typeof createFakeProvider>;
 
 /** Circuit breakers that are closed, except for the providers in `open`. */
 export function createTestProviders(fakes: FakeProvider[]) {
