@@ -59,6 +59,13 @@ const RULES: CodeRule[] = [
       /["`]\s*(select\s|insert\s+into\s|update\s+\w+\s+set\s|delete\s+from\s|with\s+\w+\s+as\s*\(|listen\s+\w+["`])/,
   },
   {
+    message:
+      "Database.query is for tests: a query of the server is a statement(...), which is checked against the schema",
+    appliesTo: isServer,
+    // `client` and `pool` are those of the driver, `req` is an HTTP request.
+    forbidden: /(?<!\b(client|pool|req))\.query\s*(<[^(]*>)?\(|[{,]\s*query\b[^=(]*\}\s*=\s/,
+  },
+  {
     message: "an open end is an issue, not a comment",
     appliesTo: () => true,
     forbidden: /\b(TO(?:DO)|FIX(?:ME))\b/,
