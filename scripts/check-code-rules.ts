@@ -66,6 +66,11 @@ const RULES: CodeRule[] = [
     forbidden: /(?<!\b(client|pool|req))\.query\s*(<[^(]*>)?\(|[{,]\s*query\b[^=(]*\}\s*=\s/,
   },
   {
+    message: "name the columns: after a migration adds one, a prepared statement with * fails in running processes",
+    appliesTo: (file) => isServer(file) && below("server/src/db/")(file),
+    forbidden: /\b(select|returning|distinct)\s+\*|[\w)]\.\*(?![/\w])|^\s*\*\s+from\b/,
+  },
+  {
     message: "an open end is an issue, not a comment",
     appliesTo: () => true,
     forbidden: /\b(TO(?:DO)|FIX(?:ME))\b/,
