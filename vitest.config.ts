@@ -5,7 +5,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["{server,sandbox,dev,cli,docs,sdk,examples}/**/*.test.ts"],
+    include: ["{server,sandbox,dev,cli,docs,sdk,examples,scripts}/**/*.test.ts"],
     exclude: ["**/node_modules/**", "**/.gesso/**"],
     globalSetup: "./server/test/support/shared-postgres.ts",
     pool: "forks",

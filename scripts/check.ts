@@ -20,6 +20,7 @@ const CHECKS: Check[] = [
   { name: "dead code", command: ["knip", "--no-progress"] },
   { name: "imports", command: node("scripts/check-imports.ts") },
   { name: "code rules", command: node("scripts/check-code-rules.ts") },
+  { name: "migrations", command: node("scripts/check-migrations.ts") },
   { name: "conformance", command: node("scripts/check-conformance.ts") },
   { name: "exported names", command: node("scripts/check-names.ts") },
   { name: "vocabulary", command: node("scripts/check-vocabulary.ts") },

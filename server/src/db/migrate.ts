@@ -1,32 +1,42 @@
-// Migrates a database to this version: plain SQL files in order, each once, forward only. An advisory lock lets one
-// process migrate while the others that start at the same time wait.
-import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+// Migrates a database to this version: plain SQL files in order, each once, forward only. One process migrates at a
+// time. No migration blocks running processes for longer than `lockMs`: it gives up its locks and tries again. A
+// program also starts on a newer schema, as long as the migrations it does not know allow it.
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { MIGRATIONS_FOLDER, type Migration, readMigrations } from "./migration-files.ts";
 
-const FOLDER = new URL("../../migrations/", import.meta.url);
 const MIGRATION_LOCK = 7_788_001;
+const LOCK_POLL_MS = 200;
 const DAYS_AHEAD = 8;
+/** `lock_not_available` and `deadlock_detected`. */
+const LOCK_ERRORS = ["55P03", "40P01"];
+
+type MigrationTiming = {
+  /** How long a migration waits for a table. Statements of running processes queue behind it for as long. */
+  lockMs: number;
+  retryMs: number;
+  attempts: number;
+};
+const DEFAULT_TIMING: MigrationTiming = { lockMs: 1000, retryMs: 2000, attempts: 60 };
+
+type AppliedMigration = { name: string; sha256: string; lowest_program: number };
 
 /** Migrates as the owner of the tables (`url`), and lets the user of `applicationUrl` assume the application roles. */
-export async function migrate(url: string, applicationUrl = url): Promise<string[]> {
+export async function migrate(
+  url: string,
+  applicationUrl = url,
+  { folder = MIGRATIONS_FOLDER, timing = DEFAULT_TIMING } = {},
+): Promise<string[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query("select pg_advisory_lock($1)", [MIGRATION_LOCK]);
-    await client.query("create table if not exists schema_migrations (name text primary key, sha256 text not null)");
-    const applied = new Map(
-      (await client.query("select name, sha256 from schema_migrations")).rows.map((row) => [row.name, row.sha256]),
+    await lockMigrations(client);
+    await client.query(
+      `create table if not exists schema_migrations (
+         name text primary key, sha256 text not null, lowest_program integer not null)`,
     );
-    const migrations = await readMigrations();
-    const unknown = [...applied.keys()].filter((name) => !migrations.some((migration) => migration.name === name));
-    if (unknown.length > 0) throw new Error(`the database was migrated by another version (${unknown.join(", ")})`);
-    const pending = migrations.filter(({ name, sha256 }) => applied.get(name) !== sha256);
-    for (const { name, sql, sha256 } of pending) {
-      if (applied.has(name)) throw new Error(`migration ${name} was changed after it had been applied`);
-      await client.query(`begin; ${sql}; insert into schema_migrations values ('${name}', '${sha256}'); commit`);
-    }
-    if (pending.length > 0) await client.query("select apply_row_level_security()");
+    const pending = findPending(await readMigrations(folder), await readApplied(client));
+    for (const migration of pending) await applyMigration(client, migration, timing);
     await grantRoles(client, applicationUrl);
     await client.query("select create_partitions((now() at time zone 'UTC')::date - 1, $1)", [DAYS_AHEAD]);
     return pending.map(({ name }) => name);
@@ -35,18 +45,91 @@ export async function migrate(url: string, applicationUrl = url): Promise<string
   }
 }
 
+/**
+ * A session that waits inside `pg_advisory_lock` holds a snapshot, for which `create index concurrently` would wait in
+ * turn. So the lock is polled.
+ */
+async function lockMigrations(client: pg.Client): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query("select pg_try_advisory_lock($1) as is_locked", [MIGRATION_LOCK]);
+    if (rows[0].is_locked) return;
+    await sleep(LOCK_POLL_MS);
+  }
+}
+
+async function readApplied(client: pg.Client): Promise<AppliedMigration[]> {
+  return (await client.query("select name, sha256, lowest_program from schema_migrations order by name")).rows;
+}
+
+/** Throws if this program must not run on the schema of the database. */
+function findPending(migrations: Migration[], applied: AppliedMigration[]): Migration[] {
+  const appliedByName = new Map(applied.map((each) => [each.name, each]));
+  const pending = migrations.filter(({ name }) => !appliedByName.has(name));
+  for (const { name, sha256 } of migrations) {
+    if ((appliedByName.get(name)?.sha256 ?? sha256) !== sha256)
+      throw new Error(`migration ${name} was changed after it had been applied`);
+  }
+  const unknown = applied.filter(({ name }) => !migrations.some((migration) => migration.name === name));
+  if (unknown.length === 0) return pending;
+  const names = unknown.map(({ name }) => name).join(", ");
+  if (pending.length > 0) throw new Error(`the database was migrated by another version (${names})`);
+  const ownNumber = Math.max(...migrations.map(({ number }) => number));
+  const refused = unknown.filter(({ lowest_program }) => lowest_program > ownNumber).map(({ name }) => name);
+  if (refused.length > 0)
+    throw new Error(
+      `the database was migrated by a newer version (${names}), and ${refused.join(", ")} removed what this version needs. ` +
+        "Start the newer version, or restore a backup.",
+    );
+  return [];
+}
+
+async function applyMigration(client: pg.Client, migration: Migration, timing: MigrationTiming): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await (isConcurrent(migration)
+        ? applyConcurrently(client, migration)
+        : applyAtOnce(client, migration, timing));
+    } catch (thrown) {
+      await client.query("rollback");
+      if (!LOCK_ERRORS.includes((thrown as { code?: string }).code ?? "")) throw thrown;
+      if (attempt >= timing.attempts)
+        throw new Error(`migration ${migration.name} could not lock its tables in ${attempt} attempts`, {
+          cause: thrown,
+        });
+      await sleep(timing.retryMs);
+    }
+  }
+}
+
+const recordOf = ({ name, sha256, lowestProgram }: Migration) =>
+  `insert into schema_migrations (name, sha256, lowest_program) values ('${name}', '${sha256}', ${lowestProgram})`;
+
+/**
+ * New tables get their row-level security in the same transaction, so that no process ever sees them without. The
+ * function exists from the last file of the baseline on.
+ */
+const APPLY_ROW_LEVEL_SECURITY = `do $$ begin
+  if to_regproc('apply_row_level_security') is not null then perform apply_row_level_security(); end if;
+end $$`;
+
+async function applyAtOnce(client: pg.Client, migration: Migration, { lockMs }: MigrationTiming): Promise<void> {
+  const steps = [`set local lock_timeout = ${lockMs}`, migration.sql, APPLY_ROW_LEVEL_SECURITY, recordOf(migration)];
+  await client.query(`begin; ${steps.join(";\n")}; commit`);
+}
+
+const CONCURRENT_INDEX = /\bcreate\s+(?:unique\s+)?index\s+concurrently\s+(\w+)/i;
+const isConcurrent = ({ sql }: Migration) => CONCURRENT_INDEX.test(sql);
+
+/** Builds an index without blocking writes. An interrupted build leaves an invalid index, which is built anew. */
+async function applyConcurrently(client: pg.Client, migration: Migration): Promise<void> {
+  const index = pg.escapeIdentifier(CONCURRENT_INDEX.exec(migration.sql)![1]!);
+  await client.query(`drop index concurrently if exists ${index}`);
+  await client.query(migration.sql);
+  await client.query(recordOf(migration));
+}
+
 async function grantRoles(client: pg.Client, applicationUrl: string): Promise<void> {
   const user = decodeURIComponent(URL.parse(applicationUrl)?.username ?? "");
   if (user === "" || user === client.user) return;
   await client.query(`grant gesso_app, gesso_system to ${pg.escapeIdentifier(user)}`);
-}
-
-async function readMigrations() {
-  const names = (await readdir(FOLDER)).filter((name) => name.endsWith(".sql")).sort();
-  return Promise.all(
-    names.map(async (name) => {
-      const sql = await readFile(new URL(name, FOLDER), "utf8");
-      return { name, sql, sha256: createHash("sha256").update(sql).digest("hex") };
-    }),
-  );
 }
