@@ -85,8 +85,13 @@ begin
     raise exception 'run %: identity never changes', old.run_id using errcode = 'check_violation';
   end if;
   if old.status in ('completed', 'failed', 'canceled') and
-     (new.status, new.progress, new.result, new.error, new.cost, new.finished_at) is distinct from
-     (old.status, old.progress, old.result, old.error, old.cost, old.finished_at) then
+     (new.status, new.progress, new.cost, new.finished_at) is distinct from
+     (old.status, old.progress, old.cost, old.finished_at) then
+    raise exception 'run %: % is an end', old.run_id, old.status using errcode = 'check_violation';
+  end if;
+  -- Deleting an ended run clears what its result or error says.
+  if old.status in ('completed', 'failed', 'canceled') and (new.deleted_at is null or old.deleted_at is not null) and
+     (new.result, new.error) is distinct from (old.result, old.error) then
     raise exception 'run %: % is an end', old.run_id, old.status using errcode = 'check_violation';
   end if;
   if new.status <> old.status and not (

@@ -39,14 +39,21 @@ create policy tenant_isolation on lora_names for insert to gesso_app
   with check (tenant_id = (select current_tenant_id()));
 create policy lora_conflict_update on lora_names for update to gesso_app using (true);
 
--- Attempts have no tenant of their own: a tenant sees the attempts of the runs it sees.
+-- Attempts and planned requests have no tenant of their own: a tenant sees those of the runs it sees, and clears them
+-- when it deletes the run.
 alter table attempts enable row level security;
 alter table attempts force row level security;
-create policy tenant_isolation on attempts for select to gesso_app
+create policy tenant_isolation on attempts to gesso_app
   using (exists (select from runs where runs.run_id = attempts.run_id));
+alter table planned_requests enable row level security;
+alter table planned_requests force row level security;
+create policy tenant_isolation on planned_requests to gesso_app
+  using (exists (select from runs where runs.run_id = planned_requests.run_id));
 
 grant select, insert on run_references to gesso_app;
 grant select on attempts, retention, event_clock to gesso_app;
+grant update (request, fault) on attempts to gesso_app;
+grant select (run_id), update (output) on planned_requests to gesso_app;
 grant insert on outbox to gesso_app;
 grant usage on sequence event_numbers, delivery_epochs to gesso_app, gesso_system;
 

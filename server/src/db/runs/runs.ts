@@ -307,9 +307,16 @@ export async function listEndedRuns(db: Database, runIds: string[]): Promise<str
 const TOMBSTONE = statement(
   "runs.tombstone",
   `with tombstone as (
-     update runs set deleted_at = now(), inputs = '{}', plan = '[]', metadata = '{}', webhook_url = null
+     update runs set deleted_at = now(), inputs = '{}', plan = '[]', metadata = '{}', webhook_url = null,
+       warnings = '[]', result = case when result is not null then '{"outputs": []}'::jsonb end,
+       error = error || '{"details": {}}'
      where run_id = :run_id and tenant_id = :tenant_id and deleted_at is null and finished_at is not null
      returning run_id
+   ), cleared_attempts as (
+     update attempts set request = null, fault = fault || '{"details": {}}'
+     where run_id = :run_id and exists (select from tombstone)
+   ), cleared_outputs as (
+     update planned_requests set output = null where run_id = :run_id and exists (select from tombstone)
    ), files as (
      update assets set deleted_at = now()
      where run_id = :run_id and tenant_id = :tenant_id and deleted_at is null and exists (select from tombstone)
@@ -331,8 +338,9 @@ const TOMBSTONE = statement(
 );
 
 /**
- * Replaces the run by a tombstone: ids, lineage and status stay; inputs, plan, metadata and webhook are cleared. Its
- * assets are marked deleted and their bytes removed through the outbox. Pending webhook deliveries are dropped.
+ * Replaces the run by a tombstone: ids, lineage, status and cost stay. Everything that the caller or the provider wrote
+ * is cleared: inputs, plan, metadata, webhook, warnings, result and the requests of its attempts. Its assets are marked
+ * deleted and their bytes removed through the outbox. Pending webhook deliveries are dropped.
  */
 export async function tombstoneRun(db: Database, tenantId: string, runId: string, outboxId: string): Promise<boolean> {
   const rows = await db.execute(TOMBSTONE, { tenant_id: tenantId, run_id: runId, outbox_id: outboxId });
