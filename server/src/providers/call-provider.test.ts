@@ -19,6 +19,7 @@ beforeAll(async () => {
     if (word === "hang") return;
     if (word === "garbage") return void response.writeHead(200).end("<html>");
     if (word === "busy") response.setHeader("retry-after", "7");
+    if (word === "later") response.setHeader("retry-after", decodeURIComponent(request.url!.split("/")[3]!));
     if (word === "form") return void request.pipe(response.writeHead(200));
     const status = word === "ok" ? 200 : Number(value);
     response.writeHead(status, { "content-type": "application/json" }).end('{"id":"j1"}');
@@ -64,6 +65,31 @@ describe("a provider's failure", () => {
       retryAfterSeconds: 7,
     });
     expect(await kindOf("/busy/503")).toBe("busy");
+  });
+
+  it.each([
+    ["600", 600],
+    ["1000000", 3600],
+    ["Infinity", undefined],
+    ["soon", undefined],
+    ["-5", undefined],
+    ["0", 1],
+    ["Wed, 01 Jan 2020 00:00:00 GMT", 1],
+    ["Fri, 31 Dec 2100 23:59:59 GMT", 3600],
+  ])("waits for a Retry-After of %s as long as %s seconds", async (header, seconds) => {
+    const thrown = await ask(`/later/429/${encodeURIComponent(header)}`).catch((each) => each);
+    expect([readProviderFailure(thrown).kind, readProviderFailure(thrown).retryAfterSeconds]).toEqual([
+      "busy",
+      seconds,
+    ]);
+  });
+
+  it("waits until the HTTP date in Retry-After", async () => {
+    const date = new Date(Date.now() + 240_000).toUTCString();
+    const thrown = await ask(`/later/503/${encodeURIComponent(date)}`).catch((each) => each);
+    expect(readProviderFailure(thrown).kind).toBe("busy");
+    expect(readProviderFailure(thrown).retryAfterSeconds).toBeGreaterThan(230);
+    expect(readProviderFailure(thrown).retryAfterSeconds).toBeLessThanOrEqual(240);
   });
 
   it.each([400, 401, 403, 404, 409, 413, 422])("is a refusal for status %i", async (status) => {

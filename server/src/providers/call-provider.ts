@@ -52,8 +52,25 @@ export const inputRejected = (cause: unknown, details = {}) =>
 /** This provider cannot serve the model, for example because of the key. Another offer can be tried. */
 export const modelUnavailable = (cause: unknown, status?: number) =>
   providerFault("model_unavailable", { kind: "refused", cause, ...(status && { status }) });
-export const providerBusy = (cause: unknown, retryAfterSeconds?: number) =>
-  providerFault("provider_error", { kind: "busy", cause, ...(retryAfterSeconds && { retryAfterSeconds }) });
+export const providerBusy = (cause: unknown, retryAfterSeconds?: number, status?: number) =>
+  providerFault("provider_error", {
+    kind: "busy",
+    cause,
+    ...(status && { status }),
+    ...(retryAfterSeconds && { retryAfterSeconds: Math.min(retryAfterSeconds, MAX_RETRY_AFTER_SECONDS) }),
+  });
+
+/** A longer time is longer than a run may take, or a mistake of the provider. */
+const MAX_RETRY_AFTER_SECONDS = 60 * 60;
+const MIN_RETRY_AFTER_SECONDS = 1;
+const HTTP_DATE = /^[A-Za-z]{3,9}, .+ GMT$/;
+
+/** Reads both forms of Retry-After: seconds, and an HTTP date. Undefined if it is absent or neither. */
+function parseRetryAfter(header: string | undefined, now: number): number | undefined {
+  const value = header?.trim() ?? "";
+  const seconds = /^\d+$/.test(value) ? Number(value) : HTTP_DATE.test(value) ? (Date.parse(value) - now) / 1000 : NaN;
+  return Number.isNaN(seconds) ? undefined : Math.max(seconds, MIN_RETRY_AFTER_SECONDS);
+}
 
 const NOT_SENT_ERRORS = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|EHOSTUNREACH|ENETUNREACH/;
 
@@ -67,7 +84,10 @@ export async function callProvider<Reply>(
   try {
     const { status, header, text: body } = await send(context, request);
     if (status >= 200 && status < 300) return read(request.reply, body, status);
-    throw request.classify?.(status, body) ?? classifyStatus(status, header, body);
+    throw (
+      request.classify?.(status, body) ??
+      classifyStatus(status, parseRetryAfter(header("retry-after"), context.now()), body)
+    );
   } catch (thrown) {
     const { kind, ...cause } = readProviderFailure(thrown);
     if (request.hasNoSideEffects && kind === "doubt")
@@ -105,18 +125,11 @@ function read<Reply>(reply: z.ZodType<Reply>, body: string, status: number): Rep
   }
 }
 
-function classifyStatus(status: number, header: (name: string) => string | undefined, body: string): Fault {
+function classifyStatus(status: number, retryAfterSeconds: number | undefined, body: string): Fault {
   const cause = body.slice(0, 500);
-  const retryAfterSeconds = Number(header("retry-after")) || undefined;
   // A 503 without Retry-After can come from a proxy after the provider accepted the job, so it does not count as busy.
-  if (status === 429 || (status === 503 && retryAfterSeconds !== undefined)) {
-    return providerFault("provider_error", {
-      kind: "busy",
-      status,
-      cause,
-      ...(retryAfterSeconds && { retryAfterSeconds }),
-    });
-  }
+  if (status === 429 || (status === 503 && retryAfterSeconds !== undefined))
+    return providerBusy(cause, retryAfterSeconds, status);
   // Caused by our key, credit or upstream model, not by the caller's request.
   if ([401, 402, 403, 404].includes(status)) return modelUnavailable(cause, status);
   if (status >= 400 && status < 500)

@@ -14,6 +14,7 @@ import {
 } from "../../test/support/step-fixtures.ts";
 import { setUpStep } from "../../test/support/step-setup.ts";
 import { expireAttemptLease, findLatestAttempt } from "../db/runs/attempts.ts";
+import { requeueExpiredClaims } from "../db/runs/open-runs.ts";
 import { providerBusy } from "../providers/call-provider.ts";
 import { submit } from "./submit.ts";
 
@@ -175,4 +176,17 @@ it("a retry after a busy provider is a new attempt with a new key", async () => 
   // Repeated after a crash, the step returns the same and sends nothing.
   expect(await submit(services, claim, request, FIRST)).toEqual({ state: "retry", attemptNumber: 2, delaySeconds: 0 });
   expect(first.submissions).toEqual([`${claim.run_id}.0.1`]);
+});
+
+it("the reconciler leaves a run alone while it waits as long as a busy provider asked for", async () => {
+  use(first);
+  first.submit = async () => Promise.reject(providerBusy("429", 300));
+  const claim = await claimRun(database.db);
+  expect(await submit(services, claim, requestTo(first), FIRST)).toMatchObject({ state: "retry", delaySeconds: 300 });
+  // 299 seconds later.
+  const age = "update open_runs set claim_expires_at = claim_expires_at - interval '299 seconds' where run_id = $1";
+  await database.db.query("test.age", age, [claim.run_id]);
+  await requeueExpiredClaims(database.db, 1000);
+  const [row] = await database.db.query("test.epoch", "select epoch from open_runs where run_id = $1", [claim.run_id]);
+  expect(row).toEqual({ epoch: claim.epoch });
 });

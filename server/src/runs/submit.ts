@@ -45,13 +45,32 @@ export async function submit(
   switch (lease) {
     case "claimed":
       services.crashPoint("intent_written");
-      return sendToProvider(services, claim, request, attemptRef);
+      return keepClaimDuringWait(services, claim, attempt, await sendToProvider(services, claim, request, attemptRef));
     case "claimed_by_other":
-      return resolveUnknownOutcome(services, claim, request);
+      return keepClaimDuringWait(services, claim, attempt, await resolveUnknownOutcome(services, claim, request));
     case "claim_lost":
     case "canceled":
       return { state: lease };
   }
+}
+
+/**
+ * Extends the claim if the run waits longer than the claim lasts, for example because a provider asked for minutes.
+ * Otherwise the reconciler would take the run for lost and submit it again too early.
+ */
+async function keepClaimDuringWait(
+  services: Dependencies,
+  claim: RunClaim,
+  { wakeupId }: AttemptStart,
+  result: SubmitResult,
+): Promise<SubmitResult> {
+  const seconds = "delaySeconds" in result ? result.delaySeconds : 0;
+  if (seconds <= leaseSeconds(services)) return result;
+  // The wait matters more than the claim: a run that is requeued would submit again without it.
+  await saveWakeup(services.database, claim, { wakeupId, seconds, activity: "at_provider" }).catch((thrown) =>
+    services.log.warn({ run_id: claim.run_id, err: thrown }, "extending the claim of a waiting run failed"),
+  );
+  return result;
 }
 
 /** Renews the claim while the run waits for a provider slot, and notices cancellation and the deadline. */
