@@ -3,7 +3,6 @@
 import { findTamperedAuditEntries } from "../db/access/audit-log.ts";
 import { readEngineIncarnation, saveEngineIncarnation } from "../db/engine-incarnation.ts";
 import { dropEventPartitions } from "../db/event-log.ts";
-import { acquireLeases } from "../db/leases.ts";
 import { runMaintenance } from "../db/maintenance.ts";
 import { insertLowCreditsEvent } from "../db/money/ledger.ts";
 import { requeueAllRuns } from "../db/runs/open-runs.ts";
@@ -12,11 +11,10 @@ import { pollProvider } from "../runs/poll.ts";
 import { failOverdueRuns, processOutbox, requeueExpiredRuns } from "../runs/reconcile.ts";
 import { expireRunFiles, sweepOrphans } from "../runs/retention.ts";
 import type { Services } from "../runs/services.ts";
+import { startDuty } from "./duty.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { startJobNotifications } from "./job-notifications.ts";
-import { type Loop, startLoop } from "./loop.ts";
-
-const LEASE_SECONDS = 15;
+import type { Loop } from "./loop.ts";
 
 export type DutyServices = Pick<
   Services,
@@ -29,33 +27,26 @@ export function startDuties(
   holder: string,
   registerWorker: () => Promise<void>,
 ): Loop {
-  const duty = (name: string, everyMs: number, work: () => Promise<boolean>) =>
-    startLoop(
-      name,
-      everyMs,
-      async () => {
-        const [heldLease] = await acquireLeases(services.database, holder, [`duty/${name}`], LEASE_SECONDS);
-        return heldLease ? work() : false;
-      },
-      services.log,
-    );
+  const duty = (name: string, intervalMs: number, work: (signal: AbortSignal) => Promise<boolean>) =>
+    startDuty({ ...services, holder }, { name: `duty/${name}`, intervalMs, work });
 
   const loops = [
     duty("expired-claims", 2000, async () => (await requeueExpiredRuns(services)) > 0),
-    duty("overdue", 5000, async () => (await failOverdueRuns(services)) > 0),
-    duty("outbox", 1000, async () => (await processOutbox(services)) > 0),
+    duty("overdue", 5000, async (signal) => (await failOverdueRuns(services, signal)) > 0),
+    duty("outbox", 1000, async (signal) => (await processOutbox(services, signal)) > 0),
     duty("engine-incarnation", 2000, async () => {
       await checkEngineIncarnation(services, engineClient, registerWorker);
       return false;
     }),
     duty("credits", 5000, () => insertLowCreditsEvent(services.database, services.ids.next())),
     duty("expiry", 5000, async () => (await expireRunFiles(services)) > 0),
-    duty("sweep", 6 * 60 * 60 * 1000, async () => {
-      await sweepOrphans(services);
+    duty("sweep", 6 * 60 * 60 * 1000, async (signal) => {
+      await sweepOrphans(services, { signal });
       return false;
     }),
-    duty("maintenance", 10 * 60 * 1000, async () => {
+    duty("maintenance", 10 * 60 * 1000, async (signal) => {
       await runMaintenance(services.database);
+      signal.throwIfAborted();
       await dropEventPartitions(services.database, services.settings.eventRetentionDays);
       return false;
     }),
@@ -65,7 +56,11 @@ export function startDuties(
       return false;
     }),
     ...services.providers.enabled.map((enabledProvider) =>
-      duty(`poll/${enabledProvider.provider.id}`, 500, async () => (await pollProvider(services, enabledProvider)) > 0),
+      duty(
+        `poll/${enabledProvider.provider.id}`,
+        500,
+        async (signal) => (await pollProvider(services, enabledProvider, signal)) > 0,
+      ),
     ),
     ...services.providers.enabled
       .filter(({ provider }) => provider.watch)

@@ -1,6 +1,5 @@
 // Background duties of webhooks, each executed by one process at a time under a lease: fan out events to deliveries,
 // dispatch due deliveries to the engine, process replays, requeue lost deliveries, and delete old ones.
-import { acquireLeases } from "../db/leases.ts";
 import {
   dispatchDeliveries,
   exhaustExpiredDeliveries,
@@ -11,10 +10,10 @@ import { runWebhookMaintenance } from "../db/webhooks/maintenance.ts";
 import { fanOut } from "../webhooks/fan-out.ts";
 import { processReplays } from "../webhooks/replay.ts";
 import { deliveryLimits, type WebhookServices } from "../webhooks/webhook-service.ts";
+import { startDuty } from "./duty.ts";
 import type { EngineClient } from "./engine-client.ts";
-import { type Loop, startLoop } from "./loop.ts";
+import type { Loop } from "./loop.ts";
 
-const LEASE_SECONDS = 15;
 const BATCH = 500;
 const DISPATCH_BATCH = 200;
 
@@ -24,20 +23,12 @@ export function startWebhookDuties(
   holder: string,
 ): Pick<Loop, "stop"> {
   const { database, log } = services;
-  const duty = (name: string, everyMs: number, work: () => Promise<boolean>) =>
-    startLoop(
-      name,
-      everyMs,
-      async () => {
-        const [heldLease] = await acquireLeases(database, holder, [`duty/webhooks/${name}`], LEASE_SECONDS);
-        return heldLease ? work() : false;
-      },
-      log,
-    );
+  const duty = (name: string, intervalMs: number, work: (signal: AbortSignal) => Promise<boolean>) =>
+    startDuty({ ...services, holder }, { name: `duty/webhooks/${name}`, intervalMs, work });
   const loops = [
     duty("fan-out", 250, async () => (await fanOut(services)) !== 0),
     duty("dispatch", 250, () => startDeliveries(services, engineClient)),
-    duty("replay", 1000, () => processReplays(services)),
+    duty("replay", 1000, (signal) => processReplays(services, signal)),
     duty("silent", 2000, async () => {
       const lost = await requeueExpiredDeliveries(database, BATCH);
       if (lost > 0) log.warn({ deliveries: lost }, "webhook delivery claims expired; deliveries requeued");

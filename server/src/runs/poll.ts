@@ -18,15 +18,22 @@ const POLL_CONCURRENCY = 16;
 
 type Dependencies = Pick<Services, "database" | "providers" | "notifications">;
 
-/** Returns the number of jobs that were polled. */
-export async function pollProvider(services: Dependencies, enabledProvider: EnabledProvider): Promise<number> {
+/** Returns the number of jobs that were polled. An aborted poll leaves the rest of its batch to the next poll. */
+export async function pollProvider(
+  services: Dependencies,
+  enabledProvider: EnabledProvider,
+  signal?: AbortSignal,
+): Promise<number> {
   const batch = await claimJobsToPoll(services.database, enabledProvider.provider.id, {
     limit: BATCH,
     everySeconds: enabledProvider.provider.pollSeconds ?? 1,
   });
   const queue = [...batch];
   const worker = async () => {
-    for (let next = queue.pop(); next; next = queue.pop()) await pollJob(services, enabledProvider, next);
+    for (let next = queue.pop(); next; next = queue.pop()) {
+      signal?.throwIfAborted();
+      await pollJob(services, enabledProvider, next);
+    }
   };
   await Promise.all(Array.from({ length: Math.min(POLL_CONCURRENCY, batch.length) }, worker));
   return batch.length;

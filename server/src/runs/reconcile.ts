@@ -26,13 +26,13 @@ export async function requeueExpiredRuns({
   return requeued.length;
 }
 
-export async function failOverdueRuns({
-  database,
-  notifications,
-  ids,
-}: Pick<Services, "database" | "notifications" | "ids">): Promise<number> {
+export async function failOverdueRuns(
+  { database, notifications, ids }: Pick<Services, "database" | "notifications" | "ids">,
+  signal?: AbortSignal,
+): Promise<number> {
   const overdue = await listOverdueRuns(database, DEADLINE_GRACE_SECONDS, BATCH);
   for (const { run_id, provider, ticket } of overdue) {
+    signal?.throwIfAborted();
     const error = new Fault("run_timeout").body();
     const hasEnded = await endRun(database, { run_id }, { status: "failed", error }, deriveId(run_id, "end"));
     if (!hasEnded) continue;
@@ -47,10 +47,11 @@ export async function failOverdueRuns({
 
 type OutboxDependencies = Pick<Services, "database" | "assets" | "providers" | "log">;
 
-export async function processOutbox(services: OutboxDependencies): Promise<number> {
+export async function processOutbox(services: OutboxDependencies, signal?: AbortSignal): Promise<number> {
   const { database, log } = services;
   const items = await claimOutboxItems(database, BATCH);
   for (const item of items) {
+    signal?.throwIfAborted();
     await performOutboxItem(services, item).then(
       () => deleteOutboxItem(database, item.outbox_id),
       (thrown) =>

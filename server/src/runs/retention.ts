@@ -27,7 +27,7 @@ export async function expireRunFiles({ database, ids }: Pick<Services, "database
 
 export type OrphanSweepReport = { objects: number; orphans: number; deleted: number; unfinished: number };
 /** `now` decides which objects are older than a day; `confirmSeconds` is the time between the two sightings. */
-export type OrphanSweepOptions = { now?: number; confirmSeconds?: number };
+export type OrphanSweepOptions = { now?: number; confirmSeconds?: number; signal?: AbortSignal };
 
 type SweepDependencies = Pick<Services, "database" | "assets" | "clock" | "settings" | "log">;
 
@@ -36,12 +36,13 @@ export async function sweepOrphans(
   options: OrphanSweepOptions = {},
 ): Promise<OrphanSweepReport> {
   const { database, assets, clock } = services;
-  const { now = clock.now(), confirmSeconds = ORPHAN_CONFIRM_SECONDS } = options;
+  const { now = clock.now(), confirmSeconds = ORPHAN_CONFIRM_SECONDS, signal } = options;
   const startedAt = new Date(clock.now());
   const unfinished = await assets.storage.maintenance.deleteUnfinished(new Date(now - DAY_MS));
   const found: FoundObjects = { objects: 0, referenced: 0, confirmedOrphans: [] };
   let orphans = 0;
   for await (const batch of inBatches(assets.storage.list("t/"))) {
+    signal?.throwIfAborted();
     found.objects += batch.length;
     const referencedKeys = await findReferencedKeys(database, batch);
     found.referenced += referencedKeys.size;
@@ -52,6 +53,7 @@ export async function sweepOrphans(
     orphans += keys.length;
     if (keys.length > 0) found.confirmedOrphans.push(...(await recordOrphans(database, keys, confirmSeconds)));
   }
+  signal?.throwIfAborted();
   const deletedKeys = await deleteOrphans(services, found);
   await deleteOrphanRecords(database, deletedKeys, startedAt);
   return { objects: found.objects, orphans, deleted: deletedKeys.length, unfinished };

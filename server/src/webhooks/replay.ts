@@ -19,9 +19,12 @@ const MAX_REPLAYS_PER_PASS = 10;
 type Dependencies = Pick<WebhookServices, "database" | "assets" | "webhookSettings">;
 
 /** Returns whether there is more to do at once. */
-export async function processReplays(services: Dependencies): Promise<boolean> {
+export async function processReplays(services: Dependencies, signal?: AbortSignal): Promise<boolean> {
   const replays = await listOpenReplays(services.database, MAX_REPLAYS_PER_PASS);
-  for (const replay of replays) await processReplayBatch(services, replay);
+  for (const replay of replays) {
+    signal?.throwIfAborted();
+    await processReplayBatch(services, replay);
+  }
   return replays.length > 0;
 }
 
