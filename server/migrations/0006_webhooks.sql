@@ -124,6 +124,19 @@ create table webhook_cursor (
 );
 insert into webhook_cursor (xact, seq) select event_log_horizon(), 0;
 
+-- Events that could not become deliveries, with the reason. The cursor has moved past them. Each is tried again at
+-- `retry_at`, until its deliveries are inserted.
+create table webhook_set_aside_events (
+  event_id uuid primary key,
+  run_id uuid not null,
+  tenant_id uuid not null,
+  type text not null,
+  reason text not null,
+  set_aside_at timestamptz not null default now(),
+  retry_at timestamptz not null default now() + interval '1 hour'
+);
+create index webhook_set_aside_events_by_retry on webhook_set_aside_events (retry_at);
+
 -- When a progress event of a run was last sent.
 create table webhook_progress_sent (
   run_id uuid primary key,

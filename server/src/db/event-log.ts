@@ -112,7 +112,7 @@ export async function listLatestEventsOfOpenRuns(
   return db.execute(LIST_LATEST_OF_OPEN_RUNS, { tenant_id: tenantId, xact, seq, limit });
 }
 
-const EVENT_RUN_COLUMNS = [
+export const EVENT_RUN_COLUMNS = [
   ...(["run_id", "run_type", "parent_run_id", "progress", "result", "error", "warnings", "metadata"] as const),
   ...(["created_at", "expires_at"] as const),
 ];

@@ -8,6 +8,7 @@ import type { EnabledProvider, Offer, Provider } from "../providers/provider.ts"
 import { checkDependencies, type DependencySettings } from "./check-dependencies.ts";
 import { checkLedger } from "./check-ledger.ts";
 import { checkDisabledProvider, checkProvider, type DisabledProvider } from "./check-provider.ts";
+import { checkSetAsideEvents } from "./check-set-aside-events.ts";
 import type { DoctorCheck, DoctorReport, UnofferedModel } from "./report.ts";
 
 /** The configuration to check. It can be incomplete. */
@@ -24,12 +25,12 @@ export async function diagnose(installation: Installation, now: () => number): P
   const httpClient = createProviderHttpClient();
   try {
     const { settings } = installation;
-    const [dependencies, ledger, enabled] = await Promise.all([
+    const [dependencies, tables, enabled] = await Promise.all([
       settings ? checkDependencies(settings, httpClient.send) : [],
-      Promise.all(settings ? [checkLedger(settings)] : []),
+      Promise.all(settings ? [checkLedger(settings), checkSetAsideEvents(settings)] : []),
       Promise.all(installation.enabledProviders.map((provider) => checkProvider(provider, httpClient.send, now))),
     ]);
-    const checks = [...settingsChecks(installation), ...catalogueChecks(installation), ...dependencies, ...ledger];
+    const checks = [...settingsChecks(installation), ...catalogueChecks(installation), ...dependencies, ...tables];
     const all = [...enabled, ...installation.disabledProviders.map(checkDisabledProvider)];
     const ok = [...checks, ...all].every(({ status }) => status !== "fail");
     return {

@@ -7,8 +7,9 @@ import {
   returnDeliveriesToQueue,
 } from "../db/webhooks/delivery-queue.ts";
 import { runWebhookMaintenance } from "../db/webhooks/maintenance.ts";
-import { fanOut } from "../webhooks/fan-out.ts";
+import { createFanOut } from "../webhooks/fan-out.ts";
 import { processReplays } from "../webhooks/replay.ts";
+import { retrySetAsideEvents } from "../webhooks/set-aside-events.ts";
 import { deliveryLimits, type WebhookServices } from "../webhooks/webhook-service.ts";
 import { startDuty } from "./duty.ts";
 import type { EngineClient } from "./engine-client.ts";
@@ -25,8 +26,10 @@ export function startWebhookDuties(
   const { database, log } = services;
   const duty = (name: string, intervalMs: number, work: (signal: AbortSignal) => Promise<boolean>) =>
     startDuty({ ...services, holder }, { name: `duty/webhooks/${name}`, intervalMs, work });
+  const fanOut = createFanOut(services);
   const loops = [
-    duty("fan-out", 250, async () => (await fanOut(services)) !== 0),
+    duty("fan-out", 250, async () => (await fanOut()) !== 0),
+    duty("set-aside", 30_000, async (signal) => (await retrySetAsideEvents(services, signal)) > 0),
     duty("dispatch", 250, () => startDeliveries(services, engineClient)),
     duty("replay", 1000, (signal) => processReplays(services, signal)),
     duty("silent", 2000, async () => {

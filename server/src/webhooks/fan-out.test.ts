@@ -9,7 +9,7 @@ import { LOG_START, listEventsAfter } from "../db/event-log.ts";
 import { commitFanOut, readFanOutCursor } from "../db/webhooks/fan-out.ts";
 import { FetchEnv } from "../outbound/fetch-settings.ts";
 import { createWebhookService } from "./create-webhook-service.ts";
-import { fanOut } from "./fan-out.ts";
+import { createFanOut } from "./fan-out.ts";
 import { WebhookEnv } from "./settings.ts";
 import type { WebhookServices } from "./webhook-service.ts";
 
@@ -52,7 +52,8 @@ const tell = (run_id: string, type: string, at: Date) =>
     ...[run_id, v7(), TENANT, type, at],
   ]);
 const readAll = async () => {
-  while ((await fanOut(services)) !== 0);
+  const fanOut = createFanOut(services);
+  while ((await fanOut()) !== 0);
 };
 const deliveriesOf = (runIds: string[]) =>
   query<{ run_id: string; webhook_id: string | null; type: string; body: string }>(

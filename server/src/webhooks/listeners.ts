@@ -17,9 +17,9 @@ import {
 } from "../db/webhooks/listeners.ts";
 import { Fault } from "../faults.ts";
 import type { ListenerStore } from "../kit/listener-store.ts";
+import { buildDeliveries } from "./build-deliveries.ts";
 import { renderDelivery } from "./delivery-store.ts";
 import { buildDeliveryId } from "./destination.ts";
-import { buildDeliveries } from "./fan-out.ts";
 import { LISTENER_TRIGGER_EVENT, type ListenerTrigger, listenerUrl, triggerListeners } from "./listener-trigger.ts";
 import { buildMessageHeaders } from "./message-headers.ts";
 import { renderSampleBody } from "./sample-message.ts";

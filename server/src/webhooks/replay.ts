@@ -9,21 +9,26 @@ import {
 import { findWebhook } from "../db/webhooks/endpoints.ts";
 import { listRunsWithWebhooks } from "../db/webhooks/fan-out.ts";
 import { advanceReplay, listEventsToReplay, listOpenReplays, type ReplayRow } from "../db/webhooks/replays.ts";
-import { buildDeliveries } from "./fan-out.ts";
+import { buildDeliveries } from "./build-deliveries.ts";
 import { maxAttempts } from "./retry-schedule.ts";
+import { isDatabaseUnavailable, setReplayedEventAside } from "./set-aside-events.ts";
 import { disableAfterSeconds, type WebhookServices } from "./webhook-service.ts";
 
 const BATCH = 200;
 const MAX_REPLAYS_PER_PASS = 10;
 
-type Dependencies = Pick<WebhookServices, "database" | "assets" | "webhookSettings">;
+type Dependencies = Pick<WebhookServices, "database" | "assets" | "webhookSettings" | "log">;
 
 /** Returns whether there is more to do at once. */
 export async function processReplays(services: Dependencies, signal?: AbortSignal): Promise<boolean> {
   const replays = await listOpenReplays(services.database, MAX_REPLAYS_PER_PASS);
   for (const replay of replays) {
     signal?.throwIfAborted();
-    await processReplayBatch(services, replay);
+    await processReplayBatch(services, replay).catch((thrown) => {
+      if (isDatabaseUnavailable(thrown)) throw thrown;
+      // The other replays go on.
+      services.log.error({ replay_id: replay.replay_id, err: thrown }, "a webhook replay failed; it will be retried");
+    });
   }
   return replays.length > 0;
 }
@@ -37,9 +42,15 @@ async function processReplayBatch(services: Dependencies, replay: ReplayRow): Pr
     events.map(({ run_id }) => run_id),
     [replay.tenant_id],
   );
-  const messages = events
-    .flatMap((event) => buildDeliveries(services, event, { endpoints: endpoint ? [endpoint] : [], runs }))
-    .filter(({ webhook_id }) => webhook_id === replay.webhook_id);
+  const messages: NewDelivery[] = [];
+  for (const event of events) {
+    try {
+      const deliveries = buildDeliveries(services, event, { endpoints: endpoint ? [endpoint] : [], runs });
+      messages.push(...deliveries.filter(({ webhook_id }) => webhook_id === replay.webhook_id));
+    } catch (thrown) {
+      await setReplayedEventAside(services, event, thrown);
+    }
+  }
   const requeuedCount = await requeueDeliveries(services, replay, messages);
   const isDone = events.length < BATCH;
   await advanceReplay(services.database, replay.replay_id, {

@@ -719,33 +719,16 @@ export type StatementTypes = {
     };
     row: {
       run_id: string;
-      tenant_id: string;
-      user_id: string;
-      operation: string;
       run_type: string;
-      status: ColumnTypes["runs.status"];
-      progress: number;
-      phase: string | null;
       parent_run_id: string | null;
-      root_run_id: string;
-      depth: number;
-      inputs: ColumnTypes["runs.inputs"];
-      plan: ColumnTypes["runs.plan"];
-      metadata: ColumnTypes["runs.metadata"];
-      webhook_url: string | null;
-      model: string | null;
-      provider: string | null;
+      progress: number;
       result: ColumnTypes["runs.result"] | null;
       error: ColumnTypes["runs.error"] | null;
-      cost: ColumnTypes["runs.cost"] | null;
       warnings: ColumnTypes["runs.warnings"];
-      cancel_requested_at: Date | null;
+      metadata: ColumnTypes["runs.metadata"];
       created_at: Date;
-      updated_at: Date;
-      started_at: Date | null;
-      finished_at: Date | null;
       expires_at: Date | null;
-      deleted_at: Date | null;
+      webhook_url: string | null;
     };
   };
   "fan_out.read_cursor": {
@@ -2235,6 +2218,80 @@ export type StatementTypes = {
       run_id: string;
     };
   };
+  "set_aside_events.claim_due": {
+    parameters: {
+      retry_seconds: number;
+      limit: number;
+    };
+    row: {
+      event_id: string;
+      run_id: string;
+    };
+  };
+  "set_aside_events.count": {
+    parameters: Record<never, never>;
+    row: {
+      events: number | null;
+      tenants: number | null;
+      reason: string | null;
+    };
+  };
+  "set_aside_events.delete": {
+    parameters: {
+      event_id: string;
+    };
+    row: Record<never, never>;
+  };
+  "set_aside_events.find_event": {
+    parameters: {
+      run_id: string;
+      event_id: string;
+    };
+    row: {
+      event_id: string;
+      run_id: string;
+      tenant_id: string;
+      type: string;
+      data: ColumnTypes["events.data"];
+      terminal: boolean;
+      xact: number;
+      seq: number;
+      created_at: Date;
+    };
+  };
+  "set_aside_events.insert": {
+    parameters: {
+      to_xact: number;
+      to_seq: number;
+      from_xact: number;
+      from_seq: number;
+      event_id: string;
+      run_id: string;
+      tenant_id: string;
+      type: string;
+      reason: string;
+    };
+    row: {
+      is_advanced: boolean | null;
+    };
+  };
+  "set_aside_events.record": {
+    parameters: {
+      event_id: string;
+      run_id: string;
+      tenant_id: string;
+      type: string;
+      reason: string;
+    };
+    row: Record<never, never>;
+  };
+  "set_aside_events.record_reason": {
+    parameters: {
+      reason: string;
+      event_id: string;
+    };
+    row: Record<never, never>;
+  };
   "tenants.find": {
     parameters: {
       tenant_id: string;
@@ -2456,6 +2513,12 @@ export type StatementTypes = {
   "webhooks.delete_secrets": {
     parameters: {
       limit: number;
+    };
+    row: Record<never, never>;
+  };
+  "webhooks.delete_set_aside_events": {
+    parameters: {
+      days: number;
     };
     row: Record<never, never>;
   };

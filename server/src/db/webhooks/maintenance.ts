@@ -25,6 +25,10 @@ const DELETE_PROGRESS = statement(
   "webhooks.delete_progress",
   "delete from webhook_progress_sent where sent_at < now() - interval '7 days'",
 );
+const DELETE_SET_ASIDE_EVENTS = statement(
+  "webhooks.delete_set_aside_events",
+  "delete from webhook_set_aside_events where set_aside_at < now() - make_interval(days => :days)",
+);
 
 /** Drops partitions of the delivery log after `days` days, and deletes secrets that no longer sign. */
 export async function runWebhookMaintenance(db: Database, days: number): Promise<void> {
@@ -33,4 +37,5 @@ export async function runWebhookMaintenance(db: Database, days: number): Promise
   await db.execute(DELETE_REPLAYS, { days });
   await db.execute(DELETE_BREAKERS);
   await db.execute(DELETE_PROGRESS);
+  await db.execute(DELETE_SET_ASIDE_EVENTS, { days });
 }
