@@ -1,5 +1,5 @@
 // Finds statements of a migration that break processes of the previous version, or that hold a lock on an existing
-// table for longer than a moment. Only statements that are known to be safe pass; tables that the file creates are free.
+// table for longer than a moment. Only statements known to be safe pass. Tables that the file creates are free.
 import { parse } from "libpg-query";
 import type { Migration } from "../server/src/db/migration-files.ts";
 

@@ -23,7 +23,7 @@ let services: WebhookServices;
 beforeAll(async () => {
   database = await startTestDatabase({ hasOwnServer: true });
   const settings = { ...WebhookEnv.parse({}), ...FetchEnv.parse({}), PUBLIC_URL: "http://127.0.0.1:7788" };
-  const service = createWebhookService(settings, () => new Uint8Array(32));
+  const service = createWebhookService(settings, () => [new Uint8Array(32)]);
   services = {
     ...createTestRuntime({ log }),
     ...service,
