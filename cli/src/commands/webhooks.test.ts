@@ -43,7 +43,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => receiver.listen(0, RECEIVER_HOST, resolve));
   port = (receiver.address() as AddressInfo).port;
-  const env = { WEBHOOK_ALLOW_HTTP: "true", FETCH_ALLOW_CIDRS: `${RECEIVER_HOST}/32`, FETCH_PORTS: String(port) };
+  const env = { WEBHOOK_ALLOW_HTTP: "true", WEBHOOK_ALLOW_CIDRS: `${RECEIVER_HOST}/32`, FETCH_PORTS: String(port) };
   Object.assign(process.env, env);
   gesso = await startGesso({ dataDir: data, port: await freePort(), log: () => {} });
   client = createClient({ baseUrl: gesso.url, apiKey: gesso.key });

@@ -175,7 +175,7 @@ export const faultGuidance: Record<FaultCode, { when: string; fix: string }> = {
     when: "The webhook URL is private, not https, or names the API itself. `details.reason` names the rule.",
     fix:
       "Use a public https URL. For development, use `gesso webhooks listen`, or set `WEBHOOK_ALLOW_HTTP` and " +
-      "`FETCH_ALLOW_CIDRS`.",
+      "`WEBHOOK_ALLOW_CIDRS`.",
   },
   source_fetch_failed: {
     when:

@@ -23,11 +23,14 @@ const isOrigin = (text: string) => ["http:", "https:"].includes(URL.parse(text)?
 const isPort = (text: string) => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535;
 const isServer = (text: string) => isIP(text.replace(/:\d+$/, "").replace(/^\[|\]$/g, "")) !== 0 || isIP(text) !== 0;
 
+/** A setting with IP ranges that are allowed although they are private. */
+export const ipRangeList = () => commaSeparatedList("", isIpRange, "is not an IP range such as 10.1.0.0/16");
+
 export const FetchEnv = z.object({
   FETCH_ALLOW_ORIGINS: commaSeparatedList("", isOrigin, "is not an origin such as http://10.0.0.8:9000").describe(
     "Private origins that Gesso may fetch images from, comma-separated. Default: none.",
   ),
-  FETCH_ALLOW_CIDRS: commaSeparatedList("", isIpRange, "is not an IP range such as 10.1.0.0/16").describe(
+  FETCH_ALLOW_CIDRS: ipRangeList().describe(
     "Private IP ranges that Gesso may fetch images from, comma-separated. Default: none.",
   ),
   FETCH_DENY: commaSeparatedList(

@@ -22,10 +22,16 @@ export type WebhookHttpClient = {
   close(): Promise<void>;
 };
 
-/** `ownUrl` is the public URL of the API, which never receives webhooks. */
-export function createWebhookHttpClient(env: FetchSettings, ownUrl: string, allowHttp: boolean): WebhookHttpClient {
+/**
+ * `ownUrl` is the public URL of the API, which never receives webhooks. `allowRanges` are the private IP ranges that
+ * may: the ranges for fetching images do not apply, because a webhook sends data into them.
+ */
+export function createWebhookHttpClient(
+  env: Pick<FetchSettings, "FETCH_DENY" | "FETCH_PORTS" | "FETCH_DNS_SERVERS">,
+  { ownUrl, allowHttp, allowRanges }: { ownUrl: string; allowHttp: boolean; allowRanges: string[] },
+): WebhookHttpClient {
   const policy = createUrlPolicy({
-    allowRanges: env.FETCH_ALLOW_CIDRS,
+    allowRanges,
     deny: [...env.FETCH_DENY, hostOf(new URL(ownUrl))],
     ports: env.FETCH_PORTS,
   });

@@ -14,7 +14,11 @@ export const createWebhookService = (
   settings: Settings,
   deriveKeys: (purpose: string) => SecretKeys,
 ): WebhookService => ({
-  httpClient: createWebhookHttpClient(settings, settings.PUBLIC_URL, settings.WEBHOOK_ALLOW_HTTP),
+  httpClient: createWebhookHttpClient(settings, {
+    ownUrl: settings.PUBLIC_URL,
+    allowHttp: settings.WEBHOOK_ALLOW_HTTP,
+    allowRanges: settings.WEBHOOK_ALLOW_CIDRS,
+  }),
   secretCipher: createSecretCipher(deriveKeys("webhook secrets")),
   signingKeys: (tenantId) => deriveKeys(`webhook signatures of ${tenantId}`).map(createSigningKey),
   keysUrl: (tenantId) => `${settings.PUBLIC_URL}/.well-known/webhook-keys?tenant=${tenantId}`,

@@ -66,9 +66,14 @@ beforeEach(async () => {
 const securePort = () => (secure.address() as AddressInfo).port;
 
 function servicesWith(env: Record<string, string>): WebhookServices {
-  const settings = { WEBHOOK_ALLOW_HTTP: "true", WEBHOOK_TIMEOUT_SECONDS: "1", WEBHOOK_PER_SECOND: "1000", ...env };
+  const settings = {
+    WEBHOOK_ALLOW_HTTP: "true",
+    WEBHOOK_TIMEOUT_SECONDS: "1",
+    WEBHOOK_PER_SECOND: "1000",
+    WEBHOOK_ALLOW_CIDRS: `${RECEIVER_HOST}/32`,
+    ...env,
+  };
   const fetching = {
-    FETCH_ALLOW_CIDRS: `${RECEIVER_HOST}/32`,
     FETCH_PORTS: `443,${receiver.port},${securePort()}`,
     FETCH_DNS_SERVERS: names.server,
   };

@@ -1,11 +1,15 @@
-// What an operator may say about webhooks.
+// Settings of webhooks.
 import { z } from "zod";
+import { ipRangeList } from "../outbound/fetch-settings.ts";
 
 export const WebhookEnv = z.object({
   WEBHOOK_ALLOW_HTTP: z
     .stringbool()
     .default(false)
-    .describe("Whether Gesso sends webhooks to http:// URLs. Private hosts also need FETCH_ALLOW_CIDRS"),
+    .describe("Whether Gesso sends webhooks to http:// URLs. Private hosts also need WEBHOOK_ALLOW_CIDRS"),
+  WEBHOOK_ALLOW_CIDRS: ipRangeList().describe(
+    "Private IP ranges that Gesso may send webhooks to, comma-separated. Default: none.",
+  ),
   WEBHOOK_CONCURRENCY: z.coerce
     .number()
     .int()

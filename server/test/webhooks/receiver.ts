@@ -110,6 +110,6 @@ const closed = (server: Server) =>
 /** Settings with which Gesso may send to these receivers. */
 export const webhookEnv = (...receivers: WebhookReceiver[]): Record<string, string> => ({
   WEBHOOK_ALLOW_HTTP: "true",
-  FETCH_ALLOW_CIDRS: `${RECEIVER_HOST}/32`,
+  WEBHOOK_ALLOW_CIDRS: `${RECEIVER_HOST}/32`,
   FETCH_PORTS: [80, 443, 8080, 8443, ...receivers.map(({ port }) => port)].join(","),
 });

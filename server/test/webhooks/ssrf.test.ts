@@ -30,7 +30,7 @@ beforeAll(async () => {
     env: {
       ...connectionLogEnv(join(folder, "attempts")),
       NODE_EXTRA_CA_CERTS: authority,
-      FETCH_ALLOW_CIDRS: PUBLIC_TEST_IP,
+      WEBHOOK_ALLOW_CIDRS: PUBLIC_TEST_IP,
       FETCH_DENY: OWN_NAMES.join(","),
       FETCH_PORTS: [80, 443, 8080, 8443, ...front.ports].join(","),
       FETCH_DNS_SERVERS: nameServer.server,
