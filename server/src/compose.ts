@@ -6,10 +6,12 @@ import { createApiKeyLookup } from "./access/api-key-lookup.ts";
 import { createAuthenticator } from "./access/authentication.ts";
 import { createCursorSigner } from "./access/cursors.ts";
 import { createIssuers } from "./access/issuers.ts";
+import { createUnknownKeyLimit } from "./access/unknown-key-limit.ts";
 import type { Config } from "./config.ts";
 import { connectDatabase } from "./db/connect.ts";
 import { createEngineClient } from "./engine/engine-client.ts";
 import { createAdmission } from "./http/admission.ts";
+import { createClientAddressFinder } from "./http/client-address.ts";
 import { callbackPath, createCallbackSigner } from "./http/provider-callbacks.ts";
 import { createDecoderPool } from "./images/decoder-pool.ts";
 import { createImageDecoder } from "./images/image-decoder.ts";
@@ -116,9 +118,13 @@ export function composeServices(config: Config, role: string) {
     webhookServices: { ...webhookService, database, assets, ids, clock, log },
     engineClient,
     callbackSigner,
-    authenticator: createAuthenticator({ keys, accessTokens, issuers }),
+    authenticator: createAuthenticator({
+      ...{ keys, accessTokens, issuers },
+      unknownKeys: createUnknownKeyLimit(config.ADDRESS_UNKNOWN_KEYS_PER_MINUTE, clock),
+    }),
     access: { systemDatabase: database, accessTokens, ids, invalidateCredentials },
     admission: createAdmission({ database, clock, random }, config),
+    findClientAddress: createClientAddressFinder(config.TRUSTED_PROXIES),
     cursors: createCursorSigner(deriveKeys("cursors"), clock),
     async close() {
       decoders.close();

@@ -10,6 +10,7 @@ import { CatalogueEnv, loadCatalogue } from "./catalogue/load-catalogue.ts";
 import { DatabaseEnv } from "./db/connect.ts";
 import { EngineEnv } from "./engine/engine-client.ts";
 import { EventStreamsEnv } from "./events/event-streams.ts";
+import { ClientAddressEnv } from "./http/client-address.ts";
 import { CorsEnv } from "./http/cors.ts";
 import { LoadSheddingEnv } from "./http/load-shedding.ts";
 import { DecoderEnv } from "./images/decoder-pool.ts";
@@ -43,6 +44,7 @@ const HttpEnv = z.object({
     .refine((secrets) => secrets.every((secret) => secret.length >= 32), "every secret needs at least 32 characters")
     .describe("Other secrets whose signatures stay valid during a rotation of GESSO_SECRET, comma-separated"),
   ...CorsEnv.shape,
+  ...ClientAddressEnv.shape,
   ...LoadSheddingEnv.shape,
 });
 

@@ -19,6 +19,7 @@ import { createEventStreams } from "./events/event-streams.ts";
 import { createApp } from "./http/app.ts";
 import { healthRoutes } from "./http/health.ts";
 import { respondToMalformedRequest } from "./http/malformed-request.ts";
+import { enforceMinimumDownloadRate } from "./http/minimum-download-rate.ts";
 import { enforceMinimumUploadRate, SERVER_TIMEOUTS } from "./http/minimum-upload-rate.ts";
 import type { Clock, Ids } from "./kit/clock.ts";
 import { createLogger } from "./observe/log.ts";
@@ -35,7 +36,8 @@ type Stoppable = { stop(): Promise<void> };
 
 /** A worker serves only its health endpoints, on the port on which an API process serves everything. */
 async function startHttp(composed: ComposedServices, config: Config, role: string): Promise<Stoppable> {
-  const { services, webhookServices, authenticator, access, admission, cursors, callbackSigner } = composed;
+  const { services, webhookServices, authenticator, access, admission, cursors, callbackSigner, findClientAddress } =
+    composed;
   const checks = {
     database: () => services.database.ping(),
     storage: () => services.assets.storage.maintenance.checkReady(),
@@ -44,8 +46,23 @@ async function startHttp(composed: ComposedServices, config: Config, role: strin
   const streams = createEventStreams(services, config);
   const app = runWaiter
     ? createApp(
-        { runs: services, webhooks: webhookServices, access, authenticator, admission, cursors, runWaiter, streams },
-        { callbacks: callbackSigner, checks, corsOrigins: config.CORS_ORIGINS },
+        {
+          runs: services,
+          webhooks: webhookServices,
+          access,
+          authenticator,
+          admission,
+          cursors,
+          runWaiter,
+          streams,
+          findClientAddress,
+        },
+        {
+          callbacks: callbackSigner,
+          checks,
+          corsOrigins: config.CORS_ORIGINS,
+          addressDownloads: config.ADDRESS_DOWNLOADS,
+        },
       )
     : healthRoutes(checks);
   const server = await listen(app.fetch, config, services);
@@ -72,6 +89,7 @@ function listen(
     const address = { hostname: config.HOST, port: config.PORT };
     const server = serve({ fetch, ...address, serverOptions: SERVER_TIMEOUTS }, () => resolve(server));
     enforceMinimumUploadRate(server as Server, runtime);
+    enforceMinimumDownloadRate(server as Server, runtime.clock);
     server.once("error", reject);
     server.on("clientError", (thrown, socket) => respondToMalformedRequest(thrown, socket, runtime.ids));
   });

@@ -15,12 +15,14 @@ export type ApiKeyRef = { digest: Buffer } | { key_id: string };
 export type ApiKeyLookup = {
   /** Returns undefined if the key does not exist, is revoked or has expired. Throws if its tenant is suspended. */
   find(key: ApiKeyRef): Promise<Caller | undefined>;
+  /** Whether `find` needs no database query, because the key was used a moment ago. */
+  isCached(key: ApiKeyRef): boolean;
   /** Clears the cache. */
   invalidate(): void;
 };
 
 export function createApiKeyLookup(database: Database, clock: Pick<Clock, "now">): ApiKeyLookup {
-  const holders = createExpiringCache<KeyHolder>(clock);
+  const holders = createExpiringCache<KeyHolder>(clock, { isMissingCached: true });
   const lastUsedAt = new Map<string, number>();
 
   const recordUse = (keyId: string) => {
@@ -33,16 +35,18 @@ export function createApiKeyLookup(database: Database, clock: Pick<Clock, "now">
   };
   return {
     async find(key) {
-      const cacheKey = "digest" in key ? key.digest.toString("base64") : key.key_id;
-      const holder = await holders.get(cacheKey, () => findKeyHolder(database, key));
+      const holder = await holders.get(cacheKeyOf(key), () => findKeyHolder(database, key));
       if (!holder || (holder.expires_at && holder.expires_at.getTime() <= clock.now())) return undefined;
       if (holder.is_suspended) throw new Fault("tenant_suspended");
       recordUse(holder.key_id);
       return toCaller(holder);
     },
+    isCached: (key) => holders.has(cacheKeyOf(key)),
     invalidate: holders.clear,
   };
 }
+
+const cacheKeyOf = (key: ApiKeyRef) => ("digest" in key ? key.digest.toString("base64") : key.key_id);
 
 const toCaller = ({ weight, tenant_limits, is_suspended: _, ...holder }: KeyHolder): Caller => ({
   ...holder,

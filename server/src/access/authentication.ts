@@ -7,6 +7,7 @@ import { hashApiKey, hasValidApiKeySyntax } from "./api-key.ts";
 import type { ApiKeyLookup } from "./api-key-lookup.ts";
 import { type Issuers, IssuersEnv } from "./issuers.ts";
 import { looksLikeJwt, parseUnverifiedToken } from "./token-syntax.ts";
+import type { UnknownKeyLimit } from "./unknown-key-limit.ts";
 
 export const AccessEnv = z.object({
   GESSO_API_KEY: z
@@ -20,10 +21,18 @@ export const AccessEnv = z.object({
   ...IssuersEnv.shape,
 });
 
-export type Authenticator = { authenticate(headers: Headers, url: string): Promise<Caller> };
-type CredentialSources = { keys: ApiKeyLookup; accessTokens: AccessTokens; issuers: Issuers };
+/** The parts of a request that identify its caller. `address` is the client's, for the limit of unknown keys. */
+export type Credentials = { headers: Headers; url: string; address: string };
+export type Authenticator = { authenticate(credentials: Credentials): Promise<Caller> };
+type CredentialSources = {
+  keys: ApiKeyLookup;
+  accessTokens: AccessTokens;
+  issuers: Issuers;
+  unknownKeys: UnknownKeyLimit;
+};
 
-export function createAuthenticator({ keys, accessTokens, issuers }: CredentialSources): Authenticator {
+export function createAuthenticator(sources: CredentialSources): Authenticator {
+  const { keys, accessTokens, issuers, unknownKeys } = sources;
   const authenticateToken = async (token: string, origin: string | null) => {
     const { issuer } = parseUnverifiedToken(token);
     const caller =
@@ -32,14 +41,20 @@ export function createAuthenticator({ keys, accessTokens, issuers }: CredentialS
     return caller;
   };
   return {
-    async authenticate(headers, url) {
+    async authenticate({ headers, url, address }) {
       rejectCredentialsInUrl(url);
       const { bearer, apiKey } = readCredential(headers);
       if (bearer && looksLikeJwt(bearer)) return authenticateToken(bearer, headers.get("origin"));
       const key = bearer ?? apiKey!;
-      const caller = hasValidApiKeySyntax(key) ? await keys.find({ digest: hashApiKey(key) }) : undefined;
-      if (!caller) throw new Fault("invalid_api_key");
-      return caller;
+      if (!hasValidApiKeySyntax(key)) throw new Fault("invalid_api_key");
+      const ref = { digest: hashApiKey(key) };
+      // Keys in use work at an address where somebody guesses others; a lookup there has to wait.
+      const retry_after = keys.isCached(ref) ? 0 : unknownKeys.secondsUntilAllowed(address);
+      if (retry_after > 0) throw new Fault("rate_limited", { policy: "unknown-keys", retry_after });
+      const caller = await keys.find(ref);
+      if (caller) return caller;
+      unknownKeys.recordUnknownKey(address);
+      throw new Fault("invalid_api_key");
     },
   };
 }

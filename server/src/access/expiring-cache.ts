@@ -5,27 +5,61 @@ import type { Clock } from "../kit/clock.ts";
 /** Counted from the start of the lookup. The remaining second is for requests in flight. */
 const TIME_TO_LIVE_MS = 4000;
 const MAX_ENTRIES = 10_000;
+const MAX_MISSING = 1000;
 
 export type ExpiringCache<Value> = {
-  /** Concurrent calls share one lookup. A missing value is not cached, because it may be created at any moment. */
+  /** Concurrent calls share one lookup. */
   get(key: string, lookUp: () => Promise<Value | undefined>): Promise<Value | undefined>;
+  /** Whether `get` would return a value without a lookup. */
+  has(key: string): boolean;
   clear(): void;
 };
 
-export function createExpiringCache<Value>(clock: Pick<Clock, "now">): ExpiringCache<Value> {
-  const entries = new Map<string, { value: Promise<Value | undefined>; expiresAt: number }>();
+/**
+ * `isMissingCached`: whether a lookup without a result is remembered too. For values that are created before anyone can
+ * ask for them, such as API keys.
+ */
+export type ExpiringCacheOptions = { isMissingCached?: boolean };
+
+export function createExpiringCache<Value>(
+  clock: Pick<Clock, "now">,
+  { isMissingCached = false }: ExpiringCacheOptions = {},
+): ExpiringCache<Value> {
+  const entries = new Map<string, { value: Promise<Value | undefined>; expiresAt: number; isFound?: boolean }>();
+  // Kept apart, so that many lookups of missing values do not evict those that exist.
+  const missing = new Map<string, number>();
+  const remember = (key: string, expiresAt: number) => {
+    missing.delete(key);
+    missing.set(key, expiresAt);
+    if (missing.size > MAX_MISSING) missing.delete(missing.keys().next().value!);
+  };
   return {
     get(key, lookUp) {
       const cached = entries.get(key);
       if (cached && cached.expiresAt > clock.now()) return cached.value;
+      if ((missing.get(key) ?? 0) > clock.now()) return Promise.resolve(undefined);
       const value = lookUp();
+      const entry = { value, expiresAt: clock.now() + TIME_TO_LIVE_MS, isFound: false };
       entries.delete(key);
-      entries.set(key, { value, expiresAt: clock.now() + TIME_TO_LIVE_MS });
+      entries.set(key, entry);
       if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value!);
       const drop = () => entries.get(key)?.value === value && entries.delete(key);
-      value.then((found) => found ?? drop(), drop);
+      value.then((found) => {
+        if (found !== undefined) {
+          entry.isFound = true;
+          return;
+        }
+        if (drop() && isMissingCached) remember(key, entry.expiresAt);
+      }, drop);
       return value;
     },
-    clear: () => entries.clear(),
+    has(key) {
+      const entry = entries.get(key);
+      return entry?.isFound === true && entry.expiresAt > clock.now();
+    },
+    clear() {
+      entries.clear();
+      missing.clear();
+    },
   };
 }

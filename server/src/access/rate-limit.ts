@@ -25,6 +25,11 @@ export const RateLimitEnv = z.object({
   WAITERS: rate(1000, "Concurrent requests that may wait for a run, per process, of all tenants"),
   TENANT_STREAMS: rate(1000, "Open event streams of one tenant, per process; further streams get 429"),
   STREAMS: rate(5000, "Open event streams, per process, of all tenants"),
+  ADDRESS_UNKNOWN_KEYS_PER_MINUTE: rate(
+    600,
+    "Requests per minute with unknown API keys of one client address, per process",
+  ),
+  ADDRESS_DOWNLOADS: rate(128, "Concurrent file downloads of one client address, per process; further ones get 429"),
 });
 
 type RateLimitKind = "requests" | "runs";

@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import { Fault } from "../faults.ts";
 import { WEBHOOK_USER_AGENT } from "../webhooks/message-headers.ts";
 import { corsMiddleware } from "./cors.ts";
+import { createDownloadLimit } from "./download-limit.ts";
 import { drainRequestBody } from "./drain-request.ts";
 import { respondWithFault } from "./error-response.ts";
 import { fileRoutes } from "./files.ts";
@@ -18,9 +19,14 @@ export type HttpAppOptions = {
   callbacks: CallbackSigner;
   checks: HealthChecks;
   corsOrigins: readonly string[];
+  /** Concurrent downloads of one client address. 0: no limit. */
+  addressDownloads: number;
 };
 
-export function createApp(http: HttpServices, { callbacks, checks, corsOrigins }: HttpAppOptions): Hono<HttpBindings> {
+export function createApp(
+  http: HttpServices,
+  { callbacks, checks, corsOrigins, addressDownloads }: HttpAppOptions,
+): Hono<HttpBindings> {
   const { log } = http.runs;
   const app = new Hono<HttpBindings>();
   const openApi = JSON.stringify(generateOpenApi());
@@ -35,7 +41,7 @@ export function createApp(http: HttpServices, { callbacks, checks, corsOrigins }
   app.use("/api/*", corsMiddleware(corsOrigins));
   app.use("/openapi.json", corsMiddleware(corsOrigins));
   app.route("/", operationRoutes(http));
-  app.route("/", fileRoutes(http.runs));
+  app.route("/", fileRoutes(http.runs, createDownloadLimit(http.findClientAddress, addressDownloads)));
   app.route("/", callbackRoutes(http.runs, callbacks));
   app.route("/", webhookKeyRoutes(http.webhooks, log));
   app.route("/", healthRoutes(checks));

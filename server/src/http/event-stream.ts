@@ -1,7 +1,7 @@
 // Server-sent events with back-pressure. Up to 512 KiB of unsent events are buffered per reader; a reader that falls
 // behind is disconnected and resumes with Last-Event-ID.
 import type { Context } from "hono";
-import type { Authenticator } from "../access/authentication.ts";
+import type { Authenticator, Credentials } from "../access/authentication.ts";
 import type { RequestContext } from "../access/request-context.ts";
 import type { Caller } from "../db/access/caller.ts";
 import type { LogPosition } from "../db/event-log.ts";
@@ -43,10 +43,11 @@ export function readLastEventId(context: Context, field: unknown): LogPosition |
 /** `run` is set if the stream is of one run and ends with it. */
 type EventStreamRequest = { run?: RunRow; filter: EventFilter; after: LogPosition | undefined };
 
+type StreamServices = Pick<HttpServices, "runs" | "streams" | "authenticator" | "findClientAddress">;
 type StreamCall = { context: Context<HttpBindings>; request: RequestContext; admitted: AdmittedRequest };
 
 export async function respondWithEventStream(
-  { runs, streams, authenticator }: Pick<HttpServices, "runs" | "streams" | "authenticator">,
+  { runs, streams, authenticator, findClientAddress }: StreamServices,
   { context, request, admitted }: StreamCall,
   streamRequest: EventStreamRequest,
 ): Promise<Response> {
@@ -58,7 +59,11 @@ export async function respondWithEventStream(
   const releaseSlot = admitted.acquireStreamSlot();
   if (!releaseSlot) throw new Fault("rate_limited", { policy: "streams", retry_after: RETRY_SECONDS });
   try {
-    const isStillValid = createCredentialRecheck(authenticator, caller, context.req.raw);
+    const isStillValid = createCredentialRecheck(authenticator, caller, {
+      headers: context.req.raw.headers,
+      url: context.req.url,
+      address: findClientAddress(context.env.incoming),
+    });
     const stream = await streams.open({ ...query, expires_at, isStillValid });
     // A browser does not reconnect after 204.
     if (!stream) {
@@ -78,19 +83,23 @@ export async function respondWithEventStream(
   }
 }
 
+/** Faults after which it is unknown whether a credential is still valid. */
+const UNDECIDED = ["dependency_unavailable", "rate_limited"];
+
 /** Re-authenticates an open stream. If tenant, role or scopes changed, the stream ends and the client reconnects. */
 function createCredentialRecheck(
   authenticator: Authenticator,
   caller: Caller,
-  { headers, url }: Request,
+  credentials: Credentials,
 ): () => Promise<boolean> {
   const rightsOf = ({ tenant_id, role, scopes }: Caller) => [tenant_id, role, ...scopes].join(" ");
   const rights = rightsOf(caller);
   return async () => {
     try {
-      return rightsOf(await authenticator.authenticate(headers, url)) === rights;
+      return rightsOf(await authenticator.authenticate(credentials)) === rights;
     } catch (thrown) {
-      if (thrown instanceof Fault && thrown.code !== "dependency_unavailable") return false;
+      const isInvalid = thrown instanceof Fault && !UNDECIDED.includes(thrown.code);
+      if (isInvalid) return false;
       throw thrown;
     }
   };

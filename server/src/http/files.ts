@@ -5,7 +5,9 @@ import { type Context, Hono } from "hono";
 import { Fault } from "../faults.ts";
 import { openSignedAsset } from "../library/asset-download.ts";
 import type { Services } from "../runs/services.ts";
+import type { LimitDownloads } from "./download-limit.ts";
 import { respondWithFault } from "./error-response.ts";
+import type { HttpBindings } from "./read-request.ts";
 
 const ASSET_ID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 
@@ -21,10 +23,10 @@ export const FILE_SECURITY_HEADERS = {
 
 type Dependencies = Pick<Services, "database" | "assets" | "log">;
 
-export function fileRoutes(services: Dependencies): Hono {
-  const app = new Hono();
+export function fileRoutes(services: Dependencies, limitDownloads: LimitDownloads): Hono<HttpBindings> {
+  const app = new Hono<HttpBindings>();
   app.on(["GET", "HEAD"], `/files/:asset_id{${ASSET_ID}}/:signature`, (context) =>
-    serveFile(services, context).catch((thrown) => {
+    serveFile(services, context, limitDownloads).catch((thrown) => {
       for (const [name, value] of Object.entries(FILE_SECURITY_HEADERS)) context.header(name, value);
       context.header("cache-control", "no-store");
       return respondWithFault(context, thrown, services.log);
@@ -33,7 +35,12 @@ export function fileRoutes(services: Dependencies): Hono {
   return app;
 }
 
-async function serveFile(services: Dependencies, context: Context): Promise<Response> {
+async function serveFile(
+  services: Dependencies,
+  context: Context<HttpBindings>,
+  limitDownloads: LimitDownloads,
+): Promise<Response> {
+  limitDownloads(context);
   // Signed URLs have no query string, so a URL with one was not issued by this server.
   if (new URL(context.req.url).search !== "") throw new Fault("asset_not_found");
   const assetId = context.req.param("asset_id")!;

@@ -10,6 +10,7 @@ import type { RunWaiter } from "../runs/run-waiter.ts";
 import type { Services } from "../runs/services.ts";
 import type { WebhookStoreDependencies } from "../webhooks/webhook-store.ts";
 import type { Admission } from "./admission.ts";
+import type { FindClientAddress } from "./client-address.ts";
 
 /** `database` is not scoped to a tenant; `handleOperation` replaces it by the scoped one of the request. */
 export type RunApiServices = AcceptDependencies &
@@ -25,4 +26,5 @@ export type HttpServices = {
   cursors: CursorSigner;
   runWaiter: RunWaiter;
   streams: EventStreams;
+  findClientAddress: FindClientAddress;
 };

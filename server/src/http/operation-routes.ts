@@ -58,7 +58,11 @@ async function handleOperation(
   operation: Operation,
   context: Context<HttpBindings>,
 ): Promise<Response> {
-  const caller = await http.authenticator.authenticate(context.req.raw.headers, context.req.url);
+  const caller = await http.authenticator.authenticate({
+    headers: context.req.raw.headers,
+    url: context.req.url,
+    address: http.findClientAddress(context.env.incoming),
+  });
   const admitted = await admitRequest(http.admission, { caller, operation }, context);
   try {
     authorize(caller, operation);

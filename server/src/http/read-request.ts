@@ -1,6 +1,6 @@
 // Reads the input fields of an operation from path, query, JSON or form body. Text that cannot be stored or compared
 // safely is refused here, for every operation.
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Context } from "hono";
 import { Fault, type ValidationIssue } from "../faults.ts";
 import { isFilePart } from "../kit/files.ts";
@@ -18,7 +18,7 @@ const MAX_JSON_DEPTH = 32;
 /** The largest request that an operation accepts has a few hundred values. */
 const MAX_JSON_VALUES = 20_000;
 
-export type HttpBindings = { Bindings: { incoming: IncomingMessage } };
+export type HttpBindings = { Bindings: { incoming: IncomingMessage; outgoing: ServerResponse } };
 export type RequestInput = { raw: JsonObject; body?: BodyKind; discard(): Promise<unknown> };
 
 export async function readRequest(context: Context<HttpBindings>, operation: Operation): Promise<RequestInput> {

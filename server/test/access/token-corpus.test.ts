@@ -7,6 +7,7 @@ import { createAccessTokens } from "../../src/access/access-tokens.ts";
 import { createApiKeyLookup } from "../../src/access/api-key-lookup.ts";
 import { createAuthenticator } from "../../src/access/authentication.ts";
 import { createIssuers, IssuersEnv } from "../../src/access/issuers.ts";
+import { createUnknownKeyLimit } from "../../src/access/unknown-key-limit.ts";
 import { trustedHttpGet } from "../../src/outbound/trusted-http-get.ts";
 import { createTokenCorpus, newSigner, publicJwk, type Signer, type TokenCase } from "../corpora/tokens.ts";
 import { startTestDatabase, type TestDatabase } from "../support/test-database.ts";
@@ -53,13 +54,14 @@ beforeAll(async () => {
   const environment = { database: database.db, get: trustedHttpGet, clock: { now: () => now } };
   const keys = createApiKeyLookup(database.db, environment.clock);
   const accessTokens = createAccessTokens({ secrets: [new Uint8Array(32)], keys, clock: environment.clock });
-  credentials = createAuthenticator({ keys, accessTokens, issuers: createIssuers(issuers, environment) });
+  const unknownKeys = createUnknownKeyLimit(0, { monotonic: () => now });
+  credentials = createAuthenticator({ keys, accessTokens, issuers: createIssuers(issuers, environment), unknownKeys });
 
   const ground = { issuer, audience: "gesso", rsa, curve, edwards, rotated, canary: `${origin}/canary` };
   const corpusAt = () =>
     createTokenCorpus({ ...ground, now: Math.floor(now / 1000), other: { issuer: otherIssuer, signer: ofOther } });
   // The list is read once before the rotation, so that the new key is really met as an unknown one.
-  await credentials.authenticate(bearer((await corpusAt()).accepted[0]!.token), "/");
+  await credentials.authenticate(requestWith((await corpusAt()).accepted[0]!.token));
   published["/acme"] = [rsa, curve, edwards, rotated];
   now += 31_000;
   corpus = await corpusAt();
@@ -70,9 +72,13 @@ afterAll(async () => {
   await database?.stop();
 });
 
-const bearer = (token: string) => new Headers({ authorization: `Bearer ${token}` });
+const requestWith = (token: string) => ({
+  headers: new Headers({ authorization: `Bearer ${token}` }),
+  url: "/api/v1/runs",
+  address: "127.0.0.1",
+});
 const verdict = ({ token }: TokenCase) =>
-  credentials.authenticate(bearer(token), "/api/v1/runs").then(
+  credentials.authenticate(requestWith(token)).then(
     (caller) => caller,
     (thrown) => thrown.code as string,
   );

@@ -1,0 +1,33 @@
+import { expect, it } from "vitest";
+import { createUnknownKeyLimit } from "./unknown-key-limit.ts";
+
+it("allows a minute's attempts at once, then refills steadily, for each address on its own", () => {
+  let now = 0;
+  const limit = createUnknownKeyLimit(60, { monotonic: () => now });
+  for (let attempt = 0; attempt < 60; attempt++) {
+    expect(limit.secondsUntilAllowed("a")).toBe(0);
+    limit.recordUnknownKey("a");
+  }
+  expect(limit.secondsUntilAllowed("a")).toBe(1);
+  expect(limit.secondsUntilAllowed("b")).toBe(0);
+  now += 1000;
+  expect(limit.secondsUntilAllowed("a")).toBe(0);
+  limit.recordUnknownKey("a");
+  expect(limit.secondsUntilAllowed("a")).toBe(1);
+  now += 60_000;
+  expect(limit.secondsUntilAllowed("a")).toBe(0);
+});
+
+it("allows everything if the limit is 0", () => {
+  const limit = createUnknownKeyLimit(0, { monotonic: () => 0 });
+  for (let attempt = 0; attempt < 1000; attempt++) limit.recordUnknownKey("a");
+  expect(limit.secondsUntilAllowed("a")).toBe(0);
+});
+
+it("remembers a bounded number of addresses", () => {
+  const limit = createUnknownKeyLimit(1, { monotonic: () => 0 });
+  limit.recordUnknownKey("first");
+  expect(limit.secondsUntilAllowed("first")).toBeGreaterThan(0);
+  for (let n = 0; n < 10_000; n++) limit.recordUnknownKey(`address ${n}`);
+  expect(limit.secondsUntilAllowed("first")).toBe(0);
+});
