@@ -1,33 +1,33 @@
-// The door out, over a real socket: what a file's address opens, with which headers, and what it does not open.
+// Signed file URLs over HTTP: what they return, with which headers, and what is refused.
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ApiCaller, createHttpCaller } from "../../test/support/api-caller.ts";
-import { startTestEnvironment, type TestEnvironment } from "../../test/support/test-environment.ts";
+import { type ApiCaller, createHttpCaller } from "../support/api-caller.ts";
+import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 
-let world: TestEnvironment;
+let environment: TestEnvironment;
 let caller: ApiCaller;
 let image: { run_id: string; url: string };
 let other: { run_id: string; url: string };
 
-const picture = (background: string) =>
+const solidImage = (background: string) =>
   sharp({ create: { width: 32, height: 24, channels: 3, background } })
     .png()
     .toBuffer();
 
 async function upload(background: string): Promise<{ run_id: string; url: string }> {
   const form = new FormData();
-  form.append("file", new Blob([new Uint8Array(await picture(background))], { type: "image/png" }), "a.png");
+  form.append("file", new Blob([new Uint8Array(await solidImage(background))], { type: "image/png" }), "a.png");
   const { body } = await caller.post("/upload", form);
   return { run_id: body.data.run_id, url: body.data.image_url };
 }
 
 beforeAll(async () => {
-  world = await startTestEnvironment();
-  caller = createHttpCaller(world);
+  environment = await startTestEnvironment();
+  caller = createHttpCaller(environment);
   image = await upload("#37a");
   other = await upload("#a73");
 }, 90_000);
-afterAll(() => world?.stop(), 60_000);
+afterAll(() => environment?.stop(), 60_000);
 
 const SAFE = {
   "x-content-type-options": "nosniff",
@@ -39,7 +39,7 @@ const idOf = (url: string) => url.split("/").at(-2)!;
 const signatureOf = (url: string) => url.split("/").at(-1)!;
 
 describe("a file", () => {
-  it("comes with its exact type, and with headers that let a browser do nothing but show it", async () => {
+  it("has its exact type, and headers that allow a browser only to display it", async () => {
     const response = await fetch(image.url);
     expect(response.status).toBe(200);
     expect(headersOf(response)).toMatchObject({
@@ -51,7 +51,7 @@ describe("a file", () => {
     expect((await sharp(Buffer.from(await response.arrayBuffer())).metadata()).format).toBe("png");
   });
 
-  it("comes with the same headers however it is asked for", async () => {
+  it("has the same headers for every method and range", async () => {
     const whole = await fetch(image.url);
     const etag = whole.headers.get("etag")!;
     const asked = {
@@ -67,7 +67,7 @@ describe("a file", () => {
     }
   });
 
-  it("that is no image is for keeping, not for opening", async () => {
+  it("that is not an image is a download", async () => {
     const { body } = await caller.post("/runs/video", { source_run_id: image.run_id, duration: 1, fps: 2 });
     const ended = await caller.waitUntilEnded(body.run_id ?? body.id);
     const response = await fetch(ended.video_url ?? ended.image_url, { method: "HEAD" });
@@ -78,18 +78,18 @@ describe("a file", () => {
     });
   });
 
-  it("as the answer itself comes with the same headers", async () => {
+  it("that is the response itself has the same headers", async () => {
     const { headers, bytes } = await caller.post("/edits/remove-bg", { run_id: image.run_id }, { accept: "image/png" });
     expect(Object.fromEntries(headers)).toMatchObject({ ...SAFE, "content-type": "image/png" });
     expect((await sharp(bytes).metadata()).format).toBe("png");
   });
 });
 
-describe("an address", () => {
-  it("opens nothing when anything is changed in it or added to it", async () => {
+describe("a file URL", () => {
+  it("is refused with any change or addition", async () => {
     const [id, signature] = [idOf(image.url), signatureOf(image.url)];
     const bare = signature.replace(".png", "");
-    const at = (path: string) => `${world.url}/files/${path}`;
+    const at = (path: string) => `${environment.url}/files/${path}`;
     const changed = [
       at(`${idOf(other.url)}/${signature}`),
       at(`${id}/${signatureOf(other.url)}`),
@@ -113,12 +113,12 @@ describe("an address", () => {
     expect((await fetch(image.url)).status).toBe(200);
   });
 
-  it("that is refused is refused with the same care", async () => {
+  it("that is refused has the same security headers", async () => {
     const response = await fetch(image.url.replace(".png", ".jpg"));
     expect(headersOf(response)).toMatchObject({ ...SAFE, "cache-control": "no-store" });
   });
 
-  it("takes no method that changes anything", async () => {
+  it("accepts no method that changes anything", async () => {
     for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
       expect((await fetch(image.url, { method })).status).toBeGreaterThanOrEqual(404);
     }
@@ -127,7 +127,7 @@ describe("an address", () => {
 });
 
 describe("a file that was deleted", () => {
-  it("is gone at once, for whoever holds its address, its etag or a cache that asks", async () => {
+  it("is gone immediately, for every holder of its URL or etag and for revalidating caches", async () => {
     const gone = await upload("#123");
     const etag = (await fetch(gone.url)).headers.get("etag")!;
     expect((await caller.delete(`/runs/${gone.run_id}`)).status).toBeLessThan(300);
@@ -144,7 +144,7 @@ describe("a file that was deleted", () => {
     }
   });
 
-  it("is no source any more, although its address is one of ours", async () => {
+  it("is no longer a source, although its URL was signed here", async () => {
     const gone = await upload("#321");
     await caller.delete(`/runs/${gone.run_id}`);
     const { body } = await caller.post("/edits/upscale", { image_url: gone.url });
@@ -155,7 +155,7 @@ describe("a file that was deleted", () => {
     });
   });
 
-  it("is told from no file by nobody who does not hold the address", async () => {
+  it("cannot be told from a missing file without its signed URL", async () => {
     const gone = await upload("#231");
     await caller.delete(`/runs/${gone.run_id}`);
     expect((await fetch(gone.url.replace(signatureOf(gone.url), signatureOf(other.url)))).status).toBe(404);
