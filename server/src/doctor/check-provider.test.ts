@@ -59,8 +59,8 @@ const vendor = (path: string, at = url) =>
 const examine = (path: string, at?: string) =>
   checkProvider({ provider: vendor(path, at), env: { ACME_KEY: "secret" } }, sender.send, Date.now);
 
-describe("a provider that answers", () => {
-  it("has its upstream names counted, each once, and those that are gone told with our models", async () => {
+describe("a provider that responds", () => {
+  it("has each upstream model counted once, and retired ones listed with the affected models", async () => {
     expect(await examine("/")).toMatchObject({
       ...{ name: "acme", status: "fail", key: "works", known: 1, unasked: 1 },
       missing: [{ as: "b", models: ["vendora", "nanobanana"] }],
@@ -68,7 +68,7 @@ describe("a provider that answers", () => {
     });
   });
 
-  it("cannot make the terminal do anything by its words", async () => {
+  it("cannot write control characters to the terminal", async () => {
     expect((await examine("/")).message).toBe("hello [2J");
   });
 });
@@ -80,26 +80,26 @@ describe("a provider that does not work", () => {
     ["/402", "works", "HTTP 402: no credit left", "add credit at the provider"],
     ["/500", "unknown", "HTTP 500", "try again later"],
     ["/page", "unknown", "unreadable response", "check its URL setting"],
-  ])("%s is told as key %s, %s", async (path, key, message, fix) => {
+  ])("%s is reported as key %s, %s", async (path, key, message, fix) => {
     expect(await examine(path)).toMatchObject({ status: "fail", key, message, fix });
   });
 
-  it("is told by the reason where nobody is there", async () => {
+  it("is reported with the reason if it is unreachable", async () => {
     expect(await examine("/", "http://127.0.0.1:1")).toMatchObject({
       ...{ status: "fail", key: "unknown", message: "not reachable (ECONNREFUSED)" },
     });
   });
 });
 
-describe("a provider that is not asked", () => {
-  it("is taken at its word where it has no free question", async () => {
+describe("a provider that is not probed", () => {
+  it("counts as working if it has no probe", async () => {
     const { probe: _, ...silent } = vendor("/");
     expect(await checkProvider({ provider: silent, env: {} }, sender.send, Date.now)).toMatchObject({
       ...{ status: "pass", key: "unasked", unasked: 3 },
     });
   });
 
-  it("is no failure where it is off, and one where it is half on", () => {
+  it("is not a failure if it is disabled, and is one if its settings are incomplete", () => {
     const provider = vendor("/");
     expect(checkDisabledProvider({ provider, reason: "set ACME_KEY", isMisconfigured: false })).toMatchObject({
       ...{ status: "skip", key: "off", message: "set ACME_KEY" },

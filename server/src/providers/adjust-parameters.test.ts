@@ -20,8 +20,8 @@ const job = (more: Partial<Job> = {}): Job => ({
   ...more,
 });
 
-describe("a job that is within the limits", () => {
-  it("is left as it is, without a word", () => {
+describe("a job within the limits", () => {
+  it("is not changed and causes no warning", () => {
     const asked = job({ width: 1024, height: 768, aspect_ratio: "4:3", options: { duration: 5 } });
     const roomy = offer({ sides: { least: 64, most: 2048, step: 16 }, durations: [5, 10] });
     expect(adjustParameters(asked, roomy)).toEqual({ job: asked, changes: [] });
@@ -29,8 +29,8 @@ describe("a job that is within the limits", () => {
   });
 });
 
-describe("a shape", () => {
-  it("becomes the nearest that is made, and it is told", () => {
+describe("an aspect ratio", () => {
+  it("becomes the nearest one that the model supports, with a warning", () => {
     const { job: made, changes } = adjustParameters(
       job({ aspect_ratio: "5:4" }),
       offer({ ratios: ["1:1", "4:3", "16:9"] }),
@@ -41,7 +41,7 @@ describe("a shape", () => {
     ]);
   });
 
-  it("is made of the size where the model takes no sizes", () => {
+  it("is derived from the size if the model accepts no sizes", () => {
     const ratios = { ratios: ["1:1", "3:2", "16:9"] };
     expect(adjustParameters(job({ width: 900, height: 600 }), offer(ratios))).toMatchObject({
       job: { aspect_ratio: "3:2" },
@@ -53,14 +53,14 @@ describe("a shape", () => {
     });
   });
 
-  it("that is a word of the interface and no shape is left to the adapter", () => {
+  it("that is a keyword of the API is left to the adapter", () => {
     const asked = job({ aspect_ratio: "match_input_image" });
     expect(adjustParameters(asked, offer({ ratios: ["1:1"] })).job).toEqual(asked);
   });
 });
 
 describe("a size", () => {
-  it("becomes the nearest of a list, the shape before the number of pixels", () => {
+  it("becomes the nearest in a list; the aspect ratio counts more than the number of pixels", () => {
     const sizes = { sizes: ["1024x1024", "1536x1024", "1024x1536"] };
     expect(adjustParameters(job({ width: 300, height: 200 }), offer(sizes)).job).toMatchObject({
       width: 1536,
@@ -72,7 +72,7 @@ describe("a size", () => {
     });
   });
 
-  it("is made of the shape where the model takes only sizes, and nothing need be told", () => {
+  it("is derived from the aspect ratio without a warning if the model accepts only sizes", () => {
     const { job: made, changes } = adjustParameters(
       job({ aspect_ratio: "16:9" }),
       offer({ sides: { least: 256, most: 1440, step: 32 } }),
@@ -81,7 +81,7 @@ describe("a size", () => {
     expect(changes).toEqual([]);
   });
 
-  it("comes out within every bound, whatever was asked", () => {
+  it("is within every bound for any requested size", () => {
     const side = fc.integer({ min: 64, max: 2048 });
     const steps = fc.constantFrom(8, 16, 32);
     fc.assert(
@@ -100,7 +100,7 @@ describe("a size", () => {
 });
 
 describe("a duration", () => {
-  it("is snapped to what is made and told", () => {
+  it("becomes the nearest one that the model supports, with a warning", () => {
     const asked = job({ options: { duration: 3 } });
     expect(adjustParameters(asked, offer({ durations: [5, 9] }))).toMatchObject({
       job: { options: { duration: 5 } },
@@ -111,14 +111,14 @@ describe("a duration", () => {
 });
 
 describe("an option that the model does not use", () => {
-  it("is told by its name", () => {
+  it("is named in a warning", () => {
     const asked = job({ options: { steps: 20, guidance: 3 } });
     expect(
       adjustParameters(asked, offer({}, { supportedOptions: ["guidance"] })).changes.map(({ field }) => field),
     ).toEqual(["steps"]);
   });
 
-  it("is not told of where no caller sent it", () => {
+  it("causes no warning if the caller did not send it", () => {
     const asked = job({ options: { model_id: "x", deployment_id: "ink" } });
     expect(adjustParameters(asked, offer({}, { supportedOptions: [] })).changes.map(({ field }) => field)).toEqual([
       "model_id",
@@ -129,7 +129,7 @@ describe("an option that the model does not use", () => {
 describe("an offer", () => {
   const can = (limits: OfferLimits, more: Partial<Job<unknown>> = {}) => canServe(offer(limits), { ...job(), ...more });
 
-  it("cannot do what lies outside and cannot be brought near", () => {
+  it("does not serve a job that exceeds limits which cannot be adjusted", () => {
     expect(can({})).toBe(true);
     expect(can({ mask: false }, { mask: {}, images: [{}] })).toBe(false);
     expect(can({ images: 2 }, { images: [1, 2, 3] })).toBe(false);

@@ -52,8 +52,8 @@ const faultOf = async (work: Promise<unknown>) => {
 const base64 = async (asset: { bytes(): Promise<Uint8Array> }) => Buffer.from(await asset.bytes()).toString("base64");
 const asked = () => standIn.ledger.at(-1)!;
 
-describe("what is sent", () => {
-  it("gives flux-dev its size, steps and guidance, within its bounds", async () => {
+describe("a submission", () => {
+  it("sends flux-dev its size, steps and guidance, within its bounds", async () => {
     const options = { guidance: 7.5, steps: 80, scheduler: "ignored" };
     await bfl.submit(createSampleJob(DEV(), { width: 768, height: 512, seed: 7, options }), DEV(), context());
     expect(asked()).toMatchObject({ model: "flux-dev" });
@@ -68,7 +68,7 @@ describe("what is sent", () => {
     });
   });
 
-  it("lets an edit keep the shape of its source where no other was asked for", async () => {
+  it("keeps the aspect ratio of the source of an edit if none was requested", async () => {
     const images = [createImageAsset("desk", 80, 40)];
     const ticket = running(await bfl.submit(createSampleJob(KONTEXT(), { images }), KONTEXT(), context()));
     expect(asked().request).toEqual({
@@ -97,7 +97,7 @@ describe("what is sent", () => {
   it.each([
     ["flux-pro-1.0-fill", FILL, { prompt: "a plant" }],
     ["flux-tools/erase-v1", ERASE, {}],
-  ])("sends %s our mask as it is: white is painted", async (model, of, words) => {
+  ])("sends the mask to %s unchanged: white is painted", async (model, of, words) => {
     const images = [createImageAsset("desk")];
     const ticket = running(
       await bfl.submit(createSampleJob(of(), { images, mask: createMaskAsset(), prompt: "a plant" }), of(), context()),
@@ -117,13 +117,13 @@ describe("what is sent", () => {
     expect(at(32, 32)).not.toEqual(at(1, 1));
   });
 
-  it("causes no complaint with any of its offers", async () => {
+  it("is valid for every offer", async () => {
     for (const each of bfl.offers) await ended(running(await bfl.submit(createSampleJob(each), each, context())));
     expect(standIn.ledger).toHaveLength(bfl.offers.length);
     expect(standIn.invalidRequests).toEqual([]);
   });
 
-  it("leaves masks to the models that take one, and custom models to others", () => {
+  it("serves masks only with models that accept one, and no custom models", () => {
     const job = (more: object) => ({ images: [1], mask: undefined, options: undefined, ...more });
     expect(ERASE().supports?.(job({}))).toBe(false);
     expect(FILL().supports?.(job({ mask: 1 }))).toBe(true);
@@ -135,12 +135,12 @@ describe("what is sent", () => {
 const read = async (outputs: JobDone["outputs"]) =>
   Buffer.from(await (await fetch((outputs[0] as { url: string }).url)).arrayBuffer());
 
-describe("what its answers mean", () => {
+describe("a response", () => {
   it.each([
     ["moderated", "a cat", ["content_refused", "refused"]],
     ["done", "something forbidden", ["content_refused", "refused"]],
     ["failed", "a cat", ["provider_error", "failed"]],
-  ] as const)("a job that ends %s (%s)", async (outcome, prompt, fault) => {
+  ] as const)("of a job that ends %s (%s) becomes the right fault", async (outcome, prompt, fault) => {
     standIn.switches.outcome = outcome;
     const ticket = running(await bfl.submit(createSampleJob(DEV(), { prompt }), DEV(), context()));
     expect(await faultOf(ended(ticket))).toEqual(fault);
@@ -152,14 +152,14 @@ describe("what its answers mean", () => {
     [403, ["model_unavailable", "refused"]],
     [422, ["provider_rejected_input", "refused"]],
     [429, ["provider_error", "busy"]],
-    [500, ["provider_error", "doubt"]],
-  ] as const)("a refusal with %i", async (status, fault) => {
+    [500, ["provider_error", "unknown"]],
+  ] as const)("of status %i becomes the right fault", async (status, fault) => {
     standIn.switches.refuse = { times: 1, status };
     expect(await faultOf(bfl.submit(createSampleJob(DEV()), DEV(), context()))).toEqual(fault);
     expect(standIn.ledger).toEqual([]);
   });
 
-  it("a wrong key and a model that is gone are no fault of the caller", async () => {
+  it("to a wrong key or a retired model is model_unavailable", async () => {
     const wrong = createFakeProviderContext({ ...vendor.env(standIn), BFL_API_KEY: "wrong" }, bfl);
     expect(await faultOf(bfl.submit(createSampleJob(DEV()), DEV(), wrong))).toEqual(["model_unavailable", "refused"]);
     standIn.switches.retired = ["flux-dev"];
@@ -169,7 +169,7 @@ describe("what its answers mean", () => {
     ]);
   });
 
-  it("the seventh job of Kontext Max at a time is put back", async () => {
+  it("to the seventh concurrent Kontext Max job is busy", async () => {
     standIn.switches.outcome = "never";
     for (let n = 0; n < 6; n++) await bfl.submit(createSampleJob(KONTEXT()), KONTEXT(), context());
     expect(await faultOf(bfl.submit(createSampleJob(KONTEXT()), KONTEXT(), context()))).toEqual([
@@ -178,27 +178,27 @@ describe("what its answers mean", () => {
     ]);
   });
 
-  it("a lost answer is doubt, and the job is sent no second time", async () => {
+  it("that is lost leaves the outcome unknown, and the job is not sent again", async () => {
     standIn.switches.drop = { times: 1, when: "after" };
-    expect(await faultOf(bfl.submit(createSampleJob(DEV()), DEV(), context()))).toEqual(["provider_error", "doubt"]);
+    expect(await faultOf(bfl.submit(createSampleJob(DEV()), DEV(), context()))).toEqual(["provider_error", "unknown"]);
     expect(standIn.ledger).toHaveLength(1);
   });
 
-  it("tells progress while it works", async () => {
+  it("contains the progress of a running job", async () => {
     standIn.switches.workMs = 60_000;
     const ticket = running(await bfl.submit(createSampleJob(DEV()), DEV(), context()));
     await new Promise((resolve) => setTimeout(resolve, 40));
     expect(await bfl.poll(ticket, context())).toEqual({ state: "running", ticket, progress: 0.5 });
   });
 
-  it("a job that its own address does not know has come to nothing", async () => {
+  it("that does not know the job at its own polling URL is a failure", async () => {
     const ticket = running(await bfl.submit(createSampleJob(DEV()), DEV(), context()));
     standIn.forgetJobs();
     expect(await faultOf(bfl.poll(ticket, context()))).toEqual(["provider_error", "failed"]);
   });
 });
 
-describe("its other hosts", () => {
+describe("hosts of a region", () => {
   /** The provider's regional host leads to the fake vendor; what went where is written down. */
   const throughRegion = (
     region: string,
@@ -210,7 +210,7 @@ describe("its other hosts", () => {
     }) as SendRequest,
   });
 
-  it("polls where the answer says, with the key, if that is a host of the provider's own", async () => {
+  it("are polled with the key if the response names a host of the provider", async () => {
     await standIn.close();
     standIn = await startFakeBfl({ pollingOrigin: "https://api.eu2.bfl.ai" });
     const seen: [string, string | undefined][] = [];
@@ -226,14 +226,14 @@ describe("its other hosts", () => {
     "http://api.eu.bfl.ai/v1/get_result?id=1",
     "https://api.eu.bfl.ai:8443/v1/get_result?id=1",
     "not an address",
-  ])("never sends anything to %s", async (polling_url) => {
+  ])("are not contacted at %s", async (polling_url) => {
     const { ticket } = (await bfl.submit(createSampleJob(DEV()), DEV(), context())) as { ticket: Ticket };
     const seen: [string, string | undefined][] = [];
     await ended({ ...ticket, polling_url }, context(throughRegion("nowhere", seen)));
     expect(seen.every(([url]) => url.startsWith(`${standIn.url}/v1/get_result?id=${ticket.id}`))).toBe(true);
   });
 
-  it("looks for a job that it knows by id alone in every region, and waits where none knows it", async () => {
+  it("are all searched for a job known only by its ID; a job found nowhere counts as running", async () => {
     const asked: string[] = [];
     const send: SendRequest = async (url) => {
       asked.push(new URL(url).host);
@@ -255,7 +255,7 @@ describe("callbacks", () => {
   const told = (headers: Record<string, string>, body: object, within = context()) =>
     bfl.parseCallback!({ headers: new Headers(headers), body: JSON.stringify(body) }, within);
 
-  it("gives its address and a secret of the attempt, and gets a ticket that the callback can build too", async () => {
+  it("carry a secret of the attempt, and yield the same ticket as the submission", async () => {
     const ticket = running(await bfl.submit(createSampleJob(DEV()), DEV(), context({ callbackUrl })));
     const { webhook_url, webhook_secret } = asked().request as Record<string, string>;
     expect(webhook_url).toBe(callbackUrl);
@@ -265,7 +265,7 @@ describe("callbacks", () => {
     expect((await ended(word!.ticket)).outputs).toHaveLength(1);
   });
 
-  it("takes the signature as well, and the address alone where the provider shows neither", async () => {
+  it("are accepted with a signature, or by their URL alone if the provider sends neither", async () => {
     await bfl.submit(createSampleJob(DEV()), DEV(), context({ callbackUrl }));
     const secret = asked().request.webhook_secret as string;
     const body = { id: "1", status: "Pending" };
@@ -277,7 +277,7 @@ describe("callbacks", () => {
     expect(await told({}, body)).toBeDefined();
   });
 
-  it("refuses another secret, another signature, and what was sent to another attempt", async () => {
+  it("are refused with a wrong secret, a wrong signature, or the secret of another attempt", async () => {
     await bfl.submit(createSampleJob(DEV()), DEV(), context({ callbackUrl }));
     const secret = asked().request.webhook_secret as string;
     const body = { id: "1", status: "Ready" };
@@ -287,8 +287,8 @@ describe("callbacks", () => {
   });
 });
 
-describe("examination", () => {
-  it("tells the credits and which models are gone, without taking a job", async () => {
+describe("the probe", () => {
+  it("reports credits and retired models without creating a job", async () => {
     standIn.switches.retired = ["flux-dev"];
     expect(await bfl.probe!(bfl.offers, context())).toEqual({
       message: "the key works; 1234.5 credits are left",
@@ -297,7 +297,7 @@ describe("examination", () => {
     expect(standIn.ledger).toEqual([]);
   });
 
-  it("says that a wrong key is refused", async () => {
+  it("fails with a wrong key", async () => {
     const wrong = createFakeProviderContext({ ...vendor.env(standIn), BFL_API_KEY: "wrong" }, bfl);
     expect(await faultOf(bfl.probe!(bfl.offers, wrong))).toEqual(["model_unavailable", "refused"]);
   });

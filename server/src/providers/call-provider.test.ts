@@ -54,12 +54,12 @@ const kindOf = (path: string, at?: string) =>
     (thrown) => readProviderFailure(thrown).kind,
   );
 
-describe("a provider's failure", () => {
-  it("is nothing when the answer can be read", async () => {
+describe("a request to a provider", () => {
+  it("returns the parsed response", async () => {
     expect(await ask("/ok")).toEqual({ id: "j1" });
   });
 
-  it("is busy, with the time that was told", async () => {
+  it("fails as busy, with the provider's retry delay", async () => {
     expect(readProviderFailure(await ask("/busy/429").catch((thrown) => thrown))).toMatchObject({
       kind: "busy",
       retryAfterSeconds: 7,
@@ -92,26 +92,29 @@ describe("a provider's failure", () => {
     expect(readProviderFailure(thrown).retryAfterSeconds).toBeLessThanOrEqual(240);
   });
 
-  it.each([400, 401, 403, 404, 409, 413, 422])("is a refusal for status %i", async (status) => {
+  it.each([400, 401, 403, 404, 409, 413, 422])("fails as refused for status %i", async (status) => {
     expect(await kindOf(`/status/${status}`)).toBe("refused");
   });
 
-  it.each([500, 502, 503, 504])("is doubt for status %i: something may have been started", async (status) => {
-    expect(await kindOf(`/status/${status}`)).toBe("doubt");
+  it.each([500, 502, 503, 504])(
+    "has an unknown outcome for status %i, because a job may have started",
+    async (status) => {
+      expect(await kindOf(`/status/${status}`)).toBe("unknown");
+    },
+  );
+
+  it("has an unknown outcome if the connection is cut, no response comes, or the response is malformed", async () => {
+    expect(await kindOf("/reset")).toBe("unknown");
+    expect(await kindOf("/hang")).toBe("unknown");
+    expect(await kindOf("/garbage")).toBe("unknown");
   });
 
-  it("is doubt when the line is cut, nothing comes, or the answer cannot be read", async () => {
-    expect(await kindOf("/reset")).toBe("doubt");
-    expect(await kindOf("/hang")).toBe("doubt");
-    expect(await kindOf("/garbage")).toBe("doubt");
-  });
-
-  it("is no doubt where nothing was at stake", async () => {
+  it("without side effects fails as unsent, never with an unknown outcome", async () => {
     const asked = callProvider(context, { origin, url: `${origin}/reset`, hasNoSideEffects: true, reply: z.any() });
     expect(readProviderFailure(await asked.catch((thrown) => thrown)).kind).toBe("unsent");
   });
 
-  it("is nothing for a form, which travels as it is", async () => {
+  it("sends a multipart form unchanged", async () => {
     const body = new FormData();
     body.set("prompt", "a tree");
     body.append("image[]", new File(["bytes"], "a.png", { type: "image/png" }));
@@ -119,7 +122,7 @@ describe("a provider's failure", () => {
     expect(text).toContain('name="image[]"; filename="a.png"');
   });
 
-  it("is unsent when nobody listens", async () => {
+  it("fails as unsent if the connection is refused", async () => {
     const closed = createServer();
     await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
     const { port } = closed.address() as AddressInfo;
@@ -131,7 +134,7 @@ describe("a provider's failure", () => {
     expect(readProviderFailure(failed).kind).toBe("unsent");
   });
 
-  it("never carries credentials to another origin, whatever an answer pointed to", async () => {
+  it("sends credentials to no other origin", async () => {
     const before = heard.length;
     expect(await kindOf("/ok", origin.replace("127.0.0.1", "localhost"))).toBe("refused");
     expect(heard).toHaveLength(before);

@@ -6,10 +6,10 @@ import type { ProviderContext } from "./provider.ts";
 
 /**
  * `busy`: not accepted, retry later. `refused`: not accepted, permanent. `unsent`: the request never left this host.
- * `failed`: the provider reported a failure. `doubt`: sent, outcome unknown. `gone`: the provider lost the job and will
- * never finish it, so it may be resubmitted.
+ * `failed`: the provider reported a failure. `unknown`: sent, outcome unknown. `gone`: the provider lost the job and
+ * will never finish it, so it may be resubmitted.
  */
-export type ProviderFailureKind = "busy" | "refused" | "unsent" | "failed" | "doubt" | "gone";
+export type ProviderFailureKind = "busy" | "refused" | "unsent" | "failed" | "unknown" | "gone";
 export type ProviderFailure = {
   kind: ProviderFailureKind;
   status?: number;
@@ -23,7 +23,7 @@ export const providerFault = (code: FaultCode, cause: ProviderFailure, details =
 export const readProviderFailure = (thrown: unknown): ProviderFailure =>
   thrown instanceof Fault && (thrown.cause as ProviderFailure | undefined)?.kind
     ? (thrown.cause as ProviderFailure)
-    : { kind: "doubt", cause: thrown };
+    : { kind: "unknown", cause: thrown };
 
 type ProviderRequest<Reply> = {
   method?: "GET" | "POST" | "PUT" | "DELETE";
@@ -90,7 +90,7 @@ export async function callProvider<Reply>(
     );
   } catch (thrown) {
     const { kind, ...cause } = readProviderFailure(thrown);
-    if (request.hasNoSideEffects && kind === "doubt")
+    if (request.hasNoSideEffects && kind === "unknown")
       throw providerFault("provider_error", { ...cause, kind: "unsent" });
     throw thrown;
   }
@@ -111,7 +111,7 @@ async function send(context: ProviderContext<unknown>, request: ProviderRequest<
     });
   } catch (thrown) {
     const { code, cause } = thrown as { code?: string; cause?: { code?: string } };
-    const kind = NOT_SENT_ERRORS.test(code ?? cause?.code ?? "") ? "unsent" : "doubt";
+    const kind = NOT_SENT_ERRORS.test(code ?? cause?.code ?? "") ? "unsent" : "unknown";
     throw providerFault("provider_error", { kind, cause: thrown });
   }
 }
@@ -121,7 +121,7 @@ function read<Reply>(reply: z.ZodType<Reply>, body: string, status: number): Rep
     return reply.parse(body === "" ? undefined : JSON.parse(body));
   } catch (thrown) {
     // An unreadable 2xx response may have started a job.
-    throw providerFault("provider_error", { kind: "doubt", status, cause: thrown });
+    throw providerFault("provider_error", { kind: "unknown", status, cause: thrown });
   }
 }
 
@@ -134,5 +134,5 @@ function classifyStatus(status: number, retryAfterSeconds: number | undefined, b
   if ([401, 402, 403, 404].includes(status)) return modelUnavailable(cause, status);
   if (status >= 400 && status < 500)
     return providerFault("provider_rejected_input", { kind: "refused", status, cause });
-  return providerFault("provider_error", { kind: "doubt", status, cause });
+  return providerFault("provider_error", { kind: "unknown", status, cause });
 }

@@ -57,8 +57,8 @@ const another = async (options: ComfyuiOptions) => {
   box = await startFakeComfyui(options);
 };
 
-describe("what reaches a server", () => {
-  it("is the prompt and the values that were given, and the graph's own for all others", async () => {
+describe("a submitted graph", () => {
+  it("contains the prompt and the given values, and the graph's defaults for all others", async () => {
     await submit("flux-dev", { prompt: "a boat", negative_prompt: "fog", seed: 9, width: 640, height: 480, count: 3 });
     expect(inputsOf("words").text).toBe("a boat");
     expect(inputsOf("negative").text).toBe("fog");
@@ -75,7 +75,7 @@ describe("what reaches a server", () => {
     expect(lastGraph()).not.toHaveProperty("enlarge");
   });
 
-  it("follows the caller's steps, guidance, sampler and factor", async () => {
+  it("contains the caller's steps, guidance, sampler and upscale factor", async () => {
     const options = { steps: 8, guidance: 2, cfg_scale: 3, scheduler: "dpmpp_2m", upscale_factor: 2 };
     await submit("flux-dev", { width: 256, height: 256, options });
     expect(inputsOf("sample")).toMatchObject({ steps: 8, cfg: 3, sampler_name: "dpmpp_2m", scheduler: "simple" });
@@ -85,21 +85,21 @@ describe("what reaches a server", () => {
     expect(inputsOf("sample")).toMatchObject({ sampler_name: "euler", scheduler: "karras" });
   });
 
-  it("has the caller's model as a file, by its deployment where it has one", async () => {
+  it("names the file of a custom model, by its deployment if it has one", async () => {
     await submit("flux-dev-lora", { options: { model_id: "our-model", strength_model: 0.7 } });
     expect(inputsOf("lora")).toMatchObject({ lora_name: "our-model.safetensors", strength_model: 0.7 });
     await submit("wan-image-2.1", { options: { model_id: "our-model", deployment_id: "our-lora", model_weight: 0.3 } });
     expect(inputsOf("lora")).toMatchObject({ lora_name: "our-lora.safetensors", strength_model: 0.3 });
   });
 
-  it("has two images of Wan 2.1", async () => {
+  it("of Wan 2.1 creates two images", async () => {
     const { outputs } = await make("wan-image-2.1", { count: 2, width: 64, height: 64 });
     expect(inputsOf("latent")).toMatchObject({ length: 1, batch_size: 2 });
     expect(inputsOf("sample")).toMatchObject({ steps: 30, cfg: 6 });
     expect(outputs).toHaveLength(2);
   });
 
-  it("has a LoRA for each half of Wan 2.2, and the halves of the steps", async () => {
+  it("of Wan 2.2 has a LoRA for each stage and splits the steps between the stages", async () => {
     const strengths = { lora_high_strength: 0.9, lora_low_strength: 0.2 };
     await submit("wan-image-2.2", {
       options: { model_id: "our-model", ...LORAS, ...strengths, steps: 9, guidance: 4 },
@@ -110,7 +110,7 @@ describe("what reaches a server", () => {
     expect(inputsOf("sample_low")).toMatchObject({ steps: 9, cfg: 4, start_at_step: 5, add_noise: "disable" });
   });
 
-  it("has the image of Qwen where there is one, and its LoRA where one is named", async () => {
+  it("of Qwen contains the image if there is one, and the LoRA if one is named", async () => {
     const images = [createImageAsset("a face")];
     await make("qwen-image-edit", {
       images,
@@ -125,7 +125,7 @@ describe("what reaches a server", () => {
     expect(lastGraph()).not.toHaveProperty("lora");
   });
 
-  it("has the shape of the reference where no size was asked for", async () => {
+  it("has the aspect ratio of the reference if no size was requested", async () => {
     await submit("flux-dev-image", { images: [createImageAsset("wide", 320, 160)] });
     expect(inputsOf("scaled")).toMatchObject({ width: 1456, height: 720, crop: "center" });
     await submit("flux-dev-image", { images: [createImageAsset("wide", 320, 160)], width: 500, height: 300, count: 2 });
@@ -133,7 +133,7 @@ describe("what reaches a server", () => {
     expect(inputsOf("latent").amount).toBe(2);
   });
 
-  it("has the frames of a video in fours and one, in its shape", async () => {
+  it("of a video has a frame count of 4n + 1 and the requested aspect ratio", async () => {
     const { outputs } = await make("wan-video-2.2", {
       aspect_ratio: "9:16",
       options: { duration: 2, fps: 12, cfg_scale: 4 },
@@ -144,7 +144,7 @@ describe("what reaches a server", () => {
     expect(outputs).toEqual([{ url: expect.stringContaining(".mp4") }]);
   });
 
-  it("has an id and a seed that follow from the key", async () => {
+  it("has an ID and a seed that are derived from the idempotency key", async () => {
     const asked = async (key: string) => {
       await submit("flux-dev", {}, at({ key }));
       const { prompt_id, client_id } = box.ledger.at(-1)!.request;
@@ -157,7 +157,7 @@ describe("what reaches a server", () => {
     expect(await asked("two")).not.toEqual(first);
   });
 
-  it("is never a path, whatever a caller names", async () => {
+  it("never contains a path from the caller", async () => {
     for (const name of ["../../etc/passwd", "a/b", "a\\b", ".hidden", "", "x".repeat(200)]) {
       const fault = await faultOf(submit("flux-dev-lora", { options: { model_id: name } }));
       expect(fault).toMatchObject({ code: "provider_rejected_input", details: { reason: "lora_not_found" } });
@@ -165,7 +165,7 @@ describe("what reaches a server", () => {
     expect(box.ledger).toEqual([]);
   });
 
-  it("carries files under the operator's names for them, and the operator's token", async () => {
+  it("uses the operator's file names and token", async () => {
     await another({ token: "secret" });
     const names = "ae.safetensors=qwen_image_vae.safetensors, flux1-dev.safetensors = wan2.2_ti2v_5B_fp16.safetensors";
     const settings = { COMFYUI_TOKEN: "secret", COMFYUI_FILES: names };
@@ -182,8 +182,8 @@ describe("what reaches a server", () => {
   });
 });
 
-describe("what a server answers", () => {
-  it("is an image of the size asked for, read from the server that made it", async () => {
+describe("a response", () => {
+  it("contains an image of the requested size, read from the server that created it", async () => {
     const { outputs } = await make("flux-dev", { width: 128, height: 64 });
     const [output] = outputs as { url: string }[];
     expect(new URL(output!.url).origin).toBe(new URL(box.url).origin);
@@ -203,14 +203,14 @@ describe("what a server answers", () => {
       { reason: "scheduler_not_known" },
     ],
     ["a value that no node takes", { options: { model_id: "our-model", cfg_scale: 1000 } }, {}],
-  ])("refuses %s for the caller's reason", async (_, overrides, details) => {
+  ])("to %s is a rejected input, with the reason", async (_, overrides, details) => {
     const fault = await faultOf(submit("flux-dev-lora", overrides));
     expect(fault).toMatchObject({ code: "provider_rejected_input", kind: "refused", details });
     expect(box.ledger).toEqual([]);
   });
 
   it.each([["flux1-dev.safetensors"], ["clip_l.safetensors"], ["ae.safetensors"]])(
-    "without %s it is the operator's affair, and somebody else may be asked",
+    "of a server without %s is model_unavailable, so that failover applies",
     async (file) => {
       box.switches.retired = [file];
       expect(await faultOf(submit("flux-dev"))).toMatchObject({
@@ -221,7 +221,7 @@ describe("what a server answers", () => {
     },
   );
 
-  it("without a node that an own graph uses, or at a wrong address, is the same", async () => {
+  it("of a server without a node of a custom graph, or at a wrong URL, is model_unavailable", async () => {
     const settings = { COMFYUI_URLS: `${box.url}/elsewhere` };
     expect(await faultOf(submit("flux-dev", {}, at({ settings })))).toMatchObject({ code: "model_unavailable" });
     const { classifyRejection } = await import("./comfyui/error-classification.ts");
@@ -230,7 +230,7 @@ describe("what a server answers", () => {
   });
 
   it.each([["new"], ["old"]] as const)(
-    "of the %s age tells memory that ran out from content and from a stop",
+    "of the %s API tells exhausted memory from refused content and from a cancellation",
     async (age) => {
       await another({ age });
       box.switches.outcome = "failed";
@@ -247,21 +247,21 @@ describe("what a server answers", () => {
     },
   );
 
-  it("says when it could not read the image", async () => {
+  it("to an unreadable image is a rejected input", async () => {
     const images = [createAsset("no picture", async () => Buffer.from("no picture"))];
     const fault = await faultOf(make("qwen-image-edit", { images, width: 64, height: 64 }));
     expect(fault).toMatchObject({ code: "provider_rejected_input", details: { reason: "image_unreadable" } });
   });
 });
 
-describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
+describe.each([["new"], ["old"]] as const)("a server with the %s API", (age) => {
   beforeEach(() => another({ age }));
 
-  it("makes an image, and its job can be found by the key", async () => {
+  it("creates an image, and its job is found by the key", async () => {
     const context = at();
     expect(await comfyui.findJob!(context)).toBeUndefined();
     box.switches.drop = { times: 1, when: "after" };
-    expect(await faultOf(submit("flux-dev", { width: 64, height: 64 }, context))).toMatchObject({ kind: "doubt" });
+    expect(await faultOf(submit("flux-dev", { width: 64, height: 64 }, context))).toMatchObject({ kind: "unknown" });
     const ticket = await comfyui.findJob!(context);
     expect(ticket).toEqual({ prompt_id: box.ledger[0]!.id, server: box.url });
     expect((await ended(ticket!)).outputs).toHaveLength(1);
@@ -269,7 +269,7 @@ describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
     expect(box.ledger).toHaveLength(1);
   });
 
-  it("is not thought to have lost a job that ends between two questions", async () => {
+  it("does not lose a job that ends between two requests", async () => {
     box.switches.workMs = 200;
     const { ticket } = (await submit("flux-dev", { width: 64, height: 64 })) as { ticket: Ticket };
     const slow = at();
@@ -283,7 +283,7 @@ describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
     expect((await comfyui.poll(ticket, slow)).state).toMatch(/running|done/);
   });
 
-  it("stops a job that waits and one that runs, and no other", async () => {
+  it("cancels a waiting job and a running job, and no other", async () => {
     box.switches.workMs = 60_000;
     const [running, waiting] = [await submit("flux-dev"), await submit("flux-dev")] as { ticket: Ticket }[];
     await new Promise((wake) => setTimeout(wake, 40));
@@ -296,7 +296,7 @@ describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
     expect(box.ledger[0]!.canceledAt).toBeDefined();
   });
 
-  it("is looked over for nodes and files without starting anything", async () => {
+  it("is probed for nodes and files without starting a job", async () => {
     const whole = await comfyui.probe!(comfyui.offers, at());
     expect(whole.missing).toEqual([]);
     expect(whole.message).toMatch(/1 of 1 servers answer; .* is ComfyUI 0\.3/);

@@ -170,7 +170,7 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
     note(id, "catalogue", `${names.length} ok`);
   });
 
-  it("makes something of every offer with one submission, under a ticket that is plain JSON, and says the same twice", async () => {
+  it("produces every offer with one submission, a ticket of plain JSON, and the same result on every poll", async () => {
     for (const offer of provider.offers.filter(({ lifecycle }) => lifecycle?.state !== "retired")) {
       const before = standIn.ledger.length;
       const at = context();
@@ -194,7 +194,7 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
     note(id, "own hosts", "ok");
   });
 
-  it("sends its key nowhere but to the configured addresses, and keeps it out of tickets", async () => {
+  it("sends its key only to the configured origins, and keeps it out of tickets", async () => {
     const settings = kit.env(standIn);
     const origins = Object.values(settings)
       .filter((value) => value.startsWith("http"))
@@ -224,16 +224,16 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
     ["the line is cut after the job was taken", { drop: { times: 9, when: "after" } }, 1],
     ["no answer comes and the job is not taken", { hang: { times: 9, when: "before" } }, 0],
     ["no answer comes although the job was taken", { hang: { times: 9, when: "after" } }, 1],
-  ] as const)("sends once and doubts when %s", async (_, switches, taken) => {
+  ] as const)("sends once and reports an unknown outcome when %s", async (_, switches, taken) => {
     const before = standIn.ledger.length;
     Object.assign(standIn.switches, structuredClone(switches));
-    expect(await outcomeOf(submit(lasting, context({ timeoutSeconds: 0.5 })))).toMatchObject({ kind: "doubt" });
+    expect(await outcomeOf(submit(lasting, context({ timeoutSeconds: 0.5 })))).toMatchObject({ kind: "unknown" });
     await pause(50);
     expect(standIn.ledger.length - before).toBe(taken);
-    note(id, "once, in doubt", "ok");
+    note(id, "sent once", "ok");
   });
 
-  it("tells busy, refused, unavailable and doubtful answers apart", async () => {
+  it("distinguishes busy, refused, unavailable and unknown outcomes", async () => {
     const asked = (status: number, headers = {}) => {
       standIn.switches.refuse = { times: 1, status, headers };
       return outcomeOf(submit(lasting));
@@ -241,12 +241,12 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
     expect(await asked(429, { "retry-after": "7" })).toMatchObject({ kind: "busy", code: "provider_error" });
     expect(await asked(401)).toMatchObject({ kind: "refused", code: "model_unavailable" });
     expect(await asked(402)).toMatchObject({ kind: "refused", code: "model_unavailable" });
-    expect(await asked(500)).toMatchObject({ kind: "doubt" });
-    expect(await asked(502)).toMatchObject({ kind: "doubt" });
+    expect(await asked(500)).toMatchObject({ kind: "unknown" });
+    expect(await asked(502)).toMatchObject({ kind: "unknown" });
     note(id, "sorted", "ok");
   });
 
-  it("tells what was refused for its content from what failed", async () => {
+  it("distinguishes refused content from failed jobs", async () => {
     const ends = async (outcome: "failed" | "moderated") => {
       standIn.switches.outcome = outcome;
       const at = context();
@@ -257,7 +257,7 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
     note(id, "moderated≠failed", id === "comfyui" ? "no censor" : "ok");
   });
 
-  it("keeps what it says about recovery", async () => {
+  it("recovers jobs as its offers state", async () => {
     expect(provider.offers.some(({ recovery }) => recovery === "replay" || recovery === "free")).toBe(false);
     for (const offer of provider.offers.filter((each) => each.lifecycle?.state !== "retired")) {
       if (offer.synchronousSeconds !== undefined) expect(offer.recovery).toBe("none");
@@ -270,13 +270,13 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
     const at = context();
     expect(await provider.findJob!(context())).toBeUndefined();
     standIn.switches.drop = { times: 1, when: "after" };
-    expect(await outcomeOf(submit(findable, at))).toMatchObject({ kind: "doubt" });
+    expect(await outcomeOf(submit(findable, at))).toMatchObject({ kind: "unknown" });
     const ticket = await provider.findJob!(at);
     expect((await finished(provider, { state: "running", ticket: ticket! }, at)).outputs.length).toBeGreaterThan(0);
     note(id, "recovery", "B find");
   });
 
-  it("cancels what it can, twice without harm", async () => {
+  it("cancels a job, and a second time without harm", async () => {
     if (!provider.cancel) return note(id, "cancel", "none");
     standIn.switches.workMs = 60_000;
     const at = context();
@@ -289,7 +289,7 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
     note(id, "cancel", "ok");
   });
 
-  it("takes a callback for its own only, and reads from it the ticket that the submission would have had", async () => {
+  it("accepts only its own callbacks, and reads the same ticket from them as from the submission", async () => {
     if (!provider.parseCallback) return note(id, "callback", "none");
     const hear = async (at: ProviderContext<unknown>, callbacks: FakeVendor["switches"]["callbacks"]) => {
       standIn.switches.callbacks = callbacks;
@@ -314,7 +314,7 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
     ).toBeUndefined();
   });
 
-  it("is examined with calls that cost nothing, and misses what is no longer there", async () => {
+  it("is probed without creating jobs, and reports retired models", async () => {
     if (!provider.probe) return note(id, "examine", "none");
     const before = standIn.ledger.length;
     const found = await provider.probe(provider.offers, context());

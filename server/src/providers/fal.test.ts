@@ -15,7 +15,7 @@ describe("every offer", () => {
     offer,
   ]);
 
-  it.each(named)("%s sends one request that fal takes, and reads its result", async (_, offer) => {
+  it.each(named)("%s sends one request that fal accepts, and reads its result", async (_, offer) => {
     const sent = await submitTo(offer);
     const done = await finish(sent);
     expect(vendor().invalidRequests).toEqual([]);
@@ -25,7 +25,7 @@ describe("every offer", () => {
     else expect((await bytesOf(done.outputs[0])).length).toBeGreaterThan(50);
   });
 
-  it.each(named)("%s is the only one for its jobs, except for those that stand behind it", (_, offer) => {
+  it.each(named)("%s is the only one for its jobs, except for failover offers", (_, offer) => {
     const job = createSampleJob(offer);
     const able = fal.offers.filter((each) => canServe(each, job) && each.preference === offer.preference);
     expect(able).toEqual([offer]);
@@ -33,7 +33,7 @@ describe("every offer", () => {
 });
 
 describe("a submission", () => {
-  it("is sent once, with the key, and fal must not run it again by itself", async () => {
+  it("is sent once, with the key, and asks fal not to retry", async () => {
     const { heard, context } = listening();
     const ticket = await submit("fal-ai/flux-pro/kontext/max/text-to-image", {}, context);
     expect(heard).toHaveLength(1);
@@ -54,15 +54,15 @@ describe("a submission", () => {
     [404, "model_unavailable", "refused"],
     [422, "provider_rejected_input", "refused"],
     [429, "provider_error", "busy"],
-    [500, "provider_error", "doubt"],
-    [504, "provider_error", "doubt"],
-  ])("answered with %i is %s and %s", async (status, code, kind) => {
+    [500, "provider_error", "unknown"],
+    [504, "provider_error", "unknown"],
+  ])("with response %i is %s and %s", async (status, code, kind) => {
     vendor().switches.refuse = { times: 1, status };
     expect(await catchFault(submit("fal-ai/flux/dev"))).toMatchObject({ code, kind });
     expect(vendor().ledger).toEqual([]);
   });
 
-  it("that is refused at the door for its content is moderated", async () => {
+  it("that fal refuses for its content is content_refused", async () => {
     const body = { detail: [{ loc: ["body", "prompt"], msg: "no", type: "content_policy_violation" }] };
     vendor().switches.refuse = { times: 1, status: 422, body };
     expect(await catchFault(submit("fal-ai/flux/dev"))).toMatchObject({
@@ -71,18 +71,18 @@ describe("a submission", () => {
     });
   });
 
-  it("whose connection is cut is in doubt", async () => {
+  it("whose connection is cut has an unknown outcome", async () => {
     vendor().switches.drop = { times: 1, when: "after" };
-    expect(await catchFault(submit("fal-ai/flux/dev"))).toMatchObject({ code: "provider_error", kind: "doubt" });
+    expect(await catchFault(submit("fal-ai/flux/dev"))).toMatchObject({ code: "provider_error", kind: "unknown" });
     expect(vendor().ledger).toHaveLength(1);
   });
 
-  it("of a model that fal has no more is for somebody else", async () => {
+  it("of a retired model is model_unavailable, so that failover applies", async () => {
     vendor().switches.retired = ["fal-ai/flux/dev"];
     expect(await catchFault(submit("fal-ai/flux/dev"))).toMatchObject({ code: "model_unavailable", kind: "refused" });
   });
 
-  it("with a LoRA is for somebody else where nobody said where LoRAs are", async () => {
+  it("with a LoRA is model_unavailable if no LoRA base URL is set", async () => {
     const { FAL_LORA_BASE_URL: _, ...rest } = env();
     const fault = await catchFault(submit("fal-ai/flux-lora", {}, createFakeProviderContext(rest, fal)));
     expect(fault).toMatchObject({ code: "model_unavailable", kind: "refused" });
@@ -91,7 +91,7 @@ describe("a submission", () => {
 });
 
 describe("cancel", () => {
-  it("stops a job that runs", async () => {
+  it("stops a running job", async () => {
     vendor().switches.workMs = 5000;
     const ticket = await submit("fal-ai/flux-pro/v1/fill");
     await fal.cancel!(ticket, contextOf());
@@ -99,22 +99,22 @@ describe("cancel", () => {
     expect(await catchFault(fal.poll(ticket, contextOf()))).toMatchObject({ kind: "failed" });
   });
 
-  it("has nothing to say against a job that has ended or is not known", async () => {
+  it("ignores a job that has ended or is unknown", async () => {
     const ticket = await submit("fal-ai/flux/dev");
     await finish(ticket);
     await fal.cancel!(ticket, contextOf());
     await fal.cancel!({ ...ticket, id: "no-such-job" }, contextOf());
   });
 
-  it("tells of a fal that is not there", async () => {
+  it("fails if fal is unreachable", async () => {
     const ticket = await submit("fal-ai/flux/dev");
     const context = contextOf({ send: () => Promise.reject(Object.assign(new Error(), { code: "ECONNREFUSED" })) });
     expect(await catchFault(fal.cancel!(ticket, context))).toMatchObject({ kind: "unsent" });
   });
 });
 
-describe("examine", () => {
-  it("finds the names that fal does not know any more, and costs nothing", async () => {
+describe("probe", () => {
+  it("finds retired models without creating jobs", async () => {
     expect(await fal.probe!(fal.offers, contextOf())).toMatchObject({ missing: [] });
     vendor().switches.retired = ["fal-ai/imagen4/preview"];
     const { message: says, missing } = await fal.probe!(fal.offers, contextOf());
@@ -123,12 +123,12 @@ describe("examine", () => {
     expect(vendor().ledger).toEqual([]);
   });
 
-  it("tells that the key is wrong", async () => {
+  it("reports a wrong key", async () => {
     const context = createFakeProviderContext({ ...env(), FAL_KEY: "another" }, fal);
     expect(await catchFault(fal.probe!(fal.offers, context))).toMatchObject({ code: "model_unavailable" });
   });
 
-  it("finds them one by one where fal refuses to speak of all", async () => {
+  it("reads models one by one if fal refuses the list", async () => {
     const send: SendRequest = async (url) => {
       const names = new URL(url).searchParams.getAll("endpoint_id");
       const isKnown = !names.includes("fal-ai/evf-sam");

@@ -44,7 +44,7 @@ const thrownBy = async (work: Promise<unknown>) => {
 const asked = () => standIn.ledger.at(-1)?.request;
 
 describe("an image", () => {
-  it("is asked for with named fields only, and is no thought on the way to it", async () => {
+  it("is requested with named fields only, and intermediate thoughts are not results", async () => {
     const job = createSampleJob(MAKE, { prompt: "a lamp", aspect_ratio: "16:9", seed: 7, options: { strange: 1 } });
     const { outputs } = await submit(job, MAKE);
     expect(outputs).toHaveLength(1);
@@ -61,17 +61,17 @@ describe("an image", () => {
     expect(standIn.invalidRequests).toEqual([]);
   });
 
-  it("has the shape that the model chooses where the caller wanted none", async () => {
+  it("has no aspect ratio if the caller requested none", async () => {
     await submit(createSampleJob(MAKE), MAKE);
     expect(asked()).not.toHaveProperty("imageConfig");
   });
 
-  it("has the nearest shape that there is", async () => {
+  it("has the nearest supported aspect ratio", async () => {
     await submit(createSampleJob(MAKE, { aspect_ratio: "2:1" }), MAKE);
     expect(asked()).toMatchObject({ imageConfig: { aspectRatio: "16:9" } });
   });
 
-  it("is made of several, in their order", async () => {
+  it("is created from several images, in their order", async () => {
     await submit(
       createSampleJob(EDIT, { images: [createImageAsset("one"), createImageAsset("two"), createImageAsset("three")] }),
       EDIT,
@@ -79,7 +79,7 @@ describe("an image", () => {
     expect(asked()).toMatchObject({ said: "make it night", images: 3 });
   });
 
-  it("of imagen's successor takes after a reference, and leaves out what it must not show", async () => {
+  it("of imagen's successor follows a reference, with the negative prompt", async () => {
     const offer = offerFor("image.generate", "vendorb-imagen4");
     await submit(
       createSampleJob(offer, { prompt: "a lamp", images: [createImageAsset("one")], negative_prompt: "people" }),
@@ -89,7 +89,7 @@ describe("an image", () => {
     expect(asked()).toMatchObject({ said, images: 1, imageConfig: { aspectRatio: "1:1" } });
   });
 
-  it("knows no tags, so they are told as numbers", async () => {
+  it("refers to tagged images by number", async () => {
     const offer = offerFor("image.reference", "reference-default");
     const job = createSampleJob(offer, {
       prompt: "@hero and @heroine walk, @nobody waits",
@@ -118,7 +118,7 @@ describe("a mask", () => {
     return { size: [info.width, info.height], middle: at(info.width / 2, info.height / 2), corner: at(2, 2) };
   };
 
-  it("is one more image, and the prompt tells that white is what changes", async () => {
+  it("is sent as a further image, and the prompt says that white changes", async () => {
     const job = createSampleJob(EDIT, {
       prompt: "a sea",
       images: [createImageAsset("sand", 96, 64)],
@@ -137,11 +137,11 @@ describe("a mask", () => {
   });
 });
 
-describe("words", () => {
+describe("text", () => {
   const DESCRIBE = offerFor("image.describe", "describe-default");
   const ENHANCE = offerFor("prompt.enhance", "enhance-default");
 
-  it("describe an image in the shape that our operation answers", async () => {
+  it("describes an image in the shape of the operation's response", async () => {
     const job = createSampleJob(DESCRIBE, { images: [createImageAsset("sand", 40, 30)], options: { detail: "long" } });
     expect((await submit(job, DESCRIBE)).data).toEqual({
       description: "description: 1 images",
@@ -154,14 +154,14 @@ describe("words", () => {
     expect(standIn.invalidRequests).toEqual([]);
   });
 
-  it("make a prompt better, with what was added", async () => {
+  it("enhances a prompt, with the additions", async () => {
     const job = createSampleJob(ENHANCE, { prompt: "a cat", options: { model_type: "flux-dev", language: "French" } });
     const { data } = await submit(job, ENHANCE);
     expect(data).toMatchObject({ enhanced_prompt: "enhanced_prompt: a cat", changes: [{}, {}] });
     expect(asked()?.instruction).toMatch(/flux-dev.*French/s);
   });
 
-  it("that break off are no answer", async () => {
+  it("that is cut off is a failure", async () => {
     standIn.switches.outcome = "failed";
     expect(await thrownBy(submit(createSampleJob(DESCRIBE), DESCRIBE))).toMatchObject({
       code: "provider_error",
@@ -172,8 +172,8 @@ describe("words", () => {
   });
 });
 
-describe("an answer of 200 without an image", () => {
-  it("is moderated where the prompt or the image gave offence", async () => {
+describe("a 200 response without an image", () => {
+  it("is content_refused if the prompt or the image was blocked", async () => {
     const forbidden = submit(createSampleJob(MAKE, { prompt: "something forbidden" }), MAKE);
     expect(await thrownBy(forbidden)).toMatchObject({ code: "content_refused", kind: "refused" });
     standIn.switches.outcome = "moderated";
@@ -183,7 +183,7 @@ describe("an answer of 200 without an image", () => {
     });
   });
 
-  it("came to nothing where there is none, or only words", async () => {
+  it("is a failure if it contains nothing, or only text", async () => {
     const talk = submit(createSampleJob(MAKE, { prompt: "only words" }), MAKE);
     expect(await thrownBy(talk)).toMatchObject({ code: "provider_error", kind: "failed" });
     standIn.switches.outcome = "failed";
@@ -195,7 +195,7 @@ describe("an answer of 200 without an image", () => {
   });
 });
 
-describe("what Google says when it does not do it", () => {
+describe("an error response", () => {
   const refused = (status: number, error: object) => {
     standIn.switches.refuse = { times: 1, status, body: { error: { code: status, message: "no", ...error } } };
     return thrownBy(submit(createSampleJob(MAKE), MAKE));
@@ -205,7 +205,7 @@ describe("what Google says when it does not do it", () => {
     details: [{ violations: [{ quotaId, quotaValue }] }, { retryDelay: "34.5s" }],
   });
 
-  it("a busy minute is waited for as long as it says", async () => {
+  it("of a rate limit carries the provider's retry delay", async () => {
     const minute = await refused(429, quota("GenerateRequestsPerMinutePerProjectPerModel"));
     expect(minute).toMatchObject({ code: "provider_error", kind: "busy", retryAfterSeconds: 34.5 });
     const unsaid = await refused(429, { status: "RESOURCE_EXHAUSTED", message: "Resource has been exhausted." });
@@ -223,18 +223,18 @@ describe("what Google says when it does not do it", () => {
     [403, { status: "PERMISSION_DENIED" }, "model_unavailable", "refused"],
     [404, { status: "NOT_FOUND" }, "model_unavailable", "refused"],
     [400, { status: "INVALID_ARGUMENT" }, "provider_rejected_input", "refused"],
-    [500, { status: "INTERNAL" }, "provider_error", "doubt"],
-    [504, { status: "DEADLINE_EXCEEDED" }, "provider_error", "doubt"],
+    [500, { status: "INTERNAL" }, "provider_error", "unknown"],
+    [504, { status: "DEADLINE_EXCEEDED" }, "provider_error", "unknown"],
   ])("%i %o means %s, %s", async (status, error, code, kind) => {
     expect(await refused(status, error)).toMatchObject({ code, kind });
   });
 
-  it("a 503 that is not its own is doubt", async () => {
+  it("of status 503 from a proxy leaves the outcome unknown", async () => {
     standIn.switches.refuse = { times: 1, status: 503, body: "upstream connect error" };
-    expect(await thrownBy(submit(createSampleJob(MAKE), MAKE))).toMatchObject({ kind: "doubt" });
+    expect(await thrownBy(submit(createSampleJob(MAKE), MAKE))).toMatchObject({ kind: "unknown" });
   });
 
-  it("of its own accord: a wrong key, a model that is gone", async () => {
+  it("to a wrong key or a retired model is model_unavailable", async () => {
     const other = context({ GEMINI_API_KEY: "other" });
     expect(await thrownBy(submit(createSampleJob(MAKE), MAKE, other))).toMatchObject({
       code: "model_unavailable",
@@ -247,17 +247,17 @@ describe("what Google says when it does not do it", () => {
     });
   });
 
-  it("nothing at all: the job may have been taken, and is not sent again", async () => {
+  it("that never comes leaves the outcome unknown, and the job is not sent again", async () => {
     standIn.switches.hang = { times: 9, when: "after" };
     const hurried = context({}, { timeoutSeconds: 0.3 });
-    expect(await thrownBy(submit(createSampleJob(MAKE), MAKE, hurried))).toMatchObject({ kind: "doubt" });
+    expect(await thrownBy(submit(createSampleJob(MAKE), MAKE, hurried))).toMatchObject({ kind: "unknown" });
     expect(standIn.ledger).toHaveLength(1);
     expect(await thrownBy(gemini.poll({}, context()))).toMatchObject({ code: "internal_error" });
   });
 });
 
-describe("an examination", () => {
-  it("names the models that are gone, and costs nothing", async () => {
+describe("the probe", () => {
+  it("names retired models without creating jobs", async () => {
     expect(await gemini.probe!(gemini.offers, context())).toMatchObject({ missing: [] });
     standIn.switches.retired = ["gemini-3.8-flash"];
     expect(await gemini.probe!(gemini.offers, context())).toMatchObject({ missing: ["gemini-3.8-flash"] });

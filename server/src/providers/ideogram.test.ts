@@ -71,13 +71,13 @@ describe("a character", () => {
     expect(outputs).toHaveLength(1);
   });
 
-  it("without a reference is a generation like any other, of which nothing is said that was not asked", async () => {
+  it("without a reference is an ordinary generation that contains only requested fields", async () => {
     await made(createSampleJob(CHARACTER(), { images: undefined }));
     expect(paths).toEqual(["/v1/ideogram-v3/generate"]);
     expect(asked()).toEqual({ prompt: "reading in a cafe" });
   });
 
-  it("is put into an image by remixing it, in the image's own shape where no other is asked for", async () => {
+  it("is put into an image by a remix, with the image's aspect ratio unless another is requested", async () => {
     await made(createSampleJob(CHARACTER(), { images: [hero, cafe] }));
     expect(paths).toEqual(["/v1/ideogram-v3/remix"]);
     expect(asked()).toMatchObject({ image: new Uint8Array(await cafe.bytes()), resolution: "1248x832" });
@@ -85,7 +85,7 @@ describe("a character", () => {
     expect(asked()).toMatchObject({ aspect_ratio: "4x3" });
   });
 
-  it("is painted into an image where a mask is white, which is black to the provider", async () => {
+  it("is painted where the mask is white, which the provider expects as black", async () => {
     const mask = createMaskAsset(120, 80);
     const { outputs } = await made(createSampleJob(CHARACTER(), { images: [hero, cafe], mask, mask_over: 1 }));
     expect(paths).toEqual(["/v1/ideogram-v3/inpaint"]);
@@ -102,14 +102,14 @@ describe("a character", () => {
     ["16:9", "1280", "1312x736"],
     ["1:1", "720", "1024x1024"],
     ["2:3", 2048, "832x1248"],
-  ])("of %s with a longer side of %s is made as %s", async (aspect_ratio, resolution, size) => {
+  ])("of %s with a longer side of %s is requested as %s", async (aspect_ratio, resolution, size) => {
     await made(createSampleJob(CHARACTER(), { images: [hero], aspect_ratio, options: { resolution } }));
     expect(asked()).toMatchObject({ resolution: size });
     expect(asked()).not.toHaveProperty("aspect_ratio");
   });
 });
 
-it("picks the nearest size by shape first", () => {
+it("has the nearest size; the aspect ratio counts most", () => {
   expect(nearestResolution({ width: 3, height: 2 })).toBe("1248x832");
   expect(nearestResolution({ width: 10, height: 1 })).toBe("1536x512");
   expect(nearestResolution({ width: 400, height: 400 }, 2048)).toBe("1024x1024");
@@ -130,8 +130,8 @@ async function expectPainted(
   expect(pixel(x, y)).not.toEqual(pixel(1, 1));
 }
 
-describe("its other work", () => {
-  it("edits within a mask", async () => {
+describe("other tasks", () => {
+  it("edit within a mask", async () => {
     const { outputs } = await made(
       createSampleJob(EDIT(), { images: [createImageAsset("desk")], mask: createMaskAsset(), count: 2 }),
     );
@@ -141,11 +141,11 @@ describe("its other work", () => {
     await expectPainted(outputs[1], { width: 64, at: [32, 32], source: "desk" });
   });
 
-  it("leaves edits without a mask to others", () => {
+  it("do not include edits without a mask", () => {
     expect(EDIT().supports?.({ mask: undefined, images: [1], options: undefined })).toBe(false);
   });
 
-  it("takes a background away", async () => {
+  it("remove a background", async () => {
     const { outputs } = await made(createSampleJob(offer("image.remove-background")));
     expect(paths).toEqual(["/v1/remove-background"]);
     expect((await sharp(await read(outputs[0])).metadata()).hasAlpha).toBe(true);
@@ -155,34 +155,34 @@ describe("its other work", () => {
     ["short", "An image."],
     ["normal", "A plain image in one colour, seen from the front."],
     ["long", "A plain image in one colour, seen from the front."],
-  ])("describes an image, %s", async (detail, description) => {
+  ])("describe an image, %s", async (detail, description) => {
     const { outputs, data } = await made(createSampleJob(offer("image.describe"), { options: { detail } }));
     expect(paths).toEqual(["/describe"]);
     expect(outputs).toEqual([]);
     expect(data).toEqual({ description, tags: [], prompt: description, width: 64, height: 64 });
   });
 
-  it("causes no complaint with any of its offers", async () => {
+  it("send valid requests for every offer", async () => {
     for (const each of ideogram.offers) await made(createSampleJob(each));
     expect(standIn.ledger).toHaveLength(ideogram.offers.length);
     expect(standIn.invalidRequests).toEqual([]);
   });
 });
 
-describe("what its answers mean", () => {
+describe("a response", () => {
   const submit = (more: object = {}) => ideogram.submit(createSampleJob(CHARACTER(), more), CHARACTER(), context());
 
-  it("422 is offence at the words, and nothing is paid", async () => {
+  it("of status 422 is content_refused, and costs nothing", async () => {
     expect(await faultOf(submit({ prompt: "a forbidden cat" }))).toEqual(["content_refused", "refused"]);
     expect(standIn.ledger).toEqual([]);
   });
 
-  it("an image that is not safe is offence too, although the answer is 200", async () => {
+  it("with an unsafe image is content_refused, although its status is 200", async () => {
     standIn.switches.outcome = "moderated";
     expect(await faultOf(submit())).toEqual(["content_refused", "refused"]);
   });
 
-  it("no image at all is a job that came to nothing", async () => {
+  it("without an image is a failure", async () => {
     standIn.switches.outcome = "failed";
     expect(await faultOf(submit())).toEqual(["provider_error", "failed"]);
   });
@@ -192,13 +192,13 @@ describe("what its answers mean", () => {
     [401, ["model_unavailable", "refused"]],
     [402, ["model_unavailable", "refused"]],
     [429, ["provider_error", "busy"]],
-    [500, ["provider_error", "doubt"]],
-  ] as const)("a refusal with %i", async (status, fault) => {
+    [500, ["provider_error", "unknown"]],
+  ] as const)("of status %i becomes the right fault", async (status, fault) => {
     standIn.switches.refuse = { times: 1, status };
     expect(await faultOf(submit())).toEqual(fault);
   });
 
-  it("keeps the safe ones of several images", async () => {
+  it("with several images yields the safe ones", async () => {
     const data = [
       { url: null, is_image_safe: false },
       { url: "https://ideogram.ai/api/images/ephemeral/a.png", is_image_safe: true },
@@ -211,16 +211,16 @@ describe("what its answers mean", () => {
     });
   });
 
-  it("a lost answer is doubt, and there is nothing to ask about", async () => {
+  it("that is lost leaves the outcome unknown, and the job cannot be looked up", async () => {
     standIn.switches.drop = { times: 1, when: "after" };
-    expect(await faultOf(submit())).toEqual(["provider_error", "doubt"]);
+    expect(await faultOf(submit())).toEqual(["provider_error", "unknown"]);
     expect(standIn.ledger).toHaveLength(1);
     expect((await faultOf(ideogram.poll({}, context())))[0]).toBe("internal_error");
   });
 });
 
-describe("examination", () => {
-  it("asks only whether the key works", async () => {
+describe("the probe", () => {
+  it("only checks the key", async () => {
     expect(await ideogram.probe!(ideogram.offers, context())).toEqual({
       message: "the key works",
       missing: [],

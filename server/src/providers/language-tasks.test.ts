@@ -11,24 +11,24 @@ const describing: Job<Asset> = {
 };
 const enhancing: Job<Asset> = { task: "prompt.enhance", model: "enhance-default", prompt: "a cat" };
 
-describe("the answer of a language model", () => {
+describe("the response of a language model", () => {
   it.each([
     ["as it was asked for", '{"description":"A beach.","tags":["sand"],"prompt":"a beach"}'],
     ["between fences", '```json\n{"description":"A beach.","tags":["sand"],"prompt":"a beach"}\n```'],
     ["after a sentence", 'Here you are: {"description":"A beach.","tags":["sand"],"prompt":"a beach"}'],
-  ])("is read %s", async (_, answer) => {
+  ])("is parsed %s", async (_, answer) => {
     const data = { description: "A beach.", tags: ["sand"], prompt: "a beach", width: 40, height: 30 };
     expect(await parseLanguageResult(describing, answer)).toEqual(data);
   });
 
-  it("is read as far as it goes where parts are missing or odd", async () => {
+  it("is parsed as far as possible if parts are missing or malformed", async () => {
     const bare = { description: "A beach.", tags: [], width: 40, height: 30 };
     expect(await parseLanguageResult(describing, '{"description":"A beach.","tags":"sand"}')).toMatchObject(bare);
     const data = { enhanced_prompt: "a cat, at night", changes: [] };
     expect(await parseLanguageResult(enhancing, '{"enhanced_prompt":"a cat, at night","changes":[1]}')).toEqual(data);
   });
 
-  it("is taken by its word where it is no JSON", async () => {
+  it("is used as plain text if it is not JSON", async () => {
     expect(await parseLanguageResult(describing, "A beach. ")).toMatchObject({ description: "A beach.", tags: [] });
     expect(await parseLanguageResult(enhancing, "a cat {at night")).toEqual({
       enhanced_prompt: "a cat {at night",
@@ -36,12 +36,12 @@ describe("the answer of a language model", () => {
     });
   });
 
-  it("is no answer where nothing is said", async () => {
+  it("is rejected if it is empty", async () => {
     expect(await parseLanguageResult(describing, " \n")).toBeUndefined();
   });
 });
 
-describe("what is asked of it", () => {
+describe("the prompt for a language model", () => {
   it("follows the caller's options", () => {
     const { instruction } = buildInstruction({ ...describing, options: { detail: "long", language: "de" } });
     expect(instruction).toMatch(/detailed paragraph.*de\.$/s);

@@ -14,7 +14,7 @@ const failing = (job: Job<Asset>) =>
     (thrown) => thrown,
   );
 
-it("is on without any setting, costs nothing and may always be done again", () => {
+it("is enabled without settings, costs nothing and can always be repeated", () => {
   expect(local.env.safeParse({}).success).toBe(true);
   expect(local.offers.map(({ task, model, price, recovery }) => ({ task, model, price, recovery }))).toEqual(
     ["image.combine", "image.cut", "image.blend"].map((task) => ({ task, model: "local", price: 0, recovery: "free" })),
@@ -30,30 +30,30 @@ it.each([
   ["a cut without a picture", createJob("image.cut", { images: [], masks: [red] })],
   ["a blend without a mask", createJob("image.blend", { images: [red, red] })],
   ["a blend of one picture", createJob("image.blend", { images: [red], mask: red })],
-])("refuses %s for good, and not as something to try again", async (_, job) => {
+])("refuses %s for good, without a retry", async (_, job) => {
   const thrown = await failing(job);
   expect(thrown).toMatchObject({ code: "provider_rejected_input" });
   expect(readProviderFailure(thrown).kind).toBe("refused");
 });
 
-it("fails a job with a damaged image, and does not leave it in doubt", async () => {
+it("fails a job with a damaged image, and its outcome is known", async () => {
   const thrown = await failing(createJob("image.combine", { images: [red, red.subarray(0, 60)] }));
   expect(thrown).toMatchObject({ code: "provider_error" });
   expect(readProviderFailure(thrown).kind).toBe("failed");
 });
 
-it("leaves storage that cannot be read as it is, so that the job is done again", async () => {
+it("passes on a storage failure, so that the job is repeated", async () => {
   const away = { ...assetFromBytes(red), bytes: () => Promise.reject(new Fault("asset_unavailable")) };
   const thrown = await failing({ task: "image.cut", model: "local", images: [away], masks: [assetFromBytes(red)] });
   expect(thrown).toMatchObject({ code: "asset_unavailable" });
-  expect(readProviderFailure(thrown).kind).toBe("doubt");
+  expect(readProviderFailure(thrown).kind).toBe("unknown");
 });
 
-it("is never waited for", async () => {
+it("cannot be polled, because every job ends with its submission", async () => {
   await expect(local.poll({}, context)).rejects.toMatchObject({ code: "internal_error" });
 });
 
-it("does many jobs at once without holding all of their pixels", async () => {
+it("finishes forty concurrent jobs", async () => {
   const mask = await maskFromGreyValues([
     [0, 255],
     [255, 0],

@@ -40,8 +40,8 @@ const faultOf = async (work: Promise<unknown>) => {
 };
 const asked = () => standIn.ledger.at(-1)!.request;
 
-describe("what is sent", () => {
-  it("names the image by its address, and the frame as the caller gave it", async () => {
+describe("a submission", () => {
+  it("names the image by its URL, and the aspect ratio as the caller gave it", async () => {
     const desk = createImageAsset("desk");
     const options = {
       grid_position_x: 10,
@@ -66,7 +66,7 @@ describe("what is sent", () => {
     expect((await ended(ticket)).outputs).toEqual([{ url: expect.stringContaining("/files/") }]);
   });
 
-  it("makes a video that begins with the image", async () => {
+  it("of a video begins with the image", async () => {
     const video = offer("video-default");
     const job = createSampleJob(video, { options: { duration: 9, fps: 24 } });
     const { ticket } = (await luma.submit(job, video, context())) as { ticket: Ticket };
@@ -82,29 +82,29 @@ describe("what is sent", () => {
     expect((await ended(ticket)).outputs).toHaveLength(1);
   });
 
-  it("sends nothing where it could not fetch the image", async () => {
+  it("is not sent if Luma cannot fetch the image", async () => {
     const within = context({ isPublicUrlReachable: false, callbackUrl: undefined });
     expect(await faultOf(submit({}, within))).toEqual(["model_unavailable", "refused"]);
     expect(standIn.ledger).toEqual([]);
   });
 
-  it("causes no complaint with any of its offers", async () => {
+  it("is valid for every offer", async () => {
     for (const each of luma.offers) await luma.submit(createSampleJob(each), each, context());
     expect(standIn.ledger).toHaveLength(luma.offers.length);
     expect(standIn.invalidRequests).toEqual([]);
   });
 });
 
-describe("what its answers mean", () => {
+describe("a response", () => {
   it.each([
     ["moderated", ["content_refused", "refused"]],
     ["failed", ["provider_error", "failed"]],
-  ] as const)("a generation that ends %s", async (outcome, fault) => {
+  ] as const)("of a generation that ends %s becomes the right fault", async (outcome, fault) => {
     standIn.switches.outcome = outcome;
     expect(await faultOf(ended(await submit()))).toEqual(fault);
   });
 
-  it("words that do not pass moderation are offence, and nothing is taken", async () => {
+  it("about a moderated prompt is content_refused, and no job exists", async () => {
     expect(await faultOf(submit({ prompt: "something forbidden" }))).toEqual(["content_refused", "refused"]);
     expect(standIn.ledger).toEqual([]);
   });
@@ -115,24 +115,24 @@ describe("what its answers mean", () => {
     [401, undefined, ["model_unavailable", "refused"]],
     [422, undefined, ["provider_rejected_input", "refused"]],
     [429, undefined, ["provider_error", "busy"]],
-    [500, undefined, ["provider_error", "doubt"]],
-  ] as const)("a refusal with %i %o", async (status, body, fault) => {
+    [500, undefined, ["provider_error", "unknown"]],
+  ] as const)("of status %i %o becomes the right fault", async (status, body, fault) => {
     standIn.switches.refuse = { times: 1, status, ...(body && { body }) };
     expect(await faultOf(submit())).toEqual(fault);
   });
 
-  it("a model that is gone is no fault of the caller", async () => {
+  it("about a retired model is model_unavailable", async () => {
     standIn.switches.retired = ["photon-1"];
     expect(await faultOf(submit())).toEqual(["model_unavailable", "refused"]);
   });
 
-  it("waits while it dreams", async () => {
+  it("of a running generation is polled again", async () => {
     standIn.switches.workMs = 60_000;
     const ticket = await submit();
     expect(await luma.poll(ticket, context())).toEqual({ state: "running", ticket });
   });
 
-  it("stops a generation, which then has come to nothing", async () => {
+  it("to a cancellation ends the generation as failed", async () => {
     standIn.switches.workMs = 60_000;
     const ticket = await submit();
     await luma.cancel!(ticket, context());
@@ -142,10 +142,10 @@ describe("what its answers mean", () => {
 });
 
 describe("a lost submission", () => {
-  it("is doubt, and is found by the address that it calls back, wherever we have moved since", async () => {
+  it("has an unknown outcome, and is found by its callback path, also after the public URL changed", async () => {
     expect(await luma.findJob!(context())).toBeUndefined();
     standIn.switches.drop = { times: 1, when: "after" };
-    expect(await faultOf(submit())).toEqual(["provider_error", "doubt"]);
+    expect(await faultOf(submit())).toEqual(["provider_error", "unknown"]);
     for (let n = 0; n < 3; n++) await submit({}, context({ callbackUrl: `${callbackUrl}${n}` }));
     const moved = callbackUrl.replace("127.0.0.1:9", "gesso.example.com");
     expect(await luma.findJob!(context({ callbackUrl: moved }))).toEqual({ id: standIn.ledger[0]!.id });
@@ -153,7 +153,7 @@ describe("a lost submission", () => {
   });
 
   it.each(["newest", "oldest"] as const)(
-    "is found on a second page of a list that begins with the %s",
+    "is found on the second page of a list that begins with the %s",
     async (first) => {
       const all = Array.from({ length: 250 }, (_, n) => ({
         id: `${n}`,
@@ -178,13 +178,13 @@ describe("callbacks", () => {
     ["dreaming", false],
     ["completed", true],
     ["failed", true],
-  ])("%s", async (state, isEnd) => {
+  ])("of a generation that is %s are read", async (state, isEnd) => {
     const body = JSON.stringify({ id: "1", state, assets: null, failure_reason: null });
     const word = await luma.parseCallback!({ headers: new Headers(), body }, context());
     expect(word).toEqual({ ticket: { id: "1" }, ended: isEnd });
   });
 
-  it("build the ticket that the submission would have had", async () => {
+  it("yield the same ticket as the submission", async () => {
     const ticket = await submit();
     const told = await fetch(`${vendor.env(standIn).LUMA_BASE_URL}/generations/${ticket.id}`, {
       headers: { authorization: `Bearer ${vendor.env(standIn).LUMA_API_KEY}` },
@@ -194,7 +194,7 @@ describe("callbacks", () => {
   });
 });
 
-it("examines with a question about credit only", async () => {
+it("the probe reads only the credit balance", async () => {
   expect(await luma.probe!(luma.offers, context())).toEqual({
     message: "the key works; 12.50 US dollars are left",
     missing: [],

@@ -9,21 +9,21 @@ const greys = (values: number[]) =>
     .png()
     .toBuffer();
 
-it("a mask can be turned round", async () => {
+it("a mask can be inverted", async () => {
   const turned = await sharp(await invertMask(await greys([0, 100, 255])))
     .raw()
     .toBuffer({ resolveWithObject: true });
   expect([...turned.data].filter((_, index) => index % turned.info.channels === 0)).toEqual([255, 155, 0]);
 });
 
-it("a mask can be seen through where something changes, and nowhere only half", async () => {
+it("a mask becomes fully transparent where something changes, and opaque elsewhere", async () => {
   const mask = await alphaMask(await greys([0, 100, 200, 255]), { width: 4, height: 1 });
   const { data, info } = await sharp(mask).raw().toBuffer({ resolveWithObject: true });
   expect(info.channels).toBe(4);
   expect([...data].filter((_, index) => index % 4 === 3)).toEqual([255, 255, 0, 0]);
 });
 
-it("a mask takes the size of the image, with hard edges", async () => {
+it("a mask is scaled to the image, with hard edges", async () => {
   const mask = await alphaMask(await greys([0, 255]), { width: 6, height: 2 });
   const { data } = await sharp(mask).raw().toBuffer({ resolveWithObject: true });
   expect([...data].filter((_, index) => index % 4 === 3)).toEqual([255, 255, 255, 0, 0, 0, 255, 255, 255, 0, 0, 0]);

@@ -54,7 +54,7 @@ const bytesOf = (done: JobDone, index = 0) => (done.outputs[index] as { bytes: U
 const asked = () => standIn.ledger.at(-1);
 
 describe("images", () => {
-  it("are asked for with named fields only, and come as bytes", async () => {
+  it("are requested with named fields only, and returned as bytes", async () => {
     const job = createSampleJob(VENDORA, { width: 1024, height: 768, count: 3, seed: 7, options: { strange: 1 } });
     const done = await submit(job, VENDORA);
     expect(done.outputs).toHaveLength(3);
@@ -66,25 +66,25 @@ describe("images", () => {
     expect(standIn.invalidRequests).toEqual([]);
   });
 
-  it("have no size where the caller wanted none", async () => {
+  it("have no size if the caller requested none", async () => {
     await submit(createSampleJob(VENDORA), VENDORA);
     expect(asked()?.request.size).toBe("auto");
   });
 
-  it("are edits where there is an image to start from", async () => {
+  it("are edits if there is a source image", async () => {
     await submit(createSampleJob(VENDORA, { images: [createImageAsset("one")], aspect_ratio: "16:9" }), VENDORA);
     expect(asked()?.request).toMatchObject({ images: 1, mask: false, size: "1376x768" });
     await submit(createSampleJob(EDIT, { images: [createImageAsset("one"), createImageAsset("two")], count: 2 }), EDIT);
     expect(asked()?.request).toMatchObject({ images: 2, mask: false, size: "auto", n: 2 });
   });
 
-  it("have one of three sizes with the model before", async () => {
+  it("have one of three sizes with the previous model", async () => {
     const before = offerFor("image.generate", "vendora", "gpt-image-1.5");
     await submit(createSampleJob(before, { width: 1600, height: 900 }), before);
     expect(asked()).toMatchObject({ model: "gpt-image-1.5", request: { size: "1536x1024" } });
   });
 
-  it("are always asked for in a size that OpenAI makes", () => {
+  it("are always requested in a size that OpenAI supports", () => {
     const side = fc.integer({ min: 64, max: 2048 });
     fc.assert(
       fc.property(side, side, (width, height) => {
@@ -97,7 +97,7 @@ describe("images", () => {
     );
   });
 
-  it("may lie at an address of a server that speaks the same API", async () => {
+  it("are read from a URL if a compatible server returns one", async () => {
     const base = { OPENAI_BASE_URL: `${standIn.url}/compatible/v1/` };
     const using = context(base);
     const { outputs } = await submit(createSampleJob(VENDORA), VENDORA, using);
@@ -117,7 +117,7 @@ describe("a mask", () => {
     return { r: pixels[place], g: pixels[place + 1], b: pixels[place + 2] };
   };
 
-  it("changes what is white in it, and the image keeps its shape", async () => {
+  it("changes its white areas, and the image keeps its aspect ratio", async () => {
     const job = createSampleJob(FILL, {
       prompt: "a sea",
       images: [createImageAsset("sand", 96, 64)],
@@ -129,7 +129,7 @@ describe("a mask", () => {
     expect(await colourAt(bytes, { x: 0.1, y: 0.1 })).toEqual(colourFromText("sand"));
   });
 
-  it("is laid over the image that it belongs to", async () => {
+  it("belongs to the image that it was drawn for", async () => {
     const images = [createImageAsset("face"), createImageAsset("sand", 96, 64)];
     const job = createSampleJob(EDIT, { prompt: "a sea", images, mask: createMaskAsset(96, 64), mask_over: 1 });
     const bytes = bytesOf(await submit(job, EDIT));
@@ -137,11 +137,11 @@ describe("a mask", () => {
   });
 });
 
-describe("words", () => {
+describe("text", () => {
   const DESCRIBE = offerFor("image.describe", "describe-default");
   const ENHANCE = offerFor("prompt.enhance", "enhance-default");
 
-  it("describe an image in the shape that our operation answers", async () => {
+  it("describes an image in the shape of the operation's response", async () => {
     const job = createSampleJob(DESCRIBE, {
       images: [createImageAsset("sand", 40, 30)],
       options: { detail: "short", language: "Italian" },
@@ -161,7 +161,7 @@ describe("words", () => {
     expect(asked()?.request.instructions).toMatch(/one short sentence.*Italian/s);
   });
 
-  it("make a prompt better, with what was added", async () => {
+  it("enhances a prompt, with the additions", async () => {
     const job = createSampleJob(ENHANCE, {
       prompt: "a cat",
       options: { model_type: "flux-dev", style: "watercolour" },
@@ -173,7 +173,7 @@ describe("words", () => {
     expect(standIn.invalidRequests).toEqual([]);
   });
 
-  it("that are refused are moderated, and that come to nothing failed", async () => {
+  it("is content_refused if it was refused, and a failure if it is empty", async () => {
     const job = createSampleJob(ENHANCE, { prompt: "something forbidden" });
     expect(await thrownBy(submit(job, ENHANCE))).toMatchObject({ code: "content_refused", kind: "refused" });
     standIn.switches.outcome = "failed";
@@ -184,7 +184,7 @@ describe("words", () => {
   });
 });
 
-describe("what OpenAI says when it does not do it", () => {
+describe("an error response", () => {
   const refused = (status: number, error: object, headers: Record<string, string> = {}) => {
     standIn.switches.refuse = { times: 1, status, body: { error: { message: "no", ...error } }, headers };
     return thrownBy(submit(createSampleJob(VENDORA), VENDORA));
@@ -201,18 +201,18 @@ describe("what OpenAI says when it does not do it", () => {
     [403, { message: "Your organization must be verified" }, "model_unavailable", "refused"],
     [400, { code: "invalid_value", param: "size" }, "provider_rejected_input", "refused"],
     [500, { type: "image_generation_server_error" }, "provider_error", "failed"],
-    [500, { type: "server_error" }, "provider_error", "doubt"],
-    [503, { type: "server_error" }, "provider_error", "doubt"],
+    [500, { type: "server_error" }, "provider_error", "unknown"],
+    [503, { type: "server_error" }, "provider_error", "unknown"],
   ])("%i %o means %s, %s", async (status, error, code, kind) => {
     expect(await refused(status, error)).toMatchObject({ code, kind });
   });
 
-  it("it is busy, and says for how long", async () => {
+  it("of a rate limit carries the provider's retry delay", async () => {
     const answer = await refused(429, { code: "rate_limit_exceeded" }, { "retry-after": "7" });
     expect(answer).toMatchObject({ code: "provider_error", kind: "busy", retryAfterSeconds: 7 });
   });
 
-  it("of its own accord: moderated, retired, and somebody else's organization", async () => {
+  it("distinguishes moderation, retired models and unverified organizations", async () => {
     const forbidden = thrownBy(submit(createSampleJob(VENDORA, { prompt: "something forbidden" }), VENDORA));
     expect(await forbidden).toMatchObject({ code: "content_refused" });
     standIn.switches.retired = [VENDORA.upstreamModel];
@@ -224,23 +224,23 @@ describe("what OpenAI says when it does not do it", () => {
     expect(await thrownBy(submit(createSampleJob(EDIT), EDIT, other))).toMatchObject({ status: 401 });
   });
 
-  it("nothing at all: the job may have been taken, and is not sent again", async () => {
+  it("that never comes leaves the outcome unknown, and the job is not sent again", async () => {
     standIn.switches.drop = { times: 9, when: "after" };
-    expect(await thrownBy(submit(createSampleJob(VENDORA), VENDORA))).toMatchObject({ kind: "doubt" });
+    expect(await thrownBy(submit(createSampleJob(VENDORA), VENDORA))).toMatchObject({ kind: "unknown" });
     standIn.switches.drop = undefined;
     standIn.switches.hang = { times: 9, when: "after" };
     const hurried = context({}, { timeoutSeconds: 0.3 });
-    expect(await thrownBy(submit(createSampleJob(VENDORA), VENDORA, hurried))).toMatchObject({ kind: "doubt" });
+    expect(await thrownBy(submit(createSampleJob(VENDORA), VENDORA, hurried))).toMatchObject({ kind: "unknown" });
     expect(standIn.ledger).toHaveLength(2);
   });
 
-  it("has no job to be asked about", async () => {
+  it("a job cannot be polled, because it ends with its submission", async () => {
     expect(await thrownBy(openai.poll({}, context()))).toMatchObject({ code: "internal_error" });
   });
 });
 
-describe("an image that cannot be read", () => {
-  it("is nobody's submission", async () => {
+describe("a source image that cannot be read", () => {
+  it("prevents the submission", async () => {
     const broken = createAsset("broken", () => Promise.reject(new Fault("asset_unavailable")));
     expect(await thrownBy(submit(createSampleJob(EDIT, { images: [broken] }), EDIT))).toMatchObject({
       code: "asset_unavailable",
@@ -249,8 +249,8 @@ describe("an image that cannot be read", () => {
   });
 });
 
-describe("an examination", () => {
-  it("names the models that are gone, and costs nothing", async () => {
+describe("the probe", () => {
+  it("names retired models without creating jobs", async () => {
     expect(await openai.probe!(openai.offers, context())).toMatchObject({ missing: [] });
     standIn.switches.retired = ["gpt-image-1.5"];
     expect(await openai.probe!(openai.offers, context())).toMatchObject({ missing: ["gpt-image-1.5"] });

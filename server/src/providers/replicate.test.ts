@@ -68,15 +68,15 @@ describe("every offer", () => {
     expect(standIn.ledger.at(-1)?.model).toBe(offer.upstreamModel.split(":")[0]);
   });
 
-  it("is recovered by looking, and has its own name for every task and model", () => {
+  it("recovers by lookup, and has one upstream name for each task and model", () => {
     expect(new Set(replicate.offers.map(({ recovery }) => recovery))).toEqual(new Set(["find"]));
     const names = replicate.offers.map(({ task, model, upstreamModel }) => `${task} ${model} ${upstreamModel}`);
     expect(new Set(names).size).toBe(names.length);
   });
 });
 
-describe("what is asked", () => {
-  it("of flux-dev: only what was said, in its own words", async () => {
+describe("a request", () => {
+  it("of flux-dev contains only given fields, in the provider's names", async () => {
     const offer = offerOf("black-forest-labs/flux-dev");
     await submit(offer);
     expect(lastInput()).toEqual({ prompt: "a red bicycle by the sea", output_format: "png" });
@@ -95,7 +95,7 @@ describe("what is asked", () => {
     });
   });
 
-  it("of the others, with images where each wants them", async () => {
+  it("of the other models contains images in their fields", async () => {
     const [a, b] = [createImageAsset("a"), createImageAsset("b")];
     const inline = expect.stringMatching(/^data:image\/png;base64,/);
     await submit(offerOf("black-forest-labs/flux-kontext-max", "image.edit"), { images: [a], aspect_ratio: undefined });
@@ -122,7 +122,7 @@ describe("what is asked", () => {
     expect(lastInput()).toEqual({ prompt: "", start_image: inline, duration: 10 });
   });
 
-  it("of a character: a mask turned round, and a seed that it can count to", async () => {
+  it("of a character has an inverted mask and a seed within the provider's range", async () => {
     const images = [createImageAsset("hero"), createImageAsset("beach")];
     const offer = offerOf("ideogram-ai/ideogram-character");
     const ticket = await submit(offer, { images, mask: createMaskAsset(), mask_over: 1, seed: 4294967295 });
@@ -133,7 +133,7 @@ describe("what is asked", () => {
     expect(offer.supports?.({ images, options: {} })).toBe(false);
   });
 
-  it.each(["bria/eraser", "bria/genfill"])("of %s: a mask as it is", async (upstreamModel) => {
+  it.each(["bria/eraser", "bria/genfill"])("of %s has the mask unchanged", async (upstreamModel) => {
     const image = createImageAsset("desk");
     const ticket = await submit(offerOf(upstreamModel), { images: [image], mask: createMaskAsset() });
     await ended(ticket);
@@ -151,7 +151,7 @@ describe("what is asked", () => {
   }
 });
 
-describe("how images travel", () => {
+describe("image transfer", () => {
   const noise = createAsset("noise", () =>
     sharp({
       create: {
@@ -167,7 +167,7 @@ describe("how images travel", () => {
   );
   const offer = () => offerOf("black-forest-labs/flux-kontext-max", "image.edit");
 
-  it("a large one is uploaded where nobody can reach us, and fetched from us where they can", async () => {
+  it("uploads a large image if the provider cannot reach Gesso, and sends its URL otherwise", async () => {
     expect((await noise.bytes()).length).toBeGreaterThan(256 * 1024);
     const ticket = await submit(offer(), { images: [noise] });
     expect(lastInput().input_image).toMatch(new RegExp(`^${standIn.url}/v1/files/`));
@@ -176,13 +176,13 @@ describe("how images travel", () => {
     expect(lastInput().input_image).toBe(await noise.url());
   });
 
-  it("several share the room within the input", async () => {
+  it("shares the inline limit between several images", async () => {
     const medium = createAsset("medium", async () => (await noise.bytes()).subarray(0, 200 * 1024));
     await submit(offerOf("google/nano-banana-2", "image.edit"), { images: [medium, createImageAsset("small")] });
     expect(lastInput().image_input).toEqual([expect.stringMatching(/^http/), expect.stringMatching(/^data:/)]);
   });
 
-  it("an upload that is lost is no doubt: nothing was paid for", async () => {
+  it("that fails leaves no unknown outcome, because nothing was submitted", async () => {
     const before = standIn.ledger.length;
     const lost: ProviderContext<unknown>["send"] = async (url, request) => {
       if (url.endsWith("/files")) throw Object.assign(new Error("cut"), { code: "ECONNRESET" });
@@ -193,7 +193,7 @@ describe("how images travel", () => {
   });
 });
 
-describe("what goes wrong", () => {
+describe("a failure", () => {
   const offer = () => offerOf("black-forest-labs/flux-dev");
 
   it.each([
@@ -202,33 +202,33 @@ describe("what goes wrong", () => {
     [404, "model_unavailable", "refused"],
     [422, "provider_rejected_input", "refused"],
     [429, "provider_error", "busy"],
-    [500, "provider_error", "doubt"],
-    [503, "provider_error", "doubt"],
-  ])("a submission that is answered %i", async (status, code, kind) => {
+    [500, "provider_error", "unknown"],
+    [503, "provider_error", "unknown"],
+  ])("of a submission with status %i becomes the right fault", async (status, code, kind) => {
     standIn.switches.refuse = { times: 1, status };
     expect(await thrownBy(submit(offer()))).toMatchObject({ code, kind });
   });
 
-  it("is told when to come back, by a number or within a sentence", async () => {
+  it("carries the retry delay of a header or of a sentence", async () => {
     standIn.switches.refuse = { times: 1, status: 429 };
     expect((await thrownBy(submit(offer()))).failure).toMatchObject({ retryAfterSeconds: 3 });
     standIn.switches.refuse = { times: 1, status: 429, body: { detail: "Slow down.", retry_after: 11 } };
     expect((await thrownBy(submit(offer()))).failure).toMatchObject({ retryAfterSeconds: 11 });
   });
 
-  it("a version that is not there is not the caller's fault", async () => {
+  it("for a missing version is model_unavailable", async () => {
     const segment = { ...offerOf("mattsays/sam3-image:latest"), upstreamModel: "mattsays/sam3-image:0123" };
     expect(await thrownBy(submit(segment))).toMatchObject({ code: "model_unavailable", kind: "refused" });
   });
 
-  it("a connection that is cut after the request left is doubt, and is not sent again", async () => {
+  it("of the connection after the request was sent leaves the outcome unknown, and nothing is sent again", async () => {
     const before = standIn.ledger.length;
     standIn.switches.drop = { times: 1, when: "after" };
-    expect(await thrownBy(submit(offer()))).toMatchObject({ kind: "doubt" });
+    expect(await thrownBy(submit(offer()))).toMatchObject({ kind: "unknown" });
     expect(standIn.ledger).toHaveLength(before + 1);
   });
 
-  it("a prompt that offends is refused, and a model that fails has failed", async () => {
+  it("for a moderated prompt is content_refused; other failures are provider_error", async () => {
     const offended = await endOf(await submit(offer(), { prompt: "something forbidden" }));
     expect(offended).toMatchObject({ code: "content_refused", kind: "refused" });
     standIn.switches.outcome = "failed";
@@ -242,18 +242,18 @@ describe("what goes wrong", () => {
     ["failed", { message: "a stack trace" }, "provider_error", "failed"],
     ["canceled", null, "provider_error", "failed"],
     ["aborted", null, "provider_error", "gone"],
-  ])("a prediction that has %s with %j", async (status, error, code, kind) => {
+  ])("of a prediction that has %s with %j becomes the right fault", async (status, error, code, kind) => {
     const text = JSON.stringify({ id: "p", status, error });
     const send = async () => ({ status: 200, header: () => undefined, text });
     expect(await thrownBy(replicate.poll({ id: "p" }, context({ send })))).toMatchObject({ code, kind });
   });
 
-  it("a job that nobody knows any more came to nothing", async () => {
+  it("for a prediction that is not found ends the job", async () => {
     expect(await thrownBy(replicate.poll({ id: "gone" }, context()))).toMatchObject({ kind: "failed" });
   });
 });
 
-it("tells how far a model says it is", async () => {
+it("progress is read from the model's log", async () => {
   standIn.switches.workMs = 5000;
   const ticket = await submit(offerOf("black-forest-labs/flux-dev"));
   await expect
@@ -263,7 +263,7 @@ it("tells how far a model says it is", async () => {
   expect(standIn.ledger.at(-1)?.canceledAt).toBeDefined();
 });
 
-it("is examined without making anything: whose token it is, and what is no longer there", async () => {
+it("the probe reads the account and finds retired models without creating predictions", async () => {
   const before = standIn.ledger.length;
   standIn.switches.retired = ["google/imagen-4"];
   const { message: says, missing } = await replicate.probe!(replicate.offers, context());
@@ -274,7 +274,7 @@ it("is examined without making anything: whose token it is, and what is no longe
   expect(await thrownBy(replicate.probe!(replicate.offers, wrong))).toMatchObject({ code: "model_unavailable" });
 });
 
-it("fetches results from the provider's own hosts only", () => {
+it("results are fetched only from the provider's own hosts", () => {
   const origins = replicate.resultOrigins(replicate.env.parse({ REPLICATE_API_TOKEN: "t" }));
   expect(origins).toEqual(["https://replicate.delivery", "https://*.replicate.delivery", "https://api.replicate.com"]);
 });

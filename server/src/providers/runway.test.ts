@@ -54,13 +54,13 @@ describe("every offer", () => {
     },
   );
 
-  it("says honestly that nothing can be found again", () => {
+  it("states that a lost job cannot be looked up", () => {
     expect(new Set(runway.offers.map(({ recovery }) => recovery))).toEqual(new Set(["none"]));
     expect([runway.findJob, runway.parseCallback, runway.pollSeconds]).toEqual([undefined, undefined, 5]);
   });
 });
 
-describe("what is asked", () => {
+describe("a request", () => {
   it.each([
     ["16:9", "720p", "1280:720"],
     ["9:16", "1080p", "1080:1920"],
@@ -71,14 +71,14 @@ describe("what is asked", () => {
     ["21:9", undefined, "2112:912"],
     [undefined, "720p", "1280:720"],
     [undefined, undefined, "1920:1080"],
-  ])("of an image with the shape %s at %s", async (aspect_ratio, resolution, ratio) => {
+  ])("of an image has aspect ratio %s at %s", async (aspect_ratio, resolution, ratio) => {
     const options = { tags: ["hero"], ...(resolution && { resolution }) };
     await submit(offerOf("gen4_image"), { aspect_ratio, options });
     const referenceImages = [{ uri: inline, tag: "hero" }];
     expect(last()).toEqual({ model: "gen4_image", promptText: "@hero on a beach", ratio, referenceImages });
   });
 
-  it("of an image without references, and with three", async () => {
+  it("of an image has none or three references", async () => {
     await submit(offerOf("gen4_image"), { images: undefined, options: undefined, prompt: "a lake" });
     expect(last()).toEqual({ model: "gen4_image", promptText: "a lake", ratio: "1920:1080" });
     const images = [createImageAsset("a"), createImageAsset("b"), createImageAsset("c")];
@@ -86,7 +86,7 @@ describe("what is asked", () => {
     expect(last().referenceImages).toEqual(["one", "two", "three"].map((tag) => ({ uri: inline, tag })));
   });
 
-  it("of a video: shape, seconds and seed, and of fps and the like nothing", async () => {
+  it("of a video has aspect ratio, seconds and seed, and omits fps and similar options", async () => {
     const options = { duration: 3, fps: 24, cfg_scale: 4, motion_bucket_id: 90 };
     const job = { aspect_ratio: "9:16", seed: 7, negative_prompt: "rain", options };
     await submit(offerOf("gen4_turbo"), job);
@@ -98,7 +98,7 @@ describe("what is asked", () => {
     expect(last()).toEqual({ ...asked, model: "gen4.5", promptText: expect.stringMatching(/./) });
   });
 
-  it("of somebody else's model that it hosts", async () => {
+  it("of a hosted third-party model is valid", async () => {
     await submit(offerOf("gpt_image_2", "image.edit"), {
       images: [createImageAsset("a"), createImageAsset("b")],
       count: 2,
@@ -124,7 +124,7 @@ describe("an image that is too large for the request", () => {
   });
   const job = { images: [large], options: { tags: ["hero"] } };
 
-  it("is uploaded first, to a storage that never sees the key", async () => {
+  it("is uploaded first, to a storage that never receives the key", async () => {
     const seen: { url: string; headers: Record<string, string> }[] = [];
     const send: SendRequest = (url, request) => {
       seen.push({ url, headers: request.headers });
@@ -153,7 +153,7 @@ describe("an image that is too large for the request", () => {
   };
   const S3 = "https://bucket.s3.us-east-1.amazonaws.com/";
 
-  it("is stored also where the storage answers in XML", async () => {
+  it("is uploaded also if the storage responds in XML", async () => {
     await stored(S3, { status: 201, text: "<PostResponse/>" });
     expect(last().referenceImages).toEqual([{ uri: "runway://k", tag: "hero" }]);
   });
@@ -163,20 +163,20 @@ describe("an image that is too large for the request", () => {
     "http://bucket.s3.us-east-1.amazonaws.com/",
     "https://169.254.169.254/latest",
     "https://amazonaws.com.evil.example.com/",
-  ])("never goes to %s", async (url) => {
+  ])("is not uploaded to %s", async (url) => {
     const visited: string[] = [];
     expect(await thrownBy(stored(url, { status: 204, text: "" }, visited))).toMatchObject({ kind: "unsent" });
     expect(visited).toEqual([]);
   });
 
-  it.each([403, 500])("has cost nothing when the storage answers %i", async (status) => {
+  it.each([403, 500])("costs nothing if the storage responds with %i", async (status) => {
     const before = standIn.ledger.length;
     expect(await thrownBy(stored(S3, { status, text: "<Error/>" }))).toMatchObject({ kind: "unsent" });
     expect(standIn.ledger).toHaveLength(before);
   });
 });
 
-describe("what goes wrong", () => {
+describe("a failure", () => {
   const offer = () => offerOf("gen4_image");
 
   it.each([
@@ -185,22 +185,22 @@ describe("what goes wrong", () => {
     [401, "model_unavailable", "refused", undefined],
     [429, "provider_error", "busy", undefined],
     [429, "model_unavailable", "refused", { error: "You have reached your daily task limit for this model." }],
-    [502, "provider_error", "doubt", undefined],
-    [503, "provider_error", "doubt", undefined],
-  ])("a submission that is answered %i is %s", async (status, code, kind, body) => {
+    [502, "provider_error", "unknown", undefined],
+    [503, "provider_error", "unknown", undefined],
+  ])("of a submission with status %i is %s", async (status, code, kind, body) => {
     standIn.switches.refuse = { times: 1, status, ...(body && { body }) };
     expect(await thrownBy(submit(offer()))).toMatchObject({ code, kind });
   });
 
-  it("a model that is no more is not the caller's fault", async () => {
+  it("for a retired model is model_unavailable", async () => {
     standIn.switches.retired = ["gen4_image"];
     expect(await thrownBy(submit(offer()))).toMatchObject({ code: "model_unavailable", kind: "refused" });
   });
 
-  it("a connection that is cut after the request left is doubt, and is not sent again", async () => {
+  it("of the connection after the request was sent leaves the outcome unknown, and nothing is sent again", async () => {
     const before = standIn.ledger.length;
     standIn.switches.drop = { times: 1, when: "after" };
-    expect(await thrownBy(submit(offer()))).toMatchObject({ kind: "doubt" });
+    expect(await thrownBy(submit(offer()))).toMatchObject({ kind: "unknown" });
     expect(standIn.ledger).toHaveLength(before + 1);
   });
 
@@ -214,13 +214,13 @@ describe("what goes wrong", () => {
     ["FAILED", "INTERNAL", "provider_error", "failed"],
     ["FAILED", undefined, "provider_error", "failed"],
     ["CANCELLED", undefined, "provider_error", "failed"],
-  ])("a task that is %s with %s", async (status, failureCode, code, kind) => {
+  ])("of a task that is %s with %s becomes the right fault", async (status, failureCode, code, kind) => {
     const text = JSON.stringify({ id: "t", status, failureCode, failure: "Something happened." });
     const send = async () => ({ status: 200, header: () => undefined, text });
     expect(await thrownBy(runway.poll({ id: "t" }, context({ send })))).toEqual({ code, kind });
   });
 
-  it("a task that nobody knows came to nothing", async () => {
+  it("for a task that is not found ends the job", async () => {
     expect(await thrownBy(runway.poll({ id: "gone" }, context()))).toMatchObject({ kind: "failed" });
   });
 });
@@ -230,21 +230,21 @@ it.each([
   ["THROTTLED", undefined],
   ["RUNNING", 0.4],
   ["SOMETHING_NEW", undefined],
-])("a task that is %s goes on", async (status, progress) => {
+])("a task that is %s keeps running", async (status, progress) => {
   const text = JSON.stringify({ id: "t", status, progress });
   const send = async () => ({ status: 200, header: () => undefined, text });
   const stands = await runway.poll({ id: "t" }, context({ send }));
   expect(stands).toEqual({ state: "running", ticket: { id: "t" }, ...(progress && { progress }) });
 });
 
-it("cancels a task", async () => {
+it("a task can be canceled", async () => {
   standIn.switches.workMs = 60_000;
   const ticket = await submit(offerOf("gen4_image"));
   await runway.cancel!(ticket, context());
   expect(standIn.ledger.at(-1)?.canceledAt).toBeDefined();
 });
 
-it("is examined without making anything: what is left, and which model is not for us", async () => {
+it("the probe reads credits and unavailable models without creating tasks", async () => {
   const before = standIn.ledger.length;
   standIn.switches.retired = ["gen4.5"];
   expect(await runway.probe!(runway.offers, context())).toEqual({

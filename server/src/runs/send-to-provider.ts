@@ -97,7 +97,7 @@ async function handleSubmitFailure(
   const attemptNumber = attempt.attempt_number;
   const { kind, retryAfterSeconds } = readProviderFailure(thrown);
   const fault = toFault(thrown);
-  const isUnsent = kind === "doubt" && sentRequest === undefined;
+  const isUnsent = kind === "unknown" && sentRequest === undefined;
   if (attempt.mayBeAccepted && (isUnsent || kind === "busy" || kind === "unsent")) {
     await expireAttemptLease(database, attempt, sentRequest);
     return { state: "wait", attemptNumber, delaySeconds: retryAfterSeconds ?? RESEND_SECONDS };
@@ -105,10 +105,10 @@ async function handleSubmitFailure(
   if (isUnsent) return handleUnsentFailure(services, attempt, fault);
   log.warn({ run_id: attempt.run_id, attempt: attemptNumber, kind, err: fault.cause }, "submission failed");
   const isProviderFailure =
-    kind === "doubt" || kind === "busy" || kind === "unsent" || fault.code === "model_unavailable";
+    kind === "unknown" || kind === "busy" || kind === "unsent" || fault.code === "model_unavailable";
   if (isProviderFailure) await circuitBreaker.recordFailure(request.offer);
   else await circuitBreaker.recordSuccess(request.offer);
-  if (kind === "doubt") {
+  if (kind === "unknown") {
     await expireAttemptLease(database, attempt, sentRequest);
     return { state: "wait", attemptNumber, delaySeconds: 1 };
   }

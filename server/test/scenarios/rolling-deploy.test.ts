@@ -13,7 +13,7 @@ afterAll(() => environment?.stop());
 const newClient = () => createClient({ baseUrl: environment.url, apiKey: environment.key });
 
 describe("a deploy", () => {
-  it("finishes the submissions in progress: no outcome is unknown, even where the provider cannot be asked", async () => {
+  it("finishes the submissions in progress: no outcome is unknown, even with a provider without lookup", async () => {
     const { images } = newClient();
     const calls = Array.from({ length: 12 }, (_, index) =>
       images.generate({ prompt: `[sandbox:accept_delay=2] deploy ${index}`, model_type: "vendora", ...SMALL }),
@@ -27,11 +27,11 @@ describe("a deploy", () => {
     await environment.start("worker");
     const runs = await Promise.all(calls.map((call) => call.wait({ timeout: 60_000 })));
     expect(runs.map((run) => run.status)).toEqual(ids.map(() => "completed"));
-    const doubts = await environment.query(
+    const unknownOutcomes = await environment.query(
       "select 1 from attempts where run_id = any($1::uuid[]) and (send_count > 1 or unknown_since is not null)",
       [ids],
     );
-    expect(doubts).toHaveLength(0);
+    expect(unknownOutcomes).toHaveLength(0);
     expect((await readSandboxLedger(environment)).filter((job) => job.answer_lost)).toHaveLength(0);
   }, 120_000);
 

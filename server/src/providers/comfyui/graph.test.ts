@@ -33,7 +33,7 @@ describe.each(graphNames)("the graph %s", (name) => {
       if (only_with) expect(graph.slots).toHaveProperty([only_with]);
   });
 
-  it("links nodes that are there, of classes that a plain server has, to one that saves", async () => {
+  it("links only existing nodes, of built-in classes, and has one node that saves", async () => {
     const graph = await loadGraph(name);
     const links = [
       ...inputsIn(graph).map(({ value }) => value),
@@ -45,7 +45,7 @@ describe.each(graphNames)("the graph %s", (name) => {
     expect(classes.filter((each) => BUILT_IN_NODES[each]?.saves)).toHaveLength(1);
   });
 
-  it("has defaults of the type that they are declared as, and a folder for every file", async () => {
+  it("has defaults of their declared types, and a folder for every file", async () => {
     const graph = await loadGraph(name);
     const filled = fillGraph(graph, { ...GIVEN, ...LORAS });
     expect(listUnknownNodes(filled)).toEqual([]);
@@ -53,12 +53,12 @@ describe.each(graphNames)("the graph %s", (name) => {
   });
 });
 
-it("has a graph for every offer", () => {
+it("every offer has a graph", () => {
   expect(graphNames.sort()).toEqual([...new Set(comfyuiOffers.map(({ upstreamModel }) => upstreamModel))].sort());
 });
 
 describe("filling", () => {
-  it("leaves out a node whose slot is empty, and links the others past it", async () => {
+  it("leaves out a node whose slot is empty, and links around it", async () => {
     const graph = await loadGraph("flux-dev-lora");
     const plain = fillGraph(graph, GIVEN);
     expect(plain).not.toHaveProperty("lora");
@@ -68,13 +68,13 @@ describe("filling", () => {
     expect(with_lora.lora!.inputs).toMatchObject({ lora_name: "mine.safetensors", strength_model: 0.4 });
   });
 
-  it("leaves out an input that has nothing to be linked to", async () => {
+  it("leaves out an input that has nothing to link to", async () => {
     const graph = await loadGraph("qwen-image-edit");
     expect(fillGraph(graph, { ...GIVEN, image: undefined }).positive!.inputs).not.toHaveProperty("image");
     expect(fillGraph(graph, GIVEN).positive!.inputs.image).toEqual(["picture", 0]);
   });
 
-  it("never reads a slot out of a value that a caller gave", async () => {
+  it("does not interpret a caller's value as a slot", async () => {
     const filled = fillGraph(await loadGraph("flux-dev"), { ...GIVEN, prompt: "$seed" });
     expect(filled.words!.inputs.text).toBe("$seed");
   });
@@ -90,7 +90,7 @@ describe("filling", () => {
     );
   });
 
-  it("says which slot nobody filled", async () => {
+  it("names a required slot without a value", async () => {
     const graph = await loadGraph("wan-image-2.2");
     expect(() => fillGraph(graph, { ...GIVEN, lora_high: "h.safetensors" })).toThrow(
       expect.objectContaining({ details: { reason: "missing_value", field: "$lora_low" } }),
@@ -98,20 +98,20 @@ describe("filling", () => {
   });
 });
 
-it("tells the files that a job needs, and which of them are models", async () => {
+it("the files of a job are listed, and its models among them", async () => {
   const graph = await loadGraph("wan-image-2.1");
   expect(filesOf(graph, { lora: "mine.safetensors" })).toContainEqual({ folder: "loras", file: "mine.safetensors" });
   expect(filesOf(graph, {})).toHaveLength(3);
   expect(modelsIn(fillGraph(graph, { ...GIVEN, ...LORAS }))).toEqual(["wan2.1_t2v_14B_fp8_e4m3fn.safetensors"]);
 });
 
-describe("the operator", () => {
-  it("may have base models under other names", async () => {
+describe("an operator", () => {
+  it("can rename the files of base models", async () => {
     const graph = withFileNames(await loadGraph("flux-dev"), { "flux1-dev.safetensors": "flux/dev-fp8.safetensors" });
     expect(fillGraph(graph, GIVEN).unet!.inputs.unet_name).toBe("flux/dev-fp8.safetensors");
   });
 
-  it("may replace a graph, and add others", async () => {
+  it("can replace a graph and add others", async () => {
     const graph = await loadGraph("wan-image-2.1");
     own("flux-dev", { ...graph, says: "mine" });
     own("another", { ...graph, says: "another" });
@@ -124,13 +124,13 @@ describe("the operator", () => {
     ["broken", "{"],
     ["no-graph", { says: "x", nodes: [] }],
     ["with-more", { says: "x", slots: {}, nodes: {}, script: "y" }],
-  ])("is told that %s is no graph", async (name, content) => {
+  ])("gets model_unavailable for an invalid graph (%s)", async (name, content) => {
     own(name, content);
     const thrown = await loadGraph(name, folder).catch((reason) => reason);
     expect([thrown.code, readProviderFailure(thrown).kind]).toEqual(["model_unavailable", "refused"]);
   });
 
-  it("cannot be led out of the folder by a name", async () => {
+  it("cannot name a graph outside the folder", async () => {
     own("outside", {});
     const thrown = await loadGraph("../outside", join(folder, "inner")).catch((reason) => reason);
     expect(thrown.code).toBe("model_unavailable");

@@ -58,14 +58,14 @@ async function ended(ticket: Ticket, context: ProviderContext<unknown>) {
 const busy = (switches: FakeComfyui["switches"]) => Object.assign(switches, { workMs: 60_000 });
 
 describe("a job goes", () => {
-  it("to whoever has the least to do", async () => {
+  it("to the server with the shortest queue", async () => {
     for (const { switches } of boxes) busy(switches);
     for (let n = 0; n < 9; n++) await submit("flux-dev");
     expect(jobsOn()).toEqual([3, 3, 3]);
   });
 
   it.each([["flux-dev"], ["wan-image-2.2"]])(
-    "to whoever did such a job of %s last, where they are equally busy",
+    "to the server that ran %s last, if queues are equally long",
     async (upstreamModel) => {
       const first = await submit(upstreamModel);
       await ended(first, at());
@@ -77,7 +77,7 @@ describe("a job goes", () => {
     },
   );
 
-  it("to a server that must load the model, rather than to the end of a queue", async () => {
+  it("to a server that must load the model rather than to the end of a queue", async () => {
     const warm = await submit("flux-dev");
     await ended(warm, at());
     for (const { switches } of boxes) busy(switches);
@@ -87,7 +87,7 @@ describe("a job goes", () => {
     expect(new Set(placed.map(serverOf)).size).toBe(3);
   });
 
-  it("to one that has its files", async () => {
+  it("to a server that has its files", async () => {
     const lacks = ["flux1-dev.safetensors"];
     await start({ lacks }, { lacks: ["our-lora.safetensors"] }, { lacks });
     for (let n = 0; n < 3; n++) expect(serverOf(await submit("flux-dev"))).toBe(1);
@@ -95,7 +95,7 @@ describe("a job goes", () => {
     for (let n = 0; n < 4; n++) expect(serverOf(await submit("qwen-image-edit", at(), { options }))).not.toBe(1);
   });
 
-  it("past servers that do not answer", async () => {
+  it("past servers that refuse connections", async () => {
     await boxes[0]!.stopListening();
     await boxes[2]!.stopListening();
     for (let n = 0; n < 3; n++) expect(serverOf(await submit("flux-dev"))).toBe(1);
@@ -103,7 +103,7 @@ describe("a job goes", () => {
     expect(await kindOf(submit("flux-dev"))).toBe("unsent");
   });
 
-  it("past a server that takes the line and then says nothing", async () => {
+  it("past a server that accepts connections and does not respond", async () => {
     const mute = createServer(() => {}).listen(0, "127.0.0.1");
     await once(mute, "listening");
     const { port } = mute.address() as AddressInfo;
@@ -113,7 +113,7 @@ describe("a job goes", () => {
     mute.closeAllConnections();
   });
 
-  it("to one server by one request, however many are asked about themselves", async () => {
+  it("to one server with one request, although the state of several is read", async () => {
     const posted: string[] = [];
     const context = at();
     const { send } = context;
@@ -126,18 +126,18 @@ describe("a job goes", () => {
   });
 });
 
-describe("a job whose answer was lost", () => {
-  it("is found on whichever server took it", async () => {
+describe("a job whose response was lost", () => {
+  it("is found on the server that accepted it", async () => {
     for (const { switches } of boxes) switches.drop = { times: 1, when: "after" };
     const context = at();
-    expect(await kindOf(submit("flux-dev", context))).toBe("doubt");
+    expect(await kindOf(submit("flux-dev", context))).toBe("unknown");
     const ticket = await comfyui.findJob!(context);
     expect(boxes[serverOf(ticket!)]!.ledger).toHaveLength(1);
     await ended(ticket!, context);
     expect(jobsOn().reduce((sum, each) => sum + each)).toBe(1);
   });
 
-  it("is not known to be absent while a server is silent", async () => {
+  it("is not taken for absent while a server is unreachable", async () => {
     const context = at();
     expect(await comfyui.findJob!(context)).toBeUndefined();
     await boxes[1]!.stopListening();
@@ -146,7 +146,7 @@ describe("a job whose answer was lost", () => {
     expect(await comfyui.findJob!(context)).toBeUndefined();
   });
 
-  it("is found although another server is silent", async () => {
+  it("is found although another server is unreachable", async () => {
     for (const { switches } of boxes) switches.drop = { times: 1, when: "after" };
     const context = at();
     await kindOf(submit("flux-dev", context));
@@ -157,7 +157,7 @@ describe("a job whose answer was lost", () => {
 });
 
 describe("a job whose server", () => {
-  it("is silent is asked about again, and only after a while counts as lost", async () => {
+  it("is unreachable is polled again, and counts as lost only after a delay", async () => {
     const ticket = await submit("flux-dev");
     const box = boxes[serverOf(ticket)]!;
     await box.stopListening();
@@ -168,14 +168,14 @@ describe("a job whose server", () => {
     expect((await ended(ticket, at({ unreachableSeconds: 15 }))).outputs).toHaveLength(1);
   });
 
-  it("was restarted is lost, for the server forgot it and no other knows it", async () => {
+  it("was restarted is lost, because no server knows it", async () => {
     const ticket = await submit("flux-dev");
     await ended(ticket, at());
     boxes[serverOf(ticket)]!.forgetJobs();
     expect(await kindOf(comfyui.poll(ticket, at()))).toBe("gone");
   });
 
-  it("was restarted is not given up while another server cannot be asked", async () => {
+  it("was restarted is not lost while another server is unreachable", async () => {
     const ticket = await submit("flux-dev");
     boxes[serverOf(ticket)]!.forgetJobs();
     await boxes[(serverOf(ticket) + 1) % 3]!.stopListening();
@@ -183,14 +183,14 @@ describe("a job whose server", () => {
     expect(await kindOf(comfyui.poll(ticket, at({ unreachableSeconds: 30 })))).toBe("gone");
   });
 
-  it("has another address now is found there", async () => {
+  it("has another URL now is found there", async () => {
     const ticket = await submit("flux-dev");
     const elsewhere = { ...ticket, server: boxes[(serverOf(ticket) + 1) % 3]!.url };
     const done = await ended(elsewhere, at());
     expect(done.outputs).toEqual([{ url: expect.stringContaining(ticket.server!) }]);
   });
 
-  it("was taken out of the settings is lost, and never sees the token again", async () => {
+  it("was removed from the settings is lost, and the token is not sent to that server again", async () => {
     await start({ token: "t" }, { token: "t" });
     const settings = { COMFYUI_TOKEN: "t" };
     const ticket = await submit("flux-dev", at({ settings }));
@@ -207,7 +207,7 @@ describe("a job whose server", () => {
     expect(new Set(sent)).toEqual(new Set([left.url]));
   });
 
-  it("died is sent anew elsewhere, and every living server has at most one job of it", async () => {
+  it("died is submitted to another server, once", async () => {
     const ticket = await submit("flux-dev", at({ key: "run.0.1" }));
     const dead = serverOf(ticket);
     boxes[dead]!.forgetJobs();
@@ -224,7 +224,7 @@ describe("a job whose server", () => {
   });
 });
 
-it("examines all servers, and misses only what none of them can do", async () => {
+it("the probe reads all servers and reports only models that none of them has", async () => {
   await start(
     { lacks: ["flux1-dev.safetensors"] },
     { lacks: ["ae.safetensors", "wan2.2_vae.safetensors"] },
@@ -238,7 +238,7 @@ it("examines all servers, and misses only what none of them can do", async () =>
   expect(await kindOf(comfyui.probe!(comfyui.offers, at()))).toBe("unsent");
 });
 
-it("is on with one address or several, and off with none or with something else", () => {
+it("the provider is enabled with one or several URLs, and not with none or an invalid one", () => {
   const parse = (COMFYUI_URLS?: string) => comfyui.env.safeParse({ COMFYUI_URLS }).success;
   expect([parse("http://gpu-1:8188"), parse("http://gpu-1:8188, https://gpu.example.com/two/")]).toEqual([true, true]);
   expect([parse(), parse(""), parse("gpu-1:8188"), parse("http://gpu-1:8188,")]).toEqual([false, false, false, false]);

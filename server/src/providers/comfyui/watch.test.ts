@@ -43,8 +43,8 @@ const submit = async (upstreamModel: string, more = {}): Promise<Ticket> => {
 const about = ({ prompt_id }: Ticket) => heard.filter(({ value }) => value === prompt_id);
 const isEnded = (ticket: Ticket) => about(ticket).some(({ ended }) => ended);
 
-describe("what is heard", () => {
-  it("is how far a job is, and then its end, when its result can be read", async () => {
+describe("a notification", () => {
+  it("reports progress and then the end, when the result can be read", async () => {
     void watch();
     await until(() => lines() === 2);
     for (const box of boxes) box.switches.workMs = 800;
@@ -62,7 +62,7 @@ describe("what is heard", () => {
     ]);
   });
 
-  it("never goes back where a job has two halves", async () => {
+  it("never reports less progress than before, also for a job of two stages", async () => {
     void watch();
     await until(() => lines() === 2);
     for (const box of boxes) box.switches.workMs = 800;
@@ -74,7 +74,7 @@ describe("what is heard", () => {
     expect(Math.max(...progress)).toBeGreaterThan(0.5);
   });
 
-  it("is the end of a job that failed too", async () => {
+  it("reports the end of a failed job", async () => {
     void watch();
     await until(() => lines() === 2);
     for (const box of boxes) box.switches.outcome = "failed";
@@ -82,7 +82,7 @@ describe("what is heard", () => {
     await until(() => isEnded(ticket));
   });
 
-  it("is nothing of images, of others' jobs and of noise", async () => {
+  it("is not sent for preview images, jobs of other clients or unknown messages", async () => {
     void watch();
     await until(() => lines() === 2);
     for (const box of boxes) box.preview(Buffer.from("not a picture"));
@@ -96,7 +96,7 @@ describe("what is heard", () => {
     expect(heard).toEqual([]);
   });
 
-  it("needs the token where the servers ask for one", async () => {
+  it("needs the token if the servers require one", async () => {
     await Promise.all(boxes.map((box) => box.close()));
     boxes = await startFakePool(2, { token: "secret" });
     void watch({ COMFYUI_TOKEN: "secret" });
@@ -106,8 +106,8 @@ describe("what is heard", () => {
   });
 });
 
-describe("listening ends", () => {
-  it("with its signal, and leaves no line open", async () => {
+describe("watching ends", () => {
+  it("with its signal, and closes all connections", async () => {
     const watching = watch();
     await until(() => lines() === 2);
     line.abort();
@@ -115,13 +115,13 @@ describe("listening ends", () => {
     await until(() => lines() === 0);
   });
 
-  it("at once where the signal came before", async () => {
+  it("immediately if the signal was aborted before", async () => {
     line.abort();
     await watch();
     expect(lines()).toBe(0);
   });
 
-  it("when a line breaks, and can be begun again", async () => {
+  it("when a connection breaks, and can be started again", async () => {
     const watching = watch();
     await until(() => lines() === 2);
     await boxes[1]!.stopListening();
@@ -132,7 +132,7 @@ describe("listening ends", () => {
     await until(() => lines() === 2);
   });
 
-  it("a while after a server could not be reached; until then the others are heard", async () => {
+  it("some time after a server became unreachable; until then the other servers are watched", async () => {
     await boxes[1]!.stopListening();
     const began = Date.now();
     const watching = watch();

@@ -15,12 +15,12 @@ describe("an image", () => {
   /** Three megabytes. */
   const heavy = createAsset("heavy", () => drawn);
 
-  it("travels inside of the request while it is small", async () => {
+  it("is inline in the request if it is small", async () => {
     await submit("fal-ai/birefnet/v2");
     expect(vendor().ledger[0]!.request.image_url).toMatch(/^data:image\/png;base64,/);
   });
 
-  it("goes through fal's storage when it is large, and the key does not go there", async () => {
+  it("is uploaded to fal's storage if it is large, without the key", async () => {
     const { heard, context } = listening();
     await submit("fal-ai/birefnet/v2", { images: [heavy] }, context);
     expect(vendor().ledger[0]!.request.image_url).toMatch(/\/stored\//);
@@ -29,7 +29,7 @@ describe("an image", () => {
     expect(vendor().invalidRequests).toEqual([]);
   });
 
-  it("is named by our own address when it is large and fal can reach us", async () => {
+  it("is sent as a Gesso URL if it is large and fal can reach Gesso", async () => {
     await submit("fal-ai/birefnet/v2", { images: [heavy] }, contextOf({ isPublicUrlReachable: true }));
     expect(vendor().ledger[0]!.request.image_url).toBe(await heavy.url());
   });
@@ -39,7 +39,7 @@ describe("an image", () => {
     "http://v3.fal.media/upload",
     "http://169.254.169.254/upload",
     "https://notfal.ai/upload",
-  ])("is not sent to %s, whatever an answer says", async (away) => {
+  ])("is not uploaded to %s", async (away) => {
     const sentTo: string[] = [];
     const send: SendRequest = async (url) => {
       sentTo.push(url);
@@ -51,7 +51,7 @@ describe("an image", () => {
     expect(sentTo).toEqual([expect.stringContaining("/storage/upload/initiate")]);
   });
 
-  it("may be sent to fal's own file servers", async () => {
+  it("is uploaded to fal's own file servers", async () => {
     const sentTo: string[] = [];
     const send: SendRequest = async (url) => {
       sentTo.push(new URL(url).host);
@@ -62,7 +62,7 @@ describe("an image", () => {
     expect(sentTo[1]).toBe("v3.fal.media");
   });
 
-  it("that could not be uploaded leaves nothing in doubt", async () => {
+  it("whose upload fails was not submitted", async () => {
     const plain = contextOf();
     const send: SendRequest = (url, request) =>
       url.includes("initiate") ? Promise.reject(new Error("socket hang up")) : plain.send(url, request);

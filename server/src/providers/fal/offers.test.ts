@@ -18,7 +18,7 @@ const asked = () => {
   return rest;
 };
 
-describe("a job in fal's words", () => {
+describe("a request to fal", () => {
   const prompt = "a tin robot";
 
   it.each<[upstreamModel: string, job: Partial<Job<Asset>>, request: object]>([
@@ -155,7 +155,7 @@ describe("a job in fal's words", () => {
     expect(asked()).toEqual(request);
   });
 
-  it("calls tagged images by their place", async () => {
+  it("names tagged images by their position", async () => {
     const offer = findFalOffer("fal-ai/nano-banana-2/edit", "image.reference");
     const images = [createImageAsset("a"), createImageAsset("b")];
     const job = { prompt: "@hero meets @hero_2", images, options: { tags: ["hero", "hero_2"], resolution: "1080p" } };
@@ -163,20 +163,20 @@ describe("a job in fal's words", () => {
     expect(asked()).toMatchObject({ prompt: "hero (image 1) meets hero_2 (image 2)", resolution: "2K" });
   });
 
-  it("shows a mask to a model that has no field for one", async () => {
+  it("sends the mask as an image to a model without a mask field", async () => {
     const offer = fal.offers.find(({ task, model }) => task === "image.edit" && model === "gemini-2.5")!;
     await submitTo(offer, { mask: createMaskAsset() });
     expect(vendor().ledger[0]!.request.image_urls).toHaveLength(2);
     expect(asked().prompt).toContain("The last image is a mask");
   });
 
-  it("asks a language model by the name that was set", async () => {
+  it("uses the configured language model", async () => {
     await submit("openrouter/router", { options: { model_type: "flux-dev", style: "ink" } });
     expect(asked()).toMatchObject({ model: "meta-llama/llama-3.3-70b-instruct", prompt: "a red bicycle" });
     expect(asked().system_prompt).toContain("this style: ink");
   });
 
-  it("gives the result the asked size where only the image decides it", async () => {
+  it("scales the result to the requested size if the model derives the size from the image", async () => {
     const ticket = await submit("fal-ai/flux/dev/image-to-image", { width: 96, height: 48 });
     expect(await sharp(await bytesOf((await finish(ticket)).outputs[0])).metadata()).toMatchObject({
       width: 96,
@@ -192,7 +192,7 @@ describe("a mask", () => {
     "fal-ai/bria/eraser",
     "fal-ai/ideogram/character/edit",
     "fal-ai/gpt-image-1.5/edit",
-  ])("changes what is white on our side, with %s", async (upstreamModel) => {
+  ])("changes the white side, with %s", async (upstreamModel) => {
     const offer = fal.offers.find((each) => each.upstreamModel === upstreamModel && each.limits?.mask !== false)!;
     const mask = createMaskAsset();
     const isCharacter = offer.task === "image.character";
@@ -205,7 +205,7 @@ describe("a mask", () => {
     expect((await bytesOf(outputs[0])).equals(wanted)).toBe(true);
   });
 
-  it("is white as well as clear where fal does not say which of the two it looks at", async () => {
+  it("is white and transparent, because fal does not document which of the two it reads", async () => {
     await submitTo(findFalOffer("fal-ai/gpt-image-1.5/edit", "image.edit"), { mask: createMaskAsset() });
     const [, sent = ""] = String(vendor().ledger[0]!.request.mask_image_url).split(",");
     const { data, info } = await sharp(Buffer.from(sent, "base64")).raw().toBuffer({ resolveWithObject: true });

@@ -7,10 +7,10 @@ import type { ProviderContext, SendRequest } from "../provider.ts";
 
 const { vendor, contextOf, submit, finish } = useFalHarness();
 
-describe("what became of a job", () => {
+describe("a poll", () => {
   const ticket = { id: "1", upstreamModel: "fal-ai/flux/dev", task: "image.generate" };
 
-  it("is not known while it runs", async () => {
+  it("reports a running job", async () => {
     vendor().switches.outcome = "never";
     const ticket = await submit("fal-ai/flux/dev");
     await pause(30);
@@ -20,21 +20,21 @@ describe("what became of a job", () => {
   it.each([
     [0, 0.1],
     [9, 0.01],
-  ])("is not known while it is number %i in the queue", async (queue_position, progress) => {
+  ])("reports a job at queue position %i", async (queue_position, progress) => {
     const text = JSON.stringify({ status: "IN_QUEUE", queue_position });
     const context = contextOf({ send: async () => ({ status: 202, header: () => undefined, text }) });
     expect(await fal.poll(ticket, context)).toEqual({ state: "running", ticket, progress });
   });
 
   it.each([
-    ["fal-ai/flux/dev", "by a black picture with a flag"],
-    ["fal-ai/gpt-image-1.5", "by its own status"],
-  ])("is a refusal, which %s says %s", async (upstreamModel) => {
+    ["fal-ai/flux/dev", "with a black image and a flag"],
+    ["fal-ai/gpt-image-1.5", "with a status of its own"],
+  ])("reports content that %s refused %s", async (upstreamModel) => {
     const ticket = await submit(upstreamModel, { prompt: "something forbidden" });
     expect(await catchFault(finish(ticket))).toMatchObject({ code: "content_refused", kind: "refused" });
   });
 
-  it("is only what was shown, where some of several images were flagged", async () => {
+  it("returns only the unflagged images", async () => {
     const ticket = await submit("fal-ai/flux/dev", { count: 2 });
     const plain = contextOf();
     const send: SendRequest = async (url, request) => {
@@ -47,19 +47,19 @@ describe("what became of a job", () => {
     expect((await finish(ticket, { ...plain, send })).outputs).toHaveLength(1);
   });
 
-  it("is a failure that fal tells of although the job is COMPLETED", async () => {
+  it("reports a failure although the job is COMPLETED", async () => {
     vendor().switches.outcome = "failed";
     const ticket = await submit("fal-ai/flux/dev");
     expect(await catchFault(finish(ticket))).toMatchObject({ code: "provider_error", kind: "failed" });
   });
 
-  it("is that nothing was found", async () => {
+  it("reports that no object was found", async () => {
     const ticket = await submit("fal-ai/sam-3/image", { prompt: "a unicorn" });
     const fault = await catchFault(finish(ticket));
     expect(fault).toEqual({ code: "provider_rejected_input", kind: "refused", details: { reason: "nothing_found" } });
   });
 
-  it("is masks with their score and place", async () => {
+  it("returns masks with their score and box", async () => {
     const ticket = await submit("fal-ai/sam-3/image", { options: { multiple: true }, count: undefined });
     const { outputs } = await finish(ticket);
     expect(outputs).toMatchObject([
@@ -68,7 +68,7 @@ describe("what became of a job", () => {
     ]);
   });
 
-  it("is words, with the size of the image that they are about", async () => {
+  it("returns text, with the size of the described image", async () => {
     expect((await finish(await submit("fal-ai/moondream3-preview/caption"))).data).toEqual({
       description: "A plain image, said in a normal way.",
       tags: [],
@@ -81,16 +81,16 @@ describe("what became of a job", () => {
     });
   });
 
-  it("cannot be told once fal has forgotten the job", async () => {
+  it("reports a lost job if fal does not know it any more", async () => {
     const ticket = await submit("fal-ai/flux/dev");
     vendor().forgetJobs();
     expect(await catchFault(fal.poll(ticket, contextOf()))).toMatchObject({ code: "provider_error", kind: "failed" });
   });
 
-  it("is not told by a question that failed", async () => {
+  it("that fails leaves the outcome unknown", async () => {
     const text = JSON.stringify({ detail: [{ loc: [], msg: "", type: "internal_server_error" }] });
     const context = contextOf({ send: async () => ({ status: 500, header: () => undefined, text }) });
-    expect(await catchFault(fal.poll(ticket, context))).toMatchObject({ code: "provider_error", kind: "doubt" });
+    expect(await catchFault(fal.poll(ticket, context))).toMatchObject({ code: "provider_error", kind: "unknown" });
   });
 
   const answering = (status: number, body: unknown): ProviderContext<unknown> => {
@@ -116,13 +116,13 @@ describe("what became of a job", () => {
     [422, { detail: "the image is broken" }, "provider_rejected_input", "refused"],
     [400, { detail: "Request was cancelled" }, "provider_error", "failed"],
     [404, { detail: "Request not found" }, "provider_error", "failed"],
-    [502, "<html>Bad gateway</html>", "provider_error", "doubt"],
-    [503, { detail: "try again" }, "provider_error", "doubt"],
+    [502, "<html>Bad gateway</html>", "provider_error", "unknown"],
+    [503, { detail: "try again" }, "provider_error", "unknown"],
     [429, { detail: "too many" }, "provider_error", "busy"],
     [200, { images: [] }, "provider_error", "failed"],
     [200, { output: null, error: "no credits" }, "provider_error", "failed"],
-    [200, "{", "provider_error", "doubt"],
-  ])("when the result is %i %j is %s, %s", async (status, body, code, kind) => {
+    [200, "{", "provider_error", "unknown"],
+  ])("with result %i %j is %s, %s", async (status, body, code, kind) => {
     expect(await catchFault(fal.poll(ticket, answering(status, body)))).toMatchObject({ code, kind });
   });
 });

@@ -52,7 +52,7 @@ const changed = (request: CallbackRequest, header: string, value: string): Callb
 
 describe("a callback", () => {
   it.each(["fal-ai/sam-3/image", "fal-ai/flux-pro/kontext/max", "openrouter/router"])(
-    "of %s comes to the address that was given, and brings the ticket of the submission",
+    "of %s comes to the callback URL and yields the ticket of the submission",
     async (upstreamModel) => {
       const { request, ticket } = await calledBack(upstreamModel);
       expect(request.path).toBe("/callbacks/fal/run/0/1/signature");
@@ -60,7 +60,7 @@ describe("a callback", () => {
     },
   );
 
-  it("is the only trace of a job whose submission was lost, and enough to read its result", async () => {
+  it("is sufficient to read the result of a job whose submission was lost", async () => {
     heard.length = 0;
     vendor.ledger.length = 0;
     vendor.switches.drop = { times: 1, when: "after" };
@@ -79,14 +79,14 @@ describe("a callback", () => {
     expect(vendor.ledger).toHaveLength(1);
   });
 
-  it("is not believed where another key signed it", async () => {
+  it("is refused if another key signed it", async () => {
     vendor.switches.callbacks = "forged";
     const { request } = await calledBack();
     vendor.switches.callbacks = "once";
     expect(await fal.parseCallback!(request, contextOf())).toBeUndefined();
   });
 
-  it("is not believed where a word of it was changed", async () => {
+  it("is refused if its body was changed", async () => {
     const { request } = await calledBack();
     const other = request.body.replace('"status":"OK"', '"status":"ERROR"');
     expect(other).not.toBe(request.body);
@@ -94,7 +94,7 @@ describe("a callback", () => {
     expect(await fal.parseCallback!(changed(request, "user-id", "somebody"), contextOf())).toBeUndefined();
   });
 
-  it.each([-301, 301])("is not believed %i seconds from when it was signed", async (seconds) => {
+  it.each([-301, 301])("is refused %i seconds from its timestamp", async (seconds) => {
     const { request, ticket } = await calledBack();
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + seconds * 1000 });
     try {
@@ -106,14 +106,14 @@ describe("a callback", () => {
     }
   });
 
-  it("is not believed with another time on it", async () => {
+  it("is refused with another timestamp", async () => {
     const { request } = await calledBack();
     const time = Number(request.headers.get("x-fal-webhook-timestamp"));
     expect(await fal.parseCallback!(changed(request, "timestamp", String(time + 1)), contextOf())).toBeUndefined();
     expect(await fal.parseCallback!(changed(request, "timestamp", "soon"), contextOf())).toBeUndefined();
   });
 
-  it("says nothing about another job, however it is addressed", async () => {
+  it("yields only the job that its signature covers", async () => {
     const first = await calledBack();
     const second = await calledBack("fal-ai/flux/dev", "/callbacks/fal/run/0/2/other");
     const replayed = { ...first.request, query: second.request.query! };
@@ -129,17 +129,17 @@ describe("a callback", () => {
     ["no such task", "upstreamModel=fal-ai/flux/dev&task=image.fly"],
     ["a way out of the queue", "upstreamModel=fal-ai/../../admin&task=image.generate"],
     ["another host", "upstreamModel=https://evil.example&task=image.generate"],
-  ])("whose address says %s is not followed", async (_, query) => {
+  ])("with %s in its query is refused", async (_, query) => {
     const { request } = await calledBack();
     expect(await fal.parseCallback!({ ...request, query: new URLSearchParams(query) }, contextOf())).toBeUndefined();
   });
 
-  it("without a signature is nobody's", async () => {
+  it("without a signature is refused", async () => {
     const { request } = await calledBack();
     expect(await fal.parseCallback!({ ...request, headers: new Headers() }, contextOf())).toBeUndefined();
   });
 
-  it("costs one look at fal's keys a day", async () => {
+  it("costs one request for fal's keys a day", async () => {
     const { request } = await calledBack();
     const plain = contextOf();
     let looks = 0;

@@ -22,7 +22,7 @@ const noise = (width: number, height: number, channels: 3 | 4, seed: number) =>
     (_, at) => (Math.imul(at + seed, 2_654_435_761) >>> 16) & 255,
   );
 
-it("changes what is white and keeps what is black", async () => {
+it("changes white areas and keeps black ones", async () => {
   const mask = await maskFromGreyValues([
     [0, 255],
     [255, 0],
@@ -34,7 +34,7 @@ it("changes what is white and keeps what is black", async () => {
   ).toEqual(["RB", "BR"]);
 });
 
-it("leaves every pixel outside the mask exactly as the original was, alpha and hidden colours included", async () => {
+it("leaves every pixel outside the mask identical to the original, with alpha and hidden colours", async () => {
   const [width, height] = [97, 61];
   const raw = noise(width, height, 4, 7);
   const original = await sharp(raw, { raw: { width, height, channels: 4 } })
@@ -59,7 +59,7 @@ it("leaves every pixel outside the mask exactly as the original was, alpha and h
   expect(same).toBe(true);
 });
 
-it("keeps the pixels of a JPEG as they decode, outside the mask", async () => {
+it("keeps the decoded pixels of a JPEG outside the mask", async () => {
   const [width, height] = [64, 64];
   const original = await sharp(noise(width, height, 3, 5), { raw: { width, height, channels: 3 } })
     .jpeg()
@@ -76,7 +76,7 @@ it("keeps the pixels of a JPEG as they decode, outside the mask", async () => {
   expect(data.subarray(64 * 32 * 4).equals(before.data.subarray(64 * 32 * 4))).toBe(true);
 });
 
-it("mixes in proportion where the mask is grey", async () => {
+it("blends in proportion where the mask is grey", async () => {
   const mask = await maskFromGreyValues([
     [51, 204],
     [0, 255],
@@ -90,7 +90,7 @@ it("mixes in proportion where the mask is grey", async () => {
   ]);
 });
 
-it("takes over transparency inside the mask, and lets no hidden colour bleed into a soft edge", async () => {
+it("uses the transparency of the edited image inside the mask, without hidden colours in soft edges", async () => {
   const mask = await maskFromGreyValues([
     [255, 128],
     [0, 0],
@@ -101,7 +101,7 @@ it("takes over transparency inside the mask, and lets no hidden colour bleed int
   expect([at(4, 4)[3], at(12, 4), at(4, 12)]).toEqual([0, [255, 0, 0, 127], [255, 0, 0, 255]]);
 });
 
-it("lays every edited image over the original by itself, in order", async () => {
+it("blends each edited image with the original separately, in order", async () => {
   const mask = await maskFromGreyValues([
     [0, 255],
     [0, 255],
@@ -119,7 +119,7 @@ it("lays every edited image over the original by itself, in order", async () => 
   ]);
 });
 
-it("fits an edited image of another size to the original", async () => {
+it("scales an edited image of another size to the original", async () => {
   const mask = await maskFromGreyValues([
     [0, 255],
     [0, 255],
@@ -129,7 +129,7 @@ it("fits an edited image of another size to the original", async () => {
   expect(await sharp(result).metadata()).toMatchObject({ width: 16, height: 16, hasAlpha: false, format: "png" });
 });
 
-it("says of a mask of another shape only the two sizes", async () => {
+it("reports both sizes of a mask with another aspect ratio", async () => {
   const [red, mask] = [await imageFromLetters(["RR", "RR"]), await maskFromGreyValues([[255, 0]])];
   const thrown = await blended(red, red, mask).catch((error) => error);
   expect(thrown.body().details).toEqual({

@@ -8,7 +8,7 @@ const sizes = fc
   .map((all) => all.map(({ width, height }) => ({ width, height: Math.min(height, Math.floor(50e6 / width)) })));
 const mode = fc.constantFrom("side-by-side", "stacked", "grid", "overlay" as const);
 
-it("never makes an image larger than one may be, and never puts anything outside of it", () => {
+it("never exceeds the largest image size, and places every image inside it", () => {
   fc.assert(
     fc.property(mode, sizes, fc.integer({ min: 0, max: 512 }), (which, all, gap) => {
       const { width, height, places } = computeLayout(which, all, gap);
@@ -23,7 +23,7 @@ it("never makes an image larger than one may be, and never puts anything outside
   );
 });
 
-it("never lets images cover each other unless they are laid upon each other", () => {
+it("never lets images overlap except in overlay mode", () => {
   const apart = fc.constantFrom("side-by-side", "stacked", "grid" as const);
   fc.assert(
     fc.property(apart, sizes, fc.integer({ min: 0, max: 512 }), (which, all, gap) => {
@@ -39,7 +39,7 @@ it("never lets images cover each other unless they are laid upon each other", ()
   );
 });
 
-it("makes ten images a grid of four columns and three rows", () => {
+it("arranges ten images in a grid of four columns and three rows", () => {
   const { width, height } = computeLayout("grid", Array(10).fill({ width: 100, height: 50 }), 10);
   expect({ width, height }).toEqual({ width: 430, height: 170 });
 });

@@ -23,7 +23,7 @@ const tall = await imageFromLetters(["G", "G", "G", "G"]);
 const wide = await imageFromLetters(["BBBB", "BBBB"]);
 
 describe("side by side", () => {
-  it("keeps natural sizes, from left to right, centred in height", async () => {
+  it("keeps the sizes, from left to right, centred vertically", async () => {
     expect(await lettersFromImage(await combined([red, tall, wide]))).toEqual([
       "..G....",
       "RRGBBBB",
@@ -32,7 +32,7 @@ describe("side by side", () => {
     ]);
   });
 
-  it("leaves the gap between images and none around them", async () => {
+  it("puts the gap between images and none around them", async () => {
     expect(await lettersFromImage(await combined([red, red], { gap: 8 }))).toEqual(["RR.RR", "RR.RR"]);
   });
 
@@ -49,14 +49,14 @@ describe("side by side", () => {
     ]);
   });
 
-  it("copies half transparent pixels value by value", async () => {
+  it("copies half-transparent pixels exactly", async () => {
     const glass = await imageFromLetters(["or", "br"]);
     expect(await lettersFromImage(await combined([glass, red]))).toEqual(["orRR", "brRR"]);
   });
 });
 
 describe("the other modes", () => {
-  it("stacks from top to bottom, centred in width", async () => {
+  it("stack from top to bottom, centred horizontally", async () => {
     expect(await lettersFromImage(await combined([red, wide], { mode: "stacked" }))).toEqual([
       ".RR.",
       ".RR.",
@@ -65,7 +65,7 @@ describe("the other modes", () => {
     ]);
   });
 
-  it("fills a grid row by row; columns and rows are as large as their largest image", async () => {
+  it("fill a grid row by row; columns and rows are as large as their largest image", async () => {
     const high = await imageFromLetters(["GG", "GG", "GG", "GG"]);
     const grid = await combined([red, high, wide, red, red], { mode: "grid", gap: 8, background: "#ffffff" });
     expect(await lettersFromImage(grid)).toEqual([
@@ -79,11 +79,11 @@ describe("the other modes", () => {
     ]);
   });
 
-  it("lays images upon each other around one centre, the first at the bottom", async () => {
+  it("overlay images around one centre, the first at the bottom", async () => {
     expect(await lettersFromImage(await combined([wide, red], { mode: "overlay" }))).toEqual(["BRRB", "BRRB"]);
   });
 
-  it("mixes the upper images in by their opacity", async () => {
+  it("blend the upper images by their opacity", async () => {
     const { at } = await decodeImage(await combined([wide, red], { mode: "overlay", opacity: 0.25 }));
     expect([at(0, 0), at(16, 8)]).toEqual([
       [0, 0, 255, 255],
@@ -91,12 +91,12 @@ describe("the other modes", () => {
     ]);
   });
 
-  it("leaves the lowest image as it is when nothing of the upper ones shows", async () => {
+  it("leave the lowest image unchanged if the upper ones are invisible", async () => {
     const overlaid = await combined([wide, red], { mode: "overlay", opacity: 0 });
     expect(await lettersFromImage(overlaid)).toEqual(["BBBB", "BBBB"]);
   });
 
-  it("mixes alpha upon alpha as glass upon glass", async () => {
+  it("compose alpha over alpha", async () => {
     const overlaid = await combined([await imageFromLetters(["rr", "rr"]), await imageFromLetters(["bb", "bb"])], {
       mode: "overlay",
     });
@@ -106,37 +106,37 @@ describe("the other modes", () => {
 });
 
 describe("background and format", () => {
-  it("is transparent unless told, and a colour where one is given", async () => {
+  it("the background is transparent by default, and a colour if one is given", async () => {
     const [plain, green] = [await combined([red, tall]), await combined([red, tall], { background: "#00FF00" })];
     expect([(await lettersFromImage(plain))[0], (await lettersFromImage(green))[0]]).toEqual(["..G", "GGG"]);
     expect((await sharp(green).metadata()).hasAlpha).toBe(false);
   });
 
-  it("shows the background through glass", async () => {
+  it("the background shows through transparent pixels", async () => {
     const glass = await imageFromLetters(["rr", "rr"]);
     const { at } = await decodeImage(await combined([glass, red], { background: "#ffffff" }));
     expect(at(0, 0)).toEqual([255, 127, 127, 255]);
   });
 
-  it("has no alpha channel where nothing can be seen through", async () => {
+  it("an opaque result has no alpha channel", async () => {
     expect((await sharp(await combined([red, red])).metadata()).hasAlpha).toBe(false);
     expect((await sharp(await combined([red, red], { gap: 1 })).metadata()).hasAlpha).toBe(true);
   });
 
-  it("makes a JPEG on white, since that cannot be transparent", async () => {
+  it("a JPEG has a white background, because it cannot be transparent", async () => {
     const jpeg = await combined([red, tall], { output_format: "jpeg", background: "transparent" });
     expect((await sharp(jpeg).metadata()).format).toBe("jpeg");
     expect((await decodeImage(jpeg)).at(2, 2)).toEqual([255, 255, 255, 255]);
   });
 
-  it("makes a WebP that keeps its transparency", async () => {
+  it("a WebP keeps its transparency", async () => {
     const webp = await combined([red, tall], { output_format: "webp" });
     expect((await sharp(webp).metadata()).format).toBe("webp");
     expect((await decodeImage(webp)).at(2, 2)[3]).toBe(0);
   });
 });
 
-it("takes greyscale, palette, sixteen bits and JPEG as well as anything else", async () => {
+it("greyscale, palette, 16-bit and JPEG sources are accepted", async () => {
   const plain = sharp({ create: { width: 16, height: 16, channels: 3, background: "#808080" } });
   const grey = await plain.clone().toColourspace("b-w").png().toBuffer();
   const palette = await plain.clone().png({ palette: true }).toBuffer();
@@ -146,7 +146,7 @@ it("takes greyscale, palette, sixteen bits and JPEG as well as anything else", a
   for (const x of [8, 24, 40, 56]) expect(at(x, 8)).toEqual([128, 128, 128, 255]);
 });
 
-it("makes the whole smaller where it would be longer than an image may be", async () => {
+it("a result that would exceed the largest image size is scaled down", async () => {
   const long = await sharp({ create: { width: 9000, height: 200, channels: 3, background: "#ff0000" } })
     .png()
     .toBuffer();

@@ -30,21 +30,21 @@ const middle = await maskFromGreyValues([
 ]);
 
 describe("extract", () => {
-  it("keeps the frame and what the mask marks; the rest is nothing at all", async () => {
+  it("keeps the size and what the mask marks; all other pixels are empty", async () => {
     const layer = await cutOut(flag, middle);
     expect(await lettersFromImage(layer)).toEqual([".G.", ".G."]);
     expect(await sharp(layer).metadata()).toMatchObject({ format: "png", width: 24, height: 16, hasAlpha: true });
   });
 
-  it("calls it content as well", async () => {
+  it('accepts the mode "content" as another name', async () => {
     expect(await lettersFromImage(await cutOut(flag, middle, { mode: "content" }))).toEqual([".G.", ".G."]);
   });
 
-  it("keeps everything but the marked part when inverted", async () => {
+  it("keeps everything but the marked part if inverted", async () => {
     expect(await lettersFromImage(await cutOut(flag, middle, { invert: true }))).toEqual(["R.B", "R.B"]);
   });
 
-  it("makes a soft edge where the mask is grey, with the colour of the image", async () => {
+  it("has a soft edge in the colour of the image where the mask is grey", async () => {
     const { at } = await decodeImage(
       await cutOut(flag, await maskFromGreyValues([[1, 128, 254]].concat([[1, 128, 254]]))),
     );
@@ -55,7 +55,7 @@ describe("extract", () => {
     ]);
   });
 
-  it("makes a layer for each mask, in order, each with the box of what it shows", async () => {
+  it("creates a layer for each mask, in order, each with the bounding box of its content", async () => {
     const corner = await maskFromGreyValues([
       [0, 0, 0],
       [0, 0, 255],
@@ -71,7 +71,7 @@ describe("extract", () => {
     ]);
   });
 
-  it("tells no box where the mask is empty, and does not count faint noise as something", async () => {
+  it("has no box for an empty mask, and ignores faint noise", async () => {
     const done = await cut(flag, [await maskFromGreyValues([[3, 0, 3]].concat([[0, 7, 0]]))]);
     expect(done.outputs[0]!.box).toBeUndefined();
   });
@@ -92,7 +92,7 @@ describe("alpha of the image", () => {
     ]);
   });
 
-  it("is left aside when it is not to be preserved: the mask alone decides", async () => {
+  it("is ignored with preserve_alpha false: the mask alone decides", async () => {
     const source = await imageFromLetters([glass, glass]);
     const { at } = await decodeImage(
       await cutOut(source, await maskFromGreyValues([[255, 128, 255]].concat([[0, 0, 0]])), { preserve_alpha: false }),
@@ -106,8 +106,8 @@ describe("alpha of the image", () => {
   });
 });
 
-describe("mask", () => {
-  it("is given back in black and white in the size of the image, with its box", async () => {
+describe("a mask", () => {
+  it("is returned in black and white in the size of the image, with its box", async () => {
     const small = await maskFromGreyValues(
       [
         [127, 255, 128],
@@ -125,7 +125,7 @@ describe("mask", () => {
     expect(done.outputs[0]!.box).toEqual({ x: 8, y: 0, width: 16, height: 16 });
   });
 
-  it("is the exact rest of itself when inverted", async () => {
+  it("is the exact complement of itself if inverted", async () => {
     const soft = await maskFromGreyValues([[127, 128, 255]].concat([[0, 9, 200]]));
     expect(await greyValuesFromImage(await cutOut(flag, soft, { mode: "mask" }))).toEqual(
       [[0, 255, 255]].concat([[0, 0, 255]]),
@@ -135,7 +135,7 @@ describe("mask", () => {
     );
   });
 
-  it("is turned around when inverted", async () => {
+  it("is inverted on request", async () => {
     expect(await greyValuesFromImage(await cutOut(flag, middle, { mode: "mask", invert: true }))).toEqual([
       [255, 0, 255],
       [255, 0, 255],
@@ -143,7 +143,7 @@ describe("mask", () => {
   });
 });
 
-it("takes a mask of another size and the same shape, and keeps its edges hard", async () => {
+it("of another size and the same aspect ratio is scaled with hard edges", async () => {
   const large = await maskFromGreyValues(
     [
       [0, 255, 0],
@@ -154,7 +154,7 @@ it("takes a mask of another size and the same shape, and keeps its edges hard", 
   expect(await lettersFromImage(await cutOut(flag, large))).toEqual([".G.", ".G."]);
 });
 
-it("refuses a mask of another shape", async () => {
+it("of another aspect ratio is refused", async () => {
   await expect(cutOut(flag, await maskFromGreyValues([[255, 0]]))).rejects.toMatchObject({
     code: "mask_mismatch",
     cause: { kind: "refused" },

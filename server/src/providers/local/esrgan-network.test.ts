@@ -27,7 +27,7 @@ function publish(class_name: string): void {
 }
 const floats = (values: number[]) => Buffer.from(Float32Array.from(values).buffer);
 
-it("writes the weights plane by plane, as the runtime wants them", () => {
+it("writes the weights plane by plane, as the runtime requires", () => {
   publish("Conv2D");
   const file = Buffer.from(readEsrgan(folder));
   expect(file.includes(floats([0, 6, 3, 9, 1, 7, 4, 10, 2, 8, 5, 11]))).toBe(true);
@@ -35,7 +35,7 @@ it("writes the weights plane by plane, as the runtime wants them", () => {
   expect(file.includes("Conv")).toBe(true);
 });
 
-it("refuses a kind of layer that it does not know", () => {
+it("refuses an unknown kind of layer", () => {
   publish("LSTM");
   expect(() => readEsrgan(folder)).toThrow("LSTM");
 });

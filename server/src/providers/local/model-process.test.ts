@@ -33,7 +33,7 @@ const isAlive = (pid: number) => {
   }
 };
 
-it("starts when it is first asked, and answers the next job from the same process", async () => {
+it("starts at the first job, and serves the next job in the same process", async () => {
   const model = start();
   expect(model.pid()).toBeUndefined();
   expect(Buffer.from(await model.ask())).toEqual(image);
@@ -42,13 +42,13 @@ it("starts when it is first asked, and answers the next job from the same proces
   expect(model.pid()).toBe(pid);
 });
 
-it("hands nothing of our environment to the process", async () => {
+it("passes no environment variables to the process", async () => {
   const told = JSON.parse(Buffer.from(await start().ask({ tell: true })).toString());
   expect(told.argv).toEqual(["isnet", "/models"]);
   expect(Object.keys(told.env).filter((name) => !name.startsWith("NODE_CHANNEL"))).toEqual([]);
 });
 
-it("fails only the job that the process crashed on, and does the next one in a new process", async () => {
+it("fails only the job that crashed the process, and runs the next one in a new process", async () => {
   const model = start();
   await model.ask();
   const before = model.pid();
@@ -57,7 +57,7 @@ it("fails only the job that the process crashed on, and does the next one in a n
   expect(model.pid()).not.toBe(before);
 });
 
-it("kills a job that takes too long", async () => {
+it("kills a job that exceeds its time limit", async () => {
   const model = start({ seconds: 1 });
   await model.ask();
   const pid = model.pid()!;
@@ -65,12 +65,12 @@ it("kills a job that takes too long", async () => {
   await expect.poll(() => isAlive(pid)).toBe(false);
 });
 
-it("kills a job that needs too much memory, native memory included", async () => {
+it("kills a job that exceeds its memory limit, native memory included", async () => {
   const failed = await start().failing({ eat: 400 });
   expect(failed).toMatchObject({ code: "provider_error", kind: "failed", cause: "needed more than 300 MB" });
 });
 
-it("passes on what the model says of the input, and keeps its own troubles for the log", async () => {
+it("reports the model's complaint about the input, and only logs internal errors", async () => {
   const model = start();
   expect(await model.failing({ refuse: "too dark" })).toMatchObject({
     code: "provider_rejected_input",
@@ -84,7 +84,7 @@ it("passes on what the model says of the input, and keeps its own troubles for t
   });
 });
 
-it("does one job at a time, in the order of asking", async () => {
+it("runs one job at a time, in order", async () => {
   const model = start();
   await model.ask();
   const ends: number[] = [];
@@ -94,7 +94,7 @@ it("does one job at a time, in the order of asking", async () => {
   expect(ends).toEqual([120, 60, 0]);
 });
 
-it("sends a job away that would wait too long, to come again, and goes on with the next", async () => {
+it("refuses a job that would wait too long as busy, and continues with the next", async () => {
   const model = start({ waitSeconds: 0.2 });
   const first = model.ask({ milliseconds: 1500 });
   expect(await model.failing({})).toMatchObject({ kind: "busy", retryAfterSeconds: 0.2 });
@@ -102,7 +102,7 @@ it("sends a job away that would wait too long, to come again, and goes on with t
   expect(Buffer.from(await model.ask())).toEqual(image);
 });
 
-it("ends when nobody has asked for a while", async () => {
+it("ends after an idle time", async () => {
   const model = start({ idleSeconds: 0.2 });
   await model.ask();
   const pid = model.pid()!;

@@ -14,12 +14,12 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const isOn = (LOCAL_MODELS_DIR: string) => localModels.env.safeParse({ LOCAL_MODELS_DIR }).success;
 const list = (text: string) => writeFileSync(join(folder, "models.json"), text);
 
-it("is off where nothing is installed", () => {
+it("is disabled if nothing is installed", () => {
   expect(isOn(join(folder, "nowhere"))).toBe(false);
   expect(isOn(folder)).toBe(false);
 });
 
-it("is on where an installation ended, and off where it is broken or of another time", () => {
+it("is enabled by a complete installation, and disabled by a broken or outdated one", () => {
   list(JSON.stringify({ installation: MODELS_INSTALLATION_VERSION }));
   expect(isOn(folder)).toBe(true);
   list(JSON.stringify({ installation: MODELS_INSTALLATION_VERSION - 1 }));
@@ -28,12 +28,12 @@ it("is on where an installation ended, and off where it is broken or of another 
   expect(isOn(folder)).toBe(false);
 });
 
-it("comes before the sandbox, so that real work is preferred where it is installed", () => {
+it("is preferred to the sandbox", () => {
   const order = providers.map(({ id }) => id);
   expect(order.indexOf("local-models")).toBeLessThan(order.indexOf("sandbox"));
 });
 
-it("offers only what a processor really does, for nothing, and as often as needed", () => {
+it("offers only tasks that run on a CPU, free of charge and repeatable", () => {
   expect(localModels.offers.map(({ task, model, upstreamModel }) => [task, model, upstreamModel])).toEqual([
     ["image.remove-background", "remove-background-default", "isnet"],
     ["image.remove", "remove-default", "telea"],
@@ -42,7 +42,7 @@ it("offers only what a processor really does, for nothing, and as often as neede
   expect(localModels.offers.every(({ price, recovery }) => price === 0 && recovery === "free")).toBe(true);
 });
 
-it("fails the job alone when an installation is not what it says", async () => {
+it("fails only the job if an installation is corrupt", async () => {
   const image = assetFromBytes(await imageFromLetters(["RR", "RR"]));
   const context = { env: { LOCAL_MODELS_DIR: folder }, timeoutSeconds: 10 } as ProviderContext<unknown>;
   for (const offer of localModels.offers) {

@@ -11,7 +11,7 @@ const job = () => {
 };
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-it("lets a job begin only when its pixels fit beside those in hand, in the order of asking", async () => {
+it("starts a job only when its pixels fit beside those of running jobs, in order", async () => {
   const begun: string[] = [];
   const [first, second, third] = [job(), job(), job()];
   const work =
@@ -35,16 +35,16 @@ it("lets a job begin only when its pixels fit beside those in hand, in the order
   await Promise.all(all);
 });
 
-it("lets a job that wants more than there is have all of it", async () => {
+it("gives a job that exceeds the budget all of it", async () => {
   expect(await withPixelBudget(900e6, async () => "done")).toBe("done");
 });
 
-it("gives pixels back when a job fails", async () => {
+it("releases pixels when a job fails", async () => {
   await expect(withPixelBudget(100e6, () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
   expect(await withPixelBudget(100e6, async () => "done")).toBe("done");
 });
 
-it("sends a job away that would wait too long, and lets those behind it in", async () => {
+it("refuses a job that would wait too long as busy, and starts the jobs behind it", async () => {
   vi.useFakeTimers();
   try {
     const first = job();

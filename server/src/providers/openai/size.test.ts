@@ -5,7 +5,7 @@ import { nearestSizeTo, sizeWithin } from "./size.ts";
 
 const [anySize, threeSizes] = [openaiOffers[0]!, openaiOffers[1]!];
 
-it("an image under a mask keeps its shape, to a hundredth", () => {
+it("an image under a mask keeps its aspect ratio within 1 %", () => {
   const side = fc.integer({ min: 16, max: 4000 });
   const shaped = fc.tuple(side, side).filter(([width, height]) => width <= height * 3 && height <= width * 3);
   fc.assert(
@@ -17,15 +17,15 @@ it("an image under a mask keeps its shape, to a hundredth", () => {
   );
 });
 
-it("an image that is already right is left alone", () => {
+it("a supported size is not changed", () => {
   expect(nearestSizeTo({ width: 1600, height: 912 }, anySize)).toBe("1600x912");
 });
 
-it("a model with three sizes gets the nearest of them", () => {
+it("a model with three sizes gets the nearest one", () => {
   expect(nearestSizeTo({ width: 300, height: 200 }, threeSizes)).toBe("1536x1024");
   expect(sizeWithin({ aspect_ratio: "9:16" }, threeSizes)).toBe("1024x1536");
 });
 
-it("no size is named where none was asked for", () => {
+it("no size is sent if none was requested", () => {
   expect(sizeWithin({}, anySize)).toBeUndefined();
 });

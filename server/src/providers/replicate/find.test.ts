@@ -30,58 +30,60 @@ const thrownBy = async (work: Promise<unknown>) => {
   return { code: thrown?.code, kind: thrown && readProviderFailure(thrown).kind };
 };
 
-describe("a submission whose answer was lost", () => {
-  const doubtful = (more: Partial<ProviderContext<unknown>> = {}) =>
+describe("a submission whose response was lost", () => {
+  const lostContext = (more: Partial<ProviderContext<unknown>> = {}) =>
     context({ key: `${v7()}.0.1`, callbackUrl: CALLBACK, ...more });
 
-  it("is found by the address that it calls back, also after our host was renamed", async () => {
+  it("is found by its callback path, also after the public URL changed", async () => {
     standIn.switches.drop = { times: 1, when: "after" };
     await thrownBy(submit(CALLBACK));
     const { id } = standIn.ledger.at(-1)!;
     await submit(CALLBACK.replace("/0/1/", "/0/2/"));
-    expect(await replicate.findJob!(doubtful())).toEqual({ id });
+    expect(await replicate.findJob!(lostContext())).toEqual({ id });
     expect(
-      await replicate.findJob!(doubtful({ callbackUrl: CALLBACK.replace("127.0.0.1:9", "localhost:10") })),
+      await replicate.findJob!(lostContext({ callbackUrl: CALLBACK.replace("127.0.0.1:9", "localhost:10") })),
     ).toEqual({
       id,
     });
-    expect(await replicate.findJob!(doubtful({ callbackUrl: CALLBACK.replace("/0/1/", "/1/1/") }))).toBeUndefined();
+    expect(await replicate.findJob!(lostContext({ callbackUrl: CALLBACK.replace("/0/1/", "/1/1/") }))).toBeUndefined();
   });
 
-  it("is looked for on every page since its run began, and not before", async () => {
+  it("is searched on every page since the run began, and no further", async () => {
     standIn.forgetJobs();
     await submit(CALLBACK);
     const { id } = standIn.ledger.at(-1)!;
     for (let other = 0; other < 101; other++) await submit(`${CALLBACK}/${other}`);
-    expect(await replicate.findJob!(doubtful())).toEqual({ id });
+    expect(await replicate.findJob!(lostContext())).toEqual({ id });
     standIn.ledger.find((job) => job.id === id)!.acceptedAt -= 3_600_000;
-    expect(await replicate.findJob!(doubtful())).toBeUndefined();
+    expect(await replicate.findJob!(lostContext())).toBeUndefined();
   });
 
-  it("stays unknown where no address was sent", async () => {
-    const unknown = { code: "provider_outcome_unknown", kind: "doubt" };
-    expect(await thrownBy(replicate.findJob!(doubtful({ callbackUrl: undefined })))).toMatchObject(unknown);
+  it("stays unknown without a callback URL", async () => {
+    const unknown = { code: "provider_outcome_unknown", kind: "unknown" };
+    expect(await thrownBy(replicate.findJob!(lostContext({ callbackUrl: undefined })))).toMatchObject(unknown);
   });
 
-  it("stays unknown where there are too many to read them all", async () => {
+  it("stays unknown if there are too many pages", async () => {
     const page = { results: [], next: `${standIn.url}/v1/predictions?cursor=1` };
     const send = async () => ({ status: 200, header: () => undefined, text: JSON.stringify(page) });
-    expect(await thrownBy(replicate.findJob!(doubtful({ send })))).toMatchObject({ code: "provider_outcome_unknown" });
+    expect(await thrownBy(replicate.findJob!(lostContext({ send })))).toMatchObject({
+      code: "provider_outcome_unknown",
+    });
   });
 
-  it("is not looked for on another host, wherever a list may point", async () => {
+  it("is not searched on another host, even if the list points there", async () => {
     const page = { results: [], next: "https://elsewhere.example.com/v1/predictions?cursor=1" };
     const asked: string[] = [];
     const send: ProviderContext<unknown>["send"] = async (url) => {
       asked.push(url);
       return { status: 200, header: () => undefined, text: JSON.stringify(page) };
     };
-    await thrownBy(replicate.findJob!(doubtful({ send })));
+    await thrownBy(replicate.findJob!(lostContext({ send })));
     expect(asked.map((url) => new URL(url).origin)).toEqual([standIn.url]);
   });
 });
 
-describe("where the list does not show addresses", () => {
+describe("if the list contains no callback URLs", () => {
   const another = CALLBACK.replace("/0/1/", "/0/2/");
   const at = async (shows: "alone" | "never") => {
     const shy = await startFakeReplicate(shows);
@@ -91,18 +93,18 @@ describe("where the list does not show addresses", () => {
     return { shy, there };
   };
 
-  it("each prediction is read by itself", async () => {
+  it("each prediction is read separately", async () => {
     const { shy, there } = await at("alone");
     expect(await replicate.findJob!(there(CALLBACK))).toEqual({ id: shy.ledger[0]!.id });
     expect(await replicate.findJob!(there(another))).toBeUndefined();
     await shy.close();
   });
 
-  it("and no prediction does either, nothing is known", async () => {
+  it("and no prediction contains one either, the outcome stays unknown", async () => {
     const { shy, there } = await at("never");
     for (const callbackUrl of [CALLBACK, another]) {
       const looked = await thrownBy(replicate.findJob!(there(callbackUrl)));
-      expect(looked).toEqual({ code: "provider_outcome_unknown", kind: "doubt" });
+      expect(looked).toEqual({ code: "provider_outcome_unknown", kind: "unknown" });
     }
     await shy.close();
   });

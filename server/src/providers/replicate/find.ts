@@ -1,5 +1,5 @@
-// Finds a prediction whose submission was lost, by its callback URL. In doubt, the outcome is unknown: a wrong "not
-// found" would cause a second charge.
+// Finds a prediction whose submission was lost, by its callback URL. If the search is incomplete, the outcome stays
+// unknown: a wrong "not found" would cause a second charge.
 import { z } from "zod";
 import { callProvider, providerFault } from "../call-provider.ts";
 import type { Ticket } from "../provider.ts";
@@ -20,7 +20,7 @@ const MOST_READ = 20;
 /** Tolerance for differences between Replicate's clock and ours. */
 const CLOCK_MARGIN_MS = 10 * 60 * 1000;
 
-const unknowable = (cause: string) => providerFault("provider_outcome_unknown", { kind: "doubt", cause });
+const unknowable = (cause: string) => providerFault("provider_outcome_unknown", { kind: "unknown", cause });
 
 export async function findPrediction(context: ReplicateContext): Promise<Ticket | undefined> {
   if (!callbackUrlFor(context)) throw unknowable("sent without a callback URL, it cannot be identified");

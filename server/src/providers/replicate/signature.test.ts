@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => standIn.close());
 
 const CALLBACK = "http://127.0.0.1:9/callbacks/replicate/01990c3e-2f00-7000-8000-6f0c1a2b3c4d/0/1/proof";
-it("asks for a callback only at an address that the provider takes", async () => {
+it("a callback is requested only at a URL that the provider accepts", async () => {
   const sent: string[] = [];
   const send: ProviderContext<unknown>["send"] = async (_, { body }) => {
     sent.push(String(body));
@@ -64,13 +64,13 @@ describe("a callback", () => {
     return replicate.parseCallback!(request, createFakeProviderContext(settings, replicate, { callbackUrl }));
   };
 
-  it("is believed under the provider's signature, and names the same ticket as a submission", async () => {
+  it("is accepted with the provider's signature, and names the ticket of the submission", async () => {
     expect(await hear(signed(JSON.stringify(told)))).toEqual({ ticket: { id: "p1" }, ended: true });
     const running = JSON.stringify({ ...told, status: "processing", logs: " 25%|██ |" });
     expect(await hear(signed(running))).toEqual({ ticket: { id: "p1" }, ended: false, progress: 0.25 });
   });
 
-  it("is believed when one of several signatures is right", async () => {
+  it("is accepted if one of several signatures is valid", async () => {
     const { headers, body } = signed(JSON.stringify(told));
     headers.set(
       "webhook-signature",
@@ -79,7 +79,7 @@ describe("a callback", () => {
     expect(await hear({ headers, body })).toMatchObject({ ended: true });
   });
 
-  it("is not believed when forged, old, changed, unsigned or meant for another attempt", async () => {
+  it("is refused if it is forged, old, changed, unsigned or for another attempt", async () => {
     const body = JSON.stringify(told);
     const now = Date.now() / 1000;
     expect(await hear(signed(body, `whsec_${Buffer.from("guessed").toString("base64")}`))).toBeUndefined();
@@ -91,7 +91,7 @@ describe("a callback", () => {
     expect(await hear(signed(body), CALLBACK.replace("/0/1/", "/0/2/"))).toBeUndefined();
   });
 
-  it("is held against the provider's own secret where none is set, and that is asked for once", async () => {
+  it("is verified with the provider's own secret if none is set, which is requested once", async () => {
     let asked = 0;
     const base = createFakeProviderContext(kit.env(standIn), replicate, { callbackUrl: CALLBACK });
     const send: ProviderContext<unknown>["send"] = (url, request) => {
