@@ -1,19 +1,33 @@
-// All tests of all packages. Each file runs in its own process, because some start and kill other programs; only a few
-// files run at a time, because those programs need the rest of the machine.
+// All tests of all packages. Only a few files run at a time, because the programs that tests start need the rest of the
+// machine.
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
+const UNIT_TESTS = "server/src/**/*.test.ts";
+const options = { pool: "forks", testTimeout: 45_000, hookTimeout: 120_000 } as const;
+
 export default defineConfig({
   test: {
-    include: ["{server,sandbox,dev,cli,docs,sdk,examples,scripts}/**/*.test.ts"],
-    exclude: ["**/node_modules/**", "**/.gesso/**"],
     globalSetup: "./server/test/support/shared-postgres.ts",
-    pool: "forks",
     maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
-    testTimeout: 45_000,
-    hookTimeout: 120_000,
     teardownTimeout: 30_000,
     // A committed `it.only` would hide all other tests.
     allowOnly: false,
+    projects: [
+      {
+        // The unit tests of the server share their processes: loading the modules anew for each file takes longer than
+        // most of the files.
+        test: { ...options, name: "server", include: [UNIT_TESTS], isolate: false },
+      },
+      {
+        // Each of the other files runs in its own process, because some start and kill other programs.
+        test: {
+          ...options,
+          name: "system",
+          include: ["{server,sandbox,dev,cli,docs,sdk,examples,scripts}/**/*.test.ts"],
+          exclude: ["**/node_modules/**", "**/.gesso/**", UNIT_TESTS],
+        },
+      },
+    ],
   },
 });

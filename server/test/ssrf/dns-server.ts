@@ -29,6 +29,7 @@ export async function startDnsServer(names: DnsRecords): Promise<DnsServer> {
   const counts = new Map<string, number>();
   const times = new Map<string, number>();
   const socket = createSocket("udp4");
+  const pending = new Set<NodeJS.Timeout>();
   const answerTo = (query: Buffer, from: RemoteInfo) => {
     const { name, type, end } = readQuestion(query);
     counts.set(`${name} ${type}`, (counts.get(`${name} ${type}`) ?? 0) + 1);
@@ -42,7 +43,11 @@ export async function startDnsServer(names: DnsRecords): Promise<DnsServer> {
       recordsFor(response, type),
       response.failure ? FAILURES[response.failure] : 0,
     );
-    setTimeout(() => socket.send(message, from.port, from.address, () => {}), response.delayMs ?? 0).unref();
+    const timer = setTimeout(() => {
+      pending.delete(timer);
+      socket.send(message, from.port, from.address, () => {});
+    }, response.delayMs ?? 0).unref();
+    pending.add(timer);
   };
   socket.on("message", answerTo);
   await new Promise<void>((done) => socket.bind(0, "127.0.0.1", done));
@@ -50,7 +55,10 @@ export async function startDnsServer(names: DnsRecords): Promise<DnsServer> {
     server: `127.0.0.1:${socket.address().port}`,
     queryCount: (name) => counts.get(`${name} ${TYPES.A}`) ?? 0,
     total: () => [...counts.values()].reduce((sum, count) => sum + count, 0),
-    close: () => socket.close(),
+    close: () => {
+      for (const timer of pending) clearTimeout(timer);
+      socket.close();
+    },
   };
 }
 
