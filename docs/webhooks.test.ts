@@ -73,7 +73,7 @@ const startReceiver = (file: string) => {
 };
 
 describe("the receivers of the guide", () => {
-  it("are the four that are promised, and the same as in examples/", () => {
+  it("are the four documented ones, and the same as in examples/", () => {
     expect(SAMPLES.map(([file]) => file)).toEqual([
       ...["express-webhook.ts", "next-webhook.ts", "fastify-webhook.ts", "hono-webhook.ts"],
     ]);
@@ -84,7 +84,7 @@ describe("the receivers of the guide", () => {
   });
 
   it.each(SAMPLES)(
-    "%s takes what Gesso sends, once, and nothing else",
+    "%s accepts what Gesso sends, once, and nothing else",
     async (file) => {
       const { found: url, said } = await startReceiver(file);
       await start(gessoWebhooks("listen", "--forward-to", url, "--secret", SECRET), /Ready\./);

@@ -1,6 +1,6 @@
-// Checks the words of documentation, error messages, OpenAPI texts and CLI output against a short list of words that
-// the project replaced. The list is a reminder, not a style guide: the few right uses stand in ALLOWED, each with its
-// reason.
+// Checks the words of documentation, error messages, OpenAPI texts, CLI output, test names and comments against a short
+// list of words that the project replaced. The list is a reminder, not a style guide: the few right uses stand in
+// ALLOWED, each with its reason.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { listSourceFiles } from "./source-files.ts";
@@ -18,10 +18,12 @@ const BANNED: [word: RegExp, instead: string][] = [
   [/\bthe books\b/i, "ledger"],
   [/\bstand-ins?\b/i, "fake vendor, or failover offer"],
   [/\bhouse rules?\b/i, "project rules"],
-  [/\bvendors\b/i, "providers"],
   [/\bprinted (from|by|file)\b/i, "generated"],
   [/\b(is|are|was|were) told\b/i, "receives, is notified"],
 ];
+
+/** Words that only documentation and messages avoid: code and tests also speak of the companies behind providers. */
+const BANNED_FOR_READERS: typeof BANNED = [[/\bvendors\b/i, "providers"]];
 
 /** Right uses: part of a path, a name on the wire, or text of an example. Each pattern is removed before the search. */
 const ALLOWED: [use: RegExp, reason: string][] = [
@@ -31,9 +33,12 @@ const ALLOWED: [use: RegExp, reason: string][] = [
   ],
   [/fake[- ]vendors?(\/[\w./-]*)?/gi, "servers that stand for a vendor's cloud in tests"],
   [/\bvendor[ab]\b|edit-vendor\w*|edits?[./]vendor\w*|vendora-\w+|vendorb-\w+/gi, "names of the interface"],
+  [/\buser nobody\b/g, "the unprivileged user of the operating system"],
   [/x-printed/g, "a key of the OpenAPI document"],
   [/film grain|"film"/g, "a style in example prompts"],
 ];
+
+const SOURCE_FOLDERS = ["server", "sandbox", "dev", "cli", "sdk", "examples", "docs"];
 
 type Text = { path: string; line: number; text: string };
 
@@ -82,14 +87,44 @@ function messageTexts(): Text[] {
     );
 }
 
+/** Names of tests and suites, also those of `it.each` with a table. */
+function testNameTexts(): Text[] {
+  const name =
+    /(?:\b(?:it|test|describe)(?:\.\w+)?(?:\([^()]*\))?|\](?: as const)?\))\(\s*("(?:[^"\\]|\\.)*"|`[^`]*`)/g;
+  return listSourceFiles(SOURCE_FOLDERS)
+    .filter(({ isTest }) => isTest)
+    .flatMap(({ path, text }) =>
+      [...text.matchAll(name)].map(({ index, 1: literal = "" }) => {
+        const line = text.slice(0, index).split("\n").length;
+        return { path, line, text: literal };
+      }),
+    );
+}
+
+/** Lines of comments, in code and in tests. */
+function commentTexts(): Text[] {
+  return listSourceFiles(SOURCE_FOLDERS).flatMap(({ path, text }) =>
+    text
+      .split("\n")
+      .map((line, index) => ({ path, line: index + 1, text: line }))
+      .filter((line) => /^\s*(\/\/|\/?\*)/.test(line.text)),
+  );
+}
+
 const withoutAllowed = (text: string) => ALLOWED.reduce((rest, [use]) => rest.replace(use, ""), text);
 
-const found = [...markdownTexts(), ...contractTexts(), ...messageTexts()].flatMap(({ path, line, text }) => {
-  const rest = withoutAllowed(text);
-  return BANNED.flatMap(([word, instead]) => {
-    const hit = word.exec(rest);
-    return hit ? [`${path}${line > 0 ? `:${line}` : ""}: "${hit[0]}" (write: ${instead})`] : [];
+const findBanned = (texts: Text[], banned: typeof BANNED): string[] =>
+  texts.flatMap(({ path, line, text }) => {
+    const rest = withoutAllowed(text);
+    return banned.flatMap(([word, instead]) => {
+      const hit = word.exec(rest);
+      return hit ? [`${path}${line > 0 ? `:${line}` : ""}: "${hit[0]}" (write: ${instead})`] : [];
+    });
   });
-});
-console.log(found.join("\n") || `${BANNED.length} words stay out of documentation and messages`);
+
+const found = [
+  ...findBanned([...markdownTexts(), ...contractTexts(), ...messageTexts()], [...BANNED, ...BANNED_FOR_READERS]),
+  ...findBanned([...testNameTexts(), ...commentTexts()], BANNED),
+];
+console.log(found.join("\n") || `${BANNED.length} words stay out of documentation, messages, test names and comments`);
 process.exit(found.length > 0 ? 1 : 0);

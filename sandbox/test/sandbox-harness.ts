@@ -1,4 +1,4 @@
-// What the tests hold a sandbox with: one on a free port in a folder of its own, a caller, and somebody to call back.
+// What tests of the sandbox share: a sandbox on a free port in its own folder, a caller, and a callback receiver.
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders } from "node:http";

@@ -41,7 +41,7 @@ const start = async (...parameters: Parameters<typeof startLocalServer>) => {
 };
 const gaps = () => server.requests.slice(1).map(({ at }, index) => at - server.requests[index]!.at);
 
-describe("sending again", () => {
+describe("retries", () => {
   it("[SDK-3] waits as long as the server requests", async () => {
     const client = await start((_, response, count) =>
       count === 1
@@ -53,7 +53,7 @@ describe("sending again", () => {
     expect(gaps()[0]).toBeLessThan(1500);
   });
 
-  it("[SDK-3] believes retry-after-ms before retry-after, and x-should-retry before its own mind", async () => {
+  it("[SDK-3] prefers retry-after-ms to retry-after, and x-should-retry to its own rules", async () => {
     const client = await start((_, response, count) => {
       if (count === 1) return respondJson(response, 429, {}, { "retry-after": "30", "retry-after-ms": "50" });
       return respondJson(response, 503, { message: "no" }, { "x-should-retry": "false" });
@@ -77,7 +77,7 @@ describe("sending again", () => {
     expect(second).toBeLessThan(1300);
   });
 
-  it("sends the same key every time, and another for another call", async () => {
+  it("send the same key every time, and another for another call", async () => {
     const client = await start((_, response, count) => respondJson(response, count % 2 ? 500 : 202, RUN));
     await client.images.generate(PROMPT);
     await client.images.generate(PROMPT);
@@ -96,7 +96,7 @@ describe("sending again", () => {
     expect(error.idempotencyKey).toBe(server.requests[0]!.headers["idempotency-key"]);
   });
 
-  it("has the other families too", async () => {
+  it("also has the other error families", async () => {
     const statuses = { 402: BudgetError, 403: PermissionError, 418: GessoError, 429: RateLimitError, 500: ServerError };
     for (const [status, family] of Object.entries(statuses)) {
       const client = await start((_, response) =>
@@ -109,7 +109,7 @@ describe("sending again", () => {
 });
 
 describe("statuses that the client does not know", () => {
-  it("never hold a waiter", async () => {
+  it("never block a waiting caller", async () => {
     const odd = { ...RUN, status: "archived", finished_at: "2026-11-15T04:00:00Z" };
     const client = await start(({ method }, response) => respondJson(response, method === "POST" ? 202 : 200, odd));
     expect(await client.images.generate(PROMPT).wait({ timeout: 5000 })).toMatchObject({ status: "archived" });

@@ -45,7 +45,7 @@ afterAll(async () => {
 const ended = async (runId: string) => client.runs.get(runId).wait({ timeout: 20_000 });
 
 describe("calls and runs", () => {
-  it("returns the documented shape at once, and the finished run with .wait()", async () => {
+  it("returns the documented shape immediately, and the finished run with .wait()", async () => {
     const call = client.images.generate({ prompt: "a red bicycle", ...SMALL });
     const run = await call;
     expect(run).toMatchObject({
@@ -84,7 +84,7 @@ describe("calls and runs", () => {
     expect((await client.edit.getLayers(data.data.run_id).asResponse()).status).toBe(200);
   });
 
-  it("edits, combines and removes under the names of the interface", async () => {
+  it("edits, combines and removes under the names of the API", async () => {
     const { data } = await client.images.upload({ file: fromPath(join(folder, "red.png")) });
     const edit = await client.images.edit.fluxKontext.json({
       original_run_id: data.run_id,
@@ -104,7 +104,7 @@ describe("calls and runs", () => {
     expect(tree.nodes.length).toBeGreaterThan(3);
   });
 
-  it("keeps prompts", async () => {
+  it("stores prompts", async () => {
     const made = await client.prompts.create({ name: "harbour", text: "a harbour at dawn" });
     await client.prompts.update(made.id, { text: "a harbour at night" });
     expect((await client.prompts.get(made.id)).text).toBe("a harbour at night");
@@ -121,7 +121,7 @@ describe("calls and runs", () => {
   });
 });
 
-describe("lines that are cut", () => {
+describe("broken connections", () => {
   it("[SDK-2] creates one run and one job for a call whose response is lost twice", async () => {
     let cuts = 0;
     const proxy = await startProxy(environment.url, ({ method }) => method === "POST" && cuts++ % 3 < 2);
@@ -172,7 +172,7 @@ describe("lines that are cut", () => {
 });
 
 describe("waiting", () => {
-  it("[SDK-6] stops at once when aborted, and cancels the run unless cancelOnAbort is false", async () => {
+  it("[SDK-6] stops immediately when aborted, and cancels the run unless cancelOnAbort is false", async () => {
     const stop = new AbortController();
     const call = client.images.generate({ prompt: "slow [sandbox:delay=10]", ...SMALL });
     const { run_id } = await call;
@@ -265,7 +265,7 @@ describe("waiting", () => {
   }, 30_000);
 });
 
-describe("images from anywhere", () => {
+describe("image sources", () => {
   it("[SDK-8] accepts eight kinds of sources", async () => {
     const { data } = await client.images.upload({ file: png });
     const sources: Record<string, ImageSource> = {

@@ -28,12 +28,12 @@ beforeAll(async () => {
 }, 90_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it("[SDK-14] is as publint and attw want it", async () => {
+it("[SDK-14] passes publint and attw", async () => {
   await run("publint", ["--strict", DIST]);
   await run("attw", ["--pack", DIST, "--profile", "node16"]);
 }, 90_000);
 
-it("[SDK-14] can be required and imported, and brings nothing with it", async () => {
+it("[SDK-14] can be required and imported, and has no dependencies", async () => {
   const says = `console.log(typeof c.createClient, typeof c.default, typeof new c.Client().images.generate, typeof w.unwrap)`;
   const required = `const c = require("@gesso/client"), w = require("@gesso/client/webhooks"); ${says}`;
   const imported = `import * as c from "@gesso/client"; import * as w from "@gesso/client/webhooks"; ${says}`;
@@ -52,7 +52,7 @@ const gzipOf = async (code: string): Promise<{ bytes: number; code: string }> =>
   return { bytes: gzipSync(output[0].code, { level: 9 }).length, code: output[0].code };
 };
 
-it("[SDK-15] is small, and what is not used is left out", async () => {
+it("[SDK-15] is small, and unused parts are left out", async () => {
   const whole = await gzipOf('import Client from "@gesso/client"; console.log(new Client());');
   const group = await gzipOf('import { connect, runsOf } from "@gesso/client"; console.log(runsOf(connect()));');
   const webhooks = await gzipOf('import { unwrap } from "@gesso/client/webhooks"; console.log(unwrap);');
@@ -77,7 +77,7 @@ it("[SDK-17] every export has a doc comment", () => {
   expect(existsSync(join(SDK, "api.md"))).toBe(true);
 });
 
-it("the two formats are one code, and the two kinds of types one text", () => {
+it("both module formats have the same code, and both kinds of types the same text", () => {
   const files = (format: string) => readdirSync(join(DIST, format)).filter((name) => name.endsWith(".js"));
   expect(files("cjs")).toEqual(files("esm"));
   const body = (format: string, file: string) =>

@@ -36,7 +36,7 @@ const TWO_BODIES = `images.segmentImage images.removeBackground images.edit.vend
 const find = (name: string) => name.split(".").reduce<any>((place, word) => place?.[word], client);
 
 describe("[SDK-5] names", () => {
-  it("are all there, also those of the contract", () => {
+  it("all exist, also those of the contract", () => {
     const missing = [
       ...PLAIN,
       ...TWO_BODIES.flatMap((name) => [name, `${name}.json`, `${name}.formData`]),
@@ -51,7 +51,7 @@ describe("[SDK-5] names", () => {
       expect(gone in client).toBe(false);
   });
 
-  it("have the types of the interface", () => {
+  it("have the documented types", () => {
     const { images, edit, runs } = client;
     const uuid = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
     expectTypeOf(() => images.generate({ prompt: "x" })).returns.toEqualTypeOf<RunCall<Generation>>();
@@ -86,17 +86,17 @@ describe("[SDK-5] names", () => {
     void (() => images.generate({ prompt: "x", widht: 64 }));
   });
 
-  it("can be had with new, and without", () => {
+  it("work with and without new", () => {
     expect(Object.keys(new Client())).toEqual(Object.keys(createClient()));
   });
 });
 
-it("[SDK-17] the client and its list of calls are what the contract prints", () => {
+it("[SDK-17] the client and its list of calls are generated from the contract", () => {
   const { "x-printed": _, ...own } = contract as Contract & { "x-printed": string };
   for (const [path, text] of Object.entries(generateClient(own))) expect(read(path), path).toBe(text);
 });
 
-it("[SDK-20] nothing that worked with the first version is broken", () => {
+it("[SDK-20] everything of the first version still works", () => {
   const before = JSON.parse(read("sdk/test/contract-0.1.0.json")) as Surface;
   expect(findBreakingChanges(before, surfaceOf(contract))).toEqual([]);
   const narrower = structuredClone(before);

@@ -82,7 +82,7 @@ describe("[SDK-1] every sample works", () => {
     70_000,
   );
 
-  it("and there are as many as the pages promise", () => {
+  it("there are as many as the pages state", () => {
     expect(PAGES.flatMap(samplesOf).length).toBeGreaterThanOrEqual(15);
   });
 });
@@ -94,7 +94,7 @@ describe("every example works", () => {
     expect((await sharp(join(folder, "boat.png")).metadata()).width).toBe(256);
   }, 60_000);
 
-  it("next-route.ts starts a run and tells how it stands", async () => {
+  it("next-route.ts starts a run and reports its state", async () => {
     process.env.GESSO_URL = gesso.url;
     process.env.GESSO_API_KEY = gesso.key;
     const { GET, POST } = await import("../../examples/next-route.ts");
@@ -108,7 +108,7 @@ describe("every example works", () => {
     expect((await post("")).status).toBe(400);
   }, 30_000);
 
-  it("express-webhook.ts believes what is signed, once, and nothing else", async () => {
+  it("express-webhook.ts accepts signed messages, once, and nothing else", async () => {
     const { url, output } = await start("examples/express-webhook.ts");
     const body = JSON.stringify({ type: "run.completed", timestamp: "2026-11-15T04:00:00Z", data: { run_id: "r1" } });
     const send = (headers: Record<string, string>) => fetch(url, { method: "POST", body, headers });

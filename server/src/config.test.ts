@@ -31,7 +31,7 @@ const offIn = (env: Record<string, string>, id: string) =>
   inspectConfiguration(env).disabledProviders.find(({ provider }) => provider.id === id);
 
 describe("a provider", () => {
-  it("is on where all that it needs is set, and says what is missing where it is not", () => {
+  it("is enabled if all its settings are set, and otherwise names the missing ones", () => {
     expect(liveIn({ ...SERVER, ...SANDBOX })).toContain("sandbox");
     expect(liveIn(SERVER)).not.toContain("sandbox");
     expect(offIn(SERVER, "sandbox")).toMatchObject({
@@ -40,7 +40,7 @@ describe("a provider", () => {
     });
   });
 
-  it("is off where its setting is there but empty", () => {
+  it("is disabled if its setting is empty", () => {
     expect(offIn({ ...SERVER, SANDBOX_URL: "", SANDBOX_KEY: "" }, "sandbox")).toMatchObject({ isMisconfigured: false });
   });
 
@@ -54,13 +54,13 @@ describe("a provider", () => {
     });
   });
 
-  it("is off where the file says so, whatever the environment says", () => {
+  it("is disabled if the catalogue file says so, whatever the environment contains", () => {
     const GESSO_CONFIG = fileOf("providers:\n  sandbox: off\n");
     expect(liveIn({ ...SERVER, ...SANDBOX, GESSO_CONFIG })).not.toContain("sandbox");
     expect(offIn({ ...SERVER, ...SANDBOX, GESSO_CONFIG }, "sandbox")?.reason).toBe(`disabled in ${GESSO_CONFIG}`);
   });
 
-  it("has the offers and the pace that the file gives it", () => {
+  it("has the offers and rate limits of the catalogue file", () => {
     const text =
       "providers:\n  sandbox: { concurrent: 3 }\nmodels:\n  vendorc: [{ provider: sandbox, like: flux-dev, as: c }]";
     const { providers } = readConfig({ ...SERVER, ...SANDBOX, GESSO_CONFIG: fileOf(text) });
@@ -71,7 +71,7 @@ describe("a provider", () => {
 });
 
 describe("a start is refused", () => {
-  it("with every setting that is missing or wrong", () => {
+  it("with every missing or invalid setting", () => {
     expect(errorOf({ PORT: "many" }).split("\n")).toEqual([
       "The configuration is incomplete:",
       expect.stringMatching(/^PORT: /),
@@ -80,7 +80,7 @@ describe("a start is refused", () => {
     ]);
   });
 
-  it("with every complaint about the file, at its place", () => {
+  it("with every error of the catalogue file, with its position", () => {
     const GESSO_CONFIG = fileOf("providers:\n  sandbax: off\nmodels:\n  flux-dev: [sandbox, nobody]\n");
     const [head, first, second] = errorOf({ ...SERVER, GESSO_CONFIG }).split("\n");
     expect(head).toBe("The catalogue is invalid:");
@@ -88,7 +88,7 @@ describe("a start is refused", () => {
     expect(second).toMatch(`${GESSO_CONFIG}:4:23 unknown provider nobody`);
   });
 
-  it("where a provider must be on by the file and is not by the environment", () => {
+  it("if the catalogue file requires a provider that the environment does not enable", () => {
     const GESSO_CONFIG = fileOf("providers:\n  sandbox: on\n");
     expect(errorOf({ ...SERVER, GESSO_CONFIG })).toContain(
       `${GESSO_CONFIG}:2:12 sandbox is enabled here, but its settings are incomplete: set SANDBOX_URL and SANDBOX_KEY`,
@@ -96,7 +96,7 @@ describe("a start is refused", () => {
     expect(liveIn({ ...SERVER, ...SANDBOX, GESSO_CONFIG })).toContain("sandbox");
   });
 
-  it("where the file was named and is not there", () => {
+  it("if the named catalogue file does not exist", () => {
     expect(errorOf({ ...SERVER, GESSO_CONFIG: join(folder, "none.yaml") })).toContain("file not found");
   });
 });

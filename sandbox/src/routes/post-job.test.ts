@@ -31,7 +31,7 @@ describe("class A, replay/", () => {
     expect(await rig.waitUntilEnded(again.body.id)).toMatchObject({ status: "succeeded" });
   });
 
-  test("two POSTs at once with one key make one job", async () => {
+  test("two concurrent POSTs with one key create one job", async () => {
     const rig = await startSandboxHarness();
     const fields = { prompt: "[sandbox:accept_delay=0.2] a hill" };
     const responses = await Promise.all([rig.post(fields, withKey("k")), rig.post(fields, withKey("k"))]);
@@ -77,7 +77,7 @@ describe("faults", () => {
     ["busy", 429, "rate_limited"],
     ["unavailable", 503, "unavailable"],
     ["error", 500, "internal"],
-  ])("%s=2 turns the first two POSTs away and accepts the third", async (name, status, code) => {
+  ])("%s=2 refuses the first two POSTs and accepts the third", async (name, status, code) => {
     const rig = await startSandboxHarness();
     const fields = { prompt: `[sandbox:${name}=2] a hill` };
     for (let turn = 0; turn < 2; turn += 1) {

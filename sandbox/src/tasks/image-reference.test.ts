@@ -20,7 +20,7 @@ const middleOf = (raw: RawImage, counts: (pixel: number[]) => boolean): number =
   return sum / count / raw.width;
 };
 
-test("each called image is there, in the order of the prompt; one that is not called is not", async () => {
+test("each named image is used, in the order of the prompt; others are not", async () => {
   const rig = await startSandboxHarness();
   const images = [inlineImage(await plain("#08c010")), inlineImage(await plain("#c000f0"))];
   const options = { tags: ["anna", "dog"] };

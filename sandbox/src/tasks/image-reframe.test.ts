@@ -36,7 +36,7 @@ test.each([
   },
 );
 
-test("a position in the frame can be said", async () => {
+test("a position in the frame can be given", async () => {
   const rig = await startSandboxHarness();
   const source = await drawShapes();
   const options = { grid_position_x: 0, grid_position_y: 30 };
@@ -44,7 +44,7 @@ test("a position in the frame can be said", async () => {
   expectAt(raw, await decodeRaw(source), 0, 30);
 });
 
-test("the edges of the frame can be said, in the pixels of the source", async () => {
+test("the edges of the frame can be given, in pixels of the source", async () => {
   const rig = await startSandboxHarness();
   const source = await drawShapes();
   const options = { x_start: -50, x_end: 450, y_start: -20, y_end: 300 };
@@ -80,7 +80,7 @@ test("no frame is longer than 2048", { timeout: 20_000 }, async () => {
   expect(tall).toMatchObject({ width: 1024, height: 2048 });
 });
 
-test("a shape is needed, and a frame that misses the image fails", async () => {
+test("an aspect ratio is required, and a frame that misses the image fails", async () => {
   const rig = await startSandboxHarness();
   const images = [inlineImage(await drawShapes())];
   expect((await rig.post({ task, images })).status).toBe(422);

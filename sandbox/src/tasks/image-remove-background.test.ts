@@ -14,7 +14,7 @@ import { startSandboxHarness } from "../../test/sandbox-harness.ts";
 
 const task = "image.remove-background";
 
-test("things stay opaque, the rest is transparent, and the edge is clean", async () => {
+test("objects stay opaque, the rest is transparent, and the edge is clean", async () => {
   const rig = await startSandboxHarness();
   const raw = await fetchFirstImage(rig, { task, images: [inlineImage(await drawShapes())] });
   expect(raw).toMatchObject({ width: 400, height: 300, channels: 4 });
@@ -26,7 +26,7 @@ test("things stay opaque, the rest is transparent, and the edge is clean", async
   expect(pixelAt(raw, 5, 5)[3]).toBe(0);
 });
 
-test("a background that changes slowly is one background", async () => {
+test("a gradient is one background", async () => {
   const rig = await startSandboxHarness();
   const image = await drawSvg(
     400,
@@ -38,7 +38,7 @@ test("a background that changes slowly is one background", async () => {
   expect(opaque).toBeCloseTo((100 * 120) / (400 * 300), 2);
 });
 
-test("an image that is nothing but background comes back whole", async () => {
+test("an image of only background is returned whole", async () => {
   const rig = await startSandboxHarness();
   const raw = await fetchFirstImage(rig, {
     task,

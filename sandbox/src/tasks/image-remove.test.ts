@@ -19,7 +19,7 @@ import { startSandboxHarness } from "../../test/sandbox-harness.ts";
 
 const task = "image.remove";
 
-test("the thing that the prompt names is gone, and nothing else has changed", async () => {
+test("the object that the prompt names is removed, and nothing else changes", async () => {
   const rig = await startSandboxHarness();
   const source = await drawShapes();
   const raw = await fetchFirstImage(rig, { task, prompt: "the red circle", images: [inlineImage(source)] });
@@ -31,7 +31,7 @@ test("the thing that the prompt names is gone, and nothing else has changed", as
   expect(changedShare(raw, before, (x, y) => !isNear(x, y))).toBe(0);
 });
 
-test("a mask goes before the prompt", async () => {
+test("a mask has priority over the prompt", async () => {
   const rig = await startSandboxHarness();
   const source = await drawSvg(
     400,
@@ -49,7 +49,7 @@ test("a mask goes before the prompt", async () => {
   expect(changedShare(raw, await decodeRaw(source), isBlackIn(await decodeRaw(mask)))).toBe(0);
 });
 
-test("remove_shadow takes the shadow along", async () => {
+test("remove_shadow also removes the shadow", async () => {
   const rig = await startSandboxHarness();
   const image = await drawSvg(
     400,
@@ -66,7 +66,7 @@ test("remove_shadow takes the shadow along", async () => {
   ).toBeGreaterThan(0.01);
 });
 
-test("what is not there cannot be removed: the image comes back as it was", async () => {
+test("if the object is missing, the image is returned unchanged", async () => {
   const rig = await startSandboxHarness();
   const source = await drawShapes();
   const job = await runToSuccess(rig, { task, prompt: "the green triangle", images: [inlineImage(source)] });
@@ -87,7 +87,7 @@ test("multiple removes all matches", async () => {
   expect(pixelShare(await fetchFirstImage(rig, { ...fields, options: { multiple: true } }), isRed)).toBe(0);
 });
 
-test("neither prompt nor mask is refused", async () => {
+test("a request without prompt and mask is refused", async () => {
   const rig = await startSandboxHarness();
   expect((await rig.post({ task, prompt: undefined, images: [inlineImage(await drawShapes())] })).status).toBe(422);
 });

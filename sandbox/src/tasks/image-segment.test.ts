@@ -68,7 +68,7 @@ test("multiple gives every match, the likeliest first", async () => {
   expect(all.data).toEqual({ found: 2 });
 });
 
-test("nothing found is no mask, and no failure", async () => {
+test("nothing found gives no mask and no failure", async () => {
   const rig = await startSandboxHarness();
   const job = await runToSuccess(rig, {
     task,
@@ -89,7 +89,7 @@ test("the sky ends at the horizon", async () => {
   expect(outputs[0]!.box).toEqual({ x: 0, y: 0, width: 300, height: 120 });
 });
 
-test("an image that lies on its side is looked at upright", async () => {
+test("a rotated image is segmented upright", async () => {
   const rig = await startSandboxHarness();
   const lying = await sharp(await drawShapes())
     .withMetadata({ orientation: 6 })
@@ -105,7 +105,7 @@ test("an image that lies on its side is looked at upright", async () => {
   expect(pixelAt(raw, 150, 100)[0]).toBe(255);
 });
 
-test("an image and a prompt are needed", async () => {
+test("an image and a prompt are required", async () => {
   const rig = await startSandboxHarness();
   expect((await rig.post({ task, prompt: "a circle" })).status).toBe(422);
   expect((await rig.post({ task, prompt: undefined, images: [inlineImage(await drawShapes())] })).status).toBe(422);

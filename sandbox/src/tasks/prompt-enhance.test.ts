@@ -19,7 +19,7 @@ test("the prompt stays, and every change is listed", async () => {
   expect(changes.map(({ kind }) => kind)).toEqual(["style", "light", "composition"]);
 });
 
-test("what is already there is not said again", async () => {
+test("nothing is added twice", async () => {
   const rig = await startSandboxHarness();
   const prompt = "a photo of a cat, soft light, close-up";
   const { data } = await runToSuccess(rig, { task, prompt });
@@ -30,7 +30,7 @@ test("what is already there is not said again", async () => {
   expect(new Set(parts).size).toBe(parts.length);
 });
 
-test("the seed decides, and the kind of model", async () => {
+test("the result depends on the seed and on the kind of model", async () => {
   const rig = await startSandboxHarness();
   const ask = async (fields: Record<string, unknown>) =>
     (await runToSuccess(rig, { task, prompt: "a hill", ...fields })).data as Enhanced;
@@ -41,7 +41,7 @@ test("the seed decides, and the kind of model", async () => {
   expect((await ask({ options: { model_type: "flux-kontext-max" } })).changes[0]!.kind).toBe("preserve");
 });
 
-test("the language of what is added can be chosen", async () => {
+test("the language of additions can be chosen", async () => {
   const rig = await startSandboxHarness();
   const { data } = await runToSuccess(rig, {
     task,

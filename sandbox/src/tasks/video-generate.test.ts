@@ -24,7 +24,7 @@ const probe = async (path: string) => {
   return JSON.parse(stdout).streams as Record<string, unknown>[];
 };
 
-test("a video of an image has the duration, the rate and the size that the output says", {
+test("a video of an image has the reported duration, frame rate and size", {
   timeout: 30_000,
 }, async () => {
   const rig = await startSandboxHarness();
@@ -67,7 +67,7 @@ test("a video of an image has the duration, the rate and the size that the outpu
   expect(moved).toBeGreaterThan(1);
 });
 
-test("a video from words alone, in even numbers, the same for the same seed", { timeout: 30_000 }, async () => {
+test("a video from text has even dimensions, and is the same for the same seed", { timeout: 30_000 }, async () => {
   const rig = await startSandboxHarness();
   const fields = { task, prompt: "snow in the forest", width: 180, height: 319, options: { duration: 1, fps: 6 } };
   const job = await runToSuccess(rig, fields);
@@ -78,7 +78,7 @@ test("a video from words alone, in even numbers, the same for the same seed", { 
   expect(three!.equals(one!)).toBe(false);
 });
 
-test("the progress rises while the video is made, and a cancel stops it", { timeout: 30_000 }, async () => {
+test("the progress rises while the video is created, and a cancel stops it", { timeout: 30_000 }, async () => {
   const rig = await startSandboxHarness();
   const { body } = await rig.post({ task, prompt: "the sea", options: { duration: 60, fps: 30 } });
   const look = async () => (await rig.call("GET", `/v1/jobs/${body.id}`)).body;
@@ -116,7 +116,7 @@ test("a video survives a restart", { timeout: 30_000 }, async () => {
   expect((await fetchBytes(again.outputs[0]!.url)).equals(bytes)).toBe(true);
 });
 
-test("without an encoder the job fails and says so", async () => {
+test("without an encoder the job fails with a message", async () => {
   const rig = await startSandboxHarness({ ffmpeg: "no-such-encoder" });
   const { body } = await rig.post({ task, prompt: "a hill", options: { duration: 1 } });
   expect(await rig.waitUntilEnded(body.id)).toMatchObject({

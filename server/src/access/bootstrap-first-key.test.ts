@@ -13,7 +13,7 @@ afterAll(() => database?.stop());
 
 const holderOf = (key: string) => createApiKeyLookup(database.db, systemClock).find({ digest: hashApiKey(key) });
 
-it("makes one key at the first start, however many processes start, and none later", async () => {
+it("creates one key at the first start, even if several processes start, and none later", async () => {
   const made = await Promise.all(Array.from({ length: 5 }, () => bootstrapFirstKey(database.db, {})));
   const keys = made.filter((key) => key !== undefined);
   expect(keys).toHaveLength(1);
@@ -21,7 +21,7 @@ it("makes one key at the first start, however many processes start, and none lat
   expect(await bootstrapFirstKey(database.db, {})).toBeUndefined();
 });
 
-it("lets in the key of the settings for as long as it stands there, and no other that stood there before", async () => {
+it("accepts the key of the settings while it is set, and no earlier one", async () => {
   const [first, second] = [generateApiKey(), generateApiKey()];
   expect(await bootstrapFirstKey(database.db, { GESSO_API_KEY: first })).toBeUndefined();
   expect(await holderOf(first)).toMatchObject({ user_id: "owner", scopes: ["*", "tenants:*"] });

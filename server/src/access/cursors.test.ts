@@ -5,12 +5,12 @@ const secret = new Uint8Array(32).fill(7);
 const id = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
 
 describe("a cursor", () => {
-  it("is read back by who made it, for the list it was made for", () => {
+  it("is read by the server that created it, for the same list", () => {
     const signer = createCursorSigner([secret], { now: () => 1_000_000 });
     expect(signer.verify("mine", signer.sign("mine", id))).toBe(id);
   });
 
-  it("is refused for another list, by another secret, and after a day", () => {
+  it("is refused for another list, with another secret, and after a day", () => {
     let now = 1_000_000;
     const signer = createCursorSigner([secret], { now: () => now });
     const cursor = signer.sign("mine", id);
@@ -21,7 +21,7 @@ describe("a cursor", () => {
     expect(() => signer.verify("mine", cursor)).toThrow(expect.objectContaining({ code: "invalid_cursor" }));
   });
 
-  it("is refused after any change of one character", () => {
+  it("is refused if any one character is changed", () => {
     const signer = createCursorSigner([secret], { now: () => 1_000_000 });
     const cursor = signer.sign("mine", id);
     for (let at = 0; at < cursor.length; at++) {

@@ -39,7 +39,7 @@ const has = (find: ReturnType<typeof open>, kid: string) =>
   );
 const MINUTE = 60_000;
 
-it("serves the keys it has for a day while the issuer is away, and no longer", async () => {
+it("uses cached keys for a day while the issuer is unreachable, and no longer", async () => {
   const find = open();
   expect(await has(find, "one")).toBe(true);
   state.isDown = true;
@@ -53,7 +53,7 @@ it("serves the keys it has for a day while the issuer is away, and no longer", a
   });
 });
 
-it("takes a new key within a minute and drops a removed one within a quarter of an hour", async () => {
+it("accepts a new key within a minute and drops a removed one within 15 minutes", async () => {
   const find = open();
   expect(await has(find, "one")).toBe(true);
   state.keys = [await key("two")];
@@ -66,7 +66,7 @@ it("takes a new key within a minute and drops a removed one within a quarter of 
   expect(await has(find, "two")).toBe(false);
 });
 
-it("asks at most three times a minute, however many unknown keys are named and whether the issuer answers or not", async () => {
+it("requests keys at most three times a minute, however many unknown key IDs are named", async () => {
   for (const isDown of [false, true]) {
     const find = open();
     await has(find, "one");
@@ -80,7 +80,7 @@ it("asks at most three times a minute, however many unknown keys are named and w
   }
 });
 
-it("does not believe a configuration that names another issuer, and takes no secret for a key", async () => {
+it("refuses a configuration that names another issuer, and symmetric keys", async () => {
   const lying = createJwks({ issuer: `${issuer}/tenant` }, trustedHttpGet, { now: () => now });
   await expect(ask(lying, "one")).rejects.toMatchObject({
     code: "dependency_unavailable",

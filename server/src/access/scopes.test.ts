@@ -12,7 +12,7 @@ const verdict = (role: "owner" | "developer" | "viewer", scopes: string[], name:
 };
 
 describe("the scope of an operation", () => {
-  it("follows from its name and its method", () => {
+  it("is derived from its name and its method", () => {
     const scopes = Object.fromEntries(operations.map((operation) => [operation.name, requiredScope(operation)]));
     expect(scopes).toMatchObject({
       ...{
@@ -29,7 +29,7 @@ describe("the scope of an operation", () => {
 });
 
 describe("a scope", () => {
-  it("covers itself and what it names more widely, and nothing else", () => {
+  it("covers itself and what its wildcard matches, and nothing else", () => {
     expect(missingScopes(["*"], ["images:write", "runs:*", "*:read", "*"])).toEqual([]);
     expect(missingScopes(["images:*"], ["images:read", "images:*", "runs:read", "*", "*:read"])).toEqual([
       ...["runs:read", "*", "*:read"],
@@ -40,12 +40,12 @@ describe("a scope", () => {
     expect(missingScopes([], ["runs:read"])).toEqual(["runs:read"]);
   });
 
-  it("of the operator has to be said: no star reaches it", () => {
+  it("of the operator must be named: no wildcard matches it", () => {
     expect(missingScopes(["*", "*:read"], ["tenants:read", "tenants:*"])).toEqual(["tenants:read", "tenants:*"]);
     expect(missingScopes(["tenants:*"], ["tenants:read", "tenants:write"])).toEqual([]);
   });
 
-  it("is narrowed by another list, whichever of the two is the narrower", () => {
+  it("is narrowed by another list, whichever of the two is narrower", () => {
     expect(intersectScopes(["*"], ["images:write"])).toEqual(["images:write"]);
     expect(intersectScopes(["images:*"], ["*"])).toEqual(["images:read", "images:write"]);
     expect(intersectScopes(["*:read"], ["images:*", "runs:write"])).toEqual(["images:read"]);
@@ -63,7 +63,7 @@ describe("a role", () => {
     expect(asked.map((name) => verdict(role, ["*"], name))).toEqual(expected);
   });
 
-  it("allows nothing that the credential was not given", () => {
+  it("allows nothing that the credential does not have", () => {
     for (const { name } of operations) expect([name, verdict("owner", [], name)]).toEqual([name, "insufficient_scope"]);
     expect(verdict("owner", ["*"], "tenants.create")).toBe("insufficient_scope");
     expect(verdict("owner", ["tenants:*"], "tenants.create")).toBe("may");

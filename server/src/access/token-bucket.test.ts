@@ -29,8 +29,8 @@ const sliceOf = (bucket: TokenBucket) =>
   );
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-describe("a bucket", () => {
-  it("gives out what it holds and then no more, whoever asks", async () => {
+describe("a token bucket", () => {
+  it("grants what it holds and no more, for any number of callers", async () => {
     const bucket = bucketOf(60);
     const slices = Array.from({ length: 4 }, () => sliceOf(bucket));
     const answers = await Promise.all(Array.from({ length: 400 }, (_, n) => slices[n % 4]!.take()));
@@ -39,7 +39,7 @@ describe("a bucket", () => {
     expect(given).toBeLessThanOrEqual(62);
   });
 
-  it("fills again by the second", async () => {
+  it("is refilled every second", async () => {
     const bucket = bucketOf(600);
     const slice = sliceOf(bucket);
     while (await slice.take());
@@ -49,7 +49,7 @@ describe("a bucket", () => {
     expect(await slice.take()).toBe(true);
   });
 
-  it("does not ask the database for most of what is taken", async () => {
+  it("needs no database request for most tokens", async () => {
     const slice = sliceOf(bucketOf(600_000));
     for (let n = 0; n < 200; n++) await slice.take();
     asked = 0;
@@ -57,7 +57,7 @@ describe("a bucket", () => {
     expect(asked).toBeLessThan(200);
   });
 
-  it("does not ask the database again and again when it is empty", async () => {
+  it("does not query the database repeatedly while it is empty", async () => {
     const slice = sliceOf(bucketOf(60));
     while (await slice.take());
     asked = 0;
@@ -77,14 +77,14 @@ describe("a bucket", () => {
     expect(given).toBeLessThanOrEqual(33);
   });
 
-  it("takes back what was taken and not used", async () => {
+  it("accepts the return of unused tokens", async () => {
     const slice = sliceOf(bucketOf(2));
     expect([await slice.take(), await slice.take(), await slice.take()]).toEqual([true, true, false]);
     slice.refund();
     expect(await slice.take()).toBe(true);
   });
 
-  it("tells what is left, and never less than nothing", async () => {
+  it("reports what is left, and never less than zero", async () => {
     const slice = sliceOf(bucketOf(10));
     await slice.take();
     expect(slice.state()).toEqual({ remaining: 9, seconds: 6 });

@@ -63,30 +63,30 @@ describe("without a file", () => {
 });
 
 describe("a provider", () => {
-  it.each(["off", "false", "{ enabled: off }", "{ enabled: false }"])("is gone where the file says %s", (word) => {
+  it.each(["off", "false", "{ enabled: off }", "{ enabled: false }"])("is removed if the file says %s", (word) => {
     expect(apply(`providers:\n  fal: ${word}`).map(({ id }) => id)).toEqual(["local", "bfl", "openai"]);
   });
 
-  it("stays where the file says on", () => {
+  it("stays if the file says on", () => {
     expect(apply("providers:\n  fal: on")).toEqual(registry);
   });
 
-  it("keeps what the file does not name of its pace, and loses a bound that is null", () => {
+  it("keeps rate limits that the file does not name, and loses those that are null", () => {
     const paceOf = (text: string) => apply(`providers:\n  fal: ${text}`).find(({ id }) => id === "fal")!.rateLimit;
     expect(paceOf("{ concurrent: 2 }")).toEqual({ concurrent: 2, perMinute: 100 });
     expect(paceOf("{ per_minute: null }")).toEqual({ concurrent: 10 });
     expect(paceOf("{ concurrent: 3, per_minute: 7 }")).toEqual({ concurrent: 3, perMinute: 7 });
   });
 
-  it("stands where its preference says with all that it offers", () => {
+  it("ranks all its offers by its preference", () => {
     expect(namesOf(apply("providers:\n  fal: { preference: 60 }"), "flux-dev")).toEqual([
       ...["local built-in", "bfl flux-dev", "fal fal-ai/flux/dev", "fal fal-ai/flux-lora"],
     ]);
   });
 });
 
-describe("the lines of a model", () => {
-  it("are the order in which its offers are asked; those without a line follow as before", () => {
+describe("the entries of a model", () => {
+  it("are the order in which its offers are selected; offers without an entry follow in their earlier order", () => {
     expect(namesOf(apply("models:\n  flux-dev: [bfl, fal]"), "flux-dev")).toEqual([
       ...["bfl flux-dev", "fal fal-ai/flux-lora", "fal fal-ai/flux/dev", "local built-in"],
     ]);
@@ -95,7 +95,7 @@ describe("the lines of a model", () => {
     ]);
   });
 
-  it("hold for every task of the model, or for the one that a line names", () => {
+  it("apply to every task of the model, or to the one that an entry names", () => {
     const both = apply("models:\n  vendora: [openai, fal]");
     expect(namesOf(both, "vendora")).toEqual(["openai gpt-image-2", "fal fal-ai/gpt-image"]);
     expect(namesOf(both, "vendora", "image.edit")).toEqual(["openai gpt-image-2", "fal fal-ai/gpt-image/edit"]);
@@ -104,29 +104,29 @@ describe("the lines of a model", () => {
     expect(namesOf(one, "vendora", "image.edit")).toEqual(["openai gpt-image-2", "fal fal-ai/gpt-image/edit"]);
   });
 
-  it("switch single offers off", () => {
+  it("disable single offers", () => {
     const text = "models:\n  flux-dev:\n    - { provider: fal, offer: fal-ai/flux-lora, enabled: off }\n    - bfl";
     expect(namesOf(apply(text), "flux-dev")).toEqual(["bfl flux-dev", "local built-in", "fal fal-ai/flux/dev"]);
   });
 
-  it("leave what they change or switch off to be found by runs that have it already", () => {
+  it("keep changed and disabled offers available to runs that selected them before", () => {
     const text =
       "models:\n  flux-dev:\n    - { provider: fal, offer: fal-ai/flux-lora, enabled: off }\n    - { provider: bfl, as: new }";
     const found = apply(text).flatMap(({ offers }) => offers.filter(({ lifecycle }) => lifecycle?.state === "retired"));
     expect(found.map(({ upstreamModel }) => upstreamModel)).toEqual(["fal-ai/flux-lora", "flux-dev"]);
   });
 
-  it("leave every other model as it was", () => {
+  it("leave every other model unchanged", () => {
     const openaiThen = apply("models:\n  flux-dev: [bfl]").find(({ id }) => id === "openai");
     expect(openaiThen).toEqual(openai);
   });
 });
 
-describe("a line", () => {
+describe("an entry", () => {
   const first = (settings: string, model = "flux-dev") =>
     offersOf(apply(`models:\n  ${model}:\n    - { ${settings} }`), model)[0]!;
 
-  it("sets a price, and says that the operator did", () => {
+  it("sets a price, with the operator as its source", () => {
     expect(first("provider: bfl, price: 0.5, per: megapixel")).toMatchObject({
       ...{ upstreamModel: "flux-dev", price: 0.5, per: "megapixel", price_version: "operator", equivalence: "flux" },
     });
@@ -135,7 +135,7 @@ describe("a line", () => {
     expect(first("provider: bfl, price: 0").price).toBe(0);
   });
 
-  it("binds another upstream name, whose price and end are not those of the old one", () => {
+  it("sets another upstream model, without the price and retirement of the old one", () => {
     const old = offer("flux-dev", "old", { lifecycle: { state: "retired", since: "2029-01-01" }, equivalence: "flux" });
     const [bound] = offersOf(
       apply("models:\n  flux-dev: [{ provider: v, as: new }]", [vendor("v", [old])]),
@@ -146,13 +146,13 @@ describe("a line", () => {
     expect(first("provider: bfl, as: flux-2, price: 0.1")).toMatchObject({ upstreamModel: "flux-2", price: 0.1 });
   });
 
-  it("binds one name for all tasks where they share one", () => {
+  it("sets one upstream model for all tasks if they share one", () => {
     const rebound = apply("models:\n  vendora: [{ provider: openai, as: gpt-image-3 }]");
     expect(namesOf(rebound, "vendora")[0]).toBe("openai gpt-image-3");
     expect(namesOf(rebound, "vendora", "image.edit")[0]).toBe("openai gpt-image-3");
   });
 
-  it("changes the limits that it names and takes away those that are null", () => {
+  it("changes the limits that it names and removes those that are null", () => {
     const limits =
       "{ count: null, ratios: ['1:1'], sides: { least: 64, most_pixels: 1000000, most_ratio: 2.5 }, mask: off }";
     expect(first(`provider: fal, offer: fal-ai/flux/dev, limits: ${limits}`).limits).toEqual({
@@ -168,7 +168,7 @@ describe("a line", () => {
     });
   });
 
-  it("sets what happens in doubt, and who may stand in", () => {
+  it("sets the reaction to an unknown outcome, and the failover group", () => {
     expect(first("provider: bfl, on_unknown: resubmit").on_unknown).toBe("resubmit");
     expect(first("provider: bfl, equivalence: mine").equivalence).toBe("mine");
     expect(first("provider: bfl, equivalence: null").equivalence).toBeUndefined();
@@ -176,7 +176,7 @@ describe("a line", () => {
 });
 
 describe("like", () => {
-  it("adds an offer that is made as another, and stands in for nobody", () => {
+  it("adds an offer that works like another one and belongs to no failover group", () => {
     const bound = apply("models:\n  vendorc: [{ provider: fal, like: fal-ai/flux/dev, as: fal-ai/new, price: 0.02 }]");
     expect(offersOf(bound, "vendorc")).toMatchObject([
       { provider: "fal", upstreamModel: "fal-ai/new", price: 0.02, recovery: "none", limits: { count: 4 } },
@@ -185,13 +185,13 @@ describe("like", () => {
     expect(offersOf(bound, "flux-dev")).toEqual(offersOf(registry, "flux-dev"));
   });
 
-  it("adds what the model can be asked for: a model that only generates gets no edit", () => {
+  it("adds only tasks of the model: a model that only generates gets no edit", () => {
     const bound = apply("models:\n  vendorc: [{ provider: openai, like: vendora, as: gpt-image-2 }]");
     expect(offersOf(bound, "vendorc")).toMatchObject([{ upstreamModel: "gpt-image-2", price: 0.04, per: "call" }]);
     expect(offersOf(bound, "vendorc", "image.edit")).toEqual([]);
   });
 
-  it("is done as the other is: the adapter hears the name of the model that it knows", async () => {
+  it("works like the other one: the adapter gets the model name that it knows", async () => {
     const heard: string[] = [];
     const adapter = vendor("v", [offer("flux-dev", "flux"), offer("vendora", "gpt")], {
       async submit(job, { model, upstreamModel }) {
@@ -204,7 +204,7 @@ describe("like", () => {
     expect(heard.sort()).toEqual(["flux-dev flux-dev flux", "flux-dev flux-dev new", "vendora vendora gpt"]);
   });
 
-  it("stands in the order of the lines", () => {
+  it("follows the order of the entries", () => {
     const text = "models:\n  flux-dev:\n    - { provider: openai, like: vendora, as: gpt-image-2 }\n    - bfl";
     expect(namesOf(apply(text), "flux-dev").slice(0, 2)).toEqual(["openai gpt-image-2", "bfl flux-dev"]);
   });
@@ -214,14 +214,14 @@ describe("lifecycle", () => {
   const names = (lifecycle: Offer["lifecycle"]) =>
     namesOf(apply("", [vendor("v", [offer("flux-dev", "x", { lifecycle })])]), "flux-dev");
 
-  it("takes away what is retired, from its day on", () => {
+  it("removes retired offers from their day on", () => {
     expect(names({ state: "retired" })).toEqual([]);
     expect(names({ state: "retired", since: "2030-06-15" })).toEqual([]);
     expect(names({ state: "retired", since: "2030-06-16" })).toEqual(["v x"]);
     expect(names({ state: "deprecated", since: "2020-01-01" })).toEqual(["v x"]);
   });
 
-  it("is told as it is today: retired later is deprecated now, deprecated later is active now", () => {
+  it("is shown as of today: retired later is deprecated now, deprecated later is active now", () => {
     const stateOf = (lifecycle: Offer["lifecycle"]) =>
       offersOf(apply("", [vendor("v", [offer("flux-dev", "x", { lifecycle })])]), "flux-dev")[0]!.lifecycle!.state;
     expect(stateOf({ state: "retired", since: "2031-01-01" })).toBe("deprecated");
@@ -229,7 +229,7 @@ describe("lifecycle", () => {
     expect(stateOf({ state: "deprecated" })).toBe("deprecated");
   });
 
-  it("can be set by the operator, either way", () => {
+  it("can be set by the operator in both directions", () => {
     const end = (word: string) => `models:\n  flux-dev: [{ provider: bfl, lifecycle: ${word} }]`;
     expect(namesOf(apply(end("retired")), "flux-dev")).not.toContain("bfl flux-dev");
     expect(namesOf(apply(end("{ state: retired, since: 2030-06-16 }")), "flux-dev")).toContain("bfl flux-dev");

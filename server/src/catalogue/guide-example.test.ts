@@ -8,7 +8,7 @@ import { parseCatalogue } from "./parse-catalogue.ts";
 const GUIDE = new URL("../../../docs/guide/catalogue.md", import.meta.url);
 const example = /^```yaml\n([\s\S]*?)^```$/m.exec(readFileSync(GUIDE, "utf8"))![1]!;
 
-it("is taken without a problem, and does what its comments say", () => {
+it("is valid, and has the effects that its comments describe", () => {
   const { file, problems, formatProblems: tell } = parseCatalogue(example, "gesso.yaml");
   const applied = applyCatalogue(providers, file, "2026-11-15");
   expect(tell([...problems, ...applied.problems])).toEqual([]);
@@ -32,7 +32,7 @@ it("is taken without a problem, and does what its comments say", () => {
   });
 });
 
-it("names every word that a line may have", () => {
+it("contains every field of an entry", () => {
   const guide = readFileSync(GUIDE, "utf8");
   const words = ["provider", "task", "offer", "like", "enabled", "as", "price", "per", "price_version", "limits"];
   for (const word of [...words, "lifecycle", "equivalence", "on_unknown"]) expect(guide).toContain(`\`${word}\``);

@@ -1,4 +1,4 @@
-// Wrong files, and what an operator is told about them: the place, what is wrong, and what would be right.
+// Invalid files and their error messages: the position, what is wrong, and what would be valid.
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { defineProvider, type Offer } from "../providers/provider.ts";
@@ -126,7 +126,7 @@ const WRONG: [what: string, text: string, problem: string][] = [
     "4:43 since must be a day such as 2026-12-31",
   ],
   [
-    "a word for doubt that there is not",
+    "an unknown value of on_unknown",
     models("provider: local\n      on_unknown: retry"),
     "4:19 on_unknown must be fail or resubmit",
   ],
@@ -196,7 +196,7 @@ it.each(WRONG)("%s", (_, text, problem) => {
   expect(complaintsOf(text)).toEqual([`gesso.yaml:${problem}`]);
 });
 
-it("tells everything that is wrong at once, each at its own place", () => {
+it("reports all errors together, each with its position", () => {
   const text = `
 providers:
   fall: off
@@ -213,7 +213,7 @@ models:
   ]);
 });
 
-it("finds its way through anchors", () => {
+it("follows YAML anchors", () => {
   const text = "models:\n  flux-dev:\n    - &mine { provider: fal, pirce: 1 }\n  vendora:\n    - *mine";
   expect(complaintsOf(text)).toEqual([
     ...["gesso.yaml:3:30 unknown setting pirce; did you mean price?"],

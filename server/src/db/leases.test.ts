@@ -12,7 +12,7 @@ afterAll(() => database?.stop());
 const names = Array.from({ length: 16 }, (_, index) => `dispatch/${index}`);
 
 describe("leases", () => {
-  it("belong to one holder at a time, whoever asks at the same moment", async () => {
+  it("belong to one holder at a time, also with concurrent requests", async () => {
     const holders = Array.from({ length: 12 }, (_, index) => `holder-${index}`);
     const got = await Promise.all(holders.map((holder) => acquireLeases(database.db, holder, names, 5)));
     expect(got.flat().sort()).toEqual([...names].sort());

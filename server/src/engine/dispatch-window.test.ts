@@ -9,27 +9,27 @@ const noted = (slowestMs: number, times: number) => {
 };
 
 describe("the window", () => {
-  it("grows while what was handed over begins at once, up to a bound", () => {
+  it("grows while dispatched runs start immediately, up to a bound", () => {
     expect(noted(5, 10).size(1)).toBeGreaterThan(createDispatchWindow().size(1));
     expect(noted(5, 10_000).size(1)).toBe(100);
   });
 
-  it("shrinks while it does not, and never to nothing", () => {
+  it("shrinks while they do not, and never to zero", () => {
     expect(noted(400, 4).size(1)).toBeLessThan(createDispatchWindow().size(1));
     expect(noted(400, 10_000).size(1)).toBe(4);
   });
 
-  it("stays as it is in between", () => {
+  it("does not change in between", () => {
     expect(noted(100, 100).size(1)).toBe(createDispatchWindow().size(1));
   });
 
-  it("gives a small window time to show before it is made smaller still", () => {
+  it("waits for the effect of a small window before it shrinks further", () => {
     const window = createDispatchWindow();
     for (let n = 0; n < 50; n++) window.recordStartDelay(400, n);
     expect(window.size(1)).toBe(11);
   });
 
-  it("is as large for each worker", () => {
+  it("has the same size for each worker", () => {
     expect(createDispatchWindow().size(3)).toBe(3 * createDispatchWindow().size(1));
   });
 });

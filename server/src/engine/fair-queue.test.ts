@@ -29,7 +29,7 @@ const add = (queue: FairQueue, ...names: string[]) => {
 };
 
 describe("the fair queue", () => {
-  it("gives two that flood it the same", () => {
+  it("gives two tenants with long queues equal shares", () => {
     const queue = createFairQueue();
     add(queue, "a/x", "b/x");
     const got = serve(
@@ -43,7 +43,7 @@ describe("the fair queue", () => {
     expect(Math.abs(got.get("a/x")! - got.get("b/x")!)).toBeLessThanOrEqual(1);
   });
 
-  it("gives by weight, whatever the size of a round", () => {
+  it("shares by weight, whatever the size of a round", () => {
     for (const count of [1, 3, 10, 64]) {
       const queue = createFairQueue();
       queue.setWeights(new Map([["a", 3]]));
@@ -61,7 +61,7 @@ describe("the fair queue", () => {
     }
   });
 
-  it("gives one who comes late the next turn, however long the other's queue is", () => {
+  it("gives a new tenant the next turn, however long another queue is", () => {
     const queue = createFairQueue();
     add(queue, "a/x");
     const backlog = new Map([["a/x", 20_000]]);
@@ -71,7 +71,7 @@ describe("the fair queue", () => {
     expect(queue.pickNext(1, UNLIMITED)).toEqual([{ tenant_id: "b", lane: "x", count: 1 }]);
   });
 
-  it("lets nobody save up turns by staying away", () => {
+  it("does not let a tenant save up turns while its queue is empty", () => {
     const queue = createFairQueue();
     add(queue, "a/x", "b/x");
     const backlog = new Map([
@@ -86,7 +86,7 @@ describe("the fair queue", () => {
     expect(got.get("b/x")).toBeLessThanOrEqual(51);
   });
 
-  it("lets nobody gain by coming and going", () => {
+  it("gives no advantage for leaving and returning", () => {
     const queue = createFairQueue();
     const backlog = new Map([
       ["a/x", 99_999],
@@ -105,7 +105,7 @@ describe("the fair queue", () => {
     expect(Math.abs(ofA - ofB)).toBeLessThanOrEqual(1);
   });
 
-  it("passes over a lane that is shut, and serves its tenant's other lanes", () => {
+  it("skips a lane without capacity, and serves the tenant's other lanes", () => {
     const queue = createFairQueue();
     add(queue, "a/shut", "a/open", "b/shut");
     const backlog = new Map([
@@ -122,7 +122,7 @@ describe("the fair queue", () => {
     expect(got.get("a/open")).toBe(18);
   });
 
-  it("asks for nothing where nothing may start", () => {
+  it("requests nothing if nothing may start", () => {
     const queue = createFairQueue();
     add(queue, "a/x");
     expect(queue.pickNext(0, UNLIMITED)).toEqual([]);
@@ -130,7 +130,7 @@ describe("the fair queue", () => {
     expect(queue.isEmpty()).toBe(false);
   });
 
-  it("starves nobody where there are more tenants than places, even beside heavy ones", () => {
+  it("starves no tenant if there are more tenants than slots, even beside heavy ones", () => {
     const queue = createFairQueue();
     const heavy = Array.from({ length: 100 }, (_, n) => `heavy${n}`);
     queue.setWeights(new Map(heavy.map((id) => [id, 3])));

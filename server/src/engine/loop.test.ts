@@ -7,7 +7,7 @@ let loop: Loop;
 afterEach(() => loop.stop());
 
 describe("a loop", () => {
-  it("repeats at once while there is more to do, and then pauses", async () => {
+  it("repeats immediately while there is more to do, and then pauses", async () => {
     let count = 0;
     loop = startLoop("test", 60_000, async () => ++count < 5, createMemoryLog().log);
     await vi.waitFor(() => expect(count).toBe(5));
@@ -21,7 +21,7 @@ describe("a loop", () => {
     await vi.waitFor(() => expect(count).toBeGreaterThan(2));
   });
 
-  it("is woken from its pause, and repeats once more if it is woken while it works", async () => {
+  it("can be woken from its pause, and repeats once more if it is woken while it works", async () => {
     let count = 0;
     loop = startLoop(
       "test",
@@ -37,7 +37,7 @@ describe("a loop", () => {
     await vi.waitFor(() => expect(count).toBe(3));
   });
 
-  it("logs an error and goes on", async () => {
+  it("logs an error and continues", async () => {
     const { log, messages } = createMemoryLog();
     let count = 0;
     loop = startLoop(
@@ -50,7 +50,7 @@ describe("a loop", () => {
     expect(messages).toEqual(["loop iteration failed"]);
   });
 
-  it("ends what it is doing before it has stopped, and does nothing afterwards", async () => {
+  it("finishes its current work before it has stopped, and does nothing afterwards", async () => {
     let hasEnded = false;
     let count = 0;
     loop = startLoop(

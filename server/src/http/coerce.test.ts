@@ -24,7 +24,7 @@ const operation = defineOperation({
 const file = createFilePart({ path: "/a", filename: "a.png", size_bytes: 1, sha256: "" });
 const url = "https://example.com/a.png";
 
-describe("text of a form is read by the type of its field", () => {
+describe("a form field is parsed by its type", () => {
   it.each([
     [{ count: "3" }, { count: 3 }],
     [{ count: "three" }, { count: "three" }],
@@ -37,18 +37,18 @@ describe("text of a form is read by the type of its field", () => {
 });
 
 describe("a list", () => {
-  it("is one JSON text, or a name that is repeated, or one entry alone", () => {
+  it("is one JSON text, a repeated name, or a single entry", () => {
     expect(coerceTextFields(operation, { images: `["${url}"]` })).toEqual({ images: [url] });
     expect(coerceTextFields(operation, { images: [url, url] })).toEqual({ images: [url, url] });
     expect(coerceTextFields(operation, { images: url })).toEqual({ images: [url] });
     expect(coerceTextFields(operation, { images: file }).images).toEqual([file]);
   });
 
-  it("keeps files and texts in the order they came in", () => {
+  it("keeps files and texts in the order of the form", () => {
     expect(coerceTextFields(operation, { images: [url, file, `["${url}"]`] }).images).toEqual([url, file, url]);
   });
 
-  it("of objects is JSON, and stays as it came where it is none", () => {
+  it("of objects is JSON, and stays unchanged if it is not", () => {
     expect(coerceTextFields(operation, { tagged: '[{"tag":"a"}]' })).toEqual({ tagged: [{ tag: "a" }] });
     expect(coerceTextFields(operation, { tagged: "[broken" })).toEqual({ tagged: "[broken" });
     expect(coerceTextFields(operation, { images: "[broken" })).toEqual({ images: "[broken" });

@@ -15,8 +15,8 @@ const codeOf = (work: () => unknown) => {
   }
 };
 
-describe("pressure", () => {
-  it("is none while waits are short, and none for a wait that is over soon", async () => {
+describe("load shedding", () => {
+  it("is off while waits are short, and for a single wait that ends soon", async () => {
     let waitMs = 0;
     const pressure = createLoadShedder(100, () => waitMs, runtime);
     expect(pressure.isOverloaded()).toBe(false);
@@ -27,7 +27,7 @@ describe("pressure", () => {
     expect(pressure.isOverloaded()).toBe(false);
   });
 
-  it("turns a tenant away that has its share, lets another in, and is over when the queue is", async () => {
+  it("refuses a tenant that has its share, admits another, and ends with the queue", async () => {
     let waitMs = 0;
     const pressure = createLoadShedder(100, () => waitMs, runtime);
     const leave = Array.from({ length: 40 }, () => pressure.begin("loud"));
@@ -43,7 +43,7 @@ describe("pressure", () => {
     expect(pressure.isOverloaded()).toBe(false);
   });
 
-  it("counts a request that is over once, however often that is said", () => {
+  it("counts the end of a request once, even if it is reported twice", () => {
     const pressure = createLoadShedder(100, () => 0, runtime);
     const leave = pressure.begin("a");
     leave();
@@ -51,7 +51,7 @@ describe("pressure", () => {
     expect(codeOf(() => pressure.begin("a"))).toBe("let in");
   });
 
-  it("tells when to come back", async () => {
+  it("responds with a retry delay", async () => {
     const pressure = createLoadShedder(1, () => 1000, runtime);
     await pause(1300);
     for (let n = 0; n < 16; n++) pressure.begin("a");
@@ -66,7 +66,7 @@ describe("pressure", () => {
     expect((thrown as Fault).details.retry_after).toBeGreaterThanOrEqual(1);
   });
 
-  it("can be switched off", async () => {
+  it("can be disabled", async () => {
     const pressure = createLoadShedder(0, () => 10_000, runtime);
     await pause(1300);
     expect(pressure.isOverloaded()).toBe(false);

@@ -25,10 +25,10 @@ const picture = await sharp({ create: { width: 64, height: 48, channels: 3, back
   .png()
   .toBuffer();
 
-describe("a decoder that was broken into", () => {
+describe("a compromised decoder", () => {
   const stub = openStub({ seconds: 5 });
 
-  test("reaches no machine, not even this one, where the host may take networks away", async () => {
+  test("reaches no host, not even this one, if the host supports network namespaces", async () => {
     const connections: unknown[] = [];
     const server = createServer((socket) => connections.push(socket));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -40,7 +40,7 @@ describe("a decoder that was broken into", () => {
     server.close();
   });
 
-  test("finds no keys in its environment, and is nobody", async () => {
+  test("finds no secrets in its environment, and runs as an unprivileged user", async () => {
     const { header } = await stub.perform(ask({ work: "look" }));
     const { PWD: _, SHLVL: __, OLDPWD: ___, ...env } = header.env as Record<string, string>;
     expect(Object.keys(env).filter((name) => name !== "_")).toEqual(["PATH"]);
@@ -48,19 +48,19 @@ describe("a decoder that was broken into", () => {
     expect(header.uid).not.toBe(0);
   });
 
-  test("may take only so much memory", async () => {
+  test("is limited in memory", async () => {
     expect((await stub.perform(ask({ work: "eat", bytes: 64 * 2 ** 20 }))).header.eaten).toBe(64 * 2 ** 20);
     await expect(stub.perform(ask({ work: "eat", bytes: 2 ** 30 }))).rejects.toMatchObject({
       code: "image_undecodable",
     });
   });
 
-  test("that dies costs its image alone: the next one is looked at by another", async () => {
+  test("that dies fails only its image: the next one is decoded by another process", async () => {
     await expect(stub.perform(ask({ work: "die" }))).rejects.toMatchObject({ code: "image_undecodable" });
     expect((await stub.perform(ask({ work: "pid" }))).header.pid).toBeGreaterThan(0);
   });
 
-  test("that hangs is killed in time", async () => {
+  test("that hangs is killed after its time limit", async () => {
     const before = performance.now();
     const { pid } = (await stub.perform(ask({ work: "pid" }))).header;
     const refusal = { code: "image_undecodable", details: { reason: "took too long" } };
@@ -69,11 +69,11 @@ describe("a decoder that was broken into", () => {
     await expect.poll(() => isAlive(pid as number)).toBe(false);
   });
 
-  test("that answers with anything but a frame is not heard", async () => {
+  test("that responds with anything but a frame is ignored", async () => {
     await expect(stub.perform(ask({ work: "babble" }))).rejects.toMatchObject({ code: "image_undecodable" });
   });
 
-  test("that hands back another image than was asked for is not believed", async () => {
+  test("that returns another image than requested is refused", async () => {
     const gate = createImageDecoder(openStub());
     const turned = await sharp(picture).withMetadata({ orientation: 6 }).png().toBuffer();
     await expect(gate.normalize(turned)).rejects.toMatchObject({ code: "image_undecodable" });
@@ -98,7 +98,7 @@ test("a process that was killed for another reason than the image is replaced, a
   expect(decoders.pids()).not.toContain(pid);
 });
 
-test("an image that needs more memory than there is for it is refused, and the next one is not", async () => {
+test("an image that needs too much memory is refused, and the next one is not", async () => {
   const gate = createImageDecoder(open({ megabytes: 64 }));
   const create = { width: 8000, height: 6000, channels: 4 as const, background: "#12345678" };
   const large = await sharp({ create }).png({ progressive: true, compressionLevel: 1 }).toBuffer();
@@ -120,12 +120,12 @@ test("a weaker sandbox is used if the host allows no stronger one, and a warning
   expect(said).toEqual([expect.objectContaining({ profile: "unrestricted", hasNetwork: true, memoryBytes: null })]);
 });
 
-test("without any decoder the image is not blamed", async () => {
+test("a failure to start decoders is not reported as a damaged image", async () => {
   const gate = createImageDecoder(open({ profiles: [] }));
   await expect(gate.normalize(picture)).rejects.toMatchObject({ code: "dependency_unavailable" });
 });
 
-test("what waits is bounded: the rest is told to come back", async () => {
+test("the queue is bounded: further requests are refused with a retry delay", async () => {
   const decoders = openStub({ seconds: 2 });
   const large = Buffer.alloc(400 * 2 ** 20);
   const both = [decoders.perform(ask({ work: "hang" }, large)), decoders.perform(ask({ work: "hang" }, large))];
@@ -134,27 +134,27 @@ test("what waits is bounded: the rest is told to come back", async () => {
   expect((await decoders.perform(ask({ work: "pid" }))).header.pid).toBeGreaterThan(0);
 });
 
-test("only so many work at once", async () => {
+test("the number of processes is limited", async () => {
   const decoders = open({ count: 2 });
   const gate = createImageDecoder(decoders);
   await Promise.all(Array.from({ length: 12 }, () => gate.normalize(picture)));
   expect(decoders.pids()).toHaveLength(2);
 });
 
-test("they give way to whoever answers callers", async () => {
+test("decoders run at a lower CPU priority than the server", async () => {
   const decoders = open({ count: 2 });
   const gate = createImageDecoder(decoders);
   await Promise.all(Array.from({ length: 4 }, () => gate.normalize(picture)));
   expect(decoders.pids().map((pid) => getPriority(pid) - getPriority())).toEqual([10, 10]);
 });
 
-test("the library that decodes is one without the holes that are known", async () => {
+test("the decoding library is version 8.18 or newer", async () => {
   const sandbox = await open().sandboxStatus();
   const [major = 0, minor = 0] = sandbox!.libraries.split(".").map(Number);
   expect(major * 1000 + minor).toBeGreaterThanOrEqual(8018);
 });
 
-test("nobody else's rights are asked for when we are not root", () => {
+test("no other user is requested if the server is not root", () => {
   const words = decoderSandboxProfiles({ megabytes: 1, isRoot: false }).map(({ name, command, arguments: rest }) => [
     name,
     command,

@@ -30,7 +30,7 @@ describe("metadata of an upload", () => {
     for (const word of words) expect(Buffer.from(bytes).includes(word)).toBe(false);
   };
 
-  test.each(["jpeg", "png", "webp"] as const)("is gone from a %s, and the pixels are the same", async (format) => {
+  test.each(["jpeg", "png", "webp"] as const)("is removed from a %s, and the pixels stay identical", async (format) => {
     const bytes = await noiseImage(64, 48)
       .withExif(exif)
       .withXmp(`<x:xmpmeta xmlns:x="adobe:ns:meta/">${secret}</x:xmpmeta>`)
@@ -46,7 +46,7 @@ describe("metadata of an upload", () => {
     expect((await normalizeUpload(clean.bytes)).bytes).toBe(clean.bytes);
   });
 
-  test("is gone, whether it is text, a comment or something hung behind the end", async () => {
+  test("is removed, whether it is text, a comment or appended after the end", async () => {
     const note = Buffer.from(`note\0${secret}`, "latin1");
     isFreeOf((await normalizeUpload(pngWith(pngChunk("tEXt", note), pngChunk("prVt", note)))).bytes, secret);
     const comment = Buffer.concat([Buffer.from([0xff, 0xfe, 0, secret.length + 2]), Buffer.from(secret)]);
@@ -58,7 +58,7 @@ describe("metadata of an upload", () => {
     }
   });
 
-  test("that unpacks without end is refused, and a little of it is left out", async () => {
+  test("that decompresses without end is refused, and a small amount of it is removed", async () => {
     const packed = (size: number) => deflateSync(Buffer.alloc(size));
     const texts = (size: number) => [
       pngChunk("zTXt", Buffer.concat([Buffer.from("note\0\0", "latin1"), packed(size)])),
@@ -69,7 +69,7 @@ describe("metadata of an upload", () => {
     expect(Buffer.from((await normalizeUpload(pngWith(...texts(1000)))).bytes).equals(validImages.png)).toBe(true);
   });
 
-  test("keeps a colour profile, and drops one that is broken", async () => {
+  test("keeps a colour profile, and removes a broken one", async () => {
     for (const format of ["jpeg", "png", "webp"] as const) {
       const bytes = await noiseImage(64, 48).withIccProfile("p3")[format]().toBuffer();
       const clean = await normalizeUpload(bytes);
@@ -82,14 +82,14 @@ describe("metadata of an upload", () => {
   });
 });
 
-describe("a signed word about where an image comes from", () => {
+describe("a C2PA manifest", () => {
   const store = createC2paManifestStore(300_000);
 
   test.each([
     ["a JPEG", () => jpegWith(validImages.jpeg, store)],
     ["a PNG", () => pngWith(pngChunk("caBX", store))],
     ["a WebP", () => webpWith(validImages.webp, "C2PA", store)],
-  ])("is taken out of %s whole, and the image is kept without it", async (_, make) => {
+  ])("is extracted from %s whole, and the image is stored without it", async (_, make) => {
     const bytes = make();
     const { manifest, bytes: clean } = await normalizeUpload(bytes);
     expect(manifest && Buffer.from(manifest).equals(store)).toBe(true);
@@ -99,7 +99,7 @@ describe("a signed word about where an image comes from", () => {
     expect((await pixels(clean)).equals(await pixels(bytes))).toBe(true);
   });
 
-  test("is none where the box is of another kind, too large, or not there", async () => {
+  test("is absent if the box is of another kind, too large, or missing", async () => {
     const other = Buffer.from(store);
     other.write("elif", 16, "latin1");
     const foreignManifests = [other, createC2paManifestStore(9_000_000), Buffer.from("short"), Buffer.alloc(0)];
@@ -120,7 +120,7 @@ describe("a signed word about where an image comes from", () => {
   });
 });
 
-describe("an upload that lies on its side", () => {
+describe("a rotated upload", () => {
   // Four colours in the corners tell every turn and every mirror image apart.
   const corners = Buffer.alloc(64 * 48 * 3);
   for (let y = 0; y < 48; y++) {
@@ -130,7 +130,7 @@ describe("an upload that lies on its side", () => {
     sharp(corners, { raw: { width: 64, height: 48, channels: 3 } }).withMetadata({ orientation });
   const encoded = (orientation: number, format: "jpeg" | "png" | "webp") => turned(orientation)[format]().toBuffer();
 
-  test.each([1, 2, 3, 4, 5, 6, 7, 8])("is kept upright from orientation %i", async (orientation) => {
+  test.each([1, 2, 3, 4, 5, 6, 7, 8])("is stored upright from orientation %i", async (orientation) => {
     for (const format of ["jpeg", "png", "webp"] as const) {
       const bytes = await encoded(orientation, format);
       expect((await sharp(bytes).metadata()).orientation).toBe(orientation);
@@ -146,7 +146,7 @@ describe("an upload that lies on its side", () => {
     }
   });
 
-  test("is refused when its pixels are not all there", async () => {
+  test("is refused if pixels are missing", async () => {
     const bytes = await encoded(6, "png");
     const pixels = bytes.indexOf("IDAT") - 4;
     const few = [

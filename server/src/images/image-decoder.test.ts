@@ -18,8 +18,8 @@ const fails = async (bytes: Uint8Array, code: string, decode = true) => {
   await expect(normalizeUpload(bytes)).rejects.toMatchObject({ code });
 };
 
-describe("an image that is whole", () => {
-  test.each(validImageCases)("%s is told by its content, with its size", async (kind, bytes) => {
+describe("a valid image", () => {
+  test.each(validImageCases)("%s is detected by its content, with its size", async (kind, bytes) => {
     const format = (await sharp(bytes).metadata()).format;
     const expected = { media_type: `image/${format}`, width: 64, height: 48 };
     expect(await inspectImage(bytes)).toEqual(expected);
@@ -38,7 +38,7 @@ describe("an image that is whole", () => {
     [16, 16],
     [16_384, 16],
     [16, 16_384],
-  ])("may be %i x %i", async (width, height) => {
+  ])("can have %i x %i pixels", async (width, height) => {
     expect(await inspectImage(await noiseImage(width, height).png().toBuffer())).toMatchObject({ width, height });
   });
 });
@@ -58,7 +58,7 @@ describe("415 unsupported_image_format", () => {
     ["zeros", Buffer.alloc(1_000)],
   ])("%s", async (_, bytes) => fails(await bytes, "unsupported_image_format"));
 
-  test("other readers are closed in the decoder itself, too", async () => {
+  test("other formats are also disabled in the decoder itself", async () => {
     const gif = await noiseImage(20, 20).gif().toBuffer();
     await expect(sharp(gif).metadata()).rejects.toThrow();
     await expect(sharp(Buffer.from("<svg width='99' height='99'/>")).metadata()).rejects.toThrow();
@@ -85,14 +85,14 @@ describe("422 image_undecodable", () => {
     return fails(bytes, "image_undecodable", false);
   });
 
-  test("a PNG whose pixels are fewer than it says", () => fails(pngOfSize(500, 500), "image_undecodable"));
+  test("a PNG with fewer pixels than its header declares", () => fails(pngOfSize(500, 500), "image_undecodable"));
 
-  test("a colour profile that unpacks without end", () => {
+  test("a colour profile that decompresses without end", () => {
     const bomb = Buffer.concat([Buffer.from("icc\0\0", "latin1"), deflateSync(Buffer.alloc(50_000_000))]);
     return fails(pngWith(pngChunk("iCCP", bomb)), "image_undecodable", false);
   });
 
-  test("no damage to any byte does worse than a fault", async () => {
+  test("damage to any byte causes at most a fault", async () => {
     for (const [, bytes] of validImageCases) {
       for (let round = 0; round < 30; round++) {
         const changed = Buffer.from(bytes);
@@ -119,7 +119,7 @@ describe("422 image_too_many_pixels and image_too_small", () => {
     expect(performance.now() - before).toBeLessThan(200);
   });
 
-  test("a JPEG that says 65,500 x 65,500 is refused", () => {
+  test("a JPEG that declares 65,500 x 65,500 is refused", () => {
     const bytes = Buffer.from(validImages.jpeg);
     const frame = bytes.indexOf(Buffer.from([0xff, 0xc0]));
     bytes.writeUInt16BE(65_500, frame + 5);
@@ -143,7 +143,7 @@ describe("422 image_animated_not_supported", () => {
     return pngChunk("acTL", data);
   };
 
-  test("an animated PNG is refused, one of a single frame is not", async () => {
+  test("an animated PNG is refused, one with a single frame is not", async () => {
     await fails(pngWith(frames(2)), "image_animated_not_supported");
     const { bytes } = await normalizeUpload(pngWith(frames(1)));
     expect(Buffer.from(bytes).equals(validImages.png)).toBe(true);

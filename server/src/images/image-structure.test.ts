@@ -12,7 +12,7 @@ import {
   parseC2paManifest,
 } from "./image-structure.ts";
 
-describe("exif", () => {
+describe("the EXIF orientation", () => {
   const exif = (value: number, { order = "MM", tag = 0x0112, count = 1, magic = 42 } = {}) => {
     const bytes = Buffer.alloc(8 + 2 + 12 * count);
     const [u16, u32] =
@@ -28,7 +28,7 @@ describe("exif", () => {
     return bytes;
   };
 
-  test("tells all eight ways, in either order of bytes, with or without its name, wherever the entry stands", () => {
+  test("is read in all eight values, in both byte orders, with or without a header, at any position", () => {
     for (let value = 1; value <= 8; value++) {
       for (const order of ["MM", "II"]) {
         expect(exifOrientation(exif(value, { order }))).toBe(value);
@@ -38,7 +38,7 @@ describe("exif", () => {
     }
   });
 
-  test("says upright where it says nothing sensible", () => {
+  test("is upright if it is missing or invalid", () => {
     const whole = exif(6);
     for (const strange of [
       exif(0),
@@ -59,8 +59,8 @@ describe("exif", () => {
   });
 });
 
-describe("the reader", () => {
-  test("reads both orders of bytes, and past the end only damage", () => {
+describe("the byte reader", () => {
+  test("reads both byte orders, and reports damage past the end", () => {
     const read = createBoundedReader(Buffer.from([1, 2, 3, 4]));
     expect([read.u8(3), read.u16(0), read.u16(0, true), read.u32(0), read.u32(0, true), read.text(0, 2)]).toEqual([
       ...[4, 0x0102, 0x0201, 0x01020304, 0x04030201, "\x01\x02"],
@@ -70,7 +70,7 @@ describe("the reader", () => {
     }
   });
 
-  test("joins neighbours and keeps gaps", () => {
+  test("joins adjacent ranges and keeps gaps", () => {
     const kept = createRangeCollector(Buffer.from([0, 1, 2, 3, 4, 5]));
     expect(kept.parts()).toEqual([]);
     kept.keep(0, 2);
@@ -82,12 +82,12 @@ describe("the reader", () => {
     ]);
   });
 
-  test("passes on 65,536 pieces and not one more", () => {
+  test("accepts 65,536 ranges and not one more", () => {
     expect([...limitSegments(Array(65_536).fill(0))]).toHaveLength(65_536);
     expect(rejectionReason(() => [...limitSegments(Array(65_537).fill(0))])).toBe("too many pieces");
   });
 
-  test("knows a manifest store by its boxes and its size", () => {
+  test("recognizes a manifest store by its boxes and its size", () => {
     const store = createC2paManifestStore(1000);
     expect(parseC2paManifest(store)).toBe(store);
     expect(parseC2paManifest(undefined)).toBe(undefined);
@@ -101,7 +101,7 @@ describe("the reader", () => {
     expect(parseC2paManifest(Buffer.concat([most, Buffer.alloc(1)]))).toBe(undefined);
   });
 
-  test("knows a colour profile by its length and its name", () => {
+  test("recognizes a colour profile by its length and its name", () => {
     expect([isIccProfile(minimalIccProfile(128)), isIccProfile(minimalIccProfile(4 * 1024 * 1024))]).toEqual([
       true,
       true,
@@ -121,7 +121,7 @@ describe("the reader", () => {
   });
 });
 
-describe("the gate", () => {
+describe("the image decoder", () => {
   const asked: object[] = [];
   const { inspect } = createImageDecoder({
     perform: async ({ header, bytes }) => {
@@ -131,7 +131,7 @@ describe("the gate", () => {
   });
   const of = (width: number, height: number) => buildPng({ width, height }, deflateSync(Buffer.alloc(4)));
 
-  test("asks for proof of every pixel unless it is told not to", async () => {
+  test("verifies every pixel unless `decode` is false", async () => {
     await inspect(of(64, 48), { decode: false });
     expect(asked).toEqual([]);
     await inspect(of(64, 48));
@@ -139,7 +139,7 @@ describe("the gate", () => {
     expect(asked).toEqual(Array(2).fill({ work: "verify", size: of(64, 48).length }));
   });
 
-  test("takes sizes up to their bounds and says what was beyond them", async () => {
+  test("accepts sizes up to their bounds and reports the exceeded bound", async () => {
     for (const [width, height] of [
       [16, 16],
       [16_384, 16],
@@ -162,7 +162,7 @@ describe("the gate", () => {
     }
   });
 
-  test("tells what may be the beginning of an image from what may not", async () => {
+  test("recognizes the beginning of an image", async () => {
     const codeOf = (text: string) =>
       inspect(latin1(text), { decode: false }).then(
         () => "kept",
@@ -187,7 +187,7 @@ describe("the gate", () => {
     }
   });
 
-  /** What passes between us and a decoder, with somebody else at the other end. */
+  /** A decoder process that returns `header` and `bytes`, and the requests that it received. */
   const answering = (header: Record<string, unknown>, bytes: Uint8Array = new Uint8Array()) => {
     const heard: Record<string, unknown>[] = [];
     const gate = createImageDecoder({
@@ -200,7 +200,7 @@ describe("the gate", () => {
   };
   const refused = { code: "image_undecodable", details: { reason: "pixels" } };
 
-  test("takes a mask as it is drawn, the same where nothing was to be drawn, and none that is no image", async () => {
+  test("uses the mask that the decoder process returns, or the given one if it is unchanged, and refuses other data", async () => {
     const [given, drawn] = [of(64, 48), of(48, 64)];
     const same = answering({ isUnchanged: true }, drawn);
     expect(await same.toMask(given)).toBe(given);
@@ -216,7 +216,7 @@ describe("the gate", () => {
     });
   });
 
-  test("believes a decoder only the very image that it asked for", async () => {
+  test("accepts from a decoder process only the requested image", async () => {
     const exif = Buffer.concat([latin1("MM\0*"), Buffer.from([0, 0, 0, 8, 0, 1, 1, 18, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0])]);
     const lying = buildPng({ width: 64, height: 48 }, deflateSync(Buffer.alloc(4)), pngChunk("eXIf", exif));
     const upright = Buffer.concat([of(48, 64), latin1("tail")]);

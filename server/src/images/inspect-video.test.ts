@@ -9,7 +9,7 @@ const box = (brand: string) =>
   Buffer.concat([Buffer.from([0, 0, 0, 16]), Buffer.from(`ftyp${brand}`), Buffer.alloc(4)]);
 
 describe("a video", () => {
-  it("tells its size when it is a real MP4", async () => {
+  it("has its size read if it is a valid MP4", async () => {
     const path = join(mkdtempSync(join(tmpdir(), "gesso-video-")), "a.mp4");
     const source = ["-f", "lavfi", "-i", "testsrc=size=96x64:rate=10:duration=1"];
     execFileSync("ffmpeg", ["-loglevel", "error", ...source, "-pix_fmt", "yuv420p", path]);
@@ -17,7 +17,7 @@ describe("a video", () => {
   });
 
   it.each([box("heic"), box("avif"), box("qt  "), box("isom"), Buffer.alloc(0)])(
-    "is refused when it is something else",
+    "of another format is refused",
     async (bytes) => {
       await expect(inspectVideo(bytes)).rejects.toMatchObject({ code: "provider_output_invalid" });
     },

@@ -18,7 +18,7 @@ describe("a JPEG", () => {
   const jfif = jpegSegment(0xe0, Buffer.concat([latin1("JFIF\0"), Buffer.from([1, 2, 0, 0, 1, 0, 1, 0, 0])]));
   const adobe = jpegSegment(0xee, Buffer.concat([latin1("Adobe"), Buffer.from([0, 100, 0, 0, 0, 0, 1])]));
 
-  test("is told by its first three bytes", () => {
+  test("is recognized by its first three bytes", () => {
     expect(isJpeg(plain)).toBe(true);
     for (const at of [0, 1, 2]) {
       const other = Buffer.from(plain);
@@ -27,7 +27,7 @@ describe("a JPEG", () => {
     }
   });
 
-  test("says its size and its colours; nothing else of it is special", () => {
+  test("yields its size and colours", () => {
     const expected = { media_type: "image/jpeg", width: 64, height: 48, isAnimated: false, isLossless: false };
     const facts = { ...expected, orientation: 1, c2paManifest: undefined, isCmyk: false };
     for (const code of [0xc0, 0xc1, 0xc2]) expect(readJpegStructure(jpeg(frame(code), scan()))).toMatchObject(facts);
@@ -35,7 +35,7 @@ describe("a JPEG", () => {
     expect(readJpegStructure(jpeg(frame(0xc0, 1), scan()))).toMatchObject(facts);
   });
 
-  test("keeps what its image is made of, byte for byte", () => {
+  test("keeps the segments of its image byte for byte", () => {
     const tables = [0xc4, 0xdb, 0xdc, 0xdd].map((code) => jpegSegment(code, Buffer.from([1, 2, 3])));
     const whole = jpeg(
       jfif,
@@ -51,7 +51,7 @@ describe("a JPEG", () => {
     expect(stripMetadata(filled, readJpegStructure(filled))).toBe(filled);
   });
 
-  test("loses everything else: other applications' words, comments, thumbnails, what comes after the end", () => {
+  test("loses everything else: metadata of applications, comments, thumbnails, data after the end", () => {
     const words = Buffer.from("words of another");
     const others = [0xe0, 0xe1, 0xe2, 0xe3, 0xe4, 0xed, 0xee, 0xef, 0xfe, 0xf0].map((code) => jpegSegment(code, words));
     const thumbnail = jpegSegment(0xe0, Buffer.concat([jfif.subarray(4), words]));
@@ -63,7 +63,7 @@ describe("a JPEG", () => {
     expect(strippedBytes(dirty, readJpegStructure).equals(plain)).toBe(true);
   });
 
-  test("knows a segment by its kind and its name together", () => {
+  test("has segments that are recognized by kind and name together", () => {
     const named = (code: number, name: string, length: number) => jpegSegment(code, Buffer.alloc(length, name));
     const profile = Buffer.concat([latin1("ICC_PROFILE\0\x01\x01"), minimalIccProfile(200)]);
     const strangers = [
@@ -91,7 +91,7 @@ describe("a JPEG", () => {
     expect(readJpegStructure(jpeg(jpegSegment(0xe5, exif), frame(), scan())).orientation).toBe(1);
   });
 
-  test("keeps a profile in several parts, and loses all parts of one that is broken", () => {
+  test("keeps a profile in several parts, and loses all parts of a broken one", () => {
     const profile = minimalIccProfile(300);
     const parts = [icc(profile.subarray(0, 200), 1, 2), icc(profile.subarray(200), 2, 2)];
     const whole = jpeg(...parts, frame(), scan(1, 2, 3));
@@ -102,7 +102,7 @@ describe("a JPEG", () => {
     expect(strippedBytes(beside, readJpegStructure).equals(whole)).toBe(true);
   });
 
-  test("says which way it lies by the first EXIF there is", () => {
+  test("takes its orientation from its first EXIF segment", () => {
     const exif = (value: number) =>
       jpegSegment(
         0xe1,
@@ -116,7 +116,7 @@ describe("a JPEG", () => {
     expect(readJpegStructure(jpeg(xmp, exif(8), frame(), scan())).orientation).toBe(8);
   });
 
-  test("gives up its manifest, also in several parts", () => {
+  test("yields its manifest, also from several parts", () => {
     const part = (number: number, count: number, bytes: Buffer, kind = "JP") =>
       jpegSegment(0xeb, Buffer.concat([latin1(kind), Buffer.from([0, number, 0, 0, 0, count]), bytes]));
     const store = createC2paManifestStore(2000);
@@ -160,7 +160,7 @@ describe("a JPEG", () => {
     expect(rejectionReason(() => readJpegStructure(bytes))).toBe(reason);
   });
 
-  test("may end with a segment that fills it to the last byte, but must end", () => {
+  test("can end with a segment that fills it to the last byte, but needs an end marker", () => {
     const whole = Buffer.concat([start, frame(), scan(1), jpegSegment(0xfe, latin1("note"))]);
     expect(rejectionReason(() => readJpegStructure(whole))).toBe("truncated");
     expect(rejectionReason(() => readJpegStructure(Buffer.concat([whole, end])))).toBe("nothing");

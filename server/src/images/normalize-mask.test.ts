@@ -19,7 +19,7 @@ const levels = async (bytes: Uint8Array) =>
   (await greyValuesFromImage(await normalizeMask(bytes), 16)).map(([value]) => value);
 
 describe("masks that mark by brightness", () => {
-  it("keeps greyscale as it is, level by level", async () => {
+  it("keep greyscale values", async () => {
     const mask = await normalizeMask(await maskFromGreyValues([[0, 1, 128, 254, 255]].concat([[9, 9, 9, 9, 9]])));
     expect(await greyValuesFromImage(mask)).toEqual([
       [0, 1, 128, 254, 255],
@@ -28,14 +28,14 @@ describe("masks that mark by brightness", () => {
     expect(await sharp(mask).metadata()).toMatchObject(isCanonical);
   });
 
-  it("reads colours by their luminance, green brighter than red and red than blue", async () => {
+  it("use the luminance of colours", async () => {
     const [row] = await greyValuesFromImage(await normalizeMask(await imageFromLetters(["WGRBK", "WGRBK"])));
     expect([row![0], row![4]]).toEqual([255, 0]);
     expect(row).toEqual(row!.toSorted((one, other) => other - one));
     expect(new Set(row).size).toBe(5);
   });
 
-  it("brings sixteen bits down to eight", async () => {
+  it("are reduced from 16 to 8 bits", async () => {
     const deep = await sharp(await maskFromGreyValues([[0, 77, 255]].concat([[0, 77, 255]])))
       .toColourspace("grey16")
       .png()
@@ -44,7 +44,7 @@ describe("masks that mark by brightness", () => {
     expect(await greyValuesFromImage(await normalizeMask(deep))).toEqual(Array(2).fill([0, 77, 255]));
   });
 
-  it("reads a palette", async () => {
+  it("can have a palette", async () => {
     const palette = await sharp(await imageFromLetters(["WK", "KW"]))
       .png({ palette: true, colours: 2 })
       .toBuffer();
@@ -54,7 +54,7 @@ describe("masks that mark by brightness", () => {
     ]);
   });
 
-  it("keeps the soft values of a JPEG and turns nothing around", async () => {
+  it("keep the intermediate values of a JPEG, not inverted", async () => {
     const jpeg = await sharp(await imageFromLetters(["WK", "KW"]))
       .jpeg({ quality: 60 })
       .toBuffer();
@@ -64,7 +64,7 @@ describe("masks that mark by brightness", () => {
     expect([at(3, 3)[0]! > 240, at(12, 3)[0]! < 15]).toEqual([true, true]);
   });
 
-  it("reads white strokes on nothing as what changes", async () => {
+  it("mark white strokes on a transparent background", async () => {
     expect(
       await levels(
         await rgba([
@@ -76,7 +76,7 @@ describe("masks that mark by brightness", () => {
     ).toEqual([255, 0, 128]);
   });
 
-  it("does not take an alpha channel without a hole for a mask of holes", async () => {
+  it("are not read by an alpha channel without transparent pixels", async () => {
     expect(
       await levels(
         await rgba([
@@ -96,8 +96,8 @@ describe("masks that mark by brightness", () => {
   });
 });
 
-describe("masks that mark by a hole", () => {
-  it("reads the hole in one even colour as what changes", async () => {
+describe("masks that mark by transparency", () => {
+  it("mark the transparent area in one colour", async () => {
     expect(
       await levels(
         await rgba([
@@ -117,7 +117,7 @@ describe("masks that mark by a hole", () => {
     ).toEqual([0, 255]);
   });
 
-  it("reads the hole in black as what changes, whatever colour is hidden in it", async () => {
+  it("mark the transparent area in black, whatever colour is hidden in it", async () => {
     expect(
       await levels(
         await rgba([
@@ -128,7 +128,7 @@ describe("masks that mark by a hole", () => {
     ).toEqual([0, 255]);
   });
 
-  it("reads the hole in an image as what changes", async () => {
+  it("mark the transparent area of an image", async () => {
     expect(
       await levels(
         await rgba([
@@ -141,12 +141,12 @@ describe("masks that mark by a hole", () => {
   });
 });
 
-it("gives back the very same bytes when done twice", async () => {
+it("normalizing twice gives identical bytes", async () => {
   const once = await normalizeMask(await imageFromLetters(["RW.", "hKG"]));
   expect(await normalizeMask(once)).toBe(once);
 });
 
-it("tells a damaged mask from a fault of ours", async () => {
+it("a damaged mask is distinguished from an internal error", async () => {
   const whole = await maskFromGreyValues([[0, 255]].concat([[255, 0]]));
   await expect(normalizeMask(whole.subarray(0, 40))).rejects.toMatchObject({ code: "image_undecodable" });
 });

@@ -10,7 +10,7 @@ describe("a PNG", () => {
   const plain = buildPng({ width: 64, height: 48 }, packed);
   const withChunks = (...more: Buffer[]) => buildPng({ width: 64, height: 48 }, packed, ...more);
 
-  test("is told by its signature", () => {
+  test("is recognized by its signature", () => {
     expect(isPng(plain)).toBe(true);
     for (let at = 0; at < 8; at++) {
       const other = Buffer.from(plain);
@@ -19,7 +19,7 @@ describe("a PNG", () => {
     }
   });
 
-  test("says its size, that nothing is lost in it, and which way it lies", () => {
+  test("yields its size, that it is lossless, and its orientation", () => {
     const facts = { media_type: "image/png", width: 64, height: 48, isAnimated: false, orientation: 1 };
     expect(readPngStructure(plain)).toMatchObject({
       ...facts,
@@ -39,7 +39,7 @@ describe("a PNG", () => {
     expect(readPngStructure(withChunks(pngChunk("caBX", first), pngChunk("caBX", second))).c2paManifest).toEqual(first);
   });
 
-  test("keeps what its image is made of, and loses the rest", () => {
+  test("keeps the chunks of its image, and loses the rest", () => {
     const looks = ["PLTE", "tRNS", "gAMA", "cHRM", "sRGB", "cICP", "mDCV", "cLLI", "sBIT", "pHYs"];
     const whole = withChunks(...looks.map((type) => pngChunk(type, Buffer.from([1, 2, 3]))));
     expect(stripMetadata(whole, readPngStructure(whole))).toBe(whole);
@@ -54,7 +54,7 @@ describe("a PNG", () => {
 
   const note = (type: string, head: string, bytes: Uint8Array) => pngChunk(type, Buffer.concat([latin1(head), bytes]));
 
-  test("keeps a profile that is one, and loses one that is none", () => {
+  test("keeps a valid profile, and loses an invalid one", () => {
     const whole = withChunks(note("iCCP", "name\0\0", deflateSync(minimalIccProfile(500))));
     expect(strippedBytes(whole, readPngStructure).equals(whole)).toBe(true);
     for (const broken of [Buffer.from("not packed"), deflateSync(Buffer.alloc(500)), Buffer.alloc(0)]) {
@@ -68,14 +68,14 @@ describe("a PNG", () => {
     ["zTXt", "name\0\0"],
     ["iTXt", language],
     ["iTXt", "name\0\x01\0\0\0"],
-  ])("may unpack to a mebibyte in %s, and not to a byte more", (type, head) => {
+  ])("can decompress to 1 MiB in %s, and not to a byte more", (type, head) => {
     const mebibyte = 1024 * 1024;
     const of = (size: number) => withChunks(note(type, head, deflateSync(Buffer.alloc(size))));
     expect(strippedBytes(of(mebibyte), readPngStructure).equals(plain)).toBe(true);
     expect(rejectionReason(() => readPngStructure(of(mebibyte + 1)))).toBe("metadata too large");
   });
 
-  test("counts all that it unpacks together, and what breaks as far as it may have come", () => {
+  test("counts all decompressed chunks together, and broken ones as far as they were read", () => {
     const half = note("zTXt", "n\0\0", deflateSync(Buffer.alloc(600_000)));
     expect(rejectionReason(() => readPngStructure(withChunks(half)))).toBe("nothing");
     expect(rejectionReason(() => readPngStructure(withChunks(half, half)))).toBe("metadata too large");
@@ -87,7 +87,7 @@ describe("a PNG", () => {
     expect(strippedBytes(withChunks(short, after), readPngStructure).equals(whole)).toBe(true);
   });
 
-  test("does not unpack what is not packed", () => {
+  test("does not decompress uncompressed chunks", () => {
     const bomb = deflateSync(Buffer.alloc(5_000_000));
     for (const [type, head] of [
       ["tEXt", "name\0\0"],
@@ -123,7 +123,7 @@ describe("a PNG", () => {
     expect(rejectionReason(() => readPngStructure(bytes))).toBe(reason);
   });
 
-  test("is checked wherever it is kept", () => {
+  test("is checked also in chunks that are kept", () => {
     for (const type of ["IHDR", "IDAT", "IEND"]) {
       const wrong = Buffer.from(plain);
       wrong[wrong.indexOf(type) - 4 + 8 + wrong.readUInt32BE(wrong.indexOf(type) - 4)]! ^= 1;

@@ -28,7 +28,7 @@ describe("a WebP", () => {
     return part("VP8X", data);
   };
 
-  test("is told by its box", () => {
+  test("is recognized by its header", () => {
     expect(isWebp(webp(lossy))).toBe(true);
     for (const at of [0, 3, 8, 11]) {
       const other = webp(lossy);
@@ -37,7 +37,7 @@ describe("a WebP", () => {
     }
   });
 
-  test("says its size by its canvas or by its pixels, and whether anything was lost", () => {
+  test("yields its size from its canvas or its pixels, and whether it is lossless", () => {
     const facts = {
       media_type: "image/webp",
       width: 64,
@@ -59,7 +59,7 @@ describe("a WebP", () => {
       expect(readWebpStructure(webp(canvas(0), part(type, latin1("xx")))).isAnimated).toBe(true);
   });
 
-  test("keeps what its image is made of, and loses the rest and its flags", () => {
+  test("keeps the chunks of its image, and loses the rest with its flags", () => {
     const profile = part("ICCP", minimalIccProfile(200));
     const whole = webp(canvas(0x30), profile, part("ALPH", latin1("alpha")), lossy);
     expect(stripMetadata(whole, readWebpStructure(whole))).toBe(whole);
@@ -78,7 +78,7 @@ describe("a WebP", () => {
     ).toBe("colour profile too large");
   });
 
-  test("says which way it lies, and gives up its first manifest", () => {
+  test("yields its orientation and its first manifest", () => {
     const exif = Buffer.concat([latin1("MM\0*"), Buffer.from([0, 0, 0, 8, 0, 1, 1, 18, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0])]);
     const [first, second] = [createC2paManifestStore(300), createC2paManifestStore(401)];
     const { orientation, c2paManifest: manifest } = readWebpStructure(
@@ -87,7 +87,7 @@ describe("a WebP", () => {
     expect([orientation, manifest]).toEqual([6, first]);
   });
 
-  test("may leave out the padding at its very end", () => {
+  test("can omit the padding at its end", () => {
     const odd = webp(canvas(0), lossy, part("PRIV", latin1("odd")));
     const unpadded = odd.subarray(0, -1);
     unpadded.writeUInt32LE(unpadded.length - 8, 4);

@@ -43,7 +43,7 @@ describe("an image in an input", () => {
     ["raw base64", PNG],
     ["a file of a form", file],
     ["an address of 2,048 characters", URL.padEnd(2048, "x")],
-  ])("may be %s", (_, value) => expect(wordFor(value)).toBe("taken"));
+  ])("can be %s", (_, value) => expect(wordFor(value)).toBe("taken"));
 
   it.each<[string, unknown, string]>([
     ["words", "my picture", "ambiguous_reference"],
@@ -55,11 +55,11 @@ describe("an image in an input", () => {
     ["a number", 7, "invalid_type"],
     ["what only looks like a file", { ...file }, "invalid_type"],
     ["nothing", undefined, "required"],
-  ])("may not be %s", (_, value, word) => expect(wordFor(value)).toBe(word));
+  ])("cannot be %s", (_, value, word) => expect(wordFor(value)).toBe(word));
 });
 
 describe("the source of a job", () => {
-  it("is an asset, a run or an address", () => {
+  it("is an asset, a run or a URL", () => {
     expect([storedAssetReference(RUN), RUN, URL].map(parseSource)).toEqual([
       { asset: RUN },
       { run: RUN },
@@ -67,7 +67,7 @@ describe("the source of a job", () => {
     ]);
   });
 
-  it("is of several the file, then the address, then the run", () => {
+  it("is the file before the URL before the run", () => {
     expect(firstSource(RUN, URL, storedAssetReference(RUN))).toEqual({ asset: RUN });
     expect(firstSource(undefined, RUN, URL)).toEqual({ url: URL });
     expect(firstSource(RUN, undefined)).toEqual({ run: RUN });
@@ -75,8 +75,8 @@ describe("the source of a job", () => {
   });
 });
 
-describe("what came with the request", () => {
-  it("is found wherever images stand, and nowhere in words or notes", () => {
+describe("an inline image", () => {
+  it("is found in every image field, and never in text or metadata", () => {
     const found = findInlineImages({
       images: [{ image_reference: PNG }, URL],
       mask: file,
@@ -87,7 +87,7 @@ describe("what came with the request", () => {
     expect(decodeInlineImage(found[0]!.value)?.subarray(1, 4).toString()).toBe("PNG");
   });
 
-  it("is not looked for in the depths of a body that is nothing but brackets", () => {
+  it("is not searched for in a deeply nested body", () => {
     const deep = JSON.parse(`${"[".repeat(200_000)}${"]".repeat(200_000)}`);
     expect(findInlineImages({ images: deep })).toEqual([]);
   });

@@ -24,6 +24,6 @@ it.each([
   ["a timestamp", z.iso.datetime(), "a", "Must be a timestamp in ISO 8601, such as 2026-01-31T12:00:00Z."],
 ])("%s", (_, schema, value, message) => expect(messageOf(schema, value)).toBe(message));
 
-it("leaves the schema's own message as it is", () => {
+it("leaves the schema's own message unchanged", () => {
   expect(messageOf(z.string().regex(/a/, { error: "Must contain an a." }), "b")).toBe("Must contain an a.");
 });

@@ -53,26 +53,26 @@ function refusalOf(raw: JsonObject, of: Operation = operation): { code: string; 
 const issues = (raw: JsonObject) =>
   refusalOf({ title: "sea", ...raw }).errors.map(({ path, code }) => `${path} ${code}`);
 
-describe("what fits", () => {
-  it("comes back with defaults filled, beside what the caller really said", () => {
+describe("a valid input", () => {
+  it("has its defaults filled in, beside the fields that the caller provided", () => {
     expect(parseInput(operation, { title: "sea", width: 64 })).toEqual({
       input: { title: "sea", model_type: "small", width: 64, count: 1 },
       provided: { title: "sea", width: 64 },
     });
   });
 
-  it("is settled for its model, without the model's values counting as given", () => {
+  it("gets the fixed values of its model, which do not count as provided", () => {
     const { input, provided } = parseInput(operation, { title: "sea", model_type: "large", width: 64 });
     expect(input).toMatchObject({ count: 2 });
     expect(provided).not.toHaveProperty("count");
   });
 
-  it("may be said in old words", () => {
+  it("can use deprecated field names", () => {
     expect(parseInput(operation, { old_title: "sky" }).provided).toEqual({ title: "sky" });
   });
 });
 
-describe("what does not fit has a word of the catalogue", () => {
+describe("an invalid input has an error code", () => {
   it.each<[string, JsonObject, string]>([
     ["a field that is not there", { title: undefined }, "/title required"],
     ["a field that does not exist", { colour: "red" }, "/colour unknown_field"],
@@ -95,8 +95,8 @@ describe("what does not fit has a word of the catalogue", () => {
   ])("%s", (_, raw, expected) => expect(issues(raw)).toEqual([expected]));
 });
 
-describe("a refusal", () => {
-  it("tells every validation error at once, of fields and of rules", () => {
+describe("an error", () => {
+  it("lists every validation error, of fields and of rules", () => {
     const { code, errors } = refusalOf({ title: 7, colour: "red", "a/b~c": 1, model_type: "large", count: 1 });
     expect(code).toBe("validation_error");
     expect(errors.map((issue) => `${issue.path} ${issue.code}`).sort()).toEqual([
@@ -109,17 +109,17 @@ describe("a refusal", () => {
     expect(errors.every((issue) => issue.message.length > 0)).toBe(true);
   });
 
-  it("does not repeat a field's own complaint as a broken rule", () => {
+  it("does not repeat the error of a field as a broken rule", () => {
     expect(issues({ model_type: "large", width: 64, count: "two" })).toEqual(["/count invalid_type"]);
   });
 
-  it("is called unsupported_parameter only when nothing else is wrong", () => {
+  it("is unsupported_parameter only if nothing else is wrong", () => {
     const raw = { title: "sea", model_type: "large", width: 64, count: 3 };
     expect(refusalOf(raw).code).toBe("unsupported_parameter");
     expect(refusalOf({ ...raw, colour: "red" }).code).toBe("validation_error");
   });
 
-  it("never shows what the caller sent", () => {
+  it("never contains what the caller sent", () => {
     const { errors } = refusalOf({ title: "my secret title", model_type: "secret", mixed: { secret: 1 } });
     expect(JSON.stringify(errors)).not.toContain("secret");
   });
@@ -143,7 +143,7 @@ describe("a hostile body", () => {
   });
 });
 
-describe("what belongs to one kind of body", () => {
+describe("a field of one content type", () => {
   const { title, count } = operation.input.shape;
   const both = defineOperation({
     name: "tests.both",
@@ -168,12 +168,12 @@ describe("what belongs to one kind of body", () => {
     return [];
   };
 
-  it("is no field of the other", () => {
+  it("is not a field of the other", () => {
     expect(told({ title: "sea", count: 1, image: "x" }, "json")).toEqual(["/image unknown_field"]);
     expect(told({ title: "sea", image }, "form")).toEqual([]);
   });
 
-  it("is no rule of the other", () => {
+  it("is not in a rule of the other", () => {
     expect(told({ title: "sea" }, "json")).toEqual(["/count required"]);
     expect(told({ title: "sea" }, "form")).toEqual(["/image required"]);
     expect(told({ title: "sea" })).toEqual([]);

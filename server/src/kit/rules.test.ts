@@ -40,7 +40,7 @@ const agree = (rule: FieldRule, inputs: fc.Arbitrary<JsonObject>) => {
 
 describe("exactlyOne", () => {
   const rule = exactlyOne(...fields);
-  it("fits one", () => expect(codes(rule, { b: 0 })).toEqual([]));
+  it("accepts one", () => expect(codes(rule, { b: 0 })).toEqual([]));
   it.each([{}, { a: 1, b: 2 }, { a: null }])("refuses %j", (input) =>
     expect(codes(rule, input)).toEqual(["/a exactly_one_of"]),
   );
@@ -49,27 +49,27 @@ describe("exactlyOne", () => {
 
 describe("atLeastOne", () => {
   const rule = atLeastOne(...fields);
-  it.each([{ a: "" }, { a: 1, b: 2 }])("fits %j", (input) => expect(codes(rule, input)).toEqual([]));
+  it.each([{ a: "" }, { a: 1, b: 2 }])("accepts %j", (input) => expect(codes(rule, input)).toEqual([]));
   it("refuses none", () => expect(codes(rule, { d: 1 })).toEqual(["/a at_least_one_of"]));
   it("agrees with its schema", () => agree(rule, three));
 });
 
 describe("together", () => {
   const rule = allOrNone("lora_pair_required", ...fields);
-  it.each([{}, { a: 1, b: 2, c: 3 }])("fits %j", (input) => expect(codes(rule, input)).toEqual([]));
-  it("names each field that is missing, with the word it was given", () =>
+  it.each([{}, { a: 1, b: 2, c: 3 }])("accepts %j", (input) => expect(codes(rule, input)).toEqual([]));
+  it("names each missing field, with its own code", () =>
     expect(codes(rule, { b: 1 })).toEqual(["/a lora_pair_required", "/c lora_pair_required"]));
   it("agrees with its schema", () => agree(rule, three));
 });
 
 describe("requiredWhen", () => {
   const rule = requiredWhen("model", "special", ["a", "aspect_ratio", "model_id", "lora_low_name"]);
-  it("asks nothing of others", () => expect(codes(rule, { model: "plain" })).toEqual([]));
-  it("fits when all are there", () =>
+  it("requires nothing in other cases", () => expect(codes(rule, { model: "plain" })).toEqual([]));
+  it("accepts all of them", () =>
     expect(codes(rule, { model: "special", a: 1, aspect_ratio: "1:1", model_id: "x", lora_low_name: "y" })).toEqual(
       [],
     ));
-  it("has words of their own for some absences", () =>
+  it("has its own code for some missing fields", () =>
     expect(codes(rule, { model: "special" })).toEqual([
       "/a required",
       "/aspect_ratio aspect_ratio_required",
@@ -81,8 +81,9 @@ describe("requiredWhen", () => {
 
 describe("valuesWhen", () => {
   const rule = valuesWhen("model", "special", "a", ["1:1", "16:9"]);
-  it.each([{ model: "special", a: "16:9" }, { model: "special" }, { model: "plain", a: "7:3" }])("fits %j", (input) =>
-    expect(codes(rule, input)).toEqual([]),
+  it.each([{ model: "special", a: "16:9" }, { model: "special" }, { model: "plain", a: "7:3" }])(
+    "accepts %j",
+    (input) => expect(codes(rule, input)).toEqual([]),
   );
   it("refuses another value", () => expect(codes(rule, { model: "special", a: "7:3" })).toEqual(["/a unknown_value"]));
   it("agrees with its schema", () => agree(rule, someOf({ model, a: fc.constantFrom("1:1", "16:9", "7:3", "") })));
@@ -90,10 +91,10 @@ describe("valuesWhen", () => {
 
 describe("fixedWhen", () => {
   const rule = fixedWhen("model", "special", "a", 2);
-  it.each([{ model: "special", a: 2 }, { model: "special" }, { model: "plain", a: 3 }])("fits %j", (input) =>
+  it.each([{ model: "special", a: 2 }, { model: "special" }, { model: "plain", a: 3 }])("accepts %j", (input) =>
     expect(codes(rule, input)).toEqual([]),
   );
-  it("refuses another value as something that cannot be honoured", () =>
+  it("refuses another value as unsupported", () =>
     expect(codes(rule, { model: "special", a: 1 })).toEqual(["/a unsupported_parameter"]));
   it("agrees with its schema", () => agree(rule, someOf({ model, a: fc.integer({ min: 0, max: 4 }) })));
 });
@@ -104,8 +105,8 @@ describe("lengthWhen", () => {
     { model: "special", a: ["x", "y"], b: ["x", "y", "z"] },
     { model: "special" },
     { model: "plain", a: ["x"] },
-  ])("fits %j", (input) => expect(codes(rule, input)).toEqual([]));
-  it("says of each list whether it is too short or too long", () =>
+  ])("accepts %j", (input) => expect(codes(rule, input)).toEqual([]));
+  it("reports for each list whether it is too short or too long", () =>
     expect(codes(rule, { model: "special", a: ["x"], b: ["1", "2", "3", "4"] })).toEqual([
       "/a too_few_items",
       "/b too_many_items",
@@ -119,7 +120,7 @@ describe("sumWhen", () => {
     { model: "special", a: ["1"], b: ["2"] },
     { model: "special", b: ["1", "2", "3", "4"] },
     { model: "plain" },
-  ])("fits %j", (input) => expect(codes(rule, input)).toEqual([]));
+  ])("accepts %j", (input) => expect(codes(rule, input)).toEqual([]));
   it.each([
     [{ model: "special" }, "/a too_few_items"],
     [{ model: "special", a: ["1"] }, "/a too_few_items"],
@@ -127,7 +128,7 @@ describe("sumWhen", () => {
   ])("refuses %j", (input, expected) => expect(codes(rule, input)).toEqual([expected]));
 
   // JSON Schema cannot add, so the schema is only the wider of the two.
-  it("never refuses in its schema what it takes itself", () => {
+  it("never refuses in its schema what the rule accepts", () => {
     const schema = accepts(rule);
     const inputs = someOf({ model, a: list, b: list });
     const holds = fc.property(inputs, (input) => rule.check(input).length > 0 || schema(input));
@@ -141,20 +142,20 @@ describe("sumOf", () => {
     [{}, ["/a too_few_items"]],
     [{ a: ["1"], b: ["2"] }, []],
     [{ a: ["1", "2"], b: ["3", "4"] }, ["/a too_many_items"]],
-  ])("answers %j with %j", (input, expected) => expect(codes(rule, input)).toEqual(expected));
+  ])("responds to %j with %j", (input, expected) => expect(codes(rule, input)).toEqual(expected));
 });
 
 describe("sameIfBoth", () => {
   const rule = equalIfBoth("new", "old");
-  it("lets one through, or both alike", () => {
+  it("accepts one, or two equal ones", () => {
     for (const input of [{}, { new: "x" }, { old: "x" }, { new: "x", old: "x" }])
       expect(codes(rule, input)).toEqual([]);
   });
   it("refuses two values", () => expect(codes(rule, { new: "x", old: "y" })).toEqual(["/new exactly_one_of"]));
 });
 
-describe("a rule for one kind of body", () => {
-  it("says which, and is the same rule otherwise", () => {
+describe("a rule for one content type", () => {
+  it("names it, and is the same rule otherwise", () => {
     expect(onlyInForm(required("a"))).toMatchObject({
       body: "form",
       description: "Form: Send a.",

@@ -56,7 +56,7 @@ const segment = (more: Partial<Job>): Job => ({ task: "image.segment", model: "s
 const cut = (more: Partial<Job>): Job => ({ task: "image.cut", model: "local", ...more });
 
 describe("layers", () => {
-  it("of an edit: the source below, the result on top, each whole", async () => {
+  it("of an edit: the source below, the result on top, each of full size", async () => {
     const source = await made();
     const result = file();
     const id = await run([edit({ images: [{ run: source.toUpperCase() }] })], { outputs: [result] });
@@ -69,7 +69,7 @@ describe("layers", () => {
     expect(await layers(id)).toEqual(stack);
   });
 
-  it("of a run of addresses and kept files, with a mask between", async () => {
+  it("of a run with URLs and stored files: a mask lies between", async () => {
     const id = v7();
     const kept = v7();
     await keep(id, kept);
@@ -104,7 +104,7 @@ describe("layers", () => {
     expect(new Set(stack.map((layer) => layer.id)).size).toBe(stack.length);
   });
 
-  it("of a cut-out as large as its picture: it covers the frame, wherever the object lies in it", async () => {
+  it("of a cut-out as large as its image: it covers the full frame", async () => {
     const image = { run: await made() };
     const mask = file({ box: { x: 10, y: 20, width: 30, height: 40 } });
     const whole = file();
@@ -125,7 +125,7 @@ describe("layers", () => {
     expect(await kinds(id)).toEqual(["source", "mask", "result"]);
   });
 
-  it("of an extract of masks: each once, though we drew them anew, by the names that they were found by", async () => {
+  it("of an extract of masks: each once, with the names of the found objects", async () => {
     const image = { run: await made() };
     const found = [file({ name: "left", width: 50 }), file({ name: "right", width: 50 })];
     const drawn = [file(), file()];
@@ -143,7 +143,7 @@ describe("layers", () => {
     ]);
   });
 
-  it("of a combine: every source where it was laid, also the one that was given twice", async () => {
+  it("of a combine: every source in its place, also one that occurs twice", async () => {
     const [first, second] = [await made(), await made({ width: 40, height: 20 })];
     const images = [{ run: first }, { run: second }, { run: first }];
     const combine = (options: Job["options"]) =>
@@ -162,7 +162,7 @@ describe("layers", () => {
     expect(overlay.map(({ opacity }) => opacity)).toEqual([1, 0.4, 0.4, 1]);
   });
 
-  it("of a masked edit: what the vendor drew is the background of what was blended", async () => {
+  it("of a masked edit: the provider's result lies below the blended one", async () => {
     const image = { run: await made() };
     const mask = { run: await made({ role: "mask" }) };
     const [drawn, blended] = [file(), file()];
@@ -173,7 +173,7 @@ describe("layers", () => {
     expect(await kinds(id)).toEqual(["source", "background", "mask", "result"]);
   });
 
-  it("of several results: the run's own picture lies highest", async () => {
+  it("of several results: the image of the run is on top", async () => {
     const outputs = [file(), file(), file()];
     const id = await run([edit({ task: "image.generate" })], { outputs });
     const stack = await layers(id);
@@ -181,17 +181,17 @@ describe("layers", () => {
     expect(stack.at(-1)!.image_url).toBe(urls.sign(outputs[0]!.asset_id, "image/png"));
   });
 
-  it("of an open run: its sources alone", async () => {
+  it("of an open run: only its sources", async () => {
     expect(await kinds(await run([edit({ images: [{ run: await made() }] })]))).toEqual(["source"]);
     expect(await kinds(await run([edit({ task: "image.generate" })]))).toEqual([]);
   });
 
-  it("of an upload: its picture; of a video: no picture", async () => {
+  it("of an upload: its image; of a video: no image", async () => {
     expect(await layers(await made())).toMatchObject([{ kind: "result", name: "Result" }]);
     expect(await layers(await made({ media_type: "video/mp4" }))).toMatchObject([{ kind: "result", image_url: null }]);
   });
 
-  it("leaves out sources that were deleted, and another tenant's whatever a plan says", async () => {
+  it("leave out deleted sources, and those of other tenants", async () => {
     const source = await made();
     const id = await run([edit({ images: [{ run: source }, { asset: v7() }] })], { outputs: [file()] });
     await base.db.query("test.gone", "update runs set deleted_at = now() where run_id = $1", [source]);

@@ -109,7 +109,7 @@ function expected(forest: Made[], root: string) {
 }
 
 describe("runs.tree", () => {
-  it("answers any forest whole, the same whichever run is asked for", async () => {
+  it("returns any tree whole, the same for each of its runs", async () => {
     await fc.assert(
       fc.asyncProperty(seeds, async (list) => {
         const forest = buildForest(list);
@@ -130,7 +130,7 @@ describe("runs.tree", () => {
     );
   }, 60_000);
 
-  it("shows a deleted run as a stone while others hang on it: no picture, and marked", async () => {
+  it("shows a deleted run as a tombstone while it has children: no image, and marked", async () => {
     const root = { run_id: v7(), depth: 1, isDeleted: true, sources: [], masks: [] };
     const child = { run_id: v7(), parent: root.run_id, root: root.run_id, depth: 2, isDeleted: false };
     await insertRuns([
@@ -145,7 +145,7 @@ describe("runs.tree", () => {
     expect(tree.edges).toEqual([{ from: child.run_id, to: root.run_id, kind: "parent", role: "source" }]);
   });
 
-  it("answers 10,000 runs, 64 levels deep, within a second", async () => {
+  it("returns 10,000 runs, 64 levels deep, within a second", async () => {
     // Nearly all trees are one run, and the database plans by what it has seen.
     const singles = Array.from({ length: 3000 }, () => v7());
     await insertRuns(

@@ -30,13 +30,13 @@ const exampleOf = (operation: Operation): JsonObject => {
   return { ...Object.fromEntries(files.map(([field]) => [field, file])), ...operation.example };
 };
 
-describe("the list", () => {
+describe("the list of operations", () => {
   it("has no name twice, in any spelling that clients derive from it", () => {
     const spellings = operations.map(({ name }) => name.replaceAll(".", "_").toLowerCase());
     expect(twice(spellings)).toEqual([]);
   });
 
-  it("has no address twice, except for variants of one operation", () => {
+  it("has no path twice, except for variants of one operation", () => {
     expect(twice(own.map(({ http }) => `${http.method} ${http.path.replace(/:\w+/g, ":x")}`))).toEqual([]);
   });
 
@@ -48,12 +48,12 @@ describe("the list", () => {
 });
 
 describe.each(named(operations))("%s", (name, operation) => {
-  it("is named in a way that every client can spell", () => {
+  it("has a name that every client can spell", () => {
     expect(name).toMatch(/^[a-z][A-Za-z0-9]*(\.[a-z][A-Za-z0-9]*)*$/);
     expect(operation.summary).toMatch(/^[A-Z].*[^.]$/);
   });
 
-  it("takes its own example", () => {
+  it("accepts its own example", () => {
     expect(parseInput(operation, exampleOf(operation)).input).toBeTypeOf("object");
   });
 
@@ -64,20 +64,20 @@ describe.each(named(operations))("%s", (name, operation) => {
     expect(bare.map(([field]) => field)).toEqual([]);
   });
 
-  it("names in its path only fields that it takes and needs", () => {
+  it("names in its path only required fields of its input", () => {
     const inPath = [...operation.http.path.matchAll(/:(\w+)/g)].map((match) => match[1]!);
     const required = (z.toJSONSchema(operation.input, { io: "input", unrepresentable: "any" }).required ??
       []) as string[];
     expect(inPath.filter((field) => !required.includes(field))).toEqual([]);
   });
 
-  it("either makes runs, answers at once, or tells events, one of them only", () => {
+  it("creates runs, responds immediately, or streams events: exactly one of them", () => {
     expect([operation.plan, operation.respond, operation.events].filter(Boolean)).toHaveLength(1);
     expect(operation.run_type === undefined).toBe(operation.plan === undefined);
     expect(operation.renderResponse === undefined).toBe(operation.plan === undefined);
   });
 
-  it("tells of every deprecated field that it still takes", () => {
+  it("warns about every deprecated field that it accepts", () => {
     const deprecated = Object.entries(propertiesOf(operation)).filter(([, property]) => property.deprecated);
     expect(Object.keys(operation.deprecated ?? {}).sort()).toEqual(deprecated.map(([field]) => field).sort());
   });
@@ -89,14 +89,14 @@ describe.each(named(planned))("the plan of %s", (_, operation) => {
     return operation.plan!(input, provided);
   };
 
-  it("is pure: the same input gives the same jobs, and the input stays as it was", () => {
+  it("is pure: the same input gives the same jobs, and the input is not changed", () => {
     const { input, provided } = parseInput(operation, exampleOf(operation));
     const before = structuredClone({ input, provided });
     expect(operation.plan!(input, provided)).toEqual(operation.plan!(input, provided));
     expect({ input, provided }).toEqual(before);
   });
 
-  it("survives being journalled", () => {
+  it("can be stored as JSON without loss", () => {
     const jobs = plan();
     expect(jobs.length).toBeGreaterThan(0);
     expect(JSON.parse(JSON.stringify(jobs))).toEqual(jobs);
@@ -109,7 +109,7 @@ describe.each(named(planned))("the plan of %s", (_, operation) => {
     }
   });
 
-  it("asks only for what some provider offers, whichever model is chosen", () => {
+  it("needs only tasks that some provider offers, for each model", () => {
     const choices = (propertiesOf(operation).model_type as { enum?: string[] } | undefined)?.enum ?? [undefined];
     for (const model_type of choices.filter((model) => !UNBOUND.includes(model ?? ""))) {
       const { input, provided } = parseInput(operation, exampleOf(operation));

@@ -22,27 +22,27 @@ afterAll(() => server.close());
 const four = (address: string) => ({ address, family: 4 });
 const six = (address: string) => ({ address, family: 6 });
 
-test("all addresses of a name are told, of both kinds, whoever's name it really is", async () => {
+test("all addresses of a name are returned, IPv4 and IPv6, also through aliases", async () => {
   expect(await resolve("both.example")).toEqual([four("192.0.2.1"), four("192.0.2.2"), six("2001:db8::1")]);
   expect(await resolve("four.example")).toEqual([four("192.0.2.1")]);
   expect(await resolve("six.example")).toEqual([six("2001:db8::1")]);
   expect(await resolve("alias.example")).toEqual([four("192.0.2.1")]);
 });
 
-test.each(["empty.example", "broken.example", "unknown.example"])("%s is no name", async (name) => {
+test.each(["empty.example", "broken.example", "unknown.example"])("%s is not a name", async (name) => {
   await expect(resolve(name)).rejects.toMatchObject({
     ...{ code: "ENOTFOUND", message: `No IP address found for ${name}.` },
     cause: [expect.any(Error), expect.any(Error)],
   });
 });
 
-test.each(["slow.example", "half.example"])("a name server that does not answer is given up: %s", async (name) => {
+test.each(["slow.example", "half.example"])("a name server that does not respond times out: %s", async (name) => {
   const beginning = performance.now();
   await expect(resolve(name)).rejects.toMatchObject({ code: "ETIMEDOUT" });
   expect(performance.now() - beginning).toBeLessThan(4_500);
 });
 
-test("this machine's own list of hosts is not asked", async () => {
+test("the hosts file of this machine is not used", async () => {
   await expect(resolve("localhost")).rejects.toMatchObject({ code: "ENOTFOUND" });
   expect(server.queryCount("localhost")).toBe(1);
 });

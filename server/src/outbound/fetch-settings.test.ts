@@ -6,7 +6,7 @@ const read = (env: Record<string, string>) => FetchEnv.parse(env);
 const complaint = (env: Record<string, string>) => FetchEnv.safeParse(env).error?.issues[0]?.message;
 
 describe("settings", () => {
-  test("need not be there: the public web by its usual ports, and nothing else", () => {
+  test("are optional: the default is the public web on its usual ports", () => {
     expect(read({})).toEqual({
       FETCH_ALLOW_ORIGINS: [],
       FETCH_ALLOW_CIDRS: [],
@@ -50,12 +50,12 @@ describe("settings", () => {
     [{ FETCHER_URL: "fetcher:7787" }, "http://…"],
     [{ FETCHER_LISTEN: "7787" }, "host:port"],
     [{ FETCHER_TOKEN: "short" }, "32 characters"],
-  ])("that mean nothing are refused at the start: %j", (env, says) => {
+  ])("that are invalid prevent the start: %j", (env, says) => {
     expect(complaint(env as unknown as Record<string, string>)).toContain(says);
   });
 });
 
-describe("the fetcher that they open", () => {
+describe("the fetcher with these settings", () => {
   const refusal = (env: Record<string, string>, url: string, ownUrl = "https://api.example.com") => {
     try {
       return createFetcherFromSettings(read(env), ownUrl).checkUrl(url);
@@ -64,7 +64,7 @@ describe("the fetcher that they open", () => {
     }
   };
 
-  test("keeps to each of them", () => {
+  test("applies each of them", () => {
     expect(refusal({}, "http://10.1.2.3/")).toBe("address");
     expect(refusal({ FETCH_ALLOW_CIDRS: "10.1.0.0/16" }, "http://10.1.2.3/")).toBeUndefined();
     expect(refusal({ FETCH_ALLOW_ORIGINS: "http://10.1.2.3:9000" }, "http://10.1.2.3:9000/")).toBeUndefined();
@@ -72,13 +72,13 @@ describe("the fetcher that they open", () => {
     expect(refusal({ FETCH_DENY: "console.example.com" }, "https://console.example.com/")).toBe("host");
   });
 
-  test("never has the service ask itself", () => {
+  test("never fetches from the service itself", () => {
     expect(refusal({}, "https://api.example.com/api/v1/runs")).toBe("host");
     expect(refusal({}, "http://api.example.com:8080/")).toBe("host");
     expect(refusal({ FETCH_ALLOW_CIDRS: "10.0.0.0/8" }, "http://10.1.2.3/", "http://10.1.2.3:7788")).toBe("address");
   });
 
-  test("is somebody else's work only where both sides know the token", () => {
+  test("is a separate process only if both sides have the token", () => {
     const env = { FETCHER_URL: "http://127.0.0.1:7787" };
     expect(() => createFetcherFromSettings(read(env), "https://api.example.com")).toThrow("needs FETCHER_TOKEN");
     expect(refusal({ ...env, FETCHER_TOKEN: "x".repeat(32) }, "http://10.1.2.3/")).toBe("address");

@@ -40,7 +40,7 @@ describe("an address is not public", () => {
     expect(isPublicIp(address)).toBe(false);
   });
 
-  test("whatever else is written in IPv6, outside of the third that is handed out", () => {
+  test("all other IPv6 forms outside the allocated range", () => {
     const word = () => fc.integer({ min: 0, max: 0xffff });
     const outside = fc.integer({ min: 0, max: 0xffff }).filter((first) => first >> 13 !== 1);
     fc.assert(
@@ -53,7 +53,7 @@ describe("an address is not public", () => {
 
 describe("ranges", () => {
   test.each(["10.0.0.0/8", "0.0.0.0/0", "10.1.2.3", "10.1.2.3/32", "fd00::/8", "::/0", "fd00::1", "fd00::1/128"])(
-    "are read: %s",
+    "are parsed: %s",
     (text) => {
       expect(isIpRange(text)).toBe(true);
       expect(createIpRangeMatcher([text])(text.split("/")[0]!)).toBe(true);
@@ -83,12 +83,12 @@ describe("ranges", () => {
       "10.0.0.0/ 8",
       "10.0.0.0/8 ",
     ],
-  ])("are refused, not guessed: %s", (text) => {
+  ])("are refused: %s", (text) => {
     expect(isIpRange(text)).toBe(false);
     expect(() => createIpRangeMatcher([text])).toThrow(`${text} is not an IP range.`);
   });
 
-  test("hold what lies in them, of their own kind, and nothing else", () => {
+  test("contain the addresses inside them, of the same family, and no others", () => {
     const isOurs = createIpRangeMatcher(["10.1.0.0/16", "192.168.7.7", "fd00:1::/32", "fd00:2::7"]);
     for (const address of ["10.1.0.0", "10.1.255.255", "192.168.7.7", "fd00:1::1", "fd00:1:ffff::", "fd00:2::7"]) {
       expect(isOurs(address)).toBe(true);

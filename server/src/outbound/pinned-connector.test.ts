@@ -43,20 +43,20 @@ const ask = async (connect: ReturnType<typeof createPinnedConnector>, host: stri
   }
 };
 
-test("reaches an allowed address, by name and written out", async () => {
+test("reaches an allowed address, by name and as a literal", async () => {
   const connect = guard({ resolve: toLoopback, isAllowed: onlyLoopback });
   expect(await ask(connect, "pictures.example.com")).toBe("secret");
   expect(await ask(connect, "127.0.0.1")).toBe("secret");
 });
 
-test("does not even connect to an address that is written out and not allowed", async () => {
+test("does not connect to a literal address that is not allowed", async () => {
   const connect = guard({ resolve: toLoopback, isAllowed: isPublicIp });
   await expect(ask(connect, "127.0.0.1")).rejects.toMatchObject(refused);
   await expect(ask(connect, "[::1]")).rejects.toMatchObject(refused);
   expect(connections).toBe(0);
 });
 
-test("does not connect where one of several answers is not allowed, or there is none", async () => {
+test("does not connect if one of several resolved addresses is not allowed, or there is none", async () => {
   const answers = [
     [],
     [
@@ -75,13 +75,13 @@ test("does not connect where one of several answers is not allowed, or there is 
   expect(connections).toBe(0);
 });
 
-test("says so where the name cannot be looked up", async () => {
+test("reports a name that cannot be resolved", async () => {
   const resolve = () => Promise.reject(Object.assign(new Error("no address"), { code: "ENOTFOUND" }));
   const connect = guard({ resolve, isAllowed: onlyLoopback });
   await expect(ask(connect, "nowhere.example.com")).rejects.toMatchObject({ code: "ENOTFOUND" });
 });
 
-test("sends nothing when the address reached is not the one that was looked up, and hangs up", async () => {
+test("sends nothing and disconnects if the connected address is not the resolved one", async () => {
   let looks = 0;
   const fickle = (address: string) => onlyLoopback(address) && looks++ === 0;
   const hungUp = new Promise<void>((done) => server.once("connection", (socket) => socket.once("close", () => done())));
@@ -112,13 +112,13 @@ describe("with TLS", () => {
   beforeAll(() => tls.setDefaultCACertificates([authority.cert]));
   afterAll(() => tls.setDefaultCACertificates(usual));
 
-  test("speaks plain HTTP and nothing newer, where both are offered", async () => {
+  test("uses HTTP/1.1 although HTTP/2 is offered", async () => {
     const { port: at, server: secure } = await serve({ ALPNProtocols: ["h2", "http/1.1"] });
     expect(await askAt(at)).toBe("http/1.1");
     secure.close();
   });
 
-  test("does not speak old TLS, although this program might", async () => {
+  test("refuses old TLS versions, although Node.js supports them", async () => {
     const before = tls.DEFAULT_MIN_VERSION;
     const old = { minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } as const;
     const { port: at, server: secure } = await serve(old);
@@ -129,7 +129,7 @@ describe("with TLS", () => {
   });
 });
 
-test("gives up where nobody answers in time", async () => {
+test("times out if the server does not respond", async () => {
   const never: DnsResolver = () => new Promise(() => {});
   const hasty = guard({ resolve: never, isAllowed: onlyLoopback }, 1_000);
   await expect(ask(hasty, "pictures.example.com")).rejects.toMatchObject({ code: "UND_ERR_CONNECT_TIMEOUT" });

@@ -14,12 +14,12 @@ afterAll(() => fetcher.close());
 describe("source_too_large", () => {
   const refusal = { code: "source_too_large", details: { max_bytes: 100_000 } };
 
-  test("by what the answer declares, before its body is read", async () => {
+  test("by the declared length, before the body is read", async () => {
     const origin = await serve((_, response) => response.writeHead(200, { "content-length": "100001" }).flushHeaders());
     await expect(fetcher.fetchBytes(origin, { ...limits, trustedOrigins: [origin] })).rejects.toMatchObject(refusal);
   });
 
-  test("by what really comes, cut soon after the limit", async () => {
+  test("by the received bytes, cut soon after the limit", async () => {
     let sent = 0;
     const origin = await serve((_, response) => {
       const more = () => {
@@ -44,17 +44,17 @@ describe("source_fetch_failed", () => {
     await expect(fetched).rejects.toMatchObject({ code: "source_fetch_failed", details });
   };
 
-  test.each([204, 206, 304, 404, 500])("when the answer is %i", async (status) => {
+  test.each([204, 206, 304, 404, 500])("for status %i", async (status) => {
     await fails(await serve((_, response) => response.writeHead(status).end()), { reason: "status", status });
   });
 
-  test("when the answer is packed although we asked for plain bytes", async () => {
+  test("for a compressed response, because plain bytes were requested", async () => {
     const packed = gzipSync(Buffer.alloc(1_000));
     const origin = await serve((_, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(packed));
     await fails(origin, { reason: "encoding" });
   });
 
-  test("when the body comes more slowly than it must, also in silence", async () => {
+  test("for a body below the minimum transfer rate, also without any bytes", async () => {
     const hasty = createUrlFetcher({ pace: { graceMs: 100, bytesPerSecond: 1_000 } });
     const drip = (bytes: number) => (_: unknown, response: ServerResponse) => {
       const timer = setInterval(() => response.write(Buffer.alloc(bytes)), 20);
@@ -74,7 +74,7 @@ describe("source_fetch_failed", () => {
     await hasty.close();
   });
 
-  test("when the body is slow, but not before the time that every answer has to get going", async () => {
+  test("for a slow body, but not within the initial grace period", async () => {
     const patient = createUrlFetcher({ pace: { graceMs: 1_000, bytesPerSecond: 1_000_000 } });
     const origin = await serve((_, response) => {
       response.flushHeaders();
@@ -84,7 +84,7 @@ describe("source_fetch_failed", () => {
     await patient.close();
   });
 
-  test("when a page comes, or nothing at all", async () => {
+  test("for an HTML page or an empty body", async () => {
     for (const type of ["text/html; charset=utf-8", "application/xhtml+xml"]) {
       const origin = await serve((_, response) => response.setHeader("content-type", type).end("<h1>Log in</h1>"));
       await fails(origin, { reason: "page" });
@@ -93,7 +93,7 @@ describe("source_fetch_failed", () => {
   });
 });
 
-describe("what is left of an answer", () => {
+describe("the rest of a response", () => {
   /** Begins an answer that never ends, and tells when the other side hung up. */
   const endless = (status: number, headers: Record<string, string> = {}) => {
     const hungUp = Promise.withResolvers<void>();
@@ -109,14 +109,14 @@ describe("what is left of an answer", () => {
     [200, { "content-encoding": "gzip" }],
     [200, { "content-type": "text/html" }],
     [200, { "content-length": "100001" }],
-  ])("is not read where it is of no use: %i %j", async (status, headers) => {
+  ])("is not read if it is useless: %i %j", async (status, headers) => {
     const { listener, hungUp } = endless(status, headers as unknown as Record<string, string>);
     const origin = await serve(listener);
     await expect(fetcher.fetchBytes(origin, { ...limits, trustedOrigins: [origin] })).rejects.toThrow();
     await hungUp;
   });
 
-  test("is not read where nobody wants more of it", async () => {
+  test("is not read if the caller needs no more of it", async () => {
     const { listener, hungUp } = endless(200);
     const origin = await serve(listener);
     const { bytes } = await fetcher.open(origin, { ...limits, trustedOrigins: [origin] });
@@ -124,7 +124,7 @@ describe("what is left of an answer", () => {
     await hungUp;
   });
 
-  test("is given up when whoever asked says so", async () => {
+  test("is aborted when the caller aborts", async () => {
     const { listener, hungUp } = endless(200);
     const origin = await serve(listener);
     const leaving = new AbortController();
@@ -137,7 +137,7 @@ describe("what is left of an answer", () => {
     await hungUp;
   });
 
-  test("leaves no clock running", async () => {
+  test("leaves no timer running", async () => {
     const origin = await serve((_, response) => response.end("pixels"));
     const clocks = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     await fetcher.fetchBytes(origin, { ...limits, trustedOrigins: [origin] });
@@ -152,26 +152,26 @@ test.each([
   ["image/webp ;q=1", "image/webp"],
   ["", "application/octet-stream"],
   [undefined, "application/octet-stream"],
-])("the type of an answer is its first words, in small letters: %s", async (given, media_type) => {
+])("the media type of a response is normalized: %s", async (given, media_type) => {
   const headers = given === undefined ? {} : { "content-type": given };
   const origin = await serve((_, response) => response.writeHead(200, headers).end("pixels"));
   const fetched = await fetcher.fetchBytes(origin, { ...limits, trustedOrigins: [origin] });
   expect(fetched.media_type).toBe(media_type);
 });
 
-describe("an answer by itself, whoever else holds its connection", () => {
+describe("one response on a connection that others use", () => {
   const answer = (statusCode: number) => {
     const body = Readable.from([Buffer.from("pix"), Buffer.from("els")]);
     return { body, response: { statusCode, headers: {}, body } as unknown as UndiciResponse };
   };
 
-  test("is closed when it is refused", () => {
+  test("is closed if it is refused", () => {
     const { body, response } = answer(404);
     expect(() => openResponseBody(response, 100, DEFAULT_MINIMUM_DOWNLOAD_RATE)).toThrow();
     expect(body.destroyed).toBe(true);
   });
 
-  test("is closed when it is too large, and its clock is stopped", async () => {
+  test("is closed if it is too large, and its timer is stopped", async () => {
     const { body, response } = answer(200);
     const clocks = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     const before = clocks();
@@ -184,7 +184,7 @@ describe("an answer by itself, whoever else holds its connection", () => {
   });
 });
 
-test("the bounds that hold unless a test says otherwise", () => {
+test("the default bounds", () => {
   expect(DEFAULT_FETCH_TIMEOUTS).toEqual({ connectMs: 5_000, silenceMs: 10_000 });
   expect(DEFAULT_MINIMUM_DOWNLOAD_RATE).toEqual({ graceMs: 5_000, bytesPerSecond: 10_000 });
 });

@@ -21,11 +21,11 @@ describe("source_fetch_failed", () => {
     await expect(fetched).rejects.toMatchObject({ code: "source_fetch_failed", details });
   };
 
-  test("when no answer comes in time", async () => {
+  test("if no response comes in time", async () => {
     await fails(await serve(() => undefined), { reason: "timeout" }, 0.2);
   });
 
-  test("when the body does not end in time, however steadily it drips", async () => {
+  test("if the body does not end in time, even if it arrives steadily", async () => {
     const origin = await serve((_, response) => {
       const drip = setInterval(() => response.write("."), 20);
       response.on("close", () => clearInterval(drip));
@@ -45,7 +45,7 @@ describe("source_fetch_failed", () => {
     expect(performance.now() - beginning).toBeLessThan(1_500);
   });
 
-  test("when a redirect does not end, however small", async () => {
+  test("if a redirect does not end, even a small one", async () => {
     const origin = await serve((_, response) => {
       response.writeHead(302, { location: "/next" });
       const drip = setInterval(() => response.write("."), 20);
@@ -55,22 +55,19 @@ describe("source_fetch_failed", () => {
     expect(asked).toHaveLength(1);
   });
 
-  test.each(["before it answers", "in the middle of its answer"])(
-    "when the other side falls silent %s",
-    async (when) => {
-      const hasty = createUrlFetcher({ wait: { connectMs: 1_000, silenceMs: 500 } });
-      const origin = await serve((_, response) => {
-        if (when !== "before it answers") response.write("half");
-      });
-      const beginning = performance.now();
-      const fetched = hasty.fetchBytes(origin, { ...limits, trustedOrigins: [origin] });
-      await expect(fetched).rejects.toMatchObject({ code: "source_fetch_failed", details: { reason: "timeout" } });
-      expect(performance.now() - beginning).toBeLessThan(4_000);
-      await hasty.close();
-    },
-  );
+  test.each(["before it answers", "in the middle of its answer"])("if the server stops sending %s", async (when) => {
+    const hasty = createUrlFetcher({ wait: { connectMs: 1_000, silenceMs: 500 } });
+    const origin = await serve((_, response) => {
+      if (when !== "before it answers") response.write("half");
+    });
+    const beginning = performance.now();
+    const fetched = hasty.fetchBytes(origin, { ...limits, trustedOrigins: [origin] });
+    await expect(fetched).rejects.toMatchObject({ code: "source_fetch_failed", details: { reason: "timeout" } });
+    expect(performance.now() - beginning).toBeLessThan(4_000);
+    await hasty.close();
+  });
 
-  test("when the connection breaks before the promised end", async () => {
+  test("if the connection breaks before the declared length", async () => {
     const origin = await serve((_, response) => {
       response.writeHead(200, { "content-length": "1000" }).write("half");
       setTimeout(() => response.destroy(), 20);
@@ -78,26 +75,26 @@ describe("source_fetch_failed", () => {
     await fails(origin, { reason: "connection" });
   });
 
-  test("when nobody listens", async () => {
+  test("if the connection is refused", async () => {
     const origin = await serve(() => undefined);
     await leave();
     await fails(origin, { reason: "connection" });
   });
 
-  test("when the other side does not speak HTTP", async () => {
+  test("if the server does not speak HTTP", async () => {
     const strange = createSocketServer((socket: Socket) => socket.on("error", () => undefined).end("220 mail\r\n"));
     await new Promise<void>((done) => strange.listen(0, "127.0.0.1", done));
     await fails(`http://127.0.0.1:${(strange.address() as AddressInfo).port}`, { reason: "connection" });
     strange.close();
   });
 
-  test("when whoever asked does not wait any more, before the answer or in the middle of it", async () => {
+  test("if the caller aborts, before the response or in the middle of it", async () => {
     const silent = await serve(() => undefined);
     const half = await serve((_, response) => void response.write("half"));
     const leaving = new AbortController();
     const options = { ...limits, trustedOrigins: [silent, half], signal: leaving.signal };
     const beginning = performance.now();
-    // Whoever waits is not waited for longer than was said.
+    // The timeout also applies while the response is pending.
     const late = fetcher.open(silent, { ...options, timeoutSeconds: 0.1 });
     await expect(late).rejects.toMatchObject({ details: { reason: "timeout" } });
     const begun = await fetcher.open(half, options);
@@ -109,7 +106,7 @@ describe("source_fetch_failed", () => {
     expect(performance.now() - beginning).toBeLessThan(3_000);
   });
 
-  test("is said once: a fetch that was refused has no second failure when its time is over", async () => {
+  test("is reported once: a refused fetch has no second failure after its timeout", async () => {
     const lost: unknown[] = [];
     const note = (reason: unknown) => void lost.push(reason);
     process.on("unhandledRejection", note);
@@ -120,7 +117,7 @@ describe("source_fetch_failed", () => {
     expect(lost).toEqual([]);
   });
 
-  test("when the name does not exist", async () => {
+  test("if the name does not exist", async () => {
     const lost = createUrlFetcher({
       resolve: () => Promise.reject(Object.assign(new Error("no address"), { code: "ENOTFOUND" })),
     });
@@ -152,7 +149,7 @@ describe("with TLS", () => {
   const open = (...urls: URL[]) =>
     createUrlFetcher({ resolve, allowRanges: ["127.0.0.1"], ports: urls.map(({ port }) => Number(port)) });
 
-  test("a redirect stays with TLS, or is not followed", async () => {
+  test("a redirect stays on TLS, or is not followed", async () => {
     const there = await serveSecurely("b.example.com", (_, response) => response.end("arrived"));
     const here = await serveSecurely("a.example.com", (request, response) => {
       const location = request.url === "/up" ? there.href : there.href.replace("https:", "http:");
@@ -166,7 +163,7 @@ describe("with TLS", () => {
     await outside.close();
   });
 
-  test("a certificate that is somebody else's is a failure of its own", async () => {
+  test("a certificate for another name is a distinct failure", async () => {
     const url = await serveSecurely("a.example.com", (_, response) => response.end("pixels"));
     const outside = open(url);
     await expect(outside.fetchBytes(url.href.replace("a.example", "b.example"), limits)).rejects.toMatchObject({
@@ -175,7 +172,7 @@ describe("with TLS", () => {
     await outside.close();
   });
 
-  test("an allowed origin is spoken to as plainly as any other", async () => {
+  test("an allowed origin is verified like any other", async () => {
     let version = "";
     const url = await serveSecurely("localhost", (request, response) => {
       version = request.httpVersion;

@@ -19,8 +19,8 @@ const resolvingTo = (...addresses: string[]) => {
   return { resolve, asks: () => asks };
 };
 
-describe("an address, before anything is fetched", () => {
-  test("is refused where it could never be fetched, and nothing is asked", async () => {
+describe("a URL, before anything is fetched", () => {
+  test("is refused if it can never be allowed, without a request", async () => {
     const origin = await serve((_, response) => response.end("pixels"));
     for (const url of [
       origin,
@@ -34,7 +34,7 @@ describe("an address, before anything is fetched", () => {
     expect(connections()).toBe(0);
   });
 
-  test("is let pass where it is public, or its origin is allowed", async () => {
+  test("passes if it is public, or its origin is allowed", async () => {
     const lenient = createUrlFetcher({ trustedOrigins: ["http://127.0.0.1:7790"] });
     expect(() => lenient.checkUrl("http://127.0.0.1:7790/a.png")).not.toThrow();
     expect(() => lenient.checkUrl("https://example.com/a.png")).not.toThrow();
@@ -51,7 +51,7 @@ describe("an allowed origin", () => {
     expect(asked).toEqual(["/a?b=c"]);
   });
 
-  test("may be allowed once for all fetches", async () => {
+  test("can be allowed for all fetches", async () => {
     const origin = await serve((_, response) => response.end("pixels"));
     const lenient = createUrlFetcher({ trustedOrigins: [`${origin}/`] });
     expect((await lenient.fetchBytes(origin, limits)).media_type).toBe("application/octet-stream");
@@ -71,7 +71,7 @@ describe("an allowed origin", () => {
     expect(connections()).toBeLessThan(4);
   });
 
-  test("is told what it wants besides, and nobody else is", async () => {
+  test("receives its additional headers, and no other origin does", async () => {
     const seen: (string | undefined)[] = [];
     const other = await serve((request, response) => {
       seen.push(request.headers.authorization);
@@ -88,7 +88,7 @@ describe("an allowed origin", () => {
     await lenient.close();
   });
 
-  test("is asked for plain bytes, without credentials or a referrer", async () => {
+  test("is requested with plain bytes, without credentials or a referrer", async () => {
     let headers: Record<string, unknown> = {};
     const origin = await serve((request, response) => {
       headers = request.headers;
@@ -126,7 +126,7 @@ describe("url_not_allowed", () => {
     ["a mapped address", ["::ffff:127.0.0.1"]],
     ["one inner address among public ones", ["93.184.216.34", "10.0.0.1"]],
     ["the metadata of a cloud", ["169.254.169.254"]],
-  ])("a name that leads to %s", async (_, addresses) => {
+  ])("a name that resolves to %s", async (_, addresses) => {
     const { resolve, asks } = resolvingTo(...addresses);
     const strict = createUrlFetcher({ resolve });
     const fetched = strict.fetchBytes("http://pictures.example.com:8080/", limits);
@@ -135,7 +135,7 @@ describe("url_not_allowed", () => {
     await strict.close();
   });
 
-  test("an address, or a redirect, outside of where this one fetch may go", async () => {
+  test("a URL, or a redirect, outside the origins of this fetch", async () => {
     const other = await serve((_, response) => response.end("pixels"));
     const first = await serve((_, response) => response.writeHead(302, { location: other }).end());
     const foreign = { code: "url_not_allowed", details: { reason: "foreign_address" } };
@@ -181,7 +181,7 @@ describe("redirects", () => {
     expect(asked).toEqual(["/3", "/2", "/1", "/0"]);
   });
 
-  test.each([301, 302, 303, 307, 308])("are answers of %i that say where to", async (status) => {
+  test.each([301, 302, 303, 307, 308])("are status %i with a location", async (status) => {
     const origin = await serve((request, response) => {
       if (request.url === "/there") response.end("arrived");
       else response.writeHead(status, { location: "/there" }).end();
@@ -193,7 +193,7 @@ describe("redirects", () => {
     });
   });
 
-  test.each([200, 300, 304, 305])("are not answers of %i, whatever they say", async (status) => {
+  test.each([200, 300, 304, 305])("are not status %i, even with a location", async (status) => {
     const origin = await serve((_, response) => response.writeHead(status, { location: "/there" }).end("here"));
     await fetcher.fetchBytes(origin, { ...limits, trustedOrigins: [origin] }).catch(() => {});
     expect(asked).toEqual(["/"]);
@@ -210,7 +210,7 @@ describe("redirects", () => {
   });
 });
 
-test("a fetcher that was closed fetches nothing any more, from anybody", async () => {
+test("a closed fetcher fetches nothing", async () => {
   const origin = await serve((_, response) => response.end("pixels"));
   const { resolve } = resolvingTo("127.0.0.1");
   const closed = createUrlFetcher({ resolve, allowRanges: ["127.0.0.1"], ports: [Number(new URL(origin).port)] });

@@ -12,7 +12,7 @@ const refusal = (text: string, policy = createUrlPolicy()): unknown => {
   }
 };
 
-describe("what is asked for", () => {
+describe("a URL", () => {
   test.each([
     ["", "url"],
     ["no address", "url"],
@@ -56,14 +56,14 @@ describe("what is asked for", () => {
     `http://example.com/${"a".repeat(8192 - 19)}`,
     "http://locally.example/",
     "http://notlocal/".replace("notlocal", "notlocal.com"),
-  ])("%s is let pass", (text) => {
+  ])("%s passes", (text) => {
     expect(refusal(text)).toBeUndefined();
   });
 
   test.each([
     ...["localhost", "localdomain", "local", "internal", "intranet", "private", "corp", "home", "lan", "home.arpa"],
     ...["svc", "onion"],
-  ])("nothing is asked below .%s, however it is written, and what only ends alike is", (name) => {
+  ])(".%s and all names below it are refused in every spelling; names that only end alike pass", (name) => {
     for (const host of [`a.${name}`, `a.b.${name}`, `A.${name.toUpperCase()}`, `a.${name}.`, `a.${name}..`]) {
       expect(refusal(`http://${host}/`)).toBe("host");
     }
@@ -71,13 +71,13 @@ describe("what is asked for", () => {
     expect(refusal(`http://${name}.example.com/`)).toBeUndefined();
   });
 
-  test("home.arpa itself is one of those names", () => {
+  test("home.arpa itself is refused", () => {
     expect(refusal("http://home.arpa/")).toBe("host");
   });
 });
 
 describe("an operator", () => {
-  test("may allow ranges, for addresses written out and for what names lead to", () => {
+  test("can allow ranges, for literal addresses and for resolved names", () => {
     const policy = createUrlPolicy({ allowRanges: ["10.1.0.0/16", "fd00:1::/64"] });
     expect(refusal("http://10.1.2.3/", policy)).toBeUndefined();
     expect(refusal("http://[fd00:1::5]/", policy)).toBeUndefined();
@@ -88,7 +88,7 @@ describe("an operator", () => {
     expect(policy.isAllowedIp("")).toBe(false);
   });
 
-  test("may deny names and ranges, which outweighs everything", () => {
+  test("can deny names and ranges, which overrides everything", () => {
     const deny = ["Console.Example.com", "8.8.8.0/24", "10.1.0.7"];
     const policy = createUrlPolicy({ allowRanges: ["10.1.0.0/16"], deny });
     expect(refusal("http://console.example.com/", policy)).toBe("host");
@@ -101,7 +101,7 @@ describe("an operator", () => {
     expect(policy.isAllowedIp("10.1.0.8")).toBe(true);
   });
 
-  test("is told of a denial that means nothing", () => {
+  test("gets an error for an invalid denial", () => {
     for (const text of ["", "exa mple.com", "https://example.com", "8.8.8.0/33", "127.1", "a..b", ".a", "*.a"]) {
       expect(() => createUrlPolicy({ deny: [text] })).toThrow(`${text} is neither a name nor a range of addresses.`);
     }
@@ -110,7 +110,7 @@ describe("an operator", () => {
     }
   });
 
-  test("may choose the ports, the usual ones of a scheme included", () => {
+  test("can choose the ports, including the default ones of a scheme", () => {
     const policy = createUrlPolicy({ ports: [443, 9000] });
     expect(refusal("https://example.com/", policy)).toBeUndefined();
     expect(refusal("http://example.com:9000/", policy)).toBeUndefined();
@@ -119,7 +119,7 @@ describe("an operator", () => {
   });
 });
 
-test("a redirect is read from where it came", () => {
+test("a redirect is resolved against its own URL", () => {
   expect(parseWebUrl("/b?c", new URL("https://example.com/a")).href).toBe("https://example.com/b?c");
   expect(parseWebUrl("//other.example/", new URL("https://example.com/a")).href).toBe("https://other.example/");
   expect(() => parseWebUrl("//u:p@other.example/", new URL("https://example.com/a"))).toThrow(
@@ -133,7 +133,7 @@ test("a port is the one that is connected", () => {
   );
 });
 
-test("a host is without brackets and without the dots at its end", () => {
+test("a host has no brackets and no trailing dots", () => {
   expect(["http://[::1]/", "http://a.b../", "http://a.b/"].map((url) => hostOf(new URL(url)))).toEqual([
     "::1",
     "a.b",
@@ -141,7 +141,7 @@ test("a host is without brackets and without the dots at its end", () => {
   ]);
 });
 
-test("an origin with a star stands for every host below, by the same scheme and port", () => {
+test("an origin with a wildcard matches every host below, with the same scheme and port", () => {
   const origins = ["https://files.example.com", "https://*.cdn.example"];
   for (const url of ["https://files.example.com/a", "https://a.cdn.example/", "https://a.b.cdn.example/x?y"]) {
     expect(isAllowedOrigin(url, origins)).toBe(true);

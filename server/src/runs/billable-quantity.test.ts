@@ -1,4 +1,4 @@
-// Prices by what they are for: a picture, its megapixels, a second of video, a call.
+// Prices by their unit: an image, its megapixels, a second of video, a call.
 import { describe, expect, it } from "vitest";
 import type { Job } from "../kit/operation.ts";
 import type { Offer, PriceBasis } from "../providers/provider.ts";
@@ -13,7 +13,7 @@ const job = (more: Partial<Job> = {}): Job => ({ task: "image.generate", model: 
 const large = { width: 2000, height: 1000 };
 const small = { width: 100, height: 100 };
 
-describe("what is asked for", () => {
+describe("the requested quantity", () => {
   it.each<[string, Offer, Job, number | null]>([
     ["a picture, where nothing is said", offer(undefined), job(), 1],
     ["as many pictures as are wanted", offer("image"), job({ count: 3 }), 3],
@@ -28,7 +28,7 @@ describe("what is asked for", () => {
     expect(calculateRequestedQuantity(of, asked)).toBe(quantity);
   });
 
-  it("is what the model really makes, not what was wished for", () => {
+  it("is what the model produces, not what was requested", () => {
     const videoOffer = offer("second", { limits: { durations: [5, 10] } });
     expect(calculateRequestedQuantity(videoOffer, job({ options: { duration: 3 } }))).toBe(5);
     const sized = offer("megapixel", { limits: { sizes: ["2000x2000"] } });
@@ -36,7 +36,7 @@ describe("what is asked for", () => {
   });
 });
 
-describe("what was made", () => {
+describe("the produced quantity", () => {
   it.each<[string, Offer, Job, object[], number | null]>([
     ["the pictures that came, fewer than were asked for", offer("image"), job({ count: 3 }), [small, small], 2],
     ["one, where the result is no file", offer("image"), job(), [], 1],
@@ -58,7 +58,7 @@ describe("what was made", () => {
 });
 
 describe("a sum", () => {
-  it("has no dust of binary fractions", () => {
+  it("has no rounding errors of binary fractions", () => {
     expect(
       sumCosts([
         { quantity: 3, price: 0.1 },
@@ -67,7 +67,7 @@ describe("a sum", () => {
     ).toBe(0.5);
   });
 
-  it("is unknown as soon as one price or one quantity is, and nothing where nothing was done", () => {
+  it("is unknown if one price or one quantity is, and zero if nothing was produced", () => {
     expect(
       sumCosts([
         { quantity: 1, price: 0.1 },

@@ -22,7 +22,7 @@ const fail = async (health: ReturnType<typeof createCircuitBreaker>, offer: Sele
 describe("the circuit breaker", () => {
   const rule = { failures: 3, seconds: 1 };
 
-  it("shuts after failures in a row, for every process, and lets exactly one try when the time has come", async () => {
+  it("opens after consecutive failures, for every process, and allows exactly one trial when the time is over", async () => {
     const offer = { provider: "p", upstreamModel: "first" };
     const [here, there] = [
       createCircuitBreaker(database.db, rule, systemClock),
@@ -41,7 +41,7 @@ describe("the circuit breaker", () => {
     expect(tries.filter(Boolean)).toHaveLength(1);
   });
 
-  it("opens again with the first success, and stays shut twice as long with a failed trial", async () => {
+  it("closes with the first success, and stays open twice as long after a failed trial", async () => {
     const offer = { provider: "p", upstreamModel: "second" };
     const health = createCircuitBreaker(database.db, rule, systemClock);
     await fail(health, offer, 3);
@@ -56,7 +56,7 @@ describe("the circuit breaker", () => {
     expect(await Promise.all([health.tryAcquire(offer), health.tryAcquire(offer)])).toEqual([true, true]);
   });
 
-  it("forgets failures that a success came between", async () => {
+  it("resets its count after a success", async () => {
     const offer = { provider: "p", upstreamModel: "third" };
     const health = createCircuitBreaker(database.db, rule, systemClock);
     for (let n = 0; n < 5; n++) {
@@ -66,7 +66,7 @@ describe("the circuit breaker", () => {
     expect(health.openForSeconds(offer)).toBe(0);
   });
 
-  it("keeps the offers of one provider apart", async () => {
+  it("is separate for each offer of a provider", async () => {
     const health = createCircuitBreaker(database.db, rule, systemClock);
     await fail(health, { provider: "p", upstreamModel: "ill" }, 3);
     expect(health.openForSeconds({ provider: "p", upstreamModel: "well" })).toBe(0);

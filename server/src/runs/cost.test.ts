@@ -49,7 +49,7 @@ describe("the cost of a run", () => {
     expect(calculateRunCost(both, [made, { ...finished, files: [large] }])).toBe(200_000);
   });
 
-  it("is by the price at acceptance, whatever it is now", () => {
+  it("uses the price at acceptance, whatever it is now", () => {
     const kept = accepted(services(offer()), job());
     for (const now of [
       services(offer({ price: 99, per: "image" })),
@@ -69,14 +69,14 @@ describe("the cost of a run", () => {
     expect([at("other"), at("new")]).toEqual([300_000, 200_000]);
   });
 
-  it("counts calls by how many results one made then", () => {
+  it("counts calls by the number of results per call at acceptance", () => {
     const perCall = (count: number) => offer({ per: "call", limits: { count } });
     const kept = accepted(services(perCall(2)), job({ count: 4 }));
     const files = [large, large, large, large];
     expect(calculateRunCost(services(perCall(4)), [{ job: kept, offer: selected, files }])).toBe(200_000);
   });
 
-  it("is by today's price for a run from before prices were kept, and unknown where there is none", () => {
+  it("uses the current price for a run without a stored one, and is unknown without any", () => {
     expect(calculateRunCost(services(offer()), [made])).toBe(200_000);
     expect(calculateRunCost({ providers: { enabled: [] } }, [made])).toBeNull();
     expect(
@@ -84,13 +84,13 @@ describe("the cost of a run", () => {
     ).toBeNull();
   });
 
-  it("stays unknown where it was unknown at acceptance", () => {
+  it("stays unknown if it was unknown at acceptance", () => {
     const kept = accepted(services(offer({ price: null })), job());
     expect(calculateRunCost(services(offer()), [{ ...made, job: kept }])).toBeNull();
   });
 });
 
-it("a micro-dollar is the least that is counted", () => {
+it("an amount is rounded to micro-dollars", () => {
   expect([toMicrodollars(0.1 + 0.2), toMicrodollars(1e-7), toMicrodollars(null), toMicrodollars(1e9)]).toEqual([
     300_000,
     0,

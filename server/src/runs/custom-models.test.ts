@@ -31,8 +31,8 @@ const resolve = (user: ResourceOwner, raw: object, names?: string) =>
   resolveCustomModels(servicesWith(names), user, buildJobs(generateImage, { ...raw }));
 const notFound = expect.objectContaining({ code: "model_not_found", details: {} });
 
-describe("a model by its id", () => {
-  it("travels with the name that it runs under, in the plan alone", async () => {
+describe("a model by its ID", () => {
+  it("carries its deployment name in the plan only", async () => {
     const ann = newUser();
     const model_id = await modelOf(ann, { deployment_id: `ink-${v7()}` });
     const { plan, warnings: notes } = await resolve(ann, wan({ model_id, strength_model: 0.5 }));
@@ -46,14 +46,14 @@ describe("a model by its id", () => {
     expect(notes).toEqual([]);
   });
 
-  it("that is not there, and one of somebody else, are the same answer", async () => {
+  it("gets the same response if it does not exist and if it belongs to another tenant", async () => {
     const foreign = await modelOf(newUser());
     for (const model_id of [v7(), foreign]) {
       await expect(resolve(newUser(), wan({ model_id }))).rejects.toEqual(notFound);
     }
   });
 
-  it("must be made for the model type that is asked for", async () => {
+  it("must be for the requested model type", async () => {
     const ann = newUser();
     const model_id = await modelOf(ann, { model_type: "flux-dev" });
     await expect(resolve(ann, wan({ model_id }))).rejects.toMatchObject({
@@ -63,7 +63,7 @@ describe("a model by its id", () => {
     expect((await resolve(ann, { prompt: "a hill", model_id })).plan).toHaveLength(1);
   });
 
-  it("is not looked at where the model type does not use one", async () => {
+  it("is ignored if the model type does not use one", async () => {
     const { plan } = await resolve(newUser(), { prompt: "a hill", model_type: "vendora", model_id: v7() });
     expect(plan[0]!.options).toBeUndefined();
   });
@@ -76,7 +76,7 @@ describe("a model by its id", () => {
     ["a hill", "c++ [x]", "c++ [x], a hill"],
     ["c++ [x] on a hill", "c++ [x]", "c++ [x] on a hill"],
     ["ein Tüfenhügel", "tüfen", "tüfen, ein Tüfenhügel"],
-  ])("%s, called by %s, is asked for as: %s", async (prompt, trigger_word, expected) => {
+  ])("%s, called by %s, is requested as: %s", async (prompt, trigger_word, expected) => {
     const ann = newUser();
     const model_id = await modelOf(ann, { trigger_word });
     const { plan, warnings: notes } = await resolve(ann, wan({ model_id, prompt }));
@@ -98,7 +98,7 @@ describe("a LoRA by its name", () => {
       },
     );
 
-  it("is refused where nothing is said, and taken where the operator has it on the list", async () => {
+  it("is refused by default, and accepted if the operator lists it", async () => {
     const ann = newUser();
     expect(await isAccepted(ann, "ink-v1")).toBe(false);
     expect(await isAccepted(ann, "ink-v1", "other")).toBe(false);
@@ -107,7 +107,7 @@ describe("a LoRA by its name", () => {
     expect(await isAccepted(ann, "ink-v1", "*")).toBe(true);
   });
 
-  it("that somebody has registered is for those who may use the model, also where all others are free", async () => {
+  it("that is registered is only for users of its model, even if unregistered names are allowed", async () => {
     const [ann, stranger] = [newUser(), newUser()];
     const name = `face-${v7()}`;
     await modelOf(ann, { deployment_id: name, model_type: "qwen-image-edit" });
@@ -118,7 +118,7 @@ describe("a LoRA by its name", () => {
     }
   });
 
-  it("needs both halves to be allowed", async () => {
+  it("needs access to both of its stages", async () => {
     const ann = newUser();
     const model_id = await modelOf(ann, { model_type: "wan-image-2.2" });
     const pair = { model_type: "wan-image-2.2", model_id, lora_low_name: "low", lora_high_name: "high" };
@@ -128,7 +128,7 @@ describe("a LoRA by its name", () => {
 });
 
 describe("a run that starts", () => {
-  it("is refused when the right is gone, unless something was sent already", async () => {
+  it("is refused if access was revoked, unless something was already sent", async () => {
     const ann = newUser();
     const model_id = await modelOf(ann);
     const { plan } = await resolve(ann, wan({ model_id }));

@@ -46,7 +46,7 @@ const refusalOf = (ask: () => unknown): Fault => {
 };
 
 describe("a price", () => {
-  it("is that of the offer that would be chosen, for as many results as were asked for", () => {
+  it("is that of the offer that would be selected, for the requested number of results", () => {
     expect(estimate("images.generate", { prompt: "x", batch_size: 3 })).toEqual({
       currency: "USD",
       amount: 0.3,
@@ -55,7 +55,7 @@ describe("a price", () => {
     });
   });
 
-  it("is the sum of all jobs of a plan, and unknown as soon as one of them is", () => {
+  it("is the sum of all jobs of a plan, and unknown if one of them is", () => {
     const find = offer("segment-default", 0.02, { task: "image.segment" });
     const cut = offer("local", 0, { task: "image.cut" });
     const input = { image_url: "https://example.com/a.png", prompt: "the lamp" };
@@ -69,7 +69,7 @@ describe("a price", () => {
     });
   });
 
-  it("counts what its offer is paid for, and says so", () => {
+  it("counts the unit of its offer, and names it", () => {
     const videoOffer = offer("video-default", 0.05, {
       task: "video.generate",
       per: "second",
@@ -93,7 +93,7 @@ describe("a price", () => {
     });
   });
 
-  it("is that of the cheapest where the cheapest is asked for", () => {
+  it("is that of the cheapest offer if the cheapest is requested", () => {
     const alike = { equivalence: "flux" };
     const offers = [
       offer("flux-dev", 0.3, { ...alike, upstreamModel: "dear" }),
@@ -107,7 +107,7 @@ describe("a price", () => {
     expect([amountOf({}), amountOf({ routing: "cheapest" })]).toEqual([0.3, 0.1]);
   });
 
-  it("is unknown where its quantity is known only at the end", () => {
+  it("is unknown if its quantity is known only at the end", () => {
     const timed = { providers: { enabled: [fakeProvider("v", [offer("flux-dev", 0.001, { per: "second" })])] } };
     expect(estimateOperation(timed, "images.generate", { prompt: "x" })).toMatchObject({
       ...{ amount: null, known: false },
@@ -120,7 +120,7 @@ describe("a price", () => {
     expect(estimate("images.generativeRemove", input)).toEqual(estimate("images.genRemove", input));
   });
 
-  it("of nothing is known and says which list says so", () => {
+  it("of zero is known and names its source", () => {
     const { amount, known, basis } = estimate("images.generate", { prompt: "x", model_type: "vendora" });
     expect({ amount, known, version: basis[0]?.price_version }).toEqual({ amount: 0, known: true, version: "7" });
   });
@@ -147,7 +147,7 @@ describe("400", () => {
     );
   });
 
-  it("is a validation_error also where the operation would say unsupported_parameter", () => {
+  it("is a validation_error also where the operation would return unsupported_parameter", () => {
     const size = { width: 64, height: 64, model_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" };
     const input = { prompt: "x", model_type: "wan-image-2.1", ...size, batch_size: 3 };
     const fault = refusalOf(() => estimateOperation(services, "images.generate", input));

@@ -64,8 +64,8 @@ const uploaded = async (tenant = tenant_id) => {
 const isThere = async (key: string) => (await services.assets.storage.head(key)) !== undefined;
 const days = (count: number) => count * 24 * 60 * 60 * 1000;
 
-describe("how long files are kept", () => {
-  it("is fixed when a run ends, by what is set then", async () => {
+describe("the retention of files", () => {
+  it("is fixed when a run ends, by the settings of that time", async () => {
     await saveRetentionDays(services.database, 30);
     const { row } = await uploaded();
     expect(row.expires_at!.getTime() - row.finished_at!.getTime()).toBe(days(30));
@@ -73,7 +73,7 @@ describe("how long files are kept", () => {
     expect((await uploaded()).row.expires_at).toBe(null);
   });
 
-  it("is what the operator has said of the tenant, and else what holds for all", async () => {
+  it("is the tenant's if the operator set one, and otherwise the default", async () => {
     await saveRetentionDays(services.database, 30);
     const keeps = async (said: number | null) => {
       const tenant = v7();
@@ -115,12 +115,12 @@ const withOrphanShare = (maxOrphanShare: number) => ({
   settings: { ...services.settings, maxOrphanShare },
 });
 
-describe("objects that no row knows", () => {
+describe("orphaned objects", () => {
   const later = { now: Date.now() + days(2), confirmSeconds: 0 };
   const known = () => uploaded().then(({ asset }) => asset.storage_key);
   const lost = async (content?: string) => (await fileOf(v7(), content)).storage_key;
 
-  it("are taken away when they were seen twice, a day after they were written", async () => {
+  it("are removed when they were seen twice, a day after they were written", async () => {
     const [ours, orphan] = [await known(), await lost()];
     expect(await sweepOrphans(services, { confirmSeconds: 0 })).toMatchObject({ objects: 2, orphans: 0, deleted: 0 });
     const apart = { now: later.now, confirmSeconds: 3600 };
@@ -132,7 +132,7 @@ describe("objects that no row knows", () => {
     expect(await services.database.query("left", "select * from orphaned_objects")).toEqual([]);
   });
 
-  it("are forgotten as orphans when a row turns up", async () => {
+  it("are kept if a row appears", async () => {
     await known();
     const run_id = v7();
     const file = await fileOf(run_id, "late");
@@ -143,7 +143,7 @@ describe("objects that no row knows", () => {
     expect(await services.database.query("left", "select * from orphaned_objects")).toEqual([]);
   });
 
-  it("include files that were deleted and whose bytes were left", async () => {
+  it("include deleted files whose bytes were left", async () => {
     await known();
     const { asset } = await uploaded();
     await services.database.query("gone", "update assets set deleted_at = now() where asset_id = $1", [asset.asset_id]);
@@ -151,7 +151,7 @@ describe("objects that no row knows", () => {
     expect(await isThere(asset.storage_key)).toBe(false);
   });
 
-  it("are left alone, all of them, where the database knows none: it may be the wrong one", async () => {
+  it("are all kept if the database knows none: it may be the wrong database", async () => {
     const keys = [await lost("a"), await lost("b"), await lost("c")];
     for (let round = 0; round < 3; round++)
       expect(await sweepOrphans(services, later)).toMatchObject({ orphans: 3, deleted: 0 });
@@ -159,7 +159,7 @@ describe("objects that no row knows", () => {
     expect(logged.join()).toContain("right database");
   });
 
-  it("are taken away a few at a time, unless the operator says otherwise", async () => {
+  it("are removed in small numbers, unless the operator sets another limit", async () => {
     for (let n = 0; n < 45; n++) await known();
     for (let n = 0; n < 5; n++) await lost(`lost ${n}`);
     expect(await sweepOrphans(withOrphanShare(0.01), later)).toMatchObject({
@@ -171,7 +171,7 @@ describe("objects that no row knows", () => {
     expect(await sweepOrphans(withOrphanShare(1), later)).toMatchObject({ orphans: 4, deleted: 4 });
   });
 
-  it("are not ours where the name is not one of ours", async () => {
+  it("are only objects with a Gesso name", async () => {
     await known();
     await services.assets.storage.put("t/somebody/else", Buffer.from("x"), "text/plain");
     expect(await sweepOrphans(services, later)).toMatchObject({ objects: 2, orphans: 0, deleted: 0 });
@@ -179,7 +179,7 @@ describe("objects that no row knows", () => {
   });
 });
 
-it("takes away drafts that were never finished", async () => {
+it("unfinished temporary files are removed", async () => {
   await services.assets.storage.put("t/a/b", Buffer.from("x"), "text/plain");
   const { writeFileSync } = await import("node:fs");
   const draft = join(folder, "tmp", "draft");

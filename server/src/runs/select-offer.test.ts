@@ -25,13 +25,13 @@ const provider = (id: string, offers: Offer[], preference?: number) => ({
 });
 const job = { task: "image.generate" as const, model: "flux-dev", prompt: "a tree" };
 
-describe("the first choice", () => {
-  it("is the lowest preference, an offer's own before its provider's", () => {
+describe("the first offer", () => {
+  it("has the lowest preference, an offer's own before its provider's", () => {
     const providers = [provider("a", [offer("x")], 30), provider("b", [offer("y", { preference: 10 })], 90)];
     expect(selectOffer({ providers: { enabled: providers } }, job)).toEqual({ provider: "b", upstreamModel: "y" });
   });
 
-  it("is nobody who is retired, and somebody deprecated only where there is no other", () => {
+  it("is never retired, and deprecated only if there is no other", () => {
     const old = offer("old", { lifecycle: { state: "deprecated" } });
     const gone = offer("gone", { preference: 0, lifecycle: { state: "retired" } });
     expect(selectOffer({ providers: { enabled: [provider("a", [gone, old, offer("new")])] } }, job).upstreamModel).toBe(
@@ -43,7 +43,7 @@ describe("the first choice", () => {
     );
   });
 
-  it("can take what is asked, or is not chosen", () => {
+  it("can serve the request", () => {
     const short = offer("short", { preference: 1, limits: { prompt: 3 } });
     expect(selectOffer({ providers: { enabled: [provider("a", [short, offer("long")])] } }, job).upstreamModel).toBe(
       "long",
@@ -58,7 +58,7 @@ describe("on request", () => {
   const other = offer("free", { preference: 99, price: 0, latency: "quick" });
   const providers = [provider("a", [dear, cheap, secret, other])];
 
-  it("is the cheapest of those equal to the preferred; an unknown price is not cheap, and a rough substitute no equal", () => {
+  it("is the cheapest offer of the failover group with a known price", () => {
     expect(selectOffer({ providers: { enabled: providers } }, { ...job, routing: "cheapest" }).upstreamModel).toBe(
       "cheap",
     );
@@ -66,7 +66,7 @@ describe("on request", () => {
     expect(selectOffer({ providers: { enabled: providers } }, large).upstreamModel).toBe("dear");
   });
 
-  it("is the fastest of those", () => {
+  it("is the fastest of the failover group", () => {
     expect(selectOffer({ providers: { enabled: providers } }, { ...job, routing: "fastest" }).upstreamModel).toBe(
       "dear",
     );
@@ -76,7 +76,7 @@ describe("on request", () => {
   });
 });
 
-describe("who may stand in", () => {
+describe("a failover offer", () => {
   const first = offer("first", { preference: 1, equivalence: "flux" });
   const second = offer("second", { preference: 2, equivalence: "flux", limits: { count: 1 } });
   const third = offer("third", { preference: 3, equivalence: "flux" });
@@ -89,18 +89,18 @@ describe("who may stand in", () => {
       asked,
     ).map(({ offer: { upstreamModel } }) => upstreamModel);
 
-  it("is whoever is equal, in order, and never who stands alone", () => {
+  it("is equivalent, in order, and never from outside the group", () => {
     expect(failoverNames("first")).toEqual(["second", "third"]);
     expect(failoverNames("third")).toEqual(["first", "second"]);
     expect(failoverNames("alone")).toEqual([]);
   });
 
-  it("is nobody for whom the request is too large", () => {
+  it("is never one for which the request is too large", () => {
     expect(failoverNames("first", { ...job, count: 2 } as typeof job)).toEqual(["third"]);
   });
 });
 
-it("a choice that has been switched off since is no longer to be had", () => {
+it("an offer that was disabled meanwhile is not found", () => {
   const providers = [provider("a", [offer("x")])];
   expect(
     resolveOffer({ providers: { enabled: providers } }, { provider: "a", upstreamModel: "x" }, job).offer.upstreamModel,

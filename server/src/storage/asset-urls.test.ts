@@ -8,7 +8,7 @@ const urls = createAssetUrlSigner([secret], "https://gesso.example");
 const assetId = "0199a0a0-0000-7000-8000-000000000001";
 const fileOf = (url: string) => url.slice(url.lastIndexOf("/") + 1);
 
-test("an address is the same every time and in every process with the secret", () => {
+test("a URL is the same every time and in every process with the secret", () => {
   const url = urls.sign(assetId, "image/png");
   expect(url).toMatch(/^https:\/\/gesso\.example\/files\/0199a0a0-0000-7000-8000-000000000001\/[\w-]{22}\.png$/);
   expect(createAssetUrlSigner([Buffer.from(secret)], "https://gesso.example/").sign(assetId, "image/png")).toBe(url);
@@ -26,14 +26,14 @@ test.each([
   expect(urls.verify(assetId, fileOf(url))).toBe(true);
 });
 
-test("an address of another media type, asset or secret does not verify", () => {
+test("a URL of another media type, asset or secret does not verify", () => {
   const file = fileOf(urls.sign(assetId, "image/png"));
   expect(urls.verify(assetId, file.replace(".png", ".jpg"))).toBe(false);
   expect(urls.verify(randomUUID(), file)).toBe(false);
   expect(createAssetUrlSigner([randomBytes(32)], "https://gesso.example").verify(assetId, file)).toBe(false);
 });
 
-test("no single changed bit verifies, in the signature or in the asset's id", () => {
+test("no single changed bit verifies, in the signature or in the asset ID", () => {
   const file = Buffer.from(fileOf(urls.sign(assetId, "image/png")));
   for (let bit = 0; bit < file.byteLength * 8; bit++) {
     const changed = Buffer.from(file);
@@ -47,7 +47,7 @@ test("no single changed bit verifies, in the signature or in the asset's id", ()
   }
 });
 
-test("nobody gets from one address to another by changing it, however often they try", () => {
+test("random changes of a URL never give a valid one", () => {
   const file = fileOf(urls.sign(assetId, "image/png"));
   const letter = fc.constantFrom(..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.%/?=& ");
   const change = fc.record({
@@ -64,14 +64,14 @@ test("nobody gets from one address to another by changing it, however often they
   );
 });
 
-test("the spare bits of base64 give no second address", () => {
+test("the spare bits of base64 give no second URL", () => {
   const file = fileOf(urls.sign(assetId, "image/png"));
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   const verified = [...alphabet].filter((last) => urls.verify(assetId, `${file.slice(0, 21)}${last}.png`));
   expect(verified).toEqual([file[21]]);
 });
 
-test("anything else is refused and nothing throws", () => {
+test("anything else is refused without an exception", () => {
   for (const file of ["", ".", ".png", "png", "x.png", "constructor", "x.__proto__", "é".repeat(22)]) {
     expect(urls.verify(assetId, file)).toBe(false);
   }
@@ -80,14 +80,14 @@ test("anything else is refused and nothing throws", () => {
   );
 });
 
-test("a type that no asset has opens nothing, even if somebody had signed it", () => {
+test("a media type that no asset has is refused, even with a signature", () => {
   for (const extension of ["svg", "html", "constructor"]) {
     const whole = createHmac("sha256", secret).update(`asset-url\n${assetId}\n${extension}`).digest();
     expect(urls.verify(assetId, `${whole.subarray(0, 16).toString("base64url")}.${extension}`)).toBe(false);
   }
 });
 
-test("a secret that is too short, or a media type that no asset has, is a mistake of ours", () => {
+test("a secret that is too short, or a media type that no asset has, throws", () => {
   expect(() => createAssetUrlSigner([new Uint8Array(15)], "https://gesso.example")).toThrow("too short");
   expect(() => createAssetUrlSigner([new Uint8Array(16)], "https://gesso.example")).not.toThrow();
   expect(() => urls.sign(assetId, "text/html")).toThrow("text/html");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createStorage, StorageEnv } from "./create-storage.ts";
 
-test("keeps bytes in a folder unless told otherwise", async () => {
+test("stores files in a folder by default", async () => {
   expect(StorageEnv.parse({})).toMatchObject({ STORAGE: "disk", STORAGE_DIR: ".gesso/storage" });
   const folder = await mkdtemp(join(tmpdir(), "gesso-open-"));
   const storage = createStorage(StorageEnv.parse({ STORAGE_DIR: folder }));
@@ -21,7 +21,7 @@ test("refuses a bucket without its name or its keys", () => {
   }
 });
 
-test("refuses settings that are not as they must be", () => {
+test("refuses invalid settings", () => {
   for (const wrong of [{ STORAGE: "tape" }, { S3_ENDPOINT: "ftp://x" }, { S3_FORCE_PATH_STYLE: "perhaps" }]) {
     expect(StorageEnv.safeParse(wrong).success).toBe(false);
   }

@@ -51,7 +51,7 @@ storageContract("storage on disk", disk);
 storageContract("storage in a bucket", s3);
 
 describe("storage on disk", () => {
-  test("leaves no draft behind, whether a put went well or not", async () => {
+  test("leaves no temporary file behind, whether a put succeeded or not", async () => {
     await disk().put(`t/${randomUUID()}/x`, randomBytes(10), "image/png");
     await disk()
       .putStream(`t/${randomUUID()}`, [randomBytes(10)] as never, { mediaType: "image/png", maxBytes: 5 })
@@ -69,7 +69,7 @@ describe("storage on disk", () => {
     expect(await readdir(join(folder, "tidy", "objects"))).toEqual([]);
   });
 
-  test("sweeps old drafts of a crash when asked whether it is ready, and spares those of others at work", async () => {
+  test("removes old temporary files during the readiness check, and keeps those in use", async () => {
     const storage = createDiskStorage(join(folder, "swept"));
     await storage.maintenance.checkReady();
     const drafts = join(folder, "swept", "tmp");
@@ -81,7 +81,7 @@ describe("storage on disk", () => {
     expect(await readdir(drafts)).toEqual(["at-work"]);
   });
 
-  test("is not ready where it cannot write", async () => {
+  test("is not ready if it cannot write", async () => {
     await writeFile(join(folder, "a-file"), "");
     await expect(createDiskStorage(join(folder, "a-file")).maintenance.checkReady()).rejects.toMatchObject({
       code: "dependency_unavailable",
@@ -98,14 +98,14 @@ describe("storage in a bucket", () => {
     expect(objects.Contents ?? []).toEqual([]);
   });
 
-  test("makes a bucket that forgets unfinished uploads, and may be asked to make it again", async () => {
+  test("creates a bucket that removes unfinished uploads, and can create it again", async () => {
     await Promise.all([createS3Storage(s3Options()).ensureBucket(), createS3Storage(s3Options()).ensureBucket()]);
     const { client } = createS3Bucket(s3Options());
     const found = await client.send(new GetBucketLifecycleConfigurationCommand({ Bucket: bucket }));
     expect(found.Rules).toMatchObject([{ Status: "Enabled", Expiration: { Days: 1 } }]);
   });
 
-  test("does not take a missing bucket for a missing object, and never makes one unasked", async () => {
+  test("distinguishes a missing bucket from a missing object, and never creates one on its own", async () => {
     const nowhere = createS3Storage({ ...s3Options(), bucket: "gesso-nowhere" });
     await expect(nowhere.get("t/x")).rejects.toMatchObject({ code: "asset_unavailable" });
     await expect(nowhere.put("t/x", randomBytes(1), "image/png")).rejects.toMatchObject({ code: "storage_failed" });
@@ -117,14 +117,14 @@ describe("storage in a bucket", () => {
     await expect(stranger.maintenance.checkReady()).rejects.toMatchObject({ code: "dependency_unavailable" });
   });
 
-  test("is not ready when nobody listens", async () => {
+  test("is not ready if the server is unreachable", async () => {
     const silent = createS3Storage({ ...s3Options(), endpoint: `http://127.0.0.1:${await freePort()}` });
     await expect(silent.maintenance.checkReady()).rejects.toMatchObject({ code: "dependency_unavailable" });
   });
 });
 
-describe("what was never finished", () => {
-  test("is taken out of a bucket, parts and all, and nothing else is", async () => {
+describe("an unfinished upload", () => {
+  test("is removed from a bucket with its parts, and nothing else is", async () => {
     const { client } = createS3Bucket(s3Options());
     const begin = async (Key: string) => {
       const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket: bucket, Key }));
@@ -150,7 +150,7 @@ describe("what was never finished", () => {
     expect(await s3().head(kept)).toMatchObject({ size_bytes: 10 });
   }, 60_000);
 
-  test("is taken out of a folder when it is old enough", async () => {
+  test("is removed from a folder when it is old enough", async () => {
     const storage = createDiskStorage(join(folder, "unfinished"));
     await storage.put("t/a/b", randomBytes(10), "image/png");
     await writeFile(join(folder, "unfinished", "tmp", "draft"), "half");

@@ -144,7 +144,7 @@ describe("a receiver that", () => {
     expect(row.next_attempt_at!.getTime() - Date.now()).toBeGreaterThan(115_000);
   });
 
-  it("nobody vouches for gets nothing", async () => {
+  it("with an untrusted certificate gets nothing", async () => {
     const url = `https://${RECEIVER_HOST}:${securePort()}/hook`;
     expect((await tried(204, url)).noted).toMatchObject({ status: null, error: "tls" });
   });
@@ -248,7 +248,7 @@ describe("a destination", () => {
     expect((await taken()).map(({ delivery_id }) => delivery_id)).toEqual([ids.delivery_id]);
   });
 
-  it("is sent at most so many a second at one host, whoever sends", async () => {
+  it("gets at most the configured messages per second and host, from all processes", async () => {
     const own = servicesWith({ WEBHOOK_PER_SECOND: "20", WEBHOOK_CONCURRENCY: "100" });
     await queued(`${receiver.url}/fast`, 200);
     let sent = 0;

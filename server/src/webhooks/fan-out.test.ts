@@ -102,7 +102,7 @@ describe("the fan-out", () => {
     expect(after).toEqual(before);
   });
 
-  it("tells nobody of a run that was deleted, nor of one that named no address", async () => {
+  it("sends nothing for a deleted run, nor for one without a webhook URL", async () => {
     const runs = [await endedRun({ deleted: true }), await endedRun({ webhook_url: null })];
     await readAll();
     expect(await deliveriesOf(runs)).toEqual([]);

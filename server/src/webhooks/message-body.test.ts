@@ -1,4 +1,4 @@
-// Bodies: as they are where they fit, and cut in a way that is told where they do not.
+// Message bodies: complete if they fit, and otherwise truncated with a marker.
 import { describe, expect, it } from "vitest";
 import { renderMessageBody } from "./message-body.ts";
 

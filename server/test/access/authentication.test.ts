@@ -52,7 +52,7 @@ function malformed(count: number): string[] {
 }
 
 describe("a malformed credential", () => {
-  it("is refused ten thousand times without one question to the database", async () => {
+  it("is refused ten thousand times without one database query", async () => {
     await environment.query("alter system set log_statement = 'all'");
     await environment.query("select pg_reload_conf()");
     const log = join(dirname(environment.storageDir), "postgres", "postgres.log");
@@ -129,7 +129,7 @@ describe("a key that another process revokes", () => {
   }, 40_000);
 });
 
-describe("scopes and what they let one do with keys", () => {
+describe("scopes for managing keys", () => {
   // Another key of the tenant has the scope keys:read, and so has the requested one.
   const [yes, no] = ["may", "insufficient_scope"];
   const TABLE: Record<string, string[]> = {

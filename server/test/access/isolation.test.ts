@@ -128,7 +128,7 @@ describe("another tenant's IDs", () => {
     expect(walked.length * 3).toBeGreaterThan(200);
   });
 
-  it("is refused everywhere, in the bytes that an unknown id gets, and changes nothing", async () => {
+  it("are refused everywhere, with the response of an unknown ID, and change nothing", async () => {
     const before = await countRows();
     const cells = await checkIsolation(api, credentials, walked, foreign);
     expect(bad(cells)).toEqual([]);
@@ -160,7 +160,7 @@ describe("another tenant's IDs", () => {
   }, 120_000);
 });
 
-describe("what has no place in an operation", () => {
+describe("outside of operation inputs", () => {
   it("an idempotency key belongs to one tenant: a request of another tenant does not replay its run", async () => {
     const creating = baseOperations.filter(({ http }) => http.method === "POST" && http.bodies?.includes("json"));
     for (const { name, http, example } of creating) {

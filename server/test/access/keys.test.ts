@@ -22,7 +22,7 @@ const patch = ({ caller }: Pick<TestTenant, "caller">, path: string, body: objec
   caller.send("PATCH", `/api/v1${path}`, { body });
 
 describe("a key", () => {
-  it("is shown once, works at once, and is known by its hint, its last use and its maker", async () => {
+  it("is shown once, works immediately, and is listed with its hint, last use and creator", async () => {
     const made = await ann.caller.post("/keys", { name: "web", scopes: ["runs:read"], limits: { open_runs: 3 } });
     expect(made).toMatchObject({ status: 201, body: { name: "web", user_id: "ann", scopes: ["runs:read"] } });
     const { key, ...shown } = made.body;
@@ -37,7 +37,7 @@ describe("a key", () => {
     expect(rows.some(({ text }) => String(text).includes(key))).toBe(false);
   });
 
-  it("is made once for an Idempotency-Key, and then not shown again", async () => {
+  it("is created once for an Idempotency-Key, and then not shown again", async () => {
     const [draft, header] = [{ name: "once", scopes: ["runs:read"] }, { "idempotency-key": "make-once" }];
     const [first, second] = [
       await ann.caller.post("/keys", draft, header),
@@ -60,7 +60,7 @@ describe("a key", () => {
     expect((await ann.caller.post("/keys", draft, header)).status).toBe(201);
   });
 
-  it("ends by itself, is changed by others and never by itself", async () => {
+  it("expires, and can be changed by other keys but not by itself", async () => {
     const soon = new Date(Date.now() + 1500).toISOString();
     const made = (await ann.caller.post("/keys", { name: "short", scopes: ["*"], expires_at: soon })).body;
     expect((await with_(made.key).get("/runs")).status).toBe(200);
@@ -94,7 +94,7 @@ describe("a key", () => {
     expect((await with_(last.key).get("/runs")).status).toBe(200);
   });
 
-  it("that is revoked is refused at once, like one that never was, and may give itself up", async () => {
+  it("that is revoked is refused immediately, like an unknown one, and can revoke itself", async () => {
     const made = (await ann.caller.post("/keys", { name: "gone", scopes: ["keys:write", "runs:read"] })).body;
     expect((await with_(made.key).get("/runs")).status).toBe(200);
     expect((await with_(made.key).delete(`/keys/${made.id}`)).body.revoked_at).toMatch(/^\d{4}-/);
@@ -105,7 +105,7 @@ describe("a key", () => {
     expect(reported(await patch(ann, `/keys/${made.id}`, { name: "x" }))).toEqual([409, "conflict"]);
   });
 
-  it("hands on nothing that it has not: no scope, no time, no limit left out", async () => {
+  it("creates keys only with its own or narrower scopes, expiry and limits", async () => {
     const until = new Date(Date.now() + 3600_000).toISOString();
     const limits = { spend_per_day: 5, requests_per_minute: 600 };
     const draft = { name: "narrow", scopes: ["keys:*", "images:write"], expires_at: until, limits };
@@ -134,7 +134,7 @@ describe("a key", () => {
 });
 
 describe("members", () => {
-  it("have roles that hold for all their keys, at once and until they are changed", async () => {
+  it("have roles that apply to all their keys immediately", async () => {
     const added = await ann.caller.post("/members", { user_id: "ben@acme", role: "developer", name: "Ben" });
     expect(added).toMatchObject({ status: 201, body: { user_id: "ben@acme", role: "developer" } });
     expect(reported(await ann.caller.post("/members", { user_id: "ben@acme", role: "owner" }))).toEqual([
@@ -164,7 +164,7 @@ describe("members", () => {
     ]);
   });
 
-  it("never leave a tenant without an owner, even when two go at the same moment", async () => {
+  it("never leave a tenant without an owner, even if two leave at the same moment", async () => {
     expect(await ann.caller.delete("/members/ann")).toMatchObject({
       status: 409,
       body: { details: { reason: "last_owner" } },
@@ -186,7 +186,7 @@ describe("members", () => {
 describe("the operator", () => {
   const operator = () => createHttpCaller(environment);
 
-  it("makes tenants with an owner and a key, changes their share, and suspends them", async () => {
+  it("creates tenants with an owner and a key, changes their share, and suspends them", async () => {
     const wish = { name: "Acme", owner_id: "ada", weight: 2, limits: { spend_per_month: 500 } };
     const made = await operator().post("/tenants", wish, { "idempotency-key": "acme" });
     expect(made).toMatchObject({ status: 201, body: { name: "Acme", weight: 2, suspended: false } });
@@ -211,7 +211,7 @@ describe("the operator", () => {
   });
 });
 
-describe("the log", () => {
+describe("the audit log", () => {
   it("lists every change with its author, page by page, and the changed values", async () => {
     const eve = await createTestTenant(environment, { user_id: "eve" });
     const { id } = (await eve.caller.post("/keys", { name: "k", scopes: ["runs:read"] })).body;

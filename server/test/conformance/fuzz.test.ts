@@ -61,7 +61,7 @@ async function send({
   sent += 1;
   const response = await fetch(`${suite.environment.url}${url}`, {
     method,
-    // Nobody waits here, not even where that is usual: a run that was begun is canceled.
+    // No request waits for its run, not even where that is the default: a started run is canceled.
     headers: {
       authorization: `Bearer ${suite.environment.key}`,
       accept: "application/json",

@@ -112,7 +112,7 @@ for (const operation of operations) {
         const id = (await createResourceFor(suite, operation.path)) ?? UNKNOWN_ID;
         const headers = { accept: "application/json", prefer: "wait=0" };
         const path = operation.path.replace(/\{\w+\}/, id);
-        // Nobody can be added twice.
+        // A user can be added only once.
         if (operation.operationId === "members.add") body.user_id = randomUUID();
         const sending = { body: await withEventPosition(suite, body), headers };
         const response = await suite.caller.send(operation.method, path, sending);

@@ -67,7 +67,7 @@ describe("the stream of a run", () => {
     expect(reader.text().startsWith("retry: 1000\n\n")).toBe(true);
   });
 
-  it("shows the run in short as it stood then, without prompt and inputs", async () => {
+  it("shows the run in short as of the event, without prompt and inputs", async () => {
     const run = await newRun();
     await run.begin();
     await run.progress(0.5);
@@ -106,7 +106,7 @@ describe("the stream of a run", () => {
     expect(ids(byField)).toEqual(ids(whole).slice(3));
   });
 
-  it("refuses an id that is none, and knows only the caller's own runs", async () => {
+  it("refuses an invalid ID, and finds only the caller's own runs", async () => {
     const [mine, theirs] = [await newRun(), await createSimulatedRun(database.db, eve.tenant_id)];
     const wrong = await read(`/runs/${mine.run_id}/events`, { lastEventId: "yesterday" });
     expect(wrong.response.statusCode).toBe(400);
@@ -243,7 +243,7 @@ describe("the log in pages, as JSON", () => {
 });
 
 describe("a reader", () => {
-  it("that does not read is cut, and misses nothing when it comes back", async () => {
+  it("that does not read is disconnected, and misses nothing when it reconnects", async () => {
     const own = await createTestTenant({ url: "", query });
     const sluggish = await read("/events", { key: own.key });
     await createSimulatedRun(database.db, own.tenant_id);
@@ -265,7 +265,7 @@ describe("a reader", () => {
     expect([...all].sort()).toEqual(all);
   }, 60_000);
 
-  it("beyond those that a tenant may have is refused, until another leaves", async () => {
+  it("beyond the limit of its tenant is refused, until another disconnects", async () => {
     const few = await createTestTenant({ url: "", query }, { tenant: { limits: { streams: 2 } } });
     const [one] = [await read("/events", { key: few.key }), await read("/events", { key: few.key })];
     const third = await read("/events", { key: few.key });
@@ -275,7 +275,7 @@ describe("a reader", () => {
     expect((await read("/events", { key: few.key })).response.statusCode).toBe(200);
   });
 
-  it("is let go when its credential ends", async () => {
+  it("is disconnected when its credential expires", async () => {
     const soon = await createTestTenant({ url: "", query }, { expires_at: new Date(Date.now() + 1500) });
     const reader = await read("/events", { key: soon.key });
     expect(reader.response.statusCode).toBe(200);
@@ -286,7 +286,7 @@ describe("a reader", () => {
   it.each([
     ["is revoked", "update api_keys set revoked_at = now() where key_id = $1", 401],
     ["may less than before", "update api_keys set scopes = '{images:read}' where key_id = $1", 403],
-  ])("is let go within five seconds when its key %s", async (_, change, status) => {
+  ])("is disconnected within five seconds when its key %s", async (_, change, status) => {
     const own = await createTestTenant({ url: "", query });
     const reader = await read("/events", { key: own.key });
     expect(reader.response.statusCode).toBe(200);

@@ -55,7 +55,7 @@ const post = (model: string, body: unknown, apiKey = key()) =>
     body: JSON.stringify(body),
   });
 
-describe("a client of others", () => {
+describe("a third-party client", () => {
   it("generates an image in the requested shape", async () => {
     const { images } = await client()
       .image("flux-kontext-max")
@@ -101,7 +101,7 @@ describe("a client of others", () => {
   });
 });
 
-describe("by hand", () => {
+describe("plain HTTP", () => {
   it("refuses a wrong key with 403, and unknown fields with 422", async () => {
     expect((await post("flux-dev", { prompt: "a" }, "wrong")).status).toBe(403);
     const refused = await post("flux-dev", { prompt: "a", aspect_ratio: "1:1" });

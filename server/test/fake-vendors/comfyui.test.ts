@@ -50,7 +50,7 @@ const get = async (path: string) => {
   return { status: response.status, body: await response.json().catch(() => undefined) };
 };
 
-describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
+describe.each([["new"], ["old"]] as const)("a server with the %s API", (age) => {
   beforeEach(() => connect(age));
 
   it("is submitted, awaited over the websocket, and returns the images", async () => {
@@ -74,7 +74,7 @@ describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
     expect(History[0]).toMatchObject({ status: { status_str: "success", completed: true } });
   });
 
-  it("works one job at a time, in the order of their coming", async () => {
+  it("runs one job at a time, in order", async () => {
     const queue = async () =>
       ((await client.queuePrompt(0, { prompt: GRAPH, workflow: {} })) as { prompt_id: string }).prompt_id;
     box.switches.outcome = "never";
@@ -89,7 +89,7 @@ describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
     expect(Object.keys((await get("/history?max_items=1")).body)).toEqual([others[1]]);
   });
 
-  it("stops what runs and forgets what waits", async () => {
+  it("stops the running job and removes the waiting one", async () => {
     box.switches.outcome = "never";
     const [running, waiting] = [
       await client.queuePrompt(0, { prompt: GRAPH, workflow: {} }),
@@ -134,14 +134,14 @@ describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
     expect(box.ledger).toEqual([]);
   });
 
-  it("makes a second job of a second request under the same id", async () => {
+  it("creates a second job for a second request with the same ID", async () => {
     const prompt_id = "0f8fad5b-d9cb-469f-a165-70867728950e";
     expect((await post("/prompt", { prompt: GRAPH, prompt_id })).status).toBe(200);
     expect((await post("/prompt", { prompt: GRAPH, prompt_id })).body.prompt_id).toBe(prompt_id);
     expect(box.ledger.map(({ id }) => id)).toEqual([prompt_id, prompt_id]);
   });
 
-  it("keeps an uploaded image under its name, which a graph may then use", async () => {
+  it("stores an uploaded image under its name, for use in a graph", async () => {
     const upload = async (overwrite: string) => {
       const form = new FormData();
       form.set("image", new Blob([Buffer.from(await drawTestImage("x"))]), "x.png");
@@ -161,7 +161,7 @@ describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
     expect(refused.node_errors.a.errors[0].type).toBe("custom_validation_failed");
   });
 
-  it("knows nothing any more after a restart", async () => {
+  it("forgets all jobs after a restart", async () => {
     const { prompt_id } = await client.enqueue_polling(GRAPH, { polling_ms: 20 } as object);
     box.forgetJobs();
     expect((await get(`/history/${prompt_id}`)).body).toEqual({});
@@ -169,7 +169,7 @@ describe.each([["new"], ["old"]] as const)("a server of the %s age", (age) => {
   });
 });
 
-describe("the ages differ", () => {
+describe("the APIs differ", () => {
   it("in valid IDs, and in the lookup of a job by its ID", async () => {
     await connect("new");
     const spelled = { prompt: GRAPH, prompt_id: "0F8FAD5B-D9CB-469F-A165-70867728950E" };
@@ -180,7 +180,7 @@ describe("the ages differ", () => {
     expect((await post(`/api/jobs/${prompt_id}/cancel`, {})).body).toEqual({ cancelled: false });
   });
 
-  it("in the addresses that an old one does not have", async () => {
+  it("in routes that the old one does not have", async () => {
     await connect("old");
     const { prompt_id } = (await post("/prompt", { prompt: GRAPH })).body;
     expect((await get(`/api/jobs/${prompt_id}`)).status).toBe(404);

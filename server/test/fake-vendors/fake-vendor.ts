@@ -49,7 +49,7 @@ export type FakeVendor = {
   invalidRequests: string[];
   /** All jobs are forgotten, as by a server that keeps them in memory and was restarted; the ledger stays. */
   forgetJobs(): void;
-  /** Nobody listens any more, until `open`. The address stays the same. */
+  /** Refuses connections until `startListening`. The URL stays the same. */
   stopListening(): Promise<void>;
   startListening(): Promise<void>;
   close(): Promise<void>;

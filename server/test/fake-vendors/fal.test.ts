@@ -126,14 +126,14 @@ describe("fal's own client", () => {
     expect(data.has_nsfw_concepts).toEqual([true]);
   });
 
-  it("is let in with the right key only", async () => {
+  it("is accepted with the right key only", async () => {
     const refused = await thrownBy<ApiError<unknown>>(
       clientOf("somebody:else").queue.submit("fal-ai/flux/dev", { input: { prompt: "a boat" } }),
     );
     expect(refused.status).toBe(401);
   });
 
-  it("sends a job again when its connection is cut, which is why the adapter does without it", async () => {
+  it("retries a job if its connection is cut, which is why the adapter does not use it", async () => {
     vendor.switches.drop = { times: 1, when: "after" };
     await clientOf().queue.submit("fal-ai/flux/dev", { input: { prompt: "a boat" } });
     expect(vendor.ledger).toHaveLength(2);

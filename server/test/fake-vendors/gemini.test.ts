@@ -32,7 +32,7 @@ const saidOf = (work: Promise<unknown>) =>
   );
 
 describe("images", () => {
-  it("have the requested shape, after a thought", async () => {
+  it("have the requested aspect ratio, after a thought", async () => {
     const config = { responseModalities: ["IMAGE"], imageConfig: { aspectRatio: "16:9", imageSize: "2K" } };
     const { candidates } = await ask("a lamp", config);
     const parts = candidates![0]!.content!.parts!;
@@ -43,7 +43,7 @@ describe("images", () => {
     expect(inlineData!.mimeType).toBe("image/jpeg");
   });
 
-  it("are made of several", async () => {
+  it("are created from several images", async () => {
     const inline = async (name: string) => ({
       inlineData: { mimeType: "image/png", data: (await drawTestImage(name)).toString("base64") },
     });
@@ -68,7 +68,7 @@ describe("a status of 200 without an image", () => {
 });
 
 describe("text", () => {
-  it("come as JSON of the schema", async () => {
+  it("is JSON of the schema", async () => {
     const { text } = await client.models.generateContent({
       model: "gemini-3.8-flash",
       contents: "hello",
@@ -95,7 +95,7 @@ describe("the fake vendor is as strict as Google", () => {
     expect(fakeVendor.ledger).toEqual([]);
   });
 
-  it("knows its models until they are retired", async () => {
+  it("lists its models until they are retired", async () => {
     const names = async () => (await client.models.list()).page.map(({ name }) => name);
     expect(await names()).toContain(`models/${MODEL}`);
     fakeVendor.switches.retired = [MODEL];

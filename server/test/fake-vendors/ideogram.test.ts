@@ -31,8 +31,8 @@ const sizeAt = async (url: string) => {
   return [width, height];
 };
 
-describe("a client of others", () => {
-  it("has the same sizes and shapes as the adapter", () => {
+describe("a third-party client", () => {
+  it("has the same sizes and aspect ratios as the adapter", () => {
     expect(RESOLUTIONS.toSorted()).toEqual(THEIRS.toSorted());
     expect(RATIOS.map((ratio) => ratio.replace(":", "x")).toSorted()).toEqual(ASPECT_RATIOS.toSorted());
   });
@@ -52,7 +52,7 @@ describe("a client of others", () => {
     expect(await sizeAt(reframed.data[0]!.url)).toEqual([1536, 640]);
   });
 
-  it("edits what is black in a mask", async () => {
+  it("edits the black area of a mask", async () => {
     const image = Buffer.from(await createImageAsset("desk").bytes());
     const mask = Buffer.from(await createMaskAsset().bytes());
     const { data } = await client().edit({ prompt: "a plant", image, mask });
@@ -80,14 +80,14 @@ describe("a client of others", () => {
     await expect(client().generate({ prompt: "a cat", aspectRatio: "7x3" })).rejects.toThrow("Invalid input");
   });
 
-  it("gets no address of an image that is not safe", async () => {
+  it("gets no URL of an unsafe image", async () => {
     fakeVendor.switches.outcome = "moderated";
     const { data } = await client().generate({ prompt: "a cat" });
     expect(data).toMatchObject([{ url: null, is_image_safe: false }]);
   });
 });
 
-describe("by hand", () => {
+describe("plain HTTP", () => {
   const post = async (path: string, fields: Record<string, string | Uint8Array>) => {
     const form = new FormData();
     for (const [name, value] of Object.entries(fields)) {
@@ -104,7 +104,7 @@ describe("by hand", () => {
     expect((await post("/v1/ideogram-v3/generate", { ...input, style_type: "DESIGN" })).status).toBe(400);
   });
 
-  it("wants a mask of the image's size, and a size or a shape but not both", async () => {
+  it("requires a mask of the image's size, and a size or an aspect ratio but not both", async () => {
     const image = await createImageAsset("desk").bytes();
     const mask = await createMaskAsset(32, 32).bytes();
     expect((await post("/v1/ideogram-v3/inpaint", { prompt: "a", image, mask })).status).toBe(400);

@@ -41,7 +41,7 @@ describe("Luma's own client", () => {
     expect([width, height, format]).toEqual([96, 54, "jpeg"]);
   });
 
-  it("makes a video that begins with an image", async () => {
+  it("creates a video that begins with an image", async () => {
     const { id } = await client().generations.create({
       model: "ray-2",
       prompt: "it moves",
@@ -64,7 +64,7 @@ describe("Luma's own client", () => {
     expect(has_more).toBe(true);
   });
 
-  it("deletes a generation, which is then not there", async () => {
+  it("deletes a generation, which is then not found", async () => {
     fakeVendor.switches.workMs = 60_000;
     const { id } = await client().generations.image.reframe(reframe);
     await client().generations.delete(id!);

@@ -89,7 +89,7 @@ describe("the fake vendor is as strict as OpenAI", () => {
     [{ n: 11 }, "400 invalid_value"],
     [{ model: "gpt-image-1" }, "404 model_not_found"],
     [{ prompt: "something forbidden" }, "400 moderation_blocked"],
-  ])("to %o it says %s", async (more, says) => {
+  ])("to %o it responds %s", async (more, says) => {
     expect(await codeOf(generate(more))).toBe(says);
   });
 
@@ -143,7 +143,7 @@ describe("text", () => {
   });
 });
 
-it("knows its models until they are retired", async () => {
+it("lists its models until they are retired", async () => {
   const ids = async () => (await client.models.list()).data.map(({ id }) => id);
   expect(await ids()).toContain("gpt-image-2.5-flare");
   fakeVendor.switches.retired = ["gpt-image-2.5-flare"];
@@ -161,7 +161,7 @@ describe("a connection that is cut after the job was accepted", () => {
     expect(await lose(client)).toBe(1);
   });
 
-  it("costs three as the client comes", async () => {
+  it("costs three with the client's default retries", async () => {
     expect(await lose(connect({ maxRetries: undefined }))).toBe(3);
   });
 });

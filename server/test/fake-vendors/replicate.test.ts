@@ -35,7 +35,7 @@ describe("the client", () => {
     expect([width, height, format]).toEqual([96, 54, "png"]);
   });
 
-  it("hands in files, and waits by asking", async () => {
+  it("uploads files, and waits by polling", async () => {
     const input = { prompt: "make it night", input_image: await blobOf(createImageAsset("desk")) };
     const prediction = await client().predictions.create({ model: "black-forest-labs/flux-kontext-max", input });
     expect(prediction.status).toBe("starting");
@@ -55,7 +55,7 @@ describe("the client", () => {
     expect(await client().accounts.current()).toMatchObject({ username: "fake" });
   });
 
-  it("runs what has no route of its own by version", async () => {
+  it("runs models without their own route by version", async () => {
     const { latest_version } = await client().models.get("mattsays", "sam3-image");
     const input = { image: await blobOf(createImageAsset("shapes", 80, 40)), prompt: "the circle", return_zip: false };
     const output = await client().run(`mattsays/sam3-image:${latest_version!.id}`, { input });
@@ -73,7 +73,7 @@ describe("the client", () => {
     await expect(client().run(dev, { input: { prompt: "x" } })).rejects.toThrow(/Prediction failed: CUDA/);
   });
 
-  it("finds the data gone after an hour", async () => {
+  it("finds the data deleted after an hour", async () => {
     const prediction = await client().predictions.create({ model: "google/imagen-4", input: { prompt: "a lake" } });
     fakeVendor.ledger.at(-1)!.endsAt -= 2 * 3_600_000;
     expect(await client().predictions.get(prediction.id)).toMatchObject({

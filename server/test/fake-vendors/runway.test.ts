@@ -44,7 +44,7 @@ describe("the client", () => {
     expect([width, height]).toEqual([96, 54]);
   });
 
-  it("makes a video from an upload", async () => {
+  it("creates a video from an upload", async () => {
     const file = await toFile(Buffer.from(await createImageAsset("beach").bytes()), "beach.png", { type: "image/png" });
     const { uri } = await client().uploads.createEphemeral({ file });
     expect(uri).toMatch(/^runway:\/\//);
@@ -68,7 +68,7 @@ describe("the client", () => {
     expect(await failureOf(await generate("x"))).toMatchObject({ failureCode: "INTERNAL.BAD_OUTPUT.CODE01" });
   });
 
-  it("cancels a task that runs, and deletes one that has ended", async () => {
+  it("cancels a running task, and deletes an ended one", async () => {
     fakeVendor.switches.workMs = 60_000;
     const task = await generate("a lake");
     await client().tasks.delete(task.id);
@@ -88,7 +88,7 @@ describe("the client", () => {
     await Promise.all(tasks.slice(1).map(({ id }) => client().tasks.delete(id)));
   });
 
-  it("reads what is left and which models there are", async () => {
+  it("reads the remaining credits and the available models", async () => {
     const { creditBalance, tier } = await client().organization.retrieve();
     expect([creditBalance, Object.keys(tier.models)]).toEqual([
       1234,

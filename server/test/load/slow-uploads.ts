@@ -34,7 +34,7 @@ export async function measureSlowUploads(
   const upload = await healthyUploads(environment);
   await upload(1000);
   const before = openFiles();
-  // Somebody else sends, so that what is measured here is the service and not the sender.
+  // Another process sends, so that the measurement shows the service and not the sender.
   const child = fork(SENDERS, [environment.url, environment.key, String(many)], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });

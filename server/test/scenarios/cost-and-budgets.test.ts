@@ -112,7 +112,7 @@ describe("a balance", () => {
     await tenant.caller.waitUntilEnded(responses[0]!.body.run_id);
   }, 60_000);
 
-  it("is moved by the operator, once for each key, and never below nothing", async () => {
+  it("is changed by the operator, once for each key, and never below zero", async () => {
     const { tenant_id, caller } = await prepaid(5);
     expect((await credit(tenant_id, 20, { "idempotency-key": "june" })).body).toEqual({
       ...{ tenant_id, currency: "USD", balance: 25, prepaid: true },
@@ -134,7 +134,7 @@ describe("a balance", () => {
 });
 
 describe("a limit", () => {
-  it("that the operator sets for a tenant holds at once, and so does its end", async () => {
+  it("that the operator sets for a tenant applies immediately, and so does its removal", async () => {
     const tenant = await createTestTenant(environment);
     await tenant.caller.generate({ ...ORDER, sync: true });
     const set = (limits: object) =>
@@ -150,7 +150,7 @@ describe("a limit", () => {
     expect((await tenant.caller.generate(ORDER)).status).toBe(202);
   });
 
-  it("of a key is its own, and of a token too", async () => {
+  it("of a key or a token is its own", async () => {
     const tenant = await createTestTenant(environment);
     const made = await tenant.caller.post("/keys", { name: "k", scopes: ["*"], limits: { spend_per_month: PRICE } });
     const other = createHttpCaller({ url: environment.url, key: made.body.key });
@@ -166,7 +166,7 @@ describe("a limit", () => {
     expect((await tenant.caller.generate(ORDER)).status).toBe(202);
   });
 
-  it("refuses what has no known price, which is let in where there is none", async () => {
+  it("refuses runs without a known price, which are accepted without a limit", async () => {
     const unknown = { ...ORDER, model_type: "nanobanana", width: undefined, height: undefined, sync: true };
     const free = await createTestTenant(environment);
     expect((await free.caller.generate(unknown)).body).toMatchObject({ status: "completed", cost: null });
@@ -178,7 +178,7 @@ describe("a limit", () => {
   });
 });
 
-describe("what a run costs", () => {
+describe("the cost of a run", () => {
   it("is at most max_cost, or the run is rejected and nothing is stored", async () => {
     const tenant = await createTestTenant(environment);
     const over = await tenant.caller.generate({ ...ORDER, batch_size: 2, max_cost: 0.05 });
@@ -189,7 +189,7 @@ describe("what a run costs", () => {
     expect((await tenant.caller.get("/runs")).body.data).toHaveLength(1);
   });
 
-  it("is what was estimated, over 200 inputs at random", async () => {
+  it("is the estimated one, for 200 random inputs", async () => {
     const { caller } = await createTestTenant(environment);
     const pick = <T>(...all: T[]): T => all[Math.floor(Math.random() * all.length)]!;
     const one = async () => {
@@ -209,7 +209,7 @@ describe("what a run costs", () => {
     for (let round = 0; round < 20; round++) await Promise.all(Array.from({ length: 10 }, one));
   }, 180_000);
 
-  it("is zero for a failed run; what the vendor may have been paid is booked as waste", async () => {
+  it("is zero for a failed run; what the provider may have charged is booked as waste", async () => {
     const { caller } = await createTestTenant(environment);
     const order = (directive: string, model_type: string) =>
       caller.generate({ ...ORDER, prompt: `[sandbox:${directive}] loss`, model_type });
@@ -232,7 +232,7 @@ describe("what a run costs", () => {
     ]);
   }, 60_000);
 
-  it("is by the price at acceptance, though it changed while the run was queued", async () => {
+  it("uses the price at acceptance, even if it changed while the run was queued", async () => {
     const { caller } = await createTestTenant(environment);
     await environment.kill("worker");
     const { body } = await caller.generate(ORDER);

@@ -108,7 +108,7 @@ describe("access to a model", () => {
 });
 
 describe("an Idempotency-Key", () => {
-  it("makes one model and one grant, and is refused with anything else", async () => {
+  it("creates one model and one grant, and is refused with another input", async () => {
     const draft = { name: "once", model_type: "flux-dev", deployment_id: "once-style" };
     const once = async (path: string, body: object, key: string) => {
       const { status, headers, body: response } = await ann.caller.post(path, body, { "idempotency-key": key });
@@ -130,7 +130,7 @@ describe("an Idempotency-Key", () => {
   });
 });
 
-describe("a right that ends while runs wait", () => {
+describe("access that ends while runs wait", () => {
   it(`fails all ${RUNS} of them with model_not_found, asks no vendor, and costs nothing`, async () => {
     const loras = ["revoked", "deleted", "kept"].map((name) => `${name}-${v7()}`);
     const models = await Promise.all(loras.map((deployment_id) => modelOfAnn({ deployment_id })));

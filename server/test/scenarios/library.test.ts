@@ -58,7 +58,7 @@ describe("runs.tree", () => {
     expect(body.nodes[0]).toMatchObject({ status: "completed", image_url: combined.image_url, model: "gemini-2.5" });
   });
 
-  it("keeps a deleted run as a stone while its child is there, and drops it afterwards", async () => {
+  it("keeps a deleted run as a tombstone while it has a child, and removes it afterwards", async () => {
     const root = await upload();
     const child = await upload(root);
     const leaf = await upload(child);
@@ -83,7 +83,7 @@ describe("runs.tree", () => {
     expect([refused.status, refused.body.code]).toEqual([422, "tree_too_deep"]);
   }, 60_000);
 
-  it.each(["tree", "layers"])("answers 404 alike for an unknown run and another tenant's: %s", async (what) => {
+  it.each(["tree", "layers"])("returns the same 404 for an unknown run and another tenant's: %s", async (what) => {
     const otherTenant = await suite.caller.get(`/runs/${await strangersRun()}/${what}`);
     expect(otherTenant).toMatchObject({ status: 404, body: { code: "run_not_found" } });
     expect(withoutRequest(otherTenant)).toEqual(withoutRequest(await suite.caller.get(`/runs/${UNKNOWN_ID}/${what}`)));
@@ -244,7 +244,7 @@ describe("the prompt library", () => {
     }
   });
 
-  it("is made once for an Idempotency-Key", async () => {
+  it("creates one prompt for an Idempotency-Key", async () => {
     const key = { "idempotency-key": `prompt-${Date.now()}` };
     const [first, second] = [
       await suite.caller.post("/prompts", draft, key),

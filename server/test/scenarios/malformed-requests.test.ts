@@ -82,7 +82,7 @@ describe("forms", () => {
   const many = (count: number, make: (n: number) => Buffer) =>
     formOf(...Array.from({ length: count }, (_, n) => make(n)));
 
-  it("of too many parts, or with names or values too large, are refused and cost little", async () => {
+  it("with too many parts, or with too large names or values, are refused at little cost", async () => {
     await caller.post("/upload", formWith(png));
     const before = residentMib();
     const responses = [
@@ -111,7 +111,7 @@ describe("forms", () => {
     expect(residentMib() - before).toBeLessThan(50);
   });
 
-  it("without a boundary, with an empty body, nested or cut off are refused", async () => {
+  it("without a boundary, with an empty body, nested or truncated are refused", async () => {
     const whole = formOf(file());
     const nested = part("file", formOf(file()), `\r\ncontent-type: multipart/mixed; boundary=${boundary}`);
     const responses = [
@@ -125,7 +125,7 @@ describe("forms", () => {
     for (const { status } of responses) expect([400, 415, 422]).toContain(status);
   });
 
-  it("cannot reach the prototype of anything, by a name or within JSON", async () => {
+  it("cannot reach a prototype, by a name or within JSON", async () => {
     const poisons = ['{"__proto__":{"polluted":1}}', '{"a":{"__proto__":{"polluted":1}}}', '{"a":[{"__proto__":1}]}'];
     const responses = [
       await post("/upload", formOf(part("__proto__", "{}"), file())),
@@ -150,7 +150,7 @@ describe("forms", () => {
     expect((await caller.get("/runs")).body).not.toHaveProperty("polluted");
   });
 
-  it("name files as they like: the name is never a path, and nothing is refused for it", async () => {
+  it("can have any file name: it is never a path, and no name is refused", async () => {
     const names = [
       "../../x",
       "..\\\\..\\\\x",
@@ -182,7 +182,7 @@ const formWith = (bytes: Buffer) => {
 };
 
 describe("bodies over the limit", () => {
-  it("are refused by what they declare, before they are sent", async () => {
+  it("are refused by their declared length, before they are sent", async () => {
     for (const [type, length] of [
       [TYPE, 28 * MIB],
       ["application/json", 36 * MIB],
@@ -247,7 +247,7 @@ describe("JSON", () => {
     expect(large.status).toBeLessThan(500);
   });
 
-  it("with text that is no text is refused, and strange text comes back as it was", async () => {
+  it("with invalid text is refused, and unusual text is returned unchanged", async () => {
     for (const bad of ['"\\ud800"', '"\\udc00x"', '"a\\u0000b"']) {
       const response = await post("/runs/generate", `{"prompt":${bad}}`, "application/json");
       expect([bad, response.status, response.body.details?.errors?.[0]?.code]).toEqual([bad, 400, "invalid_unicode"]);

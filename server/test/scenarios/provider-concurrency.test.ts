@@ -42,7 +42,7 @@ async function combined({ caller }: Awaited<ReturnType<typeof createTestTenant>>
   return caller.post("/combine", form);
 }
 
-describe("a provider with few places", () => {
+describe("a provider with few slots", () => {
   it("is shared, and delays only runs that need it", async () => {
     const [loud, quiet] = [await createTestTenant(environment), await createTestTenant(environment)];
     for (let n = 0; n < 40; n++) await loud.caller.generate(SLOW);

@@ -12,8 +12,8 @@ afterAll(() => environment?.stop());
 
 const ORDER = { prompt: "[sandbox:delay=0] a limit", width: 64, height: 64 };
 
-describe("the rate of runs", () => {
-  it("is not used up by replays, nor by what was refused", async () => {
+describe("the rate limit of runs", () => {
+  it("is not used up by replays or refused requests", async () => {
     const { caller } = await createTestTenant(environment, { tenant: { limits: { runs_per_minute: 2 } } });
     const first = await caller.generate(ORDER, { "idempotency-key": "one" });
     for (let again = 0; again < 5; again++) {
@@ -29,7 +29,7 @@ describe("the rate of runs", () => {
     expect((await caller.get("/runs")).status).toBe(200);
   });
 
-  it("may be smaller for a key than for its tenant", async () => {
+  it("can be lower for a key than for its tenant", async () => {
     const { tenant_id, caller } = await createTestTenant(environment, {
       limits: { runs_per_minute: 1, requests_per_minute: 50 },
     });
@@ -43,8 +43,8 @@ describe("the rate of runs", () => {
   });
 });
 
-describe("callers that wait", () => {
-  it("are limited per tenant and in total; further ones are rejected at once, and every run continues", async () => {
+describe("waiting callers", () => {
+  it("are limited per tenant and in total; further ones are rejected immediately, and every run continues", async () => {
     const [one, two] = [await createTestTenant(environment), await createTestTenant(environment)];
     const waiting = { ...ORDER, prompt: "[sandbox:delay=3] patience", sync: true };
     const ask = async ({ caller }: typeof one) => {
@@ -65,7 +65,7 @@ describe("callers that wait", () => {
   }, 60_000);
 });
 
-describe("a run that waits", () => {
+describe("a queued run", () => {
   it("has its position in its tenant's own queue, whatever other tenants have queued", async () => {
     const [loud, quiet] = [await createTestTenant(environment), await createTestTenant(environment)];
     await environment.stopGracefully("worker");
@@ -84,7 +84,7 @@ describe("a run that waits", () => {
 });
 
 describe("open runs", () => {
-  it("may be fewer for a key than for its tenant", async () => {
+  it("can be limited for a key below its tenant", async () => {
     const slow = { ...ORDER, prompt: "[sandbox:delay=20] patience" };
     const { tenant_id, caller } = await createTestTenant(environment, { limits: { open_runs: 2 } });
     const other = await createTestTenant(environment, { tenantId: tenant_id });

@@ -56,7 +56,7 @@ describe.each([
   ["a folder", onDisk],
   ["a bucket", inBucket],
 ])("in %s", (_, start) => {
-  it("files live as long as was promised, then they are gone within a minute; so are those of a deleted run", async () => {
+  it("files are kept as long as promised and removed within a minute; so are those of a deleted run", async () => {
     const { world: environment, storage } = await start();
     const caller = createHttpCaller(environment);
     const make = async (prompt: string) => {
@@ -117,7 +117,7 @@ it("the retention of a tenant's files is set by the operator, and a change appli
   for (const bad of [-1, 0.5, 36_501, "7"]) expect(await say(bad)).toEqual([400, "validation_error"]);
   const made = await operator.post("/tenants", { name: "Short", retention_days: 2 });
   expect([made.status, made.body.retention_days]).toEqual([201, 2]);
-  // Nobody can give themselves more time.
+  // A tenant cannot extend its own retention.
   const own = await caller.send("PATCH", `/api/v1/tenants/${tenant_id}`, { body: { retention_days: 0 } });
   expect(own.status).toBe(403);
 }, 120_000);

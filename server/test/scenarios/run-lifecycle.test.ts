@@ -28,7 +28,7 @@ const endOf = (call: RunCall<unknown>): Promise<Run> =>
   });
 
 describe("a run from POST to stored file", () => {
-  it("is accepted at once, completes, and its file is the requested image", async () => {
+  it("is accepted immediately, completes, and its file is the requested image", async () => {
     const call = client.images.generate({ prompt: "a lighthouse", width: 320, height: 192, seed: 5 });
     const { data: open, response } = await call.withResponse();
     expect(response.status).toBe(202);
@@ -108,7 +108,7 @@ describe("a provider that misbehaves", () => {
   });
 
   it.each(["garbage", "truncated", "gone"])(
-    "hands out something that is no image (%s): the run fails",
+    "returns something that is not an image (%s): the run fails",
     async (kind) => {
       expect((await ends(`[sandbox:${kind}] x`)).run.error?.code).toBe("provider_output_invalid");
     },
@@ -127,10 +127,13 @@ describe("a provider that misbehaves", () => {
     ["A, replay", "flux-dev"],
     ["B, look-up", "qwen-image-edit"],
     ["C, callback", "vendora"],
-  ] as const)("takes the job and drops the line (class %s): the job is found again and paid once", async (_, model) => {
-    const { run, jobs } = await ends("[sandbox:drop] x", model);
-    expect([run.status, jobs.length]).toEqual(["completed", 1]);
-  });
+  ] as const)(
+    "accepts the job and drops the connection (class %s): the job is found again and paid once",
+    async (_, model) => {
+      const { run, jobs } = await ends("[sandbox:drop] x", model);
+      expect([run.status, jobs.length]).toEqual(["completed", 1]);
+    },
+  );
 
   it("accepts the job, drops the connection and never calls back (class C): the outcome is unknown and nothing is charged", async () => {
     const { run, jobs } = await ends("[sandbox:drop,no_callback] x", "vendora");
@@ -157,7 +160,7 @@ describe("cancel and delete", () => {
     await expect(client.runs.cancel(run_id)).rejects.toMatchObject({ code: "run_not_cancelable" });
   });
 
-  it("cancels a run in the very moment in which it begins", async () => {
+  it("cancels a run at the moment in which it starts", async () => {
     const ends = await Promise.all(
       Array.from({ length: 60 }, async (_, n) => {
         const call = client.images.generate({ prompt: "[sandbox:never] x", ...SMALL });
@@ -170,7 +173,7 @@ describe("cancel and delete", () => {
     expect(new Set(ends)).toEqual(new Set(["canceled"]));
   });
 
-  it("deletes an ended run with its files, and remembers that it was there", async () => {
+  it("deletes an ended run with its files, and leaves a tombstone", async () => {
     const { run_id, image_url } = await client.images.generate({ prompt: "gone soon", ...SMALL }).wait();
     await client.runs.delete(run_id);
     await expect(client.runs.get(run_id)).rejects.toMatchObject({ status: 410, code: "run_deleted" });
@@ -179,14 +182,14 @@ describe("cancel and delete", () => {
     expect(data.map((run) => run.run_id)).not.toContain(run_id);
   });
 
-  it("refuses to delete a run at work", async () => {
+  it("refuses to delete a run in progress", async () => {
     const { run_id } = await client.images.generate({ prompt: "[sandbox:delay=2] x", ...SMALL });
     await expect(client.runs.delete(run_id)).rejects.toMatchObject({ status: 409 });
   });
 });
 
 describe("idempotency", () => {
-  it("makes one run of 500 posts with one key", async () => {
+  it("creates one run for 500 requests with one key", async () => {
     const once = { idempotencyKey: crypto.randomUUID() };
     const post = () => client.images.generate({ prompt: "only once", ...SMALL, seed: 1 }, once).withResponse();
     const responses = await Promise.all(Array.from({ length: 500 }, post));
@@ -199,7 +202,7 @@ describe("idempotency", () => {
     expect(await jobsOf(id!)).toHaveLength(1);
   });
 
-  it("refuses a key that was used for something else", async () => {
+  it("refuses a key that was used for another input", async () => {
     const once = { idempotencyKey: crypto.randomUUID() };
     await client.images.generate({ prompt: "one", ...SMALL }, once);
     const other = client.images.generate({ prompt: "two", ...SMALL }, once);
@@ -225,7 +228,7 @@ describe("uploads", () => {
       .png()
       .toBuffer();
 
-  it("keeps an image and shows it as a completed run", async () => {
+  it("stores an image and shows it as a completed run", async () => {
     const { data, response } = await client.images.upload({ file: await teal(), description: "teal" }).withResponse();
     expect(response.status).toBe(201);
     expect(data).toMatchObject({ success: true, data: { image_url: expect.any(String) } });
@@ -241,7 +244,7 @@ describe("uploads", () => {
     expect((await client.runs.get(mask.run_id)).run_type).toBe("mask-upload");
   });
 
-  it("refuses what is no image", async () => {
+  it("refuses what is not an image", async () => {
     const text = client.images.upload({ file: new Blob(["hello, I am only text"], { type: "image/png" }) });
     await expect(text).rejects.toMatchObject({ status: 415, code: "unsupported_image_format" });
     await expect(client.images.upload({} as never)).rejects.toMatchObject({ code: "validation_error" });

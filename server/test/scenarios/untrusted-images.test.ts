@@ -69,7 +69,7 @@ describe("the corpus", () => {
     expect(outcomes).toEqual(Object.fromEntries(corpus.map(({ name, verdict }) => [name, verdict])));
   });
 
-  it("leaves sRGB images without metadata, trailing bytes or anything to run", async () => {
+  it("results in sRGB images without metadata, trailing bytes or scripts", async () => {
     for (const { name, filename, bytes } of corpus.filter(({ verdict }) => verdict === "kept")) {
       const file = await saved(await send(bytes, filename));
       const { space, exif, xmp, iptc, comments } = await sharp(file).metadata();
@@ -82,11 +82,11 @@ describe("the corpus", () => {
     }
   });
 
-  it("is nowhere in storage with what it brought along", async () => {
+  it("leaves none of its payloads in storage", async () => {
     for (const path of stored()) expect([path, readFileSync(path).includes(METADATA_CANARY)]).toEqual([path, false]);
   });
 
-  it("refuses each bomb in a fifth of a second", async () => {
+  it("has each decompression bomb refused within 200 ms", async () => {
     for (const { name, filename, bytes } of corpus.filter(({ group }) => group === "bombs")) {
       const times: number[] = [];
       for (let round = 0; round < 5; round++) {
@@ -136,7 +136,7 @@ it("keeps a signed provenance manifest of an image beside it, until the run is d
   await expect.poll(() => stored().includes(path), { timeout: 60_000 }).toBe(false);
 });
 
-it("survives fifty bombs at once: no restart, and cheap requests are hardly slower", async () => {
+it("survives fifty concurrent decompression bombs: no restart, and cheap requests are hardly slower", async () => {
   const good = await send(corpus[3]!.bytes, "good.png");
   const input = `/runs/${good.body.data.run_id}`;
   const pid = environment.pids().api!;
@@ -179,7 +179,7 @@ const photoOf = (size: number): Promise<Buffer> => {
     .toBuffer();
 };
 
-/** Somebody else sends, so that what is measured here is the service and not the sender. */
+/** Another process sends, so that the measurement shows the service and not the sender. */
 function startStorm(files: Buffer[]) {
   const folder = mkdtempSync(join(tmpdir(), "gesso-storm-"));
   for (const [index, bytes] of files.entries()) writeFileSync(join(folder, `${index}.png`), bytes);

@@ -164,7 +164,7 @@ describe("a webhook", () => {
     await drop(id);
   });
 
-  it("that has failed for five days is switched off", async () => {
+  it("that has failed for five days is disabled", async () => {
     const { id } = await hook({}, "/failing");
     receiver.respondWith(({ path }) => (path === "/failing" ? 500 : 204));
     await environment.query(
@@ -203,7 +203,7 @@ describe("a webhook", () => {
     await drop(id);
   });
 
-  it("that has moved is sent what waits where it is now", async () => {
+  it("with a new URL receives waiting messages there", async () => {
     const { id } = await hook({}, "/old");
     receiver.respondWith(({ path }) => (path === "/old" ? 500 : 204));
     const runId = await make();
@@ -214,7 +214,7 @@ describe("a webhook", () => {
     await drop(id);
   });
 
-  it("is one of a hundred at most, and one where a key is repeated", async () => {
+  it("is one of at most a hundred, and is created once for each key", async () => {
     const { caller: own } = await createTestTenant(environment);
     const ask = (key?: string) =>
       own.post("/webhooks", { url: "https://example.com/" }, key ? { "idempotency-key": key } : {});

@@ -129,13 +129,13 @@ describe.each([
     expect(tried().filter((address) => address !== PUBLIC_TEST_IP)).toEqual([]);
   });
 
-  test.each(corpus.allow)("lets %s through to the address it leads to", async (url) => {
+  test.each(corpus.allow)("fetches %s from its address", async (url) => {
     const response = await subject.fetcher.fetchBytes(url, { ...limits, timeoutSeconds: 1 }).catch((thrown) => thrown);
     expect(response.code).not.toBe("url_not_allowed");
     expect(subject.attempts.drain()[0]).toEqual(expectedEndpoint(url));
   });
 
-  test("brings the bytes of what it may fetch, with and without TLS", async () => {
+  test("returns the bytes of allowed URLs, with and without TLS", async () => {
     for (const origin of [front.http, front.https]) {
       const { bytes, media_type } = await subject.fetcher.fetchBytes(`${origin}/image`, limits);
       expect(Buffer.from(bytes)).toEqual(IMAGE_BYTES);

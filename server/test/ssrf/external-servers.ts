@@ -6,7 +6,7 @@ import { afterEach, beforeEach } from "vitest";
 export type ExternalServers = {
   /** Answers the origin. */
   serve(listener: RequestListener): Promise<string>;
-  /** Nobody listens any more at the one that was started last. */
+  /** The server that was started last refuses connections. */
   stopLast(): Promise<void>;
   requestedPaths: string[];
   connections(): number;

@@ -200,7 +200,7 @@ describe("a fetch", () => {
     });
   });
 
-  test("works through a socket in the file system, also where a dead process left one behind", async () => {
+  test("works through a Unix socket, also if a dead process left one behind", async () => {
     const socket = join(folder, "fetcher.sock");
     const origin = await serve((_, response) => response.end("pixels"));
     for (let round = 0; round < 2; round++) {
@@ -212,7 +212,7 @@ describe("a fetch", () => {
   });
 });
 
-describe("a fetcher that is not in order", () => {
+describe("a faulty fetcher", () => {
   const verdictOf = async (listener: RequestListener, timeoutSeconds = 5) =>
     through(await serve(listener))
       .fetchBytes("https://example.com/", { maxBytes: 1_000, timeoutSeconds })
@@ -260,7 +260,7 @@ describe("a fetcher that is not in order", () => {
     expect(performance.now() - startedAt).toBeLessThan(7_000);
   });
 
-  test("or is away, is a part of the service that cannot be reached", async () => {
+  test("or an unreachable one is reported as an unavailable dependency", async () => {
     expect(await verdictOf((_, response) => response.writeHead(503).end())).toEqual(away);
     expect(await verdictOf((_, response) => void response.destroy())).toEqual(away);
     const dead = await startFetcherOrThrow();
@@ -271,7 +271,7 @@ describe("a fetcher that is not in order", () => {
   });
 });
 
-test("more than it can carry at once is sent away, and the rest is not disturbed", async () => {
+test("requests beyond its capacity are refused, and the others are not disturbed", async () => {
   const waiting: (() => void)[] = [];
   const origin = await serve((_, response) => {
     waiting.push(() => response.end("pixels"));

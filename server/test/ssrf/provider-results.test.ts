@@ -88,7 +88,7 @@ test("a result below a provider's domain that resolves to an internal address is
   }
 });
 
-test("a result that is a page or empty is invalid, and one whose server is away is waited for", async () => {
+test("a result that is a page or empty is invalid, and one whose server is unreachable is retried", async () => {
   const origins = vendorOrigins();
   expect(await outcomeOf(`${net.front.http}/page`, origins)).toBe("provider_output_invalid");
   expect(await outcomeOf(`${net.front.http}/empty`, origins)).toBe("provider_output_invalid");

@@ -44,7 +44,7 @@ const report = (id: string, place: string, body: Record<string, unknown>) =>
 const image = () => client.images.generate({ prompt: "a boat", width: 64, height: 64 }).wait();
 
 describe("a listener", () => {
-  it("begins with a secret that is shown once, at the end of the log", async () => {
+  it("starts with a secret that is shown once, at the end of the log", async () => {
     const own = await listener();
     expect(own).toMatchObject({ name: "workshop", url: "cli:workshop", secret: expect.stringMatching(/^whsec_/) });
     const given = "a secret of my own, long enough";
@@ -65,7 +65,7 @@ describe("a listener", () => {
     expect([held.status, held.body.code]).toEqual([403, "permission_denied"]);
   });
 
-  it("is given the message as it is, signed with its own secret, and only its tenant's", async () => {
+  it("receives the unchanged message, signed with its own secret, and only of its tenant", async () => {
     const [own, other] = [await listener(), await listener()];
     const { run_id } = await image();
     const event = await nextOf(own, ({ data }) => data.run_id === run_id);
@@ -88,7 +88,7 @@ describe("a listener", () => {
     expect((await message(own.id, "yesterday")).status).toBe(400);
   });
 
-  it("is believed about what it did, once, and never undoes an arrival", async () => {
+  it("can report a delivery once, and never undo one", async () => {
     const own = await listener();
     const { run_id } = await image();
     const { id: place } = await nextOf(own, ({ data }) => data.run_id === run_id);
@@ -146,7 +146,7 @@ describe("listeners", () => {
     await caller.delete(`/webhooks/${hook.id}`);
   });
 
-  it("is given what another listener had, when that is sent again", async () => {
+  it("receives the messages of another listener when they are resent", async () => {
     const first = await listener();
     const { run_id } = await image();
     const { id: place } = await nextOf(first, ({ data }) => data.run_id === run_id);

@@ -78,7 +78,7 @@ describe("a prompt", () => {
     expect(await versionsOf(prompt_id)).toEqual([]);
   });
 
-  it("is nobody else's to read, list, change or delete", async () => {
+  it("cannot be read, listed, changed or deleted by another user", async () => {
     const [owner, stranger] = [caller(), caller()];
     const { prompt_id } = await make(owner);
     expect(await findPrompt(base.db, stranger.tenant_id, prompt_id)).toBeUndefined();

@@ -1,5 +1,5 @@
-// The books on a real PostgreSQL: what is held, charged, given back and wasted, under races, and what the books say
-// after.
+// The ledger on a real PostgreSQL: what is reserved, charged, released and wasted, under races, and what the ledger
+// reports afterwards.
 import { v7 } from "uuid";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
@@ -138,7 +138,7 @@ describe("waste", () => {
     (await transfersOf(runId)).filter((description) => description.startsWith("waste"));
   const fail = (held: Parameters<typeof attempt>[0]) => endRun(database.db, held, { status: "failed", error }, v7());
 
-  it("is what a provider may have taken for a job that nobody heard of again", async () => {
+  it("is what a provider may have charged for a job with an unknown outcome", async () => {
     const claim = await begin();
     const id = await attempt(claim);
     await failAttempt(database.db, id, { fault: { ...error, code: "provider_outcome_unknown" }, isFinal: true });
@@ -174,7 +174,7 @@ describe("waste", () => {
     }
   });
 
-  it("is the first submission, where a doubtful one was sent anew and the second is delivered", async () => {
+  it("is the first submission, if its outcome was unknown and a second one delivered", async () => {
     const claim = await begin();
     await failAttempt(database.db, await attempt(claim), {
       fault: { ...error, code: "provider_outcome_unknown" },

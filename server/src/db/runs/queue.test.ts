@@ -1,4 +1,4 @@
-// The queue in a real database: who waits, what is taken, and that a long queue of one costs nobody else anything.
+// The queue in a real database: what waits, what is claimed, and that a tenant's long queue does not slow down others.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import { connectDatabase } from "../connect.ts";
@@ -52,7 +52,7 @@ describe("the queue", () => {
     await insertQueuedRuns(tenant(1), "a", { from: 1, count: 20_000 });
     await insertQueuedRuns(tenant(2), "a", { from: 50_000, count: 5 });
     await database.db.query("test.analyze", "analyze open_runs");
-    // Asked one after the other, all goes over one connection: its figures are told when it is asked to tell them.
+    // Sequential statements use one connection, so its statistics can be flushed and read.
     const alone = connectDatabase({ DATABASE_URL: database.url, DATABASE_POOL: 2 });
     const readFromIndex = async () => {
       await alone.query("test.flush", "select pg_stat_force_next_flush()");

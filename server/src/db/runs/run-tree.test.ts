@@ -1,4 +1,4 @@
-// The guards of the tree in the database itself: whoever writes, by whatever way, runs form trees.
+// Constraints of the database: runs form trees, whatever statement writes them.
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";

@@ -90,7 +90,7 @@ export type NewRun = ResourceOwner &
     webhook_secret?: RunWebhookSecret | undefined;
     model?: string | undefined;
     provider?: string | undefined;
-    /** Other runs that its pictures come from, beside the parent. */
+    /** Other runs that its source images come from, beside the parent. */
     references?: string[];
     /** Which provider it waits for. */
     lane: string;

@@ -102,7 +102,7 @@ describe("the state machine in the database", () => {
     expect(counts.landed).toBeGreaterThan(1000);
   }, 240_000);
 
-  it("ends a run once, whoever races for it, with one event", async () => {
+  it("ends a run once, with one event, under concurrent attempts to end it", async () => {
     for (let round = 0; round < 60; round++) {
       const runId = v7();
       await insertRun(database.db, newRun(runId));

@@ -15,7 +15,7 @@ import {
 import { generateCharacter as character } from "./character.ts";
 
 describe("a character", () => {
-  it("is known by its reference, and only what was set is sent", () => {
+  it("is identified by its reference, and only set fields are sent", () => {
     const raw = { prompt: "x", character_reference_image: URL_A, style_type: "Fiction", resolution: 1024 };
     expect(buildJobs(character, raw)).toEqual([
       {
@@ -33,7 +33,7 @@ describe("a character", () => {
     });
   });
 
-  it("is taken from a file before an image before a run, which stays the parent", () => {
+  it("comes from a file before an image before a run, which stays the parent", () => {
     const raw = { prompt: "x", character_reference_image: URL_A, character_reference_run_id: PARENT_RUN_ID };
     expect(buildJobs(character, raw)[0]!.images).toEqual([{ url: URL_A }]);
     expect(buildJobs(character, { ...raw, character_reference_file: createTestFilePart() }, "form")[0]!.images).toEqual(
@@ -48,7 +48,7 @@ describe("a character", () => {
     expect(warningsOf(character, { prompt: "x" })).toHaveLength(1);
   });
 
-  it("is put into a context within its mask, and nothing else of the context changes", () => {
+  it("is placed into a context within its mask, and nothing else of the context changes", () => {
     const raw = { prompt: "x", character_reference_run_id: RUN_ID, image: URL_A, mask: URL_B };
     expect(buildJobs(character, raw)).toEqual([
       {
@@ -69,7 +69,7 @@ describe("a character", () => {
     ]);
   });
 
-  it("does not use a mask that lies over nothing", () => {
+  it("ignores a mask without an image below it", () => {
     const raw = { prompt: "x", character_reference_run_id: RUN_ID, mask: URL_B };
     expect(buildJobs(character, raw)).toHaveLength(1);
     expect(warningsOf(character, raw)).toEqual(["mask"]);
@@ -83,7 +83,7 @@ describe("a character", () => {
     [{ resolution: "4096" }, "/resolution unknown_value"],
     [{ character_reference_run_id: "me" }, "/character_reference_run_id invalid_uuid"],
     [{ character_reference_file: "x" }, "/character_reference_file unknown_field"],
-  ])("%j is answered with %s", (raw, complaint) => {
+  ])("%j is refused with %s", (raw, complaint) => {
     expect(listValidationErrors(character, { prompt: "x", ...raw })).toEqual([complaint]);
   });
 });

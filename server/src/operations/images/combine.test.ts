@@ -17,7 +17,7 @@ import { combineNanobanana } from "./combine-nanobanana.ts";
 const many = (count: number) => Array.from({ length: count }, () => URL_A);
 
 describe("a plain combination", () => {
-  it("is one job of ours with the images in their order and every setting said", () => {
+  it("is one local job with the images in their order and every setting", () => {
     expect(buildJobs(combineImages, { images: [URL_B, createTestFilePart(), RUN_ID] }, "form")).toEqual([
       {
         task: "image.combine",
@@ -28,7 +28,7 @@ describe("a plain combination", () => {
     ]);
   });
 
-  it("is on white in a JPEG, whatever was asked, and says so", () => {
+  it("is on white in a JPEG, with a warning", () => {
     const raw = { images: many(2), output_format: "jpeg" };
     expect(parseOperationInput(combineImages, raw).input).toMatchObject({ background: "#ffffff" });
     expect(warningsOf(combineImages, raw)).toEqual([]);
@@ -41,7 +41,7 @@ describe("a plain combination", () => {
     });
   });
 
-  it("says which settings its mode does not use", () => {
+  it("warns about settings that its mode does not use", () => {
     expect(warningsOf(combineImages, { images: many(2), opacity: 0.5 })).toEqual(["opacity"]);
     expect(warningsOf(combineImages, { images: many(2), mode: "overlay", opacity: 0.5, gap: 8 })).toEqual(["gap"]);
   });
@@ -57,7 +57,7 @@ describe("a plain combination", () => {
     [{ images: many(2), output_format: "gif" }, ["/output_format unknown_value"]],
     [{ images: many(2), gap: 513 }, ["/gap out_of_range"]],
     [{ images: many(2), background: "red" }, ["/background unknown_value"]],
-  ])("%j is answered with %j", (raw, complaints) => {
+  ])("%j is refused with %j", (raw, complaints) => {
     expect(listValidationErrors(combineImages, raw as never)).toEqual(complaints);
   });
 });
@@ -66,7 +66,7 @@ describe.each([
   ["nanobanana", combineNanobanana],
   ["gemini-2.5", combineGemini25],
 ] as const)("a combination by %s", (model, operation) => {
-  it("sends addresses, runs and files to one edit, and has no parent", () => {
+  it("sends URLs, runs and files to one edit, and has no parent", () => {
     const raw = {
       prompt: "x",
       image_urls: [URL_A, URL_B],
@@ -95,7 +95,7 @@ describe.each([
     [{ images: [URL_A] }, ["/image_urls too_few_items"]],
     [{ images: [URL_A, RUN_ID] }, []],
     [{}, ["/image_urls too_few_items"]],
-  ])("%j is answered with %j", (raw, complaints) => {
+  ])("%j is refused with %j", (raw, complaints) => {
     expect(listValidationErrors(operation, { prompt: "x", ...raw })).toEqual(complaints);
   });
 });

@@ -10,7 +10,7 @@ import {
 import { describeImage } from "./describe.ts";
 
 describe("a description", () => {
-  it("is asked for in the detail and the language wanted", () => {
+  it("has the requested detail and language", () => {
     const job = { task: "image.describe", model: "describe-default", images: [{ run: RUN_ID }] };
     expect(buildJobs(describeImage, { run_id: RUN_ID })).toEqual([{ ...job, options: { detail: "normal" } }]);
     expect(buildJobs(describeImage, { run_id: RUN_ID, detail: "long", language: "de" })).toEqual([
@@ -19,13 +19,13 @@ describe("a description", () => {
     expect(resolveParent(describeImage, { run_id: RUN_ID })).toBe(RUN_ID);
   });
 
-  it.each(["image", "image_url"])("takes a file as %s", (field) => {
+  it.each(["image", "image_url"])("accepts a file as %s", (field) => {
     expect(buildJobs(describeImage, { [field]: createTestFilePart() }, "form")[0]!.images).toEqual([
       { asset: FILE_ASSET_ID },
     ]);
   });
 
-  it("is in the answer only when there is one", () => {
+  it("is in the response only if there is one", () => {
     const run = { run_id: RUN_ID, status: "processing", error: null };
     expect(describeImage.renderResponse!(run as never, { jobs: [], data: null })).toEqual({
       run_id: RUN_ID,

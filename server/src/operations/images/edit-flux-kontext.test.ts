@@ -11,7 +11,7 @@ import { editFluxKontext } from "./edit-flux-kontext.ts";
 const raw = { original_run_id: RUN_ID, prompt: "snow", model: "flux-kontext-max" };
 
 describe("the edit of an earlier run", () => {
-  it("keeps the shape of its source by saying nothing about it", () => {
+  it("keeps the aspect ratio of its source by omitting the field", () => {
     expect(parseOperationInput(editFluxKontext, raw).input).toMatchObject({ aspect_ratio: "match_input_image" });
     expect(buildJobs(editFluxKontext, raw)).toEqual([
       { task: "image.edit", model: "flux-kontext-max", prompt: "snow", images: [{ run: RUN_ID }] },
@@ -19,7 +19,7 @@ describe("the edit of an earlier run", () => {
     expect(resolveParent(editFluxKontext, raw)).toBe(RUN_ID);
   });
 
-  it("passes on another shape, and a seed", () => {
+  it("passes on another aspect ratio, and a seed", () => {
     expect(buildJobs(editFluxKontext, { ...raw, aspect_ratio: "9:21", seed: 0 })[0]).toMatchObject({
       aspect_ratio: "9:21",
       seed: 0,

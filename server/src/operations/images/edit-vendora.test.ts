@@ -42,7 +42,7 @@ describe.each(edits)("an edit by %s", (model, operation) => {
     ]);
   });
 
-  it("takes a file before an address before a run, and the run stays the parent", () => {
+  it("prefers a file to a URL to a run, and the run stays the parent", () => {
     const raw = { prompt: "x", run_id: PARENT_RUN_ID, image_url: URL_A };
     expect(buildJobs(operation, raw)[0]!.images).toEqual([{ url: URL_A }]);
     expect(buildJobs(operation, { ...raw, image: createTestFilePart() }, "form")[0]!.images).toEqual([
@@ -80,7 +80,7 @@ describe.each(edits)("an edit by %s", (model, operation) => {
 });
 
 describe.each(masked)("an edit by %s with a mask", (model, operation) => {
-  it("is laid over the original, which keeps its shape", () => {
+  it("is blended with the original, which keeps its aspect ratio", () => {
     const raw = { prompt: "x", run_id: RUN_ID, mask_url: URL_B, aspect_ratio: "1:1" };
     const [edit, blend, ...more] = buildJobs(operation, raw);
     expect(edit).toMatchObject({ task: "image.edit", model, images: [{ run: RUN_ID }], mask: { url: URL_B } });
@@ -95,14 +95,14 @@ describe.each(masked)("an edit by %s with a mask", (model, operation) => {
     expect(warningsOf(operation, raw)).toEqual(["aspect_ratio"]);
   });
 
-  it("takes the mask of the form before the one at an address", () => {
+  it("prefers the mask of the form to the one at a URL", () => {
     const raw = { prompt: "x", run_id: RUN_ID, mask_url: URL_B, mask: createTestFilePart() };
     expect(buildJobs(operation, raw, "form")[0]!.mask).toEqual({ asset: FILE_ASSET_ID });
   });
 });
 
-describe("what only some of them know", () => {
-  it("is several results, with vendora", () => {
+describe("the features of a single provider", () => {
+  it("are several results, with vendora", () => {
     expect(buildJobs(editVendora, { prompt: "x", run_id: RUN_ID, n: 3 })[0]!.count).toBe(3);
     expect(buildJobs(editVendora, { prompt: "x", run_id: RUN_ID })[0]!.count).toBe(1);
     expect(listValidationErrors(editVendora, { prompt: "x", run_id: RUN_ID, n: 5 })).toEqual(["/n out_of_range"]);
@@ -110,7 +110,7 @@ describe("what only some of them know", () => {
     expect(listValidationErrors(editGemini25, { prompt: "x", run_id: RUN_ID, n: 2 })).toEqual(["/n unknown_field"]);
   });
 
-  it("is a mask, which nanobanana does not take", () => {
+  it("do not include a mask, with nanobanana", () => {
     expect(listValidationErrors(editNanobanana, { prompt: "x", run_id: RUN_ID, mask_url: URL_A })).toEqual([
       "/mask_url unknown_field",
     ]);

@@ -35,7 +35,7 @@ describe("an extraction", () => {
     ]);
   });
 
-  it("may find several, and may answer masks, turned around too", () => {
+  it("can find several objects, and can return masks, also inverted", () => {
     const [segment, cut] = buildJobs(extract, {
       prompt: "x",
       image_url: URL_A,
@@ -48,18 +48,18 @@ describe("an extraction", () => {
     expect(cut!.options).toEqual({ mode: "mask", invert: true, preserve_alpha: true });
   });
 
-  it("does the same for content as for extract", () => {
+  it("treats content as extract", () => {
     const raw = { prompt: "x", image_url: URL_A };
     expect(buildJobs(extract, { ...raw, mode: "content" })).toEqual(buildJobs(extract, { ...raw, mode: "extract" }));
   });
 
-  it("uses the address and keeps the run as parent where both are given", () => {
+  it("uses the URL and keeps the run as parent if both are given", () => {
     const raw = { prompt: "x", image_url: URL_A, run_id: PARENT_RUN_ID };
     expect(buildJobs(extract, raw)[0]!.images).toEqual([{ url: URL_A }]);
     expect(resolveParent(extract, raw)).toBe(PARENT_RUN_ID);
   });
 
-  it("answers an object for each cut, with what the finder said of it", () => {
+  it("returns an object for each cut, with what the segmentation reported", () => {
     const run = { inputs: { prompt: "the lamp", mode: "extract" } } as unknown as Run;
     const jobs = [[file("mask", { name: "lamp", score: 0.9, box })], [file("cut")]];
     expect(extract.renderResponse!(run as never, { jobs, data: null })).toMatchObject({
@@ -81,7 +81,7 @@ describe("an extraction", () => {
     [{}, ["/prompt required", "/image_url at_least_one_of"]],
     [{ prompt: "x", run_id: RUN_ID, mode: "cutout" }, ["/mode unknown_value"]],
     [{ prompt: "x", run_id: RUN_ID, multiple: "true" }, ["/multiple invalid_type"]],
-  ])("%j is answered with %j", (raw, complaints) => {
+  ])("%j is refused with %j", (raw, complaints) => {
     expect(listValidationErrors(extract, raw as never)).toEqual(complaints);
   });
 });

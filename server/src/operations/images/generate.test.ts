@@ -11,7 +11,7 @@ import {
 import { generateImage as generate } from "./generate.ts";
 
 describe("a generation", () => {
-  it("sends what was asked and none of our defaults", () => {
+  it("sends the provided fields and no defaults", () => {
     expect(buildJobs(generate, { prompt: "x" })).toEqual([
       { task: "image.generate", model: "flux-dev", prompt: "x", count: 1 },
     ]);
@@ -22,13 +22,13 @@ describe("a generation", () => {
     });
   });
 
-  it("leaves out what the model does not use, with a warning", () => {
+  it("omits what the model does not use, with a warning", () => {
     const raw = { prompt: "x", image_urls: [URL_A, URL_B] };
     expect(buildJobs(generate, raw)[0]!.images).toBeUndefined();
     expect(warningsOf(generate, raw)).toEqual(["image_urls"]);
   });
 
-  it("adapts a shape that the model does not make to the nearest", () => {
+  it("changes an unsupported aspect ratio to the nearest", () => {
     const raw = { prompt: "x", model_type: "vendorb-imagen4", aspect_ratio: "21:9" };
     expect(buildJobs(generate, raw)[0]!.aspect_ratio).toBe("16:9");
     expect(parseOperationInput(generate, raw).input).toMatchObject({ aspect_ratio: "21:9" });
@@ -48,19 +48,19 @@ describe("a generation", () => {
     expect(blend).toMatchObject({ task: "image.blend", images: [{ url: URL_A }, { job: 0, every: true }] });
   });
 
-  it("does not use a mask without an image under it", () => {
+  it("ignores a mask without an image below it", () => {
     const raw = { prompt: "x", model_type: "gemini-2.5", mask_url: URL_B };
     expect(buildJobs(generate, raw)).toEqual([{ task: "image.generate", model: "gemini-2.5", prompt: "x", count: 1 }]);
     expect(warningsOf(generate, raw)).toEqual(["mask_url"]);
   });
 
-  it("makes two images with wan-image-2.1, whoever asks for another number", () => {
+  it("creates two images with wan-image-2.1, whatever number is requested", () => {
     const raw = { prompt: "x", model_type: "wan-image-2.1", model_id: RUN_ID, width: 64, height: 64 };
     expect(buildJobs(generate, raw)[0]!.count).toBe(2);
     expect(listValidationErrors(generate, { ...raw, batch_size: 3 })).toEqual(["/batch_size unsupported_parameter"]);
   });
 
-  it("takes images as addresses only", () => {
+  it("accepts images only as URLs", () => {
     const base64 = `data:image/png;base64,${"iVBORw0KGgo".repeat(9)}`;
     expect(listValidationErrors(generate, { prompt: "x", reference_image_url: base64 })).toEqual([
       "/reference_image_url unknown_value",

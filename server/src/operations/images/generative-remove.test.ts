@@ -11,7 +11,7 @@ import { backgroundRemove } from "./background-remove.ts";
 import { generativeRemove } from "./generative-remove.ts";
 
 describe("a removal", () => {
-  it("says always whether shadows go and whether it takes all that fits", () => {
+  it("always sends whether shadows and all matches are removed", () => {
     expect(buildJobs(generativeRemove, { run_id: RUN_ID, prompt: "the car" })).toEqual([
       {
         task: "image.remove",
@@ -23,7 +23,7 @@ describe("a removal", () => {
     ]);
   });
 
-  it("uses the address and keeps the run as parent where both are given", () => {
+  it("uses the URL and keeps the run as parent if both are given", () => {
     const raw = { prompt: "x", image_url: URL_A, run_id: PARENT_RUN_ID };
     expect(buildJobs(generativeRemove, raw)[0]!.images).toEqual([{ url: URL_A }]);
     expect(resolveParent(generativeRemove, raw)).toBe(PARENT_RUN_ID);
@@ -40,12 +40,12 @@ describe("a removal", () => {
   });
 });
 
-describe("the removal of a background that answers an address", () => {
-  it("waits unless it is told not to", () => {
+describe("the background removal that returns a URL", () => {
+  it("waits unless sync is false", () => {
     expect(backgroundRemove.input.parse({ run_id: RUN_ID })).toMatchObject({ sync: true });
   });
 
-  it("answers the address, the run and the run it came from", () => {
+  it("returns the URL, the run and the source run", () => {
     const run = { run_id: RUN_ID, image_url: URL_A, parent_run_id: PARENT_RUN_ID };
     const reply = (more: object) =>
       backgroundRemove.renderResponse!({ ...run, ...more } as never, { jobs: [], data: null });

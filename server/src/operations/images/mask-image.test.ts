@@ -19,21 +19,21 @@ const blend = {
 };
 
 describe("a masked edit", () => {
-  it("changes what is marked as the prompt says, and nothing else", () => {
+  it("changes the marked area as the prompt says, and nothing else", () => {
     expect(buildJobs(maskImage, { ...raw, prompt: "a plant" })).toEqual([
       { task: "image.edit", model: "edit-default", prompt: "a plant", images: [{ url: URL_A }], mask: { url: URL_B } },
       blend,
     ]);
   });
 
-  it("takes out what is marked where nothing is said", () => {
+  it("removes the marked area without a prompt", () => {
     expect(buildJobs(maskImage, raw)).toEqual([
       { task: "image.remove", model: "remove-default", images: [{ url: URL_A }], mask: { url: URL_B } },
       blend,
     ]);
   });
 
-  it("takes runs and files, and has no parent", () => {
+  it("accepts runs and files, and has no parent", () => {
     const [edit] = buildJobs(maskImage, { original_image_url: RUN_ID, mask_image_url: createTestFilePart() }, "form");
     expect(edit).toMatchObject({ images: [{ run: RUN_ID }], mask: { asset: FILE_ASSET_ID } });
     expect(maskImage.parent).toBeUndefined();
@@ -43,7 +43,7 @@ describe("a masked edit", () => {
     [{}, ["/original_image_url required", "/mask_image_url required"]],
     [{ ...raw, edit_server_url: URL_A }, ["/edit_server_url unknown_field"]],
     [{ ...raw, mask_image_url: "ftp://example.com/a" }, ["/mask_image_url ambiguous_reference"]],
-  ])("%j is answered with %j", (given, complaints) => {
+  ])("%j is refused with %j", (given, complaints) => {
     expect(listValidationErrors(maskImage, given as never)).toEqual(complaints);
   });
 });

@@ -31,7 +31,7 @@ describe("a generation from references", () => {
     ]);
   });
 
-  it("takes the @ off a tag, and says so", () => {
+  it("removes the @ of a tag, with a warning", () => {
     const raw = { prompt: "x", images: [tagged("@hero"), tagged("lamp")] };
     expect(parseOperationInput(reference, raw).input.images).toEqual([tagged("hero"), tagged("lamp")]);
     expect(warningsOf(reference, raw)).toEqual(["The tag @hero was read as hero."]);
@@ -46,7 +46,7 @@ describe("a generation from references", () => {
     [{ images: "[broken" }, "/images invalid_type"],
     [{ aspect_ratio: "2:3" }, "/aspect_ratio unknown_value"],
     [{ resolution: "4k" }, "/resolution unknown_value"],
-  ])("%j is answered with %s", (raw, complaint) => {
+  ])("%j is refused with %s", (raw, complaint) => {
     expect(listValidationErrors(reference, { prompt: "x", ...raw })).toEqual([complaint]);
   });
 });

@@ -15,7 +15,7 @@ const raw = { run_id: RUN_ID, aspect_ratio: "16:9" };
 const edges = { x_start: -8, x_end: 300, y_start: 0, y_end: 200 };
 
 describe("a reframe", () => {
-  it("sends the shape, and positions only where they are given", () => {
+  it("sends the aspect ratio, and positions only if they are given", () => {
     expect(buildJobs(reframeImage, raw)).toEqual([
       { task: "image.reframe", model: "photon-flash-1", images: [{ run: RUN_ID }], aspect_ratio: "16:9" },
     ]);
@@ -25,7 +25,7 @@ describe("a reframe", () => {
     });
   });
 
-  it("takes the file before the address before the run, which stays the parent", () => {
+  it("prefers the file to the URL to the run, which stays the parent", () => {
     const all = { ...raw, run_id: PARENT_RUN_ID, image_url: URL_A, image_file: createTestFilePart() };
     expect(buildJobs(reframeImage, all, "form")[0]!.images).toEqual([{ asset: FILE_ASSET_ID }]);
     expect(resolveParent(reframeImage, all, "form")).toBe(PARENT_RUN_ID);
@@ -39,7 +39,7 @@ describe("a reframe", () => {
     [{ ...raw, x_start: 1, x_end: 9 }, ["/y_start required", "/y_end required"]],
     [{ ...raw, grid_position_x: 1.5 }, ["/grid_position_x invalid_type"]],
     [{ ...raw, grid_position_y: "1" }, ["/grid_position_y invalid_type"]],
-  ])("%j is answered with %j", (given, complaints) => {
+  ])("%j is refused with %j", (given, complaints) => {
     expect(listValidationErrors(reframeImage, given as never)).toEqual(complaints);
   });
 });

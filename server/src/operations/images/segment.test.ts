@@ -24,7 +24,7 @@ const needs = [
 describe.each(jobs)("%s", (_, operation, job) => {
   const words = operation === segmentImage ? { prompt: "x" } : {};
 
-  it("is one job on the one source that counts", () => {
+  it("is one job on the preferred source", () => {
     const raw = { ...words, imageUrl: URL_A, run_id: PARENT_RUN_ID };
     expect(buildJobs(operation, raw)).toEqual([{ ...job, images: [{ url: URL_A }] }]);
     expect(buildJobs(operation, { ...raw, image: createTestFilePart() }, "form")).toEqual([
@@ -34,8 +34,8 @@ describe.each(jobs)("%s", (_, operation, job) => {
   });
 });
 
-describe.each(needs)("what %s needs", (_, operation, words) => {
-  it("is an address or a run in JSON, a file in a form", () => {
+describe.each(needs)("the source of %s", (_, operation, words) => {
+  it("is a URL or a run in JSON, a file in a form", () => {
     expect(listValidationErrors(operation, words)).toEqual(["/imageUrl at_least_one_of"]);
     expect(listValidationErrors(operation, { ...words, run_id: RUN_ID })).toEqual([]);
     expect(listValidationErrors(operation, { ...words, run_id: RUN_ID }, "form")).toEqual(["/image required"]);

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { buildJobs, listValidationErrors, RUN_ID } from "../../../test/support/operation-plans.ts";
 import { enhancePrompt } from "./enhance.ts";
 
-describe("a better prompt", () => {
-  it("is asked for the model it is for, in the style and language wanted", () => {
+describe("an enhanced prompt", () => {
+  it("is requested for its target model, in the requested style and language", () => {
     const job = { task: "prompt.enhance", model: "enhance-default", prompt: "a cat" };
     expect(buildJobs(enhancePrompt, { prompt: "a cat" })).toEqual([{ ...job, options: { model_type: "flux-dev" } }]);
     expect(
@@ -11,7 +11,7 @@ describe("a better prompt", () => {
     ).toEqual([{ ...job, seed: 1, options: { model_type: "vendora", style: "ink", language: "de" } }]);
   });
 
-  it("is answered beside the one that was sent", () => {
+  it("is returned beside the original", () => {
     const run = {
       run_id: RUN_ID,
       status: "completed",

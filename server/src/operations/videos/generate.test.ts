@@ -10,7 +10,7 @@ import {
 import { generateVideo as video } from "./generate.ts";
 
 describe("a video", () => {
-  it("says always its shape and its length, and the rest only where it is given", () => {
+  it("always has an aspect ratio and a duration, and other options only if they are given", () => {
     expect(buildJobs(video, { source_run_id: RUN_ID })).toEqual([
       {
         task: "video.generate",
@@ -28,13 +28,13 @@ describe("a video", () => {
     });
   });
 
-  it("has the source run as parent, and an hour of time", () => {
+  it("has the source run as parent, and a deadline of an hour", () => {
     expect(resolveParent(video, { source_run_id: RUN_ID })).toBe(RUN_ID);
     expect(resolveParent(video, { image_url: URL_A })).toBeUndefined();
     expect(video.deadlineSeconds).toBe(3600);
   });
 
-  it("shows its input, and a refusal in the shape of a failed run", () => {
+  it("has its input in the response, and errors in the shape of a failed run", () => {
     expect(parseOperationInput(video, { source_run_id: RUN_ID }).input).toMatchObject({
       duration: 3,
       aspect_ratio: "16:9",
@@ -51,7 +51,7 @@ describe("a video", () => {
     [{ image_url: URL_A, fps: 61 }, ["/fps out_of_range"]],
     [{ image_url: URL_A, motion_bucket_id: 0 }, ["/motion_bucket_id out_of_range"]],
     [{ image_url: URL_A, cfg_scale: "2" }, ["/cfg_scale invalid_type"]],
-  ])("%j is answered with %j", (raw, complaints) => {
+  ])("%j is refused with %j", (raw, complaints) => {
     expect(listValidationErrors(video, raw as never)).toEqual(complaints);
   });
 });
