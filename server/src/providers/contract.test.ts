@@ -314,7 +314,7 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
     ).toBeUndefined();
   });
 
-  it("is probed without creating jobs, and reports retired models", async () => {
+  it("is probed without creating jobs", async () => {
     if (!provider.probe) return note(id, "examine", "none");
     const before = standIn.ledger.length;
     const found = await provider.probe(provider.offers, context());
