@@ -107,7 +107,7 @@ async function showGeneration() {
   const still = await requestJson("POST", "/upload", fileForm(await drawn(STILL_LIFE)));
   addCard("images.upload", "an uploaded file", { image: await download(still.data.image_url) });
   const mask = await requestJson("POST", "/upload", fileForm(await drawn(MASK), { isMask: "true", parent_id: meadow }));
-  addCard("images.uploadMask", "white is what changes", { image: await download(mask.data.image_url) });
+  addCard("images.uploadMask", "white areas change", { image: await download(mask.data.image_url) });
   return { sea: sea.run_id as string, meadow: meadow as string, still: still.data.run_id, mask: mask.data.run_id };
 }
 
@@ -158,8 +158,8 @@ async function showCombination({ sea, meadow, still }: Images): Promise<void> {
     await showRunOperation(
       `images.combine.${name}`,
       `/combine/${path}`,
-      { prompt: "both in one", ...sources },
-      "both in one",
+      { prompt: "both in one image", ...sources },
+      "both in one image",
     );
   }
   const character = { character_reference_run_id: still, resolution: "720", seed: 5 };
@@ -167,7 +167,7 @@ async function showCombination({ sea, meadow, still }: Images): Promise<void> {
     "images.character",
     "/runs/character",
     { prompt: "in a forest", aspect_ratio: "4:3", ...character },
-    "somebody in those colours, in a forest",
+    "a person in the colours of the reference",
   );
   const images = [{ image_reference: sea, tag: "postcard" }];
   const reference = { prompt: "@postcard in the desert", aspect_ratio: "4:3", resolution: "720p", images };
@@ -181,12 +181,12 @@ async function showSegmentation({ still }: Images): Promise<string> {
     { run_id: still, prompt: "the red circle" },
     "the red circle",
   );
-  await showBytesOperation("images.removeBackground", "/edits/remove-bg", { run_id: still }, "answers the image");
+  await showBytesOperation("images.removeBackground", "/edits/remove-bg", { run_id: still }, "returns the image");
   await showRunOperation(
     "images.backgroundRemove",
     "/edits/background-remove",
     { run_id: still },
-    "answers its address",
+    "returns a URL",
   );
   const prompt = "the blue square";
   await showRunOperation("images.genRemove", "/edits/generative-remove", { run_id: still, prompt }, prompt);
@@ -225,17 +225,17 @@ async function showTextOperations({ sea }: Images, extraction: string): Promise<
   });
   const prompt = await requestJson("POST", "/prompts", { name: "Fox", text: "a fox in the snow", tags: ["animals"] });
   const shown = (each: any) => `${each.name}, version ${each.version}\n"${each.text}"\n${each.tags.join(", ")}`;
-  addCard("prompts.create", "kept for later", { text: shown(prompt) });
+  addCard("prompts.create", "a stored prompt", { text: shown(prompt) });
   const updated = await requestJson("PATCH", `/prompts/${prompt.id}`, { text: "a fox in the snow, at dusk" });
   addCard("prompts.update", "a new version", { text: shown(updated) });
   addCard("prompts.get", "the first version", {
     text: shown(await requestJson("GET", `/prompts/${prompt.id}?version=1`)),
   });
   const { data } = await requestJson("GET", "/prompts");
-  addCard("prompts.list", "what is in the library", { text: data.map(shown).join("\n") });
+  addCard("prompts.list", "all stored prompts", { text: data.map(shown).join("\n") });
   await send("DELETE", `/prompts/${prompt.id}`);
   const left = (await requestJson("GET", "/prompts")).data.length;
-  addCard("prompts.delete", "and gone", { text: `Fox is deleted.\n${left} prompts are left.` });
+  addCard("prompts.delete", "a deleted prompt", { text: `Fox is deleted.\n${left} prompts are left.` });
 }
 
 async function showRunOperations({ sea }: Images): Promise<void> {
@@ -249,7 +249,7 @@ async function showRunOperations({ sea }: Images): Promise<void> {
   });
   const tree = await requestJson("GET", `/runs/${sea}/tree`);
   const children = tree.nodes.filter((node: any) => node.parent_run_id === sea);
-  addCard("runs.tree", "what came of the first run", {
+  addCard("runs.tree", "runs made from the first run", {
     text: [run.run_type, ...children.map((node: any) => `- ${node.run_type}`)].join("\n"),
   });
   const input = { prompt: "a fox", batch_size: 4 };
@@ -265,7 +265,7 @@ async function showRunOperations({ sea }: Images): Promise<void> {
   await send("DELETE", `/runs/${open.run_id}`);
   const gone = await fetch(`${gesso.url}/api/v1/runs/${open.run_id}`, { headers });
   const { code, message }: any = await gone.json();
-  addCard("runs.delete", "asked for afterwards", { text: `${gone.status} ${code}\n${message}` });
+  addCard("runs.delete", "a deleted run", { text: `${gone.status} ${code}\n${message}` });
 }
 
 try {
