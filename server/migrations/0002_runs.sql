@@ -253,6 +253,16 @@ create table assets (
 
 create index assets_by_run on assets (run_id);
 
+-- Runs whose inline images were stored before the run was accepted. A row that stays without its run marks images of a
+-- request that never ended; a duty deletes them.
+create table staged_runs (
+  run_id uuid primary key,
+  tenant_id uuid not null,
+  staged_at timestamptz not null default now()
+);
+
+create index staged_runs_by_time on staged_runs (staged_at);
+
 -- The default retention of the installation. A run gets its expiry when it ends, so that a later change of the
 -- setting does not shorten it.
 create table retention (

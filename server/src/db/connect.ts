@@ -52,6 +52,15 @@ const isUnavailable = (thrown: unknown) => {
   );
 };
 
+/**
+ * Whether PostgreSQL reported that it rolled the statement back. False if the connection was lost or the session was
+ * ended: the statement may have been committed, and its response lost.
+ */
+export function isRolledBack(thrown: unknown): boolean {
+  const error = thrown instanceof Fault ? thrown.cause : thrown;
+  return error instanceof pg.DatabaseError && error.severity === "ERROR";
+}
+
 /** PostgreSQL ends a statement after `statementMs`; this process gives up waiting `marginMs` later. */
 type ConnectionTiming = { statementMs: number; marginMs: number };
 const DEFAULT_TIMING: ConnectionTiming = { statementMs: 10_000, marginMs: 2000 };

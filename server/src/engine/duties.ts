@@ -1,5 +1,5 @@
 // Background duties, each executed by one process at a time under a lease: poll providers, requeue lost runs, enforce
-// deadlines, expire files, report low balances, process the outbox, and detect that the engine has lost its journal.
+// deadlines, expire files, delete images of requests that never became a run, report low balances, process the outbox, and detect that the engine has lost its journal.
 import { findTamperedAuditEntries } from "../db/access/audit-log.ts";
 import { readEngineIncarnation, saveEngineIncarnation } from "../db/engine-incarnation.ts";
 import { dropEventPartitions } from "../db/event-log.ts";
@@ -11,6 +11,7 @@ import { pollProvider } from "../runs/poll.ts";
 import { failOverdueRuns, processOutbox, requeueExpiredRuns } from "../runs/reconcile.ts";
 import { expireRunFiles, sweepOrphans } from "../runs/retention.ts";
 import type { Services } from "../runs/services.ts";
+import { sweepStagedRuns } from "../runs/stage-inline-images.ts";
 import { startDuty } from "./duty.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { startJobNotifications } from "./job-notifications.ts";
@@ -40,6 +41,7 @@ export function startDuties(
     }),
     duty("credits", 5000, () => insertLowCreditsEvent(services.database, services.ids.next())),
     duty("expiry", 5000, async () => (await expireRunFiles(services)) > 0),
+    duty("staged-runs", 60_000, async () => (await sweepStagedRuns(services)) > 0),
     duty("sweep", 6 * 60 * 60 * 1000, async (signal) => {
       await sweepOrphans(services, { signal });
       return false;

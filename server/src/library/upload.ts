@@ -3,8 +3,8 @@
 import { readFile } from "node:fs/promises";
 import type { RequestContext } from "../access/request-context.ts";
 import type { NewIdempotencyKey } from "../db/idempotency-keys.ts";
-import { deleteAssetRows } from "../db/runs/assets.ts";
 import { insertUploadRun, type RunRow } from "../db/runs/runs.ts";
+import { discardStagedRun, insertStagedRun } from "../db/runs/staged-runs.ts";
 import { createOnce } from "../idempotency/create-once.ts";
 import type { FilePart } from "../kit/files.ts";
 import type { UploadOptions } from "../kit/operation.ts";
@@ -42,6 +42,8 @@ async function storeUpload(
   const { parent_run_id, root_run_id, depth } = await resolveTreePosition(database, caller, uploadDetails.parent_id);
   const run_id = services.ids.next();
   const webhook = buildRunWebhook(services.webhooks, { ...caller, run_id }, { webhook_url, webhook_secret });
+  // The row of a provenance manifest is inserted before the run. The sweep of staged runs deletes it if the run fails.
+  await insertStagedRun(database, { ...caller, run_id });
   const { file: asset, provenance } = await storeSource(
     { ...services, database },
     { ...caller, run_id },
@@ -71,7 +73,7 @@ async function storeUpload(
     asset,
   });
   if (row) return row;
-  if (provenance) await deleteAssetRows(database, [provenance.asset_id]);
+  await discardStagedRun(database, run_id, provenance ? [provenance.asset_id] : []);
   await services.assets.storage.delete([asset.storage_key, ...(provenance ? [provenance.storage_key] : [])]);
   return undefined;
 }

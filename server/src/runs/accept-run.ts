@@ -1,7 +1,7 @@
 // Accepts a run: checks its references, plans it, and inserts the run, its idempotency key and its event in one
 // statement. Once this has returned, the run is executed to its end even if processes crash.
 import type { Caller } from "../db/access/caller.ts";
-import type { Database } from "../db/connect.ts";
+import { type Database, isRolledBack } from "../db/connect.ts";
 import {
   findRun,
   findRuns,
@@ -74,10 +74,18 @@ export async function acceptRun(
   await request.consumeRateLimit?.();
   const run_id = services.ids.next();
   const { parsed, files, discard } = await stageInlineImages(services, { ...caller, run_id }, request.parsed);
+  let isCertainlyRefused = true;
   try {
     const run = await buildNewRun(services, caller, { ...request, parsed, files }, run_id);
     services.crashPoint("request_read");
-    const row = await insertRun(database, { ...run, idempotency, openRunLimits: request.openRunLimits });
+    const newRun = { ...run, idempotency, openRunLimits: request.openRunLimits };
+    const row = await insertRun(database, newRun).catch(async (thrown) => {
+      isCertainlyRefused = isRefusal(thrown);
+      const accepted = isCertainlyRefused ? undefined : await findAcceptedRun(database, newRun);
+      if (!accepted) throw thrown;
+      return accepted;
+    });
+    isCertainlyRefused = row === undefined;
     services.crashPoint("committed");
     if (!row) {
       await discard();
@@ -86,7 +94,8 @@ export async function acceptRun(
     services.notifications.runQueued({ tenant_id: row.tenant_id, lane: run.lane });
     return { row, isReplay: false };
   } catch (thrown) {
-    await discard().catch(() => {});
+    // The images of a run that may have been accepted stay. The sweep of staged runs deletes them if it was not.
+    if (isCertainlyRefused) await discard().catch(() => {});
     // A concurrent request with the same idempotency key may have used up the budget or the limit of open runs. Then
     // this request is its replay, not a refusal.
     const concurrentReplay = isLimitFault(thrown) ? await findReplay() : undefined;
@@ -95,6 +104,14 @@ export async function acceptRun(
     throw thrown;
   }
 }
+
+/** Whether the statement that accepts the run certainly had no effect. A lost response may have followed a COMMIT. */
+const isRefusal = (thrown: unknown) =>
+  isRolledBack(thrown) || (thrown instanceof Fault && thrown.code !== "dependency_unavailable");
+
+/** Undefined if the run does not exist or PostgreSQL cannot be asked. */
+const findAcceptedRun = (database: Database, { tenant_id, run_id }: NewRun) =>
+  findRun(database, tenant_id, run_id).catch(() => undefined);
 
 const isLimitFault = (thrown: unknown) => thrown instanceof Fault && (thrown.status === 402 || thrown.status === 429);
 

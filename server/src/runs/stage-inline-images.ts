@@ -1,19 +1,24 @@
 // Stores images that come inside a request, as base64 or as form files, before the run is planned. Plans, rows and the
 // engine's journal then contain asset ids, never bytes.
 import { readFile } from "node:fs/promises";
-import { deleteAssetRows, insertSourceAsset } from "../db/runs/assets.ts";
+import { insertSourceAsset } from "../db/runs/assets.ts";
+import { discardStagedRun, insertStagedRun, sweepStagedRows } from "../db/runs/staged-runs.ts";
 import { Fault } from "../faults.ts";
 import { isFilePart } from "../kit/files.ts";
 import { decodeInlineImage, findInlineImages, storedAssetReference } from "../kit/image-fields.ts";
 import type { ParsedInput } from "../kit/parse.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import { deriveId } from "./ids.ts";
+import type { Services } from "./services.ts";
 import type { StoredFile } from "./store-outputs.ts";
 import { type SourceDependencies, type StoredSource, storeSource } from "./store-source.ts";
 
 const MAX_INLINE_BYTES = 25 * 1024 * 1024;
+/** Longer than any request takes from its first stored image to the acceptance of its run. */
+const STAGED_SECONDS = 60 * 60;
+const SWEEP_BATCH = 500;
 
-/** `discard` removes the stored files again, for a request that is refused later. */
+/** `discard` removes the stored files again. Call it only if the run was certainly not accepted. */
 export type StagedRequest = { parsed: ParsedInput; files: StoredFile[]; discard(): Promise<void> };
 
 type RunRef = { run_id: string; tenant_id: string };
@@ -28,13 +33,12 @@ export async function stageInlineImages(
   const files: StoredFile[] = [];
   const storedFiles: NonNullable<StoredSource["provenance"]>[] = [];
   const discard = async () => {
-    await deleteAssetRows(
-      dependencies.database,
-      storedFiles.map((file) => file.asset_id),
-    );
+    const assetIds = storedFiles.map((file) => file.asset_id);
+    await discardStagedRun(dependencies.database, run.run_id, assetIds);
     await dependencies.assets.storage.delete(storedFiles.map((file) => file.storage_key));
   };
   let { input, provided } = parsed;
+  await insertStagedRun(dependencies.database, run);
   try {
     for (const { path, value } of inlineImages) {
       const asset_id = deriveId(run.run_id, "given", ...path);
@@ -64,4 +68,16 @@ function replaceAt(input: JsonObject, [first, ...rest]: (string | number)[], val
   const copy = (Array.isArray(input) ? [...input] : { ...input }) as JsonObject;
   copy[first!] = rest.length === 0 ? value : replaceAt(copy[first!] as JsonObject, rest, value);
   return copy;
+}
+
+/** Deletes images of requests that ended before their run was accepted. Returns the number of staged runs that were due. */
+export async function sweepStagedRuns({
+  database,
+  ids,
+  log,
+}: Pick<Services, "database" | "ids" | "log">): Promise<number> {
+  const sweep = { ageSeconds: STAGED_SECONDS, limit: SWEEP_BATCH, outboxId: ids.next() };
+  const { due, abandoned } = await sweepStagedRows(database, sweep);
+  if (abandoned > 0) log.warn({ runs: abandoned }, "images of requests that never became a run deleted");
+  return due;
 }

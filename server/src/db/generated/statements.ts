@@ -5,12 +5,6 @@ import type { ColumnTypes } from "../typed-columns.ts";
 type JsonParameter = string | { readonly [key: string]: unknown };
 
 export type StatementTypes = {
-  "assets.delete": {
-    parameters: {
-      asset_ids: readonly string[];
-    };
-    row: Record<never, never>;
-  };
   "assets.find": {
     parameters: {
       asset_id: string;
@@ -2291,6 +2285,31 @@ export type StatementTypes = {
       event_id: string;
     };
     row: Record<never, never>;
+  };
+  "staged_runs.discard": {
+    parameters: {
+      asset_ids: readonly string[];
+      run_id: string;
+    };
+    row: Record<never, never>;
+  };
+  "staged_runs.insert": {
+    parameters: {
+      run_id: string;
+      tenant_id: string;
+    };
+    row: Record<never, never>;
+  };
+  "staged_runs.sweep": {
+    parameters: {
+      age_seconds: number;
+      limit: number;
+      outbox_id: string;
+    };
+    row: {
+      due: number | null;
+      abandoned: number | null;
+    };
   };
   "tenants.find": {
     parameters: {

@@ -55,10 +55,3 @@ export async function insertSourceAsset(
     sha256: file.sha256,
   });
 }
-
-const DELETE = statement("assets.delete", "delete from assets where asset_id = any(:asset_ids::uuid[])");
-
-/** Deletes the rows of sources that were stored for a run that was not accepted. */
-export async function deleteAssetRows(db: Database, assetIds: string[]): Promise<void> {
-  await db.execute(DELETE, { asset_ids: assetIds });
-}

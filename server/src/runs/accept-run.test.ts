@@ -1,0 +1,167 @@
+// Accepting a run with inline images while PostgreSQL fails: the images of an accepted run stay, all others are removed.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { v7 } from "uuid";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import {
+  createFakeProvider,
+  createRuntime,
+  createStepServices,
+  createTestFiles,
+  createTestProviders,
+  SimulatedCrash,
+  TENANT,
+  type TestRuntime,
+} from "../../test/support/step-fixtures.ts";
+import { startTcpProxy, type TcpProxy } from "../../test/support/tcp-proxy.ts";
+import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import type { Caller } from "../db/access/caller.ts";
+import { connectDatabase, type Database } from "../db/connect.ts";
+import { parseInput } from "../kit/parse.ts";
+import { upscaleImage } from "../operations/images/upscale.ts";
+import { createDiskStorage } from "../storage/disk-storage.ts";
+import type { ObjectStorage } from "../storage/object-storage.ts";
+import { type AcceptDependencies, acceptRun } from "./accept-run.ts";
+import { processOutbox } from "./reconcile.ts";
+import { stageInlineImages, sweepStagedRuns } from "./stage-inline-images.ts";
+
+let database: TestDatabase;
+let proxy: TcpProxy;
+let proxied: Database;
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+afterAll(() => database?.stop());
+
+let folder: string;
+let storage: ObjectStorage;
+let runtime: TestRuntime;
+let services: AcceptDependencies;
+let queued: number;
+const upscaler = createFakeProvider("upscaler", { task: "image.upscale", model: "upscale-default" });
+beforeEach(async () => {
+  await database.owner.query("clean", "truncate runs, open_runs, assets, outbox, staged_runs");
+  const url = new URL(database.url);
+  proxy = await startTcpProxy(Number(url.port));
+  url.port = String(proxy.port);
+  proxied = connectDatabase({ DATABASE_URL: url.href, DATABASE_POOL: 2 });
+  folder = mkdtempSync(join(tmpdir(), "gesso-accept-"));
+  storage = createDiskStorage(folder);
+  runtime = createRuntime();
+  queued = 0;
+  const files = { ...createTestFiles(), storage } as never;
+  const parts = { runtime, providers: createTestProviders([upscaler]), files };
+  services = {
+    ...createStepServices({ ...parts, database: proxied.forTenant(TENANT) }),
+    notifications: { runQueued: () => void queued++ },
+    logExhaustedBudget: () => {},
+  } as unknown as AcceptDependencies;
+  return async () => {
+    await proxied.close();
+    await proxy.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+});
+
+const caller = { tenant_id: TENANT, user_id: "u", key_id: null, token: null, expires_at: null } as unknown as Caller;
+const PIXEL = `data:image/png;base64,${Buffer.from("pixels".repeat(20)).toString("base64")}`;
+const accept = () =>
+  acceptRun(services, caller, {
+    operation: upscaleImage,
+    parsed: parseInput(upscaleImage, { image_url: PIXEL }, "json"),
+    idempotencyKey: v7(),
+    isStrict: false,
+  });
+
+/** Cuts the connection instead of forwarding what PostgreSQL answers to the statement that accepts the run. */
+function swallowAcceptReply() {
+  let isAccepting = false;
+  proxy.onRequest((data) => {
+    if (data.includes("runs.accept@")) isAccepting = true;
+  });
+  proxy.swallowResponse(() => isAccepting);
+}
+const count = async (table: string) =>
+  (await database.db.query<{ n: number }>(`test.count.${table}`, `select count(*)::int as n from ${table}`))[0]!.n;
+async function countObjects() {
+  let objects = 0;
+  for await (const _ of storage.list("t/")) objects++;
+  return objects;
+}
+/** What is stored of staged images: rows and objects. */
+const stagedFiles = async () => ({ rows: await count("assets"), objects: await countObjects() });
+/** One duty round, an hour and a minute after everything that was staged so far. */
+async function sweepLater() {
+  const age = "update staged_runs set staged_at = staged_at - interval '61 minutes'";
+  await database.owner.query("test.age", age);
+  const swept = await sweepStagedRuns({ ...runtime, database: database.db });
+  await processOutbox({ ...services, database: database.db } as never);
+  return swept;
+}
+
+describe("a run with an inline image", () => {
+  it("is accepted, and its images stay, although the reply to COMMIT is lost", async () => {
+    swallowAcceptReply();
+    const { row, isReplay } = await accept();
+    expect([await count("runs"), isReplay, queued]).toEqual([1, false, 1]);
+    expect(row.status).toBe("queued");
+    expect(await stagedFiles()).toEqual({ rows: 1, objects: 1 });
+    await sweepLater();
+    expect(await stagedFiles()).toEqual({ rows: 1, objects: 1 });
+    expect(await count("staged_runs")).toBe(0);
+  });
+
+  it("keeps its images if the reply to COMMIT is lost and PostgreSQL cannot be asked afterwards", async () => {
+    swallowAcceptReply();
+    proxy.onRequest((data) => {
+      if (data.includes("runs.accept@")) setTimeout(() => proxy.refuse(true), 0);
+    });
+    await expect(accept()).rejects.toMatchObject({ code: "dependency_unavailable" });
+    proxy.refuse(false);
+    expect(await count("runs")).toBe(1);
+    expect(await stagedFiles()).toEqual({ rows: 1, objects: 1 });
+    await sweepLater();
+    expect(await stagedFiles()).toEqual({ rows: 1, objects: 1 });
+  });
+
+  it("keeps its images if the process fails after the run was accepted", async () => {
+    runtime.crashAt = "committed";
+    await expect(accept()).rejects.toThrow(SimulatedCrash);
+    expect(await count("runs")).toBe(1);
+    expect(await stagedFiles()).toEqual({ rows: 1, objects: 1 });
+  });
+
+  it("that is refused leaves no image behind", async () => {
+    services = { ...services, providers: createTestProviders([]) };
+    await expect(accept()).rejects.toMatchObject({ code: "model_unavailable" });
+    expect(await stagedFiles()).toEqual({ rows: 0, objects: 0 });
+    expect(await count("staged_runs")).toBe(0);
+  });
+
+  it("that PostgreSQL refused with an error leaves no image behind", async () => {
+    const constraint = "alter table runs add constraint test_refusal check (operation <> 'images.upscale')";
+    await database.owner.query("test.refuse", constraint);
+    await expect(accept()).rejects.toMatchObject({ code: "23514" });
+    await database.owner.query("test.allow", "alter table runs drop constraint test_refusal");
+    expect(await stagedFiles()).toEqual({ rows: 0, objects: 0 });
+  });
+});
+
+describe("images of a process that was killed between staging and acceptance", () => {
+  beforeEach(async () => {
+    const run = { ...caller, run_id: runtime.ids.next() };
+    await stageInlineImages(services, run, parseInput(upscaleImage, { image_url: PIXEL }, "json"));
+  });
+
+  it("stay for an hour, because the request may still be in progress", async () => {
+    expect(await sweepStagedRuns({ ...runtime, database: database.db })).toBe(0);
+    expect(await stagedFiles()).toEqual({ rows: 1, objects: 1 });
+  });
+
+  it("are deleted afterwards, with their rows", async () => {
+    expect(await sweepLater()).toBe(1);
+    expect(await stagedFiles()).toEqual({ rows: 0, objects: 0 });
+    expect(await sweepLater()).toBe(0);
+  });
+});
