@@ -39,8 +39,9 @@ async function startHttp(composed: ComposedServices, config: Config, role: strin
   const { services, webhookServices, authenticator, access, admission, cursors, callbackSigner, findClientAddress } =
     composed;
   const checks = {
-    database: () => services.database.ping(),
-    storage: () => services.assets.storage.maintenance.checkReady(),
+    required: { database: () => services.database.ping() },
+    // Without storage the API still accepts runs without inline images, and everything that reads only the database.
+    degrading: { storage: () => services.assets.storage.maintenance.checkReady() },
   };
   const runWaiter = role === "worker" ? undefined : await createRunWaiter(services.database);
   const streams = createEventStreams(services, config);
@@ -64,7 +65,7 @@ async function startHttp(composed: ComposedServices, config: Config, role: strin
           addressDownloads: config.ADDRESS_DOWNLOADS,
         },
       )
-    : healthRoutes(checks);
+    : healthRoutes(checks, services.clock);
   const server = await listen(app.fetch, config, services);
   return {
     async stop() {

@@ -44,7 +44,7 @@ export function createApp(
   app.route("/", fileRoutes(http.runs, createDownloadLimit(http.findClientAddress, addressDownloads)));
   app.route("/", callbackRoutes(http.runs, callbacks));
   app.route("/", webhookKeyRoutes(http.webhooks, log));
-  app.route("/", healthRoutes(checks));
+  app.route("/", healthRoutes(checks, http.runs.clock));
   app.get("/openapi.json", (context) => context.body(openApi, 200, { "content-type": "application/json" }));
   app.notFound((context) => respondWithFault(context, new Fault("route_not_found"), log));
   app.onError((thrown, context) => respondWithFault(context, thrown, log));

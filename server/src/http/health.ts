@@ -1,31 +1,62 @@
-// Liveness and readiness endpoints. Readiness performs a real operation on each dependency.
+// Liveness and readiness endpoints. Readiness performs a real operation on each dependency. Only a dependency without
+// which no request can be served makes a process unready: a load balancer would otherwise remove every process at once.
 import { Hono } from "hono";
+import type { Clock } from "../kit/clock.ts";
 
-export type HealthChecks = Record<string, () => Promise<void>>;
+type HealthCheck = () => Promise<void>;
+/** `degrading`: dependencies that some requests need, such as storage. Their failure is only reported. */
+export type HealthChecks = { required: Record<string, HealthCheck>; degrading: Record<string, HealthCheck> };
 
-const CHECK_TIMEOUT_MS = 3000;
+type CheckResult = "ok" | "failed" | "timed_out";
 
-export function healthRoutes(checks: HealthChecks): Hono {
+const REQUIRED_TIMEOUT_MS = 3000;
+/** Below the usual timeout of a load balancer's probe, 1 s, because the result does not decide readiness. */
+const DEGRADING_TIMEOUT_MS = 800;
+/** The endpoint needs no authentication, so its calls share the operations on the dependencies. */
+const CACHE_MS = 1000;
+
+export function healthRoutes({ required, degrading }: HealthChecks, clock: Clock): Hono {
   const app = new Hono();
+  const runRequired = cacheChecks(required, clock, REQUIRED_TIMEOUT_MS);
+  const runDegrading = cacheChecks(degrading, clock, DEGRADING_TIMEOUT_MS);
   app.get("/livez", (context) => context.json({ status: "ok" }));
   app.get("/readyz", async (context) => {
-    const results = await Promise.all(
-      Object.entries(checks).map(async ([name, check]) => [name, await runHealthCheck(check)] as const),
-    );
-    const isReady = results.every(([, result]) => result === "ok");
-    return context.json(
-      { status: isReady ? "ok" : "unavailable", checks: Object.fromEntries(results) },
-      isReady ? 200 : 503,
-    );
+    const [requiredResults, degradingResults] = await Promise.all([runRequired(), runDegrading()]);
+    const isReady = isEachOk(requiredResults);
+    const status = !isReady ? "unavailable" : isEachOk(degradingResults) ? "ok" : "degraded";
+    return context.json({ status, checks: { ...requiredResults, ...degradingResults } }, isReady ? 200 : 503);
   });
   return app;
 }
 
-const runHealthCheck = (check: () => Promise<void>): Promise<string> =>
-  Promise.race([
-    check().then(
-      () => "ok",
-      () => "failed",
-    ),
-    new Promise<string>((resolve) => setTimeout(() => resolve("timed_out"), CHECK_TIMEOUT_MS).unref()),
-  ]);
+const isEachOk = (results: Record<string, CheckResult>) => Object.values(results).every((result) => result === "ok");
+
+function cacheChecks(checks: Record<string, HealthCheck>, clock: Clock, timeoutMs: number) {
+  const cached = Object.entries(checks).map(([name, check]) => ({ name, run: cacheCheck(check, clock, timeoutMs) }));
+  return async (): Promise<Record<string, CheckResult>> =>
+    Object.fromEntries(await Promise.all(cached.map(async ({ name, run }) => [name, await run()] as const)));
+}
+
+/** Runs the check at most once at a time and once per CACHE_MS. A check that hangs is not started again beside it. */
+function cacheCheck(check: HealthCheck, clock: Clock, timeoutMs: number): () => Promise<CheckResult> {
+  let latest: { at: number; result: CheckResult } | undefined;
+  let pending: Promise<CheckResult> | undefined;
+  const start = async (): Promise<CheckResult> => {
+    const result = await check().then(
+      () => "ok" as const,
+      () => "failed" as const,
+    );
+    latest = { at: clock.monotonic(), result };
+    pending = undefined;
+    return result;
+  };
+  return async () => {
+    if (latest && clock.monotonic() - latest.at < CACHE_MS) return latest.result;
+    pending ??= start();
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<CheckResult>((resolve) => {
+      timer = setTimeout(() => resolve("timed_out"), timeoutMs).unref();
+    });
+    return Promise.race([pending, timeout]).finally(() => clearTimeout(timer));
+  };
+}

@@ -29,7 +29,7 @@ export async function startTestApi(
   const composed = composeServices(config, "api");
   const services = { ...composed.services, database: wrap(composed.services.database) };
   const runWaiter = await createRunWaiter(services.database);
-  const checks = { database: async () => {}, storage: async () => {} };
+  const checks = { required: { database: async () => {} }, degrading: { storage: async () => {} } };
   const streams = createEventStreams(services, config);
   const app = createApp(
     { ...composed, runs: services, webhooks: composed.webhookServices, runWaiter, streams },
