@@ -60,9 +60,11 @@ export const runService = (steps: RunSteps, inFlightSteps: InFlightSteps) =>
       // PostgreSQL holds the state of ended runs. The journal is retained only for debugging.
       idempotencyRetention: { hours: 1 },
       journalRetention: { minutes: 10 },
-      // A waiting run is suspended after 10 s. An executing run may take as long as its slowest step.
+      // A waiting run is suspended after 10 s. An executing run may take as long as its slowest step: a step that waits
+      // for the storage holds fetched sources until the deadline of its run, which an abort would fetch again. A worker
+      // that died is noticed by the claim of the run, not by this timeout.
       inactivityTimeout: { seconds: 10 },
-      abortTimeout: { minutes: 15 },
+      abortTimeout: { hours: 2 },
       // The engine practically never gives up: deadlines are enforced by the run and by the reconciler.
       retryPolicy: {
         initialInterval: 100,

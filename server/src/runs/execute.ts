@@ -61,6 +61,8 @@ export type CollectResult = JobStateNamed<"running" | "produced" | "retry" | "cl
 export type ProducedState = JobStateNamed<"produced">;
 export type WakeupResult = { state: "registered" } | JobStateNamed<"claim_lost" | "canceled">;
 
+export type ResolvedSources = { state: "resolved"; job: Job<AssetRef> } | JobStateNamed<"claim_lost" | "canceled">;
+
 export type AttemptStart = { attemptNumber: number; wakeupId: string };
 export type WakeupRequest = { wakeupId: string; seconds: number };
 
@@ -68,7 +70,7 @@ export type WakeupRequest = { wakeupId: string; seconds: number };
 export type RunSteps = {
   /** Returns null if the claim is lost. */
   planRequests(claim: RunClaim): Promise<RunPlan | null>;
-  resolveSources(claim: RunClaim, job: Job, filesByJob: StoredAsset[][]): Promise<Job<AssetRef>>;
+  resolveSources(claim: RunClaim, job: Job, filesByJob: StoredAsset[][]): Promise<ResolvedSources>;
   submit(claim: RunClaim, request: ResolvedRequest, attempt: AttemptStart): Promise<SubmitResult>;
   collectResult(claim: RunClaim, request: ResolvedRequest, attempt: { attemptNumber: number }): Promise<CollectResult>;
   registerWakeup(claim: RunClaim, request: ResolvedRequest, wakeup: WakeupRequest): Promise<WakeupResult>;
@@ -114,8 +116,11 @@ async function runRequests(execution: RunExecution, plan: RunPlan): Promise<RunO
   let resolvedSources: { jobIndex: number; job: Job<AssetRef> } | undefined;
   const runPlanned = async (planned: PlannedRequest): Promise<RequestEnd> => {
     const { requestIndex, jobIndex, offer } = planned;
-    if (resolvedSources?.jobIndex !== jobIndex)
-      resolvedSources = { jobIndex, job: await resolveJobSources(execution, planned, filesByJob) };
+    if (resolvedSources?.jobIndex !== jobIndex) {
+      const resolved = await resolveJobSources(execution, planned, filesByJob);
+      if (resolved.state !== "resolved") return resolved;
+      resolvedSources = { jobIndex, job: resolved.job };
+    }
     const job = { ...planned.job, ...sourcesOf(resolvedSources.job) } as Job<AssetRef>;
     return runRequest(execution, { requestIndex, job, offer });
   };
@@ -153,11 +158,11 @@ async function resolveJobSources(
   { claim, engine, steps }: RunExecution,
   { requestIndex, job }: PlannedRequest,
   filesByJob: StoredAsset[][],
-): Promise<Job<AssetRef>> {
+): Promise<ResolvedSources> {
   const hasSources = [job.images, job.mask, job.masks].some((source) => source !== undefined);
   return hasSources
     ? engine.step(`${requestIndex}.resolve-sources`, () => steps.resolveSources(claim, job, filesByJob))
-    : (job as Job<AssetRef>);
+    : { state: "resolved", job: job as Job<AssetRef> };
 }
 
 type RequestEnd = (ProducedState & { offer: SelectedOffer }) | JobStateNamed<"claim_lost" | "canceled">;

@@ -19,7 +19,8 @@ import type { StoredAsset } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
 import { sourceAssetId } from "./ids.ts";
-import { resolveSources } from "./resolve-sources.ts";
+import { MAX_SOURCE_BYTES, resolveSources } from "./resolve-sources.ts";
+import { createSourceBuffer } from "./source-buffer.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -43,8 +44,16 @@ beforeEach(async () => {
   claim = await claimRun(database.db);
 });
 
-const resolve = (job: Partial<Job>, filesByJob: StoredAsset[][] = []) =>
-  resolveSources(createStepServices({ database: database.db, runtime, files }), claim, jobFor(job), filesByJob);
+const sourceBuffer = createSourceBuffer({ maxBytes: 4 * MAX_SOURCE_BYTES, maxSourceBytes: MAX_SOURCE_BYTES });
+const resolveStep = (job: Partial<Job>, filesByJob: StoredAsset[][] = []) => {
+  const services = { ...createStepServices({ database: database.db, runtime, files }), sourceBuffer };
+  return resolveSources(services, claim, jobFor(job), filesByJob);
+};
+const resolve = async (job: Partial<Job>, filesByJob: StoredAsset[][] = []) => {
+  const resolved = await resolveStep(job, filesByJob);
+  if (resolved.state !== "resolved") throw new Error(resolved.state);
+  return resolved.job;
+};
 const produced = (name: string): StoredAsset => ({
   ...{ asset_id: name, media_type: "image/png", width: 32, height: 32, size_bytes: 1, sha256: "00", role: "result" },
 });
@@ -98,6 +107,87 @@ describe("a URL", () => {
       ...{ code: "asset_expired", details: { asset_id: asset.asset_id } },
     });
   });
+});
+
+/** The storage refuses the next `count` writes. */
+function failStorage(count: number, onFailure: (failures: number) => Promise<unknown> = async () => {}) {
+  const { put } = files.storage;
+  let failures = 0;
+  files.storage.put = async (key, bytes) => {
+    if (failures >= count) return put(key, bytes);
+    await onFailure(++failures);
+    throw new Fault("storage_failed");
+  };
+}
+/** The engine repeats a step that throws a transient fault. */
+async function resolveAsEngine(job: Partial<Job>) {
+  for (let round = 0; round < 10; round++) {
+    const resolved = await resolveStep(job).catch((thrown) => {
+      if (thrown instanceof Fault && thrown.code === "storage_failed") return undefined;
+      throw thrown;
+    });
+    if (resolved) return resolved;
+  }
+  throw new Error("not resolved");
+}
+const claimSeconds = async () => {
+  const [row] = await database.db.query<{ seconds: number }>(
+    "test.claimSeconds",
+    "select extract(epoch from claim_expires_at - now())::float as seconds from open_runs where run_id = $1",
+    [claim.run_id],
+  );
+  return row!.seconds;
+};
+const updateOpenRun = (change: string) =>
+  database.db.query(`test.${change}`, `update open_runs set ${change} where run_id = $1`, [claim.run_id]);
+
+describe("while the storage is away, a URL", () => {
+  it("is fetched once, and stored when the storage is back", async () => {
+    failStorage(2);
+    expect(await resolveAsEngine({ images: [{ url: URL_A }] })).toMatchObject({ state: "resolved" });
+    expect([fetched, files.objects.size]).toEqual([[URL_A], 1]);
+  });
+
+  it("keeps the claim of its run, so that no second invocation is started", async () => {
+    await updateOpenRun("claim_expires_at = now() + interval '1 second'");
+    let seconds = 0;
+    failStorage(1, async () => {
+      seconds = await claimSeconds();
+    });
+    await resolve({ images: [{ url: URL_A }] });
+    expect(seconds).toBeGreaterThan(100);
+  });
+
+  it("is given up when a later epoch has claimed the run", async () => {
+    failStorage(100, () => requeue(database.db, claim));
+    expect(await resolveAsEngine({ images: [{ url: URL_A }] })).toEqual({ state: "claim_lost" });
+  });
+
+  it("is given up when the run is canceled", async () => {
+    failStorage(100, () => cancelRun(database.db, claim));
+    expect(await resolveAsEngine({ images: [{ url: URL_A }] })).toEqual({ state: "canceled" });
+  });
+
+  it("is given up at the deadline of the run", async () => {
+    failStorage(100, () => updateOpenRun("deadline_at = now()"));
+    await expect(resolveAsEngine({ images: [{ url: URL_A }] })).rejects.toMatchObject({ code: "run_timeout" });
+  });
+});
+
+it("an invocation whose run a later epoch has claimed fetches nothing", async () => {
+  await requeue(database.db, claim);
+  expect(await resolveStep({ images: [{ url: URL_A }] })).toEqual({ state: "claim_lost" });
+  expect(fetched).toEqual([]);
+});
+
+it("a URL that a job names twice is fetched once", async () => {
+  const { fetch } = files;
+  files.fetch = async (url) => {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return fetch(url);
+  };
+  const { images } = await resolve({ images: [{ url: URL_A }, { url: URL_A }] });
+  expect([images!.length, fetched]).toEqual([2, [URL_A]]);
 });
 
 describe("an asset, a run or an earlier job", () => {

@@ -1,5 +1,6 @@
 // Resolves the sources of a job to stored assets before a provider sees them: URLs are fetched once and stored; runs
-// and earlier jobs resolve to the asset they produced. The step returns asset ids, never URLs.
+// and earlier jobs resolve to the asset they produced. The step returns asset ids, never URLs. While the storage is
+// away it holds the claim of the run and the fetched bytes, and repeats only the storing.
 import { type AssetRow, findAsset, insertSourceAsset } from "../db/runs/assets.ts";
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import { findRun, type StoredAsset } from "../db/runs/runs.ts";
@@ -7,19 +8,37 @@ import { Fault } from "../faults.ts";
 import type { Job, Source } from "../kit/operation.ts";
 import type { AssetRef } from "../providers/provider.ts";
 import { checkMask } from "./check-mask.ts";
+import { type ClaimedStep, runClaimedStep } from "./claimed-step.ts";
+import type { ResolvedSources } from "./execute.ts";
 import { deriveId, sourceAssetId } from "./ids.ts";
 import type { Services } from "./services.ts";
+import type { SourceBuffer } from "./source-buffer.ts";
 import { storeFile } from "./store-outputs.ts";
-import { storeSource } from "./store-source.ts";
+import { writeSource } from "./store-source.ts";
 
-const MAX_SOURCE_BYTES = 25 * 1024 * 1024;
+export const MAX_SOURCE_BYTES = 25 * 1024 * 1024;
 const FETCH_SECONDS = 30;
 
-type Dependencies = Pick<Services, "database" | "assets" | "http" | "images" | "crashPoint">;
+type Dependencies = Pick<Services, "database" | "assets" | "http" | "images" | "random" | "crashPoint"> & {
+  sourceBuffer: SourceBuffer;
+};
+type StepDependencies = Dependencies & { step: ClaimedStep };
 type SourceAsset = Pick<StoredAsset, "asset_id" | "media_type" | "width" | "height">;
 
 export async function resolveSources(
   services: Dependencies,
+  claim: RunClaim,
+  job: Job,
+  filesByJob: StoredAsset[][],
+): Promise<ResolvedSources> {
+  return runClaimedStep(services, claim, async (step) => ({
+    state: "resolved",
+    job: await resolveJob({ ...services, step }, claim, job, filesByJob),
+  }));
+}
+
+async function resolveJob(
+  services: StepDependencies,
   claim: RunClaim,
   job: Job,
   filesByJob: StoredAsset[][],
@@ -44,7 +63,7 @@ export async function resolveSources(
 }
 
 async function resolveSource(
-  services: Dependencies,
+  services: StepDependencies,
   claim: RunClaim,
   source: Source,
   filesByJob: StoredAsset[][],
@@ -66,18 +85,28 @@ async function resolveSource(
 }
 
 async function fetchSource(
-  services: Dependencies,
+  services: StepDependencies,
   claim: RunClaim,
   { asset_id, url }: { asset_id: string; url: string },
 ): Promise<SourceAsset> {
-  const { bytes } = await services.http.fetch(url, { maxBytes: MAX_SOURCE_BYTES, timeoutSeconds: FETCH_SECONDS });
-  const { file } = await storeSource(services, claim, { asset_id, role: "source", bytes });
-  await insertSourceAsset(services.database, claim, file);
-  return file;
+  const { http, images, database, sourceBuffer, step } = services;
+  const fetch = async () =>
+    (await http.fetch(url, { maxBytes: MAX_SOURCE_BYTES, timeoutSeconds: FETCH_SECONDS })).bytes;
+  const { bytes, release } = await sourceBuffer.hold(asset_id, fetch, step.signal);
+  try {
+    const normalized = await step.retryWhileUnavailable(() => images.normalize(bytes));
+    return await step.retryWhileUnavailable(async () => {
+      const { file } = await writeSource(services, claim, { asset_id, role: "source", bytes }, normalized);
+      await insertSourceAsset(database, claim, file);
+      return file;
+    });
+  } finally {
+    release();
+  }
 }
 
 /** Providers get masks in one format. A mask in another format is converted and stored as a further asset. */
-async function normalizeMask(services: Dependencies, claim: RunClaim, mask: SourceAsset): Promise<SourceAsset> {
+async function normalizeMask(services: StepDependencies, claim: RunClaim, mask: SourceAsset): Promise<SourceAsset> {
   const row = await findAsset(services.database, mask.asset_id);
   const original = row && (await services.assets.storage.bytes(row.storage_key));
   if (!original) throw new Fault("asset_unavailable", { asset_id: mask.asset_id });

@@ -18,6 +18,8 @@ export type RunSettings = {
   timeouts: RunTimeouts;
   /** Runs that one worker process executes at a time. */
   workerSlots: number;
+  /** Bytes of fetched sources that one worker process holds until they are stored. */
+  sourceBufferBytes: number;
   eventRetentionDays: number;
   /** Share of all stored objects that one sweep may delete as orphans. */
   maxOrphanShare: number;
@@ -51,6 +53,12 @@ export const RunLimitsEnv = z.object({
     .min(1)
     .default(48)
     .describe("Runs that one worker process executes at a time; runs that wait for a provider do not count"),
+  SOURCE_BUFFER_MEGABYTES: z.coerce
+    .number()
+    .int()
+    .min(25)
+    .default(512)
+    .describe("Megabytes of fetched source images that one worker process holds until they are stored"),
 });
 
 export const RetentionEnv = z.object({
@@ -80,6 +88,7 @@ export const parseRunSettings = (env: Env): RunSettings => ({
     syncSeconds: env.SYNC_SECONDS,
   },
   workerSlots: env.WORKER_SLOTS,
+  sourceBufferBytes: env.SOURCE_BUFFER_MEGABYTES * 1024 * 1024,
   eventRetentionDays: env.EVENT_DAYS,
   maxOrphanShare: env.ORPHAN_SHARE,
 });

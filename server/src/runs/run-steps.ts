@@ -3,18 +3,25 @@ import { cancelAtProvider, collectResult, registerWakeup } from "./collect-resul
 import type { RunSteps } from "./execute.ts";
 import { finishRun } from "./finish.ts";
 import { planRequests } from "./plan-requests.ts";
-import { resolveSources } from "./resolve-sources.ts";
+import { MAX_SOURCE_BYTES, resolveSources } from "./resolve-sources.ts";
 import type { Services } from "./services.ts";
+import { createSourceBuffer } from "./source-buffer.ts";
 import { submit } from "./submit.ts";
 
 export type RunStepServices = Omit<Services, "webhooks" | "clock" | "ids" | "logExhaustedBudget">;
 
-export const runSteps = (services: RunStepServices): RunSteps => ({
-  planRequests: (claim) => planRequests(services, claim),
-  resolveSources: (claim, job, filesByJob) => resolveSources(services, claim, job, filesByJob),
-  submit: (claim, request, attempt) => submit(services, claim, request, attempt),
-  collectResult: (claim, request, attempt) => collectResult(services, claim, request, attempt),
-  registerWakeup: (claim, request, wakeup) => registerWakeup(services, claim, request, wakeup),
-  cancelAtProvider: (claim, request) => cancelAtProvider(services, claim, request),
-  finishRun: (claim, outcome) => finishRun(services, claim, outcome),
-});
+export const runSteps = (services: RunStepServices): RunSteps => {
+  const sourceBuffer = createSourceBuffer({
+    maxBytes: services.settings.sourceBufferBytes,
+    maxSourceBytes: MAX_SOURCE_BYTES,
+  });
+  return {
+    planRequests: (claim) => planRequests(services, claim),
+    resolveSources: (claim, job, filesByJob) => resolveSources({ ...services, sourceBuffer }, claim, job, filesByJob),
+    submit: (claim, request, attempt) => submit(services, claim, request, attempt),
+    collectResult: (claim, request, attempt) => collectResult(services, claim, request, attempt),
+    registerWakeup: (claim, request, wakeup) => registerWakeup(services, claim, request, wakeup),
+    cancelAtProvider: (claim, request) => cancelAtProvider(services, claim, request),
+    finishRun: (claim, outcome) => finishRun(services, claim, outcome),
+  };
+};

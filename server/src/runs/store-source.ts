@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import type { Database } from "../db/connect.ts";
 import { insertProvenanceManifest } from "../db/runs/provenance-manifests.ts";
+import type { NormalizedImage } from "../images/image-decoder.ts";
 import { assetKey } from "../storage/object-storage.ts";
 import { deriveId } from "./ids.ts";
 import { type FileDependencies, type StoredFile, storeFile } from "./store-outputs.ts";
@@ -18,9 +19,18 @@ export type StoredSource = { file: StoredFile; provenance?: { asset_id: string; 
 export async function storeSource(
   dependencies: SourceDependencies,
   run: RunRef,
-  { asset_id, role, bytes: original }: SourceUpload,
+  source: SourceUpload,
 ): Promise<StoredSource> {
-  const { bytes, manifest, ...inspected } = await dependencies.images.normalize(original);
+  return writeSource(dependencies, run, source, await dependencies.images.normalize(source.bytes));
+}
+
+/** Writes a source that is normalized already. Idempotent: it can be repeated if the storage failed. */
+export async function writeSource(
+  dependencies: SourceDependencies,
+  run: RunRef,
+  { asset_id, role, bytes: original }: SourceUpload,
+  { bytes, manifest, ...inspected }: NormalizedImage,
+): Promise<StoredSource> {
   const file = await storeFile(dependencies, run, { asset_id, role, bytes, inspected });
   if (!manifest) return { file };
   const sha256 = sha256Hex(manifest);

@@ -174,7 +174,11 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
       }
       if (decisions.happens(20)) throw new Fault("asset_unavailable");
       if (decisions.happens(40)) throw new Fault("source_fetch_failed");
-      return { ...job, images: [{ asset_id: `source of ${jobIndex}`, media_type: "image/png" }] } as never;
+      if (!model.findClaimed(claim)) return { state: "claim_lost" };
+      return {
+        state: "resolved",
+        job: { ...job, images: [{ asset_id: `source of ${jobIndex}`, media_type: "image/png" }] } as never,
+      };
     },
 
     async submit(_claim, request, attempt) {

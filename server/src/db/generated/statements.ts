@@ -1523,6 +1523,7 @@ export type StatementTypes = {
     };
     row: {
       remaining: number | null;
+      canceled: boolean | null;
     };
   };
   "open_runs.requeue_all": {

@@ -13,7 +13,7 @@ import type { RunRow, StoredAsset, StoredRunResult } from "./runs.ts";
 export type RunClaim = { run_id: string; tenant_id: string; epoch: number };
 
 /** How long a step may take without renewing its claim before the reconciler requeues the run. */
-const CLAIM_SECONDS = 120;
+export const CLAIM_SECONDS = 120;
 
 export type StartedRun = Pick<RunRow, "run_id" | "tenant_id" | "user_id" | "plan" | "warnings"> & {
   deadline_at: Date;
@@ -78,13 +78,21 @@ const RENEW_CLAIM = statement(
   "open_runs.renew_claim",
   `update open_runs set claim_expires_at = now() + make_interval(secs => :seconds)
    where run_id = :run_id and epoch = :epoch
-   returning extract(epoch from deadline_at - now())::float as remaining`,
-).columns<{ remaining: number }>();
+   returning extract(epoch from deadline_at - now())::float as remaining, cancel_requested_at is not null as canceled`,
+).columns<{ remaining: number; canceled: boolean }>();
 
 /** Renews the claim and returns the seconds until the deadline. Undefined if the claim is lost. */
-export async function renewClaim(db: Database, { run_id, epoch }: RunClaim): Promise<number | undefined> {
+export async function renewClaim(db: Database, claim: RunClaim): Promise<number | undefined> {
+  return (await renewClaimOfStep(db, claim))?.remaining;
+}
+
+/** Renews the claim, and also returns whether the run was asked to cancel. Undefined if the claim is lost. */
+export async function renewClaimOfStep(
+  db: Database,
+  { run_id, epoch }: RunClaim,
+): Promise<{ remaining: number; canceled: boolean } | undefined> {
   const [row] = await db.execute(RENEW_CLAIM, { run_id, epoch, seconds: CLAIM_SECONDS });
-  return row?.remaining;
+  return row;
 }
 
 export type RunEnd =
