@@ -29,6 +29,17 @@ export async function countLeaseHolders(db: Database, prefix: string): Promise<n
   return row?.count ?? 0;
 }
 
+const LIST_NAMES = statement(
+  "leases.list_names",
+  "select name from leases where name like :prefix || '%' and until > now() order by name",
+);
+
+/** The names of the leases with this prefix that are held now. */
+export async function listLeaseNames(db: Database, prefix: string): Promise<string[]> {
+  const rows = await db.execute(LIST_NAMES, { prefix });
+  return rows.map((row) => row.name);
+}
+
 const RELEASE = statement("leases.release", "delete from leases where holder = :holder");
 
 export async function releaseLeases(db: Database, holder: string): Promise<void> {

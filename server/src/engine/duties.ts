@@ -1,5 +1,6 @@
 // Background duties, each executed by one process at a time under a lease: poll providers, requeue lost runs, enforce
-// deadlines, expire files, delete images of requests that never became a run, report low balances, process the outbox, and detect that the engine has lost its journal.
+// deadlines, expire files, delete images of requests that never became a run, report low balances, process the outbox,
+// retire deployments of earlier versions, and detect that the engine has lost its journal.
 import { findTamperedAuditEntries } from "../db/access/audit-log.ts";
 import { readEngineIncarnation, saveEngineIncarnation } from "../db/engine-incarnation.ts";
 import { dropEventPartitions } from "../db/event-log.ts";
@@ -13,9 +14,11 @@ import { expireRunFiles, sweepOrphans } from "../runs/retention.ts";
 import type { Services } from "../runs/services.ts";
 import { sweepStagedRuns } from "../runs/stage-inline-images.ts";
 import { startDuty } from "./duty.ts";
+import type { EngineAdmin } from "./engine-admin.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { startJobNotifications } from "./job-notifications.ts";
 import type { Loop } from "./loop.ts";
+import { createDeploymentRetirement } from "./retire-deployments.ts";
 
 export type DutyServices = Pick<
   Services,
@@ -24,10 +27,11 @@ export type DutyServices = Pick<
 
 export function startDuties(
   services: DutyServices,
-  engineClient: EngineClient,
+  engine: { client: EngineClient; admin: EngineAdmin },
   holder: string,
   registerWorker: () => Promise<void>,
 ): Loop {
+  const retireDeployments = createDeploymentRetirement(services, engine.admin, registerWorker);
   const duty = (name: string, intervalMs: number, work: (signal: AbortSignal) => Promise<boolean>) =>
     startDuty({ ...services, holder }, { name: `duty/${name}`, intervalMs, work });
 
@@ -36,7 +40,11 @@ export function startDuties(
     duty("overdue", 5000, async (signal) => (await failOverdueRuns(services, signal)) > 0),
     duty("outbox", 1000, async (signal) => (await processOutbox(services, signal)) > 0),
     duty("engine-incarnation", 2000, async () => {
-      await checkEngineIncarnation(services, engineClient, registerWorker);
+      await checkEngineIncarnation(services, engine.client, registerWorker);
+      return false;
+    }),
+    duty("deployments", 3000, async (signal) => {
+      await retireDeployments(signal);
       return false;
     }),
     duty("credits", 5000, () => insertLowCreditsEvent(services.database, services.ids.next())),

@@ -15,7 +15,16 @@ export const EngineEnv = z.object({
   RESTATE_ADMIN_URL: z.string().default("http://127.0.0.1:9070").describe("Admin URL of Restate"),
   WORKER_HOST: z.string().default("127.0.0.1").describe("IP address that the worker listens on"),
   WORKER_PORT: z.coerce.number().int().default(7789).describe("Port that the worker listens on"),
-  WORKER_URL: z.url().default("http://127.0.0.1:7789").describe("URL at which Restate reaches the workers"),
+  WORKER_URL: z
+    .url()
+    .default("http://127.0.0.1:7789")
+    .describe("URL at which Restate reaches the workers of this version"),
+  WORKER_DRAIN_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(600)
+    .describe("Seconds that the last worker of a replaced version waits for its runs after SIGTERM"),
 });
 
 export type EngineClient = {
@@ -84,16 +93,4 @@ export function createEngineClient(urls: string[]): EngineClient {
     },
     close: () => dispatcher.close(),
   };
-}
-
-/** Registers the worker URL with the engine. Idempotent. */
-export async function registerDeployment(adminUrl: string, workerUrl: string): Promise<void> {
-  const response = await request(`${adminUrl}/deployments`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ uri: workerUrl, force: true }),
-    headersTimeout: 10_000,
-  });
-  const text = await response.body.text();
-  if (response.statusCode >= 300) throw new Fault("dependency_unavailable", {}, { cause: text.slice(0, 500) });
 }

@@ -5,18 +5,21 @@ import * as restate from "@restatedev/restate-sdk";
 import { releaseLeases } from "../db/leases.ts";
 import { type RunStepServices, runSteps } from "../runs/run-steps.ts";
 import type { WebhookServices } from "../webhooks/webhook-service.ts";
+import { computeBuildId } from "./build-id.ts";
 import { startDispatcher } from "./dispatcher.ts";
 import { type DutyServices, startDuties } from "./duties.ts";
-import { type EngineClient, registerDeployment } from "./engine-client.ts";
+import { createEngineAdmin } from "./engine-admin.ts";
+import type { EngineClient } from "./engine-client.ts";
 import { createInFlightSteps } from "./in-flight-steps.ts";
 import { engineIncarnationService, runService } from "./run-service.ts";
 import { webhookDeliveryService } from "./webhook-delivery-service.ts";
 import { startWebhookDuties } from "./webhook-duties.ts";
+import { startWorkerDeployment } from "./worker-deployment.ts";
 
 /** Time to store the response of the last provider request. */
 const DRAIN_MARGIN_SECONDS = 5;
 
-export type WorkerSettings = { host: string; port: number; url: string; adminUrl: string };
+export type WorkerSettings = { host: string; port: number; url: string; adminUrl: string; drainSeconds: number };
 export type WorkerServices = { runs: RunStepServices & DutyServices; webhooks: WebhookServices };
 export type EngineWorker = { stop(): Promise<void> };
 
@@ -37,7 +40,12 @@ export async function startWorker(
         services.log.warn({ invocation: meta.context?.invocationId }, parts.map(String).join(" "));
     },
   });
-  const server = createServer(handler);
+  const buildPath = `/v/${computeBuildId()}`;
+  const server = createServer((request, response) => {
+    // Another version must not continue a journal of this one, nor this one a journal of another.
+    if (request.url.startsWith(`${buildPath}/`)) return handler(request, response);
+    response.writeHead(404).end();
+  });
   const sessions = new Set<{ close(): void; destroy(): void }>();
   server.on("session", (session) => {
     sessions.add(session);
@@ -49,25 +57,28 @@ export async function startWorker(
     server.listen({ host: settings.host, port: settings.port, reusePort: process.platform === "linux" }, resolve);
   });
 
-  const registerWorker = () => registerDeployment(settings.adminUrl, settings.url);
-  await registerWorker().catch((thrown) =>
-    services.log.warn({ err: thrown }, "registering the worker failed: the engine is unavailable"),
-  );
+  const admin = createEngineAdmin(settings.adminUrl);
+  const uri = `${settings.url.replace(/\/$/, "")}${buildPath}`;
+  const deployment = await startWorkerDeployment(services, admin, uri);
   const holder = services.ids.next();
   const dispatcher = await startDispatcher(services, engineClient, holder);
-  const duties = startDuties(services, engineClient, holder, registerWorker);
+  const duties = startDuties(services, { client: engineClient, admin }, holder, deployment.register);
   const webhookDuties = startWebhookDuties(webhookServices, engineClient, holder);
 
   return {
     async stop() {
       await Promise.all([dispatcher.stop(), duties.stop(), webhookDuties.stop()]);
       await releaseLeases(services.database, holder).catch(() => {});
+      await deployment
+        .drain(settings.drainSeconds)
+        .catch((thrown) => services.log.warn({ err: thrown }, "waiting for the runs of this version failed"));
       // Stop accepting connections, finish the steps in flight within the longest request timeout, then close.
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const session of sessions) session.close();
       await inFlightSteps.drain(longestRequestSeconds(services) + DRAIN_MARGIN_SECONDS);
       for (const session of sessions) session.destroy();
       await closed;
+      await deployment.stop().catch(() => {});
     },
   };
 }

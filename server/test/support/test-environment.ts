@@ -25,7 +25,12 @@ export type TestEnvironmentOptions = {
   env?: Record<string, string>;
   cluster?: boolean;
   partitions?: number;
+  /** The program of the server processes. Default: this version. */
+  entry?: string;
 };
+
+/** A server process of another version, at ports of its own, as during a rolling upgrade. */
+export type VersionOptions = { name: string; role: "api" | "worker"; entry?: string };
 
 export type ProcessName = "postgres" | "restate" | "api" | "worker" | "worker2";
 
@@ -48,6 +53,13 @@ export type TestEnvironment = {
   stopGracefully(processName: ProcessName): Promise<void>;
   /** `extra` is added to the environment of a server process. */
   start(processName: ProcessName, extra?: Record<string, string>): Promise<void>;
+  startVersion(version: VersionOptions): Promise<ManagedProcess>;
+  /** Sends SIGTERM to a process and waits until it has exited; throws if it takes longer. */
+  terminate(name: string, seconds: number): Promise<void>;
+  /** Kills a process with -9. */
+  killVersion(name: string): Promise<void>;
+  /** Runs SQL in the engine. */
+  queryEngine(sql: string): Promise<Record<string, unknown>[]>;
   /** Resolves when the process has exited, for whatever reason. */
   waitForExit(processName: ProcessName): Promise<void>;
   cluster?: Awaited<ReturnType<typeof startRestateCluster>>;
@@ -156,6 +168,7 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
             role,
             name,
             environment: { ...environment, ...extra, PORT: String(at) },
+            ...(options.entry && { entry: options.entry }),
           }),
         );
         return;
@@ -204,6 +217,41 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
       await starters[processName]();
       extra = {};
     },
+    async startVersion({ name, role, entry }) {
+      const [at, workerAt] = [await freePort(), await freePort()];
+      const ports = {
+        PORT: String(at),
+        WORKER_PORT: String(workerAt),
+        WORKER_URL: `http://127.0.0.1:${workerAt}`,
+      };
+      const started = await startServer({
+        dataDir: join(dir, name),
+        url: `http://127.0.0.1:${at}`,
+        role,
+        name,
+        environment: { ...environment, ...ports },
+        ...(entry && { entry }),
+      });
+      components.set(name, started);
+      return started;
+    },
+    async terminate(name, seconds) {
+      const component = components.get(name)!;
+      const late = new Promise<never>((_, reject) => {
+        setTimeout(() => reject(new Error(`${name} has not exited after ${seconds} s`)), seconds * 1000).unref();
+      });
+      await Promise.race([component.kill("SIGTERM"), late]);
+    },
+    killVersion: async (name) => components.get(name)?.kill("SIGKILL"),
+    async queryEngine(sql) {
+      const response = await fetch(`${adminUrl}/query`, {
+        method: "POST",
+        headers: { "content-type": "application/json", accept: "application/json" },
+        body: JSON.stringify({ query: sql }),
+      });
+      if (!response.ok) throw new Error(`engine query failed: ${await response.text()}`);
+      return ((await response.json()) as { rows: Record<string, unknown>[] }).rows;
+    },
     waitForExit: async (processName) => void (await components.get(processName)?.exited),
     async killAndRestart(processName, downMs = 0) {
       await kill(processName);
@@ -214,8 +262,9 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
     query: async (text, values = []) => (await pool.query(text, values)).rows,
     async stop() {
       await pool.end().catch(() => {});
-      const servers = [...components.keys()].filter((name) => /^(api|worker)/.test(name));
-      for (const name of [...servers, "sandbox", "restate", "postgres"]) await components.get(name)?.stop();
+      const dependencies = ["sandbox", "restate", "postgres"];
+      const servers = [...components.keys()].filter((name) => !dependencies.includes(name));
+      for (const name of [...servers, ...dependencies]) await components.get(name)?.stop();
       await cluster?.stop();
       if (!process.env.KEEP_TEST_ENVIRONMENT) rmSync(dir, { recursive: true, force: true });
       else console.log(`test environment kept in ${dir}`);

@@ -553,6 +553,13 @@ export type StatementTypes = {
       delivery_id: string;
     };
   };
+  "deliveries.requeue_lost": {
+    parameters: {
+      delivery_ids: readonly string[];
+      epochs: readonly number[];
+    };
+    row: Record<never, never>;
+  };
   "deliveries.return": {
     parameters: {
       delivery_ids: readonly string[];
@@ -934,6 +941,14 @@ export type StatementTypes = {
     };
     row: {
       count: number | null;
+    };
+  };
+  "leases.list_names": {
+    parameters: {
+      prefix: string;
+    };
+    row: {
+      name: string;
     };
   };
   "leases.release": {
@@ -1541,6 +1556,13 @@ export type StatementTypes = {
       tenant_id: string;
       epoch: number;
     };
+  };
+  "open_runs.requeue_lost": {
+    parameters: {
+      run_ids: readonly string[];
+      epochs: readonly number[];
+    };
+    row: Record<never, never>;
   };
   "open_runs.save_wakeup": {
     parameters: {

@@ -272,6 +272,20 @@ export async function requeueAllRuns(db: Database): Promise<number> {
   return rows.length;
 }
 
+const REQUEUE_LOST = statement(
+  "open_runs.requeue_lost",
+  `update open_runs set dispatched_at = null, activity = null, claim_expires_at = null, next_poll_at = null,
+     wakeup_id = null, epoch = epoch + 1
+   where run_id = any (:run_ids::uuid[])
+     and epoch = (:epochs::int[])[array_position(:run_ids::uuid[], run_id)]`,
+);
+
+/** Requeues runs whose invocations cannot continue, under a new epoch. */
+export async function requeueLostClaims(db: Database, claims: { id: string; epoch: number }[]): Promise<void> {
+  if (claims.length === 0) return;
+  await db.execute(REQUEUE_LOST, { run_ids: claims.map(({ id }) => id), epochs: claims.map(({ epoch }) => epoch) });
+}
+
 export type OverdueRun = { run_id: string; provider: string | null; ticket: JsonObject | null };
 
 const LIST_OVERDUE = statement(

@@ -218,6 +218,20 @@ export async function requeueAllDeliveries(db: Database): Promise<number> {
   return rows.length;
 }
 
+const REQUEUE_LOST = statement(
+  "deliveries.requeue_lost",
+  `update open_deliveries set dispatched_at = null, slot_until = null, claim_expires_at = null, epoch = default
+   where delivery_id = any (:delivery_ids::uuid[])
+     and epoch = (:epochs::bigint[])[array_position(:delivery_ids::uuid[], delivery_id)]`,
+);
+
+/** Requeues deliveries whose invocations cannot continue, with a new epoch. */
+export async function requeueLostDeliveries(db: Database, claims: { id: string; epoch: number }[]): Promise<void> {
+  if (claims.length === 0) return;
+  const epochs = claims.map(({ epoch }) => epoch);
+  await db.execute(REQUEUE_LOST, { delivery_ids: claims.map(({ id }) => id), epochs });
+}
+
 const EXHAUST_EXPIRED = statement(
   "deliveries.exhaust_expired",
   `with deleted as (

@@ -1,0 +1,133 @@
+// The deployment of this worker in the engine. Its URI contains the build ID, so code under a URI never changes: new
+// runs go to the version that started last, and runs in progress stay with the version that began them. A worker that
+// is the last one of its version keeps serving these runs until they have ended.
+import { setTimeout as sleep } from "node:timers/promises";
+import { acquireLeases, listLeaseNames, releaseLeases } from "../db/leases.ts";
+import type { Services } from "../runs/services.ts";
+import type { Deployment, EngineAdmin } from "./engine-admin.ts";
+import { type Loop, startLoop } from "./loop.ts";
+
+const LEASE_SECONDS = 10;
+const RENEW_MS = 3000;
+const DRAIN_POLL_MS = 500;
+
+/** `serving`: accepts new runs. `draining`: only ends the runs it has. */
+type ServingState = "serving" | "draining";
+
+export type WorkerDeployment = {
+  /** Makes this deployment the latest one. Idempotent. */
+  register(): Promise<void>;
+  /**
+   * Returns at once if other workers serve this deployment, or if no other version has workers. Otherwise waits until
+   * the runs of this deployment have ended, for at most this time.
+   */
+  drain(seconds: number): Promise<void>;
+  stop(): Promise<void>;
+};
+
+type DeploymentServices = Pick<Services, "database" | "clock" | "ids" | "log">;
+
+export async function startWorkerDeployment(
+  { database, clock, ids, log }: DeploymentServices,
+  admin: EngineAdmin,
+  uri: string,
+): Promise<WorkerDeployment> {
+  const holder = ids.next();
+  let state: ServingState = "serving";
+  let isRegistered = false;
+
+  const register = async () => {
+    await registerAsLatest(admin, uri);
+    isRegistered = true;
+  };
+  /** An engine that lost its disk, or an operator, may have removed the deployment. */
+  const isKnown = async () => (await admin.listDeployments()).some((each) => each.uri === toCanonicalUri(uri));
+  const renewLease = () => acquireLeases(database, holder, [servingLease(state, uri, holder)], LEASE_SECONDS);
+  const tryToRegister = () =>
+    register().catch((thrown) =>
+      log.warn({ err: thrown }, "registering the worker failed: the engine is unavailable; the worker tries again"),
+    );
+  // The lease first: the deployment of a version without workers may be removed at any time.
+  await renewLease();
+  await tryToRegister();
+  const loop: Loop = startLoop(
+    "worker.deployment",
+    RENEW_MS,
+    async () => {
+      await renewLease();
+      if (state === "serving" && !(isRegistered && (await isKnown()))) await tryToRegister();
+      return false;
+    },
+    log,
+  );
+
+  return {
+    register,
+    async drain(seconds) {
+      state = "draining";
+      await releaseLeases(database, holder);
+      await renewLease();
+      const other = await findSuccessor(database, clock, uri);
+      if (other === undefined) return;
+      const own = await handOver(admin, uri, other);
+      if (!own) return;
+      const until = clock.monotonic() + seconds * 1000;
+      log.info({ deployment: uri }, "the last worker of this version waits for its runs");
+      while (clock.monotonic() < until) {
+        if ((await countRuns(admin, own)) === 0) return;
+        await sleep(DRAIN_POLL_MS);
+      }
+      log.warn({ deployment: uri }, "runs of this version have not ended in time; another version takes them over");
+    },
+    async stop() {
+      await loop.stop();
+      await releaseLeases(database, holder);
+    },
+  };
+}
+
+/**
+ * A version that takes new runs when the last worker of this one has stopped. Undefined if other workers serve this
+ * version, or if there is no other one.
+ */
+async function findSuccessor(
+  database: Services["database"],
+  clock: Services["clock"],
+  uri: string,
+): Promise<string | undefined> {
+  // The lease of a worker that was killed looks alive until it expires.
+  const until = clock.monotonic() + (LEASE_SECONDS + 1) * 1000;
+  for (;;) {
+    const served = await listServedUris(database, "serving");
+    const other = served.find((each) => each !== uri);
+    if (other === undefined || !served.includes(uri)) return other;
+    if (clock.monotonic() > until) return undefined;
+    await sleep(DRAIN_POLL_MS);
+  }
+}
+
+async function registerAsLatest(admin: EngineAdmin, uri: string): Promise<void> {
+  const own = (await admin.listDeployments()).find((deployment) => deployment.uri === toCanonicalUri(uri));
+  if (!own?.isLatest) await admin.register(uri, own !== undefined);
+}
+
+/** Sends new runs to a deployment that stays, and returns the own one. */
+async function handOver(admin: EngineAdmin, uri: string, other: string): Promise<Deployment | undefined> {
+  const own = (await admin.listDeployments()).find((deployment) => deployment.uri === toCanonicalUri(uri));
+  if (own?.isLatest) await registerAsLatest(admin, other);
+  return own;
+}
+
+/** While the engine does not respond, its runs have not ended. */
+const countRuns = (admin: EngineAdmin, { id }: Deployment) => admin.countPinnedInvocations(id, "Run").catch(() => 1);
+
+/** The engine reports URIs as the URL standard writes them. */
+export const toCanonicalUri = (uri: string) => new URL(uri).href;
+
+const servingLease = (state: ServingState, uri: string, holder: string) => `${state}/${uri}/${holder}`;
+
+/** The URIs of deployments with a worker in this state. */
+export async function listServedUris(database: Services["database"], state: ServingState): Promise<string[]> {
+  const names = await listLeaseNames(database, `${state}/`);
+  return [...new Set(names.map((name) => name.slice(state.length + 1, name.lastIndexOf("/"))))];
+}
