@@ -110,7 +110,7 @@ create trigger forbid_audit_log_changes before update or delete on audit_log
 create trigger forbid_audit_log_truncate before truncate on audit_log
   for each statement execute function forbid_audit_log_changes();
 
--- Partitioned by hash, not by time: a key must be unique over its whole life. Maintenance deletes expired keys.
+-- Maintenance deletes expired keys.
 create table idempotency_keys (
   tenant_id uuid not null,
   key text not null,
@@ -121,14 +121,7 @@ create table idempotency_keys (
   resource_id uuid not null,
   created_at timestamptz not null default now(),
   primary key (tenant_id, key)
-) partition by hash (tenant_id, key);
-
-do $$ begin
-  for part in 0..7 loop
-    execute format('create table idempotency_keys_%s partition of idempotency_keys
-      for values with (modulus 8, remainder %s)', part, part);
-  end loop;
-end $$;
+);
 
 create index idempotency_keys_by_age on idempotency_keys (created_at);
 

@@ -1,9 +1,10 @@
--- Runs and their files. Ended runs are in tables partitioned by day, which are read by id or listed by tenant. Runs
--- in progress also have a row in `open_runs`, so that no hot query reads an ended run.
+-- Runs and their files. Ended runs are read by id or listed by tenant. Runs in progress also have a row in
+-- `open_runs`, so that no hot query reads an ended run.
 --
--- Ids are UUIDv7: they sort by time, so an id range is a time range, and the id alone selects the partition. There
--- are no foreign keys between these tables, because they would prevent dropping a partition; one statement writes
--- both sides.
+-- Ids are UUIDv7: they sort by time, so an id range is a time range, and new rows are at the end of each index. No
+-- table is partitioned: a prepared plan locks every partition of its tables, so that each statement would take more
+-- locks every day. There are no foreign keys between these tables, because one statement writes both sides. The fill
+-- factor of tables whose rows change leaves space in each page for heap-only updates.
 
 create function uuid_floor(moment timestamptz) returns uuid language sql immutable strict as $$
   select (substr(hex, 1, 8) || '-' || substr(hex, 9, 4) || '-0000-0000-000000000000')::uuid
@@ -52,7 +53,7 @@ create table runs (
   check (parent_run_id is distinct from run_id),
   check ((parent_run_id is null) = (depth = 1)),
   check ((parent_run_id is null) = (root_run_id = run_id))
-) partition by range (run_id);
+) with (fillfactor = 70);
 
 -- No index contains a column that changes, so that updates are heap-only (HOT). Runs by status are found through
 -- `open_runs` or `unsuccessful_runs`.
@@ -74,7 +75,7 @@ create table run_references (
   source_run_id uuid not null,
   root_run_id uuid not null,
   primary key (run_id, source_run_id)
-) partition by range (run_id);
+);
 
 create index run_references_by_root on run_references (root_run_id);
 
@@ -198,7 +199,7 @@ create table planned_requests (
   output jsonb,
   finished_at timestamptz,
   primary key (run_id, request_index)
-) partition by range (run_id);
+) with (fillfactor = 70);
 
 -- One row per submission that may cost money. The row is inserted before the HTTP request and holds a lease while the
 -- request is in flight: no other worker submits the request until the lease has expired and the outcome is resolved.
@@ -228,9 +229,9 @@ create table attempts (
   submitted_at timestamptz,
   finished_at timestamptz,
   primary key (run_id, request_index, attempt_number)
-) partition by range (run_id);
+) with (fillfactor = 70);
 
--- Stored files. The id of an asset has the timestamp of its run, so that both are in partitions of the same day.
+-- Stored files. The id of an asset has the timestamp of its run, so that both sort alike.
 create table assets (
   asset_id uuid primary key,
   run_id uuid not null,
@@ -249,7 +250,7 @@ create table assets (
   created_at timestamptz not null default now(),
   deleted_at timestamptz,
   check ((provenance_of is null) = (original_sha256 is null))
-) partition by range (asset_id);
+) with (fillfactor = 90);
 
 create index assets_by_run on assets (run_id);
 

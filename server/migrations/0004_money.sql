@@ -25,7 +25,7 @@ create table transfers (
     ('release', 'reserved', 'available'), ('release', 'reserved', 'credit'),
     ('waste', 'outside', 'waste'),
     ('topup', 'outside', 'available'), ('topup', 'available', 'outside')))
-) partition by range (cause_id);
+);
 
 create function forbid_transfer_changes() returns trigger language plpgsql as $$
 begin

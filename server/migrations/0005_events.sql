@@ -2,8 +2,7 @@
 --
 -- An event has the id of the transaction that wrote it and a sequence number. An open transaction may still write
 -- events, so readers stop below the oldest open one; no event can appear behind them, and no writer waits for
--- another. `run_id` is the run of the event; an event without a run has its own id there, so that it too belongs to a
--- partition.
+-- another. `run_id` is the run of the event; an event without a run has its own id there.
 
 -- Transaction ids are counted by the cluster. After a restore into another cluster they may be behind the log:
 -- `xact_offset` then lifts new events above all stored ones.
@@ -35,29 +34,30 @@ create table events (
   seq bigint not null default nextval('event_numbers'),
   created_at timestamptz not null default now(),
   primary key (run_id, event_id)
-) partition by range (run_id);
+);
 
 create unique index events_one_end on events (run_id) where terminal;
 create index events_in_order on events (xact, seq);
 create index events_by_tenant on events (tenant_id, xact, seq);
 
--- Drops the partitions of days before `before`, except those that contain an open run. The short lock timeout keeps
--- readers and writers from waiting behind it; the next maintenance tries again.
-create function drop_event_partitions(before date) returns integer
-language plpgsql security definer set search_path from current set lock_timeout = '500ms' as $$
+-- The position of a time in the log, by bisection: the highest transaction id of which an event is older than `moment`
+-- and no event above it is; 0 if there is none. The time of an event is the start of its transaction, so positions
+-- follow times only up to the length of a transaction: callers add a margin to `moment`.
+create function event_xact_at(moment timestamptz) returns bigint language plpgsql stable as $$
 declare
-  day record;
-  dropped integer := 0;
+  low bigint := 0;
+  high bigint := (select max(xact) + 1 from events);
+  middle bigint;
+  probe record;
 begin
-  for day in
-    select inhrelid::regclass as name, to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD') as date
-    from pg_inherits where inhparent = 'events'::regclass order by 1
-  loop
-    continue when day.date >= before or exists (
-      select from open_runs where run_id >= uuid_floor(day.date::timestamp at time zone 'UTC')
-        and run_id < uuid_floor((day.date + 1)::timestamp at time zone 'UTC'));
-    execute format('drop table %s', day.name);
-    dropped := dropped + 1;
+  while high - low > 1 loop
+    middle := (low + high) / 2;
+    select xact, created_at into probe from events where xact >= middle order by xact, seq limit 1;
+    if probe.created_at < moment then
+      low := probe.xact;
+    else
+      high := middle;
+    end if;
   end loop;
-  return dropped;
+  return low;
 end $$;

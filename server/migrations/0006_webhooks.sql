@@ -53,7 +53,7 @@ create table webhook_deliveries (
   created_at timestamptz not null default now(),
   finished_at timestamptz,
   check ((finished_at is null) = (status = 'pending'))
-) partition by range (delivery_id);
+) with (fillfactor = 70);
 create index webhook_deliveries_by_tenant on webhook_deliveries (tenant_id, delivery_id desc);
 create index webhook_deliveries_by_run on webhook_deliveries (run_id) where run_id is not null;
 create index webhook_deliveries_by_webhook on webhook_deliveries (webhook_id, delivery_id desc)
@@ -70,11 +70,7 @@ create table webhook_attempts (
   -- The beginning of the response body. Untrusted: only ever shown as text.
   response text,
   primary key (delivery_id, attempt)
-) partition by range (delivery_id);
-
--- Default partitions for deliveries of events older than the first partition, which a replay creates.
-create table webhook_deliveries_before partition of webhook_deliveries default;
-create table webhook_attempts_before partition of webhook_attempts default;
+);
 
 create sequence delivery_epochs;
 
@@ -245,25 +241,4 @@ begin
       return next;
     end loop;
   end loop;
-end $$;
-
--- Drops the partitions of days before `before`, and older rows of the default partitions.
-create function drop_webhook_partitions(before date) returns integer
-language plpgsql security definer set search_path from current set lock_timeout = '500ms' as $$
-declare
-  day record;
-  dropped integer := 0;
-begin
-  for day in
-    select inhrelid::regclass as name from pg_inherits
-    where inhparent in ('webhook_deliveries'::regclass, 'webhook_attempts'::regclass)
-      and right(inhrelid::regclass::text, 8) ~ '^\d{8}$'
-      and to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD') < before
-  loop
-    execute format('drop table %s', day.name);
-    dropped := dropped + 1;
-  end loop;
-  delete from webhook_attempts_before where delivery_id < uuid_floor(before::timestamp at time zone 'UTC');
-  delete from webhook_deliveries_before where delivery_id < uuid_floor(before::timestamp at time zone 'UTC');
-  return dropped;
 end $$;

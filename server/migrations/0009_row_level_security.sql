@@ -57,11 +57,8 @@ grant select (run_id), update (output) on planned_requests to gesso_app;
 grant insert on outbox to gesso_app;
 grant usage on sequence event_numbers, delivery_epochs to gesso_app, gesso_system;
 
-revoke execute on function drop_event_partitions(date), drop_webhook_partitions(date) from public;
-grant execute on function drop_event_partitions(date), drop_webhook_partitions(date) to gesso_system;
-
--- Runs after every migration: each table with a `tenant_id` column gets row-level security. No role has a grant on a
--- partition, so partitions are only reached through their parents, where the policies are.
+-- Runs after every migration: each table with a `tenant_id` column gets row-level security. A partition, if a table
+-- has any, gets no grant, so that it is only reached through its parent, where the policies are.
 create function apply_row_level_security() returns void language plpgsql as $$
 declare
   item record;

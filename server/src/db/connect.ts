@@ -90,9 +90,8 @@ export function connectDatabase(
     query_timeout: timing.statementMs + timing.marginMs,
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
-    // Generic plans: every statement selects its partition by a parameter, and planning it each time would cost more
-    // than running it. A plan outlives the table sizes it was made for, so sequential scans of tables that are empty
-    // at that time are disabled.
+    // Generic plans: planning a statement each time would cost more than running it. A plan outlives the table sizes it
+    // was made for, so sequential scans of tables that are empty at that time are disabled.
     options: `-c plan_cache_mode=force_generic_plan -c enable_seqscan=off${role === null ? "" : ` -c role=${role}`}`,
     ...(role !== null && { onConnect: prepareTenantScope }),
   });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import type { Database } from "./connect.ts";
 import {
-  dropEventPartitions,
+  deleteOldEvents,
   type EventRow,
   findRunsOfEvents,
   formatPosition,
@@ -187,38 +187,52 @@ describe("the name of a place", () => {
   });
 });
 
-describe("the keeping of events", () => {
-  const dayOf = (days: number) => new Date(Date.now() - days * 86_400_000);
-  const idAt = (moment: Date) => v7({ msecs: moment.getTime() });
-  const partitions = async () =>
-    (
-      await database.owner.query<{ name: string }>(
-        "test.days",
-        "select inhrelid::regclass::text as name from pg_inherits where inhparent = 'events'::regclass order by 1",
-      )
-    ).map(({ name }) => name);
-  const nameOf = (moment: Date) => `events_${moment.toISOString().slice(0, 10).replaceAll("-", "")}`;
+describe("the retention of events", () => {
+  const DAY_MS = 86_400_000;
+  const idOfAge = (days: number) => v7({ msecs: Date.now() - days * DAY_MS });
+  const runIds = async () =>
+    (await database.owner.query<{ run_id: string }>("test.run_ids", "select distinct run_id from events")).map(
+      ({ run_id }) => run_id,
+    );
 
-  it("drops whole days after their time, but none that a run is still open in", async () => {
-    for (const days of [40, 35, 31, 30])
-      await database.owner.query("test.make", "select create_partitions($1::date, 1)", [dayOf(days)]);
-    const [old, open, kept] = [dayOf(40), dayOf(35), dayOf(30)];
-    for (const moment of [old, open, kept]) await database.db.query("test.event", INSERT, [idAt(moment), v7(), TENANT]);
+  it("deletes events after their time, but none of a run that is still open", async () => {
+    const [old, open, kept] = [idOfAge(40), idOfAge(35), idOfAge(29)];
+    for (const run of [old, open, kept]) await database.db.query("test.event", INSERT, [run, v7(), TENANT]);
     await database.db.query(
       "test.open",
       "insert into open_runs (run_id, tenant_id, lane, deadline_at) values ($1, $2, 'x', now())",
-      [idAt(open), TENANT],
+      [open, TENANT],
     );
-    expect(await dropEventPartitions(database.db, 30)).toBe(2);
-    const left = await partitions();
-    expect(left).not.toContain(nameOf(old));
-    expect(left).toEqual(expect.arrayContaining([nameOf(open), nameOf(kept), nameOf(new Date())]));
-    await database.db.query("test.close", "delete from open_runs where tenant_id = $1", [TENANT]);
-    expect(await dropEventPartitions(database.db, 30)).toBe(1);
-    expect(await partitions()).not.toContain(nameOf(open));
+    expect(await deleteOldEvents(database.db, 30)).toBe(false);
+    expect(await runIds()).toEqual(expect.arrayContaining([open, kept]));
+    expect(await runIds()).not.toContain(old);
+    await database.db.query("test.close", "delete from open_runs where run_id = $1", [open]);
+    expect(await deleteOldEvents(database.db, 30)).toBe(false);
+    expect(await runIds()).not.toContain(open);
+    expect(await runIds()).toContain(kept);
   });
+});
 
-  it("is not in the hands of those who answer callers", async () => {
-    await expect(dropEventPartitions(database.db.forTenant(TENANT), 30)).rejects.toThrow("permission denied");
+describe("the position of a time", () => {
+  it("is at or after the last older event, and before the first younger one", async () => {
+    const start = await readLogHead(database.db);
+    const times = Array.from({ length: 40 }, (_, index) => new Date(Date.UTC(2035, 0, 1, 0, index * 10)));
+    for (const at of times) {
+      await database.owner.query(
+        "test.event_at",
+        "insert into events (run_id, event_id, tenant_id, type, created_at) values ($1, $2, $3, 'run.progress', $4)",
+        [v7(), v7(), TENANT, at],
+      );
+    }
+    const written = await listEventsAfter(database.db, start, 100);
+    for (const [index, event] of written.entries()) {
+      const moment = new Date(event.created_at.getTime() + 1000);
+      const [row] = await database.owner.query<{ xact: number }>("test.at", "select event_xact_at($1) as xact", [
+        moment,
+      ]);
+      expect(row!.xact).toBeGreaterThanOrEqual(event.xact);
+      expect(row!.xact).toBeLessThan(written[index + 1]?.xact ?? Number.POSITIVE_INFINITY);
+    }
+    expect(written).toHaveLength(times.length);
   });
 });

@@ -2,6 +2,7 @@
 // stop below the oldest transaction that is still open, so no event can appear behind them.
 import type { JsonObject } from "../kit/schemas/run.ts";
 import type { Database } from "./connect.ts";
+import { deleteBatches, deleteBatchSql, FIRST_ID } from "./delete-batches.ts";
 import type { RunRow } from "./runs/runs.ts";
 import { statement } from "./statement.ts";
 
@@ -144,13 +145,18 @@ export async function repairEventClock(db: Database): Promise<void> {
   await db.execute(REPAIR_CLOCK);
 }
 
-const DROP_PARTITIONS = statement(
-  "events.drop_partitions",
-  "select drop_event_partitions((now() at time zone 'UTC')::date - :days::int) as dropped",
-).columns<{ dropped: number }>();
+/** The events of an open run stay, whatever their age. */
+const DELETE_OLD = statement(
+  "events.delete_old",
+  deleteBatchSql({
+    table: "events",
+    key: "run_id",
+    isExpired: `run_id < uuid_floor(now() - make_interval(days => :days))
+       and not exists (select from open_runs where open_runs.run_id = events.run_id)`,
+  }),
+).columns<{ deleted: number }>();
 
-/** Drops the partitions that are older than `days` days; returns how many. */
-export async function dropEventPartitions(db: Database, days: number): Promise<number> {
-  const [row] = await db.execute(DROP_PARTITIONS, { days });
-  return row!.dropped;
+/** Deletes events of runs that are older than `days` days. Returns whether there is more to delete. */
+export async function deleteOldEvents(db: Database, days: number): Promise<boolean> {
+  return deleteBatches<string>(FIRST_ID, (page) => db.execute(DELETE_OLD, { days, ...page }));
 }

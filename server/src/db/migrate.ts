@@ -7,7 +7,6 @@ import { MIGRATIONS_FOLDER, type Migration, readMigrations } from "./migration-f
 
 const MIGRATION_LOCK = 7_788_001;
 const LOCK_POLL_MS = 200;
-const DAYS_AHEAD = 8;
 /** `lock_not_available` and `deadlock_detected`. */
 const LOCK_ERRORS = ["55P03", "40P01"];
 
@@ -38,7 +37,6 @@ export async function migrate(
     const pending = findPending(await readMigrations(folder), await readApplied(client));
     for (const migration of pending) await applyMigration(client, migration, timing);
     await grantRoles(client, applicationUrl);
-    await client.query("select create_partitions((now() at time zone 'UTC')::date - 1, $1)", [DAYS_AHEAD]);
     return pending.map(({ name }) => name);
   } finally {
     await client.end();

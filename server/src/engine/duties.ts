@@ -3,7 +3,6 @@
 // retire deployments of earlier versions, and detect that the engine has lost its journal.
 import { findTamperedAuditEntries } from "../db/access/audit-log.ts";
 import { readEngineIncarnation, saveEngineIncarnation } from "../db/engine-incarnation.ts";
-import { dropEventPartitions } from "../db/event-log.ts";
 import { runMaintenance } from "../db/maintenance.ts";
 import { insertLowCreditsEvent } from "../db/money/ledger.ts";
 import { requeueAllRuns } from "../db/runs/open-runs.ts";
@@ -54,12 +53,7 @@ export function startDuties(
       await sweepOrphans(services, { signal });
       return false;
     }),
-    duty("maintenance", 10 * 60 * 1000, async (signal) => {
-      await runMaintenance(services.database);
-      signal.throwIfAborted();
-      await dropEventPartitions(services.database, services.settings.eventRetentionDays);
-      return false;
-    }),
+    duty("maintenance", 10 * 60 * 1000, () => runMaintenance(services.database, services.settings.eventRetentionDays)),
     duty("audit", 24 * 60 * 60 * 1000, async () => {
       for (const entry of await findTamperedAuditEntries(services.database))
         services.log.error(entry, "audit log entry does not match its digest chain");

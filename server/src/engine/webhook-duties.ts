@@ -37,10 +37,9 @@ export function startWebhookDuties(
       if (lost > 0) log.warn({ deliveries: lost }, "webhook delivery claims expired; deliveries requeued");
       return lost + (await exhaustExpiredDeliveries(database, BATCH)) > 0;
     }),
-    duty("tidy", 10 * 60 * 1000, async () => {
-      await runWebhookMaintenance(database, services.webhookSettings.WEBHOOK_RETENTION_DAYS);
-      return false;
-    }),
+    duty("tidy", 10 * 60 * 1000, () =>
+      runWebhookMaintenance(database, services.webhookSettings.WEBHOOK_RETENTION_DAYS),
+    ),
   ];
   return {
     stop: async () => {

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { AttemptRef } from "../db/runs/attempts.ts";
 
-/** A UUIDv7 with the time of `runId` and bits hashed from `parts`. It lies in the same partition as its run. */
+/** A UUIDv7 with the time of `runId` and bits hashed from `parts`, so that it sorts beside its run. */
 export function deriveId(runId: string, ...parts: (string | number)[]): string {
   const hash = createHash("sha256")
     .update(`${runId} ${parts.join(" ")}`)

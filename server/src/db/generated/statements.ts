@@ -579,12 +579,15 @@ export type StatementTypes = {
     };
     row: Record<never, never>;
   };
-  "events.drop_partitions": {
+  "events.delete_old": {
     parameters: {
+      after: string;
       days: number;
+      limit: number;
     };
     row: {
-      dropped: number | null;
+      deleted: number | null;
+      last: string | null;
     };
   };
   "events.find_runs": {
@@ -1112,22 +1115,18 @@ export type StatementTypes = {
   };
   "maintenance.idempotency_keys": {
     parameters: {
+      after: Date | string;
       days: number;
       limit: number;
     };
-    row: Record<never, never>;
+    row: {
+      deleted: number | null;
+      last: Date | null;
+    };
   };
   "maintenance.leases": {
     parameters: Record<never, never>;
     row: Record<never, never>;
-  };
-  "maintenance.partitions": {
-    parameters: {
-      days: number;
-    };
-    row: {
-      create_partitions: unknown;
-    };
   };
   "maintenance.queue_start_rates": {
     parameters: Record<never, never>;
@@ -2538,9 +2537,31 @@ export type StatementTypes = {
       updated_at: Date;
     };
   };
+  "webhooks.delete_attempts": {
+    parameters: {
+      after: string;
+      days: number;
+      limit: number;
+    };
+    row: {
+      deleted: number | null;
+      last: string | null;
+    };
+  };
   "webhooks.delete_breakers": {
     parameters: Record<never, never>;
     row: Record<never, never>;
+  };
+  "webhooks.delete_deliveries": {
+    parameters: {
+      after: string;
+      days: number;
+      limit: number;
+    };
+    row: {
+      deleted: number | null;
+      last: string | null;
+    };
   };
   "webhooks.delete_progress": {
     parameters: Record<never, never>;
@@ -2554,9 +2575,13 @@ export type StatementTypes = {
   };
   "webhooks.delete_secrets": {
     parameters: {
+      after: Date | string;
       limit: number;
     };
-    row: Record<never, never>;
+    row: {
+      deleted: number | null;
+      last: Date | null;
+    };
   };
   "webhooks.delete_set_aside_events": {
     parameters: {
@@ -2573,14 +2598,6 @@ export type StatementTypes = {
     };
     row: {
       webhook_id: string;
-    };
-  };
-  "webhooks.drop_partitions": {
-    parameters: {
-      days: number;
-    };
-    row: {
-      drop_webhook_partitions: number | null;
     };
   };
   "webhooks.find": {

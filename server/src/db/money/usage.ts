@@ -35,7 +35,7 @@ function* usageVariants(by: UsageDimension[] = []): Generator<[string, string]> 
   }
 }
 
-/** The ids are bounded for partition pruning; an id may be older than `created_at`, hence the hour on both sides. */
+/** The ids are bounded to use the index; an id may be older than `created_at`, hence the hour on both sides. */
 function sumUsageSql(by: UsageDimension[]): string {
   const columns = by.map((dimension) => `${DIMENSIONS[dimension]},`).join(" ");
   const positions = by.map((_, index) => index + 1).join(", ");

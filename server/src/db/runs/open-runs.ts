@@ -1,6 +1,5 @@
 // Open runs: start, wakeup, polling, requeue, end. Every write of an engine invocation carries its fencing epoch; a
-// write with an old epoch changes nothing. Partitioned tables are always addressed by parameters, so that partition
-// pruning works.
+// write with an old epoch changes nothing.
 import type { PublicFault } from "../../faults.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import type { Database } from "../connect.ts";

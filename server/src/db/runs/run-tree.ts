@@ -74,7 +74,7 @@ export async function findRunTree(db: Database, tenantId: string, rootRunId: str
 
 /**
  * The lowest id of the day before the run. No run of a tree is older than its root, but the clocks of two servers may
- * differ. With this bound the partitions of all earlier days are pruned.
+ * differ.
  */
 function earliestTreeId(runId: string): string {
   const time = Number.parseInt(runId.slice(0, 8) + runId.slice(9, 13), 16);

@@ -43,15 +43,15 @@ export async function listOpenReplays(db: Database, limit: number): Promise<Repl
   return db.execute(LIST_OPEN, { limit });
 }
 
-/** The longest life of a run: its events are in the partition of its id, at most this long before the range. */
-const LONGEST_RUN = "2 days";
+/** Longer than any transaction, which is how far positions in the log can differ from times. */
+const LOG_MARGIN = "10 minutes";
 
 const LIST_EVENTS = statement(
   "replays.list_events",
   `select ${EVENT_COLUMNS} from events
    where tenant_id = :tenant_id and (xact, seq) > (:xact, :seq) and xact < (select event_log_horizon())
-     and run_id >= uuid_floor(:from_at::timestamptz - interval '${LONGEST_RUN}')
-     and run_id <= uuid_floor(:to_at::timestamptz + interval '1 ms')
+     and xact >= (select event_xact_at(:from_at::timestamptz - interval '${LOG_MARGIN}'))
+     and xact <= (select event_xact_at(:to_at::timestamptz + interval '${LOG_MARGIN}'))
      and created_at >= :from_at and created_at < :to_at and type = any(:types::text[])
    order by xact, seq limit :limit`,
 );
