@@ -10,7 +10,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => database?.stop());
 
-const check = (url = database.url) => checkLedger({ DATABASE_URL: url, DATABASE_POOL: 2 });
+const check = (url = database.url) => checkLedger({ DATABASE_URL: url });
 
 describe("the ledger check", () => {
   it("passes for a consistent ledger and reports a reserve without an open run", async () => {

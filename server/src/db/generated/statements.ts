@@ -960,18 +960,6 @@ export type StatementTypes = {
     };
     row: Record<never, never>;
   };
-  "ledger.count_violations": {
-    parameters: Record<never, never>;
-    row: {
-      unbalanced: number | null;
-      misreserved: number | null;
-      orphaned: number | null;
-      unsettled: number | null;
-      mischarged: number | null;
-      misbalanced: number | null;
-      overdrawn: number | null;
-    };
-  };
   "ledger.credit": {
     parameters: {
       tenant_id: string;
@@ -1013,6 +1001,46 @@ export type StatementTypes = {
     };
     row: {
       event_id: string;
+    };
+  };
+  "ledger_check.count_violations": {
+    parameters: {
+      from: string;
+      until: string;
+    };
+    row: {
+      unbalanced: number | null;
+      misreserved: number | null;
+      orphaned: number | null;
+      unsettled: number | null;
+      mischarged: number | null;
+    };
+  };
+  "ledger_check.find_piece_end": {
+    parameters: {
+      from: string;
+      rows: number;
+    };
+    row: {
+      until: string | null;
+    };
+  };
+  "ledger_check.list_balances": {
+    parameters: Record<never, never>;
+    row: {
+      tenant_id: string;
+      available: number;
+      is_prepaid: boolean;
+    };
+  };
+  "ledger_check.sum_balances": {
+    parameters: {
+      from: string;
+      until: string;
+    };
+    row: {
+      tenant_id: string | null;
+      amount: number | null;
     };
   };
   "listeners.find": {

@@ -7,7 +7,8 @@ import { claimAttempt, failAttempt, saveRequestOutput, saveTicket } from "../run
 import { endRun, requestCancellation, startClaimedRun } from "../runs/open-runs.ts";
 import { insertRun, type NewRun } from "../runs/runs.ts";
 import { insertTokenBudget, listBudgets, TENANT_BUDGET_HOLDER } from "./budgets.ts";
-import { creditBalance, findLedgerViolations } from "./ledger.ts";
+import { creditBalance } from "./ledger.ts";
+import { findLedgerViolations } from "./ledger-check.ts";
 
 let database: TestDatabase;
 let tenant: string;
@@ -67,7 +68,7 @@ const costOf = async (runId: string) => {
 };
 const budget = async (spender = {}) => (await listBudgets(database.db, tenant, spender))[0]!;
 const expectLedgerConsistent = async () =>
-  expect((await findLedgerViolations(database.db)).filter(({ violations }) => violations > 0)).toEqual([]);
+  expect((await findLedgerViolations(database.url)).filter(({ violations }) => violations > 0)).toEqual([]);
 const codeOf = (work: Promise<unknown>) =>
   work.then(
     () => "accepted",
@@ -260,7 +261,7 @@ describe("a balance", () => {
     });
     await expect(byHand("delete from transfers where tenant_id = $1")).rejects.toMatchObject({ code: "23514" });
     await byHand("update budgets set available = 11 where tenant_id = $1");
-    const found = (await findLedgerViolations(database.db)).filter(({ violations }) => violations > 0);
+    const found = (await findLedgerViolations(database.url)).filter(({ violations }) => violations > 0);
     expect(found).toEqual([{ invariant: "every balance is the sum of its entries", violations: 1 }]);
     await byHand("update budgets set available = 10 where tenant_id = $1 ");
   });
