@@ -30,7 +30,7 @@ const jobFrom = ({ id, at, request, behaviour, seed, idempotency_key }: Accepted
   posts: 1,
   delivered: 0,
   callback_attempts: 0,
-  callback_taken: false,
+  callback_taken_at: null,
   answer_lost: false,
   startedAt: null,
   reportedProgress: null,
@@ -42,7 +42,7 @@ const apply = (job: Job, fact: JobEvent): void => {
   if (fact.fact === "delivered") job.delivered += 1;
   if (fact.fact === "callback") {
     job.callback_attempts += 1;
-    job.callback_taken ||= fact.taken;
+    if (fact.taken) job.callback_taken_at ??= fact.at;
   }
   if (fact.fact === "ended") Object.assign(job, { status: fact.status, error: fact.error, finished_at: fact.at });
   if (fact.fact === "ended" && fact.status === "succeeded" && fact.findings) job.result = fact.findings;

@@ -23,7 +23,8 @@ export type Job = {
   posts: number;
   delivered: number;
   callback_attempts: number;
-  callback_taken: boolean;
+  /** When the receiver accepted the callback. */
+  callback_taken_at: string | null;
   answer_lost: boolean;
   /** When this process started the job, in milliseconds; a restart sets it again. */
   startedAt: number | null;

@@ -23,7 +23,7 @@ export type JobEvent =
   | { fact: "ended"; id: string; at: string; status: Exclude<FinalStatus, "canceled" | "succeeded">; error: JobError }
   | { fact: "canceled"; id: string; at: string }
   | { fact: "delivered"; id: string }
-  | { fact: "callback"; id: string; taken: boolean };
+  | { fact: "callback"; id: string; taken: boolean; at: string };
 
 type LedgerEvent = AcceptedEvent | JobEvent | { fact: "behaviour"; behaviour: Behaviour };
 

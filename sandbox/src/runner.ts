@@ -34,6 +34,9 @@ const injectedResult = ({ behaviour }: Job): JobResult | undefined => {
   return { error: { code: "content_policy", message: "The prompt violates the content policy." }, status: "refused" };
 };
 
+const callbackEvent = ({ id }: Job, taken: boolean) =>
+  ({ fact: "callback", id, taken, at: new Date().toISOString() }) as const;
+
 export const createJobRunner = ({ jobStore, callbacks, inputs, url, encoder }: JobRunnerDependencies): JobRunner => {
   const running = new Map<string, { stop: AbortController; done: Promise<void> }>();
   const waiting = new Map<string, () => void>();
@@ -43,7 +46,7 @@ export const createJobRunner = ({ jobStore, callbacks, inputs, url, encoder }: J
     const { callback_url } = job.request;
     if (callback_url && !job.behaviour.no_callback) {
       const letter = { url: callback_url, body: JSON.stringify(renderJob(job, url)) };
-      await callbacks.send(letter, (taken) => jobStore.append({ fact: "callback", id: job.id, taken }));
+      await callbacks.send(letter, (taken) => jobStore.append(callbackEvent(job, taken)));
     }
     waiting.get(job.id)?.();
     waiting.delete(job.id);
@@ -106,7 +109,7 @@ export const createJobRunner = ({ jobStore, callbacks, inputs, url, encoder }: J
     resume: () => {
       for (const job of jobStore.jobs.values()) {
         if (!hasEnded(job)) start(job);
-        else if (!job.callback_taken) void sendCallback(job);
+        else if (job.callback_taken_at === null) void sendCallback(job);
       }
     },
     close: async () => {

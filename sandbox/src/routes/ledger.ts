@@ -15,6 +15,7 @@ const renderLedgerRow = (job: Job) => ({
   posts: job.posts,
   canceled_at: job.canceled_at,
   callback_attempts: job.callback_attempts,
+  callback_taken_at: job.callback_taken_at,
   answer_lost: job.answer_lost,
   /** As received, without the directives of the prompt and the bytes of the images. */
   request: job.request,

@@ -1,39 +1,28 @@
-// Campaigns spend money: a tenant with a balance, a fake vendor with prices. Afterwards the ledger is compared with the
-// vendor's.
-import { fileURLToPath } from "node:url";
-import { createHttpCaller, readSandboxLedger } from "../support/api-caller.ts";
+// Compares the money of a campaign with its prices and with the jobs that the vendors accepted.
+import type { CheckResult } from "../support/campaign.ts";
 import { checkLedgerOf } from "../support/check-ledger.ts";
-import {
-  startTestEnvironment,
-  type TestEnvironment,
-  type TestEnvironmentOptions,
-} from "../support/test-environment.ts";
+import type { TestEnvironment } from "../support/test-environment.ts";
 import type { PostedRun, RecoveryClass } from "./run-load.ts";
+import type { VendorJobRecord } from "./vendor-jobs.ts";
 
-const PRICES = fileURLToPath(new URL("./prices.yaml", import.meta.url));
-/** As the file has them, in micro-dollars. */
-const PRICE_MICRODOLLARS: Record<RecoveryClass, number> = { A: 30_000, B: 50_000, C: 70_000 };
-const TENANT = "00000000-0000-7000-8000-000000000001";
-
-export async function startPrepaidEnvironment({ env, ...options }: TestEnvironmentOptions): Promise<TestEnvironment> {
-  const environment = await startTestEnvironment({ ...options, env: { ...env, GESSO_CONFIG: PRICES } });
-  const { status } = await createHttpCaller(environment).post(`/tenants/${TENANT}/credit`, { amount: 1000 });
-  if (status === 200) return environment;
-  await environment.stop();
-  throw new Error(`the tenant was not credited: ${status}`);
-}
+/** Per image as in prices.yaml, in micro-dollars. */
+const PRICE_MICRODOLLARS: Record<RecoveryClass, number> = { A: 30_000, B: 50_000, C: 70_000, D: 110_000 };
 
 type RunCharges = { run_id: string; status: string; settled: number; wasted: number; held: number };
 
 /** The invariants of the ledger, independent of the provider. */
-export const checkLedgerInvariants = async (environment: TestEnvironment) =>
+export const checkLedgerInvariants = async (environment: TestEnvironment): Promise<CheckResult[]> =>
   (await checkLedgerOf(environment)).map(({ invariant, violations }) => ({
     invariant,
     passed: violations === 0,
     observed: `${violations} violations`,
   }));
 
-export async function checkCharges(environment: TestEnvironment, posted: PostedRun[]) {
+export async function checkCharges(
+  environment: TestEnvironment,
+  posted: PostedRun[],
+  jobs: VendorJobRecord[],
+): Promise<CheckResult[]> {
   const rows = await environment.query<RunCharges>(
     `select run_id, status, coalesce(sum(amount) filter (where kind = 'settle'), 0)::int as settled,
        coalesce(sum(amount) filter (where kind = 'waste'), 0)::int as wasted,
@@ -41,20 +30,27 @@ export async function checkCharges(environment: TestEnvironment, posted: PostedR
      from runs left join transfers on cause_id = run_id where run_id = any($1::uuid[]) group by run_id, status`,
     [posted.map((post) => post.run_id)],
   );
-  const priceOf = new Map(posted.map((post) => [post.run_id, PRICE_MICRODOLLARS[post.class]]));
-  const jobs = (await readSandboxLedger(environment)).map((job) => job.reference?.split(".")[0]);
-  const isPaid = ({ run_id, status, settled, held }: RunCharges) =>
-    held === priceOf.get(run_id) && settled === (status === "completed" ? held : 0);
+  const postOf = new Map(posted.map((post) => [post.run_id, post]));
+  const priceOf = (runId: string) => PRICE_MICRODOLLARS[postOf.get(runId)!.class];
+  const jobCounts = new Map<string | undefined, number>();
+  for (const { run_id } of jobs) jobCounts.set(run_id, (jobCounts.get(run_id) ?? 0) + 1);
+
+  const isPaid = ({ run_id, status, settled, held }: RunCharges) => {
+    if (held !== priceOf(run_id) * postOf.get(run_id)!.count) return false;
+    if (status === "completed") return settled === held;
+    // A canceled run may be charged for what was submitted, never for more.
+    return status === "canceled" ? settled <= held : settled === 0;
+  };
   // An unknown outcome counts as paid: the recorded waste may exceed the vendor's ledger, but is never lower.
   const isCovered = ({ run_id, settled, wasted }: RunCharges) =>
-    settled + wasted >= priceOf.get(run_id)! * jobs.filter((job) => job === run_id).length;
+    settled + wasted >= priceOf(run_id) * (jobCounts.get(run_id) ?? 0);
   const unpaid = rows.filter((row) => !isPaid(row));
   const uncovered = rows.filter((row) => !isCovered(row));
   const sum = (of: "settled" | "wasted") => (rows.reduce((total, row) => total + row[of], 0) / 1e6).toFixed(2);
   return [
     ...(await checkLedgerInvariants(environment)),
     {
-      invariant: "completed runs are charged their price once, others nothing",
+      invariant: "completed runs are charged their price once, failed ones nothing",
       passed: unpaid.length === 0,
       observed: `$${sum("settled")} charged, ${unpaid.length} others ${JSON.stringify(unpaid.slice(0, 3))}`,
     },

@@ -1,35 +1,51 @@
-// The test oracle: after a campaign, compares the accepted runs, PostgreSQL, the engine, the storage and the sandbox
-// ledger, and checks every invariant.
-import { createHash } from "node:crypto";
-import { createDiskStorage } from "../../src/storage/disk-storage.ts";
-import { readSandboxLedger } from "../support/api-caller.ts";
+// The checks after a campaign: compares the accepted runs, PostgreSQL, the engine, the storage, the ledger and the
+// vendors' own records.
 import type { CheckResult } from "../support/campaign.ts";
-import type { TestEnvironment } from "../support/test-environment.ts";
+import type { ChaosEnvironment } from "./chaos-environment.ts";
 import { checkCharges } from "./check-charges.ts";
-import type { PostedRun } from "./run-load.ts";
+import { checkEngine } from "./check-engine.ts";
+import { checkOutputs } from "./check-outputs.ts";
+import { checkStorage } from "./check-storage.ts";
+import { checkUnknownOutcomes } from "./check-unknown.ts";
+import { type PostedRun, RECOVERY_CLASSES } from "./run-load.ts";
+import { listFakeVendorJobs, listSandboxJobs, type VendorJobRecord } from "./vendor-jobs.ts";
 
-type RunRow = { run_id: string; status: string; cost: unknown; code: string | null; ends: number; keys: number };
+type RunRow = {
+  run_id: string;
+  status: string;
+  cost: unknown;
+  code: string | null;
+  ends: number;
+  keys: number;
+};
 
 export async function checkInvariants(
-  environment: TestEnvironment,
+  environment: ChaosEnvironment,
   posted: PostedRun[],
-  requireLostResponses: boolean,
+  expectations: { hasLostResponses?: boolean } = {},
 ): Promise<CheckResult[]> {
   const runs = await environment.query<RunRow>(
     `select run_id, status, cost, error->>'code' as code,
        (select count(*)::int from events where events.run_id = runs.run_id and terminal) as ends,
        (select count(*)::int from idempotency_keys k where k.resource_id = runs.run_id) as keys
-     from runs where run_id = any($1::uuid[])`,
-    [posted.map((post) => post.run_id)],
+     from runs`,
   );
   const byId = new Map(runs.map((run) => [run.run_id, run]));
+  const postOf = new Map(posted.map((post) => [post.run_id, post]));
   const ended = runs.filter((run) => ["completed", "failed", "canceled"].includes(run.status));
-  const classOf = new Map(posted.map((post) => [post.run_id, post.class]));
+  const unposted = runs.filter((run) => !postOf.has(run.run_id));
+  const missing = posted.filter((post) => !byId.has(post.run_id));
+  const completed = posted.filter((post) => byId.get(post.run_id)?.status === "completed");
   const failed = runs.filter((run) => run.status !== "completed");
-  const wrong = failed.filter((run) => !(classOf.get(run.run_id) === "C" && run.code === "provider_outcome_unknown"));
+  const wrong = failed.filter((run) => !isAllowedEnd(run, postOf.get(run.run_id)));
+  const jobs = [...(await listSandboxJobs(environment)), ...listFakeVendorJobs(environment.openai, posted)];
 
   return [
-    finding("every accepted run exists", byId.size === posted.length, `${byId.size} of ${posted.length}`),
+    finding(
+      "every posted run exists, and no other",
+      missing.length === 0 && unposted.length === 0,
+      `${posted.length} posted, ${missing.length} missing, ${unposted.length} others`,
+    ),
     finding("every run has ended", ended.length === runs.length, `${ended.length} of ${runs.length}`),
     finding(
       "each run has exactly one end",
@@ -42,21 +58,37 @@ export async function checkInvariants(
       `${runs.filter((run) => run.keys !== 1).length} others`,
     ),
     finding(
-      "runs complete; class C may fail with provider_outcome_unknown",
+      "runs complete; classes C and D may end with provider_outcome_unknown, and canceled ones as canceled",
       wrong.length === 0,
-      `${runs.length - failed.length} completed, ${failed.length - wrong.length} unknown, ${wrong.length} others ${JSON.stringify(wrong.slice(0, 3))}`,
+      `${completed.length} completed, ${failed.length - wrong.length} unknown or canceled, ${wrong.length} others ${JSON.stringify(wrong.slice(0, 3))}`,
     ),
     finding(
-      "only completed runs carry a cost",
-      runs.every((run) => (run.cost !== null) === (run.status === "completed")),
+      "completed runs carry a cost, failed ones do not",
+      runs.every((run) => run.status === "canceled" || (run.cost !== null) === (run.status === "completed")),
       "all as expected",
     ),
-    ...(await checkSandboxLedger(environment, posted, byId)),
-    ...(await checkCharges(environment, posted)),
-    ...(await checkStorage(environment)),
-    ...(await checkEngine(environment)),
-    ...(requireLostResponses ? await checkLostResponses(environment, posted) : []),
+    ...checkVendorJobs(posted, byId, jobs),
+    ...(await checkUnknownOutcomes(environment, jobs, environment.faults)),
+    await checkOutputs(
+      environment,
+      completed.map(({ run_id, count }) => ({ run_id, outputCount: count })),
+      jobs,
+    ),
+    ...(await checkCharges(environment, posted, jobs)),
+    ...(await checkStorage(
+      environment,
+      environment.storage,
+      completed.map(({ run_id }) => run_id),
+    )),
+    await checkEngine(environment),
+    ...(expectations.hasLostResponses ? [checkLostResponses(posted, jobs)] : []),
   ];
+}
+
+function isAllowedEnd({ status, code }: RunRow, post: PostedRun | undefined): boolean {
+  if (!post) return false;
+  if (status === "canceled") return post.isCancelRequested;
+  return (post.class === "C" || post.class === "D") && code === "provider_outcome_unknown";
 }
 
 const finding = (invariant: string, passed: boolean, observed: string): CheckResult => ({
@@ -65,97 +97,39 @@ const finding = (invariant: string, passed: boolean, observed: string): CheckRes
   observed,
 });
 
-async function checkSandboxLedger(
-  environment: TestEnvironment,
-  posted: PostedRun[],
-  runs: Map<string, RunRow>,
-): Promise<CheckResult[]> {
-  const ledger = await readSandboxLedger(environment);
-  const jobsOf = (runId: string) => ledger.filter((job) => job.reference?.startsWith(runId));
-  const twice = posted.filter((post) => jobsOf(post.run_id).length > 1);
+function checkVendorJobs(posted: PostedRun[], runs: Map<string, RunRow>, jobs: VendorJobRecord[]): CheckResult[] {
+  const counts = new Map<string | undefined, number>();
+  for (const { run_id } of jobs) counts.set(run_id, (counts.get(run_id) ?? 0) + 1);
+  const jobCount = ({ run_id }: PostedRun) => counts.get(run_id) ?? 0;
+  const twice = posted.filter((post) => jobCount(post) > post.count);
   const unpaid = posted.filter(
-    (post) => runs.get(post.run_id)?.status === "completed" && jobsOf(post.run_id).length !== 1,
+    (post) => runs.get(post.run_id)?.status === "completed" && jobCount(post) !== post.count,
   );
   const known = new Set(posted.map((post) => post.run_id));
-  const unknownJobs = ledger.filter((job) => job.reference && !known.has(job.reference.split(".")[0]!));
+  const unknownJobs = jobs.filter((job) => job.run_id === undefined || !known.has(job.run_id));
   return [
     finding(
       "no run was submitted twice",
       twice.length === 0,
-      `${twice.length} twice ${JSON.stringify(twice.slice(0, 3).map((p) => [p.class, p.run_id]))}`,
+      `${twice.length} twice ${JSON.stringify(twice.slice(0, 3).map((post) => [post.class, post.run_id]))}`,
     ),
-    finding("every completed run has exactly one job", unpaid.length === 0, `${unpaid.length} others`),
+    finding("every completed run has exactly one job per image", unpaid.length === 0, `${unpaid.length} others`),
     finding(
-      "every job in the sandbox ledger belongs to a run",
+      "every job that a vendor accepted belongs to a posted run",
       unknownJobs.length === 0,
-      `${unknownJobs.length} of ${ledger.length}`,
+      `${unknownJobs.length} of ${jobs.length}`,
     ),
   ];
-}
-
-async function checkStorage(environment: TestEnvironment): Promise<CheckResult[]> {
-  const rows = await environment.query<{ storage_key: string; sha256: string }>(
-    "select storage_key, sha256 from assets where deleted_at is null",
-  );
-  const storage = createDiskStorage(environment.storageDir);
-  const files: string[] = [];
-  for await (const object of storage.list("t/")) files.push(object.key);
-  const onDisk = new Set(files);
-  const inBook = new Set(rows.map((row) => row.storage_key));
-  const damaged: string[] = [];
-  for (const row of rows) {
-    const bytes = await storage.bytes(row.storage_key);
-    if (bytes && createHash("sha256").update(bytes).digest("hex") !== row.sha256) damaged.push(row.storage_key);
-  }
-  const orphans = files.filter((key) => !inBook.has(key));
-  const missing = rows.filter((row) => !onDisk.has(row.storage_key));
-  return [
-    finding("every file has a row", orphans.length === 0, `${orphans.length} of ${files.length} without`),
-    finding("every row has its file", missing.length === 0, `${missing.length} of ${rows.length} without`),
-    finding("every file matches its row", damaged.length === 0, `${damaged.length} damaged`),
-  ];
-}
-
-async function checkEngine(environment: TestEnvironment): Promise<CheckResult[]> {
-  const rows = await queryEngine(environment);
-  const isStuck = rows.some((row) => row.status === "paused");
-  const observed = JSON.stringify(Object.fromEntries(rows.map((row) => [row.status, row.n])));
-  return [finding("no invocation is stuck in the engine", !isStuck, observed)];
-}
-
-/** A node that has just restarted needs a moment before it can be queried. */
-async function queryEngine(environment: TestEnvironment): Promise<{ status: string; n: number }[]> {
-  const query = "select status, count(*) as n from sys_invocation where target_service_name = 'Run' group by status";
-  for (let tries = 0; ; tries++) {
-    const response = await fetch(`${environment.adminUrl}/query`, {
-      method: "POST",
-      headers: { "content-type": "application/json", accept: "application/json" },
-      body: JSON.stringify({ query }),
-    });
-    const text = await response.text();
-    if (response.ok) return JSON.parse(text).rows;
-    if (tries > 20) throw new Error(`engine query failed: ${text}`);
-    await new Promise((resolve) => setTimeout(resolve, 1000));
-  }
 }
 
 /** Fails a campaign in which no response was lost: it did not test unknown outcomes. */
-async function checkLostResponses(environment: TestEnvironment, posted: PostedRun[]): Promise<CheckResult[]> {
-  const rows = await environment.query<{ run_id: string; replayed: boolean; unknown: boolean }>(
-    "select run_id, send_count > 1 as replayed, unknown_since is not null as unknown from attempts where send_count > 1 or unknown_since is not null",
+function checkLostResponses(posted: PostedRun[], jobs: VendorJobRecord[]): CheckResult {
+  const lost = new Set(jobs.filter((job) => job.isResponseLost).map((job) => job.run_id));
+  const count = (which: string) => posted.filter((post) => post.class === which && lost.has(post.run_id)).length;
+  const tested = RECOVERY_CLASSES.filter((each) => posted.some((post) => post.class === each));
+  return finding(
+    "responses were lost in every recovery class",
+    tested.every((each) => count(each) > 0),
+    `responses lost: ${tested.map((each) => `${each} ${count(each)}`).join(", ")}`,
   );
-  const ledger = await readSandboxLedger(environment);
-  const lost = ledger.filter((job) => job.answer_lost && job.reference);
-  const count = (which: string) => {
-    const ids = new Set(posted.filter((post) => post.class === which).map((post) => post.run_id));
-    return lost.filter((job) => ids.has(job.reference!.split(".")[0]!)).length;
-  };
-  const observed = `responses lost: A ${count("A")}, B ${count("B")}, C ${count("C")}; unknown outcomes: ${rows.length}`;
-  return [
-    finding(
-      "responses were lost in every recovery class",
-      ["A", "B", "C"].every((each) => count(each) > 0),
-      observed,
-    ),
-  ];
 }

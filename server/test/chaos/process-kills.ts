@@ -3,44 +3,65 @@
 import { rm } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { CRASH_POINTS, type CrashPoint } from "../../src/observe/crash-points.ts";
-import type { CampaignReport, Log } from "../support/campaign.ts";
+import { type CampaignReport, type CheckResult, type Log, onlyPoint } from "../support/campaign.ts";
 import type { ProcessName, TestEnvironment } from "../support/test-environment.ts";
-import { startPrepaidEnvironment } from "./check-charges.ts";
+import { type ChaosEnvironment, startChaosEnvironment } from "./chaos-environment.ts";
+import { queryEngine } from "./check-engine.ts";
 import { checkInvariants } from "./check-invariants.ts";
 import { type KillCounts, killRandomly, sumKills } from "./random-kills.ts";
 import {
   countOpenRuns,
-  MODEL_BY_RECOVERY_CLASS,
   type PostedRun,
   postAtRate,
   postRun,
   postWhile,
-  type RecoveryClass,
+  RECOVERY_CLASSES,
   type RunRequestSpec,
   waitUntilAllEnded,
 } from "./run-load.ts";
 
-const ENV = { SUBMIT_SECONDS: "8", UNKNOWN_SECONDS: "25", LOOKUP_GRACE_SECONDS: "2", RUN_DEADLINE_SECONDS: "300" };
-const classes = Object.keys(MODEL_BY_RECOVERY_CLASS) as RecoveryClass[];
+export const CHAOS_ENV = {
+  SUBMIT_SECONDS: "8",
+  UNKNOWN_SECONDS: "25",
+  LOOKUP_GRACE_SECONDS: "2",
+  RUN_DEADLINE_SECONDS: "600",
+  // Vendors fail all the time: the campaigns test unknown outcomes, so circuit breakers stay closed.
+  BREAKER_FAILURES: "100000",
+};
 
 /**
  * Jobs of 0.2 s and of 3 s at the vendor. A short campaign may by chance lose no response of a class, so there the
  * vendor itself drops a few of every class.
  */
 const createRunRequests = (count: number, mayDrop: boolean): RunRequestSpec[] =>
-  Array.from({ length: count }, (_, index) => {
-    const drop = mayDrop && index % 15 < classes.length ? ",drop" : "";
-    return {
-      class: classes[index % classes.length]!,
-      prompt: `[sandbox:accept_delay=${index % 2 ? 3 : 0.2},delay=${(index % 5) * 0.4}${drop}] chaos ${index}`,
-    };
-  });
+  Array.from({ length: count }, (_, index) => createRunRequest(index, mayDrop));
+
+/** Of class A every second run has an inline image and every third has three images; every 17th run is canceled. */
+export function createRunRequest(index: number, mayDrop: boolean): RunRequestSpec {
+  const recoveryClass = RECOVERY_CLASSES[index % RECOVERY_CLASSES.length]!;
+  const round = Math.floor(index / RECOVERY_CLASSES.length);
+  const drop = mayDrop && index % 20 < RECOVERY_CLASSES.length ? ",drop=1" : "";
+  const directives = `[sandbox:accept_delay=${index % 3 ? 0.2 : 3},delay=${(index % 5) * 0.4}${drop}]`;
+  return {
+    class: recoveryClass,
+    prompt: `${recoveryClass === "D" ? "" : directives} chaos ${index}`,
+    ...(recoveryClass === "A" && { hasInlineImage: round % 2 === 0, ...(round % 3 === 0 && { count: 3 }) }),
+    ...(index % 17 === 5 && { cancelAfterMs: (index % 6) * 400 }),
+  };
+}
 
 export async function randomKills(
-  size: { runs: number; kills: number; deep: number; mayDrop: boolean },
+  size: { runs: number; kills: number; deep: number; mayDrop: boolean; hasCluster: boolean },
   log: Log,
 ): Promise<CampaignReport> {
-  const environment = await startPrepaidEnvironment({ roles: "split", secondWorker: true, env: ENV });
+  const environment = await startChaosEnvironment({
+    roles: "split",
+    secondWorker: true,
+    env: CHAOS_ENV,
+    hasBucket: true,
+    cluster: size.hasCluster,
+  });
+  environment.openai.switches.workMs = 800;
   try {
     const seconds = size.kills * 3;
     const loading = postAtRate(
@@ -56,10 +77,11 @@ export async function randomKills(
       sumKills(kills) >= size.kills && kills.postgres + kills.restate >= size.deep && posted !== undefined;
     const kills = await killRandomly(environment, enough, log);
     await waitUntilAllEnded(environment, 180);
-    const findings = await checkInvariants(environment, await loading, true);
+    const findings = await checkInvariants(environment, await loading, { hasLostResponses: true });
     return {
       name: `${size.runs} runs, ${sumKills(kills)} kills at random`,
       results: findings,
+      counts: { runs: size.runs, kills: sumKills(kills) },
       notes: [`kills: ${JSON.stringify(kills)}`],
     };
   } finally {
@@ -68,7 +90,9 @@ export async function randomKills(
 }
 
 /** A vendor with callbacks never reaches the polling timeout; the vendor campaign covers that crash point. */
-const CAMPAIGN_CRASH_POINTS = CRASH_POINTS.filter((moment) => moment !== "given_up");
+const CAMPAIGN_CRASH_POINTS = CRASH_POINTS.filter(
+  (point) => point !== "given_up" && (onlyPoint === undefined || onlyPoint === point),
+);
 const PROCESS_OF_CRASH_POINT: Partial<Record<CrashPoint, ProcessName>> = {
   request_read: "api",
   committed: "api",
@@ -77,50 +101,57 @@ const PROCESS_OF_CRASH_POINT: Partial<Record<CrashPoint, ProcessName>> = {
 
 /** The process exits exactly at the crash point, for each class of vendor. */
 export async function killsAtCrashPoints(rounds: number, log: Log): Promise<CampaignReport> {
-  const environment = await startPrepaidEnvironment({ roles: "split", env: ENV });
+  const environment = await startChaosEnvironment({ roles: "split", env: CHAOS_ENV });
   const posted: PostedRun[] = [];
   const missed: string[] = [];
   try {
     for (const moment of CAMPAIGN_CRASH_POINTS) {
       for (let round = 0; round < rounds; round++) {
         const place = PROCESS_OF_CRASH_POINT[moment] ?? "worker";
-        await environment.kill(place);
+        await environment.stopGracefully(place);
         await environment.start(place, { CRASH_AT: moment });
         const posting = Promise.all(
-          classes.map((each) => postRun(environment, { class: each, prompt: `${moment} ${round}` })),
+          RECOVERY_CLASSES.map((each) => postRun(environment, { class: each, prompt: `${moment} ${round}` })),
         );
         const died = await Promise.race([
           environment.waitForExit(place).then(() => true),
-          pause(15_000).then(() => false),
+          pause(30_000).then(() => false),
         ]);
-        if (!died) missed.push(moment);
+        if (died) environment.faults.addKill(moment);
+        else missed.push(moment);
         if (!died) await environment.kill(place);
         await environment.start(place);
         posted.push(...(await posting));
       }
       log(`exited at ${moment}`);
     }
-    posted.push(...(await killsDuringSubmission(environment, rounds, log)));
-    await waitUntilAllEnded(environment, 120);
-    const findings = await checkInvariants(environment, posted, true);
+    if (onlyPoint === undefined) posted.push(...(await killsDuringSubmission(environment, rounds, log)));
+    await waitUntilAllEnded(environment, 180);
+    const findings = await checkInvariants(environment, posted, { hasLostResponses: onlyPoint === undefined });
     findings.push({
       invariant: "every crash point was hit",
       passed: missed.length === 0,
       observed: `missed: ${missed.join(", ") || "none"}`,
     });
-    return { name: `kills aimed at ${CAMPAIGN_CRASH_POINTS.length + 2} moments`, results: findings, notes: [] };
+    return {
+      name: `kills aimed at ${CAMPAIGN_CRASH_POINTS.length + 2} moments`,
+      results: findings,
+      notes: [],
+      counts: { runs: posted.length, kills: environment.faults.killCount() },
+    };
   } finally {
     await environment.stop();
   }
 }
 
 /** Sent without a response: before the vendor has accepted the job, and after. */
-async function killsDuringSubmission(environment: TestEnvironment, rounds: number, log: Log): Promise<PostedRun[]> {
+async function killsDuringSubmission(environment: ChaosEnvironment, rounds: number, log: Log): Promise<PostedRun[]> {
   const posted: PostedRun[] = [];
   for (let round = 0; round < rounds; round++) {
     for (const at of [500, 1500]) {
+      environment.openai.switches.responseMs = 2000;
       const posts = await Promise.all(
-        classes.map((each) =>
+        RECOVERY_CLASSES.map((each) =>
           postRun(environment, { class: each, prompt: `[sandbox:accept_delay=2] sent ${round} ${at}` }),
         ),
       );
@@ -147,13 +178,13 @@ async function waitForAttempts(environment: TestEnvironment, posts: PostedRun[])
 
 /** The engine loses its disk while runs are in progress: all runs continue from PostgreSQL. */
 export async function lostEngineJournal(runs: number, log: Log): Promise<CampaignReport> {
-  const environment = await startPrepaidEnvironment({ roles: "split", env: ENV });
+  const environment = await startChaosEnvironment({ roles: "split", env: CHAOS_ENV });
   try {
     const posted = await Promise.all(
       Array.from({ length: runs }, (_, index) =>
         postRun(environment, {
-          class: classes[index % 3]!,
-          prompt: `[sandbox:delay=${4 + (index % 5)}] memory ${index}`,
+          class: (["A", "B", "C"] as const)[index % 3]!,
+          prompt: `[sandbox:delay=${20 + (index % 5)}] memory ${index}`,
         }),
       ),
     );
@@ -163,17 +194,64 @@ export async function lostEngineJournal(runs: number, log: Log): Promise<Campaig
     await rm(environment.restateDir, { recursive: true, force: true });
     const start = Date.now();
     await environment.start("restate");
-    await waitUntilAllEnded(environment, 120);
+    const staleInvocations = await startStaleInvocations(environment, runs);
+    await waitUntilAllEnded(environment, 180);
     log(`${open} open when the engine lost its journal; all ended ${((Date.now() - start) / 1000).toFixed(1)} s after`);
-    const findings = await checkInvariants(environment, posted, false);
-    findings.push({
+    const findings = await checkInvariants(environment, posted);
+    findings.push(staleInvocations, {
       invariant: "the runs were really in flight",
       passed: open === runs,
       observed: `${open} of ${runs}`,
     });
-    return { name: `the engine's memory deleted with ${runs} runs in flight`, results: findings, notes: [] };
+    return {
+      name: `the engine's journal deleted with ${runs} runs in flight`,
+      results: findings,
+      notes: [],
+      counts: { runs: posted.length, kills: environment.faults.killCount() },
+    };
   } finally {
     await environment.stop();
+  }
+}
+
+/**
+ * A dispatcher that was stopped for a while starts runs under an epoch that has passed. Such an invocation must end
+ * without doing anything, while the run goes on under its current epoch.
+ */
+async function startStaleInvocations(environment: ChaosEnvironment, runs: number): Promise<CheckResult> {
+  const claims = await waitForNextEpoch(environment, runs);
+  const ids: string[] = [];
+  for (const claim of claims) {
+    const stale = { ...claim, epoch: claim.epoch - 1 };
+    const response = await fetch(`${environment.ingressUrl}/Run/run/send`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "idempotency-key": `${stale.run_id}#${stale.epoch}` },
+      body: JSON.stringify(stale),
+    });
+    ids.push(((await response.json()) as { invocationId: string }).invocationId);
+  }
+  const list = ids.map((id) => `'${id}'`).join(",");
+  let unfinished = ids.length;
+  for (const until = Date.now() + 10_000; unfinished > 0 && Date.now() < until; await pause(500)) {
+    const query = `select id from sys_invocation where id in (${list}) and status <> 'completed'`;
+    unfinished = (await queryEngine(environment, query)).length;
+  }
+  return {
+    invariant: "an invocation of an earlier epoch ends at once and changes nothing",
+    passed: unfinished === 0 && ids.length > 0,
+    observed: `${ids.length} started, ${unfinished} still open`,
+  };
+}
+
+type OpenClaim = { run_id: string; tenant_id: string; epoch: number };
+
+/** Waits until every open run has been started again under a later epoch. */
+async function waitForNextEpoch(environment: TestEnvironment, runs: number): Promise<OpenClaim[]> {
+  for (const until = Date.now() + 30_000; ; await pause(300)) {
+    const claims = await environment.query<OpenClaim>(
+      "select run_id, tenant_id, epoch from open_runs where epoch > 0 and claim_expires_at is not null",
+    );
+    if (claims.length >= runs || Date.now() > until) return claims;
   }
 }
 
@@ -182,7 +260,7 @@ export async function engineNodeLoss(
   size: { perSecond: number; watchSeconds: number },
   log: Log,
 ): Promise<CampaignReport> {
-  const environment = await startPrepaidEnvironment({ roles: "split", cluster: true, env: ENV });
+  const environment = await startChaosEnvironment({ roles: "split", cluster: true, env: CHAOS_ENV });
   try {
     let isOver = false;
     const loading = postWhile(
@@ -190,7 +268,7 @@ export async function engineNodeLoss(
       () => !isOver,
       size.perSecond,
       (index) => ({
-        class: classes[index % 3]!,
+        class: (["A", "B", "C"] as const)[index % 3]!,
         prompt: `[sandbox:delay=0.3] cluster ${index}`,
       }),
     );
@@ -198,6 +276,7 @@ export async function engineNodeLoss(
     const before = await longestStall(environment, size.watchSeconds * 1000);
     const stalls: number[] = [];
     for (const node of [1, 2]) {
+      environment.faults.addKill("engine node");
       await environment.cluster!.nodes[node]!.kill("SIGKILL");
       stalls.push(await longestStall(environment, size.watchSeconds * 1000));
       log(`node ${node + 1} killed: nothing ended for ${seconds(stalls.at(-1)!)} at most`);
@@ -207,10 +286,15 @@ export async function engineNodeLoss(
     isOver = true;
     const posted = await loading;
     await waitUntilAllEnded(environment, 120);
-    const findings = await checkInvariants(environment, posted, false);
+    const findings = await checkInvariants(environment, posted);
     const observed = `${stalls.map(seconds).join(", ")}; without a kill ${seconds(before)}`;
     findings.push({ invariant: "nothing stalls for 5 s", passed: stalls.every((ms) => ms < 5000), observed });
-    return { name: `${posted.length} runs on three nodes, one killed twice`, results: findings, notes: [] };
+    return {
+      name: `${posted.length} runs on three nodes, one killed twice`,
+      results: findings,
+      notes: [],
+      counts: { runs: posted.length, kills: environment.faults.killCount() },
+    };
   } finally {
     await environment.stop();
   }

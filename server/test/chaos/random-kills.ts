@@ -1,6 +1,8 @@
 // Kills components with -9 at random times and restarts them, never two at once, until stopped.
 import { setTimeout as pause } from "node:timers/promises";
-import type { ProcessName, TestEnvironment } from "../support/test-environment.ts";
+import { random } from "../support/campaign.ts";
+import type { ProcessName } from "../support/test-environment.ts";
+import type { ChaosEnvironment } from "./chaos-environment.ts";
 
 export type KillCounts = Record<ProcessName, number>;
 
@@ -8,20 +10,30 @@ export type KillCounts = Record<ProcessName, number>;
 const TARGETS: ProcessName[] = ["worker", "worker", "worker2", "worker2", "api", "api", "restate", "postgres"];
 
 export async function killRandomly(
-  environment: TestEnvironment,
+  environment: ChaosEnvironment,
   isDone: (kills: KillCounts) => boolean,
   log: (line: string) => void,
 ): Promise<KillCounts> {
   const kills: KillCounts = { postgres: 0, restate: 0, api: 0, worker: 0, worker2: 0 };
   while (!isDone(kills)) {
-    await pause(300 + Math.random() * 1500);
-    const target = TARGETS[Math.floor(Math.random() * TARGETS.length)]!;
+    await pause(300 + random(1200));
+    const target = TARGETS[random(TARGETS.length)]!;
     kills[target]++;
     const start = Date.now();
-    await environment.killAndRestart(target, Math.random() < 0.5 ? 0 : Math.random() * 1000);
+    const downMs = random(2) === 0 ? 0 : random(1000);
+    if (target === "restate" && environment.cluster) await killEngineNode(environment, downMs);
+    else await environment.killAndRestart(target, downMs);
     log(`kill ${sumKills(kills)}: ${target}, back after ${((Date.now() - start) / 1000).toFixed(1)} s`);
   }
   return kills;
 }
+
+const killEngineNode = (environment: ChaosEnvironment, downMs: number) =>
+  environment.faults.during("kill engine node", async () => {
+    const index = random(environment.cluster!.nodes.length);
+    await environment.cluster!.nodes[index]!.kill("SIGKILL");
+    await pause(downMs);
+    await environment.cluster!.start(index);
+  });
 
 export const sumKills = (kills: KillCounts) => Object.values(kills).reduce((sum, each) => sum + each, 0);

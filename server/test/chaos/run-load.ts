@@ -1,61 +1,106 @@
-// Clients of a campaign: each posts one run under one idempotency key and retries until it has a response.
+// Clients of a campaign: each posts one run under one idempotency key, retries until it has a response, and may cancel
+// the run later.
 import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { drawTestImage } from "../fake-vendors/result-files.ts";
 import type { TestEnvironment } from "../support/test-environment.ts";
 
-/** How a vendor can be asked about a lost response: by our idempotency key, by look-up, or not at all. */
-export const MODEL_BY_RECOVERY_CLASS = { A: "flux-dev", B: "qwen-image-edit", C: "vendora" } as const;
+/**
+ * How a vendor can be asked about a lost response: by our idempotency key (A), by look-up (B), not at all, but it calls
+ * back (C), or not at all and it responds only with the finished image (D).
+ */
+export const MODEL_BY_RECOVERY_CLASS = {
+  A: "flux-dev",
+  B: "qwen-image-edit",
+  C: "vendora",
+  D: "vendorc",
+} as const;
 export type RecoveryClass = keyof typeof MODEL_BY_RECOVERY_CLASS;
+export const RECOVERY_CLASSES = Object.keys(MODEL_BY_RECOVERY_CLASS) as RecoveryClass[];
 
-export type PostedRun = { run_id: string; key: string; class: RecoveryClass; answers: Set<string> };
+export type RunRequestSpec = {
+  class: RecoveryClass;
+  prompt: string;
+  /** Number of images. Class A makes one image per request. Default: 1. */
+  count?: number;
+  /** The request contains an image as base64. Only class A uses it. */
+  hasInlineImage?: boolean;
+  cancelAfterMs?: number;
+};
 
-export type RunRequestSpec = { class: RecoveryClass; prompt: string };
+export type PostedRun = Pick<RunRequestSpec, "class"> & {
+  run_id: string;
+  /** A word of the prompt that no other prompt contains. */
+  word: string;
+  count: number;
+  isCancelRequested: boolean;
+};
 
 export async function postRun(
   environment: TestEnvironment,
   order: RunRequestSpec,
-  timeoutSeconds = 90,
+  timeoutSeconds = 180,
 ): Promise<PostedRun> {
   const key = randomUUID();
-  const responses = new Set<string>();
+  const word = `w${key.replaceAll("-", "")}`;
+  const body = await buildBody(order, word);
   const until = Date.now() + timeoutSeconds * 1000;
   for (;;) {
-    const run_id = await postOnce(environment, order, key);
+    const run_id = await postOnce(environment, body, key);
     if (run_id) {
-      responses.add(run_id);
-      return { run_id, key, class: order.class, answers: responses };
+      const isCancelRequested = order.cancelAfterMs !== undefined;
+      if (isCancelRequested) await cancelRun(environment, run_id, order.cancelAfterMs!);
+      return { run_id, word, class: order.class, count: order.count ?? 1, isCancelRequested };
     }
-    if (Date.now() > until) throw new Error("the API did not take the run in time");
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    if (Date.now() > until) throw new Error("the API did not accept the run in time");
+    await pause(150);
   }
 }
 
-async function postOnce(environment: TestEnvironment, order: RunRequestSpec, key: string): Promise<string | undefined> {
-  try {
-    const response = await fetch(`${environment.url}/api/v1/runs/generate`, {
-      method: "POST",
-      headers: {
-        authorization: `Bearer ${environment.key}`,
-        "content-type": "application/json",
-        "idempotency-key": key,
-      },
-      body: JSON.stringify({
-        prompt: order.prompt,
-        model_type: MODEL_BY_RECOVERY_CLASS[order.class],
-        width: 64,
-        height: 64,
-      }),
-      signal: AbortSignal.timeout(10_000),
-    });
-    if (response.status !== 202 && response.status !== 200) {
-      if (response.status < 500) throw new Error(`refused: ${response.status} ${await response.text()}`);
-      return undefined;
-    }
-    return ((await response.json()) as { run_id: string }).run_id;
-  } catch (thrown) {
-    if (String(thrown).includes("refused:")) throw thrown;
-    return undefined;
+async function buildBody(order: RunRequestSpec, word: string): Promise<Record<string, unknown>> {
+  const body = { prompt: `${order.prompt} ${word}`, model_type: MODEL_BY_RECOVERY_CLASS[order.class] };
+  if (order.class === "D") return body;
+  const image = order.hasInlineImage ? await drawTestImage(word, 48, 48) : undefined;
+  return {
+    ...body,
+    width: 64,
+    height: 64,
+    ...(order.count !== undefined && { batch_size: order.count }),
+    ...(image && { reference_image_url: `data:image/png;base64,${image.toString("base64")}` }),
+  };
+}
+
+async function postOnce(environment: TestEnvironment, body: unknown, key: string): Promise<string | undefined> {
+  const response = await send(environment, "/runs/generate", { body, headers: { "idempotency-key": key } });
+  if (!response || response.status >= 500) return undefined;
+  if (response.status > 202) throw new Error(`refused: ${response.status} ${await response.text()}`);
+  return response.json().then(
+    (run) => (run as { run_id: string }).run_id,
+    () => undefined,
+  );
+}
+
+async function cancelRun(environment: TestEnvironment, runId: string, afterMs: number): Promise<void> {
+  await pause(afterMs);
+  for (let tries = 0; tries < 100; tries++) {
+    const response = await send(environment, `/runs/${runId}/cancel`, {});
+    if (response && response.status < 500) return;
+    await pause(150);
   }
 }
+
+/** Returns undefined if there was no response. */
+const send = (
+  environment: TestEnvironment,
+  path: string,
+  { body, headers }: { body?: unknown; headers?: Record<string, string> },
+): Promise<Response | undefined> =>
+  fetch(`${environment.url}/api/v1${path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${environment.key}`, "content-type": "application/json", ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(20_000),
+  }).catch(() => undefined);
 
 /** Posts runs one after the other at a steady rate until stopped. */
 export async function postWhile(
@@ -67,7 +112,7 @@ export async function postWhile(
   const posts: Promise<PostedRun>[] = [];
   for (let index = 0; goesOn(); index++) {
     posts.push(postRun(environment, orderOf(index)));
-    await new Promise((resolve) => setTimeout(resolve, 1000 / perSecond));
+    await pause(1000 / perSecond);
   }
   return Promise.all(posts);
 }
@@ -97,6 +142,6 @@ export async function waitUntilAllEnded(environment: TestEnvironment, seconds: n
   const until = Date.now() + seconds * 1000;
   while ((await countOpenRuns(environment)) !== 0) {
     if (Date.now() > until) return;
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await pause(500);
   }
 }

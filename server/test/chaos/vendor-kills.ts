@@ -8,10 +8,15 @@ import { fakeFal } from "../fake-vendors/fal.ts";
 import { fakeOpenai } from "../fake-vendors/openai.ts";
 import { fakeReplicate } from "../fake-vendors/replicate.ts";
 import { fakeRunway } from "../fake-vendors/runway.ts";
-import type { CampaignReport, CheckResult, Log } from "../support/campaign.ts";
+import { type CampaignReport, type CheckResult, type Log, onlyPoint, random } from "../support/campaign.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 import { checkLedgerInvariants } from "./check-charges.ts";
+import { checkEngine } from "./check-engine.ts";
+import { checkOutputs } from "./check-outputs.ts";
+import { checkUnknownOutcomes } from "./check-unknown.ts";
+import { createFaultLog, type FaultLog, recordKills } from "./fault-log.ts";
 import { waitUntilAllEnded } from "./run-load.ts";
+import { listFakeVendorJobs } from "./vendor-jobs.ts";
 
 /** The request for each vendor. With these five enabled, each request goes to its vendor first. */
 const VENDOR_REQUESTS: {
@@ -46,12 +51,31 @@ const ENV = {
   BREAKER_FAILURES: "100000",
 };
 /** M5: intent written. M6: sent, no response. M7: response read, or timed out. M8: waiting, and what follows. */
-const CRASH_POINTS_UNDER_TEST = ["intent_written", "answer_read", "given_up", "result_read", "file_stored"] as const;
+const CRASH_POINTS_UNDER_TEST = (
+  ["intent_written", "answer_read", "given_up", "result_read", "file_stored"] as const
+).filter((point) => onlyPoint === undefined || onlyPoint === point);
+/**
+ * The vendors whose outcome may stay unknown after a crash at this point. Everywhere else Gesso has the result, or can
+ * ask for it: every run completes.
+ */
+const MAY_BE_UNKNOWN: Record<string, string[]> = {
+  intent_written: [fakeFal.id, fakeOpenai.id, fakeRunway.id],
+  answer_read: [fakeOpenai.id, fakeRunway.id],
+  given_up: [fakeOpenai.id, fakeRunway.id],
+  result_read: [fakeOpenai.id],
+  file_stored: [fakeOpenai.id],
+};
 /** These lose the first response, so that there is an unknown outcome. */
 const VENDORS_THAT_LOSE_RESPONSES = [fakeOpenai.id, fakeRunway.id];
 
-type VendorRun = { run_id: string; vendor: string; word: string };
-type VendorCampaign = { world: TestEnvironment; standIns: Map<string, FakeVendor>; posted: VendorRun[] };
+/** `crashPoint` is where the worker crashed while the run was in progress; undefined under random kills. */
+type VendorRun = { run_id: string; vendor: string; word: string; crashPoint: string | undefined };
+type VendorCampaign = {
+  world: TestEnvironment;
+  standIns: Map<string, FakeVendor>;
+  posted: VendorRun[];
+  faults: FaultLog;
+};
 
 export async function vendorKillCampaign(runs: number, log: Log): Promise<CampaignReport> {
   const fakeVendors = new Map<string, FakeVendor>();
@@ -61,20 +85,22 @@ export async function vendorKillCampaign(runs: number, log: Log): Promise<Campai
     ...VENDOR_REQUESTS.map(({ definition }) => definition.env(fakeVendors.get(definition.id)!)),
     ENV,
   );
-  const environment = await startTestEnvironment({ roles: "split", env });
-  const campaign: VendorCampaign = { world: environment, standIns: fakeVendors, posted: [] };
+  const faults = createFaultLog();
+  const environment = recordKills(await startTestEnvironment({ roles: "split", env }), faults);
+  const campaign: VendorCampaign = { world: environment, standIns: fakeVendors, posted: [], faults };
   try {
     const aimed = await killAtCrashPoints(
       campaign,
       Math.ceil(runs / 3 / (CRASH_POINTS_UNDER_TEST.length * VENDOR_REQUESTS.length)),
       log,
     );
-    const kills = await killUnderLoad(campaign, runs - campaign.posted.length, log);
+    const kills = onlyPoint === undefined ? await killUnderLoad(campaign, runs - campaign.posted.length, log) : 0;
     await waitUntilAllEnded(environment, 150);
     return {
       name: `${campaign.posted.length} runs at five vendors, ${aimed} kills at M5 to M8 and ${kills} at random`,
       results: await checkVendorLedgers(campaign),
       notes: [],
+      counts: { runs: campaign.posted.length, kills: faults.killCount() },
     };
   } finally {
     await environment.stop();
@@ -85,6 +111,7 @@ export async function vendorKillCampaign(runs: number, log: Log): Promise<Campai
 async function post(
   { world: environment, posted }: VendorCampaign,
   order: (typeof VENDOR_REQUESTS)[number],
+  crashPoint?: string,
 ): Promise<void> {
   const word = `w${randomUUID().replaceAll("-", "")}`;
   const key = randomUUID();
@@ -101,7 +128,7 @@ async function post(
     }).catch(() => undefined);
     if (response && response.status < 300) {
       const reply = (await response.json()) as { run_id?: string; data?: { run_id: string } };
-      posted.push({ run_id: (reply.run_id ?? reply.data?.run_id)!, vendor: order.definition.id, word });
+      posted.push({ run_id: (reply.run_id ?? reply.data?.run_id)!, vendor: order.definition.id, word, crashPoint });
       return;
     }
     if (response && response.status < 500) throw new Error(`refused: ${await response.text()}`);
@@ -119,18 +146,19 @@ async function killAtCrashPoints(street: VendorCampaign, rounds: number, log: Lo
         ...VENDOR_REQUESTS.slice(round % VENDOR_REQUESTS.length),
         ...VENDOR_REQUESTS.slice(0, round % VENDOR_REQUESTS.length),
       ];
-      await street.world.kill("worker");
+      await street.world.stopGracefully("worker");
       await street.world.start("worker", { CRASH_AT: moment });
       for (const each of order) {
         const { switches } = street.standIns.get(each.definition.id)!;
         if (moment === "given_up" && VENDORS_THAT_LOSE_RESPONSES.includes(each.definition.id))
           switches.drop = { times: 1, when: "after" };
-        await post(street, each);
+        await post(street, each, moment);
       }
       const died = await Promise.race([
         street.world.waitForExit("worker").then(() => true),
-        pause(15_000).then(() => false),
+        pause(30_000).then(() => false),
       ]);
+      if (died) street.faults.addKill(moment);
       if (died) kills++;
       else await street.world.kill("worker");
       await street.world.start("worker");
@@ -149,7 +177,7 @@ async function killUnderLoad(street: VendorCampaign, runs: number, log: Log): Pr
   let kills = 0;
   const killing = (async () => {
     while (!isOver) {
-      await pause(1200 + Math.random() * 1500);
+      await pause(1200 + random(1500));
       await street.world.killAndRestart("worker");
       kills++;
     }
@@ -171,12 +199,12 @@ async function killUnderLoad(street: VendorCampaign, runs: number, log: Log): Pr
 
 type RunRow = { run_id: string; status: string; code: string | null; cost: unknown; unknowns: number };
 
-async function checkVendorLedgers({ world: environment, standIns, posted }: VendorCampaign): Promise<CheckResult[]> {
+async function checkVendorLedgers(campaign: VendorCampaign): Promise<CheckResult[]> {
+  const { world: environment, standIns, posted, faults } = campaign;
   const rows = await environment.query<RunRow>(
     `select run_id, status, error->>'code' as code, cost,
        (select count(*)::int from attempts a where a.run_id = runs.run_id and unknown_since is not null) as unknowns
-     from runs where run_id = any($1::uuid[])`,
-    [posted.map(({ run_id }) => run_id)],
+     from runs`,
   );
   const ledgers = new Map(rows.map((row) => [row.run_id, row]));
   const everyJob = [...standIns.values()].flatMap(({ ledger }) => ledger.map(({ request }) => JSON.stringify(request)));
@@ -209,5 +237,35 @@ async function checkVendorLedgers({ world: environment, standIns, posted }: Vend
       observed: `${unknown.length} unknown`,
     });
   }
-  return [...findings, ...(await checkLedgerInvariants(environment))];
+  const jobs = [...standIns.values()].flatMap((vendor) => listFakeVendorJobs(vendor, posted));
+  const completed = posted.filter(({ run_id }) => ledgers.get(run_id)?.status === "completed");
+  const known = new Set(posted.map(({ run_id }) => run_id));
+  const unposted = rows.filter(({ run_id }) => !known.has(run_id));
+  const unexpected = posted.filter(
+    ({ run_id, vendor, crashPoint }) =>
+      crashPoint !== undefined &&
+      ledgers.get(run_id)?.code === "provider_outcome_unknown" &&
+      !MAY_BE_UNKNOWN[crashPoint]!.includes(vendor),
+  );
+  return [
+    ...findings,
+    {
+      invariant: "every posted run exists, and no other",
+      passed: unposted.length === 0 && posted.every(({ run_id }) => ledgers.has(run_id)),
+      observed: `${posted.length} posted, ${unposted.length} others`,
+    },
+    {
+      invariant: "an outcome is unknown only at vendors and crash points where the result is really lost",
+      passed: unexpected.length === 0,
+      observed: JSON.stringify(unexpected.slice(0, 3).map(({ vendor, crashPoint }) => [vendor, crashPoint])),
+    },
+    ...(await checkUnknownOutcomes(environment, jobs, faults)),
+    await checkOutputs(
+      environment,
+      completed.map(({ run_id }) => ({ run_id, outputCount: 1 })),
+      jobs,
+    ),
+    await checkEngine(environment),
+    ...(await checkLedgerInvariants(environment)),
+  ];
 }

@@ -245,13 +245,16 @@ async function takeUpload(
   return context.json({ name, subfolder, type: form.get("type") ?? "input" });
 }
 
-function view(context: VendorContext, { switches }: FakeVendorServices, { files }: JobQueue): Response {
+function view(context: VendorContext, { switches, recordResult }: FakeVendorServices, { files }: JobQueue): Response {
   const { filename = "", subfolder = "", type = "output" } = context.req.query();
   const found = files.get(`${type}/${subfolder}/${filename}`);
   if (!found || switches.result === "expired") return context.body(null, 404);
   if (switches.result === "wrong-type") return new Response("<html>Please sign in</html>");
   const headers = { "content-type": found.mediaType };
-  if (switches.result === "whole") return new Response(Buffer.from(found.bytes), { headers });
+  if (switches.result === "whole") {
+    recordResult(found.bytes);
+    return new Response(Buffer.from(found.bytes), { headers });
+  }
   const pull = (controller: ReadableStreamDefaultController) => controller.enqueue(new Uint8Array(1024 * 1024));
   return new Response(new ReadableStream({ pull }), { headers });
 }

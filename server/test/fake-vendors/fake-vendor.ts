@@ -1,6 +1,6 @@
 // The common part of all fake vendors: an HTTP server with a ledger of accepted jobs, switches for failures, result
 // files and callbacks. Routes and request schemas are in the file of each vendor.
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import { type HttpBindings, serve } from "@hono/node-server";
@@ -37,6 +37,8 @@ export type VendorJob = {
   endsAt: number;
   outcome: FaultSwitches["outcome"];
   canceledAt?: number;
+  /** The connection was lost before the response to the submission had been sent. */
+  isResponseLost?: boolean;
 };
 export type VendorJobState = "queued" | "running" | "done" | "failed" | "moderated" | "canceled";
 
@@ -45,6 +47,8 @@ export type FakeVendor = {
   switches: FaultSwitches;
   /** Every job ever accepted, in order: the jobs that a vendor would bill. */
   ledger: VendorJob[];
+  /** The SHA-256 of every result that was produced. */
+  producedHashes: Set<string>;
   /** Requests rejected as malformed. An adapter must never cause one. */
   invalidRequests: string[];
   /** All jobs are forgotten, as by a server that keeps them in memory and was restarted; the ledger stays. */
@@ -78,6 +82,8 @@ export type FakeVendorServices = {
   cancel(job: VendorJob): void;
   /** Stores bytes at a URL of the fake vendor and returns the URL. */
   storeFile(bytes: Uint8Array, mediaType: string): string;
+  /** Records the bytes of a result that a response contains. `storeFile` does so itself. */
+  recordResult(bytes: Uint8Array): void;
   /** Sends callbacks when the job has ended, and before if `render` returns one then, as the switches say. */
   sendCallback(
     job: VendorJob,
@@ -131,6 +137,7 @@ export async function startFakeVendor(
 ): Promise<FakeVendor> {
   const switches = { ...NO_FAULTS };
   const ledger: VendorJob[] = [];
+  const producedHashes = new Set<string>();
   const problems: string[] = [];
   const known = new Map<string, VendorJob>();
   const files = new Map<string, { bytes: Uint8Array; mediaType: string }>();
@@ -159,6 +166,10 @@ export async function startFakeVendor(
         outcome,
       };
       ledger.push(job);
+      const { outgoing } = context.env;
+      outgoing.once("close", () => {
+        if (!outgoing.writableFinished) job.isResponseLost = true;
+      });
       known.set(id, job);
       if (consumeSwitch(switches.drop, ({ when }) => when === "after")) return resetConnection(context);
       if (consumeSwitch(switches.hang, ({ when }) => when === "after")) return never();
@@ -184,8 +195,10 @@ export async function startFakeVendor(
     storeFile(bytes, mediaType) {
       const id = randomUUID();
       files.set(id, { bytes, mediaType });
+      shop.recordResult(bytes);
       return `${url}/files/${id}`;
     },
+    recordResult: (bytes) => void producedHashes.add(createHash("sha256").update(bytes).digest("hex")),
     sendCallback(job, to, says) {
       const post = async (standing: VendorJobState) => {
         const word = await says(standing);
@@ -245,6 +258,7 @@ export async function startFakeVendor(
     url,
     switches,
     ledger,
+    producedHashes,
     invalidRequests: problems,
     forgetJobs: () => known.clear(),
     stopListening: shut,

@@ -147,6 +147,7 @@ function imageRoutes(services: FakeVendorServices, responses: "bytes" | "address
     }
     if (standing !== "done") return context.json(GENERATION_FAILED_BODY, 500);
     const made = await Promise.all(Array.from({ length: input.n }, (_, index) => paint(input, index, files)));
+    for (const bytes of made) services.recordResult(bytes);
     const { output_format, size } = input;
     const data = made.map((bytes) =>
       responses === "bytes"

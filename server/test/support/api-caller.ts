@@ -83,6 +83,8 @@ export type SandboxLedgerEntry = {
   posts: number;
   delivered: number;
   answer_lost: boolean;
+  /** When Gesso accepted the callback. */
+  callback_taken_at: string | null;
   /** The job as the sandbox received it. */
   request: Record<string, any>;
 };

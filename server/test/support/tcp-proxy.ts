@@ -14,42 +14,64 @@ export type TcpProxy = {
   refuse(isRefusing: boolean): void;
   /** Cuts a connection instead of forwarding the first server data that `matches`, then forwards as before. */
   swallowResponse(matches: (data: Buffer) => boolean): void;
+  /**
+   * Cuts a connection instead of forwarding the response to the next request that contains `text`: the server has
+   * performed the request and the client does not know.
+   */
+  swallowResponseTo(text: string): void;
+  /** Holds everything back for this long before it is forwarded. 0: forwards at once. */
+  delay(ms: number): void;
   /** Calls `onRequest` with everything clients send, before it is forwarded. */
   onRequest(listener: (data: Buffer) => void): void;
   close(): Promise<void>;
 };
 
-type Link = { client: Socket; server: Socket; isFrozen: boolean };
+type Link = { client: Socket; server: Socket; isFrozen: boolean; isSwallowed: boolean };
 
-export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+/** `targetPort` may be a function: a load balancer that selects the target of each new connection. */
+export async function startTcpProxy(targetPort: number | (() => number)): Promise<TcpProxy> {
+  const selectTarget = typeof targetPort === "number" ? () => targetPort : targetPort;
   const links = new Set<Link>();
   const listeners: ((data: Buffer) => void)[] = [];
   let opened = 0;
   let isRefusing = false;
   let swallow: ((data: Buffer) => boolean) | undefined;
+  let swallowedRequest: string | undefined;
+  let delayMs = 0;
 
   const end = (link: Link) => {
     link.client.destroy();
     link.server.destroy();
     links.delete(link);
   };
+  /** Timers of equal length fire in order, so delayed data stays in order. */
+  const forward = (link: Link, to: Socket, data: Buffer) => {
+    if (link.isFrozen) return;
+    if (delayMs === 0) to.write(data);
+    else setTimeout(() => !link.isFrozen && !to.destroyed && to.write(data), delayMs);
+  };
   const server = createServer((client) => {
     opened++;
     client.on("error", () => {});
     if (isRefusing) return void client.destroy();
-    const link: Link = { client, server: connect(targetPort, "127.0.0.1"), isFrozen: false };
+    const link: Link = { client, server: connect(selectTarget(), "127.0.0.1"), isFrozen: false, isSwallowed: false };
     links.add(link);
     link.server.on("error", () => {});
     client.on("data", (data) => {
       for (const listener of listeners) listener(data);
-      if (!link.isFrozen) link.server.write(data);
+      if (swallowedRequest !== undefined && data.includes(swallowedRequest)) {
+        swallowedRequest = undefined;
+        link.isSwallowed = true;
+      }
+      forward(link, link.server, data);
     });
     link.server.on("data", (data) => {
+      if (link.isSwallowed) return end(link);
       if (swallow?.(data)) {
         swallow = undefined;
         return end(link);
       }
-      if (!link.isFrozen) client.write(data);
+      forward(link, client, data);
     });
     // A frozen link keeps its client side open although the server side may go away.
     client.on("close", () => end(link));
@@ -72,6 +94,12 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     },
     swallowResponse: (matches) => {
       swallow = matches;
+    },
+    swallowResponseTo: (text) => {
+      swallowedRequest = text;
+    },
+    delay: (ms) => {
+      delayMs = ms;
     },
     onRequest: (listener) => void listeners.push(listener),
     close: async () => {

@@ -23,6 +23,8 @@ export type TestEnvironmentOptions = {
   /** API processes, each at an address of its own. */
   apis?: number;
   env?: Record<string, string>;
+  /** Further settings of one server process, such as the address of a proxy before a dependency. */
+  processEnv?: (name: ProcessName, addresses: DependencyAddresses) => Promise<Record<string, string>>;
   cluster?: boolean;
   partitions?: number;
   /** The program of the server processes. Default: this version. */
@@ -31,6 +33,8 @@ export type TestEnvironmentOptions = {
 
 /** A server process of another version, at ports of its own, as during a rolling upgrade. */
 export type VersionOptions = { name: string; role: "api" | "worker"; entry?: string };
+
+export type DependencyAddresses = { databaseUrl: string; ingressUrl: string; workerPort: number };
 
 export type ProcessName = "postgres" | "restate" | "api" | "worker" | "worker2";
 
@@ -45,6 +49,8 @@ export type TestEnvironment = {
   storageDir: string;
   restateDir: string;
   adminUrl: string;
+  /** The ingress of the engine, or of its first node. */
+  ingressUrl: string;
   pids(): Record<string, number>;
   /** Kills with -9 and restarts; resolves when it responds. */
   killAndRestart(processName: ProcessName, downMs?: number): Promise<void>;
@@ -155,8 +161,14 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
     RESTATE_LOGGING: "ERROR",
     ...options.env,
   };
+  const addresses = {
+    databaseUrl,
+    ingressUrl: environment.RESTATE_INGRESS_URL,
+    workerPort: port.worker,
+  };
   const startServerProcess = async (name: string, role: "all" | "api" | "worker", at: number) => {
     const address = `http://127.0.0.1:${at}`;
+    const own = { ...(await options.processEnv?.(name as ProcessName, addresses)), ...extra };
     // A process that died while its neighbours were away comes up only when they are back: try as a supervisor would.
     for (let tries = 0; ; tries++) {
       try {
@@ -167,7 +179,7 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
             url: address,
             role,
             name,
-            environment: { ...environment, ...extra, PORT: String(at) },
+            environment: { ...environment, ...own, PORT: String(at) },
             ...(options.entry && { entry: options.entry }),
           }),
         );
@@ -209,6 +221,7 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
     storageDir,
     restateDir,
     adminUrl,
+    ingressUrl: environment.RESTATE_INGRESS_URL.split(",")[0]!,
     pids: () => Object.fromEntries([...components].map(([name, part]) => [name, part.pid])),
     kill,
     stopGracefully: async (processName) => components.get(processName)?.stop(),

@@ -1,0 +1,60 @@
+// Bounds unknown outcomes: a run may only end with provider_outcome_unknown if the vendor lost the response, or if a
+// fault was injected while the request was under way. A callback that Gesso accepted in time brings the job back.
+import type { CheckResult } from "../support/campaign.ts";
+import type { TestEnvironment } from "../support/test-environment.ts";
+import type { FaultLog } from "./fault-log.ts";
+import type { VendorJobRecord } from "./vendor-jobs.ts";
+
+/** A run whose outcome is unknown, with the times of its last attempt in milliseconds. */
+type UnknownOutcome = { run_id: string; provider: string; claimed_ms: number; finished_ms: number };
+
+/** How long a submission may be under way: the timeout of a request. */
+const REQUEST_MS = 8000;
+/** How long a process may take from its claim to the request, and from the response to its record. */
+const STEP_MS = 2000;
+/** A callback that arrives together with the end of the wait may come too late. */
+const CALLBACK_MARGIN_MS = 2000;
+
+export async function checkUnknownOutcomes(
+  environment: TestEnvironment,
+  jobs: VendorJobRecord[],
+  faults: FaultLog,
+): Promise<CheckResult[]> {
+  const outcomes = await environment.query<UnknownOutcome>(
+    `select distinct on (runs.run_id) runs.run_id, attempts.provider,
+       (extract(epoch from attempts.created_at) * 1000)::float as claimed_ms,
+       (extract(epoch from coalesce(attempts.finished_at, runs.finished_at)) * 1000)::float as finished_ms
+     from runs join attempts using (run_id) where runs.error->>'code' = 'provider_outcome_unknown'
+     order by runs.run_id, attempts.created_at desc`,
+  );
+  const jobsOf = Map.groupBy(jobs, (job) => job.run_id);
+  const unexplained = outcomes.filter((outcome) => !isExplained(outcome, jobsOf.get(outcome.run_id) ?? [], faults));
+  const ignored = outcomes.filter(({ run_id, finished_ms }) =>
+    jobsOf.get(run_id)?.some((job) => isCalledBack(job, finished_ms)),
+  );
+  const count = (provider: string) => outcomes.filter((outcome) => outcome.provider === provider).length;
+  const counts = [...new Set(outcomes.map(({ provider }) => provider))].map((id) => `${id} ${count(id)}`).join(", ");
+  const ids = (runs: UnknownOutcome[]) => JSON.stringify(runs.slice(0, 3).map(({ run_id }) => run_id));
+  return [
+    {
+      invariant: "an outcome is unknown only if the vendor lost the response or a fault hit the request",
+      passed: unexplained.length === 0,
+      observed: `${counts || "0"} unknown, ${unexplained.length} unexplained ${ids(unexplained)}`,
+    },
+    {
+      invariant: "no outcome is unknown whose callback Gesso accepted in time",
+      passed: ignored.length === 0,
+      observed: `${ignored.length} ${ids(ignored)}`,
+    },
+  ];
+}
+
+function isExplained({ claimed_ms }: UnknownOutcome, jobs: VendorJobRecord[], faults: FaultLog): boolean {
+  if (jobs.length === 0) return faults.canLoseResponse(claimed_ms - STEP_MS, claimed_ms + STEP_MS);
+  return jobs.some(({ isResponseLost, underWay = { from: claimed_ms, to: claimed_ms + REQUEST_MS } }) => {
+    return isResponseLost || faults.canLoseResponse(underWay.from - STEP_MS, underWay.to + STEP_MS);
+  });
+}
+
+const isCalledBack = ({ callbackTakenAt }: VendorJobRecord, finishedMs: number) =>
+  callbackTakenAt !== undefined && callbackTakenAt < finishedMs - CALLBACK_MARGIN_MS;
