@@ -182,12 +182,7 @@ async function showSegmentation({ still }: Images): Promise<string> {
     "the red circle",
   );
   await showBytesOperation("images.removeBackground", "/edits/remove-bg", { run_id: still }, "returns the image");
-  await showRunOperation(
-    "images.backgroundRemove",
-    "/edits/background-remove",
-    { run_id: still },
-    "returns a URL",
-  );
+  await showRunOperation("images.backgroundRemove", "/edits/background-remove", { run_id: still }, "returns a URL");
   const prompt = "the blue square";
   await showRunOperation("images.genRemove", "/edits/generative-remove", { run_id: still, prompt }, prompt);
   const run = await showRunOperation("images.extract", "/edits/extract", { run_id: still, prompt }, prompt);

@@ -20,6 +20,7 @@ import type { Clock } from "./kit/clock.ts";
 import type { SecretKeys } from "./kit/secret-keys.ts";
 import { createCrashPoint } from "./observe/crash-points.ts";
 import { createLogger } from "./observe/log.ts";
+import { createIpRangeMatcher } from "./outbound/ip-ranges.ts";
 import { createOutboundHttp } from "./outbound/outbound-http.ts";
 import { trustedHttpGet } from "./outbound/trusted-http-get.ts";
 import { createCircuitBreaker } from "./runs/circuit-breaker.ts";
@@ -124,7 +125,7 @@ export function composeServices(config: Config, role: string) {
     }),
     access: { systemDatabase: database, accessTokens, ids, invalidateCredentials },
     admission: createAdmission({ database, clock, random }, config),
-    findClientAddress: createClientAddressFinder(config.TRUSTED_PROXIES),
+    findClientAddress: createClientAddressFinder(createIpRangeMatcher(config.TRUSTED_PROXIES)),
     cursors: createCursorSigner(deriveKeys("cursors"), clock),
     async close() {
       decoders.close();

@@ -10,13 +10,12 @@ import { CatalogueEnv, loadCatalogue } from "./catalogue/load-catalogue.ts";
 import { DatabaseEnv } from "./db/connect.ts";
 import { EngineEnv } from "./engine/engine-client.ts";
 import { EventStreamsEnv } from "./events/event-streams.ts";
-import { ClientAddressEnv } from "./http/client-address.ts";
 import { CorsEnv } from "./http/cors.ts";
 import { LoadSheddingEnv } from "./http/load-shedding.ts";
 import { DecoderEnv } from "./images/decoder-pool.ts";
 import { CrashPointEnv } from "./observe/crash-points.ts";
 import { LogEnv } from "./observe/log.ts";
-import { FetchEnv } from "./outbound/fetch-settings.ts";
+import { FetchEnv, ipRangeList } from "./outbound/fetch-settings.ts";
 import { providers } from "./providers/all.ts";
 import type { Provider } from "./providers/provider.ts";
 import { CustomModelsEnv } from "./runs/custom-models.ts";
@@ -44,7 +43,9 @@ const HttpEnv = z.object({
     .refine((secrets) => secrets.every((secret) => secret.length >= 32), "every secret needs at least 32 characters")
     .describe("Other secrets whose signatures stay valid during a rotation of GESSO_SECRET, comma-separated"),
   ...CorsEnv.shape,
-  ...ClientAddressEnv.shape,
+  TRUSTED_PROXIES: ipRangeList().describe(
+    "IP addresses and ranges of your own reverse proxies, comma-separated. Default: none",
+  ),
   ...LoadSheddingEnv.shape,
 });
 

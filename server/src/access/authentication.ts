@@ -48,7 +48,7 @@ export function createAuthenticator(sources: CredentialSources): Authenticator {
       const key = bearer ?? apiKey!;
       if (!hasValidApiKeySyntax(key)) throw new Fault("invalid_api_key");
       const ref = { digest: hashApiKey(key) };
-      // Keys in use work at an address where somebody guesses others; a lookup there has to wait.
+      // Keys in use work at an address that guesses others; a lookup there has to wait.
       const retry_after = keys.isCached(ref) ? 0 : unknownKeys.secondsUntilAllowed(address);
       if (retry_after > 0) throw new Fault("rate_limited", { policy: "unknown-keys", retry_after });
       const caller = await keys.find(ref);

@@ -3,13 +3,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../kit/clock.ts";
 
-export type MinimumDownloadRate = {
+export type MinimumReadRate = {
   /** The window over which the rate is measured; data must have been waiting for all of it. */
   windowMs: number;
   minBytesPerSecond: number;
   checkIntervalMs: number;
 };
-const DEFAULT_RATE: MinimumDownloadRate = { windowMs: 20_000, minBytesPerSecond: 8192, checkIntervalMs: 2000 };
+const DEFAULT_RATE: MinimumReadRate = { windowMs: 20_000, minBytesPerSecond: 8192, checkIntervalMs: 2000 };
 
 type TrackedResponse = { outgoing: ServerResponse; read: number; since: number };
 type ResponseSource = {
@@ -20,7 +20,7 @@ type ResponseSource = {
 export function enforceMinimumDownloadRate(
   server: ResponseSource,
   clock: Pick<Clock, "monotonic">,
-  { windowMs, minBytesPerSecond, checkIntervalMs }: MinimumDownloadRate = DEFAULT_RATE,
+  { windowMs, minBytesPerSecond, checkIntervalMs }: MinimumReadRate = DEFAULT_RATE,
 ): void {
   const tracked = new Set<TrackedResponse>();
   server.on("request", (_, outgoing) => {

@@ -1,4 +1,4 @@
-// Accepting a run with inline images while PostgreSQL fails: the images of an accepted run stay, all others are removed.
+// Accepting a run with inline images while PostgreSQL fails: images of an accepted run stay, all others are removed.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -70,7 +70,7 @@ function replaceAt(input: JsonObject, [first, ...rest]: (string | number)[], val
   return copy;
 }
 
-/** Deletes images of requests that ended before their run was accepted. Returns the number of staged runs that were due. */
+/** Deletes images of requests that ended before their run was accepted. Returns the number of staged runs. */
 export async function sweepStagedRuns({
   database,
   ids,
