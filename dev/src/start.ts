@@ -121,6 +121,7 @@ function serverEnvironment(
     WORKER_URL: `http://127.0.0.1:${ports.worker}`,
     STORAGE: "disk",
     STORAGE_DIR: join(dataDir, "storage"),
+    SPOOL_DIR: join(dataDir, "spool"),
     SANDBOX_URL: dependencies.sandbox.url,
     SANDBOX_KEY: state.sandboxKey,
     GESSO_SECRET: state.secret,

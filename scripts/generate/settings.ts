@@ -12,6 +12,7 @@ const TITLES: Record<keyof typeof environmentSchemas, string> = {
   DatabaseEnv: "PostgreSQL",
   EngineEnv: "Restate and workers",
   StorageEnv: "Storage",
+  SpoolEnv: "Response spool",
   CatalogueEnv: "Providers and models",
   FetchEnv: "URL fetching",
   DecoderEnv: "Image decoding",

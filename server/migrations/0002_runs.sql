@@ -215,6 +215,11 @@ create table attempts (
   state text not null check (state in ('intent', 'submitted', 'succeeded', 'failed', 'unknown', 'abandoned')),
   send_count smallint not null default 1,
   lease_until timestamptz,
+  -- Identifies the holder of the lease. A process that lost its lease to another one changes nothing any more.
+  lease_token uuid,
+  -- The spool directory of the worker that sent the request and has not reported its end. If the outcome is unknown,
+  -- that directory may have the response.
+  spool_id uuid,
   unknown_since timestamptz,
   ticket jsonb,
   -- The request as sent, without secrets and image data.

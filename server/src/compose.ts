@@ -30,6 +30,7 @@ import { createJobFiles } from "./runs/job-files.ts";
 import { createNotifications } from "./runs/notifications.ts";
 import type { ProviderCallbacks } from "./runs/provider-context.ts";
 import { createProviderRegistry } from "./runs/provider-registry.ts";
+import { createResponseSpool } from "./runs/response-spool.ts";
 import { parseRunSettings } from "./runs/run-settings.ts";
 import type { ProcessRuntime, Services } from "./runs/services.ts";
 import { createAssetStore } from "./storage/asset-store.ts";
@@ -100,6 +101,7 @@ export function composeServices(config: Config, role: string) {
     images,
     providers: createProviderRegistry(config.providers, circuitBreaker, { http, callbacks, submitSeconds, clock }),
     jobFiles: createJobFiles({ database, assets, http, images, crashPoint }),
+    spool: createResponseSpool(config, ids),
     notifications: createNotifications(database, engineClient),
     webhooks: createWebhookPolicy(webhookService),
     loras: parseAllowedLoras(config),

@@ -20,6 +20,7 @@ import { providers } from "./providers/all.ts";
 import type { Provider } from "./providers/provider.ts";
 import { CustomModelsEnv } from "./runs/custom-models.ts";
 import type { EnabledProvider } from "./runs/provider-registry.ts";
+import { SpoolEnv } from "./runs/response-spool.ts";
 import { RetentionEnv, RunLimitsEnv } from "./runs/run-settings.ts";
 import { StorageEnv } from "./storage/create-storage.ts";
 import { WebhookEnv } from "./webhooks/settings.ts";
@@ -54,6 +55,7 @@ export const environmentSchemas = {
   DatabaseEnv,
   EngineEnv,
   StorageEnv,
+  SpoolEnv,
   CatalogueEnv,
   FetchEnv,
   DecoderEnv,
@@ -73,6 +75,7 @@ const Env = z.object({
   ...DatabaseEnv.shape,
   ...EngineEnv.shape,
   ...StorageEnv.shape,
+  ...SpoolEnv.shape,
   ...CatalogueEnv.shape,
   ...FetchEnv.shape,
   ...DecoderEnv.shape,

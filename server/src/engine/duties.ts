@@ -9,6 +9,7 @@ import { requeueAllRuns } from "../db/runs/open-runs.ts";
 import { requeueAllDeliveries } from "../db/webhooks/delivery-queue.ts";
 import { pollProvider } from "../runs/poll.ts";
 import { failOverdueRuns, processOutbox, requeueExpiredRuns } from "../runs/reconcile.ts";
+import { type RecoveryDependencies, recoverSpooledResponses } from "../runs/recover-spool.ts";
 import { expireRunFiles, sweepOrphans } from "../runs/retention.ts";
 import type { Services } from "../runs/services.ts";
 import { sweepStagedRuns } from "../runs/stage-inline-images.ts";
@@ -22,7 +23,8 @@ import { createDeploymentRetirement } from "./retire-deployments.ts";
 export type DutyServices = Pick<
   Services,
   "database" | "assets" | "http" | "providers" | "notifications" | "clock" | "ids" | "settings" | "log"
->;
+> &
+  RecoveryDependencies;
 
 export function startDuties(
   services: DutyServices,
@@ -35,6 +37,8 @@ export function startDuties(
     startDuty({ ...services, holder }, { name: `duty/${name}`, intervalMs, work });
 
   const loops = [
+    // Without a lease: the spool is a directory of this machine.
+    startLoop("spool", 5000, async () => (await recoverSpooledResponses(services)) > 0, services.log),
     duty("expired-claims", 2000, async () => (await requeueExpiredRuns(services)) > 0),
     duty("overdue", 5000, async (signal) => (await failOverdueRuns(services, signal)) > 0),
     duty("outbox", 1000, async (signal) => (await processOutbox(services, signal)) > 0),

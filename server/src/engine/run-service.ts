@@ -5,15 +5,8 @@ import type { RunClaim } from "../db/runs/open-runs.ts";
 import { Fault, type FaultCode, type FaultDetails } from "../faults.ts";
 import { executeRun, type RunEngine, type RunSteps } from "../runs/execute.ts";
 import type { WakeupReason } from "../runs/notifications.ts";
+import { isTransient } from "../runs/transient-fault.ts";
 import type { InFlightSteps } from "./in-flight-steps.ts";
-
-/** Transient faults: the engine retries the step. Any other fault is journalled as the result of the step. */
-const TRANSIENT_FAULTS: FaultCode[] = [
-  "dependency_unavailable",
-  "asset_unavailable",
-  "storage_failed",
-  "internal_error",
-];
 
 type StepOutcome<T> = { value: T } | { fault: { code: FaultCode; details: FaultDetails } };
 
@@ -21,7 +14,8 @@ const captureFault = async <T>(work: () => Promise<T>): Promise<StepOutcome<T>> 
   try {
     return { value: await work() };
   } catch (thrown) {
-    if (thrown instanceof Fault && !TRANSIENT_FAULTS.includes(thrown.code)) {
+    // The engine retries the step after a transient fault. Any other fault is journalled as the result of the step.
+    if (thrown instanceof Fault && !isTransient(thrown)) {
       return { fault: { code: thrown.code, details: thrown.details } };
     }
     throw thrown;

@@ -10,6 +10,7 @@ export const CRASH_POINTS = [
   "begun",
   "intent_written",
   "answer_read",
+  "response_spooled",
   "given_up",
   "result_read",
   "file_stored",

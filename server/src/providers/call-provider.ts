@@ -110,6 +110,8 @@ async function send(context: ProviderContext<unknown>, request: ProviderRequest<
       body: isRaw ? (body as FormData | Uint8Array | undefined) : JSON.stringify(body),
     });
   } catch (thrown) {
+    // The context refused to send, and says so itself.
+    if (thrown instanceof Fault) throw thrown;
     const { code, cause } = thrown as { code?: string; cause?: { code?: string } };
     const kind = NOT_SENT_ERRORS.test(code ?? cause?.code ?? "") ? "unsent" : "unknown";
     throw providerFault("provider_error", { kind, cause: thrown });

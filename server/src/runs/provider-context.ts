@@ -3,6 +3,7 @@
 import type { AttemptRef } from "../db/runs/attempts.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { OutboundHttp } from "../outbound/outbound-http.ts";
+import { providerFault } from "../providers/call-provider.ts";
 import type { Provider, ProviderContext } from "../providers/provider.ts";
 import { attemptKey } from "./ids.ts";
 
@@ -20,11 +21,21 @@ export type ContextDependencies = {
   clock: Clock;
 };
 
+/** Times of the monotonic clock, in milliseconds. `isLost`: the run has ended, or another process took the lease. */
+export type HeldLease = { startedAt: number; endsAt: number; isLost: boolean };
+
 /**
  * `synchronousSeconds`: how long a synchronous offer may take. `unreachableSeconds`: how long the provider was
- * unreachable.
+ * unreachable. `lease`: the lease of the attempt that is submitted; without one, nothing is submitted.
  */
-export type ContextOptions = { synchronousSeconds?: number | undefined; unreachableSeconds?: number | undefined };
+export type ContextOptions = {
+  synchronousSeconds?: number | undefined;
+  unreachableSeconds?: number | undefined;
+  lease?: HeldLease | undefined;
+};
+
+/** The cause of the failure of a request that was not sent, because the lease of its attempt may have expired. */
+export const LEASE_EXPIRED = "the lease of the attempt expired before the request was sent";
 
 export function createProviderContext(
   { http, callbacks, submitSeconds, clock }: ContextDependencies,
@@ -33,10 +44,12 @@ export function createProviderContext(
   options: ContextOptions = {},
 ): ProviderContext<unknown> {
   const timeoutSeconds = options.synchronousSeconds ?? submitSeconds;
+  const { lease } = options;
   // One deadline for all requests of this context: an upload and the submission after it together stay within the
-  // lease.
-  const deadline = clock.monotonic() + timeoutSeconds * 1000;
+  // lease. It counts from when the lease was asked for, because this process may have been stalled since.
+  const deadline = (lease?.startedAt ?? clock.monotonic()) + timeoutSeconds * 1000;
   const remainingSeconds = () => Math.max(0.001, (deadline - clock.monotonic()) / 1000);
+  const isLeaseOver = () => lease !== undefined && clock.monotonic() >= Math.min(deadline, lease.endsAt);
   return {
     env,
     key: attemptKey(attempt),
@@ -46,7 +59,10 @@ export function createProviderContext(
         ? callbacks.signUrl(provider.id, attempt)
         : undefined;
     },
-    send: (url, request) => http.sendToProvider(url, { ...request, timeoutSeconds: remainingSeconds() }),
+    async send(url, request) {
+      if (isLeaseOver()) throw providerFault("provider_error", { kind: "unsent", cause: LEASE_EXPIRED });
+      return http.sendToProvider(url, { ...request, timeoutSeconds: remainingSeconds() });
+    },
     now: clock.now,
     timeoutSeconds,
     isPublicUrlReachable: callbacks.isPublicUrlReachable,

@@ -8,7 +8,7 @@ import type { Services } from "./services.ts";
 import { createSourceBuffer } from "./source-buffer.ts";
 import { submit } from "./submit.ts";
 
-export type RunStepServices = Omit<Services, "webhooks" | "clock" | "ids" | "logExhaustedBudget">;
+export type RunStepServices = Omit<Services, "webhooks" | "logExhaustedBudget">;
 
 export const runSteps = (services: RunStepServices): RunSteps => {
   const sourceBuffer = createSourceBuffer({

@@ -1,26 +1,20 @@
-// Sends one request to a provider under an attempt lease that the caller holds. The ticket is stored before anything
+// Sends one request to a provider under an attempt lease that the caller holds. The response is saved before anything
 // else happens, so that a crash after the response does not lose the paid job.
-import {
-  type AttemptRef,
-  expireAttemptLease,
-  failAttempt,
-  listAttemptedOffers,
-  renewAttemptLease,
-  saveTicket,
-} from "../db/runs/attempts.ts";
+import { type AttemptRef, expireAttemptLease, failAttempt, listAttemptedOffers } from "../db/runs/attempts.ts";
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import { type Fault, toFault } from "../faults.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import { adjustParameters } from "../providers/adjust-parameters.ts";
 import { type ProviderFailureKind, readProviderFailure } from "../providers/call-provider.ts";
 import type { SelectedOffer } from "../providers/provider.ts";
+import { type LeasedAttempt, withLease } from "./attempt-lease.ts";
 import type { ResolvedRequest, SubmitResult } from "./execute.ts";
+import { type HeldLease, LEASE_EXPIRED } from "./provider-context.ts";
 import { recordRequests } from "./record-request.ts";
+import { type SaveDependencies, saveResponse } from "./save-response.ts";
 import { listFailoverOffers, resolveOffer, toSelectedOffer } from "./select-offer.ts";
 import type { Services } from "./services.ts";
 
-const LEASE_MARGIN_SECONDS = 5;
-const FIRST_POLL_SECONDS = 2;
 const MAX_UNSENT_ATTEMPTS = 3;
 const MAX_RETRY_DELAY_SECONDS = 30;
 const RESEND_SECONDS = 2;
@@ -28,59 +22,46 @@ const RESEND_SECONDS = 2;
 /**
  * `mayBeAccepted`: an earlier request with the same key may have been accepted, so the attempt number must not change.
  */
-export type AttemptToSend = AttemptRef & { mayBeAccepted?: boolean };
+export type AttemptToSend = LeasedAttempt & { mayBeAccepted?: boolean };
 
-export type SendDependencies = Pick<
-  Services,
-  "database" | "providers" | "jobFiles" | "settings" | "log" | "crashPoint"
->;
+export type SendDependencies = SaveDependencies;
 
-export const leaseSeconds = ({ settings }: Pick<Services, "settings">) =>
-  settings.timeouts.submitSeconds + LEASE_MARGIN_SECONDS;
-
-export async function sendToProvider(
+export const sendToProvider = (
   services: SendDependencies,
   claim: RunClaim,
   request: ResolvedRequest,
   attempt: AttemptToSend,
+): Promise<SubmitResult> =>
+  withLease(services, claim, attempt, (lease) => sendUnderLease(services, request, attempt, { claim, lease }));
+
+async function sendUnderLease(
+  services: SendDependencies,
+  request: ResolvedRequest,
+  attempt: AttemptToSend,
+  held: { claim: RunClaim; lease: HeldLease },
 ): Promise<SubmitResult> {
-  const { database, providers, jobFiles } = services;
-  const attemptNumber = attempt.attempt_number;
+  const { providers, jobFiles, log } = services;
   const { enabledProvider, offer } = resolveOffer(services, request.offer, request.job);
-  const recorder = recordRequests(providers.createContext(enabledProvider, attempt, offer));
+  const { synchronousSeconds, recovery } = offer;
+  const context = providers.createContext(enabledProvider, attempt, { synchronousSeconds, lease: held.lease });
+  const recorder = recordRequests(context);
   const { job } = adjustParameters(jobFiles.open(request.job), offer);
-  const submitting = enabledProvider.provider.submit(job, offer, recorder.context).catch((thrown) => ({ thrown }));
-  const response = await (offer.synchronousSeconds === undefined
-    ? submitting
-    : withLeaseRenewal(services, claim, attempt, submitting));
+  const response = await enabledProvider.provider
+    .submit(job, offer, recorder.context)
+    .catch((thrown: unknown) => ({ thrown }));
   services.crashPoint("answer_read");
   const sentRequest = recorder.request();
   if ("thrown" in response)
     return handleSubmitFailure(services, request, attempt, { thrown: response.thrown, sentRequest });
 
-  await providers.circuitBreaker.recordSuccess(request.offer);
-  if (response.state === "running") {
-    const pollSeconds = enabledProvider.provider.pollSeconds ?? FIRST_POLL_SECONDS;
-    await saveTicket(database, attempt, { ticket: response.ticket, request: sentRequest }, pollSeconds);
-    return { state: "running", attemptNumber };
+  const spooled = { response, offer: request.offer, count: request.job.count, request: sentRequest };
+  try {
+    return await saveResponse(services, { attempt, enabledProvider, spooled, recovery }, held);
+  } finally {
+    await providers.circuitBreaker
+      .recordSuccess(request.offer)
+      .catch((thrown) => log.warn({ err: thrown }, "recording the success of an offer failed"));
   }
-  const producing = { ...request, attemptNumber, request: sentRequest };
-  return jobFiles.storeOutputs(claim, producing, enabledProvider, response);
-}
-
-/**
- * A provider that answers only with the finished result may take minutes. The attempt lease is renewed while the
- * request is in flight; if this process dies, the lease expires soon and another worker resolves the attempt.
- */
-async function withLeaseRenewal<T>(
-  services: SendDependencies,
-  claim: RunClaim,
-  attempt: AttemptRef,
-  submitting: Promise<T>,
-): Promise<T> {
-  const renew = () => renewAttemptLease(services.database, claim, attempt, leaseSeconds(services)).catch(() => {});
-  const timer = setInterval(renew, (leaseSeconds(services) / 3) * 1000);
-  return submitting.finally(() => clearInterval(timer));
 }
 
 /** `sentRequest` is undefined if nothing was sent. */
@@ -95,9 +76,9 @@ async function handleSubmitFailure(
   const { database, log } = services;
   const { circuitBreaker } = services.providers;
   const attemptNumber = attempt.attempt_number;
-  const { kind, retryAfterSeconds } = readProviderFailure(thrown);
+  const { kind, retryAfterSeconds, cause } = readProviderFailure(thrown);
   const fault = toFault(thrown);
-  const isUnsent = kind === "unknown" && sentRequest === undefined;
+  const isUnsent = (kind === "unknown" && sentRequest === undefined) || cause === LEASE_EXPIRED;
   if (attempt.mayBeAccepted && (isUnsent || kind === "busy" || kind === "unsent")) {
     await expireAttemptLease(database, attempt, sentRequest);
     return { state: "wait", attemptNumber, delaySeconds: retryAfterSeconds ?? RESEND_SECONDS };
@@ -115,10 +96,22 @@ async function handleSubmitFailure(
   // The provider certainly did not accept the job, and not because of its content: another offer may take it.
   const failoverOffer = isProviderFailure ? await findFailoverOffer(services, request, attempt) : undefined;
   const retry = decideRetry({ kind, failoverOffer, retryAfterSeconds, attemptNumber });
-  await failAttempt(database, attempt, { fault: fault.body(), request: sentRequest, isFinal: !retry });
+  const hasFailed = await failAttempt(database, attempt, {
+    fault: fault.body(),
+    request: sentRequest,
+    isFinal: !retry,
+  });
+  if (!hasFailed) return resolveTakenOver(attempt);
   if (!retry) throw fault;
   return { state: "retry", attemptNumber: attemptNumber + 1, ...retry };
 }
+
+/** Another process took over the lease while this one was stalled. What it did decides, not what this request got. */
+const resolveTakenOver = ({ attempt_number }: AttemptToSend): SubmitResult => ({
+  state: "wait",
+  attemptNumber: attempt_number,
+  delaySeconds: 1,
+});
 
 type RetryInput = {
   kind: ProviderFailureKind;
@@ -140,7 +133,7 @@ function decideRetry({ kind, failoverOffer, retryAfterSeconds, attemptNumber }: 
  */
 async function handleUnsentFailure(
   { database, log }: SendDependencies,
-  attempt: AttemptRef,
+  attempt: AttemptToSend,
   fault: Fault,
 ): Promise<SubmitResult> {
   const attemptNumber = attempt.attempt_number;
@@ -148,7 +141,8 @@ async function handleUnsentFailure(
     { run_id: attempt.run_id, attempt: attemptNumber, err: fault },
     "building the submission failed; nothing was sent",
   );
-  await failAttempt(database, attempt, { fault: fault.body(), isFinal: false });
+  if (!(await failAttempt(database, attempt, { fault: fault.body(), isFinal: false })))
+    return resolveTakenOver(attempt);
   const delaySeconds = Math.min(2 ** attemptNumber, MAX_RETRY_DELAY_SECONDS);
   return { state: "retry", attemptNumber: attemptNumber + 1, delaySeconds };
 }

@@ -12,6 +12,7 @@ import type { ExhaustedBudgetLog } from "./exhausted-budget-log.ts";
 import type { JobFiles } from "./job-files.ts";
 import type { Notifications } from "./notifications.ts";
 import type { ProviderRegistry } from "./provider-registry.ts";
+import type { ResponseSpool } from "./response-spool.ts";
 import type { RunSettings } from "./run-settings.ts";
 import type { WebhookPolicy } from "./run-webhook.ts";
 
@@ -32,6 +33,7 @@ export type Services = ProcessRuntime & {
   images: ImageDecoder;
   providers: ProviderRegistry;
   jobFiles: JobFiles;
+  spool: ResponseSpool;
   notifications: Notifications;
   webhooks: WebhookPolicy;
   loras: AllowedLoras;

@@ -35,7 +35,11 @@ export type OutputDependencies = FileDependencies & {
 };
 
 /** `request` is the recorded provider request, if this process sent it. */
-export type ProducingRequest = ResolvedRequest & { attemptNumber: number; request?: JsonObject | undefined };
+export type ProducingRequest = Pick<ResolvedRequest, "requestIndex"> & {
+  attemptNumber: number;
+  job: { count?: number | undefined };
+  request?: JsonObject | undefined;
+};
 
 export async function storeOutputs(
   dependencies: OutputDependencies,

@@ -2,17 +2,22 @@
 //
 // The attempts row is the lease: it is inserted before the HTTP request and expires after the request has timed out, so
 // no other worker can submit the same job while the request may still be in flight.
+import { setTimeout as pause } from "node:timers/promises";
 import { claimAttempt } from "../db/runs/attempts.ts";
 import { type RunClaim, saveWakeup } from "../db/runs/open-runs.ts";
 import { Fault } from "../faults.ts";
+import { leaseSeconds } from "./attempt-lease.ts";
 import { estimateAttemptCost } from "./cost.ts";
 import type { AttemptStart, ResolvedRequest, SubmitResult } from "./execute.ts";
 import { attemptKey, toAttemptRef } from "./ids.ts";
 import { acquireProviderSlot } from "./provider-slot.ts";
 import { resolveOffer } from "./select-offer.ts";
-import { leaseSeconds, type SendDependencies, sendToProvider } from "./send-to-provider.ts";
+import { type SendDependencies, sendToProvider } from "./send-to-provider.ts";
 import type { Services } from "./services.ts";
+import { isTransient } from "./transient-fault.ts";
 import { resolveUnknownOutcome } from "./unknown-outcome.ts";
+
+const CLAIM_RETRY_MS = 500;
 
 type Dependencies = SendDependencies & Pick<Services, "random">;
 
@@ -29,23 +34,33 @@ export async function submit(
 
   const { enabledProvider, offer } = resolveOffer(services, request.offer, request.job);
   const attemptRef = toAttemptRef(claim.run_id, request.requestIndex, attemptNumber);
-  const lease = await claimAttempt(services.database, {
-    ...claim,
-    ...attemptRef,
-    idempotency_key: attemptKey(attemptRef),
-    provider: enabledProvider.provider.id,
-    model: request.job.model,
-    upstream: offer.upstreamModel,
-    price: estimateAttemptCost(services, request.job, request.offer),
-    wakeupId,
-    leaseSeconds: leaseSeconds(services),
-    // Work with recovery `free` runs on our own machine, so it occupies a worker slot while it runs.
-    runsLocally: offer.recovery === "free",
+  const leased = { ...attemptRef, leaseToken: services.ids.next(), leasedAt: services.clock.monotonic() };
+  const claimLease = () =>
+    claimAttempt(services.database, {
+      ...claim,
+      ...attemptRef,
+      idempotency_key: attemptKey(attemptRef),
+      provider: enabledProvider.provider.id,
+      model: request.job.model,
+      upstream: offer.upstreamModel,
+      price: estimateAttemptCost(services, request.job, request.offer),
+      wakeupId,
+      leaseSeconds: leaseSeconds(services),
+      leaseToken: leased.leaseToken,
+      spoolId: services.spool.id(),
+      // Work with recovery `free` runs on our own machine, so it occupies a worker slot while it runs.
+      runsLocally: offer.recovery === "free",
+    });
+  // If the response of PostgreSQL is lost, the same token claims the attempt again: nothing was sent yet.
+  const lease = await claimLease().catch(async (thrown) => {
+    if (!isTransient(thrown)) throw thrown;
+    await pause(CLAIM_RETRY_MS);
+    return claimLease();
   });
   switch (lease) {
     case "claimed":
       services.crashPoint("intent_written");
-      return keepClaimDuringWait(services, claim, attempt, await sendToProvider(services, claim, request, attemptRef));
+      return keepClaimDuringWait(services, claim, attempt, await sendToProvider(services, claim, request, leased));
     case "claimed_by_other":
       return keepClaimDuringWait(services, claim, attempt, await resolveUnknownOutcome(services, claim, request));
     case "claim_lost":

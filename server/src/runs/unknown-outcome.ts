@@ -13,10 +13,12 @@ import {
 import { type RunClaim, renewClaim } from "../db/runs/open-runs.ts";
 import { Fault, toFault } from "../faults.ts";
 import type { SelectedOffer, Ticket } from "../providers/provider.ts";
+import { leaseSeconds } from "./attempt-lease.ts";
 import type { ResolvedRequest, SubmitResult } from "./execute.ts";
 import { toAttemptRef } from "./ids.ts";
+import { saveSpooledResponse } from "./save-response.ts";
 import { type ResolvedOffer, resolveOffer } from "./select-offer.ts";
-import { findFailoverOffer, leaseSeconds, type SendDependencies, sendToProvider } from "./send-to-provider.ts";
+import { findFailoverOffer, type SendDependencies, sendToProvider } from "./send-to-provider.ts";
 
 /** How often to look for a callback that arrived without waking the run. */
 const CALLBACK_CHECK_SECONDS = 15;
@@ -38,8 +40,9 @@ export async function resolveUnknownOutcome(
   if (latest.is_final) throw new Fault(latest.fault!.code, latest.fault!.details);
   if (latest.state === "failed" || latest.state === "abandoned")
     return { state: "retry", attemptNumber: attemptNumber + 1, delaySeconds: 0 };
-  if (latest.state === "intent" && latest.lease_seconds > 0)
-    return { state: "wait", attemptNumber, delaySeconds: latest.lease_seconds + 0.5 };
+  if (latest.lease_seconds > 0) return { state: "wait", attemptNumber, delaySeconds: latest.lease_seconds + 0.5 };
+  const spooled = await services.spool.read(refOf(latest));
+  if (spooled) return saveSpooledResponse(services, claim, refOf(latest), { spooled });
 
   const resolvedOffer = resolveOffer(services, originalOffer, request.job);
   const { recovery } = resolvedOffer.offer;
@@ -77,12 +80,14 @@ async function resendAttempt(
   request: ResolvedRequest,
   latest: AttemptRow,
 ): Promise<SubmitResult> {
-  const isTakenOver = await takeOverAttempt(services.database, refOf(latest), claim, leaseSeconds(services));
+  const leased = { ...refOf(latest), leaseToken: services.ids.next(), leasedAt: services.clock.monotonic() };
+  const lease = { seconds: leaseSeconds(services), leaseToken: leased.leaseToken, spoolId: services.spool.id() };
+  const isTakenOver = await takeOverAttempt(services.database, refOf(latest), claim, lease);
   if (!isTakenOver) return { state: "wait", attemptNumber: latest.attempt_number, delaySeconds: 1 };
   // With `replay`, the provider may have accepted the first request, so a failure of this one says nothing about the
   // job.
   const mayBeAccepted = resolveOffer(services, request.offer, request.job).offer.recovery === "replay";
-  const result = await sendToProvider(services, claim, request, { ...refOf(latest), mayBeAccepted });
+  const result = await sendToProvider(services, claim, request, { ...leased, mayBeAccepted });
   // The run continues with the offer that has the job, which may differ from the offer selected for this submission.
   return result.state === "running" || result.state === "produced" ? { ...result, offer: request.offer } : result;
 }
@@ -144,15 +149,18 @@ async function resubmitOrFailOver(
 }
 
 async function waitForCallback(
-  { database, providers, settings, crashPoint }: SendDependencies,
+  { database, providers, settings, spool, crashPoint }: SendDependencies,
   latest: AttemptRow,
   { enabledProvider, offer }: ResolvedOffer,
 ): Promise<SubmitResult> {
   await markOutcomeUnknown(database, latest);
   const { callbackUrl } = providers.createContext(enabledProvider, latest);
-  // Without callbacks nothing can tell the outcome, so there is nothing to wait for.
+  // Without callbacks only the spool of the worker that sent the request can tell the outcome. That worker recovers it
+  // when it is back. If its spool is ours, the response is not there and there is nothing to wait for.
   const hasCallback = enabledProvider.provider.parseCallback && callbackUrl;
-  const remainingSeconds = (hasCallback ? settings.timeouts.unknownSeconds : 0) - (latest.unknown_seconds ?? 0);
+  const isInOtherSpool = latest.spool_id !== null && latest.spool_id !== spool.id();
+  const remainingSeconds =
+    (hasCallback || isInOtherSpool ? settings.timeouts.unknownSeconds : 0) - (latest.unknown_seconds ?? 0);
   if (remainingSeconds > 0) {
     const delaySeconds = Math.min(remainingSeconds + 0.2, CALLBACK_CHECK_SECONDS);
     return { state: "wait", attemptNumber: latest.attempt_number, delaySeconds };

@@ -52,7 +52,7 @@ const ENV = {
 };
 /** M5: intent written. M6: sent, no response. M7: response read, or timed out. M8: waiting, and what follows. */
 const CRASH_POINTS_UNDER_TEST = (
-  ["intent_written", "answer_read", "given_up", "result_read", "file_stored"] as const
+  ["intent_written", "answer_read", "response_spooled", "given_up", "result_read", "file_stored"] as const
 ).filter((point) => onlyPoint === undefined || onlyPoint === point);
 /**
  * The vendors whose outcome may stay unknown after a crash at this point. Everywhere else Gesso has the result, or can
@@ -62,8 +62,9 @@ const MAY_BE_UNKNOWN: Record<string, string[]> = {
   intent_written: [fakeFal.id, fakeOpenai.id, fakeRunway.id],
   answer_read: [fakeOpenai.id, fakeRunway.id],
   given_up: [fakeOpenai.id, fakeRunway.id],
-  result_read: [fakeOpenai.id],
-  file_stored: [fakeOpenai.id],
+  response_spooled: [],
+  result_read: [],
+  file_stored: [],
 };
 /** These lose the first response, so that there is an unknown outcome. */
 const VENDORS_THAT_LOSE_RESPONSES = [fakeOpenai.id, fakeRunway.id];

@@ -9,13 +9,16 @@ import { type RunClaim, requestCancellation, requeueAllRuns, startClaimedRun } f
 import { claimQueuedRuns } from "../../src/db/runs/queue.ts";
 import { insertRun } from "../../src/db/runs/runs.ts";
 import { Fault } from "../../src/faults.ts";
+import type { Clock } from "../../src/kit/clock.ts";
 import type { Job } from "../../src/kit/operation.ts";
 import type { CrashPoint } from "../../src/observe/crash-points.ts";
 import type { JobProgress, Offer, Provider, SelectedOffer, Ticket } from "../../src/providers/provider.ts";
 import type { CircuitBreaker } from "../../src/runs/circuit-breaker.ts";
 import type { ResolvedRequest } from "../../src/runs/execute.ts";
+import { attemptKey } from "../../src/runs/ids.ts";
 import { createJobFiles } from "../../src/runs/job-files.ts";
 import { createProviderRegistry } from "../../src/runs/provider-registry.ts";
+import type { ResponseSpool, SpooledResponse } from "../../src/runs/response-spool.ts";
 import type { RunTimeouts } from "../../src/runs/run-settings.ts";
 import type { Services } from "../../src/runs/services.ts";
 import { createMemoryLog } from "./queued-runs.ts";
@@ -102,7 +105,7 @@ export function createFakeProvider(id: string, { rateLimit, ...offer }: FakeOffe
 }
 
 /** Circuit breakers that are closed, except for the providers in `open`. */
-export function createTestProviders(fakes: FakeProvider[]) {
+export function createTestProviders(fakes: FakeProvider[], clock: Clock = systemClock) {
   const open = new Set<string>();
   const failures: string[] = [];
   const circuitBreaker: CircuitBreaker = {
@@ -117,7 +120,7 @@ export function createTestProviders(fakes: FakeProvider[]) {
     {
       http: { sendToProvider: async () => ({ status: 200, header: () => undefined, text: "{}" }) },
       callbacks: { isPublicUrlReachable: true, signUrl: (provider) => `https://gesso.example/callbacks/${provider}` },
-      ...{ submitSeconds: 30, clock: systemClock },
+      ...{ submitSeconds: 30, clock },
     },
   );
   return Object.assign(registry, { open, failures });
@@ -144,7 +147,21 @@ export function createTestFiles() {
   };
 }
 
+/** A spool in memory, for tests in which no process dies. */
+function createTestSpool(): ResponseSpool {
+  const responses = new Map<string, SpooledResponse>();
+  return {
+    id: () => "00000000-0000-4000-8000-000000000001",
+    write: async (attempt, response) => void responses.set(attemptKey(attempt), response),
+    read: async (attempt) => responses.get(attemptKey(attempt)),
+    remove: async (attempt) => void responses.delete(attemptKey(attempt)),
+    list: async () => [],
+    deleteOlderThan: async () => 0,
+  };
+}
+
 type StepParts = {
+  spool?: ResponseSpool;
   database: Database;
   runtime: TestRuntime;
   providers?: ReturnType<typeof createTestProviders>;
@@ -152,11 +169,17 @@ type StepParts = {
 };
 
 /** The services of a step from at most four parts: a database, a runtime, providers and files. */
-export function createStepServices({ database, runtime, providers = createTestProviders([]), files }: StepParts) {
+export function createStepServices({
+  database,
+  runtime,
+  providers = createTestProviders([]),
+  files,
+  spool = createTestSpool(),
+}: StepParts) {
   const { storage, images, findIdByUrl, fetch } = files ?? createTestFiles();
   const signUrl = (id: string) => `https://gesso.example/files/${id}`;
   const parts = {
-    ...{ ...runtime, database, providers, images, http: { fetch }, assets: { storage, signUrl, findIdByUrl } },
+    ...{ ...runtime, database, spool, providers, images, http: { fetch }, assets: { storage, signUrl, findIdByUrl } },
     notifications: { runEnded: (runId: string) => void runtime.endedRuns.push(runId) },
     loras: { names: new Set<string>(), allowsUnregistered: true },
   } as unknown as Omit<Services, "jobFiles">;

@@ -152,6 +152,7 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
     GESSO_API_KEY: key,
     STORAGE: "disk",
     STORAGE_DIR: storageDir,
+    SPOOL_DIR: join(dir, "spool"),
     SANDBOX_URL: sandbox.url,
     SANDBOX_KEY,
     // Ignores local models of this machine: tests use the sandbox.

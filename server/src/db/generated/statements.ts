@@ -71,6 +71,8 @@ export type StatementTypes = {
       upstream: string;
       idempotency_key: string;
       price: number | null | undefined;
+      lease_token: string | null | undefined;
+      spool_id: string | null | undefined;
     };
     row: {
       has_claim: boolean | null;
@@ -84,6 +86,7 @@ export type StatementTypes = {
       run_id: string;
       request_index: number;
       attempt_number: number;
+      lease_token: string | null | undefined;
     };
     row: Record<never, never>;
   };
@@ -95,8 +98,11 @@ export type StatementTypes = {
       run_id: string;
       request_index: number;
       attempt_number: number;
+      lease_token: string | null | undefined;
     };
-    row: Record<never, never>;
+    row: {
+      run_id: string;
+    };
   };
   "attempts.find_claimed": {
     parameters: {
@@ -116,6 +122,7 @@ export type StatementTypes = {
       ticket: ColumnTypes["attempts.ticket"] | null;
       fault: ColumnTypes["attempts.fault"] | null;
       is_final: boolean;
+      spool_id: string | null;
       lease_seconds: number | null;
       unknown_seconds: number | null;
       unreachable_seconds: number | null;
@@ -138,6 +145,7 @@ export type StatementTypes = {
       ticket: ColumnTypes["attempts.ticket"] | null;
       fault: ColumnTypes["attempts.fault"] | null;
       is_final: boolean;
+      spool_id: string | null;
       lease_seconds: number | null;
       unknown_seconds: number | null;
     };
@@ -206,8 +214,11 @@ export type StatementTypes = {
       epoch: number;
       request_index: number;
       attempt_number: number;
+      lease_token: string | null | undefined;
     };
-    row: Record<never, never>;
+    row: {
+      run_id: string;
+    };
   };
   "attempts.save_output": {
     parameters: {
@@ -238,6 +249,8 @@ export type StatementTypes = {
     parameters: {
       seconds: number;
       epoch: number;
+      lease_token: string | null | undefined;
+      spool_id: string | null | undefined;
       run_id: string;
       request_index: number;
       attempt_number: number;
@@ -2335,6 +2348,19 @@ export type StatementTypes = {
       event_id: string;
     };
     row: Record<never, never>;
+  };
+  "spooled_attempts.find": {
+    parameters: {
+      run_id: string;
+      request_index: number;
+      attempt_number: number;
+    };
+    row: {
+      tenant_id: string;
+      epoch: number;
+      is_unresolved: boolean | null;
+      lease_seconds: number | null;
+    };
   };
   "staged_runs.discard": {
     parameters: {

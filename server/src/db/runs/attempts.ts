@@ -19,6 +19,10 @@ export type AttemptClaim = RunClaim &
     price: number | null;
     wakeupId: string;
     leaseSeconds: number;
+    /** Identifies the holder of the lease. A repeated claim with the same token succeeds again. */
+    leaseToken?: string | undefined;
+    /** The spool directory that gets the response. */
+    spoolId?: string | undefined;
     /** The request runs in this installation and counts as its own work while it runs. */
     runsLocally: boolean;
   };
@@ -40,11 +44,13 @@ const CLAIM = statement(
          and (planned_requests.provider, planned_requests.upstream) <> (excluded.provider, excluded.upstream)
    ), claimed as (
      insert into attempts (run_id, request_index, attempt_number, idempotency_key, epoch, provider, upstream, state,
-                           lease_until, price)
+                           lease_until, price, lease_token, spool_id)
      select run_id, :request_index, :attempt_number, :idempotency_key, :epoch, :provider, :upstream, 'intent',
-       now() + make_interval(secs => :lease_seconds), :price?
+       now() + make_interval(secs => :lease_seconds), :price?, :lease_token?, :spool_id?
      from claim where not canceled
-     on conflict do nothing returning run_id
+     on conflict (run_id, request_index, attempt_number) do update set lease_until = excluded.lease_until
+       where attempts.lease_token = excluded.lease_token and attempts.state = 'intent'
+     returning run_id
    )
    select exists (select from claim) as has_claim, exists (select from claim where canceled) as is_canceled,
      exists (select from claimed) as is_claimed`,
@@ -71,6 +77,8 @@ export async function claimAttempt(
     lease_seconds: claim.leaseSeconds,
     runs_locally: claim.runsLocally,
     price: claim.price,
+    lease_token: claim.leaseToken,
+    spool_id: claim.spoolId,
   });
   if (!row?.has_claim) return "claim_lost";
   if (row.is_canceled) return "canceled";
@@ -88,6 +96,8 @@ export type AttemptRow = AttemptRef & {
   ticket: JsonObject | null;
   fault: PublicFault | null;
   is_final: boolean;
+  /** The spool directory that may have the response; null if the request has certainly ended without one. */
+  spool_id: string | null;
   /** Seconds until the lease expires; not positive if it has expired. */
   lease_seconds: number;
   /** Seconds since the outcome became unknown. */
@@ -97,7 +107,7 @@ export type AttemptRow = AttemptRef & {
 };
 
 const ATTEMPT_COLUMNS = `run_id, request_index, attempt_number, idempotency_key, provider, upstream, state, send_count,
-  ticket, fault, is_final, coalesce(extract(epoch from lease_until - now()), 0)::float as lease_seconds,
+  ticket, fault, is_final, spool_id, coalesce(extract(epoch from lease_until - now()), 0)::float as lease_seconds,
   extract(epoch from now() - unknown_since)::float as unknown_seconds`;
 
 const FIND_LATEST = statement(
@@ -151,7 +161,7 @@ const IS_ATTEMPT = "run_id = :run_id and request_index = :request_index and atte
 const TAKE_OVER = statement(
   "attempts.take_over",
   `update attempts set lease_until = now() + make_interval(secs => :seconds), send_count = send_count + 1,
-     epoch = :epoch
+     epoch = :epoch, lease_token = :lease_token?, spool_id = :spool_id?
    where ${IS_ATTEMPT} and ticket is null and state in ('intent', 'unknown')
      and lease_until < now() and exists (select from open_runs where run_id = :run_id and epoch = :epoch)
    returning run_id`,
@@ -162,11 +172,17 @@ export async function takeOverAttempt(
   db: Database,
   id: AttemptRef,
   claim: RunClaim,
-  leaseSeconds: number,
+  { seconds, leaseToken, spoolId }: AttemptLease,
 ): Promise<boolean> {
-  const rows = await db.execute(TAKE_OVER, { ...attemptParameters(id), epoch: claim.epoch, seconds: leaseSeconds });
+  const parameters = { ...attemptParameters(id), epoch: claim.epoch, seconds };
+  const rows = await db.execute(TAKE_OVER, { ...parameters, lease_token: leaseToken, spool_id: spoolId });
   return rows.length > 0;
 }
+
+export type AttemptLease = { seconds: number; leaseToken?: string | undefined; spoolId?: string | undefined };
+
+/** True if no token is given, or if this process still holds the lease. */
+const IS_LEASE_HOLDER = "(:lease_token?::uuid is null or lease_token = :lease_token?)";
 
 const SAVE_TICKET = statement(
   "attempts.save_ticket",
@@ -193,21 +209,29 @@ export async function saveTicket(
 
 /** `isFinal`: the run ends with this attempt; a replay of the step submits nothing after it. */
 export type AttemptFailure = { fault: PublicFault; isFinal: boolean; request?: JsonObject | undefined };
+/** The token of the lease under which a request was sent. */
+export type LeaseHolder = { leaseToken?: string | undefined };
 
 const FAIL = statement(
   "attempts.fail",
   `update attempts set state = 'failed', fault = :fault, lease_until = null, finished_at = now(), is_final = :is_final,
      request = coalesce(:request?, request)
-   where ${IS_ATTEMPT} and state in ('intent', 'unknown', 'submitted')`,
+   where ${IS_ATTEMPT} and state in ('intent', 'unknown', 'submitted') and ${IS_LEASE_HOLDER}
+   returning run_id`,
 );
 
-/** Records that the provider did not accept the request or failed it. */
+/**
+ * Records that the provider did not accept the request or failed it. False, and nothing is changed, if the attempt has
+ * ended or the lease of the caller was taken over.
+ */
 export async function failAttempt(
   db: Database,
-  id: AttemptRef,
+  id: AttemptRef & LeaseHolder,
   { fault, isFinal, request }: AttemptFailure,
-): Promise<void> {
-  await db.execute(FAIL, { ...attemptParameters(id), fault, is_final: isFinal, request });
+): Promise<boolean> {
+  const parameters = { ...attemptParameters(id), lease_token: id.leaseToken };
+  const rows = await db.execute(FAIL, { ...parameters, fault, is_final: isFinal, request });
+  return rows.length > 0;
 }
 
 const RENEW_LEASE = statement(
@@ -218,25 +242,36 @@ const RENEW_LEASE = statement(
      returning run_id
    )
    update attempts set lease_until = now() + make_interval(secs => :seconds)
-   where ${IS_ATTEMPT} and state = 'intent' and exists (select from claim)`,
+   where ${IS_ATTEMPT} and state in ('intent', 'unknown') and ${IS_LEASE_HOLDER} and exists (select from claim)
+   returning run_id`,
 );
 
-/** Renews the lease while the request is in flight. */
-export async function renewAttemptLease(db: Database, claim: RunClaim, id: AttemptRef, seconds: number): Promise<void> {
-  await db.execute(RENEW_LEASE, { ...attemptParameters(id), epoch: claim.epoch, seconds });
+/** Renews the lease while the request is in flight or its response is being stored. False if the lease is lost. */
+export async function renewAttemptLease(
+  db: Database,
+  claim: RunClaim,
+  id: AttemptRef & LeaseHolder,
+  seconds: number,
+): Promise<boolean> {
+  const parameters = { ...attemptParameters(id), lease_token: id.leaseToken, epoch: claim.epoch, seconds };
+  return (await db.execute(RENEW_LEASE, parameters)).length > 0;
 }
 
 const EXPIRE_LEASE = statement(
   "attempts.expire_lease",
-  `update attempts set lease_until = now(), request = coalesce(:request?, request)
-   where ${IS_ATTEMPT} and state = 'intent'`,
+  `update attempts set lease_until = now(), request = coalesce(:request?, request), spool_id = null
+   where ${IS_ATTEMPT} and state in ('intent', 'unknown') and ${IS_LEASE_HOLDER}`,
 );
 
 /**
  * The request is over and its response was lost. Expires the lease now, so that the outcome can be resolved at once.
  */
-export async function expireAttemptLease(db: Database, id: AttemptRef, request?: JsonObject): Promise<void> {
-  await db.execute(EXPIRE_LEASE, { ...attemptParameters(id), request });
+export async function expireAttemptLease(
+  db: Database,
+  id: AttemptRef & LeaseHolder,
+  request?: JsonObject,
+): Promise<void> {
+  await db.execute(EXPIRE_LEASE, { ...attemptParameters(id), lease_token: id.leaseToken, request });
 }
 
 const MARK_UNKNOWN = statement(
@@ -274,7 +309,7 @@ const SAVE_OUTPUT = statement(
    ), succeeded as (
      update attempts set state = 'succeeded', finished_at = now(), lease_until = null,
        request = coalesce(:request?, request)
-     where ${IS_ATTEMPT} and state in ('intent', 'submitted') and exists (select from claim)
+     where ${IS_ATTEMPT} and state in ('intent', 'unknown', 'submitted') and exists (select from claim)
    )
    update planned_requests set output = :output, finished_at = now()
    where run_id = :run_id and request_index = :request_index and exists (select from claim) returning run_id`,

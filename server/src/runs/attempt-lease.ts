@@ -1,0 +1,44 @@
+// The lease under which a process sends a request and stores its response. Times are measured from before the claim was
+// sent to PostgreSQL, so a stall of this process never makes it believe in a lease that has expired.
+import { type AttemptRef, renewAttemptLease } from "../db/runs/attempts.ts";
+import type { RunClaim } from "../db/runs/open-runs.ts";
+import type { HeldLease } from "./provider-context.ts";
+import type { Services } from "./services.ts";
+
+const LEASE_MARGIN_SECONDS = 5;
+
+export const leaseSeconds = ({ settings }: Pick<Services, "settings">) =>
+  settings.timeouts.submitSeconds + LEASE_MARGIN_SECONDS;
+
+/** An attempt whose lease this process holds: the token of the lease, and when this process asked for it. */
+export type LeasedAttempt = AttemptRef & { leaseToken?: string | undefined; leasedAt?: number | undefined };
+
+type Dependencies = Pick<Services, "database" | "settings" | "clock">;
+
+/**
+ * Does the work and renews the lease meanwhile. If this process dies, the lease expires soon and another worker
+ * resolves the attempt.
+ */
+export async function withLease<T>(
+  services: Dependencies,
+  claim: RunClaim,
+  attempt: LeasedAttempt,
+  work: (lease: HeldLease) => Promise<T>,
+): Promise<T> {
+  const { database, clock } = services;
+  const milliseconds = leaseSeconds(services) * 1000;
+  const startedAt = attempt.leasedAt ?? clock.monotonic();
+  const lease: HeldLease = { startedAt, endsAt: startedAt + milliseconds, isLost: false };
+  const renew = async () => {
+    const renewedAt = clock.monotonic();
+    lease.isLost = !(await renewAttemptLease(database, claim, attempt, leaseSeconds(services)));
+    if (!lease.isLost) lease.endsAt = renewedAt + milliseconds;
+  };
+  // A renewal that fails is repeated by the next one.
+  const timer = setInterval(() => void renew().catch(() => {}), milliseconds / 3);
+  try {
+    return await work(lease);
+  } finally {
+    clearInterval(timer);
+  }
+}

@@ -1,0 +1,140 @@
+// Saves what a provider responded to a submission: the ticket of a job, or its results. The response is paid for, so it
+// is saved before anything else and retried while PostgreSQL or storage is unavailable. A response that cannot be
+// requested again is also in the spool, where it survives this process.
+import { setTimeout as pause } from "node:timers/promises";
+import { saveTicket, takeOverAttempt } from "../db/runs/attempts.ts";
+import type { RunClaim } from "../db/runs/open-runs.ts";
+import { Fault } from "../faults.ts";
+import type { JobDone, JobProgress, Recovery } from "../providers/provider.ts";
+import { type LeasedAttempt, leaseSeconds, withLease } from "./attempt-lease.ts";
+import type { SubmitResult } from "./execute.ts";
+import type { HeldLease } from "./provider-context.ts";
+import { type EnabledProvider, findEnabledProvider } from "./provider-registry.ts";
+import type { SpooledResponse } from "./response-spool.ts";
+import type { Services } from "./services.ts";
+import { isTransient } from "./transient-fault.ts";
+
+const FIRST_POLL_SECONDS = 2;
+const FIRST_RETRY_MS = 250;
+const MAX_RETRY_MS = 2000;
+
+export type SaveDependencies = Pick<
+  Services,
+  "database" | "providers" | "jobFiles" | "spool" | "settings" | "clock" | "ids" | "log" | "crashPoint"
+>;
+
+/** `retrySeconds`: how long to retry. Default: the deadline of runs, after which the response is of no use. */
+type SaveOptions = { claim: RunClaim; lease: HeldLease; retrySeconds?: number | undefined };
+
+export type SentRequest = {
+  attempt: LeasedAttempt;
+  enabledProvider: EnabledProvider;
+  spooled: SpooledResponse;
+  /** Whether the response can be requested again without a second charge. */
+  recovery: Recovery;
+};
+
+export async function saveResponse(
+  services: SaveDependencies,
+  sent: SentRequest,
+  options: SaveOptions,
+): Promise<SubmitResult> {
+  const { response } = sent.spooled;
+  return response.state === "running"
+    ? saveJobTicket(services, sent, response, options)
+    : storeResults(services, sent, response, options);
+}
+
+async function saveJobTicket(
+  services: SaveDependencies,
+  sent: SentRequest,
+  { ticket }: Extract<JobProgress, { state: "running" }>,
+  options: SaveOptions,
+): Promise<SubmitResult> {
+  const { attempt, enabledProvider, spooled } = sent;
+  const pollSeconds = enabledProvider.provider.pollSeconds ?? FIRST_POLL_SECONDS;
+  const save = () => saveTicket(services.database, attempt, { ticket, request: spooled.request }, pollSeconds);
+  await save().catch(async (thrown) => {
+    if (!isTransient(thrown)) throw thrown;
+    // Most tickets are saved at once, so only one that is not needs the disk.
+    await spoolResponse(services, sent);
+    await retryUntilSaved(services, attempt, options, save);
+    await removeSpooled(services, sent);
+  });
+  return { state: "running", attemptNumber: attempt.attempt_number };
+}
+
+async function storeResults(
+  services: SaveDependencies,
+  sent: SentRequest,
+  response: JobDone,
+  options: SaveOptions,
+): Promise<SubmitResult> {
+  const { attempt, enabledProvider, spooled, recovery } = sent;
+  const { attempt_number: attemptNumber, request_index: requestIndex } = attempt;
+  if (recovery !== "free" && recovery !== "replay") await spoolResponse(services, sent);
+  services.crashPoint("response_spooled");
+  const producing = { requestIndex, attemptNumber, job: { count: spooled.count }, request: spooled.request };
+  const stored = await retryUntilSaved(services, attempt, options, () =>
+    options.lease.isLost
+      ? Promise.resolve(undefined)
+      : services.jobFiles.storeOutputs(options.claim, producing, enabledProvider, response),
+  );
+  // The next submit finds out whether the run has ended or another process has stored the results.
+  if (!stored) return { state: "wait", attemptNumber, delaySeconds: 1 };
+  if (stored.state === "produced") await removeSpooled(services, sent);
+  return stored;
+}
+
+/** Without a spool, the response is still in memory, so a failure is only logged. */
+async function spoolResponse({ spool, log }: SaveDependencies, { attempt, spooled }: SentRequest): Promise<void> {
+  await spool
+    .write(attempt, spooled)
+    .catch((thrown) => log.error({ run_id: attempt.run_id, err: thrown }, "a paid response could not be spooled"));
+}
+
+/** A file that stays is removed by the recovery of the spool, because its attempt has ended. */
+const removeSpooled = ({ spool }: SaveDependencies, { attempt }: SentRequest) => spool.remove(attempt).catch(() => {});
+
+async function retryUntilSaved<T>(
+  { clock, settings, log }: SaveDependencies,
+  attempt: LeasedAttempt,
+  { retrySeconds = settings.timeouts.deadlineSeconds }: SaveOptions,
+  save: () => Promise<T>,
+): Promise<T> {
+  const giveUpAt = clock.monotonic() + retrySeconds * 1000;
+  for (let delay = FIRST_RETRY_MS; ; delay = Math.min(delay * 2, MAX_RETRY_MS)) {
+    try {
+      return await save();
+    } catch (thrown) {
+      if (!isTransient(thrown) || clock.monotonic() >= giveUpAt) throw thrown;
+      log.warn({ run_id: attempt.run_id, err: thrown }, "saving a paid response failed; it is retried");
+    }
+    await pause(delay);
+  }
+}
+
+/** Saves a response that an earlier process left in the spool, if no other process holds the lease of the attempt. */
+export async function saveSpooledResponse(
+  services: SaveDependencies,
+  claim: RunClaim,
+  attempt: LeasedAttempt,
+  { spooled, retrySeconds }: { spooled: SpooledResponse; retrySeconds?: number },
+): Promise<SubmitResult> {
+  const { database, clock, ids, spool, log } = services;
+  const leased = { ...attempt, leaseToken: ids.next(), leasedAt: clock.monotonic() };
+  const lease = { seconds: leaseSeconds(services), leaseToken: leased.leaseToken, spoolId: spool.id() };
+  if (!(await takeOverAttempt(database, attempt, claim, lease)))
+    return { state: "wait", attemptNumber: attempt.attempt_number, delaySeconds: 1 };
+  const enabledProvider = findEnabledProvider(services, spooled.offer.provider);
+  if (!enabledProvider) throw new Fault("model_unavailable");
+  log.warn(
+    { run_id: attempt.run_id, provider: spooled.offer.provider },
+    "a paid response was recovered from the spool",
+  );
+  const sent: SentRequest = { attempt: leased, enabledProvider, spooled, recovery: "none" };
+  const result = await withLease(services, claim, leased, (held) =>
+    saveResponse(services, sent, { claim, lease: held, retrySeconds }),
+  );
+  return result.state === "running" || result.state === "produced" ? { ...result, offer: spooled.offer } : result;
+}
