@@ -10,6 +10,8 @@ export type TcpProxy = {
   cut(): void;
   /** Connections that exist now stay open and carry nothing any more, as if the host had vanished. New ones pass. */
   freeze(): void;
+  /** New connections go to this port, as after a failover. */
+  retarget(port: number): void;
   /** While set, new connections are closed at once. */
   refuse(isRefusing: boolean): void;
   /** Cuts a connection instead of forwarding the first server data that `matches`, then forwards as before. */
@@ -30,7 +32,7 @@ type Link = { client: Socket; server: Socket; isFrozen: boolean; isSwallowed: bo
 
 /** `targetPort` may be a function: a load balancer that selects the target of each new connection. */
 export async function startTcpProxy(targetPort: number | (() => number)): Promise<TcpProxy> {
-  const selectTarget = typeof targetPort === "number" ? () => targetPort : targetPort;
+  let selectTarget = typeof targetPort === "number" ? () => targetPort : targetPort;
   const links = new Set<Link>();
   const listeners: ((data: Buffer) => void)[] = [];
   let opened = 0;
@@ -88,6 +90,9 @@ export async function startTcpProxy(targetPort: number | (() => number)): Promis
     cut: () => [...links].forEach(end),
     freeze: () => {
       for (const link of links) link.isFrozen = true;
+    },
+    retarget: (to) => {
+      selectTarget = () => to;
     },
     refuse: (isOn) => {
       isRefusing = isOn;

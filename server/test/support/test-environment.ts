@@ -27,6 +27,8 @@ export type TestEnvironmentOptions = {
   processEnv?: (name: ProcessName, addresses: DependencyAddresses) => Promise<Record<string, string>>;
   cluster?: boolean;
   partitions?: number;
+  /** A database that the caller has started. Default: the environment starts PostgreSQL itself. */
+  databaseUrl?: string;
   /** The program of the server processes. Default: this version. */
   entry?: string;
 };
@@ -113,6 +115,7 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
   const adminUrl = cluster ? cluster.nodes[0]!.adminUrl : `http://127.0.0.1:${port.admin}`;
 
   const startPostgresProcess = async () => {
+    if (options.databaseUrl) return;
     components.set(
       "postgres",
       await startPostgres({
@@ -135,7 +138,7 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
     );
   };
   await Promise.all([startPostgresProcess(), startRestateProcess()]);
-  const databaseUrl = components.get("postgres")!.url;
+  const databaseUrl = options.databaseUrl ?? components.get("postgres")!.url;
 
   let extra: Record<string, string> = {};
   const environment = {

@@ -1,0 +1,111 @@
+// The failover drill: the primary is killed under load and the synchronous standby is promoted. Processes reach the
+// database through a proxy, as through a virtual IP address. No accepted run is lost, none is submitted twice, and the
+// service is back without a restart.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { CampaignReport, CheckResult, Log } from "../support/campaign.ts";
+import {
+  checkAcceptedRuns,
+  createDrillClients,
+  type DrillClients,
+  waitUntilNoneOpen,
+} from "../support/drill-clients.ts";
+import { startTcpProxy } from "../support/tcp-proxy.ts";
+import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
+import { startPostgresPair } from "./postgres-pair.ts";
+
+export type FailoverSize = {
+  perSecond: number;
+  /** Seconds of load before the kill, and after the promotion. */
+  before: number;
+  after: number;
+  /** Seconds until a failover manager has noticed that the primary is gone. */
+  detection: number;
+};
+
+export async function databaseFailover(size: FailoverSize, log: Log): Promise<CampaignReport> {
+  const directory = mkdtempSync(join(tmpdir(), "gesso-failover-"));
+  const pair = await startPostgresPair(directory);
+  const proxy = await startTcpProxy(pair.primaryPort);
+  const url = new URL(pair.primary.url);
+  url.port = String(proxy.port);
+  const environment = await startTestEnvironment({ roles: "split", databaseUrl: url.href });
+  const clients = createDrillClients(environment);
+  try {
+    const pids = serverPids(environment);
+    const total = size.perSecond * (size.before + size.detection + size.after);
+    const prompts = Array.from({ length: total }, (_, index) => `[sandbox:delay=1] failover ${index}`);
+    const posted = clients.post(prompts, size.perSecond);
+    await sleep(size.before * 1000);
+    const acceptedBefore = clients.accepted.length;
+    const killedAt = Date.now();
+    await pair.primary.kill("SIGKILL");
+    log(`primary killed with ${acceptedBefore} accepted runs`);
+    await sleep(size.detection * 1000);
+    await pair.promote();
+    proxy.retarget(pair.standbyPort);
+    proxy.cut();
+    const promotedAt = Date.now();
+    log(`standby promoted after ${seconds(promotedAt - killedAt)} s`);
+    await posted;
+    log(`${clients.accepted.length} runs accepted`);
+    await waitUntilNoneOpen(environment, 240);
+    return {
+      name: `failover under ${size.perSecond} runs/s, ${clients.accepted.length} runs`,
+      results: [
+        ...(await checkAcceptedRuns(environment, clients.accepted)),
+        recoveryCheck(clients, promotedAt),
+        restartCheck(environment, pids),
+      ],
+      notes: [describeRefusals(clients, killedAt, promotedAt)],
+    };
+  } finally {
+    await environment.stop();
+    await proxy.close();
+    await pair.stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+const seconds = (ms: number) => (ms / 1000).toFixed(1);
+const lastRefusal = ({ refusals }: DrillClients) => Math.max(...refusals.map(({ at }) => at));
+
+/** The promise of the connection pool: back within 15 s. */
+const RECOVERY_SECONDS = 15;
+
+const recoveryCheck = (clients: DrillClients, promotedAt: number): CheckResult => ({
+  invariant: `requests are accepted again within ${RECOVERY_SECONDS} s of the promotion`,
+  passed: clients.refusals.length > 0 && lastRefusal(clients) - promotedAt <= RECOVERY_SECONDS * 1000,
+  observed: `last refusal ${seconds(lastRefusal(clients) - promotedAt)} s after it`,
+});
+
+const serverPids = (environment: TestEnvironment) => {
+  const { api, worker } = environment.pids();
+  return [api!, worker!];
+};
+
+function restartCheck(environment: TestEnvironment, before: number[]): CheckResult {
+  const isRunning = (pid: number) => {
+    try {
+      return process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  };
+  const now = serverPids(environment);
+  const passed = now.every((pid, index) => pid === before[index] && isRunning(pid));
+  return { invariant: "no process was restarted", passed, observed: `process IDs ${now.join(", ")}` };
+}
+
+function describeRefusals(clients: DrillClients, killedAt: number, promotedAt: number): string {
+  const times = clients.refusals.map(({ at }) => at);
+  const counts = Object.entries(Object.groupBy(clients.refusals, ({ status }) => status)).map(
+    ([status, all]) => `${all?.length} × ${status}`,
+  );
+  return (
+    `refusals for ${seconds(Math.max(...times) - Math.min(...times))} s (${counts.join(", ")}), ` +
+    `first ${seconds(Math.min(...times) - killedAt)} s after the kill; promoted ${seconds(promotedAt - killedAt)} s after it`
+  );
+}
