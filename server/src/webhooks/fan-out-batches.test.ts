@@ -120,7 +120,8 @@ describe("the fan-out", () => {
     expect([await countOf(before), await countOf(after)]).toEqual([80, 40]);
     const expected = { run_id: poison, tenant_id: TENANT, type: "run.completed", reason: expect.stringMatching("map") };
     expect(await setAside()).toEqual([expected]);
-    expect(messages).toEqual(["a webhook event cannot become deliveries; it was set aside"]);
+    expect(messages.at(-1)).toBe("a webhook event cannot become deliveries; it was set aside");
+    expect(new Set(messages).size).toBe(2);
   });
 
   it("sets an event aside whose deliveries the database refuses, wherever it is in a batch", async () => {

@@ -37,8 +37,13 @@ export function createFanOut(services: Dependencies): FanOut {
     } catch (thrown) {
       limit = Math.max(1, Math.floor(events.length / 2));
       if (isDatabaseUnavailable(thrown)) throw thrown;
-      // The next call reads half as many events from the same position.
-      if (events.length > 1) return undefined;
+      if (events.length > 1) {
+        services.log.warn(
+          { events: events.length, err: thrown },
+          "a fan-out batch failed; it is retried with half of its events",
+        );
+        return undefined;
+      }
       const isSetAside = await setEventAside(services.database, from, first, setAsideReason(thrown));
       if (isSetAside) reportSetAsideEvent(services, first, thrown);
       return isSetAside ? 1 : undefined;
