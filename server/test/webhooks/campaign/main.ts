@@ -5,7 +5,7 @@ import { retryScheduleCampaign } from "./retry-schedule.ts";
 import { senderKillCampaign } from "./sender-kills.ts";
 import { unresponsiveReceiverCampaign } from "./unresponsive-receiver.ts";
 
-const KILLS = isShort ? { runs: 80, kills: 6, perSecond: 8 } : { runs: 2000, kills: 50, perSecond: 12 };
+const KILLS = isShort ? { runs: 80, kills: 6, perSecond: 4 } : { runs: 2000, kills: 54, perSecond: 12 };
 
 await runCampaign("webhooks", {
   kills: (log) => senderKillCampaign(KILLS, log),
