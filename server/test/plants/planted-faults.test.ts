@@ -1,0 +1,13 @@
+// The planted faults fit the code as it is: a patch that no longer applies would plant nothing.
+import { execFileSync } from "node:child_process";
+import { expect, test } from "vitest";
+import { readPlantedFaults } from "./planted-faults.ts";
+import { REPOSITORY } from "./repository-copy.ts";
+
+test("there are at least 18 planted faults", () => {
+  expect(readPlantedFaults().length).toBeGreaterThanOrEqual(18);
+});
+
+test.each(readPlantedFaults())("the planted fault $name applies to the code", ({ file }) => {
+  expect(() => execFileSync("git", ["apply", "--check", file], { cwd: REPOSITORY, stdio: "pipe" })).not.toThrow();
+});
