@@ -36,7 +36,7 @@ export const CHAOS_ENV = {
 const createRunRequests = (count: number, mayDrop: boolean): RunRequestSpec[] =>
   Array.from({ length: count }, (_, index) => createRunRequest(index, mayDrop));
 
-/** Of class A every second run has an inline image and every third has three images; every 17th run is canceled. */
+/** Of class A every second run has an inline image, and others have several requests; every 17th run is canceled. */
 export function createRunRequest(index: number, mayDrop: boolean): RunRequestSpec {
   const recoveryClass = RECOVERY_CLASSES[index % RECOVERY_CLASSES.length]!;
   const round = Math.floor(index / RECOVERY_CLASSES.length);
@@ -45,7 +45,7 @@ export function createRunRequest(index: number, mayDrop: boolean): RunRequestSpe
   return {
     class: recoveryClass,
     prompt: `${recoveryClass === "D" ? "" : directives} chaos ${index}`,
-    ...(recoveryClass === "A" && { hasInlineImage: round % 2 === 0, ...(round % 3 === 0 && { count: 3 }) }),
+    ...(recoveryClass === "A" && (round % 2 === 0 ? { hasInlineImage: true } : { count: 1 + (round % 3) })),
     ...(index % 17 === 5 && { cancelAfterMs: (index % 6) * 400 }),
   };
 }

@@ -23,7 +23,7 @@ export type RunRequestSpec = {
   prompt: string;
   /** Number of images. Class A makes one image per request. Default: 1. */
   count?: number;
-  /** The request contains an image as base64. Only class A uses it. */
+  /** Upscales an image that the request contains as base64. Only class A does. */
   hasInlineImage?: boolean;
   cancelAfterMs?: number;
 };
@@ -43,10 +43,10 @@ export async function postRun(
 ): Promise<PostedRun> {
   const key = randomUUID();
   const word = `w${key.replaceAll("-", "")}`;
-  const body = await buildBody(order, word);
+  const request = await buildRequest(order, word);
   const until = Date.now() + timeoutSeconds * 1000;
   for (;;) {
-    const run_id = await postOnce(environment, body, key);
+    const run_id = await postOnce(environment, request, key);
     if (run_id) {
       const isCancelRequested = order.cancelAfterMs !== undefined;
       if (isCancelRequested) await cancelRun(environment, run_id, order.cancelAfterMs!);
@@ -57,21 +57,24 @@ export async function postRun(
   }
 }
 
-async function buildBody(order: RunRequestSpec, word: string): Promise<Record<string, unknown>> {
+type RunRequest = { path: string; body: Record<string, unknown> };
+
+async function buildRequest(order: RunRequestSpec, word: string): Promise<RunRequest> {
+  if (order.hasInlineImage) {
+    const image = await drawTestImage(word, 48, 48);
+    return { path: "/edits/upscale", body: { image_url: `data:image/png;base64,${image.toString("base64")}` } };
+  }
   const body = { prompt: `${order.prompt} ${word}`, model_type: MODEL_BY_RECOVERY_CLASS[order.class] };
-  if (order.class === "D") return body;
-  const image = order.hasInlineImage ? await drawTestImage(word, 48, 48) : undefined;
-  return {
-    ...body,
-    width: 64,
-    height: 64,
-    ...(order.count !== undefined && { batch_size: order.count }),
-    ...(image && { reference_image_url: `data:image/png;base64,${image.toString("base64")}` }),
-  };
+  const size = { width: 64, height: 64, ...(order.count !== undefined && { batch_size: order.count }) };
+  return { path: "/runs/generate", body: order.class === "D" ? body : { ...body, ...size } };
 }
 
-async function postOnce(environment: TestEnvironment, body: unknown, key: string): Promise<string | undefined> {
-  const response = await send(environment, "/runs/generate", { body, headers: { "idempotency-key": key } });
+async function postOnce(
+  environment: TestEnvironment,
+  { path, body }: RunRequest,
+  key: string,
+): Promise<string | undefined> {
+  const response = await send(environment, path, { body, headers: { "idempotency-key": key } });
   if (!response || response.status >= 500) return undefined;
   if (response.status > 202) throw new Error(`refused: ${response.status} ${await response.text()}`);
   return response.json().then(
@@ -111,7 +114,10 @@ export async function postWhile(
 ): Promise<PostedRun[]> {
   const posts: Promise<PostedRun>[] = [];
   for (let index = 0; goesOn(); index++) {
-    posts.push(postRun(environment, orderOf(index)));
+    const post = postRun(environment, orderOf(index));
+    // A failure is reported below, after the campaign has stopped its processes.
+    post.catch(() => {});
+    posts.push(post);
     await pause(1000 / perSecond);
   }
   return Promise.all(posts);
