@@ -9,5 +9,6 @@ test("there are at least 18 planted faults", () => {
 });
 
 test.each(readPlantedFaults())("the planted fault $name applies to the code", ({ file }) => {
-  expect(() => execFileSync("git", ["apply", "--check", file], { cwd: REPOSITORY, stdio: "pipe" })).not.toThrow();
+  const check = ["apply", "--check", "--unidiff-zero", file];
+  expect(() => execFileSync("git", check, { cwd: REPOSITORY, stdio: "pipe" })).not.toThrow();
 });

@@ -20,8 +20,9 @@ export function createRepositoryCopy(): RepositoryCopy {
   const files = execFileSync("git", listing, { cwd: REPOSITORY, maxBuffer: 64 * 1024 * 1024 });
   for (const file of files.toString().split("\0").filter(Boolean)) copyFile(file, path);
   linkDependencies(path);
-  // Outside of the repository, so that git does not look for one.
-  const git = (...parameters: string[]) => execFileSync("git", ["apply", ...parameters], { cwd: path });
+  // The patches have no lines of context, so that changes beside them do not break them.
+  const git = (...parameters: string[]) =>
+    execFileSync("git", ["apply", "--unidiff-zero", ...parameters], { cwd: path });
   return {
     path,
     apply: (patch) => void git(patch),
