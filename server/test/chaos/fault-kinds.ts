@@ -124,3 +124,5 @@ export const FAULT_KINDS = {
   storage_read_only: denyStorageWrites,
   clock_shifted: shiftClock,
 } satisfies Record<string, Inject>;
+
+export type FaultName = keyof typeof FAULT_KINDS;

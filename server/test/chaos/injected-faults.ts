@@ -6,7 +6,7 @@ import { type ChaosEnvironment, startChaosEnvironment } from "./chaos-environmen
 import { checkLedgerInvariants } from "./check-charges.ts";
 import { checkEngine } from "./check-engine.ts";
 import { checkInvariants } from "./check-invariants.ts";
-import { FAULT_KINDS } from "./fault-kinds.ts";
+import { FAULT_KINDS, type FaultName } from "./fault-kinds.ts";
 import { CHAOS_ENV, createRunRequest } from "./process-kills.ts";
 import { type PostedRun, postRun, postWhile, RECOVERY_CLASSES, waitUntilAllEnded } from "./run-load.ts";
 import { listSandboxJobs } from "./vendor-jobs.ts";
@@ -15,10 +15,12 @@ import { listSandboxJobs } from "./vendor-jobs.ts";
 const SLOW_ACCEPTANCE = "[sandbox:accept_delay=4]";
 
 export async function injectedFaultCampaign(
-  size: { rounds: number; perSecond: number; hasCluster: boolean },
+  size: { rounds: number; perSecond: number; hasCluster: boolean; kinds: FaultName[] },
   log: Log,
 ): Promise<CampaignReport> {
-  const kinds = Object.entries(FAULT_KINDS).filter(([name]) => onlyPoint === undefined || onlyPoint === name);
+  const kinds = Object.entries(FAULT_KINDS).filter(([name]) =>
+    onlyPoint === undefined ? size.kinds.includes(name as FaultName) : onlyPoint === name,
+  );
   const environment = await startChaosEnvironment({
     roles: "split",
     secondWorker: true,
@@ -58,7 +60,7 @@ const createLoadRequest = (index: number) => {
   return index % 2 === 0 && order.class !== "D" ? { ...order, prompt: `${SLOW_ACCEPTANCE} ${index}` } : order;
 };
 
-const DEADLINE_SECONDS = 10;
+const DEADLINE_SECONDS = 5;
 /** The watchdog ends a run 20 s after its deadline and looks every 5 s; the rest is for a busy machine. */
 const MAX_SECONDS = DEADLINE_SECONDS + 20 + 5 + 10;
 

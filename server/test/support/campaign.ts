@@ -28,22 +28,18 @@ export const onlyPoint = at;
 /** Returns random integers from 0 up to, not including, the given number, determined by the seed. */
 export const random = createSeededRandom(Number(seed));
 
-const log = (line: unknown) => console.log(`    ${line}`);
+type CampaignGroup = Record<string, (log: Log) => Promise<CampaignReport>>;
 
-/** Runs the campaigns one after the other, prints the results, and exits. */
-export async function runCampaign(
-  title: string,
-  campaigns: Record<string, (log: Log) => Promise<CampaignReport>>,
-): Promise<never> {
+/** Runs the groups one after the other and the campaigns of a group at once, prints the results, and exits. */
+export async function runCampaign(title: string, ...groups: CampaignGroup[]): Promise<never> {
   const results: CheckResult[] = [];
   const counts = { runs: 0, kills: 0 };
   const campaignStart = Date.now();
   console.log(`${title}: seed ${seed}`);
-  for (const [name, campaign] of Object.entries(campaigns)) {
-    if (only !== undefined && only !== name) continue;
-    console.log(`\n${name}`);
+  const run = async ([name, campaign]: [string, CampaignGroup[string]]) => {
     const startedAt = Date.now();
-    const report = await campaign(log);
+    const report = await campaign((line) => console.log(`    ${name}: ${line}`));
+    console.log(`\n${name}`);
     console.log(`  ${report.name}, ${Math.round((Date.now() - startedAt) / 1000)} s`);
     for (const note of report.notes) console.log(`  ${note}`);
     for (const { invariant, passed, observed } of report.results)
@@ -51,6 +47,10 @@ export async function runCampaign(
     results.push(...report.results);
     counts.runs += report.counts?.runs ?? 0;
     counts.kills += report.counts?.kills ?? 0;
+  };
+  for (const group of groups) {
+    const selected = Object.entries(group).filter(([name]) => only === undefined || only === name);
+    await Promise.all(selected.map(run));
   }
   const passedCount = results.filter(({ passed }) => passed).length;
   const minutes = ((Date.now() - campaignStart) / 60_000).toFixed(1);
