@@ -17,7 +17,7 @@ import { startDuty } from "./duty.ts";
 import type { EngineAdmin } from "./engine-admin.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { startJobNotifications } from "./job-notifications.ts";
-import type { Loop } from "./loop.ts";
+import { type Loop, startLoop } from "./loop.ts";
 import { createDeploymentRetirement } from "./retire-deployments.ts";
 
 export type DutyServices = Pick<

@@ -157,7 +157,7 @@ describe("a result whose storage fails for seconds", () => {
   }, 180_000);
 });
 
-describe("a result whose COMMIT is answered by nobody", () => {
+describe("a result whose COMMIT has no reply", () => {
   it.each<[string, Partial<Offer>]>([
     ["fails on unknown outcomes", { recovery: "none" }],
     ["may be submitted again", { recovery: "none", on_unknown: "resubmit" }],
@@ -184,7 +184,7 @@ describe("a result whose COMMIT is answered by nobody", () => {
     expect(fake.submissions).toHaveLength(1);
   });
 
-  it("a claim whose COMMIT is answered by nobody is repeated, because nothing was sent", async () => {
+  it("repeats a claim whose COMMIT has no reply, because nothing was sent", async () => {
     await withProxy(async (proxy, db) => {
       swallowReply(proxy, "attempts.claim");
       expect(await submitWith({ db })).toMatchObject(PRODUCED);

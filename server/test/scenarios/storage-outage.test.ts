@@ -1,5 +1,5 @@
 // The S3 server goes away while runs are in flight and others are accepted: the API stays ready, no customer's URL is
-// fetched twice, nothing is bought twice, and every paid result is stored afterwards. A real radosgw behind a TCP proxy.
+// fetched twice, nothing is bought twice, and every paid result is stored afterwards. Real radosgw behind a TCP proxy.
 // OUTAGE_SECONDS sets the length of the outage; the deadline of the runs is three times as long.
 import { createHash } from "node:crypto";
 import { mkdtempSync } from "node:fs";
