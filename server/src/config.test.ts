@@ -100,3 +100,16 @@ describe("a start is refused", () => {
     expect(errorOf({ ...SERVER, GESSO_CONFIG: join(folder, "none.yaml") })).toContain("file not found");
   });
 });
+
+describe("a worker that other machines can reach", () => {
+  it("needs the identity keys of the engine", () => {
+    const reachable = { ...SERVER, WORKER_HOST: "0.0.0.0" };
+    expect(errorOf(reachable)).toContain("WORKER_HOST: not a loopback address, so RESTATE_IDENTITY_KEYS is required");
+    expect(inspectConfiguration(reachable).missing).toHaveLength(1);
+    expect(errorOf({ ...reachable, RESTATE_IDENTITY_KEYS: "key" })).toContain("every key begins with publickeyv1_");
+    const key = "publickeyv1_2G8dCQhArfvGpzPw5Vx2ALciR4xCLHfS5YaT93XjNxX9";
+    expect(readConfig({ ...reachable, RESTATE_IDENTITY_KEYS: key }).RESTATE_IDENTITY_KEYS).toEqual([key]);
+    for (const WORKER_HOST of ["127.0.0.1", "127.0.0.9", "::1", "localhost"])
+      expect(readConfig({ ...SERVER, WORKER_HOST }).WORKER_HOST).toBe(WORKER_HOST);
+  });
+});

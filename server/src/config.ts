@@ -50,6 +50,8 @@ const HttpEnv = z.object({
   ...LoadSheddingEnv.shape,
 });
 
+const isLoopback = (host: string) => host === "localhost" || host === "::1" || /^127\./.test(host);
+
 export const environmentSchemas = {
   HttpEnv,
   DatabaseEnv,
@@ -70,25 +72,36 @@ export const environmentSchemas = {
   CrashPointEnv,
 };
 
-const Env = z.object({
-  ...HttpEnv.shape,
-  ...DatabaseEnv.shape,
-  ...EngineEnv.shape,
-  ...StorageEnv.shape,
-  ...SpoolEnv.shape,
-  ...CatalogueEnv.shape,
-  ...FetchEnv.shape,
-  ...DecoderEnv.shape,
-  ...AccessEnv.shape,
-  ...CustomModelsEnv.shape,
-  ...RunLimitsEnv.shape,
-  ...RateLimitEnv.shape,
-  ...RetentionEnv.shape,
-  ...WebhookEnv.shape,
-  ...EventStreamsEnv.shape,
-  ...LogEnv.shape,
-  ...CrashPointEnv.shape,
-});
+const Env = z
+  .object({
+    ...HttpEnv.shape,
+    ...DatabaseEnv.shape,
+    ...EngineEnv.shape,
+    ...StorageEnv.shape,
+    ...SpoolEnv.shape,
+    ...CatalogueEnv.shape,
+    ...FetchEnv.shape,
+    ...DecoderEnv.shape,
+    ...AccessEnv.shape,
+    ...CustomModelsEnv.shape,
+    ...RunLimitsEnv.shape,
+    ...RateLimitEnv.shape,
+    ...RetentionEnv.shape,
+    ...WebhookEnv.shape,
+    ...EventStreamsEnv.shape,
+    ...LogEnv.shape,
+    ...CrashPointEnv.shape,
+  })
+  .superRefine(({ WORKER_HOST, RESTATE_IDENTITY_KEYS }, context) => {
+    if (isLoopback(WORKER_HOST) || RESTATE_IDENTITY_KEYS.length > 0) return;
+    context.addIssue({
+      code: "custom",
+      path: ["WORKER_HOST"],
+      message:
+        "not a loopback address, so RESTATE_IDENTITY_KEYS is required: without them, any process that reaches the " +
+        "worker can play the engine. See the guide on Restate",
+    });
+  });
 
 type EnvironmentSettings = z.output<typeof Env>;
 export type Config = EnvironmentSettings & { providers: EnabledProvider[] };

@@ -153,6 +153,7 @@ async function main(): Promise<void> {
     port: config.WORKER_PORT,
     url: config.WORKER_URL,
     adminUrl: config.RESTATE_ADMIN_URL,
+    identityKeys: config.RESTATE_IDENTITY_KEYS,
     drainSeconds: config.WORKER_DRAIN_SECONDS,
   };
 

@@ -15,6 +15,20 @@ export const EngineEnv = z.object({
   RESTATE_ADMIN_URL: z.string().default("http://127.0.0.1:9070").describe("Admin URL of Restate"),
   WORKER_HOST: z.string().default("127.0.0.1").describe("IP address that the worker listens on"),
   WORKER_PORT: z.coerce.number().int().default(7789).describe("Port that the worker listens on"),
+  RESTATE_IDENTITY_KEYS: z
+    .string()
+    .default("")
+    .transform((text) =>
+      text
+        .split(",")
+        .map((key) => key.trim())
+        .filter(Boolean),
+    )
+    .refine((keys) => keys.every((key) => key.startsWith("publickeyv1_")), "every key begins with publickeyv1_")
+    .describe(
+      "Public identity keys of Restate, comma-separated: workers accept only requests signed with one of them. " +
+        "Required if WORKER_HOST is not a loopback address",
+    ),
   WORKER_URL: z
     .url()
     .default("http://127.0.0.1:7789")

@@ -19,7 +19,14 @@ import { startWorkerDeployment } from "./worker-deployment.ts";
 /** Time to store the response of the last provider request. */
 const DRAIN_MARGIN_SECONDS = 5;
 
-export type WorkerSettings = { host: string; port: number; url: string; adminUrl: string; drainSeconds: number };
+export type WorkerSettings = {
+  host: string;
+  port: number;
+  url: string;
+  adminUrl: string;
+  drainSeconds: number;
+  identityKeys: string[];
+};
 export type WorkerServices = { runs: RunStepServices & DutyServices; webhooks: WebhookServices };
 export type EngineWorker = { stop(): Promise<void> };
 
@@ -35,6 +42,8 @@ export async function startWorker(
       webhookDeliveryService(webhookServices, inFlightSteps),
       engineIncarnationService,
     ],
+    // Requests without a signature of the engine are refused: whoever could send them would control runs and prices.
+    identityKeys: settings.identityKeys,
     logger: (meta, ...parts) => {
       if (meta.level === "error")
         services.log.warn({ invocation: meta.context?.invocationId }, parts.map(String).join(" "));

@@ -32,6 +32,12 @@ describe("planning", () => {
     expect((await findRun(database.db, TENANT, claim.run_id))!.status).toBe("processing");
   });
 
+  it("starts nothing for a claim that names another tenant", async () => {
+    const claim = await claimUnstarted(jobFor());
+    expect(await plan({ ...claim, tenant_id: "01990000-0000-7000-8000-00000000ffff" })).toBeUndefined();
+    expect((await findRun(database.db, TENANT, claim.run_id))!.status).toBe("queued");
+  });
+
   it("splits a job that wants more results than one request returns, each with its own seed", async () => {
     const claim = await claimUnstarted(jobFor({ count: 5, seed: 2 ** 32 - 1 }));
     const { requests } = (await plan(claim))!;

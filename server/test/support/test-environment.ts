@@ -25,6 +25,8 @@ export type TestEnvironmentOptions = {
   env?: Record<string, string>;
   /** Further settings of one server process, such as the address of a proxy before a dependency. */
   processEnv?: (name: ProcessName, addresses: DependencyAddresses) => Promise<Record<string, string>>;
+  /** Settings of the engine, as `RESTATE_…` variables. */
+  restateSettings?: Record<string, string>;
   cluster?: boolean;
   partitions?: number;
   /** A database that the caller has started. Default: the environment starts PostgreSQL itself. */
@@ -133,6 +135,7 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
       await startRestate({
         dataDir: restateDir,
         ...ports,
+        ...(options.restateSettings && { settings: options.restateSettings }),
         ...(options.partitions && { partitions: options.partitions }),
       }),
     );

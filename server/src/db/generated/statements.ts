@@ -1629,6 +1629,7 @@ export type StatementTypes = {
       claim_seconds: number;
       run_id: string;
       epoch: number;
+      tenant_id: string;
       event_id: string;
     };
     row: {

@@ -26,7 +26,7 @@ const START = statement(
      update open_runs
      set started_at = coalesce(started_at, now()), claim_expires_at = now() + make_interval(secs => :claim_seconds),
        requeue_count = 0
-     where run_id = :run_id and epoch = :epoch returning run_id, deadline_at
+     where run_id = :run_id and epoch = :epoch and tenant_id = :tenant_id returning run_id, deadline_at
    ), started as (
      update runs set status = 'processing', progress = 0.01, started_at = now(), phase = 'submitting',
        ${SET_LAST_EVENT_XACT}
@@ -43,10 +43,10 @@ const START = statement(
    from runs join claim using (run_id) where runs.run_id = :run_id`,
 ).columns<Pick<StartedRun, "earlier_outputs">>();
 
-/** Undefined if the claim is lost. */
+/** Undefined if the claim is lost, or if it names another tenant than the run's. */
 export async function startClaimedRun(db: Database, claim: RunClaim, eventId: string): Promise<StartedRun | undefined> {
-  const { run_id, epoch } = claim;
-  const [row] = await db.execute(START, { run_id, epoch, event_id: eventId, claim_seconds: CLAIM_SECONDS });
+  const { run_id, tenant_id, epoch } = claim;
+  const [row] = await db.execute(START, { run_id, tenant_id, epoch, event_id: eventId, claim_seconds: CLAIM_SECONDS });
   return row;
 }
 
