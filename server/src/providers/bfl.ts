@@ -19,7 +19,7 @@ const BflEnv = z.object({
 });
 type BflEnv = z.output<typeof BflEnv>;
 
-const Taken = z.object({ id: z.string(), polling_url: z.string().nullish() });
+const SubmitReply = z.object({ id: z.string(), polling_url: z.string().nullish() });
 const JobStatus = z.object({
   status: z.string(),
   result: z.object({ sample: z.url().nullish() }).nullish(),
@@ -92,7 +92,7 @@ const between = (least: number, value: unknown, most: number) =>
   typeof value === "number" ? Math.min(most, Math.max(least, value)) : undefined;
 
 /** Fields that only some models have. BFL uses our mask convention: white changes. */
-async function wishesOf(job: Job<Asset>): Promise<JsonObject> {
+async function buildRequestFields(job: Job<Asset>): Promise<JsonObject> {
   const images = job.images ?? [];
   if (job.mask) {
     const image = await base64(images[job.mask_over ?? 0]!);
@@ -137,18 +137,18 @@ export const bfl = defineProvider<BflEnv>({
       headers: headers(env),
       url: `${env.BFL_BASE_URL}/v1/${offer.upstreamModel}`,
       body: {
-        ...(await wishesOf(job)),
+        ...(await buildRequestFields(job)),
         seed: job.seed,
         output_format: "png",
         ...(callbackUrl && { webhook_url: callbackUrl, webhook_secret: secretOf(context) }),
       },
-      reply: Taken,
+      reply: SubmitReply,
     });
     return { state: "running", ticket: { id, ...(polling_url && { polling_url }) } };
   },
 
   async poll(ticket, context) {
-    const job = await look(ticket, context);
+    const job = await readJobStatus(ticket, context);
     // Each cluster knows only its own jobs, so a wrong host returns "not found" for a running job.
     if (!job && !pollingUrl(ticket, context.env)) return { state: "running", ticket };
     if (!job) throw jobFailed(NOT_FOUND);
@@ -183,24 +183,27 @@ export const bfl = defineProvider<BflEnv>({
 function pollingUrl({ polling_url }: Ticket, env: BflEnv): string | undefined {
   if (!polling_url || !URL.canParse(polling_url)) return undefined;
   const { origin, protocol, hostname, port } = new URL(polling_url);
-  const isTheirs = protocol === "https:" && port === "" && hostname.endsWith(".bfl.ai");
-  return isTheirs || origin === new URL(env.BFL_BASE_URL).origin ? polling_url : undefined;
+  const isProviderHost = protocol === "https:" && port === "" && hostname.endsWith(".bfl.ai");
+  return isProviderHost || origin === new URL(env.BFL_BASE_URL).origin ? polling_url : undefined;
 }
 
 /** The state of the job, from the first host that knows it. */
-async function look(ticket: Ticket, context: ProviderContext<BflEnv>) {
+async function readJobStatus(ticket: Ticket, context: ProviderContext<BflEnv>) {
   const { BFL_BASE_URL: base } = context.env;
-  const address = pollingUrl(ticket, context.env);
+  const polled = pollingUrl(ticket, context.env);
   const bases = new URL(base).origin === GLOBAL ? [base, ...REGIONS] : [base];
   const byId = bases.map((each) => `${each}/v1/get_result?id=${encodeURIComponent(ticket.id!)}`);
-  for (const url of address ? [address] : byId) {
-    const job = await read(url, context);
+  for (const url of polled ? [polled] : byId) {
+    const job = await readStatusAt(url, context);
     if (job) return job;
   }
   return undefined;
 }
 
-async function read(url: string, context: ProviderContext<BflEnv>): Promise<z.output<typeof JobStatus> | undefined> {
+async function readStatusAt(
+  url: string,
+  context: ProviderContext<BflEnv>,
+): Promise<z.output<typeof JobStatus> | undefined> {
   const missing = jobFailed(NOT_FOUND);
   const classify = (status: number) => (status === 404 ? missing : undefined);
   const { origin } = new URL(url);

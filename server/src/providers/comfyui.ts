@@ -52,14 +52,14 @@ export const comfyui = defineProvider<ComfyuiEnv>({
       createHash("sha256").update(`${context.key} ${each}`).digest("hex"),
     );
     if (image && name) await upload(context, server, { image, name });
-    const taken = await callComfyui(context, server, {
+    const reply = await callComfyui(context, server, {
       path: "/prompt",
       body: { prompt, prompt_id, client_id: CLIENT_ID },
       reply: Queued,
       hasNoSideEffects: false,
       classify: classifyRejection,
     });
-    return { state: "running", ticket: { prompt_id: taken.prompt_id, server } };
+    return { state: "running", ticket: { prompt_id: reply.prompt_id, server } };
   },
 
   async poll(ticket, context) {
@@ -73,12 +73,12 @@ export const comfyui = defineProvider<ComfyuiEnv>({
   async findJob(context) {
     const prompt_id = promptIdOf(context.key);
     const servers = serversOf(context.env);
-    const answers = await Promise.allSettled(servers.map((server) => readJobState(context, server, prompt_id)));
-    const at = answers.findIndex((answer) => answer.status === "fulfilled" && answer.value !== undefined);
+    const results = await Promise.allSettled(servers.map((server) => readJobState(context, server, prompt_id)));
+    const at = results.findIndex((result) => result.status === "fulfilled" && result.value !== undefined);
     if (at >= 0) return { prompt_id, server: servers[at]! };
     // The job may be on the server that does not respond.
-    const silent = answers.find((answer) => answer.status === "rejected");
-    if (silent) throw silent.reason;
+    const unreachable = results.find((result) => result.status === "rejected");
+    if (unreachable) throw unreachable.reason;
     return undefined;
   },
 
@@ -98,19 +98,19 @@ type Located = { server: string; jobState: ComfyuiJobState };
  */
 async function locate({ prompt_id, server }: Ticket, context: ComfyuiContext): Promise<Located> {
   const servers = serversOf(context.env);
-  const silent: unknown[] = [];
+  const unreachable: unknown[] = [];
   const isThere = async (each: string): Promise<Located | undefined> => {
-    const jobState = await readJobState(context, each, prompt_id!).catch((thrown) => void silent.push(thrown));
+    const jobState = await readJobState(context, each, prompt_id!).catch((thrown) => void unreachable.push(thrown));
     return jobState && { server: each, jobState };
   };
   const own = servers.includes(server!) ? await isThere(server!) : undefined;
   if (own) return own;
-  if (silent.length > 0 && context.unreachableSeconds <= DEAD_SECONDS) throw silent[0];
+  if (unreachable.length > 0 && context.unreachableSeconds <= DEAD_SECONDS) throw unreachable[0];
   const elsewhere = await Promise.all(servers.filter((each) => each !== server).map(isThere));
   const found = elsewhere.find((each) => each !== undefined);
   if (found) return found;
-  if (silent.length > 0 && context.unreachableSeconds <= DEAD_SECONDS) throw silent[0];
-  throw providerFault("provider_error", { kind: "gone", cause: silent[0] ?? "no server knows the job" });
+  if (unreachable.length > 0 && context.unreachableSeconds <= DEAD_SECONDS) throw unreachable[0];
+  throw providerFault("provider_error", { kind: "gone", cause: unreachable[0] ?? "no server knows the job" });
 }
 
 async function upload(

@@ -13,7 +13,7 @@ import { readImageSize } from "./local/pixels.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext, type Ticket } from "./provider.ts";
 
 /** The response to a submission, and the body of a callback. */
-const Named = z.object({ request_id: z.string().regex(/^[\w-]+$/) });
+const SubmitReply = z.object({ request_id: z.string().regex(/^[\w-]+$/) });
 const QueueStatus = z.object({
   status: z.enum(["IN_QUEUE", "IN_PROGRESS", "COMPLETED"]),
   queue_position: z.number().nullish(),
@@ -21,7 +21,7 @@ const QueueStatus = z.object({
   error_type: z.string().nullish(),
 });
 /** What a ticket has besides the ID. The callback URL has the same values as query parameters. */
-const Facts = z.object({
+const JobFacts = z.object({
   upstreamModel: z.string().regex(/^[\w-][\w.-]*(\/[\w-][\w.-]*)+$/),
   task: z.enum(falOffers.map(({ task }) => task)),
   width: z.string().regex(/^\d+$/).optional(),
@@ -46,14 +46,14 @@ export const fal = defineProvider<FalEnv>({
   async submit(job, offer, context) {
     const { env, callbackUrl } = context;
     const facts = await factsOf(job, offer);
-    const body = await resolveDeferred(offer.body?.(job) ?? {}, createDeferredContext(context, picturesOf(job)));
+    const body = await resolveDeferred(offer.body?.(job) ?? {}, createDeferredContext(context, countImages(job)));
     const { request_id } = await callProvider(context, {
       origin: env.FAL_QUEUE_URL,
-      url: `${env.FAL_QUEUE_URL}/${offer.upstreamModel}${callbackUrl ? `?${webhookTo(callbackUrl, facts)}` : ""}`,
+      url: `${env.FAL_QUEUE_URL}/${offer.upstreamModel}${callbackUrl ? `?${buildWebhookQuery(callbackUrl, facts)}` : ""}`,
       // Disables retries at fal: the run decides about retries, and a retry at fal could be charged twice.
       headers: { ...authorizationHeader(env), "x-fal-no-retry": "1" },
       body,
-      reply: Named,
+      reply: SubmitReply,
       classify: (status, body) => (status === 400 || status === 422 ? classifyInputError(body) : undefined),
     });
     return { state: "running", ticket: { id: request_id, ...facts } };
@@ -89,8 +89,8 @@ export const fal = defineProvider<FalEnv>({
 
   async parseCallback({ headers, body, query }, context) {
     const signed = await signedRequestId({ headers, body }, context);
-    const { request_id } = Named.parse(JSON.parse(body));
-    const facts = Facts.safeParse(Object.fromEntries(query ?? []));
+    const { request_id } = SubmitReply.parse(JSON.parse(body));
+    const facts = JobFacts.safeParse(Object.fromEntries(query ?? []));
     if (signed !== request_id || !facts.success) return undefined;
     return { ticket: ticketOf(request_id, facts.data), ended: true };
   },
@@ -99,7 +99,7 @@ export const fal = defineProvider<FalEnv>({
     const names = [...new Set(offers.map(({ upstreamModel }) => upstreamModel))];
     const missing: string[] = [];
     for (let at = 0; at < names.length; at += MAX_MODELS_PER_REQUEST) {
-      missing.push(...(await unknownTo(names.slice(at, at + MAX_MODELS_PER_REQUEST), context)));
+      missing.push(...(await findUnknownModels(names.slice(at, at + MAX_MODELS_PER_REQUEST), context)));
     }
     return {
       message: `fal has ${names.length - missing.length} of ${names.length} models.`,
@@ -108,7 +108,7 @@ export const fal = defineProvider<FalEnv>({
   },
 });
 
-const picturesOf = ({ images = [], mask }: Job<Asset>) => images.length + (mask ? 1 : 0);
+const countImages = ({ images = [], mask }: Job<Asset>) => images.length + (mask ? 1 : 0);
 
 /** The size of the image is needed where the result has positions, or describes the image. */
 async function factsOf(job: Job<Asset>, offer: Offer): Promise<Record<string, string>> {
@@ -120,13 +120,13 @@ async function factsOf(job: Job<Asset>, offer: Offer): Promise<Record<string, st
 }
 
 /** The callback URL carries model and task, because the callback body does not name the model. */
-function webhookTo(callbackUrl: string, facts: Record<string, string>): string {
+function buildWebhookQuery(callbackUrl: string, facts: Record<string, string>): string {
   const url = new URL(callbackUrl);
   for (const [name, value] of Object.entries(facts)) url.searchParams.set(name, value);
   return new URLSearchParams({ fal_webhook: url.href }).toString();
 }
 
-const ticketOf = (id: string, { upstreamModel, task, width, height }: z.output<typeof Facts>): Ticket => ({
+const ticketOf = (id: string, { upstreamModel, task, width, height }: z.output<typeof JobFacts>): Ticket => ({
   id,
   upstreamModel,
   task,
@@ -135,8 +135,8 @@ const ticketOf = (id: string, { upstreamModel, task, width, height }: z.output<t
 
 /** Built from the ticket, because a callback has no status URL. */
 function jobUrl({ id, upstreamModel = "" }: Ticket, env: FalEnv): string {
-  const words = upstreamModel.split("/");
-  const app = words.slice(0, NAMESPACES.includes(words[0]!) ? 3 : 2).join("/");
+  const segments = upstreamModel.split("/");
+  const app = segments.slice(0, NAMESPACES.includes(segments[0]!) ? 3 : 2).join("/");
   return `${env.FAL_QUEUE_URL}/${app}/requests/${id}`;
 }
 
@@ -156,7 +156,7 @@ const read = <Reply>({ path, reply, isJobResult }: FalRead<Reply>, ticket: Ticke
   });
 
 /** The models that fal does not have. If fal only reports that one is missing, the list is bisected. */
-async function unknownTo(names: string[], context: ProviderContext<FalEnv>): Promise<string[]> {
+async function findUnknownModels(names: string[], context: ProviderContext<FalEnv>): Promise<string[]> {
   const { env } = context;
   const query = names.map((name) => `endpoint_id=${encodeURIComponent(name)}`).join("&");
   try {
@@ -172,6 +172,9 @@ async function unknownTo(names: string[], context: ProviderContext<FalEnv>): Pro
     if (readProviderFailure(thrown).status !== 404) throw thrown;
     if (names.length === 1) return names;
     const half = Math.ceil(names.length / 2);
-    return [...(await unknownTo(names.slice(0, half), context)), ...(await unknownTo(names.slice(half), context))];
+    return [
+      ...(await findUnknownModels(names.slice(0, half), context)),
+      ...(await findUnknownModels(names.slice(half), context)),
+    ];
   }
 }

@@ -50,8 +50,8 @@ export const gemini = defineProvider<GeminiEnv>({
   resultOrigins: (env) => [new URL(env.GEMINI_BASE_URL).origin],
 
   async submit(job, offer, context) {
-    const isWords = job.task === "image.describe" || job.task === "prompt.enhance";
-    return isWords ? askForWords(job, offer, context) : askForPicture(job, offer, context);
+    const isTextTask = job.task === "image.describe" || job.task === "prompt.enhance";
+    return isTextTask ? generateText(job, offer, context) : generateImage(job, offer, context);
   },
 
   async poll() {
@@ -70,11 +70,11 @@ export const gemini = defineProvider<GeminiEnv>({
   },
 });
 
-async function askForPicture(job: Job<Asset>, offer: Offer, context: ProviderContext<GeminiEnv>) {
+async function generateImage(job: Job<Asset>, offer: Offer, context: ProviderContext<GeminiEnv>) {
   // There is no mask field: the mask is an additional image that the prompt explains.
   const images = [...(job.images ?? []), ...(job.mask ? [job.mask] : [])];
   const imageConfig = { aspectRatio: job.aspect_ratio, imageSize: SIZES[String(job.options?.resolution)] };
-  const answer = await generate(offer, context, {
+  const response = await generate(offer, context, {
     contents: [{ role: "user", parts: [{ text: promptFor(job) }, ...(await Promise.all(images.map(inline)))] }],
     generationConfig: {
       responseModalities: ["IMAGE"],
@@ -82,8 +82,8 @@ async function askForPicture(job: Job<Asset>, offer: Offer, context: ProviderCon
     },
   });
   // One image per request: earlier images in the response are drafts.
-  const image = partsOf(answer).findLast(({ inlineData }) => inlineData)?.inlineData;
-  if (!image) throw whyNothing(answer);
+  const image = partsOf(response).findLast(({ inlineData }) => inlineData)?.inlineData;
+  if (!image) throw classifyEmptyResponse(response);
   return {
     state: "done" as const,
     outputs: [{ bytes: Buffer.from(image.data, "base64"), media_type: image.mimeType }],
@@ -92,18 +92,18 @@ async function askForPicture(job: Job<Asset>, offer: Offer, context: ProviderCon
 
 const SIZES: Record<string, string> = { "720p": "1K", "1080p": "2K" };
 
-async function askForWords(job: Job<Asset>, offer: Offer, context: ProviderContext<GeminiEnv>) {
+async function generateText(job: Job<Asset>, offer: Offer, context: ProviderContext<GeminiEnv>) {
   const { instruction, schema } = buildInstruction(job);
   const image = job.images?.[0];
-  const answer = await generate(offer, context, {
+  const response = await generate(offer, context, {
     systemInstruction: { parts: [{ text: instruction }] },
     contents: [{ role: "user", parts: [image ? await inline(image) : { text: job.prompt }] }],
     generationConfig: { responseMimeType: "application/json", responseJsonSchema: schema },
   });
-  const texts = partsOf(answer).flatMap(({ text }) => text ?? []);
-  const isWhole = (answer.candidates?.[0]?.finishReason ?? "STOP") === "STOP";
+  const texts = partsOf(response).flatMap(({ text }) => text ?? []);
+  const isWhole = (response.candidates?.[0]?.finishReason ?? "STOP") === "STOP";
   const data = isWhole ? await parseLanguageResult(job, texts.join("")) : undefined;
-  if (!data) throw whyNothing(answer);
+  if (!data) throw classifyEmptyResponse(response);
   return { state: "done" as const, outputs: [], data };
 }
 
@@ -117,16 +117,17 @@ const inline = async (asset: Asset) => ({
   inlineData: { mimeType: asset.media_type, data: Buffer.from(await asset.bytes()).toString("base64") },
 });
 
-type Answer = z.output<typeof Content>;
+type GenerateReply = z.output<typeof Content>;
 
 /** Removes the thoughts of the model, which can be text or images. */
-const partsOf = ({ candidates }: Answer) => (candidates?.[0]?.content?.parts ?? []).filter(({ thought }) => !thought);
+const partsOf = ({ candidates }: GenerateReply) =>
+  (candidates?.[0]?.content?.parts ?? []).filter(({ thought }) => !thought);
 
 const REFUSED = /SAFETY|PROHIBITED_CONTENT|RECITATION|BLOCKLIST|SPII/;
 
-function whyNothing({ promptFeedback, candidates }: Answer): Fault {
+function classifyEmptyResponse({ promptFeedback, candidates }: GenerateReply): Fault {
   const blocked = promptFeedback?.blockReason;
   const ended = candidates?.[0]?.finishReason ?? "";
   if (blocked || REFUSED.test(ended)) return contentRefused(blocked ?? ended);
-  return jobFailed(ended === "STOP" ? "answered in words" : ended);
+  return jobFailed(ended === "STOP" ? "a response without an image" : ended);
 }

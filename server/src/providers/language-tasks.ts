@@ -64,8 +64,8 @@ const Enhancement = z.object({
 });
 
 /** The response as our operations read it; undefined if it is empty. */
-export async function parseLanguageResult(job: Job<Asset>, answer: string): Promise<JsonObject | undefined> {
-  const text = answer.trim();
+export async function parseLanguageResult(job: Job<Asset>, response: string): Promise<JsonObject | undefined> {
+  const text = response.trim();
   if (!text) return undefined;
   const found = parseLoosely(text);
   if (job.task !== "image.describe") {

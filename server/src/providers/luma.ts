@@ -70,16 +70,16 @@ const offers: Offer[] = [
 
 const api = (env: LumaEnv) => ({ origin: env.LUMA_BASE_URL, headers: { authorization: `Bearer ${env.LUMA_API_KEY}` } });
 const isEnded = (state: string) => state === "completed" || state === "failed";
-const isOffence = (words: string) => /moderat|content polic|safety|nsfw/i.test(words);
+const isModerated = (text: string) => /moderat|content polic|safety|nsfw/i.test(text);
 
 /** Luma uses one status for several errors; the text tells them apart. */
 function classifyLumaError(status: number, body: string): Fault | undefined {
   if (status < 400 || status >= 500) return undefined;
   if (/insufficient (credits|balance)/i.test(body)) return modelUnavailable(body.slice(0, 500), status);
-  return [400, 422].includes(status) && isOffence(body) ? contentRefused(body.slice(0, 500)) : undefined;
+  return [400, 422].includes(status) && isModerated(body) ? contentRefused(body.slice(0, 500)) : undefined;
 }
 
-async function wishesOf(job: Job<Asset>): Promise<{ path: string; body: JsonObject }> {
+async function buildRequest(job: Job<Asset>): Promise<{ path: string; body: JsonObject }> {
   const options = job.options ?? {};
   const url = await job.images![0]!.url();
   const shape = { prompt: job.prompt, aspect_ratio: job.aspect_ratio };
@@ -103,7 +103,7 @@ export const luma = defineProvider<LumaEnv>({
   async submit(job, offer, context) {
     if (!context.isPublicUrlReachable)
       throw modelUnavailable("Luma fetches images by URL, and PUBLIC_URL is not reachable");
-    const { path, body } = await wishesOf(job);
+    const { path, body } = await buildRequest(job);
     const { id } = await callProvider(context, {
       ...api(context.env),
       url: `${context.env.LUMA_BASE_URL}/generations/${path}`,
@@ -124,7 +124,7 @@ export const luma = defineProvider<LumaEnv>({
     if (!isEnded(state)) return { state: "running", ticket };
     const url = assets?.video ?? assets?.image;
     if (state === "completed" && url) return { state: "done", outputs: [{ url }] };
-    throw isOffence(failure_reason ?? "") ? contentRefused(failure_reason) : jobFailed(failure_reason ?? "no file");
+    throw isModerated(failure_reason ?? "") ? contentRefused(failure_reason) : jobFailed(failure_reason ?? "no file");
   },
 
   async findJob(context) {

@@ -26,11 +26,11 @@ const OpenAiEnv = z.object({
 });
 type OpenAiEnv = z.output<typeof OpenAiEnv>;
 
-const Pictures = z.object({
+const ImagesReply = z.object({
   data: z.array(z.object({ b64_json: z.string().nullish(), url: z.string().nullish() })).default([]),
   output_format: z.string().nullish(),
 });
-const Answer = z.object({
+const ResponsesReply = z.object({
   status: z.string().nullish(),
   error: z.object({ code: z.string().nullish() }).nullish(),
   incomplete_details: z.object({ reason: z.string().nullish() }).nullish(),
@@ -42,7 +42,7 @@ const Answer = z.object({
     )
     .default([]),
 });
-const Complaint = z.object({
+const ErrorReply = z.object({
   error: z.object({ code: z.string().nullish(), type: z.string().nullish(), param: z.string().nullish() }),
 });
 const Models = z.object({ data: z.array(z.object({ id: z.string() })) });
@@ -64,8 +64,8 @@ export const openai = defineProvider<OpenAiEnv>({
   resultOrigins: (env) => [new URL(env.OPENAI_BASE_URL).origin],
 
   async submit(job, offer, context) {
-    const isWords = job.task === "image.describe" || job.task === "prompt.enhance";
-    return isWords ? askForWords(job, offer, context) : askForPictures(job, offer, context);
+    const isTextTask = job.task === "image.describe" || job.task === "prompt.enhance";
+    return isTextTask ? generateText(job, offer, context) : generateImages(job, offer, context);
   },
 
   async poll() {
@@ -89,7 +89,7 @@ export const openai = defineProvider<OpenAiEnv>({
   },
 });
 
-async function askForPictures(job: Job<Asset>, offer: Offer, context: ProviderContext<OpenAiEnv>) {
+async function generateImages(job: Job<Asset>, offer: Offer, context: ProviderContext<OpenAiEnv>) {
   const { origin, ...way } = api(context.env);
   const images = ordered(job);
   const masked = images[0] && job.mask ? await readImageSize(await images[0].bytes()) : undefined;
@@ -105,8 +105,8 @@ async function askForPictures(job: Job<Asset>, offer: Offer, context: ProviderCo
     images.length > 0
       ? { url: `${origin}/images/edits`, body: await formOf(fields, images, mask) }
       : { url: `${origin}/images/generations`, body: fields };
-  const answer = await callProvider(context, { origin, ...way, ...request, reply: Pictures });
-  const outputs = answer.data.flatMap((each) => outputOf(each, answer.output_format ?? "png"));
+  const response = await callProvider(context, { origin, ...way, ...request, reply: ImagesReply });
+  const outputs = response.data.flatMap((each) => outputOf(each, response.output_format ?? "png"));
   if (outputs.length === 0) throw jobFailed("a response without images");
   return { state: "done" as const, outputs };
 }
@@ -132,7 +132,7 @@ async function formOf(fields: Fields, images: Asset[], mask: Uint8Array | undefi
 }
 
 /** OpenAI always returns bytes; some compatible servers return a URL. */
-function outputOf({ b64_json, url }: z.output<typeof Pictures>["data"][number], format: string): ProviderOutput[] {
+function outputOf({ b64_json, url }: z.output<typeof ImagesReply>["data"][number], format: string): ProviderOutput[] {
   if (b64_json) {
     const bytes = Buffer.from(b64_json.replace(/^data:[^,]*,/, ""), "base64");
     return [{ bytes, media_type: `image/${format}` }];
@@ -140,14 +140,14 @@ function outputOf({ b64_json, url }: z.output<typeof Pictures>["data"][number], 
   return url ? [{ url }] : [];
 }
 
-async function askForWords(job: Job<Asset>, offer: Offer, context: ProviderContext<OpenAiEnv>) {
+async function generateText(job: Job<Asset>, offer: Offer, context: ProviderContext<OpenAiEnv>) {
   const { origin, ...way } = api(context.env);
   const { instruction, schema } = buildInstruction(job);
   const image = job.images?.[0];
   const content = image
     ? { type: "input_image", image_url: await dataUrl(image), detail: "auto" }
     : { type: "input_text", text: job.prompt };
-  const answer = await callProvider(context, {
+  const response = await callProvider(context, {
     origin,
     ...way,
     url: `${origin}/responses`,
@@ -159,10 +159,10 @@ async function askForWords(job: Job<Asset>, offer: Offer, context: ProviderConte
       // The response is not read again, so OpenAI need not store it.
       store: false,
     },
-    reply: Answer,
+    reply: ResponsesReply,
   });
-  const data = await parseLanguageResult(job, textOf(answer));
-  if (!data) throw jobFailed("an answer without words");
+  const data = await parseLanguageResult(job, textOf(response));
+  if (!data) throw jobFailed("a response without text");
   return { state: "done" as const, outputs: [], data };
 }
 
@@ -170,7 +170,7 @@ const dataUrl = async (asset: Asset) =>
   `data:${asset.media_type};base64,${Buffer.from(await asset.bytes()).toString("base64")}`;
 
 /** The text of the response. A 200 response can also contain a refusal, which is thrown. */
-function textOf({ status, error, incomplete_details, output }: z.output<typeof Answer>): string {
+function textOf({ status, error, incomplete_details, output }: z.output<typeof ResponsesReply>): string {
   const code = error?.code ?? incomplete_details?.reason ?? "";
   const parts = output.flatMap(({ content }) => content ?? []);
   if (REFUSED.has(code) || parts.some(({ type }) => type === "refusal")) throw contentRefused(code || "refusal");
@@ -188,22 +188,22 @@ const REFUSED = new Set([
   "bio_policy",
   "misalignment_policy_violation",
 ]);
-const UNPAID = new Set(["insufficient_quota", "billing_hard_limit_reached", "billing_not_active"]);
+const BILLING_ERRORS = new Set(["insufficient_quota", "billing_hard_limit_reached", "billing_not_active"]);
 
 function classifyOpenAiError(status: number, body: string): Fault | undefined {
-  const { code, type, param } = complaintOf(body);
+  const { code, type, param } = readError(body);
   const cause = body.slice(0, 500);
   if (REFUSED.has(code ?? "")) return contentRefused(cause);
   // An error body of OpenAI means that the job failed. Any other 500 can come from a proxy, so its outcome is unknown.
   if (type === "image_generation_server_error") return jobFailed(cause);
-  if (UNPAID.has(code ?? "") || UNPAID.has(type ?? "")) return modelUnavailable(cause, status);
+  if (BILLING_ERRORS.has(code ?? "") || BILLING_ERRORS.has(type ?? "")) return modelUnavailable(cause, status);
   const isModel = code === "model_not_found" || (param === "model" && status < 500);
   return isModel ? modelUnavailable(cause, status) : undefined;
 }
 
-function complaintOf(body: string): z.output<typeof Complaint>["error"] {
+function readError(body: string): z.output<typeof ErrorReply>["error"] {
   try {
-    return Complaint.parse(JSON.parse(body)).error;
+    return ErrorReply.parse(JSON.parse(body)).error;
   } catch {
     return {};
   }

@@ -32,11 +32,12 @@ const Secret = z.object({ key: z.string() });
 const Account = z.object({ username: z.string() });
 
 /** Replicate has one free-text field for all errors of a model. */
-const OFFENDED = /nsfw|\bE005\b|flagged|moderat|content (?:policy|filter)|safety (?:system|filter|checker)|prohibited/i;
-const DISLIKED = /^input validation error|invalid (?:image|input)|failed to (?:download|load)/i;
+const MODERATION_ERROR =
+  /nsfw|\bE005\b|flagged|moderat|content (?:policy|filter)|safety (?:system|filter|checker)|prohibited/i;
+const INPUT_ERROR = /^input validation error|invalid (?:image|input)|failed to (?:download|load)/i;
 
-const ENDS = ["succeeded", "failed", "canceled", "aborted"];
-const hasEnded = ({ status }: Prediction) => ENDS.includes(status);
+const END_STATUSES = ["succeeded", "failed", "canceled", "aborted"];
+const hasEnded = ({ status }: Prediction) => END_STATUSES.includes(status);
 
 export const replicate = defineProvider<ReplicateEnv>({
   id: "replicate",
@@ -71,7 +72,7 @@ export const replicate = defineProvider<ReplicateEnv>({
     const prediction = await readPrediction(ticket.id!, context);
     if (!hasEnded(prediction)) return { state: "running", ticket, ...progressOf(prediction) };
     if (prediction.status === "succeeded") return { state: "done", outputs: outputsOf(prediction.output) };
-    throw endedBadly(prediction);
+    throw classifyEndedPrediction(prediction);
   },
 
   findJob: findPrediction,
@@ -96,7 +97,7 @@ export const replicate = defineProvider<ReplicateEnv>({
       reply: Account,
     });
     const names = [...new Set(offers.map(({ upstreamModel }) => upstreamModel))];
-    const isKnown = await Promise.all(names.map((name) => knows(name, context)));
+    const isKnown = await Promise.all(names.map((name) => hasModel(name, context)));
     return { message: `The token is that of ${username}.`, missing: names.filter((_, index) => !isKnown[index]) };
   },
 });
@@ -110,12 +111,12 @@ function classifyReplicateError(status: number, body: string) {
   return seconds ? providerBusy(body, seconds) : undefined;
 }
 
-function endedBadly({ status, error }: Prediction) {
+function classifyEndedPrediction({ status, error }: Prediction) {
   // The prediction expired before it started. Nothing was produced or charged.
   if (status === "aborted") return providerFault("provider_error", { kind: "gone", cause: status });
-  const says = typeof error === "string" ? error : JSON.stringify(error ?? status);
-  if (OFFENDED.test(says)) return contentRefused(says);
-  return DISLIKED.test(says) ? inputRejected(says) : jobFailed(says);
+  const message = typeof error === "string" ? error : JSON.stringify(error ?? status);
+  if (MODERATION_ERROR.test(message)) return contentRefused(message);
+  return INPUT_ERROR.test(message) ? inputRejected(message) : jobFailed(message);
 }
 
 /** Most models print a progress bar in their logs. */
@@ -140,7 +141,7 @@ async function latestVersion(name: string, context: ReplicateContext): Promise<s
   return latest_version.id;
 }
 
-async function knows(upstreamModel: string, context: ReplicateContext): Promise<boolean> {
+async function hasModel(upstreamModel: string, context: ReplicateContext): Promise<boolean> {
   const [name = "", version] = upstreamModel.split(":");
   const path = version && version !== "latest" ? `/models/${name}/versions/${version}` : `/models/${name}`;
   try {

@@ -9,7 +9,7 @@ import { type RunwayContext, RunwayEnv, runwayApi, runwayUrl } from "./runway/ap
 import { uploadOrInlineImage } from "./runway/image-transfer.ts";
 import { endpointPath, runwayOffers } from "./runway/offers.ts";
 
-const Started = z.object({ id: z.string() });
+const SubmitReply = z.object({ id: z.string() });
 const Task = z.object({
   id: z.string(),
   // Runway adds states from time to time. An unknown state does not count as ended.
@@ -34,12 +34,12 @@ export const runway = defineProvider<RunwayEnv>({
   resultOrigins: (env) => ["https://*.cloudfront.net", new URL(env.RUNWAY_BASE_URL).origin],
 
   async submit(job, offer, context) {
-    const body = await withPictures(job, offer, context);
+    const body = await buildRequestBody(job, offer, context);
     const { id } = await callProvider(context, {
       ...runwayApi(context.env),
       url: runwayUrl(context, endpointPath(offer)),
       body,
-      reply: Started,
+      reply: SubmitReply,
       classify: classifyRunwayError,
     });
     return { state: "running", ticket: { id } };
@@ -53,7 +53,7 @@ export const runway = defineProvider<RunwayEnv>({
       classify: (status, body) => (status === 404 ? jobFailed(body) : undefined),
     });
     if (task.status === "SUCCEEDED") return { state: "done", outputs: (task.output ?? []).map((url) => ({ url })) };
-    if (task.status === "FAILED" || task.status === "CANCELLED") throw endedBadly(task);
+    if (task.status === "FAILED" || task.status === "CANCELLED") throw classifyFailedTask(task);
     // THROTTLED means queued; it is not an error.
     return { state: "running", ticket, ...(task.progress != null && { progress: task.progress }) };
   },
@@ -79,7 +79,7 @@ export const runway = defineProvider<RunwayEnv>({
 const taskUrl = (id: string, context: RunwayContext) => runwayUrl(context, `/v1/tasks/${encodeURIComponent(id)}`);
 
 /** The body of the offer, with images as URLs or data URLs that Runway can read. */
-async function withPictures(job: Job<Asset>, offer: Offer, context: RunwayContext): Promise<JsonObject> {
+async function buildRequestBody(job: Job<Asset>, offer: Offer, context: RunwayContext): Promise<JsonObject> {
   const uris = await Promise.all((job.images ?? []).map((image) => uploadOrInlineImage(image, context)));
   const fields = {
     model: offer.upstreamModel,
@@ -95,12 +95,14 @@ async function withPictures(job: Job<Asset>, offer: Offer, context: RunwayContex
 
 /** Runway uses 400 and 429 also for missing credit and daily limits, where neither the caller nor waiting can help. */
 function classifyRunwayError(status: number, body: string) {
-  const isSpent = /"error":\s*"[^"]*(?:credits|daily)/i.test(body);
+  const isOutOfCredits = /"error":\s*"[^"]*(?:credits|daily)/i.test(body);
   const isUnknownModel = /"path":\s*\[\s*"model"\s*\]/.test(body);
-  return (status === 400 || status === 429) && (isSpent || isUnknownModel) ? modelUnavailable(body, status) : undefined;
+  return (status === 400 || status === 429) && (isOutOfCredits || isUnknownModel)
+    ? modelUnavailable(body, status)
+    : undefined;
 }
 
-function endedBadly({ status, failure, failureCode }: Task) {
+function classifyFailedTask({ status, failure, failureCode }: Task) {
   const cause = `${failureCode ?? status} ${failure ?? ""}`;
   if (/(^|\.)SAFETY(\.|$)/.test(failureCode ?? "")) return contentRefused(cause);
   return failureCode?.startsWith("ASSET.INVALID") ? inputRejected(cause) : jobFailed(cause);

@@ -41,7 +41,7 @@ export async function readJobState(
   id: string,
 ): Promise<ComfyuiJobState | undefined> {
   try {
-    return standingOf(await callComfyui(context, server, { path: `/api/jobs/${id}`, reply: Job }));
+    return toJobState(await callComfyui(context, server, { path: `/api/jobs/${id}`, reply: Job }));
   } catch (thrown) {
     const { status, cause } = readProviderFailure(thrown);
     if (status !== 404) throw thrown;
@@ -49,7 +49,7 @@ export async function readJobState(
   }
 }
 
-function standingOf({ status, outputs, execution_error }: z.output<typeof Job>): ComfyuiJobState {
+function toJobState({ status, outputs, execution_error }: z.output<typeof Job>): ComfyuiJobState {
   if (status === "completed") return { state: "done", files: filesOf(outputs ?? {}) };
   if (status === "failed") return { state: "failed", error: execution_error ?? {} };
   return { state: status === "cancelled" ? "canceled" : "running" };
@@ -60,7 +60,7 @@ async function readLegacyJobState(
   server: string,
   id: string,
 ): Promise<ComfyuiJobState | undefined> {
-  const queued = await placeOf(context, server, id);
+  const queued = await findInQueue(context, server, id);
   if (queued) return { state: "running" };
   const done = (await callComfyui(context, server, { path: `/history/${id}`, reply: History }))[id];
   if (!done) return undefined;
@@ -70,7 +70,7 @@ async function readLegacyJobState(
   return { state: "failed", error: ExecutionError.safeParse(eventData("execution_error")).data ?? {} };
 }
 
-async function placeOf(context: ComfyuiContext, server: string, id: string) {
+async function findInQueue(context: ComfyuiContext, server: string, id: string) {
   const { queue_running, queue_pending } = await callComfyui(context, server, { path: "/queue", reply: ComfyuiQueue });
   if (queue_running.some((entry) => entry[1] === id)) return "running";
   return queue_pending.some((entry) => entry[1] === id) ? "pending" : undefined;
@@ -96,10 +96,10 @@ export async function cancelJob(context: ComfyuiContext, server: string, id: str
 }
 
 async function stopByQueue(context: ComfyuiContext, server: string, id: string): Promise<void> {
-  const place = await placeOf(context, server, id);
-  if (place === "pending")
+  const queueEntry = await findInQueue(context, server, id);
+  if (queueEntry === "pending")
     await callComfyui(context, server, { path: "/queue", body: { delete: [id] }, reply: z.unknown() });
   // The oldest servers interrupt any running job, so this is sent only while our job runs.
-  if (place === "running")
+  if (queueEntry === "running")
     await callComfyui(context, server, { path: "/interrupt", body: { prompt_id: id }, reply: z.unknown() });
 }

@@ -5,12 +5,12 @@ import { callProvider, providerFault } from "../call-provider.ts";
 import type { ProviderContext } from "../provider.ts";
 import { modelsIn } from "./graph.ts";
 
-const ADDRESS = "https?://[^,\\s]+";
+const URL_PATTERN = "https?://[^,\\s]+";
 
 export const ComfyuiEnv = z.object({
   COMFYUI_URLS: z
     .string()
-    .regex(new RegExp(`^${ADDRESS}(\\s*,\\s*${ADDRESS})*$`))
+    .regex(new RegExp(`^${URL_PATTERN}(\\s*,\\s*${URL_PATTERN})*$`))
     .describe("URLs of your ComfyUI servers, comma-separated. Enables the provider"),
   COMFYUI_TOKEN: z.string().optional().describe("Bearer token, for servers behind an authenticating proxy"),
   COMFYUI_FILES: z
@@ -69,7 +69,7 @@ export type ServerRequirements = { models: string[]; files: { folder: string; fi
 type ServerStatus = { server: string; waiting: number; isWarm: boolean; hasFiles: boolean };
 
 /** Timeout of a status request. A slower server would be slow with the job too. */
-const SURVEY_SECONDS = 3;
+const STATUS_TIMEOUT_SECONDS = 3;
 
 /**
  * Selects the server with the shortest queue. Loading a model takes about as long as a job, so a server with other
@@ -82,9 +82,11 @@ export async function chooseServer(
 ) {
   const servers = serversOf(context.env);
   if (servers.length === 1) return servers[0]!;
-  const answers = await Promise.allSettled(servers.map((server) => soon(survey(context, server, needs))));
-  const statuses = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
-  const lost = answers.find((answer) => answer.status === "rejected");
+  const results = await Promise.allSettled(
+    servers.map((server) => withTimeout(readServerStatus(context, server, needs))),
+  );
+  const statuses = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+  const lost = results.find((result) => result.status === "rejected");
   if (statuses.length === 0) throw lost!.reason;
   const able = statuses.filter(({ hasFiles }) => hasFiles);
   const cost = ({ waiting, isWarm }: ServerStatus) => waiting + (isWarm ? 0 : 1);
@@ -94,7 +96,7 @@ export async function chooseServer(
   return best!.server;
 }
 
-async function survey(
+async function readServerStatus(
   context: ComfyuiContext,
   server: string,
   { models, files }: ServerRequirements,
@@ -125,12 +127,12 @@ async function filesIn(context: ComfyuiContext, server: string, folder: string):
   return callComfyui(context, server, { path, reply: z.array(z.string()) }).catch(() => undefined);
 }
 
-async function soon<T>(answer: Promise<T>): Promise<T> {
+async function withTimeout<T>(result: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
+  const timeout = new Promise<never>((_, reject) => {
     const tooLate = () =>
       reject(providerFault("provider_error", { kind: "unsent", cause: "the server did not respond in time" }));
-    timer = setTimeout(tooLate, SURVEY_SECONDS * 1000);
+    timer = setTimeout(tooLate, STATUS_TIMEOUT_SECONDS * 1000);
   });
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+  return Promise.race([result, timeout]).finally(() => clearTimeout(timer));
 }

@@ -10,18 +10,18 @@ const Inputs = z.record(z.string(), z.array(z.unknown()).min(1)).optional();
 const Info = z.record(z.string(), z.object({ input: z.object({ required: Inputs, optional: Inputs }) }));
 type NodeInfo = z.output<typeof Info>[string];
 
-type Seen = { server: string; version: string; lacks: Map<string, string[]> };
+type ServerProbe = { server: string; version: string; lacks: Map<string, string[]> };
 
 export async function probeServers(offers: Offer[], context: ComfyuiContext): Promise<ProviderProbe> {
   const names = [...new Set(offers.map(({ upstreamModel }) => upstreamModel))];
   const graphs = new Map(await Promise.all(names.map(async (name) => [name, await readable(name, context)] as const)));
   const servers = serversOf(context.env);
-  const answers = await Promise.allSettled(servers.map((server) => lookOver(context, server, graphs)));
-  const seen = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
-  const silent = answers.find((answer) => answer.status === "rejected");
-  if (seen.length === 0) throw silent!.reason;
+  const results = await Promise.allSettled(servers.map((server) => probeServer(context, server, graphs)));
+  const seen = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+  const unreachable = results.find((result) => result.status === "rejected");
+  if (seen.length === 0) throw unreachable!.reason;
   return {
-    message: inWords(servers, seen),
+    message: renderMessage(servers, seen),
     missing: names.filter((name) => seen.every(({ lacks }) => lacks.has(name))),
   };
 }
@@ -33,11 +33,11 @@ const readable = async (name: string, { env }: ComfyuiContext): Promise<ComfyuiG
     (thrown) => String(thrown.cause?.cause ?? thrown),
   );
 
-async function lookOver(
+async function probeServer(
   context: ComfyuiContext,
   server: string,
   graphs: Map<string, ComfyuiGraph | string>,
-): Promise<Seen> {
+): Promise<ServerProbe> {
   const stats = await callComfyui(context, server, { path: "/system_stats", reply: Stats });
   const classes = new Set(
     [...graphs.values()].flatMap((graph) =>
@@ -77,7 +77,7 @@ function choicesOf([type, about]: unknown[] = []): unknown[] | undefined {
   return (about as { options?: unknown[] } | undefined)?.options;
 }
 
-const inWords = (servers: string[], seen: Seen[]): string =>
+const renderMessage = (servers: string[], seen: ServerProbe[]): string =>
   [
     `${seen.length} of ${servers.length} servers answer`,
     ...seen.flatMap(({ server, version, lacks }) => [

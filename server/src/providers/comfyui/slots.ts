@@ -38,8 +38,8 @@ const number = (value: unknown) => (typeof value === "number" ? value : undefine
 
 type Size = { width: number; height: number };
 type Canvas = { pixels: number; step: number };
-const STILL: Canvas = { pixels: 1024 * 1024, step: 16 };
-const FILM: Canvas = { pixels: 1280 * 704, step: 32 };
+const IMAGE_CANVAS: Canvas = { pixels: 1024 * 1024, step: 16 };
+const VIDEO_CANVAS: Canvas = { pixels: 1280 * 704, step: 32 };
 
 const stepped = ({ width, height }: Size, step: number): Size => ({
   width: Math.max(step, Math.round(width / step) * step),
@@ -71,16 +71,16 @@ function timeOf({ duration, fps }: Record<string, unknown>): SlotValues {
 
 function samplingOf({ steps, cfg_scale, guidance, scheduler }: Record<string, unknown>, model: string): SlotValues {
   const count = number(steps);
-  const word = typeof scheduler === "string" ? scheduler : undefined;
-  const isSchedule = word !== undefined && SCHEDULES.includes(word);
+  const name = typeof scheduler === "string" ? scheduler : undefined;
+  const isSchedule = name !== undefined && SCHEDULES.includes(name);
   return {
     steps: count,
     middle_step: count && Math.ceil(count / 2),
     // FLUX has its own guidance. For all other models, guidance means classifier-free guidance.
     cfg: number(cfg_scale) ?? (model === "flux-dev" ? undefined : number(guidance)),
     guidance: number(guidance),
-    sampler: isSchedule ? undefined : word,
-    scheduler: isSchedule ? word : undefined,
+    sampler: isSchedule ? undefined : name,
+    scheduler: isSchedule ? name : undefined,
   };
 }
 
@@ -105,7 +105,7 @@ export async function slotsOf(job: Job<Asset>, key: string, image?: string): Pro
     image,
     seed: job.seed ?? seedOf(key),
     count: job.count,
-    ...(await sizeOf(job, job.task === "video.generate" ? FILM : STILL)),
+    ...(await sizeOf(job, job.task === "video.generate" ? VIDEO_CANVAS : IMAGE_CANVAS)),
     ...timeOf(options),
     ...samplingOf(options, job.model),
     ...lorasOf(job),

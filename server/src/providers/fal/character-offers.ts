@@ -95,7 +95,7 @@ const RESOLUTIONS: Record<string, string> = { "720p": "1K", "1080p": "2K" };
 function untagged(job: Job<Asset>): string {
   const tags = (option(job, "tags") ?? []) as string[];
   return tags.reduce(
-    (words, tag, index) => words.replaceAll(new RegExp(`@${tag}\\b`, "g"), `${tag} (image ${index + 1})`),
+    (text, tag, index) => text.replaceAll(new RegExp(`@${tag}\\b`, "g"), `${tag} (image ${index + 1})`),
     job.prompt ?? "",
   );
 }

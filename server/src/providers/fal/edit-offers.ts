@@ -39,7 +39,7 @@ const nanoEdit = (model: string) =>
   }) as const;
 
 /** The model has no mask field, but understands a mask as an additional image. */
-const MASK_WORDS = "The last image is a mask: change only what is white in it, and leave all else as it is.";
+const MASK_INSTRUCTION = "The last image is a mask: change only what is white in it, and leave all else as it is.";
 
 const edits = [
   falOffer({ ...kontextEdit("flux-kontext-max"), preference: 60, equivalence: "flux-kontext-max" }),
@@ -68,7 +68,7 @@ const edits = [
     limits: { ratios: NANO_RATIOS, count: 4, images: 13, mask: true },
     body: (job) => ({
       ...falNanoBananaBody(job),
-      ...(job.mask && { prompt: `${job.prompt}\n${MASK_WORDS}` }),
+      ...(job.mask && { prompt: `${job.prompt}\n${MASK_INSTRUCTION}` }),
       image_urls: deferredImages([...maskedFirst(job), ...(job.mask ? [job.mask] : [])]),
     }),
   }),
@@ -94,7 +94,7 @@ const REMOVE = { task: "image.remove", model: "remove-default", equivalence: "ob
 /** Margin around the removed object in pixels, which includes the start of its shadow. */
 const WITH_SHADOW = 40;
 
-const removedWords = (job: Job<Asset>) =>
+const removalPrompt = (job: Job<Asset>) =>
   [job.prompt, option(job, "multiple") && "all of them", option(job, "remove_shadow") && "and the shadow"]
     .filter(Boolean)
     .join(", ");
@@ -109,7 +109,7 @@ const removals = [
     supports: isUnmasked,
     body: (job) => ({
       image_url: deferredImage(job.images?.[0]),
-      prompt: removedWords(job),
+      prompt: removalPrompt(job),
       ...(option(job, "remove_shadow") === true && { mask_expansion: WITH_SHADOW }),
     }),
   }),

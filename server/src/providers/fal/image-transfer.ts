@@ -42,13 +42,13 @@ async function upload(bytes: Uint8Array, mediaType: string, context: ProviderCon
     origin: env.FAL_REST_URL,
     url: `${env.FAL_REST_URL}/storage/upload/initiate?storage_type=fal-cdn-v3`,
     headers: authorizationHeader(env),
-    body: { content_type: mediaType, file_name: `picture.${mediaType.replace(/^.*\//, "")}` },
+    body: { content_type: mediaType, file_name: `image.${mediaType.replace(/^.*\//, "")}` },
     hasNoSideEffects: true,
     reply: Upload,
   });
   await callProvider(context, {
     method: "PUT",
-    origin: trusted(upload_url, env),
+    origin: requireTrustedUrl(upload_url, env),
     url: upload_url,
     headers: { "content-type": mediaType },
     body: bytes,
@@ -63,7 +63,7 @@ async function upload(bytes: Uint8Array, mediaType: string, context: ProviderCon
 }
 
 /** The upload URL is pre-signed. It is used only if it is on a host of fal. */
-function trusted(url: string, env: FalEnv): string {
+function requireTrustedUrl(url: string, env: FalEnv): string {
   const { origin, protocol, hostname } = new URL(url);
   const isOwn = OWN_DOMAINS.some((domain) => hostname === domain || hostname.endsWith(`.${domain}`));
   if (baseOrigins(env).includes(origin) || (isOwn && protocol === "https:")) return origin;

@@ -10,10 +10,10 @@ import { falOffer, option } from "./fields.ts";
 import { generateOffers } from "./generate-offers.ts";
 
 const wantsSeveral = (options: Job["options"]) => options?.multiple === true;
-const MOST_MASKS = 10;
+const MAX_MASKS = 10;
 const SEGMENT = { task: "image.segment", model: "segment-default", equivalence: "text-segmentation" } as const;
 
-const lookOffers = [
+const visionOffers = [
   falOffer({
     ...SEGMENT,
     upstreamModel: "fal-ai/sam-3/image",
@@ -29,7 +29,7 @@ const lookOffers = [
       include_scores: true,
       include_boxes: true,
       output_format: "png",
-      ...(wantsSeveral(job.options) && { return_multiple_masks: true, max_masks: job.count ?? MOST_MASKS }),
+      ...(wantsSeveral(job.options) && { return_multiple_masks: true, max_masks: job.count ?? MAX_MASKS }),
     }),
   }),
   falOffer({
@@ -65,7 +65,7 @@ const lookOffers = [
   }),
 ];
 
-const wordOffers = [
+const textOffers = [
   falOffer({
     task: "image.describe",
     model: "describe-default",
@@ -136,7 +136,7 @@ export const falOffers: Offer[] = [
   ...generateOffers,
   ...editOffers,
   ...characterOffers,
-  ...lookOffers,
-  ...wordOffers,
+  ...visionOffers,
+  ...textOffers,
   videoOffer,
 ];

@@ -22,9 +22,9 @@ export const FalResult = z.object({
 });
 type Result = z.output<typeof FalResult>;
 
-const Complaint = z.object({ type: z.string().default("") });
+const FieldError = z.object({ type: z.string().default("") });
 const Failed = z.object({
-  detail: z.union([z.string(), z.array(Complaint)]),
+  detail: z.union([z.string(), z.array(FieldError)]),
   error_type: z.string().optional(),
 });
 
@@ -34,7 +34,7 @@ const MODEL_FAILED = /^(no_media_generated|generation_timeout|downstream_service
 const NEVER_RAN = /^(runner_\w+|startup_timeout)$/;
 
 /** Statuses that can come from a proxy if the body is not fal's; then the result is read again. */
-const IN_BETWEEN = [502, 503, 504];
+const GATEWAY_STATUSES = [502, 503, 504];
 
 /** Classifies an error body of fal. Undefined if the body is not fal's. */
 export function classifyResultStatus(status: number, body: string): Fault | undefined {
@@ -44,9 +44,9 @@ export function classifyResultStatus(status: number, body: string): Fault | unde
   const cause = body.slice(0, 500);
   if (typeof detail !== "string") return classifyInputError(body) ?? jobFailed(cause);
   if (NEVER_RAN.test(error_type)) return providerFault("provider_error", { kind: "gone", cause });
-  if (!error_type && IN_BETWEEN.includes(status)) return undefined;
-  const isAsked = !error_type && (status === 400 || status === 422) && !/cancel/i.test(detail);
-  return isAsked ? inputRejected(cause) : jobFailed(cause);
+  if (!error_type && GATEWAY_STATUSES.includes(status)) return undefined;
+  const isInputError = !error_type && (status === 400 || status === 422) && !/cancel/i.test(detail);
+  return isInputError ? inputRejected(cause) : jobFailed(cause);
 }
 
 /** An input error in the format of fal's models. */
@@ -70,15 +70,15 @@ function readFailed(body: string) {
 export async function toJobDone(result: Result, ticket: Ticket): Promise<JobDone> {
   const task = ticket.task as Task;
   if (result.error) throw jobFailed(result.error);
-  if (task === "image.describe" || task === "prompt.enhance") return words(result, ticket);
+  if (task === "image.describe" || task === "prompt.enhance") return readText(result, ticket);
   const outputs = task === "image.segment" ? masksOf(result, ticket) : filesOf(result);
   if (outputs.length === 0) throw jobFailed("a result without files");
   return { state: "done", outputs };
 }
 
-async function words({ output }: Result, ticket: Ticket): Promise<JobDone> {
+async function readText({ output }: Result, ticket: Ticket): Promise<JobDone> {
   const data = await parseLanguageResult({ task: ticket.task as Task, model: "" }, output ?? "");
-  if (!data) throw jobFailed("a result without words");
+  if (!data) throw jobFailed("a result without text");
   const size = ticket.width && { width: Number(ticket.width), height: Number(ticket.height) };
   return { state: "done", outputs: [], data: { ...data, ...size } };
 }

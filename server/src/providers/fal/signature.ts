@@ -8,13 +8,13 @@ import type { FalEnv } from "./settings.ts";
 const TOLERANCE_SECONDS = 300;
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Minimum interval between key downloads, if a signature matches no known key. */
-const LOOK_AGAIN_MS = 60 * 1000;
+const REFRESH_INTERVAL_MS = 60 * 1000;
 
 const Keys = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 
-type Known = { keys: KeyObject[]; at: number };
+type CachedKeys = { keys: KeyObject[]; at: number };
 /** Keys by the URL of their list. */
-const known = new Map<string, Known>();
+const cache = new Map<string, CachedKeys>();
 
 /** Returns the job ID of a valid callback; undefined otherwise. */
 export async function signedRequestId(
@@ -31,16 +31,16 @@ export async function signedRequestId(
   const isSigned = (keys: KeyObject[]) =>
     keys.some((key) => verify(null, message, key, Buffer.from(signature!, "hex")));
 
-  const first = await shownKeys(context, DAY_MS);
+  const first = await readPublicKeys(context, DAY_MS);
   if (isSigned(first.keys)) return requestId;
-  const second = await shownKeys(context, LOOK_AGAIN_MS);
+  const second = await readPublicKeys(context, REFRESH_INTERVAL_MS);
   return second !== first && isSigned(second.keys) ? requestId : undefined;
 }
 
-async function shownKeys(context: ProviderContext<FalEnv>, mostMs: number): Promise<Known> {
+async function readPublicKeys(context: ProviderContext<FalEnv>, maxAgeMs: number): Promise<CachedKeys> {
   const origin = context.env.FAL_REST_URL;
-  const before = known.get(origin);
-  if (before && context.now() - before.at < mostMs) return before;
+  const before = cache.get(origin);
+  if (before && context.now() - before.at < maxAgeMs) return before;
   const { keys } = await callProvider(context, {
     origin,
     url: `${origin}/.well-known/jwks.json`,
@@ -48,7 +48,7 @@ async function shownKeys(context: ProviderContext<FalEnv>, mostMs: number): Prom
     reply: Keys,
   });
   const now = { keys: keys.filter(({ kty }) => kty === "OKP").map(publicKey), at: context.now() };
-  known.set(origin, now);
+  cache.set(origin, now);
   return now;
 }
 

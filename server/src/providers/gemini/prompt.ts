@@ -13,11 +13,11 @@ export function promptFor(job: PromptParts): string {
     task === "image.reference" ? withoutTags(job) : (job.prompt ?? ""),
     ...(isStyle ? ["Make it in the style of the reference image."] : []),
     ...(negative_prompt ? [`The picture must not show: ${negative_prompt}.`] : []),
-    ...(mask ? [maskWords(images.length + 1, mask_over + 1)] : []),
+    ...(mask ? [maskInstruction(images.length + 1, mask_over + 1)] : []),
   ].join("\n\n");
 }
 
-const maskWords = (mask: number, over: number) =>
+const maskInstruction = (mask: number, over: number) =>
   [
     `Image ${mask} is a mask for image ${over}: white marks what is to change, black marks what must stay as it is.`,
     `Answer with the whole of image ${over}, in its own shape, changed nowhere but where the mask is white.`,
@@ -26,7 +26,7 @@ const maskWords = (mask: number, over: number) =>
 /** Replaces `@hero` by `image 1 (hero)`. Unknown tags stay unchanged. */
 function withoutTags({ prompt = "", options = {} }: PromptParts): string {
   const tags = Array.isArray(options.tags) ? options.tags : [];
-  return prompt.replace(/@([A-Za-z][A-Za-z0-9_]*)/g, (word, tag) =>
-    tags.includes(tag) ? `image ${tags.indexOf(tag) + 1} (${tag})` : word,
+  return prompt.replace(/@([A-Za-z][A-Za-z0-9_]*)/g, (match, tag) =>
+    tags.includes(tag) ? `image ${tags.indexOf(tag) + 1} (${tag})` : match,
   );
 }

@@ -48,8 +48,8 @@ export async function openEsrgan(folder: string): Promise<OpenModel> {
     const large = await enlarged(source, size);
     for (const part of tilesOf(source)) {
       const planes = new runtime.Tensor("float32", toPlanes(source, part), [1, 3, part.height, part.width]);
-      const answer = await session.run({ [session.inputNames[0]!]: planes });
-      place(answer[session.outputNames[0]!]!.data, { large, part, factor });
+      const outputs = await session.run({ [session.inputNames[0]!]: planes });
+      place(outputs[session.outputNames[0]!]!.data, { large, part, factor });
     }
     return writePixels(large, "png");
   };

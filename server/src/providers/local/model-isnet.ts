@@ -16,9 +16,9 @@ export async function openIsnet(folder: string): Promise<OpenModel> {
 
   return async ({ image }) => {
     const input = new runtime.Tensor("float32", await toInput(image), [1, 3, side, side]);
-    const answer = await session.run({ [session.inputNames[0]!]: input });
+    const outputs = await session.run({ [session.inputNames[0]!]: input });
     const source = await readPixels(image);
-    const mask = await toMask(answer[session.outputNames[0]!]!.data, source);
+    const mask = await toMask(outputs[session.outputNames[0]!]!.data, source);
     return writePixels(await cutLayer(source, mask, true), "png");
   };
 }

@@ -22,7 +22,7 @@ const model = MODELS[name as ModelName](folder);
 // A load error fails the first request instead of the process, so that it reaches the log.
 model.catch(() => {});
 
-const answer = async (request: ModelRequest): Promise<ModelReply> => {
+const respond = async (request: ModelRequest): Promise<ModelReply> => {
   try {
     return { bytes: await (await model)(request) };
   } catch (thrown) {
@@ -31,5 +31,5 @@ const answer = async (request: ModelRequest): Promise<ModelReply> => {
   }
 };
 
-process.on("message", async (request: ModelRequest) => process.send?.(await answer(request)));
+process.on("message", async (request: ModelRequest) => process.send?.(await respond(request)));
 process.on("disconnect", () => process.exit());

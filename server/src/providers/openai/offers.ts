@@ -6,7 +6,7 @@ const ANY_SIZE: OfferLimits = {
   sides: { most: 3840, step: 16, leastPixels: 655_360, mostPixels: 8_294_400, mostRatio: 3 },
 };
 const THREE_SIZES: OfferLimits = { sizes: ["1024x1024", "1536x1024", "1024x1536"] };
-const EVERY_PICTURE: OfferLimits = { count: 4, images: 16, mask: true, prompt: 32_000 };
+const IMAGE_LIMITS: OfferLimits = { count: 4, images: 16, mask: true, prompt: 32_000 };
 
 type ImageOfferSpec = { task: Task; model: string; preference: number; equivalence: string };
 
@@ -17,7 +17,7 @@ const imageOffer = (upstreamModel: string, sizes: OfferLimits, row: ImageOfferSp
   price: null,
   latency: "usual",
   synchronousSeconds: 300,
-  limits: { ...EVERY_PICTURE, ...sizes },
+  limits: { ...IMAGE_LIMITS, ...sizes },
   supportedOptions: [],
 });
 const textOffer = (task: Task, equivalence: string, supportedOptions: string[]): Offer => ({
@@ -35,14 +35,19 @@ const textOffer = (task: Task, equivalence: string, supportedOptions: string[]):
 });
 
 const vendora = (task: Task, preference: number) => ({ task, model: "vendora", preference, equivalence: "gpt-image" });
-const NEWEST = "gpt-image-2.5-flare";
-const BEFORE = "gpt-image-1.5";
+const CURRENT_MODEL = "gpt-image-2.5-flare";
+const PREVIOUS_MODEL = "gpt-image-1.5";
 export const openaiOffers: Offer[] = [
-  imageOffer(NEWEST, ANY_SIZE, vendora("image.generate", 40)),
-  imageOffer(BEFORE, THREE_SIZES, vendora("image.generate", 60)),
-  imageOffer(NEWEST, ANY_SIZE, vendora("image.edit", 40)),
-  imageOffer(BEFORE, THREE_SIZES, vendora("image.edit", 60)),
-  imageOffer(NEWEST, ANY_SIZE, { task: "image.edit", model: "edit-default", preference: 60, equivalence: "mask-fill" }),
+  imageOffer(CURRENT_MODEL, ANY_SIZE, vendora("image.generate", 40)),
+  imageOffer(PREVIOUS_MODEL, THREE_SIZES, vendora("image.generate", 60)),
+  imageOffer(CURRENT_MODEL, ANY_SIZE, vendora("image.edit", 40)),
+  imageOffer(PREVIOUS_MODEL, THREE_SIZES, vendora("image.edit", 60)),
+  imageOffer(CURRENT_MODEL, ANY_SIZE, {
+    task: "image.edit",
+    model: "edit-default",
+    preference: 60,
+    equivalence: "mask-fill",
+  }),
   textOffer("image.describe", "describe", ["detail", "language"]),
   textOffer("prompt.enhance", "enhance", ["model_type", "style", "language"]),
 ];

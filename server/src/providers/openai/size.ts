@@ -19,10 +19,12 @@ export const sizeWithin = (requested: Shape, offer: Offer): string | undefined =
  */
 export function nearestSizeTo(image: Size, offer: Offer): string | undefined {
   const shape = image.width / image.height;
-  const bend = ({ width = 1, height = 1 }: Shape) => Math.abs(Math.log(width / height / shape));
-  const tries = [image, ...USUAL_LENGTHS.map((length) => scaled(image, length))];
+  const distortion = ({ width = 1, height = 1 }: Shape) => Math.abs(Math.log(width / height / shape));
+  const candidates = [image, ...USUAL_LENGTHS.map((length) => scaled(image, length))];
   return named(
-    tries.map((size) => within(size, offer)).reduce((best, each) => (bend(each) < bend(best) ? each : best)),
+    candidates
+      .map((size) => within(size, offer))
+      .reduce((best, each) => (distortion(each) < distortion(best) ? each : best)),
   );
 }
 

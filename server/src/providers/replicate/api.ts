@@ -45,8 +45,8 @@ export const readPrediction = (id: string, context: ReplicateContext) =>
 
 /** The callback URL. Replicate accepts only https; a local fake server accepts http too. */
 export function callbackUrlFor({ callbackUrl, env }: ReplicateContext): string | undefined {
-  const isTaken = callbackUrl?.startsWith("https:") || env.REPLICATE_BASE_URL.startsWith("http:");
-  return isTaken ? callbackUrl : undefined;
+  const isAccepted = callbackUrl?.startsWith("https:") || env.REPLICATE_BASE_URL.startsWith("http:");
+  return isAccepted ? callbackUrl : undefined;
 }
 
 /** Compares the path, which identifies the attempt. The host of PUBLIC_URL may have changed since. */

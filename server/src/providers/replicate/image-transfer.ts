@@ -13,21 +13,21 @@ const File = z.object({ urls: z.object({ get: z.url() }) });
 /** Maximum total size of inline images; callbacks repeat the whole input. */
 const INLINE_BYTES = 256 * 1024;
 
-const isPicture = (value: unknown): value is ReplicateImage =>
+const isImage = (value: unknown): value is ReplicateImage =>
   typeof value === "object" && value !== null && typeof (value as ReplicateImage).bytes === "function";
 
 /** The input with a URL or data URL in place of every image. */
 export async function embedImages(input: JsonObject, context: ReplicateContext): Promise<JsonObject> {
-  const count = Object.values(input).flat().filter(isPicture).length;
-  const carry = (value: unknown) => (isPicture(value) ? carried(value, INLINE_BYTES / count, context) : value);
+  const count = Object.values(input).flat().filter(isImage).length;
+  const embed = (value: unknown) => (isImage(value) ? embedImage(value, INLINE_BYTES / count, context) : value);
   const entries = Object.entries(input).map(async ([name, value]) => [
     name,
-    Array.isArray(value) ? await Promise.all(value.map(carry)) : await carry(value),
+    Array.isArray(value) ? await Promise.all(value.map(embed)) : await embed(value),
   ]);
   return Object.fromEntries(await Promise.all(entries));
 }
 
-async function carried(image: ReplicateImage, inlineBytes: number, context: ReplicateContext): Promise<string> {
+async function embedImage(image: ReplicateImage, inlineBytes: number, context: ReplicateContext): Promise<string> {
   const bytes = await image.bytes();
   if (bytes.length <= inlineBytes) {
     return `data:${image.media_type};base64,${Buffer.from(bytes).toString("base64")}`;
@@ -37,7 +37,7 @@ async function carried(image: ReplicateImage, inlineBytes: number, context: Repl
 
 async function upload(mediaType: string, bytes: Uint8Array, context: ReplicateContext): Promise<string> {
   const form = new FormData();
-  form.append("content", new Blob([new Uint8Array(bytes)], { type: mediaType }), "picture");
+  form.append("content", new Blob([new Uint8Array(bytes)], { type: mediaType }), "image");
   const url = replicateUrl(context, "/files");
   const { urls } = await callProvider(context, {
     ...replicateApi(context.env),

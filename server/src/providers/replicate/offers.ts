@@ -23,13 +23,13 @@ const CHARACTER_RATIOS = [
 ];
 const GEN4_RATIOS = ["16:9", "9:16", "4:3", "3:4", "1:1", "21:9"];
 const PHOTON_RATIOS = ["1:1", "16:9", "9:16", "4:3", "3:4", "21:9", "9:21"];
-const PLACING = ["grid_position_x", "grid_position_y", "x_start", "x_end", "y_start", "y_end"];
+const POSITION_OPTIONS = ["grid_position_x", "grid_position_y", "x_start", "x_end", "y_start", "y_end"];
 
-const offer = (face: Omit<Offer, "recovery" | "price">): Offer => ({
+const offer = (spec: Omit<Offer, "recovery" | "price">): Offer => ({
   recovery: "find",
   price: null,
   preference: 60,
-  ...face,
+  ...spec,
 });
 
 const banana = (task: Offer["task"], model: string): Offer =>
@@ -55,13 +55,13 @@ const gpt = (task: Offer["task"]): Offer =>
     body: replicateGptImageInput,
   });
 
-const kontextMax = (face: Pick<Offer, "task" | "model"> & Partial<Offer>): Offer =>
+const kontextMax = (spec: Pick<Offer, "task" | "model"> & Partial<Offer>): Offer =>
   offer({
     upstreamModel: "black-forest-labs/flux-kontext-max",
     limits: { ratios: FLUX_KONTEXT_ASPECT_RATIOS, images: 1, count: 1, mask: false },
     supportedOptions: [],
     body: replicateKontextInput,
-    ...face,
+    ...spec,
   });
 
 const reframe = (model: string): Offer =>
@@ -71,13 +71,13 @@ const reframe = (model: string): Offer =>
     upstreamModel: "luma/reframe-image",
     equivalence: model,
     limits: { ratios: PHOTON_RATIOS, images: 1, count: 1 },
-    supportedOptions: PLACING,
+    supportedOptions: POSITION_OPTIONS,
     body: ({ prompt, images, aspect_ratio, options }) => ({
       image: images?.[0],
       aspect_ratio,
       prompt,
       model,
-      ...pickOptions(options, PLACING),
+      ...pickOptions(options, POSITION_OPTIONS),
     }),
   });
 

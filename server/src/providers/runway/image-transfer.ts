@@ -16,20 +16,20 @@ export async function uploadOrInlineImage({ media_type, bytes: read }: Asset, co
   const { uploadUrl, fields, runwayUri } = await callProvider(context, {
     ...runwayApi(context.env),
     url: runwayUrl(context, "/v1/uploads"),
-    body: { filename: `picture.${media_type.split("/")[1]}`, type: "ephemeral" },
+    body: { filename: `image.${media_type.split("/")[1]}`, type: "ephemeral" },
     reply: Slot,
     hasNoSideEffects: true,
   });
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
   // The storage ignores fields after the file, so the file comes last.
-  form.append("file", new Blob([new Uint8Array(bytes)], { type: media_type }), "picture");
-  await put(uploadUrl, form, context);
+  form.append("file", new Blob([new Uint8Array(bytes)], { type: media_type }), "image");
+  await uploadForm(uploadUrl, form, context);
   return runwayUri;
 }
 
 /** The upload URL comes from a response, so its host is checked. It receives none of our headers. */
-async function put(url: string, body: FormData, context: RunwayContext): Promise<void> {
+async function uploadForm(url: string, body: FormData, context: RunwayContext): Promise<void> {
   const { origin, protocol, hostname } = new URL(url);
   const isOwn = origin === new URL(context.env.RUNWAY_BASE_URL).origin;
   if (!isOwn && !(protocol === "https:" && hostname.endsWith(".amazonaws.com"))) {

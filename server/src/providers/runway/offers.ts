@@ -34,30 +34,30 @@ const GPT_SIZES = [
 ];
 const SECONDS = [2, 3, 4, 5, 6, 7, 8, 9, 10];
 /** In UTF-16 code units. */
-const MOST_PROMPT = 1000;
-const WIDE = "16:9";
+const MAX_PROMPT_LENGTH = 1000;
+const DEFAULT_RATIO = "16:9";
 
 export const endpointPath = ({ task }: Offer) =>
   task === "video.generate" ? "/v1/image_to_video" : "/v1/text_to_image";
 
-const videoShape = ({ aspect_ratio = WIDE, options }: Job<Asset>) => ({
-  ratio: VIDEO_SIZES[aspect_ratio] ?? VIDEO_SIZES[WIDE],
+const videoShape = ({ aspect_ratio = DEFAULT_RATIO, options }: Job<Asset>) => ({
+  ratio: VIDEO_SIZES[aspect_ratio] ?? VIDEO_SIZES[DEFAULT_RATIO],
   duration: options?.duration,
 });
 
 /** A lost task cannot be looked up, because Runway stores no key of ours. */
-const offer = (face: Omit<Offer, "recovery">): Offer => ({ recovery: "none", ...face });
+const offer = (spec: Omit<Offer, "recovery">): Offer => ({ recovery: "none", ...spec });
 
-const video = (face: Pick<Offer, "upstreamModel" | "price" | "preference" | "body">): Offer =>
+const video = (spec: Pick<Offer, "upstreamModel" | "price" | "preference" | "body">): Offer =>
   offer({
     task: "video.generate",
     model: "video-default",
     per: "second",
     latency: "slow",
-    limits: { ratios: Object.keys(VIDEO_SIZES), durations: SECONDS, images: 1, count: 1, prompt: MOST_PROMPT },
+    limits: { ratios: Object.keys(VIDEO_SIZES), durations: SECONDS, images: 1, count: 1, prompt: MAX_PROMPT_LENGTH },
     supportedOptions: ["duration"],
     body: videoShape,
-    ...face,
+    ...spec,
   });
 
 const gpt = (task: Offer["task"]): Offer =>
@@ -88,10 +88,11 @@ export const runwayOffers: Offer[] = [
     price: 0.08,
     preference: 40,
     equivalence: "gen4-image",
-    limits: { ratios: Object.keys(VIDEO_SIZES), images: 3, count: 1, prompt: MOST_PROMPT },
+    limits: { ratios: Object.keys(VIDEO_SIZES), images: 3, count: 1, prompt: MAX_PROMPT_LENGTH },
     supportedOptions: ["tags", "resolution"],
-    body: ({ aspect_ratio = WIDE, options }) => ({
-      ratio: IMAGE_SIZES[String(options?.resolution ?? "1080p")]?.[aspect_ratio] ?? IMAGE_SIZES["1080p"]?.[WIDE],
+    body: ({ aspect_ratio = DEFAULT_RATIO, options }) => ({
+      ratio:
+        IMAGE_SIZES[String(options?.resolution ?? "1080p")]?.[aspect_ratio] ?? IMAGE_SIZES["1080p"]?.[DEFAULT_RATIO],
     }),
   }),
   video({ upstreamModel: "gen4_turbo", price: 0.05, preference: 50 }),
