@@ -18,9 +18,9 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit) 
     checkProvider({ provider, env: provider.env.parse(env) }, httpClient.send, Date.now);
 
   it("is checked without submitting a job", async () => {
-    const standIn = await kit.start();
+    const fakeVendor = await kit.start();
     try {
-      const env = kit.env(standIn);
+      const env = kit.env(fakeVendor);
       const well = await examine(env);
       expect(well).toMatchObject({ status: "pass", key: "works", missing: [] });
       expect(well.known + well.unasked).toBe(new Set(provider.offers.map(({ upstreamModel }) => upstreamModel)).size);
@@ -31,14 +31,14 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit) 
       }
       if (TELL_MODELS.includes(id)) {
         const { upstreamModel } = provider.offers[0]!;
-        standIn.switches.retired = [upstreamModel];
+        fakeVendor.switches.retired = [upstreamModel];
         expect(await examine(env)).toMatchObject({ status: "fail", missing: [{ as: upstreamModel }] });
       }
-      await standIn.stopListening();
+      await fakeVendor.stopListening();
       expect(await examine(env)).toMatchObject({ status: "fail", key: "unknown" });
-      expect(standIn.ledger).toEqual([]);
+      expect(fakeVendor.ledger).toEqual([]);
     } finally {
-      await standIn.close();
+      await fakeVendor.close();
     }
   });
 });

@@ -13,14 +13,14 @@ import { bfl } from "./bfl.ts";
 import { readProviderFailure } from "./call-provider.ts";
 import type { JobDone, ProviderContext, SendRequest, Ticket } from "./provider.ts";
 
-let standIn: FakeVendor;
+let fakeVendor: FakeVendor;
 beforeEach(async () => {
-  standIn = await vendor.start();
+  fakeVendor = await vendor.start();
 });
-afterEach(() => standIn.close());
+afterEach(() => fakeVendor.close());
 
 const context = (overrides: Partial<ProviderContext<unknown>> = {}) =>
-  createFakeProviderContext(vendor.env(standIn), bfl, overrides);
+  createFakeProviderContext(vendor.env(fakeVendor), bfl, overrides);
 const offer = (task: string, model: string, upstreamModel?: string) =>
   bfl.offers.find(
     (each) =>
@@ -50,7 +50,7 @@ const faultOf = async (work: Promise<unknown>) => {
   return [thrown?.code, readProviderFailure(thrown).kind];
 };
 const base64 = async (asset: { bytes(): Promise<Uint8Array> }) => Buffer.from(await asset.bytes()).toString("base64");
-const asked = () => standIn.ledger.at(-1)!;
+const asked = () => fakeVendor.ledger.at(-1)!;
 
 describe("a submission", () => {
   it("sends flux-dev its size, steps and guidance, within its bounds", async () => {
@@ -119,8 +119,8 @@ describe("a submission", () => {
 
   it("is valid for every offer", async () => {
     for (const each of bfl.offers) await ended(running(await bfl.submit(createSampleJob(each), each, context())));
-    expect(standIn.ledger).toHaveLength(bfl.offers.length);
-    expect(standIn.invalidRequests).toEqual([]);
+    expect(fakeVendor.ledger).toHaveLength(bfl.offers.length);
+    expect(fakeVendor.invalidRequests).toEqual([]);
   });
 
   it("serves masks only with models that accept one, and no custom models", () => {
@@ -141,7 +141,7 @@ describe("a response", () => {
     ["done", "something forbidden", ["content_refused", "refused"]],
     ["failed", "a cat", ["provider_error", "failed"]],
   ] as const)("of a job that ends %s (%s) becomes the right fault", async (outcome, prompt, fault) => {
-    standIn.switches.outcome = outcome;
+    fakeVendor.switches.outcome = outcome;
     const ticket = running(await bfl.submit(createSampleJob(DEV(), { prompt }), DEV(), context()));
     expect(await faultOf(ended(ticket))).toEqual(fault);
   });
@@ -154,15 +154,15 @@ describe("a response", () => {
     [429, ["provider_error", "busy"]],
     [500, ["provider_error", "unknown"]],
   ] as const)("of status %i becomes the right fault", async (status, fault) => {
-    standIn.switches.refuse = { times: 1, status };
+    fakeVendor.switches.refuse = { times: 1, status };
     expect(await faultOf(bfl.submit(createSampleJob(DEV()), DEV(), context()))).toEqual(fault);
-    expect(standIn.ledger).toEqual([]);
+    expect(fakeVendor.ledger).toEqual([]);
   });
 
   it("to a wrong key or a retired model is model_unavailable", async () => {
-    const wrong = createFakeProviderContext({ ...vendor.env(standIn), BFL_API_KEY: "wrong" }, bfl);
+    const wrong = createFakeProviderContext({ ...vendor.env(fakeVendor), BFL_API_KEY: "wrong" }, bfl);
     expect(await faultOf(bfl.submit(createSampleJob(DEV()), DEV(), wrong))).toEqual(["model_unavailable", "refused"]);
-    standIn.switches.retired = ["flux-dev"];
+    fakeVendor.switches.retired = ["flux-dev"];
     expect(await faultOf(bfl.submit(createSampleJob(DEV()), DEV(), context()))).toEqual([
       "model_unavailable",
       "refused",
@@ -170,7 +170,7 @@ describe("a response", () => {
   });
 
   it("to the seventh concurrent Kontext Max job is busy", async () => {
-    standIn.switches.outcome = "never";
+    fakeVendor.switches.outcome = "never";
     for (let n = 0; n < 6; n++) await bfl.submit(createSampleJob(KONTEXT()), KONTEXT(), context());
     expect(await faultOf(bfl.submit(createSampleJob(KONTEXT()), KONTEXT(), context()))).toEqual([
       "provider_error",
@@ -179,13 +179,13 @@ describe("a response", () => {
   });
 
   it("that is lost leaves the outcome unknown, and the job is not sent again", async () => {
-    standIn.switches.drop = { times: 1, when: "after" };
+    fakeVendor.switches.drop = { times: 1, when: "after" };
     expect(await faultOf(bfl.submit(createSampleJob(DEV()), DEV(), context()))).toEqual(["provider_error", "unknown"]);
-    expect(standIn.ledger).toHaveLength(1);
+    expect(fakeVendor.ledger).toHaveLength(1);
   });
 
   it("contains the progress of a running job", async () => {
-    standIn.switches.workMs = 60_000;
+    fakeVendor.switches.workMs = 60_000;
     const ticket = running(await bfl.submit(createSampleJob(DEV()), DEV(), context()));
     await new Promise((resolve) => setTimeout(resolve, 40));
     expect(await bfl.poll(ticket, context())).toEqual({ state: "running", ticket, progress: 0.5 });
@@ -193,7 +193,7 @@ describe("a response", () => {
 
   it("that does not know the job at its own polling URL is a failure", async () => {
     const ticket = running(await bfl.submit(createSampleJob(DEV()), DEV(), context()));
-    standIn.forgetJobs();
+    fakeVendor.forgetJobs();
     expect(await faultOf(bfl.poll(ticket, context()))).toEqual(["provider_error", "failed"]);
   });
 });
@@ -206,13 +206,13 @@ describe("hosts of a region", () => {
   ): Partial<ProviderContext<unknown>> => ({
     send: ((url, request) => {
       seen.push([url, request.headers["x-key"]]);
-      return context().send(url.replace(region, standIn.url), request);
+      return context().send(url.replace(region, fakeVendor.url), request);
     }) as SendRequest,
   });
 
   it("are polled with the key if the response names a host of the provider", async () => {
-    await standIn.close();
-    standIn = await startFakeBfl({ pollingOrigin: "https://api.eu2.bfl.ai" });
+    await fakeVendor.close();
+    fakeVendor = await startFakeBfl({ pollingOrigin: "https://api.eu2.bfl.ai" });
     const seen: [string, string | undefined][] = [];
     const within = context(throughRegion("https://api.eu2.bfl.ai", seen));
     await ended(running(await bfl.submit(createSampleJob(DEV()), DEV(), within)), within);
@@ -230,7 +230,7 @@ describe("hosts of a region", () => {
     const { ticket } = (await bfl.submit(createSampleJob(DEV()), DEV(), context())) as { ticket: Ticket };
     const seen: [string, string | undefined][] = [];
     await ended({ ...ticket, polling_url }, context(throughRegion("nowhere", seen)));
-    expect(seen.every(([url]) => url.startsWith(`${standIn.url}/v1/get_result?id=${ticket.id}`))).toBe(true);
+    expect(seen.every(([url]) => url.startsWith(`${fakeVendor.url}/v1/get_result?id=${ticket.id}`))).toBe(true);
   });
 
   it("are all searched for a job known only by its ID; a job found nowhere counts as running", async () => {
@@ -289,16 +289,16 @@ describe("callbacks", () => {
 
 describe("the probe", () => {
   it("reports credits and retired models without creating a job", async () => {
-    standIn.switches.retired = ["flux-dev"];
+    fakeVendor.switches.retired = ["flux-dev"];
     expect(await bfl.probe!(bfl.offers, context())).toEqual({
       message: "the key works; 1234.5 credits are left",
       missing: ["flux-dev"],
     });
-    expect(standIn.ledger).toEqual([]);
+    expect(fakeVendor.ledger).toEqual([]);
   });
 
   it("fails with a wrong key", async () => {
-    const wrong = createFakeProviderContext({ ...vendor.env(standIn), BFL_API_KEY: "wrong" }, bfl);
+    const wrong = createFakeProviderContext({ ...vendor.env(fakeVendor), BFL_API_KEY: "wrong" }, bfl);
     expect(await faultOf(bfl.probe!(bfl.offers, wrong))).toEqual(["model_unavailable", "refused"]);
   });
 });

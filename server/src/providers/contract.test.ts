@@ -72,19 +72,19 @@ const outcomeOf = async (work: Promise<unknown>) => {
     : { ...readProviderFailure(thrown), code: thrown instanceof Fault ? thrown.code : "" };
 };
 
-/** Hears callbacks at an address of its own, as our server would. */
-type Ear = {
+/** Receives callbacks at its own URL, as the server would. */
+type CallbackReceiver = {
   url: string;
-  heard: { path: string; headers: Headers; body: string; query: URLSearchParams }[];
+  received: { path: string; headers: Headers; body: string; query: URLSearchParams }[];
   server: Server;
 };
-async function listen(): Promise<Ear> {
-  const heard: Ear["heard"] = [];
+async function startCallbackReceiver(): Promise<CallbackReceiver> {
+  const received: CallbackReceiver["received"] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const { pathname: path, searchParams: query } = new URL(request.url!, "http://ear");
-    heard.push({
+    const { pathname: path, searchParams: query } = new URL(request.url!, "http://localhost");
+    received.push({
       path,
       headers: new Headers(request.headers as Record<string, string>),
       body: Buffer.concat(chunks).toString(),
@@ -95,7 +95,7 @@ async function listen(): Promise<Ear> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callbacks/it/1/0/1/signature`,
-    heard,
+    received,
     server,
   };
 }
@@ -115,32 +115,32 @@ async function finished(provider: Provider, sent: JobProgress, context: Provider
 describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: FakeVendorDefinition) => {
   const provider = providers.find((each) => each.id === id)!;
   const lasting = { ...provider.offers[0]! } as Offer;
-  let standIn: FakeVendor;
-  let ear: Ear;
+  let fakeVendor: FakeVendor;
+  let receiver: CallbackReceiver;
   let sent: { url: string; words: string }[] = [];
   const off = { answerMs: 0, workMs: 30, refuse: undefined, drop: undefined, hang: undefined };
 
   beforeAll(async () => {
-    standIn = await kit.start();
-    ear = await listen();
+    fakeVendor = await kit.start();
+    receiver = await startCallbackReceiver();
   });
   afterAll(async () => {
-    await standIn.close();
-    ear.server.closeAllConnections();
-    ear.server.close();
+    await fakeVendor.close();
+    receiver.server.closeAllConnections();
+    receiver.server.close();
   });
   afterEach(() => {
-    Object.assign(standIn.switches, off, { outcome: "done", result: "whole", callbacks: "once", retired: [] });
-    standIn.invalidRequests.length = 0;
+    Object.assign(fakeVendor.switches, off, { outcome: "done", result: "whole", callbacks: "once", retired: [] });
+    fakeVendor.invalidRequests.length = 0;
     sent = [];
   });
 
   let number = 0;
   const context = (more: Partial<ProviderContext<unknown>> = {}): ProviderContext<unknown> => {
-    const made = createFakeProviderContext(kit.env(standIn), provider, {
-      // Each attempt has a name of its own, as in life.
+    const made = createFakeProviderContext(kit.env(fakeVendor), provider, {
+      // Each attempt has its own key, as in production.
       key: `01990c3e-2f00-7000-8000-${String(++number).padStart(12, "0")}.0.1`,
-      callbackUrl: ear.url.replace("/1/0/1/", `/${number}/0/1/`),
+      callbackUrl: receiver.url.replace("/1/0/1/", `/${number}/0/1/`),
       isPublicUrlReachable: true,
       timeoutSeconds: 2,
       ...more,
@@ -172,10 +172,10 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
 
   it("produces every offer with one submission, a ticket of plain JSON, and the same result on every poll", async () => {
     for (const offer of provider.offers.filter(({ lifecycle }) => lifecycle?.state !== "retired")) {
-      const before = standIn.ledger.length;
+      const before = fakeVendor.ledger.length;
       const at = context();
       const progress = await submit(offer, at);
-      expect(standIn.ledger.length - before, `${offer.task} ${offer.upstreamModel}`).toBe(1);
+      expect(fakeVendor.ledger.length - before, `${offer.task} ${offer.upstreamModel}`).toBe(1);
       const first = await finished(provider, progress, at);
       expect(first.outputs.length > 0 || first.data !== undefined, `${offer.task} ${offer.upstreamModel}`).toBe(true);
       if (progress.state === "running") {
@@ -189,13 +189,13 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
       }
       expect(isAllowedOrigin("https://evil.example/x.png", origins)).toBe(false);
     }
-    expect(standIn.invalidRequests).toEqual([]);
+    expect(fakeVendor.invalidRequests).toEqual([]);
     note(id, "made once", "ok");
     note(id, "own hosts", "ok");
   });
 
   it("sends its key only to the configured origins, and keeps it out of tickets", async () => {
-    const settings = kit.env(standIn);
+    const settings = kit.env(fakeVendor);
     const origins = Object.values(settings)
       .filter((value) => value.startsWith("http"))
       .flatMap((value) => value.split(","))
@@ -225,17 +225,17 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
     ["no answer comes and the job is not taken", { hang: { times: 9, when: "before" } }, 0],
     ["no answer comes although the job was taken", { hang: { times: 9, when: "after" } }, 1],
   ] as const)("sends once and reports an unknown outcome when %s", async (_, switches, taken) => {
-    const before = standIn.ledger.length;
-    Object.assign(standIn.switches, structuredClone(switches));
+    const before = fakeVendor.ledger.length;
+    Object.assign(fakeVendor.switches, structuredClone(switches));
     expect(await outcomeOf(submit(lasting, context({ timeoutSeconds: 0.5 })))).toMatchObject({ kind: "unknown" });
     await pause(50);
-    expect(standIn.ledger.length - before).toBe(taken);
+    expect(fakeVendor.ledger.length - before).toBe(taken);
     note(id, "sent once", "ok");
   });
 
   it("distinguishes busy, refused, unavailable and unknown outcomes", async () => {
     const asked = (status: number, headers = {}) => {
-      standIn.switches.refuse = { times: 1, status, headers };
+      fakeVendor.switches.refuse = { times: 1, status, headers };
       return outcomeOf(submit(lasting));
     };
     expect(await asked(429, { "retry-after": "7" })).toMatchObject({ kind: "busy", code: "provider_error" });
@@ -248,13 +248,13 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
 
   it("distinguishes refused content from failed jobs", async () => {
     const ends = async (outcome: "failed" | "moderated") => {
-      standIn.switches.outcome = outcome;
+      fakeVendor.switches.outcome = outcome;
       const at = context();
       return outcomeOf(submit(lasting, at).then((progress) => finished(provider, progress, at)));
     };
     expect(await ends("failed")).toMatchObject({ code: "provider_error", kind: "failed" });
     if (id !== "comfyui") expect(await ends("moderated")).toMatchObject({ code: "content_refused", kind: "refused" });
-    note(id, "moderated≠failed", id === "comfyui" ? "no censor" : "ok");
+    note(id, "moderated≠failed", id === "comfyui" ? "no filter" : "ok");
   });
 
   it("recovers jobs as its offers state", async () => {
@@ -269,7 +269,7 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
     }
     const at = context();
     expect(await provider.findJob!(context())).toBeUndefined();
-    standIn.switches.drop = { times: 1, when: "after" };
+    fakeVendor.switches.drop = { times: 1, when: "after" };
     expect(await outcomeOf(submit(findable, at))).toMatchObject({ kind: "unknown" });
     const ticket = await provider.findJob!(at);
     expect((await finished(provider, { state: "running", ticket: ticket! }, at)).outputs.length).toBeGreaterThan(0);
@@ -278,34 +278,33 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
 
   it("cancels a job, and a second time without harm", async () => {
     if (!provider.cancel) return note(id, "cancel", "none");
-    standIn.switches.workMs = 60_000;
+    fakeVendor.switches.workMs = 60_000;
     const at = context();
     const progress = await submit(lasting, at);
     if (progress.state !== "running") throw new Error("a job that is done cannot be canceled");
     await pause(50);
     await provider.cancel(progress.ticket, at);
     await provider.cancel(progress.ticket, at).catch((thrown) => expect(thrown).toBeInstanceOf(Fault));
-    expect(standIn.ledger.at(-1)!.canceledAt).toBeDefined();
+    expect(fakeVendor.ledger.at(-1)!.canceledAt).toBeDefined();
     note(id, "cancel", "ok");
   });
 
   it("accepts only its own callbacks, and reads the same ticket from them as from the submission", async () => {
     if (!provider.parseCallback) return note(id, "callback", "none");
-    const hear = async (at: ProviderContext<unknown>, callbacks: FakeVendor["switches"]["callbacks"]) => {
-      standIn.switches.callbacks = callbacks;
+    const receiveCallback = async (at: ProviderContext<unknown>, callbacks: FakeVendor["switches"]["callbacks"]) => {
+      fakeVendor.switches.callbacks = callbacks;
       const progress = await submit(lasting, at);
-      const mine = () => ear.heard.filter(({ path }) => at.callbackUrl!.includes(path));
+      const mine = () => receiver.received.filter(({ path }) => at.callbackUrl!.includes(path));
       for (const end = Date.now() + 5000; mine().length === 0 && Date.now() < end; ) await pause(20);
       await pause(200);
-      const word = await provider.parseCallback!(mine().at(-1)!, at).catch(() => undefined);
-      return { word, ticket: progress.state === "running" ? progress.ticket : undefined };
+      const status = await provider.parseCallback!(mine().at(-1)!, at).catch(() => undefined);
+      return { status, ticket: progress.state === "running" ? progress.ticket : undefined };
     };
-    const { word, ticket } = await hear(context(), "once");
-    expect(word).toMatchObject({ ticket, ended: true });
-    const forged = await hear(context(), "forged");
-    // Where the provider does not sign, our own signature in the address is the proof, and the truth is read with
-    // check.
-    note(id, "callback", forged.word === undefined ? "signed" : "address");
+    const { status, ticket } = await receiveCallback(context(), "once");
+    expect(status).toMatchObject({ ticket, ended: true });
+    const forged = await receiveCallback(context(), "forged");
+    // If the provider does not sign, Gesso's signature in the callback URL is the proof, and the state is polled.
+    note(id, "callback", forged.status === undefined ? "signed" : "signed URL");
     expect(
       await provider.parseCallback!(
         { headers: new Headers(), body: "not json", query: new URLSearchParams() },
@@ -316,11 +315,11 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
 
   it("is probed without creating jobs", async () => {
     if (!provider.probe) return note(id, "examine", "none");
-    const before = standIn.ledger.length;
+    const before = fakeVendor.ledger.length;
     const found = await provider.probe(provider.offers, context());
     expect(found.message).toBeTruthy();
     expect(found.missing).toEqual([]);
-    expect(standIn.ledger.length).toBe(before);
+    expect(fakeVendor.ledger.length).toBe(before);
     note(id, "examine", "ok");
   });
 });

@@ -12,16 +12,16 @@ import { readProviderFailure } from "./call-provider.ts";
 import { gemini } from "./gemini.ts";
 import type { Asset, JobDone, Offer, ProviderContext } from "./provider.ts";
 
-let standIn: FakeVendor;
+let fakeVendor: FakeVendor;
 beforeAll(async () => {
-  standIn = await kit.start();
+  fakeVendor = await kit.start();
 });
-afterAll(() => standIn.close());
+afterAll(() => fakeVendor.close());
 beforeEach(() => {
-  standIn.ledger.length = 0;
-  standIn.invalidRequests.length = 0;
+  fakeVendor.ledger.length = 0;
+  fakeVendor.invalidRequests.length = 0;
   const off = { drop: undefined, hang: undefined, refuse: undefined, outcome: "done", retired: [] };
-  Object.assign(standIn.switches, off);
+  Object.assign(fakeVendor.switches, off);
 });
 
 const offerFor = (task: Task, model: string): Offer =>
@@ -30,7 +30,7 @@ const MAKE = offerFor("image.generate", "nanobanana");
 const EDIT = offerFor("image.edit", "gemini-2.5");
 
 const context = (env: Record<string, string> = {}, overrides: Partial<ProviderContext<unknown>> = {}) =>
-  createFakeProviderContext({ ...kit.env(standIn), ...env }, gemini, overrides);
+  createFakeProviderContext({ ...kit.env(fakeVendor), ...env }, gemini, overrides);
 const submit = async (job: Job<Asset>, offer: Offer, using = context()) =>
   (await gemini.submit(adjustParameters(job, offer).job, offer, using)) as JobDone;
 const thrownBy = async (work: Promise<unknown>) => {
@@ -41,7 +41,7 @@ const thrownBy = async (work: Promise<unknown>) => {
   const { kind, retryAfterSeconds, status } = readProviderFailure(thrown);
   return { code: thrown instanceof Fault ? thrown.code : thrown, kind, retryAfterSeconds, status };
 };
-const asked = () => standIn.ledger.at(-1)?.request;
+const asked = () => fakeVendor.ledger.at(-1)?.request;
 
 describe("an image", () => {
   it("is requested with named fields only, and intermediate thoughts are not results", async () => {
@@ -58,7 +58,7 @@ describe("an image", () => {
       responseModalities: ["IMAGE"],
       imageConfig: { aspectRatio: "16:9" },
     });
-    expect(standIn.invalidRequests).toEqual([]);
+    expect(fakeVendor.invalidRequests).toEqual([]);
   });
 
   it("has no aspect ratio if the caller requested none", async () => {
@@ -151,7 +151,7 @@ describe("text", () => {
       height: 30,
     });
     expect(asked()?.instruction).toMatch(/detailed paragraph/);
-    expect(standIn.invalidRequests).toEqual([]);
+    expect(fakeVendor.invalidRequests).toEqual([]);
   });
 
   it("enhances a prompt, with the additions", async () => {
@@ -162,12 +162,12 @@ describe("text", () => {
   });
 
   it("that is cut off is a failure", async () => {
-    standIn.switches.outcome = "failed";
+    fakeVendor.switches.outcome = "failed";
     expect(await thrownBy(submit(createSampleJob(DESCRIBE), DESCRIBE))).toMatchObject({
       code: "provider_error",
       kind: "failed",
     });
-    standIn.switches.outcome = "moderated";
+    fakeVendor.switches.outcome = "moderated";
     expect(await thrownBy(submit(createSampleJob(DESCRIBE), DESCRIBE))).toMatchObject({ code: "content_refused" });
   });
 });
@@ -176,7 +176,7 @@ describe("a 200 response without an image", () => {
   it("is content_refused if the prompt or the image was blocked", async () => {
     const forbidden = submit(createSampleJob(MAKE, { prompt: "something forbidden" }), MAKE);
     expect(await thrownBy(forbidden)).toMatchObject({ code: "content_refused", kind: "refused" });
-    standIn.switches.outcome = "moderated";
+    fakeVendor.switches.outcome = "moderated";
     expect(await thrownBy(submit(createSampleJob(MAKE), MAKE))).toMatchObject({
       code: "content_refused",
       kind: "refused",
@@ -186,18 +186,18 @@ describe("a 200 response without an image", () => {
   it("is a failure if it contains nothing, or only text", async () => {
     const talk = submit(createSampleJob(MAKE, { prompt: "only words" }), MAKE);
     expect(await thrownBy(talk)).toMatchObject({ code: "provider_error", kind: "failed" });
-    standIn.switches.outcome = "failed";
+    fakeVendor.switches.outcome = "failed";
     expect(await thrownBy(submit(createSampleJob(MAKE), MAKE))).toMatchObject({
       code: "provider_error",
       kind: "failed",
     });
-    expect(standIn.ledger).toHaveLength(2);
+    expect(fakeVendor.ledger).toHaveLength(2);
   });
 });
 
 describe("an error response", () => {
   const refused = (status: number, error: object) => {
-    standIn.switches.refuse = { times: 1, status, body: { error: { code: status, message: "no", ...error } } };
+    fakeVendor.switches.refuse = { times: 1, status, body: { error: { code: status, message: "no", ...error } } };
     return thrownBy(submit(createSampleJob(MAKE), MAKE));
   };
   const quota = (quotaId: string, quotaValue = "10") => ({
@@ -230,7 +230,7 @@ describe("an error response", () => {
   });
 
   it("of status 503 from a proxy leaves the outcome unknown", async () => {
-    standIn.switches.refuse = { times: 1, status: 503, body: "upstream connect error" };
+    fakeVendor.switches.refuse = { times: 1, status: 503, body: "upstream connect error" };
     expect(await thrownBy(submit(createSampleJob(MAKE), MAKE))).toMatchObject({ kind: "unknown" });
   });
 
@@ -240,7 +240,7 @@ describe("an error response", () => {
       code: "model_unavailable",
       status: 400,
     });
-    standIn.switches.retired = [MAKE.upstreamModel];
+    fakeVendor.switches.retired = [MAKE.upstreamModel];
     expect(await thrownBy(submit(createSampleJob(MAKE), MAKE))).toMatchObject({
       code: "model_unavailable",
       status: 404,
@@ -248,10 +248,10 @@ describe("an error response", () => {
   });
 
   it("that never comes leaves the outcome unknown, and the job is not sent again", async () => {
-    standIn.switches.hang = { times: 9, when: "after" };
+    fakeVendor.switches.hang = { times: 9, when: "after" };
     const hurried = context({}, { timeoutSeconds: 0.3 });
     expect(await thrownBy(submit(createSampleJob(MAKE), MAKE, hurried))).toMatchObject({ kind: "unknown" });
-    expect(standIn.ledger).toHaveLength(1);
+    expect(fakeVendor.ledger).toHaveLength(1);
     expect(await thrownBy(gemini.poll({}, context()))).toMatchObject({ code: "internal_error" });
   });
 });
@@ -259,11 +259,11 @@ describe("an error response", () => {
 describe("the probe", () => {
   it("names retired models without creating jobs", async () => {
     expect(await gemini.probe!(gemini.offers, context())).toMatchObject({ missing: [] });
-    standIn.switches.retired = ["gemini-3.8-flash"];
+    fakeVendor.switches.retired = ["gemini-3.8-flash"];
     expect(await gemini.probe!(gemini.offers, context())).toMatchObject({ missing: ["gemini-3.8-flash"] });
     expect(await thrownBy(gemini.probe!(gemini.offers, context({ GEMINI_API_KEY: "other" })))).toMatchObject({
       code: "model_unavailable",
     });
-    expect(standIn.ledger).toEqual([]);
+    expect(fakeVendor.ledger).toEqual([]);
   });
 });

@@ -14,16 +14,16 @@ import { ideogram } from "./ideogram.ts";
 import { invertMask } from "./mask-formats.ts";
 import type { JobDone, ProviderContext, SendRequest } from "./provider.ts";
 
-let standIn: FakeVendor;
+let fakeVendor: FakeVendor;
 const paths: string[] = [];
 beforeEach(async () => {
-  standIn = await vendor.start();
+  fakeVendor = await vendor.start();
   paths.length = 0;
 });
-afterEach(() => standIn.close());
+afterEach(() => fakeVendor.close());
 
 const context = (overrides: Partial<ProviderContext<unknown>> = {}) => {
-  const made = createFakeProviderContext(vendor.env(standIn), ideogram, overrides);
+  const made = createFakeProviderContext(vendor.env(fakeVendor), ideogram, overrides);
   const send: SendRequest = (url, request) => {
     paths.push(new URL(url).pathname);
     return made.send(url, request);
@@ -46,7 +46,7 @@ const faultOf = async (work: Promise<unknown>) => {
   )) as Fault;
   return [thrown?.code, readProviderFailure(thrown).kind];
 };
-const asked = () => standIn.ledger.at(-1)!.request;
+const asked = () => fakeVendor.ledger.at(-1)!.request;
 const read = async (output: JobDone["outputs"][number] | undefined) =>
   Buffer.from(await (await fetch((output as { url: string }).url)).arrayBuffer());
 
@@ -164,8 +164,8 @@ describe("other tasks", () => {
 
   it("send valid requests for every offer", async () => {
     for (const each of ideogram.offers) await made(createSampleJob(each));
-    expect(standIn.ledger).toHaveLength(ideogram.offers.length);
-    expect(standIn.invalidRequests).toEqual([]);
+    expect(fakeVendor.ledger).toHaveLength(ideogram.offers.length);
+    expect(fakeVendor.invalidRequests).toEqual([]);
   });
 });
 
@@ -174,16 +174,16 @@ describe("a response", () => {
 
   it("of status 422 is content_refused, and costs nothing", async () => {
     expect(await faultOf(submit({ prompt: "a forbidden cat" }))).toEqual(["content_refused", "refused"]);
-    expect(standIn.ledger).toEqual([]);
+    expect(fakeVendor.ledger).toEqual([]);
   });
 
   it("with an unsafe image is content_refused, although its status is 200", async () => {
-    standIn.switches.outcome = "moderated";
+    fakeVendor.switches.outcome = "moderated";
     expect(await faultOf(submit())).toEqual(["content_refused", "refused"]);
   });
 
   it("without an image is a failure", async () => {
-    standIn.switches.outcome = "failed";
+    fakeVendor.switches.outcome = "failed";
     expect(await faultOf(submit())).toEqual(["provider_error", "failed"]);
   });
 
@@ -194,7 +194,7 @@ describe("a response", () => {
     [429, ["provider_error", "busy"]],
     [500, ["provider_error", "unknown"]],
   ] as const)("of status %i becomes the right fault", async (status, fault) => {
-    standIn.switches.refuse = { times: 1, status };
+    fakeVendor.switches.refuse = { times: 1, status };
     expect(await faultOf(submit())).toEqual(fault);
   });
 
@@ -204,7 +204,7 @@ describe("a response", () => {
       { url: "https://ideogram.ai/api/images/ephemeral/a.png", is_image_safe: true },
     ];
     const send: SendRequest = async () => ({ status: 200, header: () => undefined, text: JSON.stringify({ data }) });
-    const within = createFakeProviderContext(vendor.env(standIn), ideogram, { send });
+    const within = createFakeProviderContext(vendor.env(fakeVendor), ideogram, { send });
     expect(await ideogram.submit(createSampleJob(CHARACTER()), CHARACTER(), within)).toEqual({
       state: "done",
       outputs: [{ url: data[1]!.url }],
@@ -212,9 +212,9 @@ describe("a response", () => {
   });
 
   it("that is lost leaves the outcome unknown, and the job cannot be looked up", async () => {
-    standIn.switches.drop = { times: 1, when: "after" };
+    fakeVendor.switches.drop = { times: 1, when: "after" };
     expect(await faultOf(submit())).toEqual(["provider_error", "unknown"]);
-    expect(standIn.ledger).toHaveLength(1);
+    expect(fakeVendor.ledger).toHaveLength(1);
     expect((await faultOf(ideogram.poll({}, context())))[0]).toBe("internal_error");
   });
 });
@@ -226,8 +226,8 @@ describe("the probe", () => {
       missing: [],
       unasked: ["ideogram-v3", "remove-background", "describe"],
     });
-    const wrong = createFakeProviderContext({ ...vendor.env(standIn), IDEOGRAM_API_KEY: "wrong" }, ideogram);
+    const wrong = createFakeProviderContext({ ...vendor.env(fakeVendor), IDEOGRAM_API_KEY: "wrong" }, ideogram);
     expect(await faultOf(ideogram.probe!(ideogram.offers, wrong))).toEqual(["model_unavailable", "refused"]);
-    expect(standIn.ledger).toEqual([]);
+    expect(fakeVendor.ledger).toEqual([]);
   });
 });

@@ -10,15 +10,15 @@ import { readProviderFailure } from "./call-provider.ts";
 import { luma } from "./luma.ts";
 import type { JobDone, ProviderContext, SendRequest, Ticket } from "./provider.ts";
 
-let standIn: FakeVendor;
+let fakeVendor: FakeVendor;
 beforeEach(async () => {
-  standIn = await vendor.start();
+  fakeVendor = await vendor.start();
 });
-afterEach(() => standIn.close());
+afterEach(() => fakeVendor.close());
 
 const callbackUrl = "http://127.0.0.1:9/callbacks/luma/run/0/1?signature=abc";
 const context = (overrides: Partial<ProviderContext<unknown>> = {}) =>
-  createFakeProviderContext(vendor.env(standIn), luma, { isPublicUrlReachable: true, callbackUrl, ...overrides });
+  createFakeProviderContext(vendor.env(fakeVendor), luma, { isPublicUrlReachable: true, callbackUrl, ...overrides });
 const offer = (model: string) => luma.offers.find((each) => each.model === model)!;
 const PHOTON = () => offer("photon-1");
 
@@ -38,7 +38,7 @@ const faultOf = async (work: Promise<unknown>) => {
   )) as Fault;
   return [thrown?.code, readProviderFailure(thrown).kind];
 };
-const asked = () => standIn.ledger.at(-1)!.request;
+const asked = () => fakeVendor.ledger.at(-1)!.request;
 
 describe("a submission", () => {
   it("names the image by its URL, and the aspect ratio as the caller gave it", async () => {
@@ -85,13 +85,13 @@ describe("a submission", () => {
   it("is not sent if Luma cannot fetch the image", async () => {
     const within = context({ isPublicUrlReachable: false, callbackUrl: undefined });
     expect(await faultOf(submit({}, within))).toEqual(["model_unavailable", "refused"]);
-    expect(standIn.ledger).toEqual([]);
+    expect(fakeVendor.ledger).toEqual([]);
   });
 
   it("is valid for every offer", async () => {
     for (const each of luma.offers) await luma.submit(createSampleJob(each), each, context());
-    expect(standIn.ledger).toHaveLength(luma.offers.length);
-    expect(standIn.invalidRequests).toEqual([]);
+    expect(fakeVendor.ledger).toHaveLength(luma.offers.length);
+    expect(fakeVendor.invalidRequests).toEqual([]);
   });
 });
 
@@ -100,13 +100,13 @@ describe("a response", () => {
     ["moderated", ["content_refused", "refused"]],
     ["failed", ["provider_error", "failed"]],
   ] as const)("of a generation that ends %s becomes the right fault", async (outcome, fault) => {
-    standIn.switches.outcome = outcome;
+    fakeVendor.switches.outcome = outcome;
     expect(await faultOf(ended(await submit()))).toEqual(fault);
   });
 
   it("about a moderated prompt is content_refused, and no job exists", async () => {
     expect(await faultOf(submit({ prompt: "something forbidden" }))).toEqual(["content_refused", "refused"]);
-    expect(standIn.ledger).toEqual([]);
+    expect(fakeVendor.ledger).toEqual([]);
   });
 
   it.each([
@@ -117,26 +117,26 @@ describe("a response", () => {
     [429, undefined, ["provider_error", "busy"]],
     [500, undefined, ["provider_error", "unknown"]],
   ] as const)("of status %i %o becomes the right fault", async (status, body, fault) => {
-    standIn.switches.refuse = { times: 1, status, ...(body && { body }) };
+    fakeVendor.switches.refuse = { times: 1, status, ...(body && { body }) };
     expect(await faultOf(submit())).toEqual(fault);
   });
 
   it("about a retired model is model_unavailable", async () => {
-    standIn.switches.retired = ["photon-1"];
+    fakeVendor.switches.retired = ["photon-1"];
     expect(await faultOf(submit())).toEqual(["model_unavailable", "refused"]);
   });
 
   it("of a running generation is polled again", async () => {
-    standIn.switches.workMs = 60_000;
+    fakeVendor.switches.workMs = 60_000;
     const ticket = await submit();
     expect(await luma.poll(ticket, context())).toEqual({ state: "running", ticket });
   });
 
   it("to a cancellation ends the generation as failed", async () => {
-    standIn.switches.workMs = 60_000;
+    fakeVendor.switches.workMs = 60_000;
     const ticket = await submit();
     await luma.cancel!(ticket, context());
-    expect(standIn.ledger[0]?.canceledAt).toBeDefined();
+    expect(fakeVendor.ledger[0]?.canceledAt).toBeDefined();
     expect(await faultOf(luma.poll(ticket, context()))).toEqual(["provider_error", "failed"]);
   });
 });
@@ -144,11 +144,11 @@ describe("a response", () => {
 describe("a lost submission", () => {
   it("has an unknown outcome, and is found by its callback path, also after the public URL changed", async () => {
     expect(await luma.findJob!(context())).toBeUndefined();
-    standIn.switches.drop = { times: 1, when: "after" };
+    fakeVendor.switches.drop = { times: 1, when: "after" };
     expect(await faultOf(submit())).toEqual(["provider_error", "unknown"]);
     for (let n = 0; n < 3; n++) await submit({}, context({ callbackUrl: `${callbackUrl}${n}` }));
     const moved = callbackUrl.replace("127.0.0.1:9", "gesso.example.com");
-    expect(await luma.findJob!(context({ callbackUrl: moved }))).toEqual({ id: standIn.ledger[0]!.id });
+    expect(await luma.findJob!(context({ callbackUrl: moved }))).toEqual({ id: fakeVendor.ledger[0]!.id });
     expect(await luma.findJob!(context({ callbackUrl: `${callbackUrl}x` }))).toBeUndefined();
   });
 
@@ -186,8 +186,8 @@ describe("callbacks", () => {
 
   it("yield the same ticket as the submission", async () => {
     const ticket = await submit();
-    const told = await fetch(`${vendor.env(standIn).LUMA_BASE_URL}/generations/${ticket.id}`, {
-      headers: { authorization: `Bearer ${vendor.env(standIn).LUMA_API_KEY}` },
+    const told = await fetch(`${vendor.env(fakeVendor).LUMA_BASE_URL}/generations/${ticket.id}`, {
+      headers: { authorization: `Bearer ${vendor.env(fakeVendor).LUMA_API_KEY}` },
     });
     const word = await luma.parseCallback!({ headers: new Headers(), body: await told.text() }, context());
     expect(word?.ticket).toEqual(ticket);
@@ -200,6 +200,6 @@ it("the probe reads only the credit balance", async () => {
     missing: [],
     unasked: ["photon-1", "photon-flash-1", "ray-2"],
   });
-  const wrong = createFakeProviderContext({ ...vendor.env(standIn), LUMA_API_KEY: "wrong" }, luma);
+  const wrong = createFakeProviderContext({ ...vendor.env(fakeVendor), LUMA_API_KEY: "wrong" }, luma);
   expect(await faultOf(luma.probe!(luma.offers, wrong))).toEqual(["model_unavailable", "refused"]);
 });

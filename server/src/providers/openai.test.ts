@@ -18,16 +18,16 @@ import { readProviderFailure } from "./call-provider.ts";
 import { openai } from "./openai.ts";
 import type { Asset, JobDone, Offer, ProviderContext } from "./provider.ts";
 
-let standIn: FakeVendor;
+let fakeVendor: FakeVendor;
 beforeAll(async () => {
-  standIn = await kit.start();
+  fakeVendor = await kit.start();
 });
-afterAll(() => standIn.close());
+afterAll(() => fakeVendor.close());
 beforeEach(() => {
-  standIn.ledger.length = 0;
-  standIn.invalidRequests.length = 0;
+  fakeVendor.ledger.length = 0;
+  fakeVendor.invalidRequests.length = 0;
   const off = { drop: undefined, hang: undefined, refuse: undefined, outcome: "done", retired: [] };
-  Object.assign(standIn.switches, off);
+  Object.assign(fakeVendor.switches, off);
 });
 
 const offerFor = (task: Task, model: string, upstreamModel?: string): Offer =>
@@ -39,7 +39,7 @@ const VENDORA = offerFor("image.generate", "vendora");
 const EDIT = offerFor("image.edit", "vendora");
 
 const context = (env: Record<string, string> = {}, overrides: Partial<ProviderContext<unknown>> = {}) =>
-  createFakeProviderContext({ ...kit.env(standIn), ...env }, openai, overrides);
+  createFakeProviderContext({ ...kit.env(fakeVendor), ...env }, openai, overrides);
 const submit = async (job: Job<Asset>, offer: Offer, using = context()) =>
   (await openai.submit(adjustParameters(job, offer).job, offer, using)) as JobDone;
 const thrownBy = async (work: Promise<unknown>) => {
@@ -51,7 +51,7 @@ const thrownBy = async (work: Promise<unknown>) => {
   return { code: thrown instanceof Fault ? thrown.code : thrown, kind, retryAfterSeconds, status };
 };
 const bytesOf = (done: JobDone, index = 0) => (done.outputs[index] as { bytes: Uint8Array }).bytes;
-const asked = () => standIn.ledger.at(-1);
+const asked = () => fakeVendor.ledger.at(-1);
 
 describe("images", () => {
   it("are requested with named fields only, and returned as bytes", async () => {
@@ -63,7 +63,7 @@ describe("images", () => {
       model: "gpt-image-2.5-flare",
       request: { prompt: job.prompt, n: 3, size: "1024x768", output_format: "png" },
     });
-    expect(standIn.invalidRequests).toEqual([]);
+    expect(fakeVendor.invalidRequests).toEqual([]);
   });
 
   it("have no size if the caller requested none", async () => {
@@ -98,7 +98,7 @@ describe("images", () => {
   });
 
   it("are read from a URL if a compatible server returns one", async () => {
-    const base = { OPENAI_BASE_URL: `${standIn.url}/compatible/v1/` };
+    const base = { OPENAI_BASE_URL: `${fakeVendor.url}/compatible/v1/` };
     const using = context(base);
     const { outputs } = await submit(createSampleJob(VENDORA), VENDORA, using);
     const { url } = outputs[0] as { url: string };
@@ -170,13 +170,13 @@ describe("text", () => {
     expect(data).toMatchObject({ enhanced_prompt: "enhanced_prompt: a cat" });
     expect(data?.changes).toHaveLength(2);
     expect(asked()?.request.instructions).toMatch(/flux-dev.*watercolour/s);
-    expect(standIn.invalidRequests).toEqual([]);
+    expect(fakeVendor.invalidRequests).toEqual([]);
   });
 
   it("is content_refused if it was refused, and a failure if it is empty", async () => {
     const job = createSampleJob(ENHANCE, { prompt: "something forbidden" });
     expect(await thrownBy(submit(job, ENHANCE))).toMatchObject({ code: "content_refused", kind: "refused" });
-    standIn.switches.outcome = "failed";
+    fakeVendor.switches.outcome = "failed";
     expect(await thrownBy(submit(createSampleJob(ENHANCE), ENHANCE))).toMatchObject({
       code: "provider_error",
       kind: "failed",
@@ -186,7 +186,7 @@ describe("text", () => {
 
 describe("an error response", () => {
   const refused = (status: number, error: object, headers: Record<string, string> = {}) => {
-    standIn.switches.refuse = { times: 1, status, body: { error: { message: "no", ...error } }, headers };
+    fakeVendor.switches.refuse = { times: 1, status, body: { error: { message: "no", ...error } }, headers };
     return thrownBy(submit(createSampleJob(VENDORA), VENDORA));
   };
 
@@ -215,7 +215,7 @@ describe("an error response", () => {
   it("distinguishes moderation, retired models and unverified organizations", async () => {
     const forbidden = thrownBy(submit(createSampleJob(VENDORA, { prompt: "something forbidden" }), VENDORA));
     expect(await forbidden).toMatchObject({ code: "content_refused" });
-    standIn.switches.retired = [VENDORA.upstreamModel];
+    fakeVendor.switches.retired = [VENDORA.upstreamModel];
     expect(await thrownBy(submit(createSampleJob(VENDORA), VENDORA))).toMatchObject({
       code: "model_unavailable",
       status: 404,
@@ -225,13 +225,13 @@ describe("an error response", () => {
   });
 
   it("that never comes leaves the outcome unknown, and the job is not sent again", async () => {
-    standIn.switches.drop = { times: 9, when: "after" };
+    fakeVendor.switches.drop = { times: 9, when: "after" };
     expect(await thrownBy(submit(createSampleJob(VENDORA), VENDORA))).toMatchObject({ kind: "unknown" });
-    standIn.switches.drop = undefined;
-    standIn.switches.hang = { times: 9, when: "after" };
+    fakeVendor.switches.drop = undefined;
+    fakeVendor.switches.hang = { times: 9, when: "after" };
     const hurried = context({}, { timeoutSeconds: 0.3 });
     expect(await thrownBy(submit(createSampleJob(VENDORA), VENDORA, hurried))).toMatchObject({ kind: "unknown" });
-    expect(standIn.ledger).toHaveLength(2);
+    expect(fakeVendor.ledger).toHaveLength(2);
   });
 
   it("a job cannot be polled, because it ends with its submission", async () => {
@@ -245,17 +245,17 @@ describe("a source image that cannot be read", () => {
     expect(await thrownBy(submit(createSampleJob(EDIT, { images: [broken] }), EDIT))).toMatchObject({
       code: "asset_unavailable",
     });
-    expect(standIn.ledger).toEqual([]);
+    expect(fakeVendor.ledger).toEqual([]);
   });
 });
 
 describe("the probe", () => {
   it("names retired models without creating jobs", async () => {
     expect(await openai.probe!(openai.offers, context())).toMatchObject({ missing: [] });
-    standIn.switches.retired = ["gpt-image-1.5"];
+    fakeVendor.switches.retired = ["gpt-image-1.5"];
     expect(await openai.probe!(openai.offers, context())).toMatchObject({ missing: ["gpt-image-1.5"] });
     const wrong = context({ OPENAI_API_KEY: "sk-other" });
     expect(await thrownBy(openai.probe!(openai.offers, wrong))).toMatchObject({ status: 401 });
-    expect(standIn.ledger).toEqual([]);
+    expect(fakeVendor.ledger).toEqual([]);
   });
 });

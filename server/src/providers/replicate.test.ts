@@ -17,22 +17,22 @@ import { readProviderFailure } from "./call-provider.ts";
 import type { Asset, Offer, ProviderContext, Ticket } from "./provider.ts";
 import { replicate } from "./replicate.ts";
 
-let standIn: FakeVendor;
+let fakeVendor: FakeVendor;
 beforeAll(async () => {
-  standIn = await kit.start();
+  fakeVendor = await kit.start();
 });
-afterAll(() => standIn.close());
+afterAll(() => fakeVendor.close());
 beforeEach(() => {
   const quiet = { outcome: "done", workMs: 50, refuse: undefined, drop: undefined, retired: [], callbacks: "none" };
-  Object.assign(standIn.switches, quiet);
-  standIn.invalidRequests.length = 0;
+  Object.assign(fakeVendor.switches, quiet);
+  fakeVendor.invalidRequests.length = 0;
 });
 
 const context = (more: Partial<ProviderContext<unknown>> = {}) =>
-  createFakeProviderContext(kit.env(standIn), replicate, more);
+  createFakeProviderContext(kit.env(fakeVendor), replicate, more);
 const offerOf = (upstreamModel: string, task?: string): Offer =>
   replicate.offers.find((offer) => offer.upstreamModel === upstreamModel && (!task || offer.task === task))!;
-const lastInput = () => standIn.ledger.at(-1)!.request.input as Record<string, unknown>;
+const lastInput = () => fakeVendor.ledger.at(-1)!.request.input as Record<string, unknown>;
 
 async function submit(offer: Offer, job: Partial<Job<Asset>> = {}, more: Partial<ProviderContext<unknown>> = {}) {
   const sent = await replicate.submit(createSampleJob(offer, job), offer, context(more));
@@ -64,8 +64,8 @@ describe("every offer", () => {
     replicate.offers.map((offer) => [`${offer.task} with ${offer.model} by ${offer.upstreamModel}`, offer] as const),
   )("%s is taken as it stands and makes something", async (_, offer) => {
     await ended(await submit(offer));
-    expect(standIn.invalidRequests).toEqual([]);
-    expect(standIn.ledger.at(-1)?.model).toBe(offer.upstreamModel.split(":")[0]);
+    expect(fakeVendor.invalidRequests).toEqual([]);
+    expect(fakeVendor.ledger.at(-1)?.model).toBe(offer.upstreamModel.split(":")[0]);
   });
 
   it("recovers by lookup, and has one upstream name for each task and model", () => {
@@ -170,7 +170,7 @@ describe("image transfer", () => {
   it("uploads a large image if the provider cannot reach Gesso, and sends its URL otherwise", async () => {
     expect((await noise.bytes()).length).toBeGreaterThan(256 * 1024);
     const ticket = await submit(offer(), { images: [noise] });
-    expect(lastInput().input_image).toMatch(new RegExp(`^${standIn.url}/v1/files/`));
+    expect(lastInput().input_image).toMatch(new RegExp(`^${fakeVendor.url}/v1/files/`));
     await ended(ticket);
     await submit(offer(), { images: [noise] }, { isPublicUrlReachable: true });
     expect(lastInput().input_image).toBe(await noise.url());
@@ -183,13 +183,13 @@ describe("image transfer", () => {
   });
 
   it("that fails leaves no unknown outcome, because nothing was submitted", async () => {
-    const before = standIn.ledger.length;
+    const before = fakeVendor.ledger.length;
     const lost: ProviderContext<unknown>["send"] = async (url, request) => {
       if (url.endsWith("/files")) throw Object.assign(new Error("cut"), { code: "ECONNRESET" });
       return context().send(url, request);
     };
     expect(await thrownBy(submit(offer(), { images: [noise] }, { send: lost }))).toMatchObject({ kind: "unsent" });
-    expect(standIn.ledger).toHaveLength(before);
+    expect(fakeVendor.ledger).toHaveLength(before);
   });
 });
 
@@ -205,14 +205,14 @@ describe("a failure", () => {
     [500, "provider_error", "unknown"],
     [503, "provider_error", "unknown"],
   ])("of a submission with status %i becomes the right fault", async (status, code, kind) => {
-    standIn.switches.refuse = { times: 1, status };
+    fakeVendor.switches.refuse = { times: 1, status };
     expect(await thrownBy(submit(offer()))).toMatchObject({ code, kind });
   });
 
   it("carries the retry delay of a header or of a sentence", async () => {
-    standIn.switches.refuse = { times: 1, status: 429 };
+    fakeVendor.switches.refuse = { times: 1, status: 429 };
     expect((await thrownBy(submit(offer()))).failure).toMatchObject({ retryAfterSeconds: 3 });
-    standIn.switches.refuse = { times: 1, status: 429, body: { detail: "Slow down.", retry_after: 11 } };
+    fakeVendor.switches.refuse = { times: 1, status: 429, body: { detail: "Slow down.", retry_after: 11 } };
     expect((await thrownBy(submit(offer()))).failure).toMatchObject({ retryAfterSeconds: 11 });
   });
 
@@ -222,16 +222,16 @@ describe("a failure", () => {
   });
 
   it("of the connection after the request was sent leaves the outcome unknown, and nothing is sent again", async () => {
-    const before = standIn.ledger.length;
-    standIn.switches.drop = { times: 1, when: "after" };
+    const before = fakeVendor.ledger.length;
+    fakeVendor.switches.drop = { times: 1, when: "after" };
     expect(await thrownBy(submit(offer()))).toMatchObject({ kind: "unknown" });
-    expect(standIn.ledger).toHaveLength(before + 1);
+    expect(fakeVendor.ledger).toHaveLength(before + 1);
   });
 
   it("for a moderated prompt is content_refused; other failures are provider_error", async () => {
     const offended = await endOf(await submit(offer(), { prompt: "something forbidden" }));
     expect(offended).toMatchObject({ code: "content_refused", kind: "refused" });
-    standIn.switches.outcome = "failed";
+    fakeVendor.switches.outcome = "failed";
     expect(await endOf(await submit(offer()))).toMatchObject({ code: "provider_error", kind: "failed" });
   });
 
@@ -254,23 +254,23 @@ describe("a failure", () => {
 });
 
 it("progress is read from the model's log", async () => {
-  standIn.switches.workMs = 5000;
+  fakeVendor.switches.workMs = 5000;
   const ticket = await submit(offerOf("black-forest-labs/flux-dev"));
   await expect
     .poll(() => replicate.poll(ticket, context()), { timeout: 4000 })
     .toMatchObject({ state: "running", progress: 0.5 });
   await replicate.cancel!(ticket, context());
-  expect(standIn.ledger.at(-1)?.canceledAt).toBeDefined();
+  expect(fakeVendor.ledger.at(-1)?.canceledAt).toBeDefined();
 });
 
 it("the probe reads the account and finds retired models without creating predictions", async () => {
-  const before = standIn.ledger.length;
-  standIn.switches.retired = ["google/imagen-4"];
+  const before = fakeVendor.ledger.length;
+  fakeVendor.switches.retired = ["google/imagen-4"];
   const { message: says, missing } = await replicate.probe!(replicate.offers, context());
   expect(says).toContain("fake");
   expect(missing).toEqual(["google/imagen-4"]);
-  expect(standIn.ledger).toHaveLength(before);
-  const wrong = createFakeProviderContext({ ...kit.env(standIn), REPLICATE_API_TOKEN: "wrong" }, replicate);
+  expect(fakeVendor.ledger).toHaveLength(before);
+  const wrong = createFakeProviderContext({ ...kit.env(fakeVendor), REPLICATE_API_TOKEN: "wrong" }, replicate);
   expect(await thrownBy(replicate.probe!(replicate.offers, wrong))).toMatchObject({ code: "model_unavailable" });
 });
 

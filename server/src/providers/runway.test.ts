@@ -11,21 +11,21 @@ import { readProviderFailure } from "./call-provider.ts";
 import type { Asset, Offer, ProviderContext, SendRequest, Ticket } from "./provider.ts";
 import { runway } from "./runway.ts";
 
-let standIn: FakeVendor;
+let fakeVendor: FakeVendor;
 beforeAll(async () => {
-  standIn = await kit.start();
+  fakeVendor = await kit.start();
 });
-afterAll(() => standIn.close());
+afterAll(() => fakeVendor.close());
 beforeEach(() => {
-  Object.assign(standIn.switches, { outcome: "done", workMs: 50, refuse: undefined, drop: undefined, retired: [] });
-  standIn.invalidRequests.length = 0;
+  Object.assign(fakeVendor.switches, { outcome: "done", workMs: 50, refuse: undefined, drop: undefined, retired: [] });
+  fakeVendor.invalidRequests.length = 0;
 });
 
 const context = (more: Partial<ProviderContext<unknown>> = {}) =>
-  createFakeProviderContext(kit.env(standIn), runway, more);
+  createFakeProviderContext(kit.env(fakeVendor), runway, more);
 const offerOf = (upstreamModel: string, task?: string): Offer =>
   runway.offers.find((offer) => offer.upstreamModel === upstreamModel && (!task || offer.task === task))!;
-const last = () => standIn.ledger.at(-1)!.request;
+const last = () => fakeVendor.ledger.at(-1)!.request;
 
 async function submit(offer: Offer, job: Partial<Job<Asset>> = {}, more: Partial<ProviderContext<unknown>> = {}) {
   const sent = await runway.submit(createSampleJob(offer, job), offer, context(more));
@@ -50,7 +50,7 @@ describe("every offer", () => {
     "%s is taken as it stands and makes something",
     async (_, offer) => {
       await ended(await submit(offer));
-      expect(standIn.invalidRequests).toEqual([]);
+      expect(fakeVendor.invalidRequests).toEqual([]);
     },
   );
 
@@ -135,7 +135,7 @@ describe("an image that is too large for the request", () => {
     await ended(ticket);
     expect(seen.map(({ url }) => new URL(url).pathname)).toEqual(["/v1/uploads", "/storage", "/v1/text_to_image"]);
     expect(seen[1]?.headers).toEqual({ accept: "application/json" });
-    expect(standIn.invalidRequests).toEqual([]);
+    expect(fakeVendor.invalidRequests).toEqual([]);
   });
 
   /** Runway as it is, except that its storage is where and what the test says. */
@@ -170,9 +170,9 @@ describe("an image that is too large for the request", () => {
   });
 
   it.each([403, 500])("costs nothing if the storage responds with %i", async (status) => {
-    const before = standIn.ledger.length;
+    const before = fakeVendor.ledger.length;
     expect(await thrownBy(stored(S3, { status, text: "<Error/>" }))).toMatchObject({ kind: "unsent" });
-    expect(standIn.ledger).toHaveLength(before);
+    expect(fakeVendor.ledger).toHaveLength(before);
   });
 });
 
@@ -188,20 +188,20 @@ describe("a failure", () => {
     [502, "provider_error", "unknown", undefined],
     [503, "provider_error", "unknown", undefined],
   ])("of a submission with status %i is %s", async (status, code, kind, body) => {
-    standIn.switches.refuse = { times: 1, status, ...(body && { body }) };
+    fakeVendor.switches.refuse = { times: 1, status, ...(body && { body }) };
     expect(await thrownBy(submit(offer()))).toMatchObject({ code, kind });
   });
 
   it("for a retired model is model_unavailable", async () => {
-    standIn.switches.retired = ["gen4_image"];
+    fakeVendor.switches.retired = ["gen4_image"];
     expect(await thrownBy(submit(offer()))).toMatchObject({ code: "model_unavailable", kind: "refused" });
   });
 
   it("of the connection after the request was sent leaves the outcome unknown, and nothing is sent again", async () => {
-    const before = standIn.ledger.length;
-    standIn.switches.drop = { times: 1, when: "after" };
+    const before = fakeVendor.ledger.length;
+    fakeVendor.switches.drop = { times: 1, when: "after" };
     expect(await thrownBy(submit(offer()))).toMatchObject({ kind: "unknown" });
-    expect(standIn.ledger).toHaveLength(before + 1);
+    expect(fakeVendor.ledger).toHaveLength(before + 1);
   });
 
   it.each([
@@ -238,20 +238,20 @@ it.each([
 });
 
 it("a task can be canceled", async () => {
-  standIn.switches.workMs = 60_000;
+  fakeVendor.switches.workMs = 60_000;
   const ticket = await submit(offerOf("gen4_image"));
   await runway.cancel!(ticket, context());
-  expect(standIn.ledger.at(-1)?.canceledAt).toBeDefined();
+  expect(fakeVendor.ledger.at(-1)?.canceledAt).toBeDefined();
 });
 
 it("the probe reads credits and unavailable models without creating tasks", async () => {
-  const before = standIn.ledger.length;
-  standIn.switches.retired = ["gen4.5"];
+  const before = fakeVendor.ledger.length;
+  fakeVendor.switches.retired = ["gen4.5"];
   expect(await runway.probe!(runway.offers, context())).toEqual({
     message: "1234 credits are left.",
     missing: ["gen4.5"],
   });
-  expect(standIn.ledger).toHaveLength(before);
-  const wrong = createFakeProviderContext({ ...kit.env(standIn), RUNWAY_API_KEY: "wrong" }, runway);
+  expect(fakeVendor.ledger).toHaveLength(before);
+  const wrong = createFakeProviderContext({ ...kit.env(fakeVendor), RUNWAY_API_KEY: "wrong" }, runway);
   expect(await thrownBy(runway.probe!(runway.offers, wrong))).toMatchObject({ code: "model_unavailable" });
 });

@@ -175,25 +175,25 @@ export async function startFakeBfl({ pollingOrigin }: { pollingOrigin?: string }
       const job = services.find(id);
       return context.json(job ? await report(job) : { id, status: "Task not found", result: null, progress: null });
     });
-    app.post("/v1/:model{.+}", (context) => acceptRequest(context, { shop: services, report, pollingOrigin }));
+    app.post("/v1/:model{.+}", (context) => acceptRequest(context, { services, report, pollingOrigin }));
     return app;
   });
 }
 
 type BflDependencies = {
-  shop: FakeVendorServices;
+  services: FakeVendorServices;
   report: ReturnType<typeof createReport>;
   pollingOrigin: string | undefined;
 };
 
-async function acceptRequest(context: VendorContext, desk: BflDependencies): Promise<Response> {
-  const { shop } = desk;
+async function acceptRequest(context: VendorContext, dependencies: BflDependencies): Promise<Response> {
+  const { services } = dependencies;
   const model = context.req.param("model") ?? "";
   const schema = MODELS[model];
-  if (!schema || shop.switches.retired.includes(model)) return context.json({ detail: "Not Found" }, 404);
+  if (!schema || services.switches.retired.includes(model)) return context.json({ detail: "Not Found" }, 404);
   const parsed = schema.safeParse(await context.req.json().catch(() => undefined));
   if (!parsed.success) {
-    shop.recordInvalidRequest(`${model}: ${z.prettifyError(parsed.error)}`);
+    services.recordInvalidRequest(`${model}: ${z.prettifyError(parsed.error)}`);
     const detail = parsed.error.issues.map(({ path, message, code }) => ({
       type: code,
       loc: ["body", ...path],
@@ -204,24 +204,24 @@ async function acceptRequest(context: VendorContext, desk: BflDependencies): Pro
   const request = parsed.data as Record<string, unknown>;
   const wrong = await validateImage(request);
   if (wrong) {
-    shop.recordInvalidRequest(`${model}: ${JSON.stringify(wrong)}`);
+    services.recordInvalidRequest(`${model}: ${JSON.stringify(wrong)}`);
     return context.json(wrong, 422);
   }
-  const open = shop.jobs().filter((job) => ["queued", "running"].includes(shop.stateOf(job)));
+  const open = services.jobs().filter((job) => ["queued", "running"].includes(services.stateOf(job)));
   const ofModel = open.filter((job) => job.model === model).length;
   if (open.length >= AT_ONCE || ofModel >= (AT_ONCE_OF[model] ?? AT_ONCE)) {
     return context.json({ detail: "Too many active tasks" }, 429);
   }
   const id = randomUUID();
-  const pending = shop.acceptJob(context, { id, model, request }, (status) => ({ detail: `Error ${status}` }));
+  const pending = services.acceptJob(context, { id, model, request }, (status) => ({ detail: `Error ${status}` }));
   // A job is in the ledger as soon as it is submitted: it calls back even when the response is lost.
-  const job = shop.find(id);
-  if (job) scheduleCallback(job, desk);
+  const job = services.find(id);
+  if (job) scheduleCallback(job, dependencies);
   const taken = await pending;
-  return taken instanceof Response ? taken : context.json(renderAcceptedJob(taken, desk));
+  return taken instanceof Response ? taken : context.json(renderAcceptedJob(taken, dependencies));
 }
 
-function scheduleCallback(job: VendorJob, { shop: services, report }: BflDependencies): void {
+function scheduleCallback(job: VendorJob, { services, report }: BflDependencies): void {
   const { webhook_url, webhook_secret } = job.request as Asked;
   if (!webhook_url) return;
   services.sendCallback(job, webhook_url, async (standing) => {
@@ -234,10 +234,7 @@ function scheduleCallback(job: VendorJob, { shop: services, report }: BflDepende
   });
 }
 
-function renderAcceptedJob(
-  job: VendorJob,
-  { shop: services, pollingOrigin }: BflDependencies,
-): Record<string, unknown> {
+function renderAcceptedJob(job: VendorJob, { services, pollingOrigin }: BflDependencies): Record<string, unknown> {
   const { webhook_url } = job.request as Asked;
   const price = { cost: 4, input_mp: 0, output_mp: 1 };
   if (webhook_url) return { id: job.id, status: "Pending", webhook_url, ...price };

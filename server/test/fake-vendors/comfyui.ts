@@ -31,9 +31,9 @@ export type FakeComfyui = FakeVendor & { lines(): number; preview(bytes: Uint8Ar
 
 type App = Hono<{ Bindings: HttpBindings }>;
 type FakeComfyuiServices = Required<Pick<ComfyuiOptions, "age">> & {
-  shop: FakeVendorServices;
-  shed: JobQueue;
-  stock: InstalledNodes;
+  services: FakeVendorServices;
+  queue: JobQueue;
+  installed: InstalledNodes;
   uploads: Set<string>;
   sizes: Sizes;
 };
@@ -47,16 +47,16 @@ export async function startFakeComfyui(options: ComfyuiOptions = {}): Promise<Fa
   const lines = createWebSockets(isAllowed);
   let ledger: VendorJob[] = [];
   const sizes: Sizes = new Map();
-  const shed = createJobQueue({ ledger: () => ledger, sizes, tell: lines.tell, hasStates: age === "new" });
+  const queue = createJobQueue({ ledger: () => ledger, sizes, tell: lines.tell, hasStates: age === "new" });
   const fakeVendor = await startFakeVendor((services) => {
     const uploads = new Set<string>();
-    const box: FakeComfyuiServices = {
+    const dependencies: FakeComfyuiServices = {
       age,
-      shop: services,
-      shed,
+      services,
+      queue,
       sizes,
       uploads,
-      stock: availableFiles(services, uploads, lacks),
+      installed: availableFiles(services, uploads, lacks),
     };
     const app: App = new Hono();
     app.use(async (context, next) => {
@@ -68,8 +68,8 @@ export async function startFakeComfyui(options: ComfyuiOptions = {}): Promise<Fa
       }
       await next();
     });
-    for (const prefix of ["/api", ""]) app.route(`${prefix}/`, routes(box));
-    if (age === "new") app.route("/api/", jobRoutes(box));
+    for (const prefix of ["/api", ""]) app.route(`${prefix}/`, routes(dependencies));
+    if (age === "new") app.route("/api/", jobRoutes(dependencies));
     // Everything else is for the files of its own pages, which can be read and not posted to.
     app.all("*", (context) => {
       if (!context.req.path.startsWith("/api/jobs")) services.recordInvalidRequest(`nothing at ${context.req.path}`);
@@ -89,7 +89,7 @@ export async function startFakeComfyui(options: ComfyuiOptions = {}): Promise<Fa
     ...fakeVendor,
     forgetJobs: () => {
       fakeVendor.forgetJobs();
-      shed.forget();
+      queue.forget();
     },
     stopListening: cutting(fakeVendor.stopListening),
     startListening: async () => {
@@ -97,7 +97,7 @@ export async function startFakeComfyui(options: ComfyuiOptions = {}): Promise<Fa
       await hello();
     },
     close: async () => {
-      shed.end();
+      queue.end();
       await cutting(fakeVendor.close)();
     },
     lines: lines.count,
@@ -114,7 +114,7 @@ export const poolEnv = (servers: { url: string }[]) => ({ COMFYUI_URLS: servers.
 export const fakeComfyui: FakeVendorDefinition = {
   id: "comfyui",
   start: () => startFakeComfyui(),
-  env: (standIn) => poolEnv([standIn]),
+  env: (fakeVendor) => poolEnv([fakeVendor]),
 };
 
 /** LoRAs of any name are there, as on a server that its owner fills; those that begin with `missing` are not. */
@@ -129,52 +129,52 @@ function availableFiles({ switches }: FakeVendorServices, uploads: Set<string>, 
   };
 }
 
-function routes(box: FakeComfyuiServices): App {
-  const { age, shop, shed, stock } = box;
+function routes(dependencies: FakeComfyuiServices): App {
+  const { age, services, queue, installed } = dependencies;
   const app: App = new Hono();
-  app.post("/prompt", (context) => takePrompt(context, box));
+  app.post("/prompt", (context) => takePrompt(context, dependencies));
   app.get("/prompt", (context) => {
-    const { running, pending } = shed.queue();
+    const { running, pending } = queue.queue();
     return context.json({ exec_info: { queue_remaining: running.length + pending.length } });
   });
   app.get("/queue", (context) => {
-    const { running, pending } = shed.queue();
+    const { running, pending } = queue.queue();
     return context.json({ queue_running: running.map(renderQueueEntry), queue_pending: pending.map(renderQueueEntry) });
   });
   app.post("/queue", async (context) => {
     const input = (await context.req.json()) as { delete?: string[] };
-    for (const id of input.delete ?? []) shed.remove(id);
+    for (const id of input.delete ?? []) queue.remove(id);
     return context.body(null, 200);
   });
   app.post("/interrupt", async (context) => {
     const input = (await context.req.json().catch(() => ({}))) as { prompt_id?: string };
     // Servers without this endpoint cancel the running job.
-    shed.interrupt(age === "new" ? input.prompt_id : undefined);
+    queue.interrupt(age === "new" ? input.prompt_id : undefined);
     return context.body(null, 200);
   });
   app.get("/history", (context) => {
-    const most = Number(context.req.query("max_items") ?? shed.history.size);
-    const items = [...shed.history].slice(Math.max(0, shed.history.size - most));
+    const most = Number(context.req.query("max_items") ?? queue.history.size);
+    const items = [...queue.history].slice(Math.max(0, queue.history.size - most));
     return context.json(Object.fromEntries(items.map(([id, past]) => [id, renderHistory(past)])));
   });
   app.get("/history/:id", (context) => {
-    const past = shed.history.get(context.req.param("id"));
+    const past = queue.history.get(context.req.param("id"));
     return context.json(past ? { [context.req.param("id")]: renderHistory(past) } : {});
   });
-  app.post("/upload/image", (context) => takeUpload(context, box));
-  app.get("/view", (context) => view(context, shop, shed));
+  app.post("/upload/image", (context) => takeUpload(context, dependencies));
+  app.get("/view", (context) => view(context, services, queue));
   app.get("/models/:folder", (context) => {
-    const files = stock.listed(context.req.param("folder"));
+    const files = installed.listed(context.req.param("folder"));
     return INSTALLED_FILES[context.req.param("folder")] ? context.json(files) : context.body(null, 404);
   });
   app.get("/object_info", (context) =>
     context.json(
-      Object.fromEntries(Object.keys(BUILT_IN_NODES).map((name) => [name, renderNodeInfo(name, stock, age)])),
+      Object.fromEntries(Object.keys(BUILT_IN_NODES).map((name) => [name, renderNodeInfo(name, installed, age)])),
     ),
   );
   app.get("/object_info/:name", (context) => {
     const name = context.req.param("name");
-    return context.json(BUILT_IN_NODES[name] ? { [name]: renderNodeInfo(name, stock, age) } : {});
+    return context.json(BUILT_IN_NODES[name] ? { [name]: renderNodeInfo(name, installed, age) } : {});
   });
   app.get("/system_stats", (context) => {
     const comfyui_version = age === "new" ? "0.36.0" : "0.3.62";
@@ -186,7 +186,7 @@ function routes(box: FakeComfyuiServices): App {
 
 async function takePrompt(
   context: VendorContext,
-  { age, shop: services, stock, shed }: FakeComfyuiServices,
+  { age, services, installed, queue }: FakeComfyuiServices,
 ): Promise<Response> {
   const body = (await context.req.json()) as Record<string, unknown> & { prompt?: PromptGraph; prompt_id?: unknown };
   for (const field of Object.keys(body))
@@ -201,7 +201,7 @@ async function takePrompt(
   }
   const unknownNodes = listUnknownNodes(body.prompt);
   if (unknownNodes.length > 0) services.recordInvalidRequest(`inputs that no node has: ${unknownNodes.join(", ")}`);
-  const refused = validateGraph(body.prompt, stock);
+  const refused = validateGraph(body.prompt, installed);
   if (refused) return context.json(refused, 400);
   const [model] = inputsOf(body.prompt, "UNETLoader").map(({ unet_name }) => String(unet_name));
   const job = { model: model ?? "none", request: body, ...(id !== undefined && { id: String(id) }) };
@@ -209,14 +209,14 @@ async function takePrompt(
     error: { type: "proxy", message: `${status}` },
   }));
   if (taken instanceof Response) return taken;
-  const { running, pending } = shed.queue();
+  const { running, pending } = queue.queue();
   const number = [...pending, ...running].find((work) => work.taken === taken)?.number ?? 0;
   return context.json({ prompt_id: taken.id, number, node_errors: {} });
 }
 
 async function takeUpload(
   context: VendorContext,
-  { shop: services, uploads, sizes }: FakeComfyuiServices,
+  { services, uploads, sizes }: FakeComfyuiServices,
 ): Promise<Response> {
   const form = await context.req.formData();
   const image = form.get("image");
@@ -259,13 +259,13 @@ function view(context: VendorContext, { switches, recordResult }: FakeVendorServ
   return new Response(new ReadableStream({ pull }), { headers });
 }
 
-function jobRoutes({ shed }: FakeComfyuiServices): App {
+function jobRoutes({ queue }: FakeComfyuiServices): App {
   const app: App = new Hono();
   app.get("/jobs/:id", (context) => {
     const id = context.req.param("id");
-    const past = shed.history.get(id);
+    const past = queue.history.get(id);
     if (past) return context.json(renderJob(past));
-    const { running, pending } = shed.queue();
+    const { running, pending } = queue.queue();
     const about = { id, priority: 0, outputs_count: 0 };
     if (running.some(({ taken }) => taken.id === id)) return context.json({ ...about, status: "in_progress" });
     if (pending.some(({ taken }) => taken.id === id)) return context.json({ ...about, status: "pending" });
@@ -273,7 +273,7 @@ function jobRoutes({ shed }: FakeComfyuiServices): App {
   });
   app.post("/jobs/:id/cancel", (context) => {
     const id = context.req.param("id");
-    return context.json({ cancelled: shed.remove(id) || shed.interrupt(id) });
+    return context.json({ cancelled: queue.remove(id) || queue.interrupt(id) });
   });
   return app;
 }

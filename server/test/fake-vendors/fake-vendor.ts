@@ -144,7 +144,7 @@ export async function startFakeVendor(
   const stopped = new AbortController();
   let url = "";
 
-  const shop: FakeVendorServices = {
+  const services: FakeVendorServices = {
     url: () => url,
     switches,
     async acceptJob(context, { id = randomUUID(), model, request }, fail) {
@@ -185,17 +185,17 @@ export async function startFakeVendor(
       return job.outcome;
     },
     async ended(job) {
-      while (["queued", "running"].includes(shop.stateOf(job)) && !stopped.signal.aborted) {
+      while (["queued", "running"].includes(services.stateOf(job)) && !stopped.signal.aborted) {
         await pause(Math.max(5, Math.min(200, job.endsAt - Date.now())));
       }
     },
     cancel: (job) => {
-      if (["queued", "running"].includes(shop.stateOf(job))) job.canceledAt = Date.now();
+      if (["queued", "running"].includes(services.stateOf(job))) job.canceledAt = Date.now();
     },
     storeFile(bytes, mediaType) {
       const id = randomUUID();
       files.set(id, { bytes, mediaType });
-      shop.recordResult(bytes);
+      services.recordResult(bytes);
       return `${url}/files/${id}`;
     },
     recordResult: (bytes) => void producedHashes.add(createHash("sha256").update(bytes).digest("hex")),
@@ -211,11 +211,11 @@ export async function startFakeVendor(
       };
       void (async () => {
         await post("running");
-        await shop.ended(job);
+        await services.ended(job);
         const how = switches.callbacks;
         if (how === "none") return;
-        await post(shop.stateOf(job));
-        if (how === "twice") await post(shop.stateOf(job));
+        await post(services.stateOf(job));
+        if (how === "twice") await post(services.stateOf(job));
         if (how === "early") await post("running");
       })();
     },
@@ -230,7 +230,7 @@ export async function startFakeVendor(
     if (switches.result === "huge") return new Response(endless(), { headers: { "content-type": file.mediaType } });
     return new Response(Buffer.from(file.bytes), { headers: { "content-type": file.mediaType } });
   });
-  app.route("/", routes(shop));
+  app.route("/", routes(services));
   app.notFound((context) => {
     problems.push(`nothing at ${context.req.method} ${context.req.path}`);
     return context.json({ error: "not found" }, 404);

@@ -36,7 +36,7 @@ const routes = (services: FakeVendorServices) => {
     if (!response.ok) throw new Error(`${response.status}`);
     return Buffer.from(await response.arrayBuffer());
   };
-  const works = { shop: services, open };
+  const dependencies = { services, open };
 
   /** The result of a job that has ended, with the status that the model itself gave it. */
   const resultOf = (job: VendorJob): Promise<Ended> => {
@@ -52,11 +52,11 @@ const routes = (services: FakeVendorServices) => {
     if (standing === "failed") return { status: 500, body: detail("internal_server_error", "Internal server error") };
     if (standing === "moderated") {
       const isShown = hasSafetyChecker(job.model) && !job.model.startsWith("fal-ai/flux-pro");
-      if (isShown) return { status: 200, body: await renderFlaggedResult(job.request, works) };
+      if (isShown) return { status: 200, body: await renderFlaggedResult(job.request, dependencies) };
       return { status: 422, body: detail("content_policy_violation", "The content could not be processed.") };
     }
     try {
-      const body = await renderResult(job.model, job.request, works);
+      const body = await renderResult(job.model, job.request, dependencies);
       return { status: 200, body: { ...body, ...(hasSafetyChecker(job.model) && { has_nsfw_concepts: [false] }) } };
     } catch (thrown) {
       return { status: 422, body: detail("file_download_error", `Failed to load a file: ${thrown}`) };

@@ -123,11 +123,11 @@ function createReport(services: FakeVendorServices) {
   };
 }
 
-type LumaDependencies = { shop: FakeVendorServices; report: ReturnType<typeof createReport> };
+type LumaDependencies = { services: FakeVendorServices; report: ReturnType<typeof createReport> };
 
 async function acceptRequest(
   context: VendorContext,
-  { shop: services, report }: LumaDependencies,
+  { services, report }: LumaDependencies,
   shape: z.ZodObject,
 ): Promise<Response> {
   const refuse = (detail: unknown, status: 400 | 404 | 422) => context.json({ detail }, status);
@@ -179,7 +179,7 @@ export const fakeLuma: FakeVendorDefinition = {
       app.get("/ping", (context) => context.json({ message: "pong" }));
       app.get("/credits", (context) => context.json({ credit_balance: 1250 }));
       for (const [path, shape] of Object.entries(SHAPES)) {
-        app.post(`/generations/${path}`, (context) => acceptRequest(context, { shop: services, report }, shape));
+        app.post(`/generations/${path}`, (context) => acceptRequest(context, { services, report }, shape));
       }
       app.get("/generations", async (context) => {
         const limit = Math.min(100, Number(context.req.query("limit") ?? 10));

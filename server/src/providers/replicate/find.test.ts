@@ -10,16 +10,16 @@ import { readProviderFailure } from "../call-provider.ts";
 import type { ProviderContext } from "../provider.ts";
 import { replicate } from "../replicate.ts";
 
-let standIn: FakeVendor;
+let fakeVendor: FakeVendor;
 beforeAll(async () => {
-  standIn = await kit.start();
+  fakeVendor = await kit.start();
 });
-afterAll(() => standIn.close());
-beforeEach(() => Object.assign(standIn.switches, { callbacks: "none", drop: undefined }));
+afterAll(() => fakeVendor.close());
+beforeEach(() => Object.assign(fakeVendor.switches, { callbacks: "none", drop: undefined }));
 
 const CALLBACK = "http://127.0.0.1:9/callbacks/replicate/01990c3e-2f00-7000-8000-6f0c1a2b3c4d/0/1/proof";
 const context = (more: Partial<ProviderContext<unknown>> = {}) =>
-  createFakeProviderContext(kit.env(standIn), replicate, more);
+  createFakeProviderContext(kit.env(fakeVendor), replicate, more);
 const offer = replicate.offers.find(({ upstreamModel }) => upstreamModel === "google/imagen-4")!;
 const submit = (callbackUrl: string) => replicate.submit(createSampleJob(offer), offer, context({ callbackUrl }));
 const thrownBy = async (work: Promise<unknown>) => {
@@ -35,9 +35,9 @@ describe("a submission whose response was lost", () => {
     context({ key: `${v7()}.0.1`, callbackUrl: CALLBACK, ...more });
 
   it("is found by its callback path, also after the public URL changed", async () => {
-    standIn.switches.drop = { times: 1, when: "after" };
+    fakeVendor.switches.drop = { times: 1, when: "after" };
     await thrownBy(submit(CALLBACK));
-    const { id } = standIn.ledger.at(-1)!;
+    const { id } = fakeVendor.ledger.at(-1)!;
     await submit(CALLBACK.replace("/0/1/", "/0/2/"));
     expect(await replicate.findJob!(lostContext())).toEqual({ id });
     expect(
@@ -49,12 +49,12 @@ describe("a submission whose response was lost", () => {
   });
 
   it("is searched on every page since the run began, and no further", async () => {
-    standIn.forgetJobs();
+    fakeVendor.forgetJobs();
     await submit(CALLBACK);
-    const { id } = standIn.ledger.at(-1)!;
+    const { id } = fakeVendor.ledger.at(-1)!;
     for (let other = 0; other < 101; other++) await submit(`${CALLBACK}/${other}`);
     expect(await replicate.findJob!(lostContext())).toEqual({ id });
-    standIn.ledger.find((job) => job.id === id)!.acceptedAt -= 3_600_000;
+    fakeVendor.ledger.find((job) => job.id === id)!.acceptedAt -= 3_600_000;
     expect(await replicate.findJob!(lostContext())).toBeUndefined();
   });
 
@@ -64,7 +64,7 @@ describe("a submission whose response was lost", () => {
   });
 
   it("stays unknown if there are too many pages", async () => {
-    const page = { results: [], next: `${standIn.url}/v1/predictions?cursor=1` };
+    const page = { results: [], next: `${fakeVendor.url}/v1/predictions?cursor=1` };
     const send = async () => ({ status: 200, header: () => undefined, text: JSON.stringify(page) });
     expect(await thrownBy(replicate.findJob!(lostContext({ send })))).toMatchObject({
       code: "provider_outcome_unknown",
@@ -79,7 +79,7 @@ describe("a submission whose response was lost", () => {
       return { status: 200, header: () => undefined, text: JSON.stringify(page) };
     };
     await thrownBy(replicate.findJob!(lostContext({ send })));
-    expect(asked.map((url) => new URL(url).origin)).toEqual([standIn.url]);
+    expect(asked.map((url) => new URL(url).origin)).toEqual([fakeVendor.url]);
   });
 });
 

@@ -8,11 +8,11 @@ import { createSampleJob } from "../../../test/fake-vendors/sample-jobs.ts";
 import type { ProviderContext } from "../provider.ts";
 import { replicate } from "../replicate.ts";
 
-let standIn: FakeVendor;
+let fakeVendor: FakeVendor;
 beforeAll(async () => {
-  standIn = await kit.start();
+  fakeVendor = await kit.start();
 });
-afterAll(() => standIn.close());
+afterAll(() => fakeVendor.close());
 
 const CALLBACK = "http://127.0.0.1:9/callbacks/replicate/01990c3e-2f00-7000-8000-6f0c1a2b3c4d/0/1/proof";
 it("a callback is requested only at a URL that the provider accepts", async () => {
@@ -60,7 +60,7 @@ describe("a callback", () => {
     return { headers, body };
   };
   const hear = (request: { headers: Headers; body: string }, callbackUrl = CALLBACK, env = {}) => {
-    const settings = { ...kit.env(standIn), REPLICATE_WEBHOOK_SECRET: SECRET, ...env };
+    const settings = { ...kit.env(fakeVendor), REPLICATE_WEBHOOK_SECRET: SECRET, ...env };
     return replicate.parseCallback!(request, createFakeProviderContext(settings, replicate, { callbackUrl }));
   };
 
@@ -93,7 +93,7 @@ describe("a callback", () => {
 
   it("is verified with the provider's own secret if none is set, which is requested once", async () => {
     let asked = 0;
-    const base = createFakeProviderContext(kit.env(standIn), replicate, { callbackUrl: CALLBACK });
+    const base = createFakeProviderContext(kit.env(fakeVendor), replicate, { callbackUrl: CALLBACK });
     const send: ProviderContext<unknown>["send"] = (url, request) => {
       asked += 1;
       return base.send(url, request);

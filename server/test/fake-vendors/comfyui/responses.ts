@@ -39,11 +39,11 @@ export function renderJob(past: FinishedJob) {
 }
 
 /** Older servers list what may be chosen in place of the type; newer ones beside it. */
-export function renderNodeInfo(name: string, stock: InstalledNodes, age: "new" | "old") {
+export function renderNodeInfo(name: string, installed: InstalledNodes, age: "new" | "old") {
   const choose = (choices: readonly string[]) => (age === "new" ? ["COMBO", { options: choices }] : [choices, {}]);
   const say = (input: NodeInput): unknown[] => {
     if (input.kind === "choice") return choose(input.of);
-    if (input.kind === "file") return choose(stock.listed(input.folder));
+    if (input.kind === "file") return choose(installed.listed(input.folder));
     if (input.kind === "link") return [input.type];
     if (input.kind === "text") return ["STRING", {}];
     if (input.kind === "image") return [["example.png"], { image_upload: true }];

@@ -21,7 +21,7 @@ const problem = (type: string, message: string, details = "", extra_info = {}): 
   extra_info,
 });
 
-export function validateGraph(graph: PromptGraph, stock: InstalledNodes): ValidationResponse | undefined {
+export function validateGraph(graph: PromptGraph, installed: InstalledNodes): ValidationResponse | undefined {
   for (const [id, { class_type }] of Object.entries(graph)) {
     if (typeof class_type === "string" && BUILT_IN_NODES[class_type]) continue;
     const message = `Node '${id}' not found. The custom node may not be installed.`;
@@ -34,7 +34,7 @@ export function validateGraph(graph: PromptGraph, stock: InstalledNodes): Valida
   if (savers.length === 0) return { error: problem("prompt_no_outputs", "Prompt has no outputs"), node_errors: {} };
   const node_errors: NodeErrors = {};
   for (const id of Object.keys(graph)) {
-    const errors = problemsOf(graph, id, stock);
+    const errors = problemsOf(graph, id, installed);
     if (errors.length > 0) {
       node_errors[id] = { errors, dependent_outputs: savers, class_type: String(graph[id]!.class_type) };
     }
@@ -45,10 +45,10 @@ export function validateGraph(graph: PromptGraph, stock: InstalledNodes): Valida
 
 const classOf = (graph: PromptGraph, id: string) => BUILT_IN_NODES[String(graph[id]!.class_type)]!;
 
-function problemsOf(graph: PromptGraph, id: string, stock: InstalledNodes): Problem[] {
+function problemsOf(graph: PromptGraph, id: string, installed: InstalledNodes): Problem[] {
   const given = graph[id]!.inputs ?? {};
   return Object.entries(classOf(graph, id).inputs).flatMap(([name, input]) => {
-    if (given[name] !== undefined) return problemOf({ name, input, value: given[name] }, graph, stock) ?? [];
+    if (given[name] !== undefined) return problemOf({ name, input, value: given[name] }, graph, installed) ?? [];
     if (input.optional) return [];
     return [problem("required_input_missing", "Required input is missing", name, { input_name: name })];
   });
@@ -56,12 +56,12 @@ function problemsOf(graph: PromptGraph, id: string, stock: InstalledNodes): Prob
 
 type Asked = { name: string; input: NodeInput; value: unknown };
 
-function problemOf({ name, input, value }: Asked, graph: PromptGraph, stock: InstalledNodes): Problem | undefined {
+function problemOf({ name, input, value }: Asked, graph: PromptGraph, installed: InstalledNodes): Problem | undefined {
   const about = { input_name: name, received_value: value };
   if (Array.isArray(value)) return linkProblem(value, { name, input, value }, graph);
   if (input.kind === "link")
     return problem("bad_linked_input", "Bad linked input, must be a length-2 list", name, about);
-  if (input.kind === "image" && !stock.hasImage(String(value)))
+  if (input.kind === "image" && !installed.hasImage(String(value)))
     return problem(
       "custom_validation_failed",
       "Custom validation failed for node",
@@ -69,8 +69,9 @@ function problemOf({ name, input, value }: Asked, graph: PromptGraph, stock: Ins
       about,
     );
   if (input.kind === "integer" || input.kind === "number") return numberProblem({ name, input, value });
-  const choices = input.kind === "choice" ? input.of : input.kind === "file" ? stock.listed(input.folder) : undefined;
-  const isThere = input.kind === "file" ? stock.has(input.folder, String(value)) : choices?.includes(String(value));
+  const choices =
+    input.kind === "choice" ? input.of : input.kind === "file" ? installed.listed(input.folder) : undefined;
+  const isThere = input.kind === "file" ? installed.has(input.folder, String(value)) : choices?.includes(String(value));
   if (choices && !isThere)
     return problem("value_not_in_list", "Value not in list", `${name}: '${value}' not in ${choices}`, about);
   return undefined;

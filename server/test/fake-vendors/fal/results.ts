@@ -4,7 +4,7 @@ import type { FakeVendorServices } from "../fake-vendor.ts";
 import { createTestVideo, drawTestImage, type MaskConvention, repaintMasked, sizeOfRatio } from "../result-files.ts";
 
 type Input = Record<string, unknown>;
-type ResultDependencies = { shop: FakeVendorServices; open(url: string): Promise<Buffer> };
+type ResultDependencies = { services: FakeVendorServices; open(url: string): Promise<Buffer> };
 
 const PRESETS: Record<string, [number, number]> = {
   square_hd: [1024, 1024],
@@ -42,7 +42,7 @@ async function sizeFor(input: Input, source: Buffer | undefined): Promise<[numbe
   return [width, height];
 }
 
-const fileOf = async ({ shop: services }: ResultDependencies, bytes: Buffer) => {
+const fileOf = async ({ services }: ResultDependencies, bytes: Buffer) => {
   const { width, height, format } = await sharp(bytes).metadata();
   const content_type = `image/${format}`;
   const url = services.storeFile(bytes, content_type);
@@ -72,11 +72,11 @@ async function found(source: Buffer, place: "middle" | "left") {
   return { mask, box };
 }
 
-async function segment(input: Input, source: Buffer, works: ResultDependencies) {
+async function segment(input: Input, source: Buffer, dependencies: ResultDependencies) {
   const isThere = !/nothing|unicorn/.test(String(input.prompt));
   const places = (["middle", "left"] as const).slice(0, input.return_multiple_masks ? Number(input.max_masks ?? 3) : 1);
   const finds = isThere ? await Promise.all(places.map((place) => found(source, place))) : [];
-  const masks = await Promise.all(finds.map(({ mask }) => fileOf(works, mask)));
+  const masks = await Promise.all(finds.map(({ mask }) => fileOf(dependencies, mask)));
   return {
     masks,
     image: masks[0] ?? null,
@@ -104,8 +104,8 @@ async function enlarge(source: Buffer, scale: number) {
     .toBuffer();
 }
 
-async function images(endpoint: string, input: Input, works: ResultDependencies) {
-  const { source, mask } = await sources(input, works);
+async function images(endpoint: string, input: Input, dependencies: ResultDependencies) {
+  const { source, mask } = await sources(input, dependencies);
   const means = MASKS[endpoint];
   const [width, height] = await sizeFor(input, source || undefined);
   const format = input.output_format === "jpeg" || input.output_format === "webp" ? input.output_format : "png";
@@ -114,7 +114,7 @@ async function images(endpoint: string, input: Input, works: ResultDependencies)
     const text = `${input.prompt ?? endpoint} ${input.seed ?? 0} ${index}`;
     const bytes =
       source && mask && means ? repaintMasked(source, mask, means, text) : drawTestImage(text, width, height, format);
-    return fileOf(works, await bytes);
+    return fileOf(dependencies, await bytes);
   });
   return Promise.all(made);
 }
@@ -125,9 +125,9 @@ const ONE_IMAGE = ["fal-ai/bria/eraser", "fal-ai/wan/v2.2-a14b/text-to-image/lor
 export async function renderResult(
   endpoint: string,
   input: Input,
-  works: ResultDependencies,
+  dependencies: ResultDependencies,
 ): Promise<Record<string, unknown>> {
-  const { source } = await sources(input, works);
+  const { source } = await sources(input, dependencies);
   if (endpoint === "openrouter/router") {
     const added = "in soft light";
     const response = { enhanced_prompt: `${input.prompt}, ${added}`, changes: [{ kind: "light", added }] };
@@ -138,30 +138,30 @@ export async function renderResult(
   }
   if (endpoint.startsWith("fal-ai/wan/v2.2-5b")) {
     return {
-      video: { url: works.shop.storeFile(await createTestVideo(), "video/mp4"), content_type: "video/mp4" },
+      video: { url: dependencies.services.storeFile(await createTestVideo(), "video/mp4"), content_type: "video/mp4" },
       seed: 1,
     };
   }
-  if (source && endpoint === "fal-ai/sam-3/image") return segment(input, source, works);
+  if (source && endpoint === "fal-ai/sam-3/image") return segment(input, source, dependencies);
   if (source && endpoint === "fal-ai/evf-sam") {
-    return { image: await fileOf(works, (await found(source, "middle")).mask) };
+    return { image: await fileOf(dependencies, (await found(source, "middle")).mask) };
   }
   if (source && endpoint === "fal-ai/birefnet/v2")
-    return { image: await fileOf(works, await withoutBackground(source)) };
+    return { image: await fileOf(dependencies, await withoutBackground(source)) };
   if (source && endpoint === "fal-ai/esrgan") {
-    return { image: await fileOf(works, await enlarge(source, Number(input.scale ?? 2))) };
+    return { image: await fileOf(dependencies, await enlarge(source, Number(input.scale ?? 2))) };
   }
-  const made = await images(endpoint, input, works);
+  const made = await images(endpoint, input, dependencies);
   if (ONE_IMAGE.includes(endpoint)) return { image: made[0], seed: 1 };
   return { images: made, seed: input.seed ?? 1, prompt: input.prompt ?? "" };
 }
 
 /** The black image that open models show where they do not want to. */
-export const renderFlaggedResult = async (input: Input, works: ResultDependencies) => {
+export const renderFlaggedResult = async (input: Input, dependencies: ResultDependencies) => {
   const black = await sharp({ create: { width: 64, height: 64, channels: 3, background: "#000000" } })
     .png()
     .toBuffer();
   const count = Number(input.num_images ?? 1);
-  const files = await Promise.all(Array.from({ length: count }, () => fileOf(works, black)));
+  const files = await Promise.all(Array.from({ length: count }, () => fileOf(dependencies, black)));
   return { images: files, has_nsfw_concepts: files.map(() => true), seed: 1, prompt: input.prompt };
 };
