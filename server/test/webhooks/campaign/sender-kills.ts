@@ -63,7 +63,7 @@ export async function senderKillCampaign(size: Size, log: Log): Promise<Campaign
     const messages = receivers.flatMap(({ received }) => received);
     const findings = [
       ...(await checkDeliveries(environment, posted, messages)),
-      checkResends(posted, messages, kills),
+      ...checkResends(posted, messages, kills),
       await checkPoisonEvent(environment, poison),
       expectAtLeast("the parts were killed as often as planned", size.kills, kills.length),
     ];
@@ -215,20 +215,31 @@ async function checkDeliveries(
   ];
 }
 
-/** A process that dies after the receiver responded and before the result is stored sends that message once more. */
-const KILL_MARGIN_MS = 2000;
-
-/** Each kill that overlaps the attempts of an event explains one attempt beyond the script of its receiver. */
-function checkResends(posted: Posted[], messages: ReceivedMessage[], kills: PartKill[]): CheckResult {
+/**
+ * A message is repeated under the same attempt number only if a part was killed or away after it was sent, before its
+ * result was stored. A new number means that the result was stored, so there are no more numbers than responses.
+ */
+function checkResends(posted: Posted[], messages: ReceivedMessage[], kills: PartKill[]): CheckResult[] {
   const byRun = Map.groupBy(messages, ({ event }) => String(event.data.run_id));
-  const excessive = posted.flatMap(({ run_id, script }) => {
-    const times = (byRun.get(run_id) ?? []).map(({ at }) => at);
-    const [first, last] = [Math.min(...times) - KILL_MARGIN_MS, Math.max(...times) + KILL_MARGIN_MS];
-    const explained = kills.filter(({ from, to }) => from < last && to > first).length;
-    const resends = times.length - (RESPONSE_SCRIPTS[script]!.length + 1);
-    return resends > explained ? [`${run_id} ${resends} more than its script, ${explained} kills`] : [];
+  const repeats = posted.flatMap(({ run_id }) => {
+    const byAttempt = Map.groupBy(byRun.get(run_id) ?? [], ({ headers }) => String(headers["x-webhook-attempt"]));
+    return [...byAttempt.values()].flatMap((sends) =>
+      sends.slice(1).map(({ at }, index) => ({ run_id, from: sends[index]!.at, to: at })),
+    );
   });
-  return expectNone("no event was sent more often than its receiver and the kills explain", excessive, posted.length);
+  const isExplained = ({ from, to }: { from: number; to: number }) =>
+    kills.some((kill) => kill.from <= to && kill.to >= from);
+  const unexplained = repeats.filter((repeat) => !isExplained(repeat)).map(({ run_id }) => run_id);
+  const excessive = posted
+    .filter(({ run_id, script }) => {
+      const numbers = new Set(byRun.get(run_id)?.map(({ headers }) => headers["x-webhook-attempt"]));
+      return numbers.size > RESPONSE_SCRIPTS[script]!.length + 1;
+    })
+    .map(({ run_id }) => run_id);
+  return [
+    expectNone("no message was repeated without a kill", unexplained, messages.length),
+    expectNone("no event has more attempts than its receiver asked for", excessive, posted.length),
+  ];
 }
 
 /** A run whose result cannot be rendered, with its event, as a defect could leave it. */
