@@ -9,15 +9,17 @@ const TENANT_ID = "00000000-0000-7000-8000-000000000001";
 /** `client` is connected as the owner of the tables. */
 export async function insertHistory(client: pg.ClientBase, { days, runsPerDay }: HistoryOptions): Promise<void> {
   await createDailyPartitions(client, days);
+  await client.query("begin");
   await client.query(
     `create temporary table past_runs as
        select (left(uuid_floor(at)::text, 15) || substr(gen_random_uuid()::text, 16))::uuid as run_id, at
        from (select now() - make_interval(days => day, secs => number * 86000.0 / $2) as at
-         from generate_series(1, $1::int) as day, generate_series(0, $2::int - 1) as number) as times`,
+         from generate_series(1, $1::int) as day, generate_series(0, $2::int - 1) as number) as times order by at`,
     [days, runsPerDay],
   );
   for (const text of INSERTS) await client.query(text);
   await client.query("drop table past_runs");
+  await client.query("commit");
   await client.query("analyze");
 }
 
@@ -26,14 +28,16 @@ const INSERTS = [
      result, cost, created_at, started_at, finished_at)
    select run_id, '${TENANT_ID}', 'user', 'images.generate', 'image-generation', 'completed', 1, run_id, '{}', '[]',
      '{"outputs": []}', '{"amount": 0.04, "currency": "USD"}', at, at, at from past_runs`,
+  // Their files have expired long ago.
+  "delete from expiring_runs where run_id in (select run_id from past_runs)",
   `insert into planned_requests (run_id, request_index, provider, model, upstream, output, finished_at)
    select run_id, 0, 'sandbox', 'flux-dev', 'flux-dev', '{"files": []}', at from past_runs`,
   `insert into attempts (run_id, request_index, attempt_number, idempotency_key, epoch, provider, upstream, state,
      created_at, finished_at)
    select run_id, 0, 1, run_id || '.0.1', 0, 'sandbox', 'flux-dev', 'succeeded', at, at from past_runs`,
   `insert into assets (asset_id, run_id, tenant_id, role, storage_key, media_type, width, height, size_bytes, sha256,
-     created_at)
-   select run_id, run_id, '${TENANT_ID}', 'output', run_id::text, 'image/png', 64, 64, 100, 'x', at from past_runs`,
+     created_at, deleted_at)
+   select run_id, run_id, '${TENANT_ID}', 'output', run_id::text, 'image/png', 64, 64, 100, 'x', at, at from past_runs`,
   `insert into events (run_id, event_id, tenant_id, type, terminal, created_at)
    select run_id, gen_random_uuid(), '${TENANT_ID}', type, type = 'run.completed', at
    from past_runs, unnest(array['run.queued', 'run.processing', 'run.completed']) as type order by at`,
