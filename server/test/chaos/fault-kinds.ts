@@ -50,19 +50,20 @@ const delayDatabase: Inject = async ({ proxies }) => {
 
 /** PostgreSQL performs the statement, and the connection is cut before its response arrives. */
 const swallowCommits: Inject = async ({ proxies }) => {
-  for (const [name, statement] of SWALLOWED_STATEMENTS) {
-    proxies!.database.get(name)!.swallowResponseTo(statement);
+  for (const [name, text] of SWALLOWED_REQUESTS) {
+    proxies!.database.get(name)!.swallowResponseTo(text);
     await pause(1500);
   }
 };
-const SWALLOWED_STATEMENTS = [
+/** The process and a text of the request: the name of a statement, or the task of a run with an inline image. */
+const SWALLOWED_REQUESTS = [
   ["api", "runs.insert"],
   ["worker", "attempts.claim"],
-  ["api", "runs.insert"],
+  ["api", "image.upscale"],
   ["worker", "attempts.save_ticket"],
   ["worker", "attempts.save_output"],
+  ["api", "image.upscale"],
   ["worker2", "open_runs.end"],
-  ["api", "runs.insert"],
 ] as const;
 
 /** Neither side of the engine reaches the other; connections stay open and carry nothing. */

@@ -57,7 +57,7 @@ export function listFakeVendorJobs(vendor: FakeVendor, runs: MarkedRun[]): Vendo
       status: job.canceledAt === undefined ? job.outcome : "canceled",
       isResponseLost: job.isResponseLost ?? false,
       callbackTakenAt: undefined,
-      underWay: { from: job.acceptedAt, to: job.endsAt },
+      underWay: { from: job.acceptedAt, to: job.respondedAt ?? Number.POSITIVE_INFINITY },
       hasProduced: async (sha256) => vendor.producedHashes.has(sha256),
     };
   });

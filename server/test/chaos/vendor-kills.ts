@@ -18,13 +18,14 @@ import { createFaultLog, type FaultLog, recordKills } from "./fault-log.ts";
 import { waitUntilAllEnded } from "./run-load.ts";
 import { listFakeVendorJobs } from "./vendor-jobs.ts";
 
-/** The request for each vendor. With these five enabled, each request goes to its vendor first. */
-const VENDOR_REQUESTS: {
+type VendorRequest = {
   definition: FakeVendorDefinition;
   recovery: "find" | "none";
   path: string;
   body: Record<string, unknown>;
-}[] = [
+};
+/** The request for each vendor. With these five enabled, each request goes to its vendor first. */
+const VENDOR_REQUESTS: VendorRequest[] = [
   {
     definition: fakeFal,
     recovery: "none",
@@ -70,6 +71,16 @@ const MAY_BE_UNKNOWN: Record<string, string[]> = {
 const VENDORS_THAT_LOSE_RESPONSES = [fakeOpenai.id, fakeRunway.id];
 
 /** `crashPoint` is where the worker crashed while the run was in progress; undefined under random kills. */
+/** Groups of requests that are under way together when the worker crashes; each vendor is the first in turn. */
+function selectVendors(crashPoint: string, round: number): VendorRequest[][] {
+  const start = round % VENDOR_REQUESTS.length;
+  const order = [...VENDOR_REQUESTS.slice(start), ...VENDOR_REQUESTS.slice(0, start)];
+  if (MAY_BE_UNKNOWN[crashPoint]!.length > 0) return [order];
+  // A request that is alone is at the crash point when the worker crashes, so its result cannot be lost.
+  const synchronous = VENDOR_REQUESTS.filter(({ definition }) => definition === fakeOpenai);
+  return crashPoint === "response_spooled" ? [synchronous] : [synchronous, [order[0]!]];
+}
+
 type VendorRun = { run_id: string; vendor: string; word: string; crashPoint: string | undefined };
 type VendorCampaign = {
   world: TestEnvironment;
@@ -111,7 +122,7 @@ export async function vendorKillCampaign(runs: number, log: Log): Promise<Campai
 
 async function post(
   { world: environment, posted }: VendorCampaign,
-  order: (typeof VENDOR_REQUESTS)[number],
+  order: VendorRequest,
   crashPoint?: string,
 ): Promise<void> {
   const word = `w${randomUUID().replaceAll("-", "")}`;
@@ -141,12 +152,7 @@ async function post(
 async function killAtCrashPoints(street: VendorCampaign, rounds: number, log: Log): Promise<number> {
   let kills = 0;
   for (const moment of CRASH_POINTS_UNDER_TEST) {
-    for (let round = 0; round < rounds; round++) {
-      // The vendors reach the crash point in turns, so that each is hit.
-      const order = [
-        ...VENDOR_REQUESTS.slice(round % VENDOR_REQUESTS.length),
-        ...VENDOR_REQUESTS.slice(0, round % VENDOR_REQUESTS.length),
-      ];
+    for (const order of Array.from({ length: rounds }, (_, round) => selectVendors(moment, round)).flat()) {
       await street.world.stopGracefully("worker");
       await street.world.start("worker", { CRASH_AT: moment });
       for (const each of order) {

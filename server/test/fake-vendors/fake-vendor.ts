@@ -37,6 +37,8 @@ export type VendorJob = {
   endsAt: number;
   outcome: FaultSwitches["outcome"];
   canceledAt?: number;
+  /** When the response to the submission had been sent. */
+  respondedAt?: number;
   /** The connection was lost before the response to the submission had been sent. */
   isResponseLost?: boolean;
 };
@@ -168,7 +170,11 @@ export async function startFakeVendor(
       ledger.push(job);
       const { outgoing } = context.env;
       outgoing.once("close", () => {
-        if (!outgoing.writableFinished) job.isResponseLost = true;
+        if (outgoing.writableFinished) job.respondedAt ??= Date.now();
+        else job.isResponseLost = true;
+      });
+      outgoing.once("finish", () => {
+        job.respondedAt = Date.now();
       });
       known.set(id, job);
       if (consumeSwitch(switches.drop, ({ when }) => when === "after")) return resetConnection(context);
