@@ -62,6 +62,7 @@ export async function randomKills(
     cluster: size.hasCluster,
   });
   environment.openai.switches.workMs = 800;
+  environment.openai.switches.drop = { times: Math.ceil(size.runs / 40), when: "after" };
   try {
     const seconds = size.kills * 3;
     const loading = postAtRate(

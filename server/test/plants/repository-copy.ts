@@ -9,6 +9,7 @@ export const REPOSITORY = resolve(import.meta.dirname, "../../..");
 
 export type RepositoryCopy = {
   path: string;
+  /** Applies the copy of a patch of the repository. */
   apply(patch: string): void;
   revert(patch: string): void;
   remove(): void;
@@ -21,12 +22,12 @@ export function createRepositoryCopy(): RepositoryCopy {
   for (const file of files.toString().split("\0").filter(Boolean)) copyFile(file, path);
   linkDependencies(path);
   // The patches have no lines of context, so that changes beside them do not break them.
-  const git = (...parameters: string[]) =>
-    execFileSync("git", ["apply", "--unidiff-zero", ...parameters], { cwd: path });
+  const apply = (patch: string, ...options: string[]) =>
+    execFileSync("git", ["apply", "--unidiff-zero", ...options, relative(REPOSITORY, patch)], { cwd: path });
   return {
     path,
-    apply: (patch) => void git(patch),
-    revert: (patch) => void git("--reverse", patch),
+    apply: (patch) => void apply(patch),
+    revert: (patch) => void apply(patch, "--reverse"),
     remove: () => rmSync(path, { recursive: true, force: true }),
   };
 }
