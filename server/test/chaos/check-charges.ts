@@ -59,5 +59,27 @@ export async function checkCharges(
       passed: uncovered.length === 0,
       observed: `$${sum("wasted")} waste, ${uncovered.length} others ${JSON.stringify(uncovered.slice(0, 3))}`,
     },
+    await checkCanceledCharges(environment),
   ];
+}
+
+type CanceledCharges = { run_id: string; accepted: number; settled: number; held: number };
+
+/** A job that a provider accepted stays charged after a cancellation, unless its attempt was ended as not charged. */
+export async function checkCanceledCharges(environment: TestEnvironment): Promise<CheckResult> {
+  const rows = await environment.query<CanceledCharges>(
+    `select run_id,
+       (select coalesce(sum(price), 0)::int from attempts
+        where attempts.run_id = runs.run_id and state in ('submitted', 'succeeded')) as accepted,
+       (select coalesce(sum(amount), 0)::int from transfers where cause_id = run_id and kind = 'settle') as settled,
+       (select coalesce(sum(amount), 0)::int from transfers where cause_id = run_id and kind = 'reserve') as held
+     from runs where status = 'canceled'`,
+  );
+  const refunded = rows.filter(({ accepted, settled, held }) => settled < Math.min(accepted, held));
+  const charged = rows.filter(({ settled }) => settled > 0);
+  return {
+    invariant: "a canceled run is charged for the jobs that its provider had accepted",
+    passed: refunded.length === 0,
+    observed: `${rows.length} canceled, ${charged.length} charged, refunded ${JSON.stringify(refunded.slice(0, 3))}`,
+  };
 }

@@ -70,7 +70,6 @@ const MAY_BE_UNKNOWN: Record<string, string[]> = {
 /** These lose the first response, so that there is an unknown outcome. */
 const VENDORS_THAT_LOSE_RESPONSES = [fakeOpenai.id, fakeRunway.id];
 
-/** `crashPoint` is where the worker crashed while the run was in progress; undefined under random kills. */
 /** Groups of requests that are under way together when the worker crashes; each vendor is the first in turn. */
 function selectVendors(crashPoint: string, round: number): VendorRequest[][] {
   const start = round % VENDOR_REQUESTS.length;
@@ -81,6 +80,7 @@ function selectVendors(crashPoint: string, round: number): VendorRequest[][] {
   return crashPoint === "response_spooled" ? [synchronous] : [synchronous, [order[0]!]];
 }
 
+/** `crashPoint` is where the worker crashed while the run was in progress; undefined under random kills. */
 type VendorRun = { run_id: string; vendor: string; word: string; crashPoint: string | undefined };
 type VendorCampaign = {
   world: TestEnvironment;
