@@ -35,6 +35,8 @@ export async function startWorker(
   engineClient: EngineClient,
   settings: WorkerSettings,
 ): Promise<EngineWorker> {
+  // Fails at start, not at the first paid response.
+  services.spool.id();
   const inFlightSteps = createInFlightSteps();
   const handler = restate.createEndpointHandler({
     services: [

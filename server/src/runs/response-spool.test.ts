@@ -94,6 +94,11 @@ describe("the spool", () => {
     expect(open().id()).not.toBe(id);
   });
 
+  it("that cannot be used says so before any response comes", () => {
+    writeFileSync(directory, "a file");
+    expect(() => open().id()).toThrow("SPOOL_DIR cannot be used");
+  });
+
   it("deletes old responses and drafts, and keeps its id", async () => {
     const id = spool.id();
     await spool.write(attempt, respond({ state: "done", outputs: [image("old")] }));

@@ -108,20 +108,27 @@ export function createResponseSpool(
   };
 }
 
-/** The id file is linked into place, so that of two workers that start at the same time one wins. */
 function readOrCreateId(directory: string, ids: Ids): string {
-  const path = join(directory, ID_FILE);
+  try {
+    mkdirSync(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
+    linkNewId(directory, ids);
+    return z.uuid().parse(readFileSync(join(directory, ID_FILE), "utf8"));
+  } catch (thrown) {
+    throw new Error(`SPOOL_DIR cannot be used: ${directory}`, { cause: thrown });
+  }
+}
+
+/** The file is complete before it has its name, so that of two workers that start at the same time one wins. */
+function linkNewId(directory: string, ids: Ids): void {
   const draft = join(directory, `${ids.next()}.draft`);
-  mkdirSync(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
   writeFileSync(draft, ids.next(), { mode: PRIVATE_FILE });
   try {
-    linkSync(draft, path);
+    linkSync(draft, join(directory, ID_FILE));
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code !== "EEXIST") throw thrown;
   } finally {
     rmSync(draft, { force: true });
   }
-  return z.uuid().parse(readFileSync(path, "utf8"));
 }
 
 async function writeSynced({ path, draft }: { path: string; draft: string }, chunks: Uint8Array[]): Promise<void> {
