@@ -6,7 +6,7 @@ import { readSandboxLedger } from "./api-caller.ts";
 import type { CheckResult } from "./campaign.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 
-const RETRY_MS = 100;
+const RETRY_MS = 250;
 const GIVE_UP_SECONDS = 90;
 const REQUEST_MS = 10_000;
 
@@ -16,12 +16,14 @@ export type DrillClients = {
   /** The API processes that clients use now. */
   urls: string[];
   accepted: string[];
+  /** When each run was accepted, in milliseconds since the epoch. */
+  acceptedAt: number[];
   /** Times of refused requests, in milliseconds since the epoch. */
   refusals: { at: number; status: string }[];
 };
 
 export function createDrillClients(environment: TestEnvironment): DrillClients {
-  const clients: DrillClients = { post, urls: [environment.url], accepted: [], refusals: [] };
+  const clients: DrillClients = { post, urls: [environment.url], accepted: [], acceptedAt: [], refusals: [] };
   let turn = 0;
 
   async function postOnce(prompt: string, key: string): Promise<string | undefined> {
@@ -43,7 +45,8 @@ export function createDrillClients(environment: TestEnvironment): DrillClients {
     const text = await response.text();
     if (response.ok) return (JSON.parse(text) as { run_id: string }).run_id;
     if (response.status < 500 && response.status !== 429) throw new Error(`refused: ${response.status} ${text}`);
-    clients.refusals.push({ at: Date.now(), status: String(response.status) });
+    const { code } = JSON.parse(text) as { code?: string };
+    clients.refusals.push({ at: Date.now(), status: `${response.status} ${code}` });
     return undefined;
   }
 
@@ -54,6 +57,7 @@ export function createDrillClients(environment: TestEnvironment): DrillClients {
       const runId = await postOnce(prompt, key);
       if (runId) {
         clients.accepted.push(runId);
+        clients.acceptedAt.push(Date.now());
         return runId;
       }
       if (Date.now() > until) throw new Error("no API accepted the run in time");
