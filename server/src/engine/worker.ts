@@ -44,7 +44,7 @@ export async function startWorker(
       webhookDeliveryService(webhookServices, inFlightSteps),
       engineIncarnationService,
     ],
-    // Requests without a signature of the engine are refused: whoever could send them would control runs and prices.
+    // Requests without a signature of the engine are refused: their sender would control runs and prices.
     identityKeys: settings.identityKeys,
     logger: (meta, ...parts) => {
       if (meta.level === "error")

@@ -1,4 +1,4 @@
-// The locks that the life of a run takes in PostgreSQL, counted after each of its statements, must not grow with the age
+// The locks that the life of a run takes in PostgreSQL, counted after each statement, must not grow with the age
 // of the installation. `db/lock-count.test.ts` does the same for the plan of every statement; this test also sees the
 // locks of indexes, triggers and functions.
 import pg from "pg";

@@ -34,7 +34,7 @@ describe("planning", () => {
 
   it("starts nothing for a claim that names another tenant", async () => {
     const claim = await claimUnstarted(jobFor());
-    expect(await plan({ ...claim, tenant_id: "01990000-0000-7000-8000-00000000ffff" })).toBeUndefined();
+    expect(await plan({ ...claim, tenant_id: "01990000-0000-7000-8000-00000000ffff" })).toBeNull();
     expect((await findRun(database.db, TENANT, claim.run_id))!.status).toBe("queued");
   });
 

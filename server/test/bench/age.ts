@@ -1,4 +1,4 @@
-// `npm run bench:age`: 200 runs by 32 callers on an installation that is 8 days old, and on one that is 400 days old, in
+// `npm run bench:age`: 200 runs by 32 callers on an installation that is 8 days old and on one of 400 days, in
 // turns on the same machine. `--short` measures one round at 98 days.
 import { parseArgs } from "node:util";
 import pg from "pg";
