@@ -9,6 +9,8 @@ import { checkDependencies, type DependencySettings } from "./check-dependencies
 import { checkLedger } from "./check-ledger.ts";
 import { checkDisabledProvider, checkProvider, type DisabledProvider } from "./check-provider.ts";
 import { checkSetAsideEvents } from "./check-set-aside-events.ts";
+import { checkStandby } from "./check-standby.ts";
+import { checkWorkers } from "./check-workers.ts";
 import type { DoctorCheck, DoctorReport, UnofferedModel } from "./report.ts";
 
 /** The configuration to check. It can be incomplete. */
@@ -27,7 +29,16 @@ export async function diagnose(installation: Installation, now: () => number): P
     const { settings } = installation;
     const [dependencies, tables, enabled] = await Promise.all([
       settings ? checkDependencies(settings, httpClient.send) : [],
-      Promise.all(settings ? [checkLedger(settings), checkSetAsideEvents(settings)] : []),
+      Promise.all(
+        settings
+          ? [
+              checkStandby(settings),
+              checkWorkers(settings, httpClient.send),
+              checkLedger(settings),
+              checkSetAsideEvents(settings),
+            ]
+          : [],
+      ),
       Promise.all(installation.enabledProviders.map((provider) => checkProvider(provider, httpClient.send, now))),
     ]);
     const checks = [...settingsChecks(installation), ...catalogueChecks(installation), ...dependencies, ...tables];

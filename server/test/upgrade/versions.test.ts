@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { checkWorkers } from "../../src/doctor/check-workers.ts";
 import { createEngineAdmin, type Deployment } from "../../src/engine/engine-admin.ts";
+import { createProviderHttpClient } from "../../src/outbound/provider-http-client.ts";
 import {
   checkAcceptedRuns,
   createDrillClients,
@@ -29,6 +31,11 @@ const latest = async () => (await listDeployments()).find(({ isLatest }) => isLa
 const countRuns = ({ id }: Deployment) => createEngineAdmin(environment.adminUrl).countPinnedInvocations(id, "Run");
 const prompts = (count: number, seconds: number) =>
   Array.from({ length: count }, (_, index) => `[sandbox:delay=${seconds}] versions ${index}`);
+const diagnoseWorkers = async () => {
+  const http = createProviderHttpClient();
+  const settings = { DATABASE_URL: environment.databaseUrl, DATABASE_POOL: 2, RESTATE_ADMIN_URL: environment.adminUrl };
+  return checkWorkers(settings, http.send).finally(() => http.close());
+};
 const failures = async () => (await checkAcceptedRuns(environment, clients.accepted)).filter(({ passed }) => !passed);
 
 describe("two versions of the workers", () => {
@@ -43,6 +50,10 @@ describe("two versions of the workers", () => {
     const stopped = environment.terminate("worker", 60);
     await clients.post(prompts(5, 8), 50);
     await expect.poll(() => countRuns(next), { timeout: 20_000 }).toBe(5);
+    const found = await diagnoseWorkers();
+    expect(found).toMatchObject({ name: "workers", status: "pass" });
+    expect(found.message).toMatch(new RegExp(`${first.uri}: \\d+ open`));
+    expect(found.message).toMatch(new RegExp(`${next.uri} \\(latest\\): [1-9]\\d* open`));
     await stopped;
 
     expect(await countRuns(first)).toBe(0);

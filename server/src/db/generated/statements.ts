@@ -1937,6 +1937,16 @@ export type StatementTypes = {
       finished_at: Date | null;
     };
   };
+  "replication.read": {
+    parameters: Record<never, never>;
+    row: {
+      is_configured: boolean | null;
+      synchronous_commit: string | null;
+      is_visible: boolean | null;
+      standbys: number | null;
+      synchronous_standbys: number | null;
+    };
+  };
   "retention.delete_orphans": {
     parameters: {
       keys: readonly string[];
