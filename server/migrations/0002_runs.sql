@@ -153,28 +153,14 @@ create table open_runs (
   requeue_count smallint not null default 0,
   dispatched_at timestamptz,
   started_at timestamptz,
-  -- Lease of the current step. The reconciler requeues the run afterwards.
+  -- Lease of the current step. The reconciler requeues the run afterwards. While the run has open requests, their
+  -- leases count instead.
   claim_expires_at timestamptz,
   deadline_at timestamptz not null,
   cancel_requested_at timestamptz,
-  -- What a dispatched run does: `working` uses this installation, `waiting_for_slot` waits for a concurrency slot of
-  -- its provider, `at_provider` only waits for the provider and uses no capacity here.
-  activity text check (activity in ('working', 'waiting_for_slot', 'at_provider')),
-  -- The awakeable that resumes the run in the engine.
-  wakeup_id text,
-  provider text,
-  request_index smallint,
-  attempt_number smallint,
-  ticket jsonb,
-  submitted_at timestamptz,
-  next_poll_at timestamptz,
-  provider_unreachable_since timestamptz,
-  -- The provider whose concurrency slot the run holds.
-  provider_slot text,
-  -- The provider whose slot the run waits for, since when, and when it last asked.
-  slot_provider text,
-  slot_wanted_since timestamptz,
-  slot_last_asked_at timestamptz,
+  -- What a dispatched run does: `working` uses this installation, `in_requests` means that the rows of `open_requests`
+  -- say what each request of the run does.
+  activity text check (activity in ('working', 'in_requests')),
   -- The reservation in micro-dollars (null: unknown price), its account, and the budgets that count it.
   reserved bigint check (reserved >= 0),
   reserved_from text check (reserved_from in ('available', 'credit')),
@@ -183,10 +169,43 @@ create table open_runs (
 
 create index open_runs_by_tenant on open_runs (tenant_id, run_id);
 create index open_runs_waiting on open_runs (tenant_id, lane, run_id) where dispatched_at is null;
-create index open_runs_busy on open_runs (activity, lane) where activity <> 'at_provider';
-create index open_runs_to_poll on open_runs (provider, next_poll_at) where next_poll_at is not null;
-create index open_runs_with_slot on open_runs (provider_slot) where provider_slot is not null;
-create index open_runs_waiting_for_slot on open_runs (slot_provider) where slot_provider is not null;
+create index open_runs_busy on open_runs (lane) where activity = 'working';
+
+-- Provider requests in progress: one row from the first submission of a request until its output is stored or it has
+-- failed. The requests of one job are in progress side by side, so each has its own wakeup, ticket, provider slot and
+-- lease. The foreign key makes sure that no ended run occupies a provider slot.
+create table open_requests (
+  run_id uuid not null references open_runs on delete cascade,
+  -- As in `planned_requests`.
+  request_index smallint not null,
+  tenant_id uuid not null,
+  lane text not null,
+  -- Lease of the current step of the request; null after the run was requeued.
+  claim_expires_at timestamptz,
+  -- `working` uses this installation, `waiting_for_slot` waits for a concurrency slot of the provider, `at_provider`
+  -- only waits for the provider and uses no capacity here.
+  activity text check (activity in ('working', 'waiting_for_slot', 'at_provider')),
+  -- The awakeable that resumes the request in the engine.
+  wakeup_id text,
+  provider text,
+  attempt_number smallint,
+  ticket jsonb,
+  submitted_at timestamptz,
+  next_poll_at timestamptz,
+  provider_unreachable_since timestamptz,
+  -- The provider whose concurrency slot the request holds.
+  provider_slot text,
+  -- The provider whose slot the request waits for, since when, and when it last asked.
+  slot_provider text,
+  slot_wanted_since timestamptz,
+  slot_last_asked_at timestamptz,
+  primary key (run_id, request_index)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+
+create index open_requests_busy on open_requests (lane) where activity <> 'at_provider';
+create index open_requests_to_poll on open_requests (provider, next_poll_at) where next_poll_at is not null;
+create index open_requests_with_slot on open_requests (provider_slot) where provider_slot is not null;
+create index open_requests_waiting_for_slot on open_requests (slot_provider) where slot_provider is not null;
 
 -- One row per provider request of a plan, with the selected offer. A request with an output is never submitted again.
 create table planned_requests (

@@ -12,35 +12,46 @@ begin
     from open_runs where tenant_id = of_tenant);
 end $$;
 
--- Claims a concurrency slot of a provider if one is free and no run has waited for it longer. Runs ask in intervals,
--- so a free slot goes to one of the longest-waiting few instead of staying empty until the first asks again. Runs
--- that have not asked for 4 seconds are skipped. The count runs after the lock is acquired, so that no two processes
--- claim one slot.
-create function claim_provider_slot(of_provider text, of_run uuid, of_epoch integer, slots integer) returns boolean
-language plpgsql as $$
+-- Claims a concurrency slot of a provider if one is free and no request has waited for it longer. Requests ask in
+-- intervals, so a free slot goes to one of the longest-waiting few instead of staying empty until the first asks again.
+-- Requests that have not asked for 4 seconds are skipped. The count runs after the lock is acquired, so that no two
+-- processes claim one slot.
+create function claim_provider_slot(of_provider text, of_run uuid, of_epoch integer, of_request smallint, slots integer)
+returns boolean language plpgsql as $$
 declare
   candidates constant integer := 2;
   since timestamptz;
   free integer;
 begin
-  if exists (select from open_runs where run_id = of_run and epoch = of_epoch and provider_slot = of_provider) then
+  if exists (
+    select from open_runs join open_requests using (run_id)
+    where run_id = of_run and epoch = of_epoch and request_index = of_request and provider_slot = of_provider
+  ) then
     return true;
   end if;
   perform pg_advisory_xact_lock(hashtext('provider-slot/' || of_provider));
+  insert into open_requests (run_id, request_index, tenant_id, lane)
+  select run_id, of_request, tenant_id, lane from open_runs where run_id = of_run and epoch = of_epoch
+  on conflict do nothing;
   select case when slot_provider = of_provider then slot_wanted_since else clock_timestamp() end into since
-  from open_runs where run_id = of_run and epoch = of_epoch;
-  free := slots - (select count(*) from open_runs where provider_slot = of_provider);
+  from open_runs join open_requests using (run_id)
+  where run_id = of_run and epoch = of_epoch and request_index = of_request;
+  if not found then
+    return false;
+  end if;
+  free := slots - (select count(*) from open_requests where provider_slot = of_provider);
   if free > 0 and (
-    select count(*) from open_runs where slot_provider = of_provider and slot_wanted_since < since
+    select count(*) from open_requests where slot_provider = of_provider and slot_wanted_since < since
       and slot_last_asked_at > clock_timestamp() - interval '4 seconds'
   ) < free + candidates then
-    update open_runs set provider_slot = of_provider, slot_provider = null, slot_wanted_since = null,
+    update open_requests set provider_slot = of_provider, slot_provider = null, slot_wanted_since = null,
       slot_last_asked_at = null
-    where run_id = of_run and epoch = of_epoch;
+    where run_id = of_run and request_index = of_request;
     return true;
   end if;
-  update open_runs set slot_provider = of_provider, slot_wanted_since = since, slot_last_asked_at = clock_timestamp()
-  where run_id = of_run and epoch = of_epoch;
+  update open_requests set slot_provider = of_provider, slot_wanted_since = since,
+    slot_last_asked_at = clock_timestamp()
+  where run_id = of_run and request_index = of_request;
   return false;
 end $$;
 

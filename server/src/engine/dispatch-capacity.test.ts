@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createDispatchServices, deleteOpenRuns, insertQueuedRuns, tenantId } from "../../test/support/queued-runs.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import { createManualClock } from "../../test/support/test-runtime.ts";
-import { saveWakeup, startClaimedRun } from "../db/runs/open-runs.ts";
+import { saveWakeup } from "../db/runs/open-requests.ts";
+import { startClaimedRun } from "../db/runs/open-runs.ts";
 import { claimQueuedRuns } from "../db/runs/queue.ts";
 import { createDispatchCapacity } from "./dispatch-capacity.ts";
 
@@ -33,7 +34,7 @@ const dispatch = async (lane: string, count: number, { isStarted = true } = {}) 
 
 const waitForSlot = async (lane: string, count: number) => {
   for (const claim of await dispatch(lane, count))
-    await saveWakeup(database.db, claim, { wakeupId: "w", seconds: 60, activity: "waiting_for_slot" });
+    await saveWakeup(database.db, claim, 0, { wakeupId: "w", seconds: 60, activity: "waiting_for_slot" });
 };
 
 describe("the free slots", () => {
@@ -49,7 +50,7 @@ describe("the free slots", () => {
 
   it("leave out runs that wait for their provider or for a provider slot", async () => {
     for (const claim of await dispatch("a", 2))
-      await saveWakeup(database.db, claim, { wakeupId: "w", seconds: 60, activity: "at_provider" });
+      await saveWakeup(database.db, claim, 0, { wakeupId: "w", seconds: 60, activity: "at_provider" });
     await waitForSlot("b", 2);
     expect(await createCapacity(5).capacity.freeSlots()).toBe(5);
   });

@@ -3,8 +3,9 @@
 import * as restate from "@restatedev/restate-sdk";
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import { Fault, type FaultCode, type FaultDetails } from "../faults.ts";
-import { executeRun, type RunEngine, type RunSteps } from "../runs/execute.ts";
+import { executeRun, type RunSteps } from "../runs/execute.ts";
 import type { WakeupReason } from "../runs/notifications.ts";
+import type { EngineOperation, RunEngine } from "../runs/run-engine.ts";
 import { isTransient } from "../runs/transient-fault.ts";
 import type { InFlightSteps } from "./in-flight-steps.ts";
 
@@ -24,23 +25,49 @@ const captureFault = async <T>(work: () => Promise<T>): Promise<StepOutcome<T>> 
 
 const RETRY = { initialRetryInterval: 100, maxRetryInterval: 2000, retryIntervalFactor: 2 };
 
+/** An operation of Restate. `waitForFirst` needs its promise itself, because only the SDK can race its promises. */
+class RestateOperation<S, T> implements EngineOperation<T> {
+  readonly source: restate.RestatePromise<S>;
+  readonly #read: (settled: Promise<S>) => Promise<T>;
+  constructor(source: restate.RestatePromise<S>, read: (settled: Promise<S>) => Promise<T>) {
+    this.source = source;
+    this.#read = read;
+  }
+  then<Fulfilled = T, Rejected = never>(
+    onFulfilled?: ((value: T) => Fulfilled | PromiseLike<Fulfilled>) | null,
+    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
+  ): Promise<Fulfilled | Rejected> {
+    return this.#read(this.source.then((value) => value)).then(onFulfilled, onRejected);
+  }
+}
+
 const createRestateEngine = (context: restate.Context, inFlightSteps: InFlightSteps): RunEngine => ({
-  async step(name, work) {
-    const outcome = await context.run(name, () => inFlightSteps.track(() => captureFault(work)), RETRY);
-    if ("fault" in outcome) throw new Fault(outcome.fault.code, outcome.fault.details);
-    return outcome.value;
-  },
+  step: (name, work) =>
+    new RestateOperation(
+      context.run(name, () => inFlightSteps.track(() => captureFault(work)), RETRY),
+      async (settled) => {
+        const outcome = await settled;
+        if ("fault" in outcome) throw new Fault(outcome.fault.code, outcome.fault.details);
+        return outcome.value;
+      },
+    ),
   createWakeup() {
     const { id, promise } = context.awakeable<WakeupReason>();
     return {
       id,
       wait: (seconds) =>
-        promise.orTimeout(Math.ceil(seconds * 1000)).catch((thrown) => {
-          if (thrown instanceof restate.TimeoutError) return undefined;
-          throw thrown;
-        }),
+        new RestateOperation(promise.orTimeout(Math.ceil(seconds * 1000)), (settled) =>
+          settled.catch((thrown) => {
+            if (thrown instanceof restate.TimeoutError) return undefined;
+            throw thrown;
+          }),
+        ),
     };
   },
+  waitForFirst: async (operations) =>
+    restate.RestatePromise.race(
+      (operations as RestateOperation<unknown, unknown>[]).map(({ source }, index) => source.map(() => index)),
+    ),
 });
 
 export const runService = (steps: RunSteps, inFlightSteps: InFlightSteps) =>

@@ -60,8 +60,8 @@ function createRunLibrary(services: OperationDependencies, context: RequestConte
       if (!cancellation.ended && !cancellation.is_requested) throw new Fault("run_not_cancelable");
       if (cancellation.ended) services.notifications.runEnded(runId);
       // A wakeup that cannot be resolved now only costs time: the run checks for cancellation whenever it resumes.
-      if (cancellation.wakeup_id)
-        await services.notifications.resolveWakeup(cancellation.wakeup_id, "cancel").catch(() => {});
+      for (const wakeupId of cancellation.wakeupIds)
+        await services.notifications.resolveWakeup(wakeupId, "cancel").catch(() => {});
       return renderRun(services, await requireOwnRun(context, runId));
     },
 

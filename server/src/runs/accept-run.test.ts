@@ -41,7 +41,7 @@ let services: AcceptDependencies;
 let queued: number;
 const upscaler = createFakeProvider("upscaler", { task: "image.upscale", model: "upscale-default" });
 beforeEach(async () => {
-  await database.owner.query("clean", "truncate runs, open_runs, assets, outbox, staged_runs");
+  await database.owner.query("clean", "truncate runs, open_runs, assets, outbox, staged_runs cascade");
   const url = new URL(database.url);
   proxy = await startTcpProxy(Number(url.port));
   url.port = String(proxy.port);

@@ -1,7 +1,8 @@
 // A step that may take long or wait: it holds the claim of its run and renews it, so the reconciler does not start a
 // second invocation beside it. It stops when the claim is lost, when the run is canceled, and at the deadline.
 import { setTimeout as sleep } from "node:timers/promises";
-import { CLAIM_SECONDS, type RunClaim, renewClaimOfStep } from "../db/runs/open-runs.ts";
+import { CLAIM_SECONDS } from "../db/runs/open-requests.ts";
+import { type RunClaim, renewClaimOfStep } from "../db/runs/open-runs.ts";
 import { Fault, type FaultCode } from "../faults.ts";
 import type { Services } from "./services.ts";
 

@@ -121,7 +121,7 @@ describe("registering a wakeup", () => {
 
   it("stores where the run can be woken", async () => {
     expect(await register()).toEqual({ state: "registered" });
-    expect((await cancelRun(database.db, claim)).wakeup_id).toBe("wakeup-2");
+    expect((await cancelRun(database.db, claim)).wakeupIds).toEqual(["wakeup-2"]);
   });
 
   it("notices a cancellation and a lost claim", async () => {

@@ -7,7 +7,8 @@ import {
   findClaimedAttempt,
   findLatestAttempt,
 } from "../db/runs/attempts.ts";
-import { type RunClaim, saveWakeup } from "../db/runs/open-runs.ts";
+import { saveWakeup } from "../db/runs/open-requests.ts";
+import type { RunClaim } from "../db/runs/open-runs.ts";
 import { Fault, toFault } from "../faults.ts";
 import { readProviderFailure } from "../providers/call-provider.ts";
 import type { JobProgress, Ticket } from "../providers/provider.ts";
@@ -71,7 +72,8 @@ export async function registerWakeup(
   request: ResolvedRequest,
   { wakeupId, seconds }: WakeupRequest,
 ): Promise<WakeupResult> {
-  const registration = await saveWakeup(services.database, claim, { wakeupId, seconds, activity: "at_provider" });
+  const wakeup = { wakeupId, seconds, activity: "at_provider" as const };
+  const registration = await saveWakeup(services.database, claim, request.requestIndex, wakeup);
   if (!registration) return { state: "claim_lost" };
   if (registration.canceled) return { state: "canceled" };
   if (registration.remaining <= 0) {

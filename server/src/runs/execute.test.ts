@@ -7,7 +7,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { InvariantViolation } from "../../test/simulation/decisions.ts";
 import { runSchedule, type Schedule } from "../../test/simulation/schedule.ts";
-import { executeRun, type RunEngine, type RunOutcome, type RunSteps } from "./execute.ts";
+import { executeRun, type RunOutcome, type RunSteps } from "./execute.ts";
+import type { RunEngine } from "./run-engine.ts";
 
 const SEED = 20_260_118;
 const SCHEDULES = 5000;
@@ -51,8 +52,8 @@ describe("a run", () => {
       planRequests: async () => ({ requests: [] }),
       finishRun: async (_claim, outcome) => void outcomes.push(outcome),
     };
-    const engine = { step: (_name, work) => work() } as RunEngine;
-    await executeRun({ run_id: "run", tenant_id: "tenant", epoch: 1 }, engine, steps as RunSteps);
+    const engine: Partial<RunEngine> = { step: (_name, work) => work() };
+    await executeRun({ run_id: "run", tenant_id: "tenant", epoch: 1 }, engine as RunEngine, steps as RunSteps);
     expect(outcomes).toEqual([{ status: "completed", result: { outputs: [] }, finishedRequests: [], warnings: [] }]);
   });
 });
@@ -86,9 +87,9 @@ const PLANTED_FAULTS: Record<string, PlantedFault> = {
     to: "filesByJob[jobIndex] = [...filesByJob.flat(), ...files];",
     foundBy: "requests and results belong to their job",
   },
-  "the sources of another job: resolved once for the whole run": {
-    from: "resolvedSources?.jobIndex !== jobIndex",
-    to: "resolvedSources === undefined",
+  "the sources of another job: all requests are executed as one job": {
+    from: "of groupByJob(plan.requests)",
+    to: "of [plan.requests]",
     foundBy: "requests and results belong to their job",
   },
   "a result credited to the offer that was planned": {
@@ -109,12 +110,41 @@ const PLANTED_FAULTS: Record<string, PlantedFault> = {
   "a new wakeup that is awaited and not registered": {
     from: "const registration = { wakeupId: wakeup.id,",
     to: "const registration = { wakeupId: submitted.wakeup.id,",
-    foundBy: "a run waits on the registered wakeup",
+    foundBy: "a request waits on its registered wakeup",
   },
   "partial results dropped": {
-    from: "if (producedCount === 0) throw thrown;",
-    to: "throw thrown;",
+    from: "if (failures.length > 0 && producedCount === 0) throw failures[0];",
+    to: "if (failures.length > 0) throw failures[0];",
     foundBy: "partial results are kept",
+  },
+  "requests whose interleaving changes when they are replayed: concurrent async functions": {
+    from: "return runSideBySide(",
+    to: "return ((engine, flows) => Promise.allSettled(flows.map((flow) => flow(engine))))(",
+    foundBy: "a replay repeats its journal",
+  },
+  "one request after the other": {
+    from: "return runSideBySide(",
+    to: `return (async (engine, flows) => {
+      const ends = [];
+      for (const flow of flows) ends.push(...(await runSideBySide(engine, [flow])));
+      return ends;
+    })(`,
+    foundBy: "the requests of a job are submitted side by side",
+  },
+  "a run that completes although one of its requests was canceled": {
+    from: `if (states.includes("canceled"))`,
+    to: `if (states[0] === "canceled")`,
+    foundBy: "an observed cancellation ends the run as canceled",
+  },
+  "a job of an earlier invocation that is not canceled": {
+    from: `submitted.state === "canceled" ? cancelRequest(execution, request) : jobState;`,
+    to: "jobState;",
+    foundBy: "a running job of a canceled run is canceled at the provider",
+  },
+  "a failed request that keeps its provider slot": {
+    from: "if (hasOtherRequests)",
+    to: "if (false)",
+    foundBy: "a request that has ended holds no provider slot",
   },
   "a step whose name changes when it is replayed": {
     from: `engine.step("finish",`,

@@ -6,16 +6,9 @@ import { Fault, type PublicFault, toFault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import type { AssetRef, SelectedOffer } from "../providers/provider.ts";
-import type { WakeupReason } from "./notifications.ts";
+import type { FlowEngine, RunEngine, Wakeup } from "./run-engine.ts";
 import { toRunFault } from "./run-fault.ts";
-
-/** The port to the durable engine. */
-export type RunEngine = {
-  step<T>(name: string, work: () => Promise<T>): Promise<T>;
-  createWakeup(): Wakeup;
-};
-/** An awakeable: it can be resolved once from outside. Waiting for it returns its reason, or undefined on timeout. */
-export type Wakeup = { id: string; wait(seconds: number): Promise<WakeupReason | undefined> };
+import { runSideBySide } from "./run-side-by-side.ts";
 
 /**
  * The provider requests of a run, in order. A job that asks for more results than its offer returns per request becomes
@@ -75,6 +68,8 @@ export type RunSteps = {
   collectResult(claim: RunClaim, request: ResolvedRequest, attempt: { attemptNumber: number }): Promise<CollectResult>;
   registerWakeup(claim: RunClaim, request: ResolvedRequest, wakeup: WakeupRequest): Promise<WakeupResult>;
   cancelAtProvider(claim: RunClaim, request: ResolvedRequest): Promise<void>;
+  /** Frees what a failed request holds while the other requests of its job continue. */
+  releaseRequest(claim: RunClaim, request: ResolvedRequest): Promise<void>;
   finishRun(claim: RunClaim, outcome: RunOutcome): Promise<void>;
 };
 
@@ -86,6 +81,8 @@ const FIRST_COLLECT_WAIT_SECONDS = 60;
 const MAX_COLLECT_WAIT_SECONDS = 600;
 
 type RunExecution = { claim: RunClaim; engine: RunEngine; steps: RunSteps };
+/** The execution of one request. Requests of a job are executed side by side. */
+type RequestExecution = { claim: RunClaim; engine: FlowEngine; steps: RunSteps };
 
 export async function executeRun(claim: RunClaim, engine: RunEngine, steps: RunSteps): Promise<void> {
   const outcome = await runToOutcome({ claim, engine, steps }).catch((thrown) => failedOutcome(toFault(thrown)));
@@ -113,34 +110,28 @@ async function runRequests(execution: RunExecution, plan: RunPlan): Promise<RunO
     if (data) resultData.push(data);
   };
 
-  let resolvedSources: { jobIndex: number; job: Job<AssetRef> } | undefined;
-  const runPlanned = async (planned: PlannedRequest): Promise<RequestEnd> => {
-    const { requestIndex, jobIndex, offer } = planned;
-    if (resolvedSources?.jobIndex !== jobIndex) {
-      const resolved = await resolveJobSources(execution, planned, filesByJob);
-      if (resolved.state !== "resolved") return resolved;
-      resolvedSources = { jobIndex, job: resolved.job };
-    }
-    const job = { ...planned.job, ...sourcesOf(resolvedSources.job) } as Job<AssetRef>;
-    return runRequest(execution, { requestIndex, job, offer });
-  };
+  for (const requests of groupByJob(plan.requests)) {
+    const unfinished = requests.filter(({ earlierResult }) => !earlierResult);
+    const ends = await runJob(execution, unfinished, { filesByJob, hasOtherRequests: requests.length > 1 });
+    const states = ends.flatMap((end) => (end.status === "fulfilled" ? end.value.state : []));
+    if (states.includes("claim_lost")) return undefined;
+    if (states.includes("canceled")) return canceledOutcome();
 
-  for (const planned of plan.requests) {
-    if (planned.earlierResult) {
-      addResult(planned, planned.earlierResult);
-      continue;
+    const failures: unknown[] = [];
+    for (const request of requests) {
+      const end = ends[unfinished.indexOf(request)];
+      if (request.earlierResult) addResult(request, request.earlierResult);
+      else if (end?.status === "rejected") failures.push(end.reason);
+      else if (end?.value.state === "produced") {
+        addResult(request, end.value);
+        warnings.push(...end.value.warnings);
+      }
     }
-    const result = await runPlanned(planned).catch((thrown) => {
-      // The results of the earlier requests of this job are stored and paid for, so the run keeps them.
-      const producedCount = filesByJob[planned.jobIndex]?.length ?? 0;
-      if (producedCount === 0) throw thrown;
-      warnings.push(`Only ${producedCount} of the results could be produced: ${toFault(thrown).message}`);
-    });
-    if (!result) continue;
-    if (result.state === "claim_lost") return undefined;
-    if (result.state === "canceled") return canceledOutcome();
-    addResult(planned, result);
-    warnings.push(...result.warnings);
+    // The results of the other requests of this job are stored and paid for, so the run keeps them.
+    const producedCount = filesByJob[requests[0]!.jobIndex]?.length ?? 0;
+    if (failures.length > 0 && producedCount === 0) throw failures[0];
+    for (const failure of failures)
+      warnings.push(`Only ${producedCount} of the results could be produced: ${toFault(failure).message}`);
   }
 
   const data = resultData.at(-1);
@@ -150,6 +141,41 @@ async function runRequests(execution: RunExecution, plan: RunPlan): Promise<RunO
     ...(data && { data }),
   };
   return { status: "completed", result, finishedRequests, warnings };
+}
+
+/** The requests of each job, in the order of the jobs: a job may use the results of earlier jobs. */
+function groupByJob(requests: PlannedRequest[]): PlannedRequest[][] {
+  const byJob = new Map<number, PlannedRequest[]>();
+  for (const request of requests) byJob.set(request.jobIndex, [...(byJob.get(request.jobIndex) ?? []), request]);
+  return [...byJob.values()];
+}
+
+/** Runs the requests of one job side by side. Returns the end of each request, in the order of the requests. */
+async function runJob(
+  execution: RunExecution,
+  requests: PlannedRequest[],
+  { filesByJob, hasOtherRequests }: { filesByJob: StoredAsset[][]; hasOtherRequests: boolean },
+): Promise<PromiseSettledResult<RequestEnd>[]> {
+  const [first] = requests;
+  if (!first) return [];
+  const resolved = await resolveJobSources(execution, first, filesByJob).catch((reason) => ({ reason }));
+  if ("reason" in resolved) return requests.map(() => ({ status: "rejected", reason: resolved.reason }));
+  if (resolved.state !== "resolved") return [{ status: "fulfilled", value: resolved }];
+  const { claim, engine, steps } = execution;
+  return runSideBySide(
+    engine,
+    requests.map(({ requestIndex, job: planned, offer }) => async (flowEngine) => {
+      const request = { requestIndex, job: { ...planned, ...sourcesOf(resolved.job) } as Job<AssetRef>, offer };
+      try {
+        return await runRequest({ claim, engine: flowEngine, steps }, request);
+      } catch (thrown) {
+        // If it was the only request of the job, the run ends with it.
+        if (hasOtherRequests)
+          await flowEngine.step(`${requestIndex}.release`, () => steps.releaseRequest(claim, request));
+        throw thrown;
+      }
+    }),
+  );
 }
 
 const sourcesOf = ({ images, mask, masks }: Job<AssetRef>) => ({ images, mask, masks });
@@ -170,7 +196,7 @@ type RequestEnd = (ProducedState & { offer: SelectedOffer }) | JobStateNamed<"cl
 /**
  * Submits a request until a provider accepts it, and waits for the result. Submits again if the provider loses the job.
  */
-async function runRequest(execution: RunExecution, resolved: ResolvedRequest): Promise<RequestEnd> {
+async function runRequest(execution: RequestExecution, resolved: ResolvedRequest): Promise<RequestEnd> {
   const { claim, engine, steps } = execution;
   let request = resolved;
   let attemptNumber = 1;
@@ -188,8 +214,10 @@ async function runRequest(execution: RunExecution, resolved: ResolvedRequest): P
       case "produced":
         return { ...jobState, offer: request.offer };
       case "claim_lost":
-      case "canceled":
         return jobState;
+      case "canceled":
+        // An earlier invocation may have submitted the job.
+        return submitted.state === "canceled" ? cancelRequest(execution, request) : jobState;
       case "retry":
       case "wait": {
         attemptNumber = jobState.attemptNumber;
@@ -206,7 +234,7 @@ type SubmittedRequest = { wakeup: Wakeup; attemptNumber: number; round: number }
 
 /** Waits for the wakeup of a running job and collects the result; both again while the job is still running. */
 async function waitForResult(
-  execution: RunExecution,
+  execution: RequestExecution,
   request: ResolvedRequest,
   submitted: SubmittedRequest,
 ): Promise<Exclude<CollectResult, { state: "running" }>> {
@@ -243,7 +271,7 @@ async function waitForResult(
 }
 
 async function cancelRequest(
-  { claim, engine, steps }: RunExecution,
+  { claim, engine, steps }: RequestExecution,
   request: ResolvedRequest,
 ): Promise<JobStateNamed<"canceled">> {
   await engine.step(`${request.requestIndex}.cancel`, () => steps.cancelAtProvider(claim, request));

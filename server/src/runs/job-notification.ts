@@ -1,6 +1,7 @@
 // Handles a notification that a provider pushes over its open connection. It is only a trigger: progress is recorded,
 // and a run whose job has ended is woken to read the result from the provider itself.
-import { expectResumption, findRunByTicket, recordProgress } from "../db/runs/open-runs.ts";
+import { expectResumption, findRequestByTicket } from "../db/runs/open-requests.ts";
+import { recordProgress } from "../db/runs/open-runs.ts";
 import type { JobNotification } from "../providers/provider.ts";
 import { deriveId } from "./ids.ts";
 import type { Services } from "./services.ts";
@@ -10,12 +11,12 @@ export async function handleJobNotification(
   provider: string,
   notification: JobNotification,
 ): Promise<void> {
-  const run = await findRunByTicket(database, provider, notification.name, notification.value);
-  if (!run) return;
+  const request = await findRequestByTicket(database, provider, notification.name, notification.value);
+  if (!request) return;
   const { progress } = notification;
   if (progress !== undefined)
-    await recordProgress(database, run.run_id, progress, deriveId(run.run_id, "progress", progress));
-  if (!notification.ended || !run.wakeup_id) return;
-  await notifications.resolveWakeup(run.wakeup_id, "ended");
-  await expectResumption(database, run.run_id);
+    await recordProgress(database, request.run_id, progress, deriveId(request.run_id, "progress", progress));
+  if (!notification.ended || !request.wakeup_id) return;
+  await notifications.resolveWakeup(request.wakeup_id, "ended");
+  await expectResumption(database, request);
 }

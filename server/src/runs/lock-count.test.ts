@@ -30,7 +30,8 @@ import { FetchEnv } from "../outbound/fetch-settings.ts";
 import { createWebhookService } from "../webhooks/create-webhook-service.ts";
 import { createFanOut } from "../webhooks/fan-out.ts";
 import { WebhookEnv } from "../webhooks/settings.ts";
-import { executeRun, type RunEngine } from "./execute.ts";
+import { executeRun } from "./execute.ts";
+import type { RunEngine } from "./run-engine.ts";
 import { runSteps } from "./run-steps.ts";
 
 const AGES_IN_DAYS = [8, 98, 400];
@@ -91,6 +92,15 @@ async function connectCounting(): Promise<CountingDatabase> {
 const ENGINE: RunEngine = {
   step: (_name, work) => work(),
   createWakeup: () => ({ id: v7(), wait: async () => undefined }),
+  waitForFirst: (operations) =>
+    Promise.race(
+      operations.map(async (operation, position) =>
+        operation.then(
+          () => position,
+          () => position,
+        ),
+      ),
+    ),
 };
 const ERROR = { code: "canceled", message: "canceled" } as never;
 

@@ -4,9 +4,9 @@ import {
   claimJobsToPoll,
   expectResumption,
   type PollableJob,
-  recordProgress,
   setProviderUnreachable,
-} from "../db/runs/open-runs.ts";
+} from "../db/runs/open-requests.ts";
+import { recordProgress } from "../db/runs/open-runs.ts";
 import { readProviderFailure } from "../providers/call-provider.ts";
 import type { Ticket } from "../providers/provider.ts";
 import { deriveId } from "./ids.ts";
@@ -47,7 +47,7 @@ async function pollJob(
   const context = providers.createContext(enabledProvider, job, { unreachableSeconds: job.unreachable_seconds });
   const hasEnded = await enabledProvider.provider.poll(job.ticket as Ticket, context).then(
     async (state) => {
-      if (job.unreachable_seconds > 0) await setProviderUnreachable(database, job.run_id, false);
+      if (job.unreachable_seconds > 0) await setProviderUnreachable(database, job, false);
       if (state.state === "done") return true;
       const progress = state.progress ?? 0;
       await recordProgress(database, job.run_id, progress, deriveId(job.run_id, "progress", progress));
@@ -56,11 +56,11 @@ async function pollJob(
     // A failure that the provider reported ends the job, so the run must read it. A failed request is polled again.
     async (thrown) => {
       const { kind } = readProviderFailure(thrown);
-      if (kind === "unsent") await setProviderUnreachable(database, job.run_id, true);
+      if (kind === "unsent") await setProviderUnreachable(database, job, true);
       return kind === "failed" || kind === "refused" || kind === "gone";
     },
   );
   if (!hasEnded) return;
   await notifications.resolveWakeup(job.wakeup_id, "ended");
-  await expectResumption(database, job.run_id);
+  await expectResumption(database, job);
 }

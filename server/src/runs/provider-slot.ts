@@ -47,7 +47,8 @@ export async function acquireProviderSlot(
     return full(Math.max(circuitBreaker.openForSeconds(request.offer), slotRetrySeconds(random)));
   }
   const { id, rateLimit: { concurrent, perMinute } = {} } = enabledProvider.provider;
-  if (concurrent !== undefined && !(await claimProviderSlot(database, id, claim, concurrent)))
+  const { requestIndex } = request;
+  if (concurrent !== undefined && !(await claimProviderSlot(database, id, { ...claim, requestIndex }, concurrent)))
     return full(slotRetrySeconds(random));
   const rateLimitSeconds = perMinute === undefined ? 0 : await takeRateLimitToken(database, id, perMinute);
   return rateLimitSeconds > 0 ? full(rateLimitSeconds) : { state: "acquired" };

@@ -31,16 +31,14 @@ export async function failOverdueRuns(
   signal?: AbortSignal,
 ): Promise<number> {
   const overdue = await listOverdueRuns(database, DEADLINE_GRACE_SECONDS, BATCH);
-  for (const { run_id, provider, ticket } of overdue) {
+  for (const { run_id, jobs } of overdue) {
     signal?.throwIfAborted();
     const error = new Fault("run_timeout").body();
     const hasEnded = await endRun(database, { run_id }, { status: "failed", error }, deriveId(run_id, "end"));
     if (!hasEnded) continue;
     notifications.runEnded(run_id);
-    if (provider && ticket) {
-      const payload = { run_id, provider, ticket };
-      await insertOutboxItem(database, { outbox_id: ids.next(), kind: "cancel_job", payload });
-    }
+    for (const job of jobs)
+      await insertOutboxItem(database, { outbox_id: ids.next(), kind: "cancel_job", payload: { run_id, ...job } });
   }
   return overdue.length;
 }
@@ -69,7 +67,7 @@ async function performOutboxItem(services: OutboxDependencies, { kind, payload }
   if (kind === "cancel_job") {
     const enabledProvider = findEnabledProvider(services, String(payload.provider));
     if (!enabledProvider?.provider.cancel) return;
-    const attempt = toAttemptRef(String(payload.run_id), 0, 1);
+    const attempt = toAttemptRef(String(payload.run_id), Number(payload.request_index), Number(payload.attempt_number));
     const context = services.providers.createContext(enabledProvider, attempt);
     await enabledProvider.provider.cancel(payload.ticket as Ticket, context).catch((thrown) => {
       // The provider refused: the job has ended already, so there is nothing left to cancel.

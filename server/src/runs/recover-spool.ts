@@ -40,9 +40,10 @@ async function recoverResponse(services: RecoveryDependencies, { attempt }: Spoo
   if (found.leaseSeconds > 0) return false;
   const spooled = await spool.read(attempt);
   if (!spooled) return false;
+  // Saving the result closes the request, and with it the wakeup is gone.
+  const waiting = await findAttemptWakeup(database, attempt);
   const result = await saveSpooledResponse(services, found.claim, attempt, { spooled, retrySeconds: 0 });
   if (result.state !== "produced" && result.state !== "running") return false;
-  const waiting = await findAttemptWakeup(database, attempt);
   // A wakeup that cannot be resolved only costs time: the run looks at its attempt again by itself.
   if (waiting?.wakeup_id) await notifications.resolveWakeup(waiting.wakeup_id, "ended").catch(() => {});
   return true;

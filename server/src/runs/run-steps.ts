@@ -1,4 +1,5 @@
 // Binds the steps of a run to the services of this process.
+import { releaseRequest } from "../db/runs/open-requests.ts";
 import { cancelAtProvider, collectResult, registerWakeup } from "./collect-result.ts";
 import type { RunSteps } from "./execute.ts";
 import { finishRun } from "./finish.ts";
@@ -22,6 +23,7 @@ export const runSteps = (services: RunStepServices): RunSteps => {
     collectResult: (claim, request, attempt) => collectResult(services, claim, request, attempt),
     registerWakeup: (claim, request, wakeup) => registerWakeup(services, claim, request, wakeup),
     cancelAtProvider: (claim, request) => cancelAtProvider(services, claim, request),
+    releaseRequest: (claim, request) => releaseRequest(services.database, claim, request.requestIndex),
     finishRun: (claim, outcome) => finishRun(services, claim, outcome),
   };
 };

@@ -184,7 +184,7 @@ it("the reconciler leaves a run alone while it waits as long as a busy provider 
   const claim = await claimRun(database.db);
   expect(await submit(services, claim, requestTo(first), FIRST)).toMatchObject({ state: "retry", delaySeconds: 300 });
   // 299 seconds later.
-  const age = "update open_runs set claim_expires_at = claim_expires_at - interval '299 seconds' where run_id = $1";
+  const age = "update open_requests set claim_expires_at = claim_expires_at - interval '299 seconds' where run_id = $1";
   await database.db.query("test.age", age, [claim.run_id]);
   await requeueExpiredClaims(database.db, 1000);
   const [row] = await database.db.query("test.epoch", "select epoch from open_runs where run_id = $1", [claim.run_id]);

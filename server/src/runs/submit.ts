@@ -4,7 +4,8 @@
 // no other worker can submit the same job while the request may still be in flight.
 import { setTimeout as pause } from "node:timers/promises";
 import { claimAttempt } from "../db/runs/attempts.ts";
-import { type RunClaim, saveWakeup } from "../db/runs/open-runs.ts";
+import { saveWakeup } from "../db/runs/open-requests.ts";
+import type { RunClaim } from "../db/runs/open-runs.ts";
 import { Fault } from "../faults.ts";
 import { leaseSeconds } from "./attempt-lease.ts";
 import { estimateAttemptCost } from "./cost.ts";
@@ -19,6 +20,9 @@ import { resolveUnknownOutcome } from "./unknown-outcome.ts";
 
 const CLAIM_RETRY_MS = 500;
 
+/** A request that waits, with the wakeup that ends the wait early. */
+type WaitingRequest = AttemptStart & { requestIndex: number };
+
 type Dependencies = SendDependencies & Pick<Services, "random">;
 
 export async function submit(
@@ -28,9 +32,10 @@ export async function submit(
   attempt: AttemptStart,
 ): Promise<SubmitResult> {
   const { attemptNumber, wakeupId } = attempt;
+  const waiting = { ...attempt, requestIndex: request.requestIndex };
   const slot = await acquireProviderSlot(services, claim, request, attemptNumber);
   if (slot.state === "use_other_offer") return { state: "retry", attemptNumber, delaySeconds: 0, offer: slot.offer };
-  if (slot.state === "full") return waitForProviderSlot(services, claim, attempt, slot.retryAfterSeconds);
+  if (slot.state === "full") return waitForProviderSlot(services, claim, waiting, slot.retryAfterSeconds);
 
   const { enabledProvider, offer } = resolveOffer(services, request.offer, request.job);
   const attemptRef = toAttemptRef(claim.run_id, request.requestIndex, attemptNumber);
@@ -60,9 +65,9 @@ export async function submit(
   switch (lease) {
     case "claimed":
       services.crashPoint("intent_written");
-      return keepClaimDuringWait(services, claim, attempt, await sendToProvider(services, claim, request, leased));
+      return keepClaimDuringWait(services, claim, waiting, await sendToProvider(services, claim, request, leased));
     case "claimed_by_other":
-      return keepClaimDuringWait(services, claim, attempt, await resolveUnknownOutcome(services, claim, request));
+      return keepClaimDuringWait(services, claim, waiting, await resolveUnknownOutcome(services, claim, request));
     case "claim_lost":
     case "canceled":
       return { state: lease };
@@ -70,32 +75,36 @@ export async function submit(
 }
 
 /**
- * Extends the claim if the run waits longer than the claim lasts, for example because a provider asked for minutes.
+ * Extends the claim if the request waits longer than the claim lasts, for example because a provider asked for minutes.
  * Otherwise the reconciler would take the run for lost and submit it again too early.
  */
 async function keepClaimDuringWait(
   services: Dependencies,
   claim: RunClaim,
-  { wakeupId }: AttemptStart,
+  { requestIndex, wakeupId }: WaitingRequest,
   result: SubmitResult,
 ): Promise<SubmitResult> {
   const seconds = "delaySeconds" in result ? result.delaySeconds : 0;
   if (seconds <= leaseSeconds(services)) return result;
   // The wait matters more than the claim: a run that is requeued would submit again without it.
-  await saveWakeup(services.database, claim, { wakeupId, seconds, activity: "at_provider" }).catch((thrown) =>
-    services.log.warn({ run_id: claim.run_id, err: thrown }, "extending the claim of a waiting run failed"),
+  await saveWakeup(services.database, claim, requestIndex, { wakeupId, seconds, activity: "at_provider" }).catch(
+    (thrown) => services.log.warn({ run_id: claim.run_id, err: thrown }, "extending the claim of a waiting run failed"),
   );
   return result;
 }
 
-/** Renews the claim while the run waits for a provider slot, and notices cancellation and the deadline. */
+/** Renews the claim while the request waits for a provider slot, and notices cancellation and the deadline. */
 async function waitForProviderSlot(
   { database }: Pick<Services, "database">,
   claim: RunClaim,
-  { attemptNumber, wakeupId }: AttemptStart,
+  { requestIndex, attemptNumber, wakeupId }: WaitingRequest,
   seconds: number,
 ): Promise<SubmitResult> {
-  const registration = await saveWakeup(database, claim, { wakeupId, seconds, activity: "waiting_for_slot" });
+  const registration = await saveWakeup(database, claim, requestIndex, {
+    wakeupId,
+    seconds,
+    activity: "waiting_for_slot",
+  });
   if (!registration) return { state: "claim_lost" };
   if (registration.canceled) return { state: "canceled" };
   if (registration.remaining <= 0) throw new Fault("run_timeout");

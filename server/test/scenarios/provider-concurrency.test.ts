@@ -24,8 +24,8 @@ const SLOW = { prompt: "[sandbox:delay=1] one of many", width: 64, height: 64 };
 
 const standing = async (tenantId: string) => {
   const [row] = await environment.query<{ queued: number; gated: number }>(
-    `select count(*) filter (where dispatched_at is null)::int as queued, count(*) filter (where activity = 'waiting_for_slot')::int as gated
-     from open_runs where tenant_id = $1`,
+    `select (select count(*)::int from open_runs where tenant_id = $1 and dispatched_at is null) as queued,
+       (select count(*)::int from open_requests where tenant_id = $1 and activity = 'waiting_for_slot') as gated`,
     [tenantId],
   );
   return row!;

@@ -1,7 +1,7 @@
 // What must hold in every schedule, whatever crashes and in whatever order things happen.
 import type { RunOutcome } from "../../src/runs/execute.ts";
 import { InvariantViolation } from "./decisions.ts";
-import type { Invocation, JournalEntry } from "./engine.ts";
+import type { Invocation, JournalEntry, SimulatedEngine } from "./engine.ts";
 import { jobIndexOf, type RunModel } from "./model.ts";
 import { filesOf } from "./steps.ts";
 
@@ -14,15 +14,33 @@ function require(invariant: string, holds: boolean, found: () => unknown): void 
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 const stepsIn = ({ journal }: Invocation) => journal.filter((entry): entry is StepEntry => entry.kind === "step");
 const stateOf = ({ outcome }: StepEntry) =>
-  "value" in outcome ? (outcome.value as { state?: string } | null)?.state : undefined;
+  outcome && "value" in outcome ? (outcome.value as { state?: string } | null)?.state : undefined;
 
-/** A run that waits after a submission can be woken: the wakeup it waits for is the registered one. */
-export function checkWait(model: RunModel, invocation: Invocation): void {
+/** A request that waits after a submission can be woken: the wakeup it waits for is the registered one. */
+export function checkWaits(model: RunModel, engine: SimulatedEngine, invocation: Invocation): void {
   const openRun = model.findClaimed(invocation.claim);
-  const last = stepsIn(invocation).at(-1);
-  if (!openRun || !last || !/\.(submit|register-wakeup)\./.test(last.name)) return;
-  const { id } = invocation.waiting!.entry;
-  require("a run waits on the registered wakeup", openRun.wakeupId === id, () => [last.name, id, openRun.wakeupId]);
+  if (!openRun) return;
+  const waits = engine.waitsOf(invocation);
+  for (const { id, afterStep } of waits) {
+    if (!afterStep || !/\.(submit|register-wakeup)\./.test(afterStep)) continue;
+    const requestIndex = Number.parseInt(afterStep, 10);
+    if (openRun.lateWakeups.has(requestIndex)) continue;
+    const registered = openRun.wakeupIds.get(requestIndex);
+    require("a request waits on its registered wakeup", registered === id, () => [afterStep, id, registered]);
+  }
+  if (waits.length > 0 && invocation.executions.length === 0) checkSideBySide(model, invocation);
+}
+
+/** While a run only waits, each request of its job that has no result has been submitted. */
+function checkSideBySide(model: RunModel, invocation: Invocation): void {
+  const submitted = stepsIn(invocation).flatMap(({ name }) =>
+    name.includes(".submit.") ? Number.parseInt(name, 10) : [],
+  );
+  const jobIndex = jobIndexOf(submitted.at(-1)!);
+  for (const { requestIndex } of model.plan.filter((request) => request.jobIndex === jobIndex)) {
+    const isStarted = submitted.includes(requestIndex) || model.outputs.has(requestIndex);
+    require("the requests of a job are submitted side by side", isStarted, () => [requestIndex, submitted]);
+  }
 }
 
 /** An invocation ends the run, or gives up because the run has ended or a later epoch has claimed it. */
@@ -34,9 +52,12 @@ export function checkEnd(model: RunModel): void {
   require("a run ends exactly once", model.endings.length === 1, () => model.endings);
   const [ending] = model.endings;
   if (!ending?.endedBy) return;
-  const { outcome, endedBy } = ending;
+  const { outcome, endedBy, openRequests } = ending;
   checkCancellation(model, outcome, endedBy);
-  if (outcome.status === "completed") checkResult(model, outcome);
+  if (outcome.status === "completed") {
+    require("a request that has ended holds no provider slot", openRequests.length === 0, () => openRequests);
+    checkResult(model, outcome);
+  }
   if (outcome.status === "failed") checkPartialResults(model, endedBy);
   checkProviderJobs(model, outcome);
 }
@@ -50,12 +71,16 @@ function checkCancellation(model: RunModel, outcome: RunOutcome, endedBy: Invoca
     outcome);
   if (outcome.status !== "canceled") return;
   require("only a requested cancellation ends the run as canceled", model.wasCancelRequested, () => outcome);
-  // The last step that tells the state of a provider job says whether a job is running that must be canceled.
-  const last = stepsIn(endedBy).findLast(({ name }) => /\.(submit|collect)\./.test(name));
-  if (!last || stateOf(last) !== "running") return;
-  const ticket = model.findLatestAttempt(Number.parseInt(last.name, 10))!.ticket!;
-  require("a running job of a canceled run is canceled at the provider", model.canceledTickets.has(ticket), () =>
-    last.name);
+  // The last step of a request that tells the state of its job says whether a job is running that must be canceled.
+  const running = model.plan.flatMap(({ requestIndex }) => {
+    const last = stepsIn(endedBy).findLast(
+      ({ name }) => /\.(submit|collect)\./.test(name) && Number.parseInt(name, 10) === requestIndex,
+    );
+    return last && stateOf(last) === "running" ? model.findLatestAttempt(requestIndex)!.ticket! : [];
+  });
+  for (const ticket of [...running, ...model.ticketsToCancel])
+    require("a running job of a canceled run is canceled at the provider", model.canceledTickets.has(ticket), () =>
+      ticket);
 }
 
 function checkResult(model: RunModel, outcome: Extract<RunOutcome, { status: "completed" }>): void {

@@ -36,12 +36,16 @@ type OpenRun = {
   epoch: number;
   isStarted: boolean;
   isCancelRequested: boolean;
-  wakeupId: string | undefined;
-  requestIndex: number;
+  /** The registered wakeup of each open request. */
+  wakeupIds: Map<number, string>;
+  /** The requests whose wakeup was overwritten by a step of an attempt that has ended. */
+  lateWakeups: Set<number>;
+  /** The requests that may hold a provider slot. */
+  openRequests: Set<number>;
 };
 type Output = { files: StoredAsset[]; data?: { of: number }; provider: string };
 /** `endedBy` is undefined if the run was ended from outside: a cancellation before its start, or the reconciler. */
-type Ending = { outcome: RunOutcome; endedBy: Invocation | undefined };
+type Ending = { outcome: RunOutcome; endedBy: Invocation | undefined; openRequests: number[] };
 
 export const DEADLINE_SECONDS = 150;
 const REQUEST_INDEX_STRIDE = 100;
@@ -68,11 +72,16 @@ export function createRunModel(jobs: readonly SimulatedJob[], clock: { now: numb
   const endings: Ending[] = [];
   const model = {
     ...{ jobs, plan, attempts, providerJobs, outputs, endings, clock },
-    openRun: { epoch: 1, isStarted: false, isCancelRequested: false, wakeupId: undefined, requestIndex: -1 } as
-      | OpenRun
-      | undefined,
+    openRun: {
+      ...{ epoch: 1, isStarted: false, isCancelRequested: false },
+      ...{ wakeupIds: new Map(), lateWakeups: new Set(), openRequests: new Set() },
+    } as OpenRun | undefined,
     wasCancelRequested: false,
     canceledTickets: new Set<number>(),
+    /** Tickets of jobs that were running when a submission found that the run is canceled. */
+    ticketsToCancel: new Set<number>(),
+    /** The most jobs that the provider worked on at one time. */
+    mostRunningJobs: 0,
   };
 
   const recoveryOf = (requestIndex: number) => jobs[jobIndexOf(requestIndex)]!.recovery;
@@ -85,7 +94,7 @@ export function createRunModel(jobs: readonly SimulatedJob[], clock: { now: numb
     /** The open run, if the claim still holds. */
     findClaimed: (claim: RunClaim) => (model.openRun?.epoch === claim.epoch ? model.openRun : undefined),
     endRun(outcome: RunOutcome, endedBy: Invocation | undefined) {
-      endings.push({ outcome, endedBy });
+      endings.push({ outcome, endedBy, openRequests: [...(model.openRun?.openRequests ?? [])] });
       model.openRun = undefined;
     },
     /** The provider accepts a submission. A second job for a request that the provider still has is paid for twice. */
@@ -98,6 +107,8 @@ export function createRunModel(jobs: readonly SimulatedJob[], clock: { now: numb
         ...{ ticket: providerJobs.length, key, requestIndex, provider: offer.provider, state: "running" },
       };
       providerJobs.push(accepted);
+      const running = providerJobs.filter(({ state }) => state === "running").length;
+      model.mostRunningJobs = Math.max(model.mostRunningJobs, running);
       return accepted;
     },
     /** Not fenced: a ticket must never be lost. */
@@ -114,6 +125,7 @@ export function createRunModel(jobs: readonly SimulatedJob[], clock: { now: numb
       const file = { asset_id: `file of ${requestIndex}` } as StoredAsset;
       const output = { files: [file], provider, ...(requestIndex % 2 === 1 && { data: { of: requestIndex } }) };
       outputs.set(requestIndex, output);
+      model.openRun.openRequests.delete(requestIndex);
       return output;
     },
   });

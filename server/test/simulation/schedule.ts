@@ -3,7 +3,7 @@
 import type { executeRun } from "../../src/runs/execute.ts";
 import { createDecisions, type Decisions, InvariantViolation } from "./decisions.ts";
 import { createEngine, type Invocation, type SimulatedEngine } from "./engine.ts";
-import { checkEnd, checkInvocationEnd, checkWait } from "./invariants.ts";
+import { checkEnd, checkInvocationEnd, checkWaits } from "./invariants.ts";
 import { createRunModel, DEADLINE_SECONDS, type RunModel, type SimulatedJob } from "./model.ts";
 import { createSteps } from "./steps.ts";
 
@@ -21,19 +21,19 @@ export async function runSchedule(execute: typeof executeRun, { jobs, numbers }:
   const model = createRunModel(jobs, clock);
   const stepsOf = (invocation: Invocation) => createSteps({ model, decisions, engine }, invocation);
   const engine: SimulatedEngine = createEngine(execute, stepsOf, clock);
-  const run = { model, engine, decisions };
+  const run: SimulatedRun = { model, engine, decisions, wasCanceledInParallel: false, wasCrashedInParallel: false };
   await engine.invoke({ run_id: "run", tenant_id: "tenant", epoch: 1 });
   for (let action = 0; engine.invocations.some(({ hasEnded }) => !hasEnded); action++) {
     if (action > MAX_ACTIONS) throw new InvariantViolation("a run ends exactly once", "it does not end");
     if (decisions.happens(5)) await actFromOutside(run);
     else await advanceOne(run);
-    for (const invocation of engine.invocations) check(model, invocation);
+    for (const invocation of engine.invocations) check(run, invocation);
   }
   checkEnd(model);
   return describeRun(run);
 }
 
-function describeRun({ model, engine }: SimulatedRun) {
+function describeRun({ model, engine, wasCanceledInParallel, wasCrashedInParallel }: SimulatedRun) {
   const [ending] = model.endings;
   const { outcome, endedBy } = ending!;
   const isPartial = outcome.status === "completed" && outcome.warnings.some((warning) => warning.startsWith("Only "));
@@ -51,69 +51,97 @@ function describeRun({ model, engine }: SimulatedRun) {
     "another offer produced a result": [...model.outputs.values()].some(({ provider }) => provider === "second"),
     "a job was canceled at its provider": model.canceledTickets.size > 0,
     "the deadline passed": model.clock.now > DEADLINE_SECONDS,
+    "several jobs were at the provider at once": model.mostRunningJobs > 1,
+    "canceled while several requests waited": wasCanceledInParallel && outcome.status === "canceled",
+    "crashed while several steps were executing": wasCrashedInParallel,
+    "a process went on after its attempt had ended": engine.invocations.some((each) => each.abandonedCount > 0),
   };
 }
 
-type SimulatedRun = { model: RunModel; engine: SimulatedEngine; decisions: Decisions };
+type SimulatedRun = {
+  model: RunModel;
+  engine: SimulatedEngine;
+  decisions: Decisions;
+  wasCanceledInParallel: boolean;
+  wasCrashedInParallel: boolean;
+};
 
-function check(model: RunModel, invocation: Invocation): void {
+function check({ model, engine }: SimulatedRun, invocation: Invocation): void {
   if (invocation.hasEnded) checkInvocationEnd(model, invocation);
-  else if (invocation.waiting) checkWait(model, invocation);
+  else checkWaits(model, engine, invocation);
 }
 
 /** What other processes, the owner and the provider do. */
-async function actFromOutside({ model, engine, decisions }: SimulatedRun): Promise<void> {
+async function actFromOutside(run: SimulatedRun): Promise<void> {
+  const { model, engine, decisions } = run;
   const { openRun } = model;
   const action = decisions.pick(["job_ends", "callback", "cancel", "requeue", "reconcile"] as const);
   switch (action) {
     case "job_ends":
-      return endProviderJob(model, decisions);
+      return endProviderJob(run);
     case "callback":
       // May come early, late or twice. It brings the ticket of an attempt whose response was lost.
       for (const { ticket, key } of model.providerJobs) {
         const attempt = model.attempts.get(key);
         if (attempt && decisions.happens(2)) model.saveTicket(attempt, ticket);
       }
-      return engine.resolveWakeup(openRun?.wakeupId, "ended");
+      for (const id of openRun?.wakeupIds.values() ?? []) if (decisions.happens(2)) engine.resolveWakeup(id, "ended");
+      return;
     case "cancel":
       if (!openRun) return;
       model.wasCancelRequested = true;
       if (!openRun.isStarted) return model.endRun({ status: "canceled" } as never, undefined);
       openRun.isCancelRequested = true;
-      return engine.resolveWakeup(openRun.wakeupId, "cancel");
+      if (engine.invocations.some((invocation) => engine.waitsOf(invocation).length > 1))
+        run.wasCanceledInParallel = true;
+      for (const id of openRun.wakeupIds.values()) engine.resolveWakeup(id, "cancel");
+      return;
     case "requeue":
       if (!openRun || openRun.epoch > MAX_REQUEUES) return;
       openRun.epoch++;
-      openRun.wakeupId = undefined;
+      openRun.wakeupIds.clear();
       return engine.invoke({ run_id: "run", tenant_id: "tenant", epoch: openRun.epoch });
     case "reconcile":
       if (openRun && model.clock.now > DEADLINE_SECONDS) model.endRun({ status: "failed" } as never, undefined);
   }
 }
 
-function endProviderJob(model: RunModel, decisions: Decisions): void {
+function endProviderJob({ model, engine, decisions }: SimulatedRun): void {
   const running = model.providerJobs.filter(({ state }) => state === "running");
-  if (running.length > 0) decisions.pick(running).state = decisions.pick(["done", "done", "lost", "failed"] as const);
+  if (running.length === 0) return;
+  const job = decisions.pick(running);
+  job.state = decisions.pick(["done", "done", "lost", "failed"] as const);
+  if (decisions.happens(2)) engine.resolveWakeup(model.openRun?.wakeupIds.get(job.requestIndex), "ended");
 }
 
-/** Lets one invocation take its next action, or crashes it. */
-async function advanceOne({ model, engine, decisions }: SimulatedRun): Promise<void> {
+/** Lets one execution or wait of an invocation continue, or ends the attempt of an invocation. */
+async function advanceOne(run: SimulatedRun): Promise<void> {
+  const { model, engine, decisions } = run;
   const active = engine.invocations.filter(({ hasEnded }) => !hasEnded);
-  const requestsTimeOutAt = Math.min(...active.map((each) => each.requestTimesOutAt ?? Number.POSITIVE_INFINITY));
-  const actions = active.flatMap((invocation) => {
-    if (invocation.resume) return [() => engine.resume(invocation)];
-    const { entry } = invocation.waiting!;
-    const wakeups = engine.hasFired(entry.id) ? [() => engine.wake(invocation, false)] : [];
-    return entry.until < requestsTimeOutAt ? [...wakeups, () => engine.wake(invocation, true)] : wakeups;
-  });
+  const executions = engine.invocations.flatMap((invocation) => invocation.executions);
+  const requestsTimeOutAt = Math.min(...executions.map((each) => each.requestTimesOutAt ?? Number.POSITIVE_INFINITY));
+  const actions = [
+    ...executions.map((execution) => () => engine.resume(execution)),
+    ...active.flatMap((invocation) =>
+      engine.waitsOf(invocation).flatMap((entry) => {
+        const wakeups = engine.hasFired(entry.id) ? [() => engine.wake(invocation, entry, false)] : [];
+        return entry.until < requestsTimeOutAt ? [...wakeups, () => engine.wake(invocation, entry, true)] : wakeups;
+      }),
+    ),
+  ];
   if (actions.length === 0) throw new InvariantViolation("a run ends exactly once", "every invocation is stuck");
   // While decisions remain, time may pass without a result; afterwards the provider finishes before a timer fires.
-  if (!active.some(({ resume }) => resume) && !decisions.happens(2)) finishRunningJobs(model, engine);
-  if (decisions.happens(14)) await engine.crash(decisions.pick(active));
-  else await decisions.pick(actions)();
+  if (executions.length === 0 && !decisions.happens(2)) finishRunningJobs(model, engine);
+  if (!decisions.happens(14)) return decisions.pick(actions)();
+  const invocation = decisions.pick(active);
+  if (invocation.executions.length > 1) run.wasCrashedInParallel = true;
+  await engine.crash(invocation, decisions.happens(3));
 }
 
 function finishRunningJobs(model: RunModel, engine: SimulatedEngine): void {
-  for (const job of model.providerJobs) if (job.state === "running") job.state = "done";
-  if (model.openRun) engine.resolveWakeup(model.openRun.wakeupId, "ended");
+  for (const job of model.providerJobs) {
+    if (job.state !== "running") continue;
+    job.state = "done";
+    engine.resolveWakeup(model.openRun?.wakeupIds.get(job.requestIndex), "ended");
+  }
 }

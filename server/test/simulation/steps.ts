@@ -12,12 +12,16 @@ const LEASE_SECONDS = 35;
 const LOOKUP_GRACE_SECONDS = 10;
 const CALLBACK_GRACE_SECONDS = 60;
 
-type Simulation = { model: RunModel; decisions: Decisions; engine: Pick<SimulatedEngine, "stop" | "clock"> };
+type Simulation = {
+  model: RunModel;
+  decisions: Decisions;
+  engine: Pick<SimulatedEngine, "stop" | "setRequestTimeout" | "isAbandoned" | "clock">;
+};
 
 export function createSteps({ model, decisions, engine }: Simulation, invocation: Invocation): RunSteps {
   const { claim } = invocation;
   const { clock } = engine;
-  const canDieHere = () => engine.stop(invocation);
+  const canDieHere = () => engine.stop();
 
   const produced = (attempt: Attempt): SubmitResult & CollectResult => {
     const output = model.saveOutput(claim, attempt);
@@ -32,17 +36,27 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
     return fault;
   };
 
-  const fenceAndRegister = (wakeupId: string, requestIndex?: number) => {
+  const fenceAndRegister = (requestIndex: number, wakeupId: string) => {
     const openRun = model.findClaimed(claim);
     if (!openRun) return "claim_lost";
-    openRun.wakeupId = wakeupId;
-    if (requestIndex !== undefined) openRun.requestIndex = requestIndex;
+    // An execution of an ended attempt may register its wakeup late. The request then resumes by its timer.
+    if (openRun.wakeupIds.get(requestIndex) !== wakeupId)
+      openRun.lateWakeups[engine.isAbandoned() ? "add" : "delete"](requestIndex);
+    openRun.wakeupIds.set(requestIndex, wakeupId);
+    openRun.openRequests.add(requestIndex);
     return openRun.isCancelRequested ? "canceled" : "held";
   };
 
-  const waitForSlot = ({ attemptNumber, wakeupId }: AttemptStart): SubmitResult => {
-    const fenced = fenceAndRegister(wakeupId);
-    if (fenced !== "held") return { state: fenced };
+  /** A submission that finds the run canceled leaves a job of an earlier invocation to the cancel step. */
+  const giveUpSubmission = (state: "claim_lost" | "canceled", requestIndex: number): SubmitResult => {
+    const ticket = model.findLatestAttempt(requestIndex)?.ticket;
+    if (state === "canceled" && ticket !== undefined) model.ticketsToCancel.add(ticket);
+    return { state };
+  };
+
+  const waitForSlot = (requestIndex: number, { attemptNumber, wakeupId }: AttemptStart): SubmitResult => {
+    const fenced = fenceAndRegister(requestIndex, wakeupId);
+    if (fenced !== "held") return giveUpSubmission(fenced, requestIndex);
     if (clock.now > DEADLINE_SECONDS) throw new Fault("run_timeout");
     return { state: "wait", attemptNumber, delaySeconds: 1 };
   };
@@ -52,7 +66,7 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
    */
   const send = async (request: ResolvedRequest, attempt: Attempt): Promise<SubmitResult> => {
     const { requestIndex, attemptNumber } = attempt;
-    invocation.requestTimesOutAt = clock.now + SUBMIT_SECONDS;
+    engine.setRequestTimeout(clock.now + SUBMIT_SECONDS);
     await canDieHere();
     const accept = () => model.acceptJob(request, attemptKeyOf(requestIndex, attemptNumber));
     const response = decisions.pick([
@@ -62,7 +76,7 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
     const job: ProviderJob | undefined =
       response === "accepted" || response === "finished" || response === "response_lost" ? accept() : undefined;
     await canDieHere();
-    invocation.requestTimesOutAt = undefined;
+    engine.setRequestTimeout(undefined);
     switch (response) {
       case "accepted":
         model.saveTicket(attempt, job!.ticket);
@@ -186,7 +200,7 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
       const { attemptNumber, wakeupId } = attempt;
       checkRequest(request);
       const key = attemptKeyOf(requestIndex, attemptNumber);
-      if (decisions.happens(12)) return waitForSlot(attempt);
+      if (decisions.happens(12)) return waitForSlot(requestIndex, attempt);
       if (!model.attempts.has(key) && decisions.happens(15))
         return {
           state: "retry",
@@ -194,8 +208,8 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
           delaySeconds: 0,
           offer: { provider: "second", upstreamModel: "model" },
         };
-      const fenced = fenceAndRegister(wakeupId, requestIndex);
-      if (fenced !== "held") return { state: fenced };
+      const fenced = fenceAndRegister(requestIndex, wakeupId);
+      if (fenced !== "held") return giveUpSubmission(fenced, requestIndex);
       if (model.attempts.has(key)) return resolveUnknownOutcome(request);
       const claimed: Attempt = {
         ...{ requestIndex, attemptNumber, provider: offer.provider },
@@ -231,7 +245,7 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
     },
 
     async registerWakeup(_claim, request, { wakeupId }) {
-      const fenced = fenceAndRegister(wakeupId);
+      const fenced = fenceAndRegister(request.requestIndex, wakeupId);
       if (fenced !== "held") return { state: fenced };
       if (clock.now <= DEADLINE_SECONDS) return { state: "registered" };
       await this.cancelAtProvider(claim, request);
@@ -244,6 +258,10 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
       const job = model.providerJobs[ticket]!;
       model.canceledTickets.add(ticket);
       if (job.state === "running") job.state = "canceled";
+    },
+
+    async releaseRequest(_claim, { requestIndex }) {
+      model.findClaimed(claim)?.openRequests.delete(requestIndex);
     },
 
     async finishRun(_claim, outcome) {

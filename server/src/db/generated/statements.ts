@@ -59,14 +59,14 @@ export type StatementTypes = {
   };
   "attempts.claim": {
     parameters: {
-      provider: string;
+      run_id: string;
+      epoch: number;
       request_index: number;
+      provider: string;
       attempt_number: number;
       wakeup_id: string;
       runs_locally: boolean;
       lease_seconds: number;
-      run_id: string;
-      epoch: number;
       model: string;
       upstream: string;
       idempotency_key: string;
@@ -107,8 +107,8 @@ export type StatementTypes = {
   "attempts.find_claimed": {
     parameters: {
       run_id: string;
-      epoch: number;
       request_index: number;
+      epoch: number;
     };
     row: {
       run_id: string;
@@ -211,8 +211,8 @@ export type StatementTypes = {
     parameters: {
       seconds: number;
       run_id: string;
-      epoch: number;
       request_index: number;
+      epoch: number;
       attempt_number: number;
       lease_token: string | null | undefined;
     };
@@ -223,10 +223,10 @@ export type StatementTypes = {
   "attempts.save_output": {
     parameters: {
       run_id: string;
+      request_index: number;
       epoch: number;
       files: JsonParameter;
       request: JsonParameter | null | undefined;
-      request_index: number;
       attempt_number: number;
       output: JsonParameter;
     };
@@ -1485,6 +1485,80 @@ export type StatementTypes = {
       pg_notify: unknown;
     };
   };
+  "open_requests.claim_to_poll": {
+    parameters: {
+      provider: string;
+      limit: number;
+      every_seconds: number;
+    };
+    row: {
+      run_id: string;
+      request_index: number;
+      attempt_number: number | null;
+      provider: string | null;
+      wakeup_id: string | null;
+      ticket: unknown;
+      unreachable_seconds: number | null;
+    };
+  };
+  "open_requests.expect_resumption": {
+    parameters: {
+      run_id: string;
+      request_index: number;
+    };
+    row: Record<never, never>;
+  };
+  "open_requests.find_by_ticket": {
+    parameters: {
+      provider: string;
+      name: string;
+      value: string;
+    };
+    row: {
+      run_id: string;
+      request_index: number;
+      wakeup_id: string | null;
+    };
+  };
+  "open_requests.list_wakeups": {
+    parameters: {
+      run_id: string;
+    };
+    row: {
+      wakeup_id: string | null;
+    };
+  };
+  "open_requests.release": {
+    parameters: {
+      seconds: number;
+      run_id: string;
+      epoch: number;
+      request_index: number;
+    };
+    row: Record<never, never>;
+  };
+  "open_requests.save_wakeup": {
+    parameters: {
+      run_id: string;
+      epoch: number;
+      request_index: number;
+      wakeup_id: string;
+      seconds: number;
+      activity: string;
+    };
+    row: {
+      canceled: boolean | null;
+      remaining: number | null;
+    };
+  };
+  "open_requests.set_unreachable": {
+    parameters: {
+      is_unreachable: boolean;
+      run_id: string;
+      request_index: number;
+    };
+    row: Record<never, never>;
+  };
   "open_runs.cancel": {
     parameters: {
       run_id: string;
@@ -1496,25 +1570,6 @@ export type StatementTypes = {
       released: unknown;
       ended: boolean | null;
       is_requested: boolean | null;
-      wakeup_id: string | null;
-    };
-  };
-  "open_runs.claim_to_poll": {
-    parameters: {
-      every_seconds: number;
-      provider: string;
-      limit: number;
-    };
-    row: {
-      run_id: string;
-      tenant_id: string;
-      epoch: number;
-      request_index: number | null;
-      attempt_number: number | null;
-      provider: string | null;
-      wakeup_id: string | null;
-      ticket: ColumnTypes["open_runs.ticket"] | null;
-      unreachable_seconds: number | null;
     };
   };
   "open_runs.end": {
@@ -1534,23 +1589,6 @@ export type StatementTypes = {
       released: unknown;
     };
   };
-  "open_runs.expect_resumption": {
-    parameters: {
-      run_id: string;
-    };
-    row: Record<never, never>;
-  };
-  "open_runs.find_by_ticket": {
-    parameters: {
-      provider: string;
-      name: string;
-      value: string;
-    };
-    row: {
-      run_id: string;
-      wakeup_id: string | null;
-    };
-  };
   "open_runs.list_overdue": {
     parameters: {
       grace_seconds: number;
@@ -1558,8 +1596,7 @@ export type StatementTypes = {
     };
     row: {
       run_id: string;
-      provider: string | null;
-      ticket: ColumnTypes["open_runs.ticket"] | null;
+      jobs: unknown;
     };
   };
   "open_runs.record_progress": {
@@ -1602,27 +1639,9 @@ export type StatementTypes = {
       run_ids: readonly string[];
       epochs: readonly number[];
     };
-    row: Record<never, never>;
-  };
-  "open_runs.save_wakeup": {
-    parameters: {
-      wakeup_id: string;
-      seconds: number;
-      activity: string;
-      run_id: string;
-      epoch: number;
-    };
     row: {
-      canceled: boolean | null;
-      remaining: number | null;
-    };
-  };
-  "open_runs.set_unreachable": {
-    parameters: {
-      is_unreachable: boolean;
       run_id: string;
     };
-    row: Record<never, never>;
   };
   "open_runs.start": {
     parameters: {
@@ -1788,6 +1807,7 @@ export type StatementTypes = {
       provider: string;
       run_id: string;
       epoch: number;
+      request_index: number;
       slots: number;
     };
     row: {
@@ -1819,7 +1839,7 @@ export type StatementTypes = {
   "queue.lane_load": {
     parameters: Record<never, never>;
     row: {
-      lane: string;
+      lane: string | null;
       working: number | null;
       waiting_for_slot: number | null;
       not_started: number | null;

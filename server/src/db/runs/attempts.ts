@@ -30,12 +30,20 @@ export type AttemptClaim = RunClaim &
 const CLAIM = statement(
   "attempts.claim",
   `with claim as (
-     update open_runs set provider = :provider, request_index = :request_index, attempt_number = :attempt_number,
-       wakeup_id = :wakeup_id, ticket = null, next_poll_at = null, provider_unreachable_since = null,
-       provider_slot = case when provider_slot = :provider then provider_slot end,
-       activity = case when :runs_locally then 'working' else 'at_provider' end,
-       claim_expires_at = now() + make_interval(secs => :lease_seconds + 60)
-     where run_id = :run_id and epoch = :epoch returning run_id, cancel_requested_at is not null as canceled
+     update open_runs set activity = 'in_requests' where run_id = :run_id and epoch = :epoch
+     returning run_id, tenant_id, lane, cancel_requested_at is not null as canceled
+   ), opened as (
+     insert into open_requests (run_id, request_index, tenant_id, lane, provider, attempt_number, wakeup_id, activity,
+                                claim_expires_at)
+     select run_id, :request_index, tenant_id, lane, :provider, :attempt_number, :wakeup_id,
+       case when :runs_locally then 'working' else 'at_provider' end,
+       now() + make_interval(secs => :lease_seconds + 60)
+     from claim where not canceled
+     on conflict (run_id, request_index) do update set provider = excluded.provider,
+       attempt_number = excluded.attempt_number, wakeup_id = excluded.wakeup_id, activity = excluded.activity,
+       claim_expires_at = excluded.claim_expires_at, ticket = null, next_poll_at = null,
+       provider_unreachable_since = null,
+       provider_slot = case when open_requests.provider_slot = excluded.provider then excluded.provider end
    ), selected as (
      insert into planned_requests (run_id, request_index, provider, model, upstream)
      select run_id, :request_index, :provider, :model, :upstream from claim where not canceled
@@ -128,19 +136,20 @@ export async function findLatestAttempt(
 const FIND_CLAIMED = statement(
   "attempts.find_claimed",
   `with renewed as (
-     update open_runs set claim_expires_at = now() + interval '120 seconds'
-     where run_id = :run_id and epoch = :epoch and claim_expires_at < now() + interval '60 seconds'
+     update open_requests set claim_expires_at = now() + interval '120 seconds'
+     where run_id = :run_id and request_index = :request_index and claim_expires_at < now() + interval '60 seconds'
+       and exists (select from open_runs where run_id = :run_id and epoch = :epoch)
    )
    select ${ATTEMPT_COLUMNS},
-     (select extract(epoch from now() - provider_unreachable_since)::float from open_runs where run_id = :run_id)
-       as unreachable_seconds
+     (select extract(epoch from now() - provider_unreachable_since)::float from open_requests
+      where run_id = :run_id and request_index = :request_index) as unreachable_seconds
    from attempts
    where run_id = :run_id and request_index = :request_index
      and exists (select from open_runs where run_id = :run_id and epoch = :epoch)
    order by attempt_number desc limit 1`,
 ).columns<{ lease_seconds: number }>();
 
-/** The latest attempt of a claimed run; also renews the claim. Undefined if the claim is lost. */
+/** The latest attempt of a request; also renews the claim of the request. Undefined if the claim is lost. */
 export async function findClaimedAttempt(
   db: Database,
   { run_id, epoch }: RunClaim,
@@ -192,7 +201,7 @@ const SAVE_TICKET = statement(
      where ${IS_ATTEMPT} and state in ('intent', 'unknown', 'submitted')
      returning ticket, submitted_at
    )
-   update open_runs set attempt_number = :attempt_number, ticket = submitted.ticket,
+   update open_requests set attempt_number = :attempt_number, ticket = submitted.ticket,
      submitted_at = submitted.submitted_at, next_poll_at = now() + make_interval(secs => :poll_seconds)
    from submitted where run_id = :run_id and request_index = :request_index and attempt_number <= :attempt_number`,
 );
@@ -237,8 +246,9 @@ export async function failAttempt(
 const RENEW_LEASE = statement(
   "attempts.renew_lease",
   `with claim as (
-     update open_runs set claim_expires_at = now() + make_interval(secs => :seconds + 60)
-     where run_id = :run_id and epoch = :epoch
+     update open_requests set claim_expires_at = now() + make_interval(secs => :seconds + 60)
+     where run_id = :run_id and request_index = :request_index
+       and exists (select from open_runs where run_id = :run_id and epoch = :epoch)
      returning run_id
    )
    update attempts set lease_until = now() + make_interval(secs => :seconds)
@@ -296,9 +306,13 @@ type RequestOutput = {
 const SAVE_OUTPUT = statement(
   "attempts.save_output",
   `with claim as (
-     update open_runs set claim_expires_at = now() + interval '120 seconds', next_poll_at = null, provider_slot = null,
-       activity = 'working'
+     update open_runs set claim_expires_at = now() + interval '120 seconds',
+       activity = case when exists (
+         select from open_requests where run_id = :run_id and request_index <> :request_index) then activity
+         else 'working' end
      where run_id = :run_id and epoch = :epoch returning run_id, tenant_id
+   ), closed as (
+     delete from open_requests where run_id = :run_id and request_index = :request_index and exists (select from claim)
    ), inserted as (
      insert into assets (asset_id, run_id, tenant_id, role, storage_key, media_type, width, height, size_bytes, sha256)
      select f.asset_id, run_id, tenant_id, f.role, f.storage_key, f.media_type, f.width, f.height, f.size_bytes,
@@ -315,7 +329,7 @@ const SAVE_OUTPUT = statement(
    where run_id = :run_id and request_index = :request_index and exists (select from claim) returning run_id`,
 );
 
-/** Saves the files and data of a request and ends its attempt. False if the claim is lost. */
+/** Saves the files and data of a request, ends its attempt and frees its provider slot. False if the claim is lost. */
 export async function saveRequestOutput(
   db: Database,
   claim: RunClaim,
@@ -384,9 +398,9 @@ export async function listAttemptedOffers(
 
 const FIND_WAKEUP = statement(
   "attempts.find_wakeup",
-  `select attempts.idempotency_key, attempts.provider, attempts.state, open_runs.wakeup_id
-   from attempts left join open_runs
-     on open_runs.run_id = attempts.run_id and open_runs.request_index = attempts.request_index
+  `select attempts.idempotency_key, attempts.provider, attempts.state, open_requests.wakeup_id
+   from attempts left join open_requests
+     on open_requests.run_id = attempts.run_id and open_requests.request_index = attempts.request_index
    where attempts.run_id = :run_id and attempts.request_index = :request_index
      and attempts.attempt_number = :attempt_number`,
 );

@@ -1,4 +1,4 @@
-// Open runs: start, wakeup, polling, requeue, end. Every write of an engine invocation carries its fencing epoch; a
+// Open runs: start, cancellation, requeue, end. Every write of an engine invocation carries its fencing epoch; a
 // write with an old epoch changes nothing.
 import type { PublicFault } from "../../faults.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
@@ -6,13 +6,11 @@ import type { Database } from "../connect.ts";
 import { SET_LAST_EVENT_XACT } from "../event-log.ts";
 import { insertSettlementSql, releaseBudgetsSql, wastedAmountSql } from "../money/ledger.ts";
 import { statement } from "../statement.ts";
+import { CLAIM_SECONDS, listWakeups } from "./open-requests.ts";
 import type { RunRow, StoredAsset, StoredRunResult } from "./runs.ts";
 
 /** A run claimed by one engine invocation. */
 export type RunClaim = { run_id: string; tenant_id: string; epoch: number };
-
-/** How long a step may take without renewing its claim before the reconciler requeues the run. */
-export const CLAIM_SECONDS = 120;
 
 export type StartedRun = Pick<RunRow, "run_id" | "tenant_id" | "user_id" | "plan" | "warnings"> & {
   deadline_at: Date;
@@ -47,29 +45,6 @@ const START = statement(
 export async function startClaimedRun(db: Database, claim: RunClaim, eventId: string): Promise<StartedRun | undefined> {
   const { run_id, tenant_id, epoch } = claim;
   const [row] = await db.execute(START, { run_id, tenant_id, epoch, event_id: eventId, claim_seconds: CLAIM_SECONDS });
-  return row;
-}
-
-/** `activity` is what the run waits for: a slot of its provider, or the provider. */
-export type WakeupRegistration = { wakeupId: string; seconds: number; activity: "waiting_for_slot" | "at_provider" };
-
-const SAVE_WAKEUP = statement(
-  "open_runs.save_wakeup",
-  `update open_runs
-   set wakeup_id = :wakeup_id, claim_expires_at = now() + make_interval(secs => :seconds), activity = :activity
-   where run_id = :run_id and epoch = :epoch
-   returning cancel_requested_at is not null as canceled, extract(epoch from deadline_at - now())::float as remaining`,
-).columns<{ canceled: boolean; remaining: number }>();
-
-/** Saves where the run can be woken, and extends its claim by the expected wait. Undefined if the claim is lost. */
-export async function saveWakeup(db: Database, claim: RunClaim, { wakeupId, seconds, activity }: WakeupRegistration) {
-  const [row] = await db.execute(SAVE_WAKEUP, {
-    run_id: claim.run_id,
-    epoch: claim.epoch,
-    wakeup_id: wakeupId,
-    seconds: seconds + CLAIM_SECONDS,
-    activity,
-  });
   return row;
 }
 
@@ -167,7 +142,7 @@ const CANCEL = statement(
    ), requested as (
      update open_runs set cancel_requested_at = coalesce(cancel_requested_at, now())
      from claim where open_runs.run_id = :run_id and claim.started_at is not null
-     returning open_runs.run_id, open_runs.wakeup_id
+     returning open_runs.run_id
    ), marked as (
      update runs set cancel_requested_at = coalesce(cancel_requested_at, now())
      where run_id = :run_id and exists (select from requested)
@@ -186,19 +161,23 @@ const CANCEL = statement(
      from deleted, ended
    ), ${insertSettlementSql({ settlement: "settlement" })}
    select ${releaseBudgetsSql({ settlement: "settlement" })}, exists (select from ended) as ended,
-     exists (select from requested) as is_requested, (select wakeup_id from requested) as wakeup_id`,
+     exists (select from requested) as is_requested`,
 ).columns<{ ended: boolean; is_requested: boolean }>();
 
-/** Cancels a run that has not started at once; otherwise records the request and returns where to wake the run. */
+/**
+ * Cancels a run that has not started at once; otherwise records the cancellation and returns where to wake the requests
+ * of the run. The wakeups are read afterwards: a request that registers a later one sees the cancellation.
+ */
 export async function requestCancellation(
   db: Database,
   tenantId: string,
   runId: string,
   error: PublicFault,
   eventId: string,
-): Promise<{ ended: boolean; is_requested: boolean; wakeup_id: string | null }> {
+): Promise<{ ended: boolean; is_requested: boolean; wakeupIds: string[] }> {
   const [row] = await db.execute(CANCEL, { tenant_id: tenantId, run_id: runId, error, event_id: eventId });
-  return row!;
+  const { ended, is_requested } = row!;
+  return { ended, is_requested, wakeupIds: is_requested ? await listWakeups(db, runId) : [] };
 }
 
 const RECORD_PROGRESS = statement(
@@ -217,42 +196,36 @@ export async function recordProgress(db: Database, runId: string, progress: numb
   await db.execute(RECORD_PROGRESS, { run_id: runId, progress: Math.min(0.99, progress), event_id: eventId });
 }
 
-const FIND_BY_TICKET = statement(
-  "open_runs.find_by_ticket",
-  "select run_id, wakeup_id from open_runs where provider = :provider and ticket ->> :name = :value",
-);
-
-/** The run whose ticket has this value under this name. */
-export async function findRunByTicket(db: Database, provider: string, name: string, value: string) {
-  const [row] = await db.execute(FIND_BY_TICKET, { provider, name, value });
-  return row;
-}
-
-const EXPECT_RESUMPTION = statement(
-  "open_runs.expect_resumption",
-  `update open_runs set claim_expires_at = least(claim_expires_at, now() + interval '60 seconds'), next_poll_at = null,
-     activity = 'working'
-   where run_id = :run_id`,
-);
-
-/** Shortens the claim of a run whose wakeup was resolved: an engine that does not resume it soon has lost it. */
-export async function expectResumption(db: Database, runId: string): Promise<void> {
-  await db.execute(EXPECT_RESUMPTION, { run_id: runId });
-}
+/**
+ * A CTE that stops polling and waking the requests of requeued runs. They keep their provider slots, because their
+ * jobs may still be running at the provider.
+ */
+const suspendRequestsSql = ({ requeued }: { requeued: string }) => `suspended_requests as (
+     update open_requests set wakeup_id = null, next_poll_at = null, activity = null, claim_expires_at = null
+     from ${requeued} where open_requests.run_id = ${requeued}.run_id
+   )`;
 
 const REQUEUE_EXPIRED = statement(
   "open_runs.requeue_expired",
-  `update open_runs set dispatched_at = null, activity = null, claim_expires_at = null, next_poll_at = null,
-     wakeup_id = null, requeue_count = (requeue_count + 1) % 10,
-     epoch = epoch + case when started_at is null and requeue_count < 9 then 0 else 1 end
-   where run_id = any (array(
-     select run_id from open_runs where claim_expires_at < now() limit :limit for update skip locked))
-   returning run_id, tenant_id, epoch`,
+  `with requeued as (
+     update open_runs set dispatched_at = null, activity = null, claim_expires_at = null,
+       requeue_count = (requeue_count + 1) % 10,
+       epoch = epoch + case when started_at is null and requeue_count < 9 then 0 else 1 end
+     where run_id = any (array(
+       select open_runs.run_id
+       from open_runs left join (
+         select run_id, min(claim_expires_at) as expires_at from open_requests group by run_id) as requests using (run_id)
+       where coalesce(requests.expires_at, open_runs.claim_expires_at) < now()
+       limit :limit for update of open_runs skip locked))
+     returning run_id, tenant_id, epoch
+   ), ${suspendRequestsSql({ requeued: "requeued" })}
+   select run_id, tenant_id, epoch from requeued`,
 );
 
 /**
- * Requeues runs whose claim has expired. A run that never started keeps its epoch, so the engine deduplicates it by its
- * idempotency key: a long queue in the engine is no loss. On the tenth requeue, or once started, it gets a new epoch.
+ * Requeues runs whose claim has expired: the claim of any open request, or that of the run if it has none. A run that
+ * never started keeps its epoch, so the engine deduplicates it by its idempotency key: a long queue in the engine is no
+ * loss. On the tenth requeue, or once started, it gets a new epoch.
  */
 export async function requeueExpiredClaims(db: Database, limit: number): Promise<RunClaim[]> {
   return db.execute(REQUEUE_EXPIRED, { limit });
@@ -260,9 +233,11 @@ export async function requeueExpiredClaims(db: Database, limit: number): Promise
 
 const REQUEUE_ALL = statement(
   "open_runs.requeue_all",
-  `update open_runs set dispatched_at = null, activity = null, claim_expires_at = null, next_poll_at = null,
-     wakeup_id = null, epoch = epoch + 1
-   where dispatched_at is not null returning run_id`,
+  `with requeued as (
+     update open_runs set dispatched_at = null, activity = null, claim_expires_at = null, epoch = epoch + 1
+     where dispatched_at is not null returning run_id
+   ), ${suspendRequestsSql({ requeued: "requeued" })}
+   select run_id from requeued`,
 );
 
 /** Requeues every dispatched run, after the engine has lost its journal. */
@@ -273,10 +248,13 @@ export async function requeueAllRuns(db: Database): Promise<number> {
 
 const REQUEUE_LOST = statement(
   "open_runs.requeue_lost",
-  `update open_runs set dispatched_at = null, activity = null, claim_expires_at = null, next_poll_at = null,
-     wakeup_id = null, epoch = epoch + 1
-   where run_id = any (:run_ids::uuid[])
-     and epoch = (:epochs::int[])[array_position(:run_ids::uuid[], run_id)]`,
+  `with requeued as (
+     update open_runs set dispatched_at = null, activity = null, claim_expires_at = null, epoch = epoch + 1
+     where run_id = any (:run_ids::uuid[])
+       and epoch = (:epochs::int[])[array_position(:run_ids::uuid[], run_id)]
+     returning run_id
+   ), ${suspendRequestsSql({ requeued: "requeued" })}
+   select run_id from requeued`,
 );
 
 /** Requeues runs whose invocations cannot continue, under a new epoch. */
@@ -285,56 +263,20 @@ export async function requeueLostClaims(db: Database, claims: { id: string; epoc
   await db.execute(REQUEUE_LOST, { run_ids: claims.map(({ id }) => id), epochs: claims.map(({ epoch }) => epoch) });
 }
 
-export type OverdueRun = { run_id: string; provider: string | null; ticket: JsonObject | null };
+/** `jobs`: the jobs of the run that its providers may still be working on. */
+export type OverdueRun = { run_id: string; jobs: RunningJob[] };
+export type RunningJob = { request_index: number; attempt_number: number; provider: string; ticket: JsonObject };
 
 const LIST_OVERDUE = statement(
   "open_runs.list_overdue",
-  `select run_id, provider, ticket from open_runs
+  `select run_id, (
+     select coalesce(jsonb_agg(jsonb_build_object('request_index', request_index, 'attempt_number', attempt_number,
+       'provider', provider, 'ticket', ticket)), '[]')
+     from open_requests where open_requests.run_id = open_runs.run_id and ticket is not null) as jobs
+   from open_runs
    where deadline_at < now() - make_interval(secs => :grace_seconds) order by deadline_at limit :limit`,
-);
+).columns<Pick<OverdueRun, "jobs">>();
 
 export async function listOverdueRuns(db: Database, graceSeconds: number, limit: number): Promise<OverdueRun[]> {
   return db.execute(LIST_OVERDUE, { grace_seconds: graceSeconds, limit });
-}
-
-export type PollableJob = RunClaim & {
-  request_index: number;
-  attempt_number: number;
-  provider: string;
-  wakeup_id: string;
-  ticket: JsonObject;
-  /** Seconds for which the provider has not been reachable for this job; 0 if it was reachable last. */
-  unreachable_seconds: number;
-};
-
-const CLAIM_TO_POLL = statement(
-  "open_runs.claim_to_poll",
-  `update open_runs set next_poll_at = now() + make_interval(
-     secs => greatest(:every_seconds, least(15, extract(epoch from now() - submitted_at) / 4)))
-   where run_id = any (array(
-     select run_id from open_runs where provider = :provider and next_poll_at <= now()
-     order by next_poll_at limit :limit for update skip locked))
-   returning run_id, tenant_id, epoch, request_index, attempt_number, provider, wakeup_id, ticket,
-     coalesce(extract(epoch from now() - provider_unreachable_since), 0)::float as unreachable_seconds`,
-).columns<Pick<PollableJob, Exclude<keyof PollableJob, keyof RunClaim>>>();
-
-/** Claims jobs that are due to be polled, each for one poller. The older a job, the longer the interval. */
-export async function claimJobsToPoll(
-  db: Database,
-  provider: string,
-  { limit, everySeconds }: { limit: number; everySeconds: number },
-): Promise<PollableJob[]> {
-  return db.execute(CLAIM_TO_POLL, { provider, limit, every_seconds: everySeconds });
-}
-
-const SET_UNREACHABLE = statement(
-  "open_runs.set_unreachable",
-  `update open_runs
-   set provider_unreachable_since = case when :is_unreachable then coalesce(provider_unreachable_since, now()) end
-   where run_id = :run_id`,
-);
-
-/** Records since when the provider has been unreachable; its first response clears it. */
-export async function setProviderUnreachable(db: Database, runId: string, isUnreachable: boolean): Promise<void> {
-  await db.execute(SET_UNREACHABLE, { run_id: runId, is_unreachable: isUnreachable });
 }

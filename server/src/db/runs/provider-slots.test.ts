@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import { connectDatabase } from "../connect.ts";
+import { releaseRequest } from "./open-requests.ts";
 import { claimProviderSlot, takeRateLimitToken } from "./provider-slots.ts";
 
 let database: TestDatabase;
@@ -16,7 +17,7 @@ afterAll(async () => {
 });
 
 const openRun = async () => {
-  const claim = { run_id: randomUUID(), tenant_id: randomUUID(), epoch: 0 };
+  const claim = { run_id: randomUUID(), tenant_id: randomUUID(), epoch: 0, requestIndex: 0 };
   await database.db.query(
     "test.open",
     "insert into open_runs (run_id, tenant_id, deadline_at) values ($1, $2, now() + interval '1 hour')",
@@ -41,6 +42,21 @@ describe("places at a provider", () => {
     expect(await claimProviderSlot(database.db, "one", other, 1)).toBe(true);
   });
 
+  it("are claimed by each request of a run for itself", async () => {
+    const first = await openRun();
+    const second = { ...first, requestIndex: 100 };
+    expect(await claimProviderSlot(database.db, "own", first, 1)).toBe(true);
+    expect(await claimProviderSlot(database.db, "own", second, 1)).toBe(false);
+    await releaseRequest(database.db, first, first.requestIndex);
+    expect(await claimProviderSlot(database.db, "own", second, 1)).toBe(true);
+  });
+
+  it("are not given to a run whose claim is lost", async () => {
+    const stale = { ...(await openRun()), epoch: 1 };
+    expect(await claimProviderSlot(database.db, "fenced", stale, 1)).toBe(false);
+    expect(await claimProviderSlot(database.db, "fenced", await openRun(), 1)).toBe(true);
+  });
+
   it("go to one of the first who wait, and not to who has just come", async () => {
     const [holder, ...waiting] = await Promise.all(Array.from({ length: 6 }, openRun));
     expect(await claimProviderSlot(database.db, "ordered", holder!, 1)).toBe(true);
@@ -57,7 +73,7 @@ describe("places at a provider", () => {
     for (const each of lost) expect(await claimProviderSlot(database.db, "forgetful", each, 1)).toBe(false);
     await database.db.query("test.end", "delete from open_runs where run_id = $1", [holder!.run_id]);
     const aged =
-      "update open_runs set slot_last_asked_at = slot_last_asked_at - interval '5 seconds' where slot_provider = 'forgetful'";
+      "update open_requests set slot_last_asked_at = slot_last_asked_at - interval '5 seconds' where slot_provider = 'forgetful'";
     await database.db.query("test.aged", aged);
     expect(await claimProviderSlot(database.db, "forgetful", await openRun(), 1)).toBe(true);
   });

@@ -5,17 +5,17 @@ import type { RunClaim } from "./open-runs.ts";
 
 const CLAIM = statement(
   "provider_slots.claim",
-  "select claim_provider_slot(:provider, :run_id, :epoch, :slots) as is_claimed",
+  "select claim_provider_slot(:provider, :run_id, :epoch, :request_index::smallint, :slots) as is_claimed",
 );
 
-/** Claims a concurrency slot of the provider; the run holds it until its request is finished or the run ends. */
+/** Claims a concurrency slot of the provider; the request holds it until it has ended or the run ends. */
 export async function claimProviderSlot(
   db: Database,
   provider: string,
-  claim: RunClaim,
+  { run_id, epoch, requestIndex }: RunClaim & { requestIndex: number },
   slots: number,
 ): Promise<boolean> {
-  const [row] = await db.execute(CLAIM, { provider, run_id: claim.run_id, epoch: claim.epoch, slots });
+  const [row] = await db.execute(CLAIM, { provider, run_id, epoch, request_index: requestIndex, slots });
   return row?.is_claimed === true;
 }
 

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import { connectDatabase } from "../connect.ts";
-import { claimJobsToPoll, requeueAllRuns, requeueExpiredClaims, saveWakeup } from "./open-runs.ts";
+import { claimJobsToPoll, saveWakeup } from "./open-requests.ts";
+import { requeueAllRuns, requeueExpiredClaims } from "./open-runs.ts";
 import { claimQueuedRuns, countLaneLoad, findQueueRank, listQueues, returnToQueue, saveStartRates } from "./queue.ts";
 
 let database: TestDatabase;
@@ -81,8 +82,8 @@ describe("the queue", () => {
   it("counts what is worked on and what stands before a gate, and not what waits for its provider", async () => {
     await insertQueuedRuns(tenant(1), "a", { from: 1, count: 4 });
     const [first, second] = await claimQueuedRuns(database.db, [{ tenant_id: tenant(1), lane: "a", count: 3 }]);
-    await saveWakeup(database.db, first!, { wakeupId: "x", seconds: 1, activity: "waiting_for_slot" });
-    await saveWakeup(database.db, second!, { wakeupId: "x", seconds: 1, activity: "at_provider" });
+    await saveWakeup(database.db, first!, 0, { wakeupId: "x", seconds: 1, activity: "waiting_for_slot" });
+    await saveWakeup(database.db, second!, 0, { wakeupId: "x", seconds: 1, activity: "at_provider" });
     expect(await countLaneLoad(database.db)).toMatchObject([
       { lane: "a", working: 1, waiting_for_slot: 1, not_started: 1 },
     ]);

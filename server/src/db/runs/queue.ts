@@ -80,13 +80,19 @@ const LANE_LOAD = statement(
      count(*) filter (where activity = 'waiting_for_slot')::int as waiting_for_slot,
      count(*) filter (where is_waiting)::int as not_started,
      coalesce(extract(epoch from now() - min(dispatched_at) filter (where is_waiting)), 0)::float as oldest_wait_seconds
-   from open_runs, lateral (
-     select activity = 'working' and started_at is null and dispatched_at > now() - interval '1 second' as is_waiting
-   ) as start
-   where activity <> 'at_provider' group by lane`,
-).columns<Omit<LaneLoad, "lane">>();
+   from (
+     select lane, activity, dispatched_at,
+       started_at is null and dispatched_at > now() - interval '1 second' as is_waiting
+     from open_runs where activity = 'working'
+     union all
+     select lane, activity, null, false from open_requests where activity <> 'at_provider'
+   ) as load
+   group by lane`,
+).columns<LaneLoad>();
 
-/** How many runs are being worked on, and how many wait for a slot of their provider, by lane. */
+/**
+ * How many runs and requests are being worked on, and how many requests wait for a slot of their provider, by lane.
+ */
 export async function countLaneLoad(db: Database): Promise<LaneLoad[]> {
   return db.execute(LANE_LOAD);
 }
