@@ -49,7 +49,7 @@ create table runs (
   check ((error is not null) = (status in ('failed', 'canceled'))),
   check ((progress = 1) = (status = 'completed')),
   check (progress between 0 and 1),
-  check (cost is null or status = 'completed'),
+  check (cost is null or status in ('completed', 'canceled')),
   check (parent_run_id is distinct from run_id),
   check ((parent_run_id is null) = (depth = 1)),
   check ((parent_run_id is null) = (root_run_id = run_id))

@@ -5,7 +5,7 @@
 --   available  prepaid balance that no run has reserved; only prepaid tenants have it
 --   credit     the same for tenants without a balance: it only falls, and shows what they used
 --   reserved   reserved by open runs
---   spent      cost of completed runs
+--   spent      cost of completed and canceled runs
 --   outside    source of top-ups and of payments to providers
 --   waste      charges of providers, certain or possible, for which a caller got nothing
 -- A run has at most one transfer of each kind. An amount of zero has no transfer.

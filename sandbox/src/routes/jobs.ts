@@ -25,6 +25,8 @@ export const jobRoutes = (services: SandboxServices): Hono<Bindings> =>
       if (hasEnded(job)) {
         return respondWithError(context, { status: 409, code: "already_ended", message: `The job is ${job.status}.` });
       }
+      // Like a vendor, the sandbox charges for a job that it has started.
+      const charged = job.startedAt !== null;
       services.runner.cancel(job);
-      return context.json(renderJob(job, services.url));
+      return context.json({ ...renderJob(job, services.url), charged });
     });

@@ -644,6 +644,7 @@ export type Run = {
   parent_run_id: string | null;
   model: string | null;
   provider: string | null;
+  /** Cost of a completed run, or of the jobs that providers had accepted before the run was canceled. null while the run is open, if it cost nothing because it failed or was canceled in time, or if the price is unknown */
   cost: {
       amount: number;
       currency: "USD";

@@ -287,12 +287,12 @@ describe.each([["new"], ["old"]] as const)("a server with the %s API", (age) => 
     box.switches.workMs = 60_000;
     const [running, waiting] = [await submit("flux-dev"), await submit("flux-dev")] as { ticket: Ticket }[];
     await new Promise((wake) => setTimeout(wake, 40));
-    await comfyui.cancel!(waiting!.ticket, at());
+    expect(await comfyui.cancel!(waiting!.ticket, at())).toEqual({ isUncharged: true });
     expect(box.ledger.map(({ canceledAt }) => canceledAt !== undefined)).toEqual([false, true]);
     // It is gone from the queue: to be told so again must not hurt the one that runs.
     await comfyui.cancel!(waiting!.ticket, at());
     expect(box.ledger[0]!.canceledAt).toBeUndefined();
-    await comfyui.cancel!(running!.ticket, at());
+    expect(await comfyui.cancel!(running!.ticket, at())).toEqual({ isUncharged: false });
     expect(box.ledger[0]!.canceledAt).toBeDefined();
   });
 

@@ -83,7 +83,8 @@ export const comfyui = defineProvider<ComfyuiEnv>({
   },
 
   async cancel({ prompt_id, server }, context) {
-    if (serversOf(context.env).includes(server!)) await cancelJob(context, server!, prompt_id!);
+    if (!serversOf(context.env).includes(server!)) return { isUncharged: false };
+    return cancelJob(context, server!, prompt_id!);
   },
 
   probe: probeServers,

@@ -94,9 +94,17 @@ describe("cancel", () => {
   it("stops a running job", async () => {
     vendor().switches.workMs = 5000;
     const ticket = await submit("fal-ai/flux-pro/v1/fill");
-    await fal.cancel!(ticket, contextOf());
+    // A job waits in the queue for 20 ms.
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(await fal.cancel!(ticket, contextOf())).toEqual({ isUncharged: false });
     expect(vendor().ledger[0]!.canceledAt).toBeDefined();
     expect(await catchFault(fal.poll(ticket, contextOf()))).toMatchObject({ kind: "failed" });
+  });
+
+  it("is not charged for a job that was still queued", async () => {
+    const ticket = await submit("fal-ai/flux/dev");
+    const send = async () => ({ status: 200, header: () => undefined, text: '{"status":"OK"}' });
+    expect(await fal.cancel!(ticket, contextOf({ send }))).toEqual({ isUncharged: true });
   });
 
   it("ignores a job that has ended or is unknown", async () => {

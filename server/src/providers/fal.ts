@@ -12,6 +12,7 @@ import { signedRequestId } from "./fal/signature.ts";
 import { readImageSize } from "./local/pixels.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext, type Ticket } from "./provider.ts";
 
+const CancelReply = z.object({ status: z.string().optional() });
 /** The response to a submission, and the body of a callback. */
 const SubmitReply = z.object({ request_id: z.string().regex(/^[\w-]+$/) });
 const QueueStatus = z.object({
@@ -78,13 +79,16 @@ export const fal = defineProvider<FalEnv>({
       origin,
       url,
       headers: authorizationHeader(context.env),
-      reply: z.unknown(),
+      reply: CancelReply,
     } as const;
-    await callProvider(context, request).catch((thrown) => {
+    const { status } = await callProvider(context, request).catch((thrown) => {
       // The job has ended or never existed, so there is nothing to cancel.
-      const { status } = readProviderFailure(thrown);
-      if (status !== 400 && status !== 404) throw thrown;
+      const failure = readProviderFailure(thrown);
+      if (failure.status !== 400 && failure.status !== 404) throw thrown;
+      return { status: undefined };
     });
+    // `OK`: the job was removed from the queue. A running job is only asked to stop.
+    return { isUncharged: status === "OK" };
   },
 
   async parseCallback({ headers, body, query }, context) {

@@ -141,6 +141,7 @@ export const luma = defineProvider<LumaEnv>({
   async cancel(ticket, context) {
     const url = `${context.env.LUMA_BASE_URL}/generations/${encodeURIComponent(ticket.id!)}`;
     await callProvider(context, { ...api(context.env), method: "DELETE", url, reply: z.unknown() });
+    return { isUncharged: false };
   },
 
   // Luma signs nothing; the signed callback URL authenticates the callback.

@@ -185,6 +185,12 @@ export type NotificationChannel = {
   signal: AbortSignal;
 };
 
+/**
+ * `isUncharged`: the provider says that it does not charge for the canceled job, for example because the job was still
+ * queued. The caller of the run then gets the money back.
+ */
+export type JobCancellation = { isUncharged: boolean };
+
 /** An adapter. `Env` is the type of its settings. */
 export type Provider<Env = unknown> = {
   id: string;
@@ -213,7 +219,7 @@ export type Provider<Env = unknown> = {
   /** For `recovery: "find"`: finds the job that was submitted with `context.key`. Undefined if there is none. */
   findJob?(context: ProviderContext<Env>): Promise<Ticket | undefined>;
   /** Cancels a job, if it still runs. */
-  cancel?(ticket: Ticket, context: ProviderContext<Env>): Promise<void>;
+  cancel?(ticket: Ticket, context: ProviderContext<Env>): Promise<JobCancellation>;
   /** Checks, with free requests only, whether the key works and which upstream models the provider has. */
   probe?(offers: Offer[], context: ProviderContext<Env>): Promise<ProviderProbe>;
   /**

@@ -259,8 +259,15 @@ it("progress is read from the model's log", async () => {
   await expect
     .poll(() => replicate.poll(ticket, context()), { timeout: 4000 })
     .toMatchObject({ state: "running", progress: 0.5 });
-  await replicate.cancel!(ticket, context());
+  expect(await replicate.cancel!(ticket, context())).toEqual({ isUncharged: false });
   expect(fakeVendor.ledger.at(-1)?.canceledAt).toBeDefined();
+});
+
+it("a prediction that was aborted before it started is not charged", async () => {
+  const ticket = await submit(offerOf("black-forest-labs/flux-dev"));
+  const text = JSON.stringify({ id: ticket.id, status: "aborted" });
+  const send = async () => ({ status: 200, header: () => undefined, text });
+  expect(await replicate.cancel!(ticket, context({ send }))).toEqual({ isUncharged: true });
 });
 
 it("the probe reads the account and finds retired models without creating predictions", async () => {

@@ -79,7 +79,10 @@ export const replicate = defineProvider<ReplicateEnv>({
 
   async cancel(ticket, context) {
     const url = replicateUrl(context, `/predictions/${encodeURIComponent(ticket.id!)}/cancel`);
-    await callProvider(context, { ...replicateApi(context.env), method: "POST", url, reply: Prediction });
+    const request = { ...replicateApi(context.env), method: "POST", url, reply: Prediction } as const;
+    const { status } = await callProvider(context, request);
+    // Replicate charges for a prediction that it had started, and not for an aborted one.
+    return { isUncharged: status === "aborted" };
   },
 
   async parseCallback(request, context) {

@@ -62,6 +62,7 @@ export const runway = defineProvider<RunwayEnv>({
   async cancel(ticket, context) {
     const url = taskUrl(ticket.id!, context);
     await callProvider(context, { ...runwayApi(context.env), method: "DELETE", url, reply: z.unknown() });
+    return { isUncharged: false };
   },
 
   async probe(offers, context) {

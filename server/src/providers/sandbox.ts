@@ -31,6 +31,7 @@ const Job = z.object({
   error: z.object({ code: z.string() }).nullish(),
 });
 const Jobs = z.object({ data: z.array(Job) });
+const CanceledJob = Job.extend({ charged: z.boolean() });
 
 /** The sandbox has a model for each kind of recovery, so that all of them can be tested. */
 const KINDS: Record<string, Recovery> = { vendora: "none", "qwen-image-edit": "find" };
@@ -124,12 +125,13 @@ export const sandbox = defineProvider<SandboxEnv>({
   },
 
   async cancel(ticket, context) {
-    await callProvider(context, {
+    const { charged } = await callProvider(context, {
       ...api(context.env),
       method: "POST",
       url: `${context.env.SANDBOX_URL}/v1/jobs/${ticket.id}/cancel`,
-      reply: Job,
+      reply: CanceledJob,
     });
+    return { isUncharged: !charged };
   },
 
   async probe(offers, context) {

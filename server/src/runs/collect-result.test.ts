@@ -10,6 +10,7 @@ import {
   sha256,
 } from "../../test/support/step-fixtures.ts";
 import { setUpStep } from "../../test/support/step-setup.ts";
+import { findLatestAttempt } from "../db/runs/attempts.ts";
 import {
   contentRefused,
   jobFailed,
@@ -154,6 +155,15 @@ describe("canceling at the provider", () => {
     use();
     await cancel();
     expect(fake.canceled).toEqual([]);
+  });
+
+  it("leaves the job submitted, so that it is charged, unless the provider says that it does not charge", async () => {
+    const stateOf = async () => (await findLatestAttempt(database.db, claim.run_id, 0))?.state;
+    await cancel();
+    expect(await stateOf()).toBe("submitted");
+    fake.cancel = async () => ({ isUncharged: true });
+    await cancel();
+    expect(await stateOf()).toBe("failed");
   });
 
   it("only logs a failure, because the run ends in any case", async () => {

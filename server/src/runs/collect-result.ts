@@ -77,23 +77,30 @@ export async function registerWakeup(
   if (!registration) return { state: "claim_lost" };
   if (registration.canceled) return { state: "canceled" };
   if (registration.remaining <= 0) {
-    await cancelAtProvider(services, claim, request);
-    throw new Fault("provider_timeout");
+    const fault = new Fault("provider_timeout");
+    await cancelAtProvider(services, claim, request, fault);
+    throw fault;
   }
   return { state: "registered" };
 }
 
-/** Asks the provider to cancel the job. A failure is only logged, because the run ends in any case. */
+/**
+ * Asks the provider to cancel the job. A failure is only logged, because the run ends in any case. If the provider says
+ * that it does not charge for the job, the attempt ends with the fault; otherwise it stays submitted and is charged.
+ */
 export async function cancelAtProvider(
   services: Pick<Services, "database" | "providers" | "log">,
   claim: RunClaim,
   request: ResolvedRequest,
+  fault = new Fault("canceled_by_user"),
 ): Promise<void> {
   const row = await findLatestAttempt(services.database, claim.run_id, request.requestIndex);
   const enabledProvider = findEnabledProvider(services, row?.provider);
   if (!row?.ticket || !enabledProvider?.provider.cancel) return;
   const context = services.providers.createContext(enabledProvider, row);
-  await enabledProvider.provider.cancel(row.ticket as Ticket, context).catch((thrown) => {
+  const { isUncharged } = await enabledProvider.provider.cancel(row.ticket as Ticket, context).catch((thrown) => {
     services.log.warn({ run_id: claim.run_id, err: thrown }, "canceling at the provider failed");
+    return { isUncharged: false };
   });
+  if (isUncharged) await failAttempt(services.database, row, { fault: fault.body(), isFinal: true });
 }

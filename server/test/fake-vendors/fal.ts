@@ -227,8 +227,9 @@ function openJobs(app: App, services: FakeVendorServices, resultOf: Queue["resul
     const job = jobAt(context);
     if (!job) return context.json({ status: "NOT_FOUND" }, 404);
     if (standingOf(job).status === "COMPLETED") return context.json({ status: "ALREADY_COMPLETED" }, 400);
+    const isQueued = standingOf(job).status === "IN_QUEUE";
     services.cancel(job);
-    return context.json({ status: "CANCELLATION_REQUESTED" }, 202);
+    return isQueued ? context.json({ status: "OK" }) : context.json({ status: "CANCELLATION_REQUESTED" }, 202);
   });
 }
 

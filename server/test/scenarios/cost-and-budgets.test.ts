@@ -247,8 +247,38 @@ describe("the cost of a run", () => {
   }, 90_000);
 });
 
+describe("a run that is canceled after its job was submitted", () => {
+  const submitAndCancel = async ({ caller }: Awaited<ReturnType<typeof createTestTenant>>) => {
+    const { body } = await caller.generate({ ...ORDER, prompt: "[sandbox:never] a coin" });
+    const submitted = "select 1 from attempts where run_id = $1 and state = 'submitted'";
+    await expect
+      .poll(async () => (await environment.query(submitted, [body.run_id])).length, { timeout: 15_000 })
+      .toBe(1);
+    await caller.post(`/runs/${body.run_id}/cancel`);
+    return caller.waitUntilEnded(body.run_id);
+  };
+
+  it("costs what the provider may charge: the balance is not restored", async () => {
+    const tenant = await prepaid(PRICE);
+    const run = await submitAndCancel(tenant);
+    expect([run.status, run.cost]).toEqual(["canceled", { amount: PRICE, currency: "USD" }]);
+    expect(await movesOf(run.run_id)).toEqual([
+      { kind: "reserve", amount: "30000" },
+      { kind: "settle", amount: "30000" },
+    ]);
+    expect((await usageOf(tenant)).budgets[0].balance).toBe(0);
+    expect((await tenant.caller.generate(ORDER)).body.code).toBe("insufficient_credits");
+  }, 60_000);
+
+  it("counts against the limit of the day", async () => {
+    const tenant = await createTestTenant(environment, { limits: { spend_per_day: PRICE } });
+    expect((await submitAndCancel(tenant)).status).toBe("canceled");
+    expect((await tenant.caller.generate(ORDER)).body.code).toBe("spend_limit_reached");
+  }, 60_000);
+});
+
 describe("cancel and completion at the same time", () => {
-  it("end in one of the two, 300 times: charged with an image, or neither", async () => {
+  it("end in one of the two, 300 times: a run is charged if its job was submitted", async () => {
     const tenant = await prepaid(300 * PRICE);
     const race = async (n: number) => {
       const prompt = `[sandbox:delay=${(n % 5) * 0.1}] race ${n}`;
@@ -257,22 +287,28 @@ describe("cancel and completion at the same time", () => {
       await insist(() => tenant.caller.post(`/runs/${body.run_id}/cancel`));
       const run = await tenant.caller.waitUntilEnded(body.run_id);
       const settled = (await movesOf(run.run_id)).filter(({ kind }) => kind === "settle").map(({ amount }) => amount);
-      const charged = { cost: { amount: PRICE, currency: "USD" }, settled: ["30000"], hasImage: true };
-      const free = { cost: null, settled: [], hasImage: false };
+      const submitted = "select 1 from attempts where run_id = $1 and state in ('submitted', 'succeeded')";
+      const isCharged = (await environment.query(submitted, [run.run_id])).length > 0;
       const saw = { cost: run.cost, settled, hasImage: run.image_url !== null };
-      expect([run.status, saw]).toEqual([run.status, run.status === "completed" ? charged : free]);
-      return run.status as string;
+      expect(saw).toEqual({
+        cost: isCharged ? { amount: PRICE, currency: "USD" } : null,
+        settled: isCharged ? ["30000"] : [],
+        hasImage: run.status === "completed",
+      });
+      return { status: run.status as string, isCharged };
     };
-    const ends: string[] = [];
+    const ends: Awaited<ReturnType<typeof race>>[] = [];
     for (let n = 0; n < 300; n += 30) {
       ends.push(...(await Promise.all(Array.from({ length: 30 }, (_, at) => race(n + at)))));
     }
-    const count = (status: string) => ends.filter((each) => each === status).length;
+    const count = (status: string) => ends.filter((each) => each.status === status).length;
     expect(count("completed") + count("canceled")).toBe(300);
     expect(Math.min(count("completed"), count("canceled"))).toBeGreaterThan(20);
+    const charged = ends.filter(({ isCharged }) => isCharged).length;
+    expect(charged).toBeGreaterThanOrEqual(count("completed"));
     const { budgets, total } = await usageOf(tenant);
-    expect(budgets[0].balance).toBeCloseTo(count("canceled") * PRICE, 6);
-    expect(total.amount).toBeCloseTo(count("completed") * PRICE, 6);
+    expect(budgets[0].balance).toBeCloseTo((300 - charged) * PRICE, 6);
+    expect(total.amount).toBeCloseTo(charged * PRICE, 6);
   }, 180_000);
 });
 

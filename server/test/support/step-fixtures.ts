@@ -12,7 +12,14 @@ import { Fault } from "../../src/faults.ts";
 import type { Clock } from "../../src/kit/clock.ts";
 import type { Job } from "../../src/kit/operation.ts";
 import type { CrashPoint } from "../../src/observe/crash-points.ts";
-import type { JobProgress, Offer, Provider, SelectedOffer, Ticket } from "../../src/providers/provider.ts";
+import type {
+  JobCancellation,
+  JobProgress,
+  Offer,
+  Provider,
+  SelectedOffer,
+  Ticket,
+} from "../../src/providers/provider.ts";
 import type { CircuitBreaker } from "../../src/runs/circuit-breaker.ts";
 import type { ResolvedRequest } from "../../src/runs/execute.ts";
 import { attemptKey } from "../../src/runs/ids.ts";
@@ -58,7 +65,7 @@ export type FakeProvider = {
   submit(key: string): Promise<JobProgress>;
   poll(ticket: Ticket): Promise<JobProgress>;
   find(key: string): Promise<Ticket | undefined>;
-  cancel(ticket: Ticket): Promise<void>;
+  cancel(ticket: Ticket): Promise<JobCancellation>;
   /** Set if the submission fails before anything is sent. */
   isUnableToSend: boolean;
   offer: SelectedOffer;
@@ -91,7 +98,7 @@ export function createFakeProvider(id: string, { rateLimit, ...offer }: FakeOffe
     findJob: (context) => fake.find(context.key),
     cancel: async (ticket) => {
       fake.canceled.push(ticket);
-      await fake.cancel(ticket);
+      return fake.cancel(ticket);
     },
   };
   return Object.assign(fake, {
@@ -99,7 +106,7 @@ export function createFakeProvider(id: string, { rateLimit, ...offer }: FakeOffe
     submit: async (key: string): Promise<JobProgress> => ({ state: "running", ticket: { job: key } }),
     poll: async (ticket: Ticket): Promise<JobProgress> => ({ state: "running", ticket }),
     find: async () => undefined,
-    cancel: async () => {},
+    cancel: async () => ({ isUncharged: false }),
     offer: { provider: id, upstreamModel: `${id}-model` },
   });
 }

@@ -1576,8 +1576,8 @@ export type StatementTypes = {
     parameters: {
       run_id: string;
       epoch: number | null | undefined;
-      cost: number | null | undefined;
       status: string;
+      cost: number | null | undefined;
       result: JsonParameter | null | undefined;
       error: JsonParameter | null | undefined;
       provider: string | null | undefined;

@@ -12,7 +12,7 @@ const LEDGER_INVARIANTS = {
   misreserved: "every open run has exactly its reservation and no other transfer",
   orphaned: "only open runs hold money",
   unsettled: "the reservation of an ended run was settled or released in full",
-  mischarged: "a run was charged what it says it cost, and only if it was completed",
+  mischarged: "a run was charged what it says it cost, and only if it was completed or canceled",
   misbalanced: "every balance is the sum of its entries",
   overdrawn: "no balance is below zero",
 };

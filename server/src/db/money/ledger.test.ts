@@ -148,11 +148,50 @@ describe("waste", () => {
     expect((await transfersOf(claim.run_id))[1]).toBe("release reserved credit 40000");
   });
 
-  it("is what a job costs that was at its provider when the run was canceled or timed out", async () => {
+  it("is what a job costs that was at its provider when the run timed out", async () => {
     const claim = await begin();
     await saveTicket(database.db, await attempt(claim), { ticket: { id: "t" } }, 1);
-    await endRun(database.db, { run_id: claim.run_id }, { status: "canceled", error }, v7());
+    await endRun(database.db, { run_id: claim.run_id }, { status: "failed", error }, v7());
     expect(await wasteOf(claim.run_id)).toEqual(["waste outside waste 40000"]);
+  });
+
+  it("is not what a canceled run is charged for: jobs that its provider had accepted or finished", async () => {
+    const claim = await begin();
+    await saveTicket(database.db, await attempt(claim), { ticket: { id: "t" } }, 1);
+    await endRun(database.db, claim, { status: "canceled", error }, v7());
+    expect((await transfersOf(claim.run_id)).slice(1)).toEqual(["settle reserved spent 40000"]);
+    expect(await costOf(claim.run_id)).toEqual({ amount: 0.04, currency: "USD" });
+
+    // The second job exceeds the reservation.
+    const further = await begin();
+    await saveRequestOutput(database.db, further, await attempt(further), { files: [] });
+    await saveTicket(database.db, await attempt(further, 1), { ticket: { id: "t" } }, 1);
+    await endRun(database.db, further, { status: "canceled", error }, v7());
+    expect((await transfersOf(further.run_id)).slice(1)).toEqual([
+      ...["settle reserved spent 40000", "waste outside waste 40000"],
+    ]);
+    await expectLedgerConsistent();
+  });
+
+  it("is what a canceled run may cost beyond its charge: a job whose outcome is unknown", async () => {
+    const claim = await begin();
+    await attempt(claim);
+    await endRun(database.db, claim, { status: "canceled", error }, v7());
+    expect((await transfersOf(claim.run_id)).slice(1)).toEqual([
+      ...["release reserved credit 40000", "waste outside waste 40000"],
+    ]);
+    expect(await costOf(claim.run_id)).toBeNull();
+    await expectLedgerConsistent();
+  });
+
+  it("is not a job that its provider canceled without a charge", async () => {
+    const claim = await begin();
+    const id = await attempt(claim);
+    await saveTicket(database.db, id, { ticket: { id: "t" } }, 1);
+    await failAttempt(database.db, id, { fault: error, isFinal: true });
+    await endRun(database.db, claim, { status: "canceled", error }, v7());
+    expect((await transfersOf(claim.run_id)).slice(1)).toEqual(["release reserved credit 40000"]);
+    expect(await costOf(claim.run_id)).toBeNull();
   });
 
   it("is not what a provider says it failed or refused", async () => {

@@ -43,6 +43,11 @@ export const wastedAmountSql = ({ runId, isDelivered }: { runId: string; isDeliv
     or (state = 'succeeded' and not ${isDelivered})
     or (state = 'failed' and fault ->> 'code' = 'provider_outcome_unknown'))`;
 
+/** The amount that providers may charge for the jobs of a canceled run: those that they accepted or finished. */
+export const canceledCostSql = ({ runId }: { runId: string }) => `
+  select nullif(sum(price), 0)::bigint from attempts
+  where run_id = ${runId} and state in ('submitted', 'succeeded')`;
+
 /** The balance is low below this fraction (1/5) of the balance after the last top-up. */
 const LOW_BALANCE_DIVISOR = 5;
 

@@ -4,7 +4,7 @@ import type { PublicFault } from "../../faults.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import type { Database } from "../connect.ts";
 import { SET_LAST_EVENT_XACT } from "../event-log.ts";
-import { insertSettlementSql, releaseBudgetsSql, wastedAmountSql } from "../money/ledger.ts";
+import { canceledCostSql, insertSettlementSql, releaseBudgetsSql, wastedAmountSql } from "../money/ledger.ts";
 import { statement } from "../statement.ts";
 import { CLAIM_SECONDS, listWakeups } from "./open-requests.ts";
 import type { RunRow, StoredAsset, StoredRunResult } from "./runs.ts";
@@ -78,14 +78,18 @@ const END = statement(
   "open_runs.end",
   `with deleted as (
     delete from open_runs where run_id = :run_id and (:epoch?::int is null or epoch = :epoch?)
-    returning run_id, tenant_id, reserved, reserved_from, budget_holders,
-      case when :cost?::bigint is not null then least(:cost?, reserved) end as charged
+    returning run_id, tenant_id, reserved, reserved_from, budget_holders
+  ), billed as (
+    select reserved, case when cost is not null then least(cost, reserved) end as charged
+    from deleted cross join lateral (
+      select case when :status = 'canceled' then (${canceledCostSql({ runId: ":run_id" })}) else :cost?::bigint end
+    ) as bill (cost)
   ), ended as (
     update runs set status = :status, progress = case when :status = 'completed' then 1 else progress end,
       result = :result?, error = :error?, provider = coalesce(:provider?, provider), warnings = warnings || :warnings,
       phase = null, finished_at = now(),
       cost = (select jsonb_build_object('amount', trim_scale(charged / 1000000.0), 'currency', 'USD')
-              from deleted where charged is not null), ${SET_LAST_EVENT_XACT}
+              from billed where charged is not null), ${SET_LAST_EVENT_XACT}
     where run_id = :run_id and exists (select from deleted)
     returning run_id, tenant_id, status, created_at, last_event_xact
   ), unsuccessful as (
@@ -95,19 +99,20 @@ const END = statement(
     insert into events (run_id, event_id, tenant_id, type, terminal, xact)
     select run_id, :event_id, tenant_id, 'run.' || status, true, last_event_xact from ended
   ), settlement as (
-    select deleted.run_id, deleted.tenant_id, reserved, reserved_from, budget_holders, charged,
+    select deleted.run_id, deleted.tenant_id, deleted.reserved, reserved_from, budget_holders, charged,
       ended.created_at as accepted_at,
       coalesce((${wastedAmountSql({ runId: ":run_id", isDelivered: ":status = 'completed'" })}), 0)
-        + greatest(:cost? - reserved, 0) as wasted
-    from deleted, ended
+        - case when :status = 'canceled' then coalesce(charged, 0) else 0 end
+        + greatest(:cost? - deleted.reserved, 0) as wasted
+    from deleted, billed, ended
   ), ${insertSettlementSql({ settlement: "settlement" })}
   select run_id, ${releaseBudgetsSql({ settlement: "settlement" })} from ended`,
 );
 
 /**
- * Ends a run once: only the statement that deletes the open_runs row may. It settles the reservation. Only a
- * completed run is charged, and never more than its reservation; a run with an unknown price has none and is charged
- * its cost. Only the reconciler passes no epoch.
+ * Ends a run once: only the statement that deletes the open_runs row may. It settles the reservation. A
+ * completed run is charged its cost and a canceled one what its providers may charge, never more than the reservation;
+ * a run with an unknown price has none and is charged its cost. Only the reconciler passes no epoch.
  */
 export async function endRun(
   db: Database,

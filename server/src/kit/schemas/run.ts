@@ -83,7 +83,13 @@ export const Run = z
     parent_run_id: z.uuid().nullable().describe("Run that this run was derived from"),
     model: z.string().nullable(),
     provider: z.string().nullable(),
-    cost: z.object({ amount: z.number(), currency: z.literal("USD") }).nullable(),
+    cost: z
+      .object({ amount: z.number(), currency: z.literal("USD") })
+      .nullable()
+      .describe(
+        "Cost of a completed run, or of the jobs that providers had accepted before the run was canceled. null while " +
+          "the run is open, if it cost nothing because it failed or was canceled in time, or if the price is unknown",
+      ),
     warnings: z.array(z.string()).describe("Parameters that were adjusted or ignored"),
     metadata: z.record(z.string(), z.unknown()).describe("Your own key-value data, as sent"),
     error: ErrorBody.nullable().describe("Error of a failed or canceled run. null otherwise"),

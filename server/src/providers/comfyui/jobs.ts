@@ -2,6 +2,7 @@
 // the history is read, because a job moves from the queue to the history.
 import { z } from "zod";
 import { readProviderFailure } from "../call-provider.ts";
+import type { JobCancellation } from "../provider.ts";
 import { type ComfyuiContext, ComfyuiQueue, callComfyui } from "./pool.ts";
 
 const ComfyuiFile = z.object({ filename: z.string(), subfolder: z.string().default(""), type: z.string() });
@@ -86,13 +87,16 @@ const filesOf = (outputs: z.output<typeof Outputs>): ComfyuiFile[] =>
     ),
   );
 
-export async function cancelJob(context: ComfyuiContext, server: string, id: string): Promise<void> {
+export async function cancelJob(context: ComfyuiContext, server: string, id: string): Promise<JobCancellation> {
+  // A job that has not started has cost nothing.
+  const isUncharged = (await findInQueue(context, server, id).catch(() => undefined)) === "pending";
   try {
     await callComfyui(context, server, { method: "POST", path: `/api/jobs/${id}/cancel`, reply: z.unknown() });
   } catch (thrown) {
     if (![404, 405].includes(readProviderFailure(thrown).status ?? 0)) throw thrown;
     await stopByQueue(context, server, id);
   }
+  return { isUncharged };
 }
 
 async function stopByQueue(context: ComfyuiContext, server: string, id: string): Promise<void> {
