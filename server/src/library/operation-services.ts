@@ -7,10 +7,11 @@ import { findRun, type RunRow, tombstoneRun } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
 import type { AccessServices } from "../kit/access-services.ts";
 import type { OperationServices, RunLibrary } from "../kit/operation.ts";
-import { estimateOperation } from "../runs/estimate.ts";
+import { estimateJobs, planOperation } from "../runs/estimate.ts";
 import { deriveId } from "../runs/ids.ts";
 import { isRunOpen, renderAttempt, renderRun } from "../runs/render-run.ts";
 import type { Services } from "../runs/services.ts";
+import { addSourceSizes } from "../runs/source-sizes.ts";
 import { buildLayers } from "./layers.ts";
 import { listRunPage } from "./list-runs.ts";
 import { createModelRegistry } from "./model-registry.ts";
@@ -51,7 +52,8 @@ function createRunLibrary(services: OperationDependencies, context: RequestConte
     list: (filter) => listRunPage(services, context, filter),
     tree: async (runId) => buildRunTree(scoped, await requireOwnRun(context, runId)),
     layers: async (runId) => buildLayers(scoped, await requireOwnRun(context, runId)),
-    estimate: async (operation, input) => estimateOperation(services, operation, input),
+    estimate: async (operation, input) =>
+      estimateJobs(services, await addSourceSizes(scoped, caller.tenant_id, planOperation(operation, input), [])),
 
     async cancel(runId) {
       if (!isRunOpen(await requireOwnRun(context, runId))) throw new Fault("run_not_cancelable");

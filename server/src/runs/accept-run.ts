@@ -27,6 +27,7 @@ import { isRunOpen } from "./render-run.ts";
 import { buildRunWebhook } from "./run-webhook.ts";
 import { resolveOffer, selectOffer } from "./select-offer.ts";
 import type { Services } from "./services.ts";
+import { addSourceSizes } from "./source-sizes.ts";
 import { stageInlineImages } from "./stage-inline-images.ts";
 
 const MAX_TREE_DEPTH = 64;
@@ -126,7 +127,8 @@ async function buildNewRun(
   const { operation, parsed } = request;
   const routing = parsed.input.routing as Routing | undefined;
   const jobs = operation.plan!(parsed.input, parsed.provided).map((job) => ({ ...job, ...(routing && { routing }) }));
-  const { plan, warnings: modelWarnings } = await resolveCustomModels(services, caller, jobs);
+  const { plan: jobsWithModels, warnings: modelWarnings } = await resolveCustomModels(services, caller, jobs);
+  const plan = await addSourceSizes(services, caller.tenant_id, jobsWithModels, request.files);
   const selectedOffers = plan.map((job) => selectOffer(services, job));
   const offers = plan.map((job, jobIndex) => resolveOffer(services, selectedOffers[jobIndex]!, job));
   const estimate = estimatePlan(plan.map((job, jobIndex) => ({ job, offer: offers[jobIndex]!.offer }))).amount;

@@ -10,6 +10,7 @@ const offer = (per: PriceBasis | undefined, more: Partial<Offer> = {}): Offer =>
   ...more,
 });
 const job = (more: Partial<Job> = {}): Job => ({ task: "image.generate", model: "flux-dev", ...more });
+const url = { url: "https://pictures.example.com/a.png" };
 const large = { width: 2000, height: 1000 };
 const small = { width: 100, height: 100 };
 
@@ -20,6 +21,20 @@ describe("the requested quantity", () => {
     ["exact megapixels", offer("megapixel"), job({ ...large, count: 2 }), 4],
     ["at least a megapixel for each picture", offer("megapixel"), job({ ...small, count: 2 }), 2],
     ["about a megapixel where nobody says a size", offer("megapixel"), job({ count: 2 }), 2],
+    [
+      "the megapixels of the source, where its size is known",
+      offer("megapixel"),
+      job({ images: [url], source_size: large }),
+      2,
+    ],
+    ["unknown, where the size of the source is", offer("megapixel"), job({ images: [url] }), null],
+    [
+      "the megapixels of the enlarged source",
+      offer("megapixel"),
+      job({ images: [url], source_size: large, options: { factor: 2 } }),
+      8,
+    ],
+    ["the megapixels of the enlarged image", offer("megapixel"), job({ ...large, options: { upscale_factor: 3 } }), 18],
     ["seconds, for each video", offer("second"), job({ options: { duration: 2.5 }, count: 2 }), 5],
     ["seconds that nobody can know before", offer("second"), job(), null],
     ["one call, however many pictures it makes", offer("call"), job({ count: 4 }), 1],

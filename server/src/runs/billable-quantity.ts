@@ -1,6 +1,6 @@
 // Billable quantities: how many units of its price basis an offer is asked for, and how many it delivered. An unknown
 // quantity or price makes the sum unknown; it never counts as zero.
-import type { Job } from "../kit/operation.ts";
+import type { ImageSize, Job, Task } from "../kit/operation.ts";
 import { adjustParameters } from "../providers/adjust-parameters.ts";
 import type { Offer, PriceBasis } from "../providers/provider.ts";
 
@@ -11,18 +11,31 @@ export const UNIT_LABELS: Record<PriceBasis, string> = {
   call: "per call",
 };
 
-/** Providers that bill by megapixel bill at least one per image. Without a requested size they produce about one. */
+/** Providers that bill by megapixel bill at least one per image. */
 const MIN_BILLED_MEGAPIXELS = 1;
 /** Sums are rounded to micro-dollars, to remove floating-point error. */
 const ROUNDING_FACTOR = 1_000_000;
 
 type BillableResult = { width?: number | undefined; height?: number | undefined; duration?: number | undefined };
 
-/** Quantity of a request, after its parameters have been adjusted to the offer. */
+/** Quantity of a request, after its parameters have been adjusted to the offer. Null if it is known only afterwards. */
 export function calculateRequestedQuantity<S>(offer: Offer, requested: Job<S>): number | null {
   const { job } = adjustParameters(requested, offer);
-  const { width, height, count = 1 } = job;
-  return countBillableUnits(offer, Array<BillableResult>(count).fill({ width, height, duration: durationOf(job) }));
+  const { count = 1 } = job;
+  const size = expectedSize(job);
+  // Without a size and a source, providers make an image of about a megapixel. With a source, its size decides.
+  if (offer.per === "megapixel" && !size && job.images?.length) return null;
+  return countBillableUnits(offer, Array<BillableResult>(count).fill({ ...size, duration: durationOf(job) }));
+}
+
+/** Tasks whose result does not have the size of its source. */
+const RESIZING_TASKS: Task[] = ["image.character", "image.reference", "image.reframe", "image.combine"];
+
+/** The size of a result, as far as it follows from the requested size or from the size of the source. */
+export function expectedSize<S>({ task, width, height, source_size, options }: Job<S>): ImageSize | undefined {
+  const size = width && height ? { width, height } : RESIZING_TASKS.includes(task) ? undefined : source_size;
+  const factor = Number(options?.factor ?? options?.upscale_factor ?? 1);
+  return size && { width: size.width * factor, height: size.height * factor };
 }
 
 /** Quantity of what was delivered. A result without files, such as a description, counts as one unit. */

@@ -4,7 +4,11 @@ import { z } from "zod";
 import { Fault } from "../faults.ts";
 import { Estimate } from "../kit/schemas/library.ts";
 import { defineProvider, type Offer } from "../providers/provider.ts";
-import { estimateOperation } from "./estimate.ts";
+import { estimateJobs, planOperation } from "./estimate.ts";
+import type { OfferDependencies } from "./select-offer.ts";
+
+const estimateOperation = (services: OfferDependencies, operation: string, input: Record<string, unknown>) =>
+  estimateJobs(services, planOperation(operation, input));
 
 const offer = (model: string, price: number | null, more: Partial<Offer> = {}): Offer => ({
   ...{ task: "image.generate", model, upstreamModel: model, recovery: "none", price },

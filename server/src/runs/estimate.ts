@@ -12,15 +12,20 @@ import { type OfferDependencies, resolveOffer, selectOffer } from "./select-offe
 
 const DEFAULT_PRICE_VERSION = "1";
 
-export function estimateOperation(services: OfferDependencies, name: string, input: JsonObject): Estimate {
+/** The jobs that the operation would plan for this input. */
+export function planOperation(name: string, input: JsonObject): Job[] {
   const operation = findOperation(name);
   if (!operation?.plan) {
     throw validationFault([
       { path: "/operation", code: "unknown_value", message: "There is no operation with this name that has a price." },
     ]);
   }
-  return estimatePlan(buildPlan(operation, input).map((job) => ({ job, offer: findOffer(services, job) })));
+  return buildPlan(operation, input);
 }
+
+/** Estimates jobs at the offers that would be selected for them now. */
+export const estimateJobs = (services: OfferDependencies, jobs: Job[]): Estimate =>
+  estimatePlan(jobs.map((job) => ({ job, offer: findOffer(services, job) })));
 
 export function estimatePlan(plan: { job: Job; offer: Offer | undefined }[]): Estimate {
   const lines = plan.map(({ job, offer }) => estimateLine(job, offer));

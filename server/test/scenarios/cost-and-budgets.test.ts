@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import sharp from "sharp";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createHttpCaller } from "../support/api-caller.ts";
 import { listLedgerViolations } from "../support/check-ledger.ts";
@@ -14,6 +15,7 @@ models:
   vendora: [{ provider: sandbox, price: 0.25, per: call }]
   qwen-image-edit: [{ provider: sandbox, price: 0.011, per: megapixel }]
   nanobanana: [{ provider: sandbox, price: unknown }]
+  upscale-default: [{ provider: sandbox, price: 0.01, per: megapixel }]
 `;
 const PRICE = 0.03;
 const ORDER = { prompt: "[sandbox:delay=0] a coin", width: 64, height: 64 };
@@ -245,6 +247,41 @@ describe("the cost of a run", () => {
     await environment.killAndRestart("api");
     await environment.killAndRestart("worker");
   }, 90_000);
+});
+
+describe("a price per megapixel", () => {
+  const upload = async ({ caller }: Awaited<ReturnType<typeof createTestTenant>>, side: number) => {
+    const create = { width: side, height: side, channels: 3, background: "#204060" } as const;
+    const form = new FormData();
+    form.append(
+      "file",
+      new Blob([new Uint8Array(await sharp({ create }).png().toBuffer())], { type: "image/png" }),
+      "a.png",
+    );
+    const { run_id } = (await caller.post("/upload", form)).body.data;
+    return { run_id, image_url: (await caller.get(`/runs/${run_id}`)).body.image_url };
+  };
+
+  it("counts the pixels that are made of a source whose size is known", async () => {
+    const tenant = await prepaid(1);
+    const { run_id, image_url } = await upload(tenant, 800);
+    for (const source of [{ run_id }, { image_url }]) {
+      const estimate = await tenant.caller.post("/runs/estimate", { operation: "images.upscale", input: source });
+      expect([estimate.status, estimate.body.amount]).toEqual([200, 0.0256]);
+      const { body } = await tenant.caller.post("/edits/upscale", { ...source, sync: true });
+      expect([body.status, body.cost]).toEqual(["completed", { amount: 0.0256, currency: "USD" }]);
+      expect(await movesOf(body.run_id)).toContainEqual({ kind: "reserve", amount: "25600" });
+    }
+  }, 60_000);
+
+  it("is unknown for a source whose size is not known, so that a limited tenant is refused", async () => {
+    const tenant = await prepaid(1);
+    const input = { image_url: "https://pictures.example.com/large.png" };
+    const { body } = await tenant.caller.post("/edits/upscale", input);
+    expect([body.code, body.details?.reason]).toEqual(["spend_limit_reached", "price_unknown"]);
+    const estimate = await tenant.caller.post("/runs/estimate", { operation: "images.upscale", input });
+    expect([estimate.body.known, estimate.body.amount]).toEqual([false, null]);
+  });
 });
 
 describe("a run that is canceled after its job was submitted", () => {

@@ -1,0 +1,46 @@
+// Sizes of source images that are known before a run starts: those of stored files and of results of other runs. They
+// determine the price of a job with a price per megapixel. A size that is not known here is never guessed.
+import { findAssets } from "../db/runs/assets.ts";
+import { findRuns, type StoredAsset } from "../db/runs/runs.ts";
+import type { ImageSize, Job, Source } from "../kit/operation.ts";
+import { expectedSize } from "./billable-quantity.ts";
+import type { Services } from "./services.ts";
+
+/** `database` is scoped to the tenant. */
+type Dependencies = Pick<Services, "database" | "assets">;
+
+/** Adds `source_size` to the jobs whose source images all have a known size. `files` came with the request. */
+export async function addSourceSizes(
+  services: Dependencies,
+  tenantId: string,
+  plan: Job[],
+  files: StoredAsset[],
+): Promise<Job[]> {
+  const sources = plan.flatMap(({ images }) => images ?? []);
+  if (sources.length === 0) return plan;
+  const { database, assets } = services;
+  const assetIdOf = (source: Source) =>
+    "asset" in source ? source.asset : "url" in source ? assets.findIdByUrl(source.url) : undefined;
+  const fileIds = new Set(files.map((file) => file.asset_id));
+  const assetIds = sources.flatMap((source) => assetIdOf(source) ?? []).filter((id) => !fileIds.has(id));
+  const runIds = sources.flatMap((source) => ("run" in source ? source.run : []));
+  const rows = runIds.length > 0 ? await findRuns(database, tenantId, [...new Set(runIds)]) : [];
+  const stored = assetIds.length > 0 ? await findAssets(database, tenantId, [...new Set(assetIds)]) : [];
+
+  const sized: Job[] = [];
+  const sizeOf = (source: Source): ImageSize | undefined => {
+    if ("job" in source) return sized[source.job] && expectedSize(sized[source.job]!);
+    if ("run" in source) return rows.find((row) => row.run_id === source.run)?.result?.outputs[0];
+    const assetId = assetIdOf(source);
+    return [...files, ...stored].find((file) => file.asset_id === assetId);
+  };
+  for (const job of plan) {
+    const sizes = (job.images ?? []).map(sizeOf);
+    const [largest] = sizes.toSorted((a, b) => areaOf(b) - areaOf(a));
+    sized.push(largest && !sizes.includes(undefined) ? { ...job, source_size: toSize(largest) } : job);
+  }
+  return sized;
+}
+
+const areaOf = (size: ImageSize | undefined) => (size ? size.width * size.height : 0);
+const toSize = ({ width, height }: ImageSize): ImageSize => ({ width, height });
