@@ -158,14 +158,15 @@ async function runJob(
 ): Promise<PromiseSettledResult<RequestEnd>[]> {
   const [first] = requests;
   if (!first) return [];
-  const resolved = await resolveJobSources(execution, first, filesByJob).catch((reason) => ({ reason }));
-  if ("reason" in resolved) return requests.map(() => ({ status: "rejected", reason: resolved.reason }));
-  if (resolved.state !== "resolved") return [{ status: "fulfilled", value: resolved }];
+  const [resolved] = await Promise.allSettled([resolveJobSources(execution, first, filesByJob)]);
+  if (resolved.status === "rejected") return requests.map(() => resolved);
+  const sources = resolved.value;
+  if (sources.state !== "resolved") return requests.map(() => ({ status: "fulfilled", value: sources }));
   const { claim, engine, steps } = execution;
   return runSideBySide(
     engine,
     requests.map(({ requestIndex, job: planned, offer }) => async (flowEngine) => {
-      const request = { requestIndex, job: { ...planned, ...sourcesOf(resolved.job) } as Job<AssetRef>, offer };
+      const request = { requestIndex, job: { ...planned, ...sourcesOf(sources.job) } as Job<AssetRef>, offer };
       try {
         return await runRequest({ claim, engine: flowEngine, steps }, request);
       } catch (thrown) {
