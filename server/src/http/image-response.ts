@@ -27,7 +27,7 @@ export async function respondWithImage(
   return context.body((await file.read()) as ReadableStream, 200, headers);
 }
 
-/** A run completes without an image if what the caller asked for is not in the source image. */
+/** A run completes without an image if the requested object is not in the source image. */
 const nothingFoundFault = (row: RunRow) =>
   new Fault("provider_rejected_input", { reason: "nothing_found", run_id: row.run_id });
 

@@ -1,5 +1,5 @@
 // Serves every operation of the registry with the same steps: authenticate, admit, authorize, parse, then start a run,
-// answer a query or open an event stream. Nothing here is specific to one operation.
+// respond to a query or open an event stream. Nothing here is specific to one operation.
 import { createHash } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { createAccessServices } from "../access/access-services.ts";

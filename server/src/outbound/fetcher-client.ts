@@ -88,7 +88,7 @@ const fetcherUnavailable = (cause: unknown): Fault =>
 
 const unexpected = async ({ statusCode, body }: Dispatcher.ResponseData): Promise<Fault> => {
   await body.dump();
-  return fetcherUnavailable(new Error(`The fetcher answered ${statusCode}.`));
+  return fetcherUnavailable(new Error(`The fetcher responded with status ${statusCode}.`));
 };
 
 /** A malformed outcome means that the fetcher does not work. */

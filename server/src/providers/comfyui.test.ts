@@ -299,7 +299,7 @@ describe.each([["new"], ["old"]] as const)("a server with the %s API", (age) => 
   it("is probed for nodes and files without starting a job", async () => {
     const whole = await comfyui.probe!(comfyui.offers, at());
     expect(whole.missing).toEqual([]);
-    expect(whole.message).toMatch(/1 of 1 servers answer; .* is ComfyUI 0\.3/);
+    expect(whole.message).toMatch(/1 of 1 servers respond; .* is ComfyUI 0\.3/);
     await another({ age, lacks: ["qwen_image_vae.safetensors", "flux1-dev.safetensors"] });
     const lacking = await comfyui.probe!(comfyui.offers, at());
     expect(lacking.missing).toEqual([

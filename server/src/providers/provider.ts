@@ -15,7 +15,7 @@ export type Asset = AssetRef & { url(): Promise<string>; bytes(): Promise<Uint8A
 
 /**
  * How to resolve a submission whose response was lost.
- * `replay`: the provider accepts an idempotency key and answers a second POST with the first job (class A).
+ * `replay`: the provider accepts an idempotency key and responds to a second POST with the first job (class A).
  * `find`: the provider can look up a job by our key; the adapter implements `findJob` (class B).
  * `none`: neither; only a callback can resolve it (class C).
  * `free`: the work costs nothing and can simply be repeated (local providers).
@@ -168,7 +168,7 @@ export type CallbackStatus = { ticket: Ticket; ended: boolean; progress?: number
 
 /**
  * `message`: one line for `gesso doctor`. `missing`: upstream models that the provider does not have. `unasked`:
- * upstream models that the provider cannot be asked about.
+ * upstream models that cannot be looked up at the provider.
  */
 export type ProviderProbe = { message: string; missing: string[]; unasked?: string[] };
 

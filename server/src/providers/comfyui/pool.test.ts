@@ -233,7 +233,7 @@ it("the probe reads all servers and reports only models that none of them has", 
   await boxes[2]!.stopListening();
   const { message: says, missing } = await comfyui.probe!(comfyui.offers, at());
   expect(missing).toEqual(["flux-dev", "flux-dev-lora", "flux-dev-image", "flux-dev-image-lora"]);
-  expect(says).toContain("2 of 3 servers answer");
+  expect(says).toContain("2 of 3 servers respond");
   for (const box of boxes) await box.stopListening();
   expect(await kindOf(comfyui.probe!(comfyui.offers, at()))).toBe("unsent");
 });

@@ -79,7 +79,7 @@ function choicesOf([type, about]: unknown[] = []): unknown[] | undefined {
 
 const renderMessage = (servers: string[], seen: ServerProbe[]): string =>
   [
-    `${seen.length} of ${servers.length} servers answer`,
+    `${seen.length} of ${servers.length} servers respond`,
     ...seen.flatMap(({ server, version, lacks }) => [
       `${server} is ComfyUI ${version}`,
       ...[...lacks].map(([name, what]) => `${server} lacks ${what.join(" and ")} for ${name}`),
