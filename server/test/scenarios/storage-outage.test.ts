@@ -13,6 +13,8 @@ import { freePort } from "@gesso/dev/components";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createS3Storage } from "../../src/storage/s3-storage.ts";
 import { noiseImage } from "../corpora/valid-images.ts";
+import type { FakeVendor } from "../fake-vendors/fake-vendor.ts";
+import { fakeOpenai } from "../fake-vendors/openai.ts";
 import { readSandboxLedger } from "../support/api-caller.ts";
 import { S3_TEST_CREDENTIALS, type S3Server, startS3Server } from "../support/s3-server.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
@@ -22,11 +24,14 @@ const OUTAGE_SECONDS = Number(process.env.OUTAGE_SECONDS ?? 20);
 const DEADLINE_SECONDS = OUTAGE_SECONDS * 3 + 60;
 const PAID_BEFORE = 6;
 const UPSCALED = 6;
+/** Requests to a provider that returns the image in its response and cannot be asked again. */
+const IN_ONE_REQUEST = 4;
 
 let server: Partial<S3Server & { stop(): Promise<void> }> = {};
 let proxy: TcpProxy;
 let environment: TestEnvironment;
 let client: Client;
+let openai: FakeVendor;
 
 /** The customer's server: counts how often each path is fetched. */
 const fetches = new Map<string, number>();
@@ -40,6 +45,8 @@ beforeAll(async () => {
     response.writeHead(200, { "content-type": "image/png" }).end(image);
   });
   await new Promise<void>((resolve) => customer.listen(0, "127.0.0.1", resolve));
+  openai = await fakeOpenai.start();
+  openai.switches.workMs = 8000;
   const running = process.env.TEST_S3_ENDPOINT;
   server = running
     ? { endpoint: running }
@@ -55,6 +62,7 @@ beforeAll(async () => {
       ...{ STORAGE: "s3", S3_ENDPOINT: endpoint, S3_BUCKET: bucket },
       S3_ACCESS_KEY_ID: S3_TEST_CREDENTIALS.accessKeyId,
       S3_SECRET_ACCESS_KEY: S3_TEST_CREDENTIALS.secretAccessKey,
+      ...fakeOpenai.env(openai),
       RUN_DEADLINE_SECONDS: String(DEADLINE_SECONDS),
       FETCH_ALLOW_ORIGINS: new URL(sourceUrl("")).origin,
     },
@@ -65,6 +73,7 @@ afterAll(async () => {
   await environment?.stop();
   await proxy?.close();
   await server.stop?.();
+  await openai?.close();
   customer?.close();
 });
 
@@ -80,6 +89,7 @@ async function watchReadiness(seconds: number): Promise<Set<string>> {
     for (const answer of await Promise.all(environment.urls.map(readiness))) seen.add(answer);
   return seen;
 }
+const generateInOneRequest = () => client.images.generate({ prompt: "at once", model_type: "vendora" });
 const jobCount = async (runId: string) =>
   (await readSandboxLedger(environment)).filter(({ reference }) => reference?.startsWith(runId)).length;
 
@@ -88,13 +98,16 @@ it(
   async () => {
     const SMALL = { width: 64, height: 64 };
     const paid = Array.from({ length: PAID_BEFORE }, (_, n) =>
-      client.images.generate({ prompt: `${n} [sandbox:delay=4]`, ...SMALL }),
+      client.images.generate({ prompt: `${n} [sandbox:delay=8]`, ...SMALL }),
     );
-    await Promise.all(paid);
+    const inOneRequest = Array.from({ length: IN_ONE_REQUEST / 2 }, () => generateInOneRequest());
+    await Promise.all([...paid, ...inOneRequest]);
+    await expect.poll(() => openai.ledger.length, { timeout: 20_000 }).toBe(inOneRequest.length);
     await expect.poll(async () => (await readSandboxLedger(environment)).length, { timeout: 20_000 }).toBe(PAID_BEFORE);
 
     proxy.refuse(true);
     proxy.cut();
+    inOneRequest.push(...Array.from({ length: IN_ONE_REQUEST / 2 }, () => generateInOneRequest()));
     const upscaled = Array.from({ length: UPSCALED }, (_, n) =>
       client.images.upscale({ image_url: sourceUrl(`upscale-${n}`) }),
     );
@@ -105,7 +118,7 @@ it(
       }),
     );
     const local = client.images.combine({ images: [sourceUrl("local-a"), sourceUrl("local-b")] });
-    const calls = [...paid, ...upscaled, ...combined, local];
+    const calls = [...paid, ...inOneRequest, ...upscaled, ...combined, local];
     const accepted = await Promise.all(calls);
     const seen = await watchReadiness(OUTAGE_SECONDS);
     // A result from before the outage is reused for a second.
@@ -140,11 +153,15 @@ it(
       [...paid, ...upscaled, ...combined].map(async (call) => jobCount((await call).run_id)),
     );
     expect(bought).toEqual(Array(bought.length).fill(1));
+    expect(openai.ledger).toHaveLength(IN_ONE_REQUEST);
+    const stored = (await Promise.all(inOneRequest.map((call) => call.wait()))).flatMap(({ outputs }) => outputs);
+    expect(stored.filter(({ sha256 }) => openai.producedHashes.has(sha256))).toHaveLength(IN_ONE_REQUEST);
     await expect.poll(() => readiness(environment.url), { timeout: 10_000 }).toBe("200 ok");
     console.log(
       `storage away for ${OUTAGE_SECONDS} s: ${runs.length} runs completed within ${recoverySeconds} s afterwards, ` +
         `${sourceCount} sources fetched ${sortedCounts().reduce((sum, count) => sum + count, 0)} times, ` +
-        `${bought.length} jobs bought ${bought.reduce((sum, count) => sum + count, 0)} times`,
+        `${bought.length} jobs bought ${bought.reduce((sum, count) => sum + count, 0)} times, ` +
+        `${IN_ONE_REQUEST} results of one request bought ${openai.ledger.length} times`,
     );
   },
   (DEADLINE_SECONDS + 120) * 1000,

@@ -71,6 +71,7 @@ export async function senderKillCampaign(size: Size, log: Log): Promise<Campaign
     return {
       name: `${posted.length} runs, ${messages.length} messages, ${kills.length} kills`,
       results: findings,
+      counts: { runs: posted.length, kills: kills.length },
       notes: [
         `by number of the attempt: ${tries.map(([n, count]) => `${n}: ${count}`).join(", ")}`,
         `kills: ${[...countBy(kills, ({ part }) => part)].map(([part, count]) => `${part} ${count}`).join(", ")}`,
