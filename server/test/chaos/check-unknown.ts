@@ -12,6 +12,8 @@ type UnknownOutcome = { run_id: string; provider: string; claimed_ms: number; fi
 const REQUEST_MS = 8000;
 /** How long a process may take from its claim to the request, and from the response to its record. */
 const STEP_MS = 2000;
+/** `UNKNOWN_SECONDS` of the campaigns with callbacks: how long Gesso waits for one after a response was lost. */
+export const CALLBACK_WAIT_SECONDS = 25;
 /** A callback that arrives together with the end of the wait may come too late. */
 const CALLBACK_MARGIN_MS = 2000;
 
@@ -29,8 +31,8 @@ export async function checkUnknownOutcomes(
   );
   const jobsOf = Map.groupBy(jobs, (job) => job.run_id);
   const unexplained = outcomes.filter((outcome) => !isExplained(outcome, jobsOf.get(outcome.run_id) ?? [], faults));
-  const ignored = outcomes.filter(({ run_id, finished_ms }) =>
-    jobsOf.get(run_id)?.some((job) => isCalledBack(job, finished_ms)),
+  const ignored = outcomes.filter((outcome) =>
+    jobsOf.get(outcome.run_id)?.some((job) => isCalledBackInTime(job, outcome)),
   );
   const count = (provider: string) => outcomes.filter((outcome) => outcome.provider === provider).length;
   const counts = [...new Set(outcomes.map(({ provider }) => provider))].map((id) => `${id} ${count(id)}`).join(", ");
@@ -56,5 +58,7 @@ function isExplained({ claimed_ms }: UnknownOutcome, jobs: VendorJobRecord[], fa
   });
 }
 
-const isCalledBack = ({ callbackTakenAt }: VendorJobRecord, finishedMs: number) =>
-  callbackTakenAt !== undefined && callbackTakenAt < finishedMs - CALLBACK_MARGIN_MS;
+/** Before the run gave up, or before it was allowed to: the wait begins after the claim. */
+const isCalledBackInTime = ({ callbackTakenAt }: VendorJobRecord, { claimed_ms, finished_ms }: UnknownOutcome) =>
+  callbackTakenAt !== undefined &&
+  callbackTakenAt < Math.max(finished_ms, claimed_ms + CALLBACK_WAIT_SECONDS * 1000) - CALLBACK_MARGIN_MS;

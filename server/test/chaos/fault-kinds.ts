@@ -17,14 +17,19 @@ const CLOCK_SHIFTED_MS = 8000;
 const CLOCK_SHIFT_SECONDS = 600;
 const FAKE_TIME_LIBRARY = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
 
-type Inject = (environment: ChaosEnvironment) => Promise<void>;
+/** `submitSlowly` posts runs and returns while their submissions are under way. */
+type Inject = (environment: ChaosEnvironment, submitSlowly: () => Promise<void>) => Promise<void>;
 
 /** The worker stops in the middle of its steps, another one takes over, and it continues after its leases expired. */
-const stopWorker: Inject = async (environment) => {
+const stopWorker: Inject = async (environment, submitSlowly) => {
   const { workers, unavailable } = environment.proxies!;
   const pid = environment.pids().worker!;
+  unavailable.add("worker2");
+  workers.cut();
+  await submitSlowly();
   process.kill(pid, "SIGSTOP");
   unavailable.add("worker");
+  unavailable.delete("worker2");
   workers.cut();
   await pause(STOPPED_MS);
   process.kill(pid, "SIGCONT");

@@ -7,12 +7,12 @@ import { checkCanceledCharges, checkLedgerInvariants } from "./check-charges.ts"
 import { checkEngine } from "./check-engine.ts";
 import { checkInvariants } from "./check-invariants.ts";
 import { FAULT_KINDS, type FaultName } from "./fault-kinds.ts";
-import { CHAOS_ENV, createRunRequest } from "./process-kills.ts";
+import { CHAOS_ENV, createRunRequest, waitForAttempts } from "./process-kills.ts";
 import { type PostedRun, postRun, postWhile, RECOVERY_CLASSES, waitUntilAllEnded } from "./run-load.ts";
 import { listSandboxJobs } from "./vendor-jobs.ts";
 
 /** Submissions are slow enough that a fault meets some of them before the vendor has accepted the job. */
-const SLOW_ACCEPTANCE = "[sandbox:accept_delay=4]";
+const SLOW_ACCEPTANCE = "[sandbox:accept_delay=6]";
 
 export async function injectedFaultCampaign(
   size: { rounds: number; perSecond: number; hasCluster: boolean; kinds: FaultName[] },
@@ -32,17 +32,28 @@ export async function injectedFaultCampaign(
   environment.openai.switches.workMs = 500;
   try {
     let isOver = false;
+    const slowRuns: PostedRun[] = [];
+    const submitSlowly = async () => {
+      const orders = Array.from({ length: 6 }, (_, index) => ({
+        class: (["B", "C"] as const)[index % 2]!,
+        prompt: `${SLOW_ACCEPTANCE} ${index}`,
+      }));
+      const posts = await Promise.all(orders.map((order) => postRun(environment, order)));
+      slowRuns.push(...posts);
+      await waitForAttempts(environment, posts);
+      await pause(300);
+    };
     const loading = postWhile(environment, () => !isOver, size.perSecond, createLoadRequest);
     for (let round = 0; round < size.rounds; round++) {
       for (const [name, inject] of kinds) {
         await pause(2500);
-        await environment.faults.during(name, () => inject(environment));
+        await environment.faults.during(name, () => inject(environment, submitSlowly));
         log(`${name}, round ${round + 1}`);
       }
     }
     await pause(1000);
     isOver = true;
-    const posted = await loading;
+    const posted = [...(await loading), ...slowRuns];
     await waitUntilAllEnded(environment, 240);
     return {
       name: `${posted.length} runs, ${kinds.length} kinds of faults, each injected ${size.rounds} times`,
@@ -57,7 +68,7 @@ export async function injectedFaultCampaign(
 
 const createLoadRequest = (index: number) => {
   const order = createRunRequest(index, false);
-  return index % 2 === 0 && order.class !== "D" ? { ...order, prompt: `${SLOW_ACCEPTANCE} ${index}` } : order;
+  return index % 3 === 0 && order.class !== "D" ? { ...order, prompt: `${SLOW_ACCEPTANCE} ${index}` } : order;
 };
 
 const DEADLINE_SECONDS = 8;

@@ -8,6 +8,7 @@ import type { ProcessName, TestEnvironment } from "../support/test-environment.t
 import { type ChaosEnvironment, startChaosEnvironment } from "./chaos-environment.ts";
 import { queryEngine } from "./check-engine.ts";
 import { checkInvariants } from "./check-invariants.ts";
+import { CALLBACK_WAIT_SECONDS } from "./check-unknown.ts";
 import { type KillCounts, killRandomly, sumKills } from "./random-kills.ts";
 import {
   countOpenRuns,
@@ -22,7 +23,7 @@ import {
 
 export const CHAOS_ENV = {
   SUBMIT_SECONDS: "8",
-  UNKNOWN_SECONDS: "25",
+  UNKNOWN_SECONDS: String(CALLBACK_WAIT_SECONDS),
   LOOKUP_GRACE_SECONDS: "2",
   RUN_DEADLINE_SECONDS: "600",
   // Vendors fail all the time: the campaigns test unknown outcomes, so circuit breakers stay closed.
@@ -106,6 +107,9 @@ export async function killsAtCrashPoints(rounds: number, log: Log): Promise<Camp
   const posted: PostedRun[] = [];
   const missed: string[] = [];
   try {
+    // The responses are lost, and the callbacks come later.
+    for (const each of ["A", "B", "C"] as const)
+      posted.push(await postRun(environment, { class: each, prompt: "[sandbox:drop=1,delay=8] lost response" }));
     for (const moment of CAMPAIGN_CRASH_POINTS) {
       for (let round = 0; round < rounds; round++) {
         const place = PROCESS_OF_CRASH_POINT[moment] ?? "worker";
@@ -166,7 +170,7 @@ async function killsDuringSubmission(environment: ChaosEnvironment, rounds: numb
   return posted;
 }
 
-async function waitForAttempts(environment: TestEnvironment, posts: PostedRun[]): Promise<void> {
+export async function waitForAttempts(environment: TestEnvironment, posts: PostedRun[]): Promise<void> {
   for (;;) {
     const [row] = await environment.query<{ count: number }>(
       "select count(*)::int from attempts where run_id = any($1::uuid[])",
