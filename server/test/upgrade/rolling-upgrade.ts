@@ -23,8 +23,16 @@ type DrillSize = { runs: number; seconds: number };
 const prompts = (count: number, seconds: number) =>
   Array.from({ length: count }, (_, index) => `[sandbox:delay=${(seconds * (1 + (index % 4))) / 4}] upgrade ${index}`);
 
-export async function rollingUpgrade({ runs, seconds }: DrillSize, log: Log): Promise<CampaignReport> {
+export async function rollingUpgrade(size: DrillSize, log: Log): Promise<CampaignReport> {
   const directory = mkdtempSync(join(tmpdir(), "gesso-upgrade-"));
+  try {
+    return await upgradeAndRollBack(directory, size, log);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function upgradeAndRollBack(directory: string, { runs, seconds }: DrillSize, log: Log): Promise<CampaignReport> {
   const commit = resolvePreviousVersion(previousVersion.revision);
   const previous = checkOutProgram(commit, join(directory, "previous"));
   const next = createNextVersion(directory);
@@ -82,7 +90,6 @@ export async function rollingUpgrade({ runs, seconds }: DrillSize, log: Log): Pr
     };
   } finally {
     await environment.stop();
-    rmSync(directory, { recursive: true, force: true });
   }
 }
 
