@@ -107,9 +107,10 @@ export async function killsAtCrashPoints(rounds: number, log: Log): Promise<Camp
   const posted: PostedRun[] = [];
   const missed: string[] = [];
   try {
-    // The responses are lost, and the callbacks come later.
+    // The responses are lost, and the callbacks come after Gesso has noticed it.
     for (const each of ["A", "B", "C"] as const)
-      posted.push(await postRun(environment, { class: each, prompt: "[sandbox:drop=1,delay=8] lost response" }));
+      posted.push(await postRun(environment, { class: each, prompt: "[sandbox:drop=1,delay=15] lost response" }));
+    await pause(5000);
     for (const moment of CAMPAIGN_CRASH_POINTS) {
       for (let round = 0; round < rounds; round++) {
         const place = PROCESS_OF_CRASH_POINT[moment] ?? "worker";
