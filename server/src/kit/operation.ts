@@ -63,12 +63,12 @@ export type Job<S = Source> = {
   /** Options that only some models support, by their API names. Only values that the caller sent or the model fixes. */
   options?: JsonObject | undefined;
   /** The largest of the source images, if the sizes of all of them were known when the run was accepted. */
-  source_size?: ImageSize | undefined;
+  source_size?: SourceSize | undefined;
   /** Prices of all suitable offers when the run was accepted; the offer that was selected then comes first. */
   prices?: AcceptedPrice[] | undefined;
 };
 
-export type ImageSize = { width: number; height: number };
+export type SourceSize = { width: number; height: number };
 
 /** The price of an offer when the run was accepted. `count`: results per call, for offers with a price per call. */
 export type AcceptedPrice = {

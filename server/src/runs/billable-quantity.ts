@@ -1,6 +1,6 @@
 // Billable quantities: how many units of its price basis an offer is asked for, and how many it delivered. An unknown
 // quantity or price makes the sum unknown; it never counts as zero.
-import type { ImageSize, Job, Task } from "../kit/operation.ts";
+import type { Job, SourceSize, Task } from "../kit/operation.ts";
 import { adjustParameters } from "../providers/adjust-parameters.ts";
 import type { Offer, PriceBasis } from "../providers/provider.ts";
 
@@ -32,7 +32,7 @@ export function calculateRequestedQuantity<S>(offer: Offer, requested: Job<S>): 
 const RESIZING_TASKS: Task[] = ["image.character", "image.reference", "image.reframe", "image.combine"];
 
 /** The size of a result, as far as it follows from the requested size or from the size of the source. */
-export function expectedSize<S>({ task, width, height, source_size, options }: Job<S>): ImageSize | undefined {
+export function expectedSize<S>({ task, width, height, source_size, options }: Job<S>): SourceSize | undefined {
   const size = width && height ? { width, height } : RESIZING_TASKS.includes(task) ? undefined : source_size;
   const factor = Number(options?.factor ?? options?.upscale_factor ?? 1);
   return size && { width: size.width * factor, height: size.height * factor };

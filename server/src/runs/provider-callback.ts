@@ -1,6 +1,7 @@
 // Handles a callback from a provider. A callback is only a trigger: it saves a ticket that was lost, records progress
 // and wakes the run when the job has ended; the run then reads the result from the provider itself.
-import { type AttemptRef, findAttemptWakeup, saveTicket } from "../db/runs/attempts.ts";
+import { type AttemptRef, saveTicket } from "../db/runs/attempts.ts";
+import { findAttemptWakeup } from "../db/runs/open-requests.ts";
 import { recordProgress } from "../db/runs/open-runs.ts";
 import { Fault } from "../faults.ts";
 import type { CallbackRequest } from "../providers/provider.ts";

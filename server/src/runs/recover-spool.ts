@@ -1,6 +1,6 @@
 // Recovers responses that an earlier process left in the spool of this machine, and removes those that are not needed
 // any more. Every worker does this for its own directory, whichever worker the engine gave the run to.
-import { findAttemptWakeup } from "../db/runs/attempts.ts";
+import { findAttemptWakeup } from "../db/runs/open-requests.ts";
 import { findSpooledAttempt } from "../db/runs/spooled-attempts.ts";
 import type { SpoolEntry } from "./response-spool.ts";
 import { type SaveDependencies, saveSpooledResponse } from "./save-response.ts";

@@ -2,7 +2,7 @@
 // determine the price of a job with a price per megapixel. A size that is not known here is never guessed.
 import { findAssets } from "../db/runs/assets.ts";
 import { findRuns, type StoredAsset } from "../db/runs/runs.ts";
-import type { ImageSize, Job, Source } from "../kit/operation.ts";
+import type { Job, Source, SourceSize } from "../kit/operation.ts";
 import { expectedSize } from "./billable-quantity.ts";
 import type { Services } from "./services.ts";
 
@@ -28,7 +28,7 @@ export async function addSourceSizes(
   const stored = assetIds.length > 0 ? await findAssets(database, tenantId, [...new Set(assetIds)]) : [];
 
   const sized: Job[] = [];
-  const sizeOf = (source: Source): ImageSize | undefined => {
+  const sizeOf = (source: Source): SourceSize | undefined => {
     if ("job" in source) return sized[source.job] && expectedSize(sized[source.job]!);
     if ("run" in source) return rows.find((row) => row.run_id === source.run)?.result?.outputs[0];
     const assetId = assetIdOf(source);
@@ -42,5 +42,5 @@ export async function addSourceSizes(
   return sized;
 }
 
-const areaOf = (size: ImageSize | undefined) => (size ? size.width * size.height : 0);
-const toSize = ({ width, height }: ImageSize): ImageSize => ({ width, height });
+const areaOf = (size: SourceSize | undefined) => (size ? size.width * size.height : 0);
+const toSize = ({ width, height }: SourceSize): SourceSize => ({ width, height });

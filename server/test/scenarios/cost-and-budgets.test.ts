@@ -326,8 +326,7 @@ describe("cancel and completion at the same time", () => {
       const settled = (await movesOf(run.run_id)).filter(({ kind }) => kind === "settle").map(({ amount }) => amount);
       const submitted = "select 1 from attempts where run_id = $1 and state in ('submitted', 'succeeded')";
       const isCharged = (await environment.query(submitted, [run.run_id])).length > 0;
-      const saw = { cost: run.cost, settled, hasImage: run.image_url !== null };
-      expect(saw).toEqual({
+      expect({ cost: run.cost, settled, hasImage: run.image_url !== null }).toEqual({
         cost: isCharged ? { amount: PRICE, currency: "USD" } : null,
         settled: isCharged ? ["30000"] : [],
         hasImage: run.status === "completed",

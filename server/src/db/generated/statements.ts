@@ -160,19 +160,6 @@ export type StatementTypes = {
       output: unknown;
     };
   };
-  "attempts.find_wakeup": {
-    parameters: {
-      run_id: string;
-      request_index: number;
-      attempt_number: number;
-    };
-    row: {
-      idempotency_key: string;
-      provider: string;
-      state: ColumnTypes["attempts.state"];
-      wakeup_id: string | null;
-    };
-  };
   "attempts.list": {
     parameters: {
       run_id: string;
@@ -1517,6 +1504,19 @@ export type StatementTypes = {
     row: {
       run_id: string;
       request_index: number;
+      wakeup_id: string | null;
+    };
+  };
+  "open_requests.find_wakeup": {
+    parameters: {
+      run_id: string;
+      request_index: number;
+      attempt_number: number;
+    };
+    row: {
+      idempotency_key: string;
+      provider: string;
+      state: ColumnTypes["attempts.state"];
       wakeup_id: string | null;
     };
   };

@@ -395,18 +395,3 @@ export async function listAttemptedOffers(
 ) {
   return db.execute(LIST_OFFERS, { run_id, request_index });
 }
-
-const FIND_WAKEUP = statement(
-  "attempts.find_wakeup",
-  `select attempts.idempotency_key, attempts.provider, attempts.state, open_requests.wakeup_id
-   from attempts left join open_requests
-     on open_requests.run_id = attempts.run_id and open_requests.request_index = attempts.request_index
-   where attempts.run_id = :run_id and attempts.request_index = :request_index
-     and attempts.attempt_number = :attempt_number`,
-);
-
-/** The attempt that a callback names, and where to wake the run if it still waits for this request. */
-export async function findAttemptWakeup(db: Database, id: AttemptRef) {
-  const [row] = await db.execute(FIND_WAKEUP, attemptParameters(id));
-  return row;
-}

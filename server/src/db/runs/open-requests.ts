@@ -142,3 +142,21 @@ const SET_UNREACHABLE = statement(
 export async function setProviderUnreachable(db: Database, request: RequestRef, isUnreachable: boolean): Promise<void> {
   await db.execute(SET_UNREACHABLE, { ...requestParameters(request), is_unreachable: isUnreachable });
 }
+
+const FIND_WAKEUP = statement(
+  "open_requests.find_wakeup",
+  `select attempts.idempotency_key, attempts.provider, attempts.state, open_requests.wakeup_id
+   from attempts left join open_requests
+     on open_requests.run_id = attempts.run_id and open_requests.request_index = attempts.request_index
+   where attempts.run_id = :run_id and attempts.request_index = :request_index
+     and attempts.attempt_number = :attempt_number`,
+);
+
+/** The attempt that a callback names, and where to wake the run if it still waits for this request. */
+export async function findAttemptWakeup(
+  db: Database,
+  { run_id, request_index, attempt_number }: RequestRef & { attempt_number: number },
+) {
+  const [row] = await db.execute(FIND_WAKEUP, { run_id, request_index, attempt_number });
+  return row;
+}
