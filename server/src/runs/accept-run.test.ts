@@ -41,7 +41,7 @@ let services: AcceptDependencies;
 let queued: number;
 const upscaler = createFakeProvider("upscaler", { task: "image.upscale", model: "upscale-default" });
 beforeEach(async () => {
-  await database.owner.query("clean", "truncate runs, open_runs, assets, outbox, staged_runs cascade");
+  await database.owner.query("clean", "truncate runs, open_requests, open_runs, assets, outbox, staged_runs");
   const url = new URL(database.url);
   proxy = await startTcpProxy(Number(url.port));
   url.port = String(proxy.port);

@@ -40,7 +40,7 @@ async function recoverResponse(services: RecoveryDependencies, { attempt }: Spoo
   if (found.leaseSeconds > 0) return false;
   const spooled = await spool.read(attempt);
   if (!spooled) return false;
-  // Saving the result closes the request, and with it the wakeup is gone.
+  // Saving the output closes the request, and its wakeup with it.
   const waiting = await findAttemptWakeup(database, attempt);
   const result = await saveSpooledResponse(services, found.claim, attempt, { spooled, retrySeconds: 0 });
   if (result.state !== "produced" && result.state !== "running") return false;

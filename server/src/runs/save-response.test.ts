@@ -223,6 +223,9 @@ describe("a response whose worker died before it was stored", () => {
     expect(woken).toEqual(["wakeup"]);
     expect(await submitWith(elsewhere, later)).toMatchObject(PRODUCED);
     expect([fake.submissions.length, (await spool.list()).length]).toEqual([1, 0]);
+    // The request has ended, so that it holds neither a provider slot nor a claim.
+    const open = "select 1 from open_requests where run_id = $1";
+    expect(await database.db.query("test.open_requests", open, [claim.run_id])).toEqual([]);
   });
 
   it("is waited for only as long as for a callback", async () => {

@@ -10,6 +10,7 @@ import {
   saveTicket,
   takeOverAttempt,
 } from "../db/runs/attempts.ts";
+import { releaseRequest } from "../db/runs/open-requests.ts";
 import { type RunClaim, renewClaim } from "../db/runs/open-runs.ts";
 import { Fault, toFault } from "../faults.ts";
 import type { SelectedOffer, Ticket } from "../providers/provider.ts";
@@ -71,6 +72,8 @@ async function returnStoredOutput(
   { requestIndex, offer }: ResolvedRequest,
 ): Promise<SubmitResult> {
   const output = await findRequestOutput(database, claim, requestIndex);
+  // Claiming the attempt again has opened the request again.
+  if (output) await releaseRequest(database, claim, requestIndex);
   return output ? { state: "produced", ...output, warnings: [], offer } : { state: "claim_lost" };
 }
 

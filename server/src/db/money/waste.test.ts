@@ -1,5 +1,5 @@
-// What providers charge for jobs whose results the caller does not get, on a real PostgreSQL: charged to a canceled run,
-// otherwise recorded as waste.
+// What providers charge for jobs whose results the caller does not get, on a real PostgreSQL: a canceled run is charged
+// for it, otherwise it is recorded as waste.
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
