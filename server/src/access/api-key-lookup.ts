@@ -50,6 +50,8 @@ const cacheKeyOf = (key: ApiKeyRef) => ("digest" in key ? key.digest.toString("b
 
 const toCaller = ({ weight, tenant_limits, is_suspended: _, ...holder }: KeyHolder): Caller => ({
   ...holder,
+  // A key with an expiry creates no key that outlives it.
+  grants_until: holder.expires_at,
   tenant: { weight, limits: tenant_limits },
   token: null,
 });

@@ -18,9 +18,9 @@ export function assertCanDelegate(caller: Caller, granted: DelegatedPermissions)
   if (required.length > 0) throw new Fault("insufficient_scope", { required });
   const exceeded = Object.entries(caller.limits).filter(([name, max]) => isWider(granted.limits[name], max));
   if (exceeded.length > 0) throw new Fault("permission_denied", { limits: Object.fromEntries(exceeded) });
-  const { expires_at } = caller;
-  if (expires_at && (!granted.expires_at || granted.expires_at > expires_at)) {
-    throw new Fault("permission_denied", { expires_at: expires_at.toISOString() });
+  const { grants_until } = caller;
+  if (grants_until && (!granted.expires_at || granted.expires_at > grants_until)) {
+    throw new Fault("permission_denied", { expires_at: grants_until.toISOString() });
   }
 }
 

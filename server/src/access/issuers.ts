@@ -13,6 +13,7 @@ import { createJwks, type HttpGet } from "./jwks.ts";
 import { isScope, splitScope } from "./scopes.ts";
 import { verifyToken } from "./verify-token.ts";
 
+const DAY_MS = 24 * 60 * 60 * 1000;
 const ALGORITHMS = ["RS256", "ES256", "EdDSA"] as const;
 
 const Issuer = z
@@ -38,6 +39,8 @@ const Issuer = z
     scopes: z.array(z.string().refine(isScope)).default([]),
     /** Role of users on their first request; null if only users that were added before are accepted. */
     role: z.enum(ROLES).nullable().default("developer"),
+    /** Longest lifetime of API keys that its users create with a token. */
+    max_key_days: z.number().positive().max(3650).default(90),
   })
   .refine(
     ({ tenant_id, tenant_claim, tenants }) =>
@@ -100,6 +103,8 @@ export function createIssuers(settings: Issuer[], { database, get, clock }: Issu
           ...identity,
           ...{ key_id: null, role: member.role, scopes: readScopes(own, payload), limits: {} },
           ...{ expires_at: null, token: null },
+          // A token lives for minutes, and its user may leave: a key created with it must not be for ever.
+          grants_until: new Date(clock.now() + own.max_key_days * DAY_MS),
           tenant: { weight: member.weight, limits: member.tenant_limits },
         };
       });

@@ -79,7 +79,7 @@ export function createKeyStore(
       const row = await findVisibleKey(keyId);
       assertNotAccessToken(caller);
       if (row.key_id !== caller.key_id)
-        assertCanDelegate(caller, { ...row, limits: caller.limits, expires_at: caller.expires_at });
+        assertCanDelegate(caller, { ...row, limits: caller.limits, expires_at: caller.grants_until });
       await revokeApiKey(database, caller, keyId, dependencies.ids.next());
       dependencies.invalidateCredentials();
       return renderApiKey(await findVisibleKey(keyId));
@@ -95,7 +95,7 @@ async function createKeyIdempotently(
 ): Promise<NewApiKey> {
   const { database, caller } = context;
   const user_id = draft.user_id ?? caller.user_id;
-  const expires_at = draft.expires_at ? new Date(draft.expires_at) : caller.expires_at;
+  const expires_at = draft.expires_at ? new Date(draft.expires_at) : caller.grants_until;
   const limits = inheritLimits(caller, draft.limits);
   assertCanDelegate(caller, { scopes: draft.scopes, limits, expires_at });
   if (user_id !== caller.user_id && caller.role !== "owner")

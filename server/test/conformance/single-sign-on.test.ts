@@ -114,6 +114,22 @@ describe("an access token of an identity provider", () => {
     expect(statusAndCode(await alice.post("/tokens", {}))).toEqual([403, "insufficient_scope"]);
   });
 
+  it("creates no key that lives longer than the operator allows, however it asks", async () => {
+    const alice = await callerFor("alice");
+    const until = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+    const { body: unlimited } = await alice.post("/keys", { name: "no expiry", scopes: ["runs:read", "keys:write"] });
+    expect(Date.parse(unlimited.expires_at) - Date.now()).toBeLessThanOrEqual(90 * 86_400_000);
+    const longer = await alice.post("/keys", { name: "a year", scopes: ["runs:read"], expires_at: until(365) });
+    expect(statusAndCode(longer)).toEqual([403, "permission_denied"]);
+    const { body: short } = await alice.post("/keys", { name: "a day", scopes: ["runs:read"], expires_at: until(1) });
+    for (const expires_at of [null, until(365)]) {
+      const changed = await alice.send("PATCH", `/api/v1/keys/${short.id}`, { body: { expires_at } });
+      expect(statusAndCode(changed)).toEqual([403, "permission_denied"]);
+    }
+    const child = await bearing(unlimited.key).post("/keys", { name: "child", scopes: ["runs:read"] });
+    expect([child.status, child.body.expires_at]).toEqual([201, unlimited.expires_at]);
+  });
+
   it("is accepted within a minute after the provider has changed its keys; tokens of the old key stay valid while it is published", async () => {
     const before = await callerFor("alice");
     expect((await before.get("/runs")).status).toBe(200);

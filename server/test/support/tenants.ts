@@ -14,6 +14,7 @@ export const createCallerRecord = (about: Partial<Known> = {}): Known => ({
   scopes: ["*"],
   limits: {},
   expires_at: null,
+  grants_until: null,
   tenant: { weight: 1, limits: {} },
   token: null,
   ...about,

@@ -15,6 +15,8 @@ export type Caller = ResourceOwner & {
   limits: JsonObject;
   /** When the credential expires; null if it does not. */
   expires_at: Date | null;
+  /** When keys that this credential creates or changes must expire at the latest; null if they need not. */
+  grants_until: Date | null;
   tenant: { weight: number; limits: JsonObject };
   /** Set if the credential is an access token issued by this server for the key. `max_spend` is in US dollars. */
   token: { token_id: string; max_spend: number | null } | null;
