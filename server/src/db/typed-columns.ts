@@ -23,7 +23,7 @@ export type ColumnTypes = {
   "members.role": Role;
   "models.status": CustomModelRow["status"];
   "models.visibility": CustomModelRow["visibility"];
-  "open_runs.ticket": JsonObject;
+  "open_requests.ticket": JsonObject;
   "outbox.payload": JsonObject;
   "runs.cost": RunCost;
   "runs.error": PublicFault;

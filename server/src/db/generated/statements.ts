@@ -1484,7 +1484,7 @@ export type StatementTypes = {
       attempt_number: number | null;
       provider: string | null;
       wakeup_id: string | null;
-      ticket: unknown;
+      ticket: ColumnTypes["open_requests.ticket"] | null;
       unreachable_seconds: number | null;
     };
   };
