@@ -9,20 +9,22 @@ import { Fault } from "../faults.ts";
 import type { Clock } from "../kit/clock.ts";
 import { ROLES } from "../kit/schemas/access.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
-import { createJwks, type HttpGet } from "./jwks.ts";
+import { createJwks, type HttpGet, isProtected } from "./jwks.ts";
 import { isScope, splitScope } from "./scopes.ts";
 import { verifyToken } from "./verify-token.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const ALGORITHMS = ["RS256", "ES256", "EdDSA"] as const;
 
+const NOT_PROTECTED = "must be an https URL: over http, anyone on the way could replace the signing keys";
+
 const Issuer = z
   .strictObject({
     /** Prefix of the user ids of this issuer: `corp:alice` is a different user than `other:alice`. */
     id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/),
-    issuer: z.url(),
+    issuer: z.url().refine(isProtected, NOT_PROTECTED),
     audience: z.string().min(1),
-    jwks_uri: z.url().optional(),
+    jwks_uri: z.url().refine(isProtected, NOT_PROTECTED).optional(),
     algorithms: z
       .array(z.enum(ALGORITHMS))
       .min(1)

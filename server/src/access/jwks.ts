@@ -19,6 +19,12 @@ export type HttpGet = (
 ) => Promise<{ status: number; text: string }>;
 export type JwksSource = { issuer: string; jwks_uri?: string | undefined };
 
+/** Whether what is fetched from the URL cannot be replaced on the way: https, or a server on this machine. */
+export function isProtected(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === "https:" || hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
 export function createJwks(source: JwksSource, get: HttpGet, clock: Pick<Clock, "now">): JWTVerifyGetKey {
   let find: ReturnType<typeof createLocalJWKSet> | undefined;
   let fetchedAt = Number.NEGATIVE_INFINITY;
@@ -70,6 +76,7 @@ async function discoverJwksUrl(issuer: string, get: HttpGet): Promise<string> {
   const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const { issuer: named, jwks_uri } = await readJson<{ issuer?: string; jwks_uri?: string }>(url, get);
   if (named !== issuer || typeof jwks_uri !== "string") throw new Error(`${url} belongs to another issuer`);
+  if (!isProtected(jwks_uri)) throw new Error(`${url} names keys at an http URL`);
   return jwks_uri;
 }
 
