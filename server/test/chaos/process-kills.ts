@@ -114,7 +114,7 @@ export async function killsAtCrashPoints(rounds: number, log: Log): Promise<Camp
     for (const moment of CAMPAIGN_CRASH_POINTS) {
       for (let round = 0; round < rounds; round++) {
         const place = PROCESS_OF_CRASH_POINT[moment] ?? "worker";
-        await environment.stopGracefully(place);
+        await environment.kill(place);
         await environment.start(place, { CRASH_AT: moment });
         const posting = Promise.all(
           RECOVERY_CLASSES.map((each) => postRun(environment, { class: each, prompt: `${moment} ${round}` })),
