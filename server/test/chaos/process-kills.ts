@@ -115,7 +115,8 @@ export async function killsAtCrashPoints(rounds: number, log: Log): Promise<Camp
       for (let round = 0; round < rounds; round++) {
         const place = PROCESS_OF_CRASH_POINT[moment] ?? "worker";
         await environment.kill(place);
-        await environment.start(place, { CRASH_AT: moment });
+        // Runs of earlier rounds may reach the crash point while the process starts; then it is started again.
+        await environment.faults.during("start", () => environment.start(place, { CRASH_AT: moment }));
         const posting = Promise.all(
           RECOVERY_CLASSES.map((each) => postRun(environment, { class: each, prompt: `${moment} ${round}` })),
         );

@@ -154,7 +154,7 @@ async function killAtCrashPoints(street: VendorCampaign, rounds: number, log: Lo
   for (const moment of CRASH_POINTS_UNDER_TEST) {
     for (const order of Array.from({ length: rounds }, (_, round) => selectVendors(moment, round)).flat()) {
       await street.world.stopGracefully("worker");
-      await street.world.start("worker", { CRASH_AT: moment });
+      await street.faults.during("start", () => street.world.start("worker", { CRASH_AT: moment }));
       for (const each of order) {
         const { switches } = street.standIns.get(each.definition.id)!;
         if (moment === "given_up" && VENDORS_THAT_LOSE_RESPONSES.includes(each.definition.id))
