@@ -15,7 +15,7 @@ export type ApiKeyRef = { digest: Buffer } | { key_id: string };
 export type ApiKeyLookup = {
   /** Returns undefined if the key does not exist, is revoked or has expired. Throws if its tenant is suspended. */
   find(key: ApiKeyRef): Promise<Caller | undefined>;
-  /** Whether `find` needs no database query, because the key was used a moment ago. */
+  /** Whether `find` needs no database query, because the same key was looked up a moment ago. */
   isCached(key: ApiKeyRef): boolean;
   /** Clears the cache. */
   invalidate(): void;

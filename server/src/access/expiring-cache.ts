@@ -10,7 +10,7 @@ const MAX_MISSING = 1000;
 export type ExpiringCache<Value> = {
   /** Concurrent calls share one lookup. */
   get(key: string, lookUp: () => Promise<Value | undefined>): Promise<Value | undefined>;
-  /** Whether `get` would return a value without a lookup. */
+  /** Whether `get` needs no lookup: the value, or that it is missing, is known. */
   has(key: string): boolean;
   clear(): void;
 };
@@ -55,7 +55,8 @@ export function createExpiringCache<Value>(
     },
     has(key) {
       const entry = entries.get(key);
-      return entry?.isFound === true && entry.expiresAt > clock.now();
+      const isFound = entry?.isFound === true && entry.expiresAt > clock.now();
+      return isFound || (missing.get(key) ?? 0) > clock.now();
     },
     clear() {
       entries.clear();

@@ -22,7 +22,9 @@ export type JwksSource = { issuer: string; jwks_uri?: string | undefined };
 /** Whether what is fetched from the URL cannot be replaced on the way: https, or a server on this machine. */
 export function isProtected(url: string): boolean {
   const { protocol, hostname } = new URL(url);
-  return protocol === "https:" || hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+  return (
+    protocol === "https:" || hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname)
+  );
 }
 
 export function createJwks(source: JwksSource, get: HttpGet, clock: Pick<Clock, "now">): JWTVerifyGetKey {
