@@ -10,6 +10,7 @@ import { CatalogueEnv, loadCatalogue } from "./catalogue/load-catalogue.ts";
 import { DatabaseEnv } from "./db/connect.ts";
 import { EngineEnv } from "./engine/engine-client.ts";
 import { EventStreamsEnv } from "./events/event-streams.ts";
+import { BodyBudgetEnv } from "./http/body-budget.ts";
 import { CorsEnv } from "./http/cors.ts";
 import { LoadSheddingEnv } from "./http/load-shedding.ts";
 import { DecoderEnv } from "./images/decoder-pool.ts";
@@ -48,6 +49,7 @@ const HttpEnv = z.object({
     "IP addresses and ranges of your own reverse proxies, comma-separated. Default: none",
   ),
   ...LoadSheddingEnv.shape,
+  ...BodyBudgetEnv.shape,
 });
 
 const isLoopback = (host: string) => host === "localhost" || host === "::1" || /^127\./.test(host);

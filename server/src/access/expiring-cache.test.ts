@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createExpiringCache } from "./expiring-cache.ts";
 
-it("remembers a missing value for a moment if it is told to, and looks it up again then", async () => {
+it("remembers a missing value for a moment if the option is set, and looks it up again then", async () => {
   let now = 0;
   let lookups = 0;
   const lookUp = async () => {

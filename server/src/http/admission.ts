@@ -9,6 +9,7 @@ import type { Database } from "../db/connect.ts";
 import type { OpenRunLimits } from "../db/runs/runs.ts";
 import type { Clock, Random } from "../kit/clock.ts";
 import type { Operation } from "../kit/operation.ts";
+import { type BodyBudget, type BodyBudgetEnv, type BodyReservation, createBodyBudget } from "./body-budget.ts";
 import { createLoadShedder, type LoadShedder, type LoadSheddingEnv } from "./load-shedding.ts";
 
 export type Admission = {
@@ -16,9 +17,10 @@ export type Admission = {
   waitLimiter: ConnectionLimiter;
   streamLimiter: ConnectionLimiter;
   loadShedder: LoadShedder;
+  bodyBudget: BodyBudget;
 };
 
-type Env = z.output<typeof RateLimitEnv> & z.output<typeof LoadSheddingEnv>;
+type Env = z.output<typeof RateLimitEnv> & z.output<typeof LoadSheddingEnv> & z.output<typeof BodyBudgetEnv>;
 
 export const createAdmission = (
   dependencies: { database: Database; clock: Clock; random: Random },
@@ -28,6 +30,7 @@ export const createAdmission = (
   waitLimiter: createConnectionLimiter({ ofAll: env.WAITERS, ofTenant: env.TENANT_WAITERS }),
   streamLimiter: createConnectionLimiter({ ofAll: env.STREAMS, ofTenant: env.TENANT_STREAMS, limitName: "streams" }),
   loadShedder: createLoadShedder(env.SHED_MS, dependencies.database.poolWaitMs, dependencies),
+  bodyBudget: createBodyBudget(env),
 });
 
 /** An admitted request, with what it may consume and refund. */
@@ -38,6 +41,8 @@ export type AdmittedRequest = {
   refundRunRateLimit(): void;
   /** The request was a replay, which is not counted. */
   refundRequestRateLimit(): void;
+  /** Counts the bytes of the body until `endAdmission`. */
+  body: BodyReservation;
   /** Marks the request as no longer in flight for load shedding: from here on it only waits for its run. */
   endAdmission(): void;
   /** Returns a function that releases the slot, or undefined if the limit of waiting requests is reached. */
@@ -47,7 +52,7 @@ export type AdmittedRequest = {
 };
 
 export async function admitRequest(
-  { rateLimiter, waitLimiter, streamLimiter, loadShedder }: Admission,
+  { rateLimiter, waitLimiter, streamLimiter, loadShedder, bodyBudget }: Admission,
   { caller, operation }: { caller: Caller; operation: Operation },
   context: Context,
 ): Promise<AdmittedRequest> {
@@ -56,7 +61,12 @@ export async function admitRequest(
   let refundRun = noop;
   setHeaders();
   // Only requests with a body count as new work for load shedding. Reads, cancels and deletes are always admitted.
-  const endAdmission = operation.http.bodies === undefined ? noop : loadShedder.begin(caller.tenant_id);
+  const endLoad = operation.http.bodies === undefined ? noop : loadShedder.begin(caller.tenant_id);
+  const body = bodyBudget.reserve(caller.tenant_id);
+  const endAdmission = () => {
+    endLoad();
+    body.release();
+  };
   const refundRequest = await rateLimiter.consume(caller, "requests").catch((thrown) => {
     endAdmission();
     setHeaders();
@@ -76,6 +86,7 @@ export async function admitRequest(
       refundRequest();
       setHeaders();
     },
+    body,
     endAdmission,
     acquireWaitSlot: () => waitLimiter.acquire(caller),
     acquireStreamSlot: () => streamLimiter.acquire(caller),

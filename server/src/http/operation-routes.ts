@@ -88,7 +88,7 @@ async function handleOperation(
 
 async function handleAdmitted(http: HttpServices, call: OperationCall): Promise<Response> {
   const { operation, context } = call;
-  const { raw, body, discard } = await readRequest(context, operation);
+  const { raw, body, discard } = await readRequest(context, operation, call.admitted.body);
   try {
     const parsed = parseInput(operation, raw, body);
     for (const [field, successor] of Object.entries(operation.deprecated ?? {})) {

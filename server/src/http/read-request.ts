@@ -7,6 +7,7 @@ import { isFilePart } from "../kit/files.ts";
 import { findInlineImages } from "../kit/image-fields.ts";
 import type { BodyKind, Operation } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
+import type { BodyReservation } from "./body-budget.ts";
 import { coerceTextFields, inputProperties } from "./coerce.ts";
 import { createJsonScanner } from "./json-scanner.ts";
 import { MAX_FILE_BYTES, MAX_FORM_FIELD_BYTES, readMultipartForm } from "./multipart.ts";
@@ -21,7 +22,12 @@ const MAX_JSON_VALUES = 20_000;
 export type HttpBindings = { Bindings: { incoming: IncomingMessage; outgoing: ServerResponse } };
 export type RequestInput = { raw: JsonObject; body?: BodyKind; discard(): Promise<unknown> };
 
-export async function readRequest(context: Context<HttpBindings>, operation: Operation): Promise<RequestInput> {
+/** `reservation` counts the bytes of a JSON body. Files of forms are on disk. */
+export async function readRequest(
+  context: Context<HttpBindings>,
+  operation: Operation,
+  reservation: Pick<BodyReservation, "add">,
+): Promise<RequestInput> {
   const params = context.req.param() as JsonObject;
   if (operation.http.bodies === undefined) {
     const raw = coerceTextFields(operation, { ...(readsQueryString(operation) && context.req.query()), ...params });
@@ -31,7 +37,7 @@ export async function readRequest(context: Context<HttpBindings>, operation: Ope
   if (context.req.header("content-encoding")) throw new Fault("unsupported_content_encoding");
   const type = (context.req.header("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
   if (type === "application/json" && operation.http.bodies.includes("json")) {
-    const raw = { ...(await readJson(context, acceptsInlineImages(operation))), ...params };
+    const raw = { ...(await readJson(context, acceptsInlineImages(operation), reservation)), ...params };
     return { raw, body: "json", discard: async () => {} };
   }
   if (type === "multipart/form-data" && operation.http.bodies.includes("form")) {
@@ -77,10 +83,14 @@ type FileField = { format?: string; "x-inline"?: boolean; items?: FileField; max
 const isForFile = (field: FileField) => field.format === "binary" || field["x-inline"] === true;
 const PART_HEADER_BYTES = 64 * 1024;
 
-async function readJson(context: Context<HttpBindings>, mayBeInline: boolean): Promise<JsonObject> {
+async function readJson(
+  context: Context<HttpBindings>,
+  mayBeInline: boolean,
+  reservation: Pick<BodyReservation, "add">,
+): Promise<JsonObject> {
   const maxBytes = mayBeInline ? MAX_INLINE_IMAGE_BYTES : MAX_JSON_BYTES;
   if (Number(context.req.header("content-length") ?? 0) > maxBytes) throw new Fault("payload_too_large");
-  const bytes = await readBytes(context, maxBytes);
+  const bytes = await readBytes(context, maxBytes, reservation);
   const size = bytes.length;
   let value: unknown;
   try {
@@ -98,10 +108,14 @@ async function readJson(context: Context<HttpBindings>, mayBeInline: boolean): P
 }
 
 /**
- * A body that the scanner refuses is read to its end and discarded: the client gets its response, which it would miss
- * if the connection were closed while it still sends.
+ * A body that the scanner or the budget refuses is read to its end and discarded: the client gets its response, which
+ * it would miss if the connection were closed while it still sends.
  */
-async function readBytes(context: Context<HttpBindings>, maxBytes: number): Promise<Buffer> {
+async function readBytes(
+  context: Context<HttpBindings>,
+  maxBytes: number,
+  reservation: Pick<BodyReservation, "add">,
+): Promise<Buffer> {
   const scan = createJsonScanner({ maxPlainBytes: MAX_JSON_BYTES, maxValues: MAX_JSON_VALUES });
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -110,7 +124,7 @@ async function readBytes(context: Context<HttpBindings>, maxBytes: number): Prom
     for await (const chunk of context.req.raw.body ?? []) {
       size += chunk.length;
       if (size > maxBytes) throw new Fault("payload_too_large");
-      refusal ??= scan(chunk);
+      refusal ??= scan(chunk) ?? reservation.add(chunk.length);
       if (refusal) chunks.length = 0;
       else chunks.push(chunk);
     }
