@@ -35,9 +35,9 @@ console.log(`\nplants: ${asExpected.length} as expected, ${verdicts.length - asE
 process.exit(asExpected.length === verdicts.length ? 0 : 1);
 
 /** A fault that only shows by chance gets several tries. */
-async function tryPlant({ path, apply, revert }: RepositoryCopy, plant: PlantedFault): Promise<Verdict> {
+async function tryPlant({ path, apply }: RepositoryCopy, plant: PlantedFault): Promise<Verdict> {
   const start = Date.now();
-  apply(plant.file);
+  const restore = apply(plant.file);
   try {
     for (let left = plant.tries; ; left--) {
       const attempt = judge(plant, await run(path, plant.command));
@@ -45,7 +45,7 @@ async function tryPlant({ path, apply, revert }: RepositoryCopy, plant: PlantedF
         return { ...attempt, plant, seconds: Math.round((Date.now() - start) / 1000) };
     }
   } finally {
-    revert(plant.file);
+    restore();
   }
 }
 

@@ -1,7 +1,18 @@
 // A copy of the repository's files, including uncommitted changes, in which a fault can be planted. The dependencies
 // are links to the installed ones; the packages of the repository itself are those of the copy.
 import { execFileSync } from "node:child_process";
-import { cpSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import {
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 
@@ -9,9 +20,8 @@ export const REPOSITORY = resolve(import.meta.dirname, "../../..");
 
 export type RepositoryCopy = {
   path: string;
-  /** Applies the copy of a patch of the repository. */
-  apply(patch: string): void;
-  revert(patch: string): void;
+  /** Applies the copy of a patch of the repository. Returns a function that restores the files it changed. */
+  apply(patch: string): () => void;
   remove(): void;
 };
 
@@ -21,13 +31,20 @@ export function createRepositoryCopy(): RepositoryCopy {
   const files = execFileSync("git", listing, { cwd: REPOSITORY, maxBuffer: 64 * 1024 * 1024 });
   for (const file of files.toString().split("\0").filter(Boolean)) copyFile(file, path);
   linkDependencies(path);
-  // The patches have no lines of context, so that changes beside them do not break them.
-  const apply = (patch: string, ...options: string[]) =>
-    execFileSync("git", ["apply", "--unidiff-zero", ...options, relative(REPOSITORY, patch)], { cwd: path });
   return {
     path,
-    apply: (patch) => void apply(patch),
-    revert: (patch) => void apply(patch, "--reverse"),
+    apply(patch) {
+      const changed = [...readFileSync(patch, "utf8").matchAll(/^\+\+\+ b\/(.+)$/gm)].map(([, file]) =>
+        join(path, file!),
+      );
+      const originals = changed.map((file) => ({ file, text: readFileSync(file, "utf8") }));
+      // The patches have no lines of context, so that changes beside them do not break them. Without context, a
+      // reversed patch would insert at the line it names, which may be another one by now.
+      execFileSync("git", ["apply", "--unidiff-zero", relative(REPOSITORY, patch)], { cwd: path });
+      return () => {
+        for (const { file, text } of originals) writeFileSync(file, text);
+      };
+    },
     remove: () => rmSync(path, { recursive: true, force: true }),
   };
 }
