@@ -65,12 +65,16 @@ export async function checkCharges(
 
 type CanceledCharges = { run_id: string; accepted: number; settled: number; held: number };
 
-/** A job that a provider accepted stays charged after a cancellation, unless its attempt was ended as not charged. */
+/**
+ * A job that a provider had accepted when its run was canceled stays charged, unless its attempt was ended as not
+ * charged. An outcome that was unknown then is waste, also if a late callback brings the ticket afterwards.
+ */
 export async function checkCanceledCharges(environment: TestEnvironment): Promise<CheckResult> {
   const rows = await environment.query<CanceledCharges>(
     `select run_id,
        (select coalesce(sum(price), 0)::int from attempts
-        where attempts.run_id = runs.run_id and state in ('submitted', 'succeeded')) as accepted,
+        where attempts.run_id = runs.run_id and state in ('submitted', 'succeeded')
+          and coalesce(submitted_at, attempts.finished_at) < runs.finished_at) as accepted,
        (select coalesce(sum(amount), 0)::int from transfers where cause_id = run_id and kind = 'settle') as settled,
        (select coalesce(sum(amount), 0)::int from transfers where cause_id = run_id and kind = 'reserve') as held
      from runs where status = 'canceled'`,
