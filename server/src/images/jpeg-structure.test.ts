@@ -66,14 +66,14 @@ describe("a JPEG", () => {
   test("has segments that are recognized by kind and name together", () => {
     const named = (code: number, name: string, length: number) => jpegSegment(code, Buffer.alloc(length, name));
     const profile = Buffer.concat([latin1("ICC_PROFILE\0\x01\x01"), minimalIccProfile(200)]);
-    const strangers = [
+    const otherSegments = [
       named(0xe0, "x", 14),
       named(0xee, "x", 12),
       jpegSegment(0xe3, profile),
       jpegSegment(0xe2, minimalIccProfile(200)),
     ];
-    for (const stranger of strangers) {
-      expect(strippedBytes(jpeg(stranger, frame(), scan(1, 2, 3)), readJpegStructure).equals(plain)).toBe(true);
+    for (const otherSegment of otherSegments) {
+      expect(strippedBytes(jpeg(otherSegment, frame(), scan(1, 2, 3)), readJpegStructure).equals(plain)).toBe(true);
     }
     const both = jpeg(
       icc(minimalIccProfile(200)),
@@ -97,8 +97,8 @@ describe("a JPEG", () => {
     const whole = jpeg(...parts, frame(), scan(1, 2, 3));
     expect(strippedBytes(whole, readJpegStructure).equals(whole)).toBe(true);
     expect(strippedBytes(jpeg(parts[0]!, frame(), scan(1, 2, 3)), readJpegStructure).equals(plain)).toBe(true);
-    const stranger = jpegSegment(0xe2, latin1("MPF\0 words of another, in the same kind of segment"));
-    const beside = jpeg(parts[0]!, stranger, parts[1]!, frame(), scan(1, 2, 3));
+    const otherSegment = jpegSegment(0xe2, latin1("MPF\0 words of another, in the same kind of segment"));
+    const beside = jpeg(parts[0]!, otherSegment, parts[1]!, frame(), scan(1, 2, 3));
     expect(strippedBytes(beside, readJpegStructure).equals(whole)).toBe(true);
   });
 

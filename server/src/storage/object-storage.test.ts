@@ -113,8 +113,8 @@ describe("storage in a bucket", () => {
   });
 
   test("is not ready with a wrong secret", async () => {
-    const stranger = createS3Storage({ ...s3Options(), secretAccessKey: "wrong" });
-    await expect(stranger.maintenance.checkReady()).rejects.toMatchObject({ code: "dependency_unavailable" });
+    const withWrongKey = createS3Storage({ ...s3Options(), secretAccessKey: "wrong" });
+    await expect(withWrongKey.maintenance.checkReady()).rejects.toMatchObject({ code: "dependency_unavailable" });
   });
 
   test("is not ready if the server is unreachable", async () => {

@@ -79,12 +79,12 @@ describe("a prompt", () => {
   });
 
   it("cannot be read, listed, changed or deleted by another user", async () => {
-    const [owner, stranger] = [caller(), caller()];
+    const [owner, other] = [caller(), caller()];
     const { prompt_id } = await make(owner);
-    expect(await findPrompt(base.db, stranger.tenant_id, prompt_id)).toBeUndefined();
-    expect(await listPromptRows(base.db, stranger.tenant_id, {}, 10)).toEqual([]);
-    expect(await updatePromptRow(base.db, { ...stranger, prompt_id }, { text: "mine" })).toBeUndefined();
-    expect(await deletePromptRow(base.db, stranger.tenant_id, prompt_id)).toBeUndefined();
+    expect(await findPrompt(base.db, other.tenant_id, prompt_id)).toBeUndefined();
+    expect(await listPromptRows(base.db, other.tenant_id, {}, 10)).toEqual([]);
+    expect(await updatePromptRow(base.db, { ...other, prompt_id }, { text: "mine" })).toBeUndefined();
+    expect(await deletePromptRow(base.db, other.tenant_id, prompt_id)).toBeUndefined();
     expect(await findPrompt(base.db, owner.tenant_id, prompt_id)).toMatchObject({ text: "text", version: 1 });
   });
 
