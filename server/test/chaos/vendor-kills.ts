@@ -84,8 +84,8 @@ function selectVendors(crashPoint: string, round: number): VendorRequest[][] {
 /** `crashPoint` is where the worker crashed while the run was in progress; undefined under random kills. */
 type VendorRun = { run_id: string; vendor: string; word: string; crashPoint: string | undefined };
 type VendorCampaign = {
-  world: TestEnvironment;
-  standIns: Map<string, FakeVendor>;
+  environment: TestEnvironment;
+  fakeVendors: Map<string, FakeVendor>;
   posted: VendorRun[];
   faults: FaultLog;
 };
@@ -100,7 +100,7 @@ export async function vendorKillCampaign(runs: number, log: Log): Promise<Campai
   );
   const faults = createFaultLog();
   const environment = recordKills(await startTestEnvironment({ roles: "split", env }), faults);
-  const campaign: VendorCampaign = { world: environment, standIns: fakeVendors, posted: [], faults };
+  const campaign: VendorCampaign = { environment, fakeVendors, posted: [], faults };
   try {
     const aimed = await killAtCrashPoints(
       campaign,
@@ -121,11 +121,7 @@ export async function vendorKillCampaign(runs: number, log: Log): Promise<Campai
   }
 }
 
-async function post(
-  { world: environment, posted }: VendorCampaign,
-  order: VendorRequest,
-  crashPoint?: string,
-): Promise<void> {
+async function post({ environment, posted }: VendorCampaign, order: VendorRequest, crashPoint?: string): Promise<void> {
   const word = `w${randomUUID().replaceAll("-", "")}`;
   const key = randomUUID();
   for (const until = Date.now() + 60_000; ; await pause(200)) {
@@ -150,30 +146,30 @@ async function post(
 }
 
 /** The worker exits exactly at the crash point, with a run of each vendor in progress. */
-async function killAtCrashPoints(street: VendorCampaign, rounds: number, log: Log): Promise<number> {
+async function killAtCrashPoints(campaign: VendorCampaign, rounds: number, log: Log): Promise<number> {
   let kills = 0;
-  for (const moment of CRASH_POINTS_UNDER_TEST) {
-    for (const order of Array.from({ length: rounds }, (_, round) => selectVendors(moment, round)).flat()) {
+  for (const crashPoint of CRASH_POINTS_UNDER_TEST) {
+    for (const order of Array.from({ length: rounds }, (_, round) => selectVendors(crashPoint, round)).flat()) {
       // An earlier run at the crash point would crash the worker in the middle of a request that must not be lost.
-      if (MAY_BE_UNKNOWN[moment]!.length === 0) await waitUntilAllEnded(street.world, 60);
-      await street.world.stopGracefully("worker");
-      await street.faults.during("start", () => street.world.start("worker", { CRASH_AT: moment }));
+      if (MAY_BE_UNKNOWN[crashPoint]!.length === 0) await waitUntilAllEnded(campaign.environment, 60);
+      await campaign.environment.stopGracefully("worker");
+      await campaign.faults.during("start", () => campaign.environment.start("worker", { CRASH_AT: crashPoint }));
       for (const each of order) {
-        const { switches } = street.standIns.get(each.definition.id)!;
-        if (moment === "given_up" && VENDORS_THAT_LOSE_RESPONSES.includes(each.definition.id))
+        const { switches } = campaign.fakeVendors.get(each.definition.id)!;
+        if (crashPoint === "given_up" && VENDORS_THAT_LOSE_RESPONSES.includes(each.definition.id))
           switches.drop = { times: 1, when: "after" };
-        await post(street, each, moment);
+        await post(campaign, each, crashPoint);
       }
       const died = await Promise.race([
-        street.world.waitForExit("worker").then(() => true),
+        campaign.environment.waitForExit("worker").then(() => true),
         pause(30_000).then(() => false),
       ]);
-      if (died) street.faults.addKill(moment);
+      if (died) campaign.faults.addKill(crashPoint);
       if (died) kills++;
-      else await street.world.kill("worker");
-      await street.world.start("worker");
+      else await campaign.environment.kill("worker");
+      await campaign.environment.start("worker");
     }
-    log(`exited at ${moment}, ${rounds} times`);
+    log(`exited at ${crashPoint}, ${rounds} times`);
   }
   return kills;
 }
@@ -182,23 +178,23 @@ async function killAtCrashPoints(street: VendorCampaign, rounds: number, log: Lo
  * Responses are slow, some connections are cut after the job was accepted, and the worker is killed repeatedly (M6,
  * M8).
  */
-async function killUnderLoad(street: VendorCampaign, runs: number, log: Log): Promise<number> {
+async function killUnderLoad(campaign: VendorCampaign, runs: number, log: Log): Promise<number> {
   let isOver = false;
   let kills = 0;
   const killing = (async () => {
     while (!isOver) {
       await pause(1200 + random(1500));
-      await street.world.killAndRestart("worker");
+      await campaign.environment.killAndRestart("worker");
       kills++;
     }
   })();
   for (let n = 0; n < runs; n++) {
     const order = VENDOR_REQUESTS[n % VENDOR_REQUESTS.length]!;
-    const { switches } = street.standIns.get(order.definition.id)!;
+    const { switches } = campaign.fakeVendors.get(order.definition.id)!;
     switches.responseMs = 200 + (n % 3) * 400;
     switches.workMs = 100 + (n % 4) * 300;
     if (n % 15 < VENDOR_REQUESTS.length) switches.drop = { times: 1, when: "after" };
-    await post(street, order);
+    await post(campaign, order);
     await pause(60);
   }
   isOver = true;
@@ -210,14 +206,16 @@ async function killUnderLoad(street: VendorCampaign, runs: number, log: Log): Pr
 type RunRow = { run_id: string; status: string; code: string | null; cost: unknown; unknowns: number };
 
 async function checkVendorLedgers(campaign: VendorCampaign): Promise<CheckResult[]> {
-  const { world: environment, standIns, posted, faults } = campaign;
+  const { environment, fakeVendors, posted, faults } = campaign;
   const rows = await environment.query<RunRow>(
     `select run_id, status, error->>'code' as code, cost,
        (select count(*)::int from attempts a where a.run_id = runs.run_id and unknown_since is not null) as unknowns
      from runs`,
   );
   const ledgers = new Map(rows.map((row) => [row.run_id, row]));
-  const everyJob = [...standIns.values()].flatMap(({ ledger }) => ledger.map(({ request }) => JSON.stringify(request)));
+  const everyJob = [...fakeVendors.values()].flatMap(({ ledger }) =>
+    ledger.map(({ request }) => JSON.stringify(request)),
+  );
   const jobsOf = ({ word }: VendorRun) => everyJob.filter((request) => request.includes(word)).length;
   const findings: CheckResult[] = [];
   for (const { definition, recovery } of VENDOR_REQUESTS) {
@@ -247,7 +245,7 @@ async function checkVendorLedgers(campaign: VendorCampaign): Promise<CheckResult
       observed: `${unknown.length} unknown`,
     });
   }
-  const jobs = [...standIns.values()].flatMap((vendor) => listFakeVendorJobs(vendor, posted));
+  const jobs = [...fakeVendors.values()].flatMap((vendor) => listFakeVendorJobs(vendor, posted));
   const completed = posted.filter(({ run_id }) => ledgers.get(run_id)?.status === "completed");
   const known = new Set(posted.map(({ run_id }) => run_id));
   const unposted = rows.filter(({ run_id }) => !known.has(run_id));
