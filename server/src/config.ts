@@ -101,7 +101,7 @@ const Env = z
       path: ["WORKER_HOST"],
       message:
         "not a loopback address, so RESTATE_IDENTITY_KEYS is required: without them, any process that reaches the " +
-        "worker can play the engine. See the guide on Restate",
+        "worker can impersonate the engine. See the guide on Restate",
     });
   });
 

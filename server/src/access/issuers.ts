@@ -105,7 +105,7 @@ export function createIssuers(settings: Issuer[], { database, get, clock }: Issu
           ...identity,
           ...{ key_id: null, role: member.role, scopes: readScopes(own, payload), limits: {} },
           ...{ expires_at: null, token: null },
-          // A token lives for minutes, and its user may leave: a key created with it must not be for ever.
+          // A token lives for minutes, and its user may leave: a key created with it must expire.
           grants_until: new Date(clock.now() + own.max_key_days * DAY_MS),
           tenant: { weight: member.weight, limits: member.tenant_limits },
         };

@@ -37,7 +37,7 @@ async function workUnderLease({ database, clock, log, holder }: DutyContext, dut
   let hasEnded = false;
   let expiry: NodeJS.Timeout | undefined;
   const renew = async (): Promise<boolean> => {
-    // Measured before the request, so that this process never believes in the lease for longer than the database does.
+    // Measured before the request, so that this process never holds the lease for longer than the database grants it.
     const until = clock.monotonic() + leaseSeconds * 1000;
     const [heldLease] = await acquireLeases(database, holder, [name], leaseSeconds);
     clearTimeout(expiry);

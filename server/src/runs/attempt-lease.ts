@@ -1,5 +1,5 @@
 // The lease under which a process sends a request and stores its response. Times are measured from before the claim was
-// sent to PostgreSQL, so a stall of this process never makes it believe in a lease that has expired.
+// sent to PostgreSQL, so a stall of this process never makes it rely on a lease that has expired.
 import { type AttemptRef, renewAttemptLease } from "../db/runs/attempts.ts";
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import type { HeldLease } from "./provider-context.ts";

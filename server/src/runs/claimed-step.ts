@@ -11,7 +11,7 @@ const RENEWALS_PER_CLAIM = 3;
 const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 15_000;
 
-/** A dependency is away. Trying the same again later may succeed. */
+/** A dependency is unavailable. A later attempt may succeed. */
 const RETRYABLE_FAULTS: FaultCode[] = ["storage_failed", "asset_unavailable", "dependency_unavailable"];
 
 /** Thrown to leave a step whose run it may no longer work on. */
@@ -29,7 +29,7 @@ type Dependencies = Pick<Services, "database" | "random">;
 export type ClaimedStep = {
   /** Aborted when the step has ended or must stop. */
   signal: AbortSignal;
-  /** Repeats `work` with back-off while a dependency is away. */
+  /** Repeats `work` with back-off while a dependency is unavailable. */
   retryWhileUnavailable<T>(work: () => Promise<T>): Promise<T>;
 };
 
