@@ -1,5 +1,5 @@
-// Puts an image into a larger frame: it keeps its place and its pixels, and continues beyond its edges as a mirror
-// image that is blurred with the distance.
+// Puts an image into a larger frame: it keeps its place and its pixels, and continues beyond its edges as their
+// colours, blurred with the distance.
 import sharp from "sharp";
 import type { Size } from "../size.ts";
 import { asRaw, openPixels, overlayImages, type Pixels } from "../vision/pixels.ts";
@@ -56,13 +56,14 @@ export const outpaint = async (source: Pixels, frame: Frame): Promise<Pixels> =>
     right: frame.width - inside.left - inside.width,
     bottom: frame.height - inside.top - inside.height,
   };
-  const mirrored = await sharp(part, asRaw(inside))
-    .extend({ ...extra, extendWith: "mirror" })
+  // A mirror image would show the subject and the caption a second time.
+  const extended = await sharp(part, asRaw(inside))
+    .extend({ ...extra, extendWith: "copy" })
     .raw()
     .toBuffer();
   const most = Math.max(extra.left, extra.top, extra.right, extra.bottom);
-  if (most === 0) return { width: frame.width, height: frame.height, rgb: mirrored };
-  const plain = { width: frame.width, height: frame.height, rgb: mirrored };
+  if (most === 0) return { width: frame.width, height: frame.height, rgb: extended };
+  const plain = { width: frame.width, height: frame.height, rgb: extended };
   const unit = Math.min(frame.width, frame.height);
   let result: Pixels = plain;
   // Two masks, one after the other: the blur begins gently and is full far from the image.
