@@ -54,3 +54,36 @@ test("the parser finds scene, time of day, weather, colours and figures", () => 
     figures: ["fox", "cat"],
   });
 });
+
+test.each([
+  ["a red bicycle by the sea", { figures: ["bicycle"], scene: "sea" }],
+  ["a mug", { figures: ["mug"] }],
+  ["a dog", { figures: ["dog"] }],
+  ["a cat", { figures: ["cat"] }],
+  ["a car", { figures: ["car"] }],
+  ["a person", { person: "standing" }],
+  ["a portrait of a woman", { person: "portrait" }],
+  ["a mountain", { scene: "mountains" }],
+  ["a city", { scene: "city" }],
+  ["a house", { figures: ["house"] }],
+  ["a tree", { figures: ["tree"] }],
+  ["a flower", { figures: ["flower"] }],
+  ["a boat", { figures: ["boat"] }],
+  ["a robot", { figures: ["robot"] }],
+  ["an astronaut", { figures: ["astronaut"] }],
+  ["a product on a table", { figures: ["bottle"], scene: "studio" }],
+  ["food", { figures: ["food"] }],
+  ["a chair", { figures: ["chair"] }],
+  ["a bird", { figures: ["bird"] }],
+  ["a fish", { figures: ["fish"] }],
+])("the prompt %j is drawn as what it names", async (prompt, named) => {
+  expect(parseScenePrompt(prompt)).toMatchObject(named);
+  const request = { ...order, width: 200, height: 200, seed: 5, isBare: true };
+  const subject = await sharp(await drawImage({ ...request, prompt }))
+    .raw()
+    .toBuffer();
+  const other = await sharp(await drawImage({ ...request, prompt: `${prompt} and a lighthouse` }))
+    .raw()
+    .toBuffer();
+  expect(subject.equals(other)).toBe(false);
+});

@@ -1,8 +1,9 @@
 // Draws one image from a prompt. The same request gives the same bytes, and the image visibly depends on the prompt.
 import sharp from "sharp";
 import { caption } from "./caption.ts";
-import { figures } from "./figures.ts";
+import { figures, usualScene } from "./figures.ts";
 import { grainFor } from "./grain.ts";
+import { drawNamedPerson } from "./named-person.ts";
 import { choosePalette } from "./palette.ts";
 import { drawPrecipitation } from "./precipitation.ts";
 import type { SceneContext } from "./scene-context.ts";
@@ -39,18 +40,20 @@ const compose = (order: DrawOptions): string => {
   const brief = parseScenePrompt(prompt);
   const random = createSeededRandom(`${prompt}|${seed}|${index}`);
   const colours = brief.colours.length ? brief.colours : (order.tints ?? []);
+  const isPopulated = brief.figures.length > 0 || brief.person !== undefined;
   // If the prompt names a figure, the first colour is the figure's: "a red fox" does not tint the scene.
-  const [coat, ...others] = brief.figures.length ? brief.colours : [];
+  const [coat, ...others] = isPopulated ? brief.colours : [];
   const wish = { hour: brief.hour, colours: coat ? others : colours, accent: coat };
   const palette = choosePalette(random.fork("palette"), wish);
-  const scene = brief.scene ?? random.fork("scene").pick(brief.figures.length ? landscapes : sceneNames);
+  const scene =
+    brief.scene ?? usualScene(brief.figures) ?? random.fork("scene").pick(isPopulated ? landscapes : sceneNames);
   const stage: SceneContext = { width, height, unit: Math.min(width, height), chance: random.fork("stage"), palette };
   const origin = `${modelBaseName(model)} - ${width} x ${height} - seed ${seed}${index ? ` - no. ${index + 1}` : ""}`;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
     scenes[scene](stage),
-    figures(brief.figures, stage, coat),
-    order.actor?.(stage) ?? "",
+    figures(brief.figures, stage, coat, scene === "studio"),
+    order.actor?.(stage) ?? drawNamedPerson(brief, stage, coat),
     brief.weather ? drawPrecipitation(brief.weather, stage) : "",
     order.isBare ? "" : caption(width, height, { prompt: order.title ?? prompt, origin }),
     "</svg>",

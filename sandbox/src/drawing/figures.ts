@@ -1,87 +1,115 @@
-// Small figures that a prompt can name: each is drawn in a box of 100 by 100 whose foot is the lower edge.
-import { lightnessOf, mix } from "./colour.ts";
-import { gradient, round, type SceneContext } from "./scene-context.ts";
+// The figures that a prompt can name: their drawings, their natural colours, and where they stand in a scene.
+import { mix } from "./colour.ts";
+import { bird, birds, cat, dog, fish, fox } from "./figures/animals.ts";
+import { astronaut, robot } from "./figures/characters.ts";
+import type { Ink } from "./figures/drawing.ts";
+import { balloon, boat, flower, house, lighthouse, tree } from "./figures/landmarks.ts";
+import { bicycle, bottle, car, chair, food, mug } from "./figures/objects.ts";
+import { glow, round, type SceneContext } from "./scene-context.ts";
+import type { SceneName } from "./scenes.ts";
 
-export type Figure = "cat" | "fox" | "house" | "lighthouse" | "tree" | "boat" | "balloon" | "birds";
-
-const sitting =
-  "M30 100C22 78 30 62 38 52C33 46 32 38 33 29L32 10L45 21C48 20 54 20 57 21L70 10L69 29C70 38 69 46 64 52C74 62 81 80 77 100Z";
-
-const drawings: Record<Figure, (ink: string, accent: string, light: string) => string> = {
-  cat: (ink, _accent, light) =>
-    `<path d="M72 96C98 99 104 78 92 64" fill="none" stroke="${ink}" stroke-width="7" stroke-linecap="round"/><path d="${sitting}" fill="${ink}"/><g fill="${lightnessOf(ink) > 0.6 ? "#22252e" : light}"><ellipse cx="44" cy="35" rx="3" ry="3.6"/><ellipse cx="58" cy="35" rx="3" ry="3.6"/></g>`,
-  fox: (ink, accent, light) =>
-    `<path d="M66 100C100 104 116 78 98 52C98 72 86 80 68 82Z" fill="${accent}"/><path d="M98 52C106 62 107 72 103 80C97 76 95 66 98 52Z" fill="${light}"/><path d="${sitting}" fill="${accent}"/><path d="M34 38C40 40 47 44 51 50C55 44 62 40 68 38C68 46 60 53 51 58C42 53 34 46 34 38ZM42 64C48 70 54 70 60 64C62 76 58 90 51 97C44 90 40 76 42 64Z" fill="${light}"/><g fill="${ink}"><circle cx="43" cy="36" r="2.3"/><circle cx="59" cy="36" r="2.3"/><circle cx="51" cy="56" r="2.8"/></g>`,
-  house: (ink, accent, light) =>
-    `<path d="M68 52V30H76V58" fill="${ink}"/><rect x="18" y="56" width="64" height="44" fill="${mix(ink, light, 0.72)}"/><path d="M8 60L50 24L92 60Z" fill="${accent}"/><rect x="43" y="74" width="15" height="26" fill="${ink}"/><g fill="${mix(light, "#ffc94d", 0.5)}"><rect x="25" y="68" width="12" height="12"/><rect x="64" y="68" width="12" height="12"/></g>`,
-  lighthouse: (ink, accent, light) =>
-    `<defs>${gradient(
-      "beam",
-      [
-        [0, light, 0],
-        [1, light, 0.45],
-      ],
-      true,
-    )}</defs><path d="M50 13L-110 -16V48Z" fill="url(#beam)"/><path d="M40 24H60L66 100H34Z" fill="${mix(light, "#ffffff", 0.4)}"/><path d="M38.4 44H61.6L63.2 62H36.8ZM35.4 80H64.6L66 100H34Z" fill="${accent}"/><rect x="36" y="20" width="28" height="5" fill="${ink}"/><rect x="42" y="7" width="16" height="13" fill="${mix(light, "#ffd75e", 0.5)}"/><path d="M39 7L50 -3L61 7Z" fill="${ink}"/>`,
-  tree: (ink, accent, light) =>
-    `<path d="M46 100L48 56L36 44L38 42L49 50L50 30L54 30L54 52L66 42L68 44L55 58L57 100Z" fill="${ink}"/><g fill="${mix(accent, ink, 0.2)}"><circle cx="34" cy="40" r="20"/><circle cx="68" cy="40" r="20"/><circle cx="51" cy="24" r="25"/></g><g fill="${mix(accent, light, 0.3)}" opacity=".65"><circle cx="44" cy="18" r="12"/><circle cx="30" cy="36" r="9"/><circle cx="66" cy="34" r="10"/></g>`,
-  boat: (ink, accent, light) =>
-    `<path d="M47 8V74" stroke="${ink}" stroke-width="2.5"/><path d="M50 10C66 30 76 50 80 70H50Z" fill="${mix(light, "#ffffff", 0.5)}"/><path d="M44 18C32 36 24 54 20 70H44Z" fill="${accent}"/><path d="M8 76H92C86 92 76 98 64 98H34C22 98 13 90 8 76Z" fill="${ink}"/><path d="M4 101H96" stroke="${light}" stroke-width="2.5" stroke-linecap="round" opacity=".6"/>`,
-  balloon: (ink, accent, light) =>
-    `<path d="M40 68L44 86M60 68L56 86" stroke="${ink}" stroke-width="1.4"/><path d="M50 0C76 0 86 20 82 38C79 54 66 62 62 70H38C34 62 21 54 18 38C14 20 24 0 50 0Z" fill="${accent}"/><path d="M50 0C62 12 64 48 56 70H44C36 48 38 12 50 0ZM50 0C30 8 20 30 26 52C20 46 18 42 18 38C14 20 24 0 50 0Z" fill="${mix(accent, light, 0.6)}"/><rect x="42" y="86" width="16" height="13" rx="3" fill="${ink}"/>`,
-  birds: (ink) =>
-    `<g fill="none" stroke="${ink}" stroke-width="3" stroke-linecap="round"><path d="M10 40Q22 26 32 40Q42 26 54 40"/><path d="M60 18Q68 8 75 18Q82 8 90 18"/><path d="M66 66Q73 57 80 66Q87 57 94 66"/></g>`,
+const drawings = {
+  cat,
+  dog,
+  fox,
+  bird,
+  birds,
+  fish,
+  house,
+  lighthouse,
+  tree,
+  flower,
+  boat,
+  balloon,
+  bicycle,
+  car,
+  mug,
+  bottle,
+  food,
+  chair,
+  robot,
+  astronaut,
 };
 
-/** Where each figure stands: as shares of the stage, and its height as a share of the shorter side. */
-const places: Record<"ground" | "water" | "sky", { x: number; foot: number; size: number }> = {
-  ground: { x: 0.72, foot: 0.74, size: 0.24 },
-  water: { x: 0.62, foot: 0.72, size: 0.26 },
-  sky: { x: 0.3, foot: 0.38, size: 0.2 },
+export type Figure = keyof typeof drawings;
+
+/** As shares of the stage: the middle, the foot, and the height as a share of the shorter side. */
+type Place = { x: number; foot: number; size: number };
+const places = {
+  ground: { x: 0.56, foot: 0.78, size: 0.4 },
+  water: { x: 0.6, foot: 0.74, size: 0.36 },
+  air: { x: 0.52, foot: 0.66, size: 0.4 },
+  sky: { x: 0.3, foot: 0.42, size: 0.26 },
+} satisfies Record<string, Place>;
+type PlaceName = keyof typeof places;
+
+/** `scene`: where the figure is if the prompt names no place. Without one, a landscape is chosen by the seed. */
+type Habit = { place: PlaceName; colour?: string; scene?: SceneName; scale?: number };
+const habits: Record<Figure, Habit> = {
+  cat: { place: "ground" },
+  dog: { place: "ground", colour: "#b9814a", scene: "meadow" },
+  fox: { place: "ground", colour: "#e2762e", scene: "forest" },
+  bird: { place: "air", colour: "#3f8fd0", scene: "forest" },
+  birds: { place: "sky" },
+  fish: { place: "air", colour: "#f28b2e", scene: "underwater" },
+  house: { place: "ground", colour: "#c0503f", scale: 1.1 },
+  lighthouse: { place: "ground", colour: "#cf4436", scene: "sea", scale: 1.3 },
+  tree: { place: "ground", colour: "#4f8f46", scene: "meadow", scale: 1.4 },
+  flower: { place: "ground", colour: "#e8557f", scene: "meadow", scale: 1.25 },
+  boat: { place: "water", colour: "#d6453d", scene: "sea" },
+  balloon: { place: "sky", colour: "#e5604d", scale: 1.3 },
+  bicycle: { place: "ground", colour: "#d63a3a", scale: 1.1 },
+  car: { place: "ground", colour: "#2f6fd6", scene: "city", scale: 1.2 },
+  mug: { place: "ground", colour: "#e9e2d4", scene: "studio" },
+  bottle: { place: "ground", colour: "#d99a8a", scene: "studio", scale: 1.1 },
+  food: { place: "ground", scene: "studio", scale: 1.2 },
+  chair: { place: "ground", colour: "#3f8a72", scene: "studio", scale: 1.2 },
+  robot: { place: "ground", colour: "#7f97b0", scale: 1.15 },
+  astronaut: { place: "ground", colour: "#e0653c", scene: "space", scale: 1.15 },
 };
 
-const homes: Record<Figure, keyof typeof places> = {
-  cat: "ground",
-  fox: "ground",
-  house: "ground",
-  lighthouse: "ground",
-  tree: "ground",
-  boat: "water",
-  balloon: "sky",
-  birds: "sky",
-};
+export const isInSky = (figure: Figure): boolean => habits[figure].place === "sky";
+export const naturalColour = (figure: Figure): string | undefined => habits[figure].colour;
+export const usualScene = (named: readonly Figure[]): SceneName | undefined =>
+  named.map((figure) => habits[figure].scene).find((scene) => scene !== undefined);
 
 /** A hill in the foreground for figures that stand on the ground. */
 export const knoll = ({ width, height, palette }: SceneContext, foot: number): string =>
-  `<path d="M${round(width * 0.3)} ${height + 2}C${round(width * 0.48)} ${round(foot + (height - foot) * 0.2)} ${round(width * 0.6)} ${round(foot)} ${round(width * 0.76)} ${round(foot)}S${round(width * 0.95)} ${round(foot + height * 0.03)} ${width + 2} ${round(foot + height * 0.05)}V${height + 2}Z" fill="${mix(palette.near, palette.far, 0.18)}"/>`;
-
-export type Ink = { ink: string; accent: string; light: string };
+  `<path d="M${round(width * -0.05)} ${height + 2}C${round(width * 0.2)} ${round(foot + (height - foot) * 0.25)} ${round(width * 0.36)} ${round(foot)} ${round(width * 0.6)} ${round(foot)}S${round(width * 0.92)} ${round(foot + height * 0.03)} ${width + 2} ${round(foot + height * 0.06)}V${height + 2}Z" fill="${mix(palette.near, palette.far, 0.3)}"/>`;
 
 /** One figure by itself, with its foot on the lower edge of a square whose upper left corner is given. */
-export const figureAt = (figure: Figure, x: number, y: number, side: number, { ink, accent, light }: Ink): string =>
-  `<g transform="translate(${round(x)} ${round(y)}) scale(${(side / 100).toFixed(4)})">${drawings[figure](ink, accent, light)}</g>`;
+export const figureAt = (figure: Figure, x: number, y: number, side: number, colours: Ink): string =>
+  `<g transform="translate(${round(x)} ${round(y)}) scale(${(side / 100).toFixed(4)})">${drawings[figure](colours)}</g>`;
 
-export const figurePosition = (figure: Figure): keyof typeof places => homes[figure];
+/** Light behind a figure, so that it stands out from a dark scene. */
+const backlight = (name: string, x: number, y: number, size: number, colour: string): string =>
+  `<defs>${glow(name, colour, 0.5)}</defs><circle cx="${round(x)}" cy="${round(y)}" r="${round(size * 0.85)}" fill="url(#${name})"/>`;
 
-export const figures = (named: readonly Figure[], context: SceneContext, coat?: string): string => {
+/** `coat` is the colour that the prompt gives to the first figure. `hasFloor`: the scene has its own ground. */
+export const figures = (named: readonly Figure[], context: SceneContext, coat?: string, hasFloor = false): string => {
   const { width, height, unit, palette } = context;
-  const counts = { ground: 0, water: 0, sky: 0 };
-  let hasKnoll = false;
-  return named
-    .map((figure) => {
-      const home = homes[figure];
-      const place = places[home];
-      const size = unit * place.size * (figure === "lighthouse" || figure === "tree" ? 1.5 : 1);
-      const x = width * place.x - size / 2 - counts[home] * unit * 0.26;
-      const foot = height * place.foot + counts[home] * height * 0.015;
-      counts[home] += 1;
-      const ink = palette.isDark ? mix(palette.near, "#000000", 0.25) : palette.near;
-      // A cat without a colour is a silhouette; the others have their own accents.
-      const body = figure === "cat" ? (coat ?? ink) : ink;
-      const drawn = figureAt(figure, x, foot - size, size, { ink: body, accent: palette.accent, light: palette.light });
-      const ground = home === "ground" && !hasKnoll ? knoll(context, foot - height * 0.004) : "";
-      hasKnoll ||= home === "ground";
-      return ground + drawn;
-    })
-    .join("");
+  const counts: Record<PlaceName, number> = { ground: 0, water: 0, air: 0, sky: 0 };
+  let hasKnoll = hasFloor;
+  const drawn = named.map((figure, index) => {
+    const { place: placeName, colour, scale = 1 } = habits[figure];
+    const place = places[placeName];
+    const before = counts[placeName];
+    counts[placeName] += 1;
+    // The first figure is the subject; later ones stand smaller beside it, left and right in turn.
+    const size = unit * place.size * scale * (before ? 0.68 : 1);
+    const side = before % 2 ? -1 : 1;
+    const x = width * place.x + Math.ceil(before / 2) * side * unit * 0.34;
+    const foot = height * place.foot - (before ? height * 0.02 : 0);
+    const ink = palette.isDark ? mix(palette.near, "#000000", 0.25) : palette.near;
+    const accent = (index === 0 ? coat : undefined) ?? colour ?? (figure === "cat" ? ink : palette.accent);
+    const ground = placeName === "ground" && !hasKnoll ? knoll(context, foot - height * 0.012) : "";
+    hasKnoll ||= placeName === "ground";
+    const light =
+      before || placeName === "sky" ? "" : backlight(`behind${index}`, x, foot - size / 2, size, palette.light);
+    return {
+      back: light + ground,
+      figure: figureAt(figure, x - size / 2, foot - size, size, { ink, accent, light: palette.light }),
+    };
+  });
+  return [...drawn.map(({ back }) => back), ...drawn.map(({ figure }) => figure).reverse()].join("");
 };

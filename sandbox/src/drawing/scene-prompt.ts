@@ -1,4 +1,4 @@
-// Parses a prompt for the things that scenes support: colours, a place, a time of day, weather and a few figures.
+// Parses a prompt for the things that scenes support: colours, a place, a time of day, weather, figures and people.
 import type { Figure } from "./figures.ts";
 import type { TimeOfDay } from "./palette.ts";
 import type { Precipitation } from "./precipitation.ts";
@@ -10,6 +10,8 @@ export type ScenePrompt = {
   hour?: TimeOfDay | undefined;
   weather?: Precipitation | undefined;
   figures: Figure[];
+  /** A person, standing in the scene or as a portrait. */
+  person?: "standing" | "portrait" | undefined;
 };
 
 export const colourWords: Record<string, string> = {
@@ -51,14 +53,17 @@ export const colourWords: Record<string, string> = {
   black: "#1c1d22",
 };
 
+/** Places. A figure has its usual place if the prompt names none (see figures.ts). */
 const sceneWords: Record<SceneName, string> = {
   mountains: "mountain peak alps hill hills valley cliff summit fjord volcano himalaya canyon",
-  sea: "sea ocean beach coast lake water wave island harbour harbor bay ship boat sail lighthouse river",
-  forest: "forest wood woods tree pine jungle fir birch taiga bear deer fox wolf",
-  city: "city town street skyline building tower skyscraper urban tokyo york london paris berlin cyberpunk neon car",
+  underwater: "underwater aquarium reef undersea",
+  sea: "sea ocean beach coast lake water wave island harbour harbor bay seaside shore river",
+  forest: "forest wood woods pine jungle fir birch taiga branch bear deer wolf",
+  city: "city town street skyline building tower skyscraper urban tokyo york london paris berlin cyberpunk neon",
   desert: "desert dune sand sahara camel oasis cactus pyramid",
-  meadow: "meadow field flower garden grass spring tulip rose daisy bee butterfly farm countryside picnic",
-  space: "space planet galaxy star stars cosmos orbit astronaut rocket saturn mars nebula universe alien",
+  meadow: "meadow field garden grass spring bee butterfly farm countryside picnic park lawn",
+  space: "space planet galaxy star stars cosmos orbit rocket saturn mars nebula universe alien",
+  studio: "studio table desk kitchen room interior wall shelf portrait headshot",
   shapes: "geometric pattern abstract bauhaus mosaic tile quilt shape shapes logo icon",
   ribbons: "silk flow ribbon wavy fabric liquid smoke gradient paint dream",
 };
@@ -81,14 +86,29 @@ const weatherWords: Record<Precipitation, string> = {
 
 const figureWords: Record<Figure, string> = {
   cat: "cat kitten kitty",
+  dog: "dog puppy retriever labrador poodle corgi terrier husky",
   fox: "fox",
+  bird: "bird robin parrot sparrow owl hummingbird",
+  birds: "gull seagull swallow crane flock",
+  fish: "fish goldfish salmon",
   house: "house home cabin cottage hut farm",
   lighthouse: "lighthouse",
   tree: "tree oak",
-  boat: "boat ship sail sailing sailboat",
+  flower: "flower tulip daisy sunflower orchid rose bouquet",
+  boat: "boat ship sail sailing sailboat yacht",
   balloon: "balloon",
-  birds: "bird gull seagull swallow crane",
+  bicycle: "bicycle bike cycle",
+  car: "car automobile taxi convertible",
+  mug: "mug cup coffee tea espresso cappuccino",
+  bottle: "product bottle perfume cosmetic packaging lotion shampoo wine",
+  food: "food burger hamburger sandwich meal dish dinner lunch",
+  chair: "chair armchair stool",
+  robot: "robot android droid",
+  astronaut: "astronaut cosmonaut spaceman",
 };
+
+const personWords = /\b(?:person|people|man|men|woman|women|girl|boy|child|human|lady|portrait|headshot|selfie)\b/;
+const portraitWords = /\b(?:portrait|headshot|selfie|face)\b/;
 
 const firstMatch = <Name extends string>(table: Record<Name, string>, text: readonly string[]): Name | undefined =>
   allMatches(table, text)[0];
@@ -104,13 +124,17 @@ const allMatches = <Name extends string>(table: Record<Name, string>, text: read
 };
 
 export const parseScenePrompt = (prompt: string): ScenePrompt => {
-  const text = prompt.toLowerCase().match(/[a-z]+/g) ?? [];
+  const lower = prompt.toLowerCase();
+  const text = lower.match(/[a-z]+/g) ?? [];
+  const figures = allMatches(figureWords, text).slice(0, 3);
   const colours = text.flatMap((word) => (Object.hasOwn(colourWords, word) ? [colourWords[word] as string] : []));
+  const isPortrait = portraitWords.test(lower) && figures.length === 0;
   return {
     colours: [...new Set(colours)].slice(0, 2),
     scene: firstMatch(sceneWords, text),
     hour: firstMatch(hourWords, text),
     weather: firstMatch(weatherWords, text),
-    figures: allMatches(figureWords, text).slice(0, 3),
+    figures,
+    person: personWords.test(lower) ? (isPortrait ? "portrait" : "standing") : undefined,
   };
 };

@@ -8,7 +8,9 @@ import { ribbons } from "./scenes/ribbons.ts";
 import { sea } from "./scenes/sea.ts";
 import { shapes } from "./scenes/shapes.ts";
 import { space } from "./scenes/space.ts";
+import { studio } from "./scenes/studio.ts";
+import { underwater } from "./scenes/underwater.ts";
 
-export const scenes = { mountains, sea, forest, city, desert, meadow, space, shapes, ribbons };
+export const scenes = { mountains, sea, forest, city, desert, meadow, space, studio, underwater, shapes, ribbons };
 
 export type SceneName = keyof typeof scenes;

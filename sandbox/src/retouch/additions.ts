@@ -1,7 +1,7 @@
 // Draws what a prompt adds to an image: figures, celestial bodies, a person, text.
 
 import { mix } from "../drawing/colour.ts";
-import { figureAt, figurePosition, type Ink } from "../drawing/figures.ts";
+import { figureAt, isInSky, naturalColour } from "../drawing/figures.ts";
 import { drawPerson, traitsFrom } from "../drawing/person.ts";
 import { glow, round } from "../drawing/scene-context.ts";
 import { createSeededRandom } from "../drawing/seeded-random.ts";
@@ -12,13 +12,6 @@ import type { Addition } from "./edit-plan.ts";
 
 /** Where additions may go: the whole image, or the masked area. */
 type Room = { image: Size; box: Box; isMarked: boolean; prompt: string; seed: number };
-
-const accents: Partial<Record<Addition["what"], string>> = {
-  fox: "#e2762e",
-  tree: "#4f8f46",
-  boat: "#d6453d",
-  house: "#c0503f",
-};
 
 const disc = (x: number, y: number, radius: number, what: "sun" | "moon", colour?: string): string => {
   const fill = colour ?? (what === "sun" ? "#ffd75e" : "#f4f1de");
@@ -57,8 +50,7 @@ const starsIn = ({ x, y, width, height }: Box, seed: number): string => {
 /** The centre of an addition as shares of the area: where the prompt says, or where such a thing belongs. */
 const placeOf = ({ what }: Addition, { prompt, isMarked, seed }: Room, index: number) => {
   const says = (word: RegExp): boolean => word.test(prompt.toLowerCase());
-  const isHigh =
-    what === "sun" || what === "moon" || (what !== "person" && what !== "stars" && figurePosition(what) === "sky");
+  const isHigh = what === "sun" || what === "moon" || (what !== "person" && what !== "stars" && isInSky(what));
   if (isMarked) return { x: 0.5, y: 0.5 };
   const random = createSeededRandom(`${seed} ${what}`);
   let x = (isHigh ? 0.74 : 0.34) + random.between(-0.08, 0.08) + (index % 2 ? -0.3 : 0.02) * (isHigh ? 1 : -1);
@@ -86,9 +78,8 @@ const draw = (addition: Addition, space: Room, index: number): string => {
     const traits = traitsFrom(colour ? [colour] : [], createSeededRandom(`person ${space.seed}`));
     return drawPerson(traits, { x, foot: y + size / 2, height: size });
   }
-  const accent = colour ?? accents[what] ?? "#e5604d";
-  const ink: Ink = { ink: what === "cat" ? (colour ?? "#22242c") : "#2a2d38", accent, light: "#fff4df" };
-  return figureAt(what, x - size / 2, y - size / 2, size, ink);
+  const accent = colour ?? naturalColour(what) ?? (what === "cat" ? "#22242c" : "#e5604d");
+  return figureAt(what, x - size / 2, y - size / 2, size, { ink: "#2a2d38", accent, light: "#fff4df" });
 };
 
 const content = (text: string, { box }: Room): string => {
