@@ -87,3 +87,13 @@ test.each([
     .toBuffer();
   expect(subject.equals(other)).toBe(false);
 });
+
+test("an image has a stamp, unless it becomes part of another", async () => {
+  const darkest = async (isBare: boolean) => {
+    const image = await drawImage({ ...order, prompt: "a white studio", width: 400, height: 400, isBare });
+    const { channels } = await sharp(image).extract({ left: 18, top: 18, width: 30, height: 10 }).stats();
+    return channels[0]!.min;
+  };
+  expect(await darkest(true)).toBeGreaterThan(90);
+  expect(await darkest(false)).toBeLessThan(70);
+});

@@ -10,6 +10,7 @@ import type { SceneContext } from "./scene-context.ts";
 import { parseScenePrompt } from "./scene-prompt.ts";
 import { type SceneName, scenes } from "./scenes.ts";
 import { createSeededRandom } from "./seeded-random.ts";
+import { drawStamp } from "./stamp.ts";
 
 export type DrawOptions = {
   prompt: string;
@@ -21,7 +22,7 @@ export type DrawOptions = {
   index: number;
   /** Colours of the request's images; used if the prompt names none. */
   tints?: readonly string[];
-  /** Without a caption, for images that become a background or a part of another. */
+  /** Without caption and stamp, for images that become a background or a part of another. */
   isBare?: boolean;
   /** The caption, if it is not the prompt. */
   title?: string;
@@ -55,7 +56,7 @@ const compose = (order: DrawOptions): string => {
     figures(brief.figures, stage, coat, scene === "studio"),
     order.actor?.(stage) ?? drawNamedPerson(brief, stage, coat),
     brief.weather ? drawPrecipitation(brief.weather, stage) : "",
-    order.isBare ? "" : caption(width, height, { prompt: order.title ?? prompt, origin }),
+    order.isBare ? "" : caption(width, height, { prompt: order.title ?? prompt, origin }) + drawStamp(order),
     "</svg>",
   ].join("");
 };

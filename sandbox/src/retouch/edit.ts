@@ -4,6 +4,7 @@ import { drawImage } from "../drawing/draw-image.ts";
 import { choosePalette } from "../drawing/palette.ts";
 import { drawPrecipitation } from "../drawing/precipitation.ts";
 import { createSeededRandom } from "../drawing/seeded-random.ts";
+import { drawStamp } from "../drawing/stamp.ts";
 import type { Box } from "../tasks/task.ts";
 import { findObjects, foregroundMask } from "../vision/find-objects.ts";
 import { overlayImages, type Pixels, pixelsOf } from "../vision/pixels.ts";
@@ -12,7 +13,6 @@ import { type EditPlan, isEmptyPlan, parseEditPrompt } from "./edit-plan.ts";
 import { inpaint } from "./fill.ts";
 import { drawInsets } from "./inset.ts";
 import { blendByMask, boundingBox, featherMask, type Mask } from "./mask.ts";
-import { drawModelLabel } from "./model-label.ts";
 import { removalMask } from "./removal.ts";
 import { restyle } from "./restyle.ts";
 import { matchColours, tintPixels } from "./tint.ts";
@@ -25,8 +25,8 @@ export type EditOptions = {
   references: readonly Buffer[];
   prompt: string;
   seed: number;
-  /** Text of the label in the corner. */
-  mark: string;
+  /** The name of the model, for the stamp. */
+  model: string;
 };
 
 const svgOf = ({ width, height }: Pixels, content: string) => ({
@@ -80,8 +80,15 @@ const withReferences = async (pixels: Pixels, plan: EditPlan, order: EditOptions
   if (!first) return pixels;
   if (plan.isStyle) return matchColours(pixels, await pixelsOf(first, { width: 256, height: 256 }));
   const { width, height } = pixels;
-  const share = references.length > 2 ? 0.46 : 0.36;
-  const box = { x: width * 0.03, y: height * (0.97 - share), width: width * 0.94, height: height * share };
+  // One or two prints hang in the sky beside the subject; more take the lower part.
+  const few = {
+    x: width * (references.length > 1 ? 0.3 : 0.58),
+    y: height * 0.1,
+    width: width * 0.4,
+    height: height * 0.4,
+  };
+  const many = { x: width * 0.03, y: height * 0.51, width: width * 0.94, height: height * 0.46 };
+  const box = references.length > 2 ? many : { ...few, width: width * 0.97 - few.x };
   const list = references.map((image) => ({ image }));
   return overlayImages(pixels, await drawInsets(list, box, pixels, `${prompt} ${seed}`));
 };
@@ -133,6 +140,6 @@ export const editImage = async (order: EditOptions): Promise<Pixels> => {
   const box = mask ? boundingBox(mask, source) : undefined;
   const result = await changed(order, box);
   if (mask) return blendByMask(source, result, await featherMask(mask, source));
-  const mark = drawModelLabel(source, order.mark);
-  return mark ? overlayImages(result, [svgOf(source, mark)]) : result;
+  const stamp = drawStamp(source, order);
+  return stamp ? overlayImages(result, [svgOf(source, stamp)]) : result;
 };

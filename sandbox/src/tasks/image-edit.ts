@@ -84,7 +84,7 @@ export const imageEdit: Task = {
       references: all.slice(1, request.images.length),
       prompt: request.prompt,
       seed: seed + index * 7919,
-      mark: modelBaseName(request.model),
+      model: modelBaseName(request.model),
     });
     const isWhole = !isExtended && size.width === source.width && size.height === source.height;
     return toPng(await resized(result, size), isWhole ? read.alpha : null);

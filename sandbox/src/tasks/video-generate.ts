@@ -4,6 +4,7 @@ import { z } from "zod";
 import { drawImage } from "../drawing/draw-image.ts";
 import type { StoredRequest } from "../request.ts";
 import { outpaint } from "../retouch/frame.ts";
+import { stampFilter, stampOverlay } from "../video/overlay.ts";
 import { precipitationFilter, precipitationTile } from "../video/precipitation.ts";
 import { cameraFilter, chooseVideoFormat, loopStillFilter, type VideoFormat } from "../video/video-format.ts";
 import { flattenOnWhite, openPixels, type Pixels, readSource } from "../vision/pixels.ts";
@@ -58,20 +59,28 @@ const encodeVideo = async (work: TaskRun, format: VideoFormat) => {
   const { request, seed, file, signal, report, encoder } = work;
   report(0);
   const still = `${file}.ppm`;
-  const tile = `${file}.pam`;
   const target = `${file}.part`;
+  const overlays: string[] = [];
+  const addOverlay = async (image: Buffer): Promise<number> => {
+    const path = `${file}.${overlays.length}.pam`;
+    overlays.push(path);
+    await writeFile(path, image);
+    return overlays.length;
+  };
   try {
     await writeFile(still, asStill(await sourceFor(work, format)));
-    const fall = await precipitationTile(request.prompt, format, seed);
-    if (fall) await writeFile(tile, fall.image);
     const camera = { prompt: request.prompt, seed, motion: parseOptions(Options, request).motion_bucket_id };
-    const filters = `[0:v]format=yuv420p,${loopStillFilter(format)},${cameraFilter(format, camera)}${fall ? precipitationFilter(format, fall.speed) : ""}[video]`;
-    const args = argumentsFor(format, filters, fall ? [still, tile] : [still], target);
+    let filters = `[0:v]format=yuv420p,${loopStillFilter(format)},${cameraFilter(format, camera)}`;
+    const fall = await precipitationTile(request.prompt, format, seed);
+    if (fall) filters += precipitationFilter(format, fall.speed, await addOverlay(fall.image));
+    const stamp = await stampOverlay(format);
+    if (stamp) filters += stampFilter(format, await addOverlay(stamp));
+    const args = argumentsFor(format, `${filters}[video]`, [still, ...overlays], target);
     const failure = await encoder.encode(args, { signal, onFrame: (frame) => report(frame / format.frames) });
     if (!failure) await rename(target, file);
     return failure;
   } finally {
-    await Promise.all([still, tile, target].map((path) => rm(path, { force: true })));
+    await Promise.all([still, target, ...overlays].map((path) => rm(path, { force: true })));
   }
 };
 
