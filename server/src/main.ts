@@ -63,6 +63,7 @@ async function startHttp(composed: ComposedServices, config: Config, role: strin
           checks,
           corsOrigins: config.CORS_ORIGINS,
           addressDownloads: config.ADDRESS_DOWNLOADS,
+          publicUrl: config.PUBLIC_URL,
         },
       )
     : healthRoutes(checks, services.clock);

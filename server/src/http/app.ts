@@ -1,4 +1,5 @@
-// The HTTP application: operations, files, provider callbacks, webhook keys, health and the OpenAPI document.
+// The HTTP application: operations, files, provider callbacks, webhook keys, health, the OpenAPI document
+// and a few HTML pages.
 import { Hono } from "hono";
 import { Fault } from "../faults.ts";
 import { WEBHOOK_USER_AGENT } from "../webhooks/message-headers.ts";
@@ -11,6 +12,8 @@ import { type HealthChecks, healthRoutes } from "./health.ts";
 import type { HttpServices } from "./http-services.ts";
 import { generateOpenApi } from "./openapi.ts";
 import { operationRoutes } from "./operation-routes.ts";
+import { errorPageRoutes } from "./pages/error-pages.ts";
+import { startPageRoutes } from "./pages/start-page.ts";
 import { type CallbackSigner, callbackRoutes } from "./provider-callbacks.ts";
 import type { HttpBindings } from "./read-request.ts";
 import { webhookKeyRoutes } from "./webhook-keys.ts";
@@ -21,11 +24,13 @@ export type HttpAppOptions = {
   corsOrigins: readonly string[];
   /** Concurrent downloads of one client address. 0: no limit. */
   addressDownloads: number;
+  /** URL of this server as its users write it. */
+  publicUrl: string;
 };
 
 export function createApp(
   http: HttpServices,
-  { callbacks, checks, corsOrigins, addressDownloads }: HttpAppOptions,
+  { callbacks, checks, corsOrigins, addressDownloads, publicUrl }: HttpAppOptions,
 ): Hono<HttpBindings> {
   const { log } = http.runs;
   const app = new Hono<HttpBindings>();
@@ -45,6 +50,8 @@ export function createApp(
   app.route("/", callbackRoutes(http.runs, callbacks));
   app.route("/", webhookKeyRoutes(http.webhooks, log));
   app.route("/", healthRoutes(checks, http.runs.clock));
+  app.route("/", errorPageRoutes());
+  app.route("/", startPageRoutes(publicUrl));
   app.get("/openapi.json", (context) => context.body(openApi, 200, { "content-type": "application/json" }));
   app.notFound((context) => respondWithFault(context, new Fault("route_not_found"), log));
   app.onError((thrown, context) => respondWithFault(context, thrown, log));

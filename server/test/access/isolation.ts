@@ -33,7 +33,7 @@ export async function startTestApi(
   const streams = createEventStreams(services, config);
   const app = createApp(
     { ...composed, runs: services, webhooks: composed.webhookServices, runWaiter, streams },
-    { callbacks: composed.callbackSigner, checks, corsOrigins: [], addressDownloads: 0 },
+    { callbacks: composed.callbackSigner, checks, corsOrigins: [], addressDownloads: 0, publicUrl: config.PUBLIC_URL },
   );
   const server = await new Promise<ServerType>((resolve) => {
     const opened = serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0 }, () => resolve(opened));
