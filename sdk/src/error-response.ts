@@ -2,17 +2,20 @@
 import * as errors from "./errors.ts";
 
 type Body = { message?: string; code?: string; details?: Record<string, unknown>; error?: Body };
-type ErrorResponseInput = { response: Response; text: string; idempotencyKey?: string | undefined };
+type ErrorResponseInput = Pick<errors.ErrorFacts, "serverUrl" | "idempotencyKey"> & {
+  response: Response;
+  text: string;
+};
 
 const FAILED_RUN_CODES = /^(provider_|storage_failed$|run_timeout$|run_canceled$|content_refused$)/;
 
-export function errorFromResponse({ response, text, idempotencyKey }: ErrorResponseInput): errors.GessoError {
+export function errorFromResponse({ response, text, ...request }: ErrorResponseInput): errors.GessoError {
   const body = parse(text);
   const { message, code, details } = body.error?.message ? body.error : body;
   const { status, headers } = response;
   const requestId = headers.get("x-request-id") ?? (details?.request_id as string | undefined) ?? undefined;
   const runId = headers.get("x-run-id") ?? undefined;
-  const facts = { status, code, details, requestId, runId, idempotencyKey, headers };
+  const facts = { status, code, details, requestId, runId, headers, ...request };
   const summary = [message ?? response.statusText, ...formatFieldErrors(details)].filter(Boolean).join(" ");
   return new (errorClassFor(status, code, details))(
     `${status} ${summary}${formatErrorContext({ code, requestId })}`,

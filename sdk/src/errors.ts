@@ -7,6 +7,8 @@ type PublicErrorField = "status" | "code" | "requestId" | "runId" | "idempotency
 /** Properties of an error. */
 export type ErrorFacts = Partial<Pick<GessoError, PublicErrorField>> & {
   details?: Record<string, unknown> | undefined;
+  /** Any URL of the server. */
+  serverUrl?: string | undefined;
   cause?: unknown;
 };
 
@@ -31,6 +33,8 @@ export class GessoError extends Error {
   readonly idempotencyKey: string | undefined;
   /** Headers of the response. */
   readonly headers: Headers | undefined;
+  /** The server's page about the error code: when it happens and what to do. */
+  readonly docUrl: string | undefined;
 
   constructor(message: string, facts: ErrorFacts = {}) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
@@ -46,12 +50,10 @@ export class GessoError extends Error {
     this.requestId = facts.requestId;
     this.runId = facts.runId ?? (facts.details?.run_id as string | undefined);
     this.idempotencyKey = facts.idempotencyKey;
+    // A client behind a proxy can have a relative URL.
+    const origin = /^https?:\/\/[^/]+/.exec(facts.serverUrl ?? "")?.[0];
+    this.docUrl = facts.code && origin && `${origin}/errors/${facts.code}`;
     Object.defineProperty(this, "headers", { value: facts.headers, enumerable: false });
-  }
-
-  /** Where the error code is documented. */
-  get docUrl(): string | undefined {
-    return this.code && `docs/reference/errors.md#${this.code}`;
   }
 
   /** Like `instanceof`, and also true for an error of another installed copy of this package. */

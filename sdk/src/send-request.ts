@@ -89,7 +89,7 @@ async function attempt(
 async function toGessoError(outcome: unknown, { url, idempotencyKey }: OutgoingRequest): Promise<GessoError> {
   if (outcome instanceof Response) {
     const text = await outcome.text().catch(() => "");
-    return errorFromResponse({ response: outcome, text, idempotencyKey });
+    return errorFromResponse({ response: outcome, text, idempotencyKey, serverUrl: url });
   }
   if (outcome instanceof TimeoutError) return new TimeoutError(`${outcome.message} from ${url}`, { idempotencyKey });
   // Errors of the caller's own functions (getToken, an unreadable source) are not connection errors.

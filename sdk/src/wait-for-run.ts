@@ -192,7 +192,8 @@ const isEnded = ({ status, finished_at }: Run): boolean =>
   ENDED.includes(status) || (!OPEN.includes(status) && Boolean(finished_at));
 
 function toFinishedRun(internals: ConnectionInternals, run: Run): FinishedRun {
-  const facts = { run, runId: run.run_id, code: run.error?.code, details: run.error?.details };
+  const { code, details } = run.error ?? {};
+  const facts = { run, runId: run.run_id, code, details, serverUrl: internals.baseUrl };
   if (run.status === "canceled") throw new RunCanceledError(`The run ${run.run_id} was canceled`, facts);
   if (run.status === "failed" || run.error) {
     throw new RunFailedError(`The run ${run.run_id} failed: ${run.error?.message ?? run.status}`, facts);

@@ -20,10 +20,6 @@ export class WebhookVerificationError extends GessoError {
     super(message, { code: reason });
     this.reason = reason;
   }
-  /** Undefined: {@link WebhookErrorReason} documents the reasons. */
-  override get docUrl(): undefined {
-    return undefined;
-  }
 }
 
 /** `Headers`, a `Request`, or the headers object of Node.js, Express and other frameworks. */
