@@ -11,7 +11,7 @@ try {
     signal: stop.signal,
     onProgress: ({ status, progress }) => console.log(`${status} ${Math.round(progress * 100)} %`),
   });
-  await run.image?.saveTo(file);
+  await run.image.saveTo(file);
   console.log(`${file} is from run ${run.run_id}`);
 } catch (error) {
   if (!RunFailedError.isInstance(error)) throw error;

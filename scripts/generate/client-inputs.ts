@@ -57,11 +57,64 @@ export function generateInputTypes(
   const type = toPascalCase(name);
   const own = bodyOf(operation);
   if (Object.keys(own.properties ?? {}).length === 0) return "";
-  const input = `/** Input of \`${name}\`. */\nexport type ${type}Input = ${composeType(own, reusableTypes(operation, neighbours, groups))};`;
+  if (name === "runs.estimate") return ESTIMATE_INPUT;
+  const composed = [composeType(own, reusableTypes(operation, neighbours, groups)), ...variantTypes(own)].join(" & ");
+  const input = `/** Input of \`${name}\`. */\nexport type ${type}Input = ${composed};`;
   if (!json || !form || !hasOwnForm(operation)) return input;
   const other = difference(own, bodyOf(operation, form), `${type}Input`);
   return `${input}\n\n/** Form input of \`${name}\`. */\nexport type ${type}Form = ${other};`;
 }
+
+/** The operation decides which input is valid. */
+const ESTIMATE_INPUT = `/** Input of \`runs.estimate\`: the name and the input of an operation that creates a run. */
+export type RunsEstimateInput = {
+  [Name in keyof RunInputs]: { operation: Name; input: RunInputs[Name] };
+}[keyof RunInputs];`;
+
+type Condition = { if?: Schema; then?: Schema };
+
+/**
+ * The rules "if this field has this value, then …" as one union per field: a member for each value with rules, and one
+ * for all other values.
+ */
+function variantTypes({ properties = {}, allOf = [] }: Schema): string[] {
+  const rules = (allOf as Condition[]).flatMap(({ if: condition, then }) => {
+    const [[field, { const: value }] = ["", {} as Schema]] = Object.entries(condition?.properties ?? {});
+    const isKnown = typeof value === "string" && then && (then.required || then.properties);
+    return isKnown && properties[field]?.enum ? [{ field, value, then }] : [];
+  });
+  return [...Map.groupBy(rules, ({ field }) => field)].map(([field, own]) => {
+    const byValue = [...Map.groupBy(own, ({ value }) => value)];
+    const members = byValue.map(([value, parts]) => {
+      const required = [...new Set(parts.flatMap(({ then }) => then.required ?? []))];
+      const all = Object.assign({}, ...parts.map(({ then }) => then.properties ?? {})) as Record<string, Schema>;
+      const narrowed = Object.fromEntries(
+        Object.entries(all).filter(([, schema]) => schema.enum !== undefined || schema.const !== undefined),
+      );
+      const fields = [...new Set([...required, ...Object.keys(narrowed)])].filter((each) => each in properties);
+      const isDefault = properties[field]!.default === value;
+      const own = Object.fromEntries(
+        fields.map((each) => [each, withoutText({ ...properties[each], ...narrowed[each] })]),
+      );
+      return objectType(
+        { properties: { [field]: { const: value }, ...own }, required: isDefault ? required : [field, ...required] },
+        "sent",
+      );
+    });
+    const rest = (properties[field]!.enum ?? []).filter((value) => !byValue.some(([ruled]) => ruled === value));
+    const others = rest.length > 0 ? [objectType({ properties: { [field]: { enum: rest } } }, "sent")] : [];
+    return `(${[...members, ...others].join(" | ")})`;
+  });
+}
+
+/** The comments stand at the field's own declaration. */
+const withoutText = ({
+  description: _description,
+  default: _default,
+  minimum: _min,
+  maximum: _max,
+  ...schema
+}: Schema): Schema => schema;
 
 /** Whether the form has other fields than the JSON body. */
 export const hasOwnForm = (operation: ClientOperation): boolean =>

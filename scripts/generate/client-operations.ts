@@ -37,6 +37,7 @@ export type Operation = {
   requestBody?: { content: Media };
   responses: Record<string, { content?: Media }>;
   "x-run-type"?: string;
+  "x-result-fields"?: string[];
   "x-rules"?: string[];
   "x-aliases"?: string[];
   "x-variants"?: { name: string; summary: string; sets: Record<string, unknown> }[];
@@ -45,6 +46,8 @@ export type Operation = {
 export type Contract = {
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, Schema> };
+  "x-events": Record<string, Schema>;
+  "x-errors": Record<string, unknown>;
 };
 
 /** An operation with all its inputs: path, query and body. */

@@ -1,4 +1,5 @@
 // Generates the response types of the client from the schemas, with their descriptions as comments.
+import { nameTypeOf } from "./client-names.ts";
 import { type Contract, refName, type Schema, typeName } from "./client-operations.ts";
 
 const isName = (field: string) => /^[A-Za-z_$][\w$]*$/.test(field);
@@ -7,7 +8,11 @@ const indent = (text: string) => text.replaceAll("\n", "\n  ");
 /** `open`: the server may add values, so the type allows unknown ones. */
 type Direction = "sent" | "answered";
 
+/** The entries of a page of events: events with their position. */
+const isListedEvent = ({ properties = {} }: Schema) => "event_id" in properties && "id" in properties;
+
 function typeOf(schema: Schema, side: Direction): string {
+  if (isListedEvent(schema)) return "(Event & { id: string })";
   const ref = refName(schema);
   if (ref) return ref;
   if (side === "sent" && schema["x-widget"] === "image") return "ImageSource";
@@ -40,7 +45,7 @@ export function objectType({ properties = {}, required = [] }: Schema, side: Dir
   const lines = Object.entries(properties).map(([field, schema]) => {
     const isRequired = required.includes(field);
     const name = isName(field) ? field : JSON.stringify(field);
-    return `${comment(schema)}${name}${isRequired ? "" : "?"}: ${indent(typeOf(schema, side))};`;
+    return `${comment(schema)}${name}${isRequired ? "" : "?"}: ${nameTypeOf(field, schema) ?? indent(typeOf(schema, side))};`;
   });
   return lines.length > 0 ? `{\n  ${lines.map(indent).join("\n  ")}\n}` : "{}";
 }
@@ -67,6 +72,7 @@ export function generateResponseTypes({ components }: Contract): string {
   const same = (schema: Schema, field: string) =>
     JSON.stringify(schema.properties?.[field]) === JSON.stringify(run[field]);
   return Object.entries(schemas)
+    .filter(([name]) => name !== "Event")
     .map(([name, schema]) => {
       const holdsRun = name !== "Run" && Object.keys(run).every((field) => same(schema, field));
       const rest = Object.entries(schema.properties ?? {}).filter(([field]) => !holdsRun || !(field in run));

@@ -1,8 +1,10 @@
 // Generates the TypeScript client from the OpenAPI description: one file per group of operations, which can be imported
 // separately, and one file that combines them.
 
+import { eventTypeNames, generateEventTypes } from "./client-events.ts";
 import { collectFieldGroups, generateFieldGroups, generateInputTypes, hasOwnForm } from "./client-inputs.ts";
 import { generateOperation, generateRunFields } from "./client-metadata.ts";
+import { generateNameTypes, generateRunInputs, NAME_TYPES } from "./client-names.ts";
 import {
   type ClientOperation,
   type Contract,
@@ -21,14 +23,20 @@ export function generateClient(contract: object): Record<string, string> {
   const verbs = listClientOperations(contract as Contract);
   const groups = Map.groupBy(verbs, ({ name }) => (name.includes(".") ? name.split(".")[0]! : "videos"));
   const shared = collectFieldGroups(verbs);
-  const shapes = [...Object.keys(shared), ...Object.keys((contract as Contract).components.schemas).map(typeName)];
+  const shapes = [
+    ...Object.keys(shared),
+    ...Object.keys((contract as Contract).components.schemas).map(typeName),
+    ...eventTypeNames(contract as Contract),
+    ...NAME_TYPES,
+  ];
   const files = [...groups].map(([group, own]) => {
     const inputs = own.map((verb) => generateInputTypes(verb, own, shared)).filter(Boolean);
     return [`${FOLDER}/${group}.ts`, generateGroup(group, own, { inputs, shapes })];
   });
   return {
     ...Object.fromEntries(files),
-    [`${FOLDER}/shapes.ts`]: `${HEAD}// What many operations take, and what the server answers.\nimport type { ImageSource } from "../sources.ts";\n\n${generateFieldGroups(verbs)}\n\n${generateResponseTypes(contract as Contract)}\n`,
+    [`${FOLDER}/shapes.ts`]: `${HEAD}// What many operations take, and what the server answers.\nimport type { ImageSource } from "../sources.ts";\n\n${[generateFieldGroups(verbs), generateNameTypes(contract as Contract, verbs), generateEventTypes(contract as Contract), generateResponseTypes(contract as Contract)].join("\n\n")}\n`,
+    [`${FOLDER}/run-inputs.ts`]: `${HEAD}${generateRunInputs(verbs)}`,
     [`${FOLDER}/client.ts`]: generateClientFile([...groups.keys()]),
     "sdk/api.md": generateMethodList(verbs),
   };
@@ -68,16 +76,24 @@ const ownInput = ({ input, inPath }: ClientOperation) =>
 const isOptional = (verb: ClientOperation) =>
   !(verb.input.required ?? []).some((field) => !verb.inPath.includes(field));
 
+/** The run that `.wait()` returns: with the image or video that such a run always has, or with its other result. */
+function finishedRunOf(verb: ClientOperation): string {
+  const fields = verb.operation["x-result-fields"];
+  if (fields)
+    return `FinishedRun & Required<Pick<${answerOf(verb)}, ${fields.map((field) => JSON.stringify(field)).join(" | ")}>>`;
+  return verb.operation["x-run-type"] === "video-generation" ? "VideoRun" : "ImageRun";
+}
+
 function signature(verb: ClientOperation): string {
   const type = toPascalCase(verb.name);
   if (isRun(verb)) {
     const kind = (input: string) =>
-      isBinary(verb) ? `ImageOperation<${input}>` : `RunOperation<${input}, ${answerOf(verb)}>`;
+      isBinary(verb) ? `ImageOperation<${input}>` : `RunOperation<${input}, ${answerOf(verb)}, ${finishedRunOf(verb)}>`;
     if (!verb.json || !verb.form) return kind(`${type}Input`);
     const form = hasOwnForm(verb) ? [`${type}Form`] : [];
     return isBinary(verb)
       ? `ImageFormOperation<${[`${type}Input`, ...form].join(", ")}>`
-      : `RunFormOperation<${[`${type}Input`, answerOf(verb), ...form].join(", ")}>`;
+      : `RunFormOperation<${[`${type}Input`, answerOf(verb), finishedRunOf(verb), ...form].join(", ")}>`;
   }
   const answer = isStream(verb)
     ? "EventStream"
@@ -171,6 +187,7 @@ function generateGroup(
 const CALL_FUNCTIONS = ["withIdArgument", "withIdAndInput", "call", "callJsonOrForm", "callList", "callRun"];
 const STREAMS = ["callStream", "type EventStream"];
 const CALLS = `Call ImageFormOperation ImageOperation ListCall RunCall RunFormOperation RunOperation`.split(" ");
+const FINISHED_RUNS = ["FinishedRun", "ImageRun", "VideoRun"];
 const SCHEMA_BUILDERS =
   `allOrNone allRequired anyRequired arrayOf boolean enumOf exactlyOneRequired file ifEquals imageInput imageUrl integer matching number object text uuid`.split(
     " ",
@@ -189,6 +206,8 @@ function importsFor(types: string, values: string, shapes: string[]): string {
     line("", inValues(SCHEMA_BUILDERS), "../schema-builders.ts"),
     line("type ", inTypes(["CallOptions"]), "../settings.ts"),
     line("type ", inTypes(["FileSource", "ImageSource"]), "../sources.ts"),
+    line("type ", inTypes(FINISHED_RUNS), "../wait-for-run.ts"),
+    line("type ", inTypes(["RunInputs"]), "./run-inputs.ts"),
     line("type ", inTypes(shapes).sort(), "./shapes.ts"),
   ].join("");
 }
@@ -203,6 +222,7 @@ function generateClientFile(groups: string[]): string {
 ${imports.join("\n")}
 
 ${exports.join("\n")}
+export type * from "./run-inputs.ts";
 export type * from "./shapes.ts";
 
 /** All operations by name. */

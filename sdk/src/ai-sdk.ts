@@ -1,7 +1,7 @@
 // Gesso as a provider of the AI SDK (`ai`): images for `generateImage`, videos for `experimental_generateVideo`. The
 // types of the AI SDK are declared structurally, so this package does not depend on it.
 import { ValidationError } from "./errors.ts";
-import type { Images } from "./generated/images.ts";
+import type { Images, ImagesGenerateInput } from "./generated/images.ts";
 import type { Videos } from "./generated/videos.ts";
 import type { ImageSource } from "./sources.ts";
 import type { FinishedRun } from "./wait-for-run.ts";
@@ -91,7 +91,8 @@ const imageModel = (client: RequiredClient, model_type: ModelType): ImageModel =
       ...(options.n > 1 && { batch_size: options.n }),
       ...options.providerOptions.gesso,
     };
-    const run = await client.images.generate(input).wait(waitOptions(options));
+    // The model is known at run time only; the server says what it requires.
+    const run = await client.images.generate(input as ImagesGenerateInput).wait(waitOptions(options));
     return { images: await Promise.all(run.images.map((image) => image.bytes())), ...resultMetadata(run, model_type) };
   },
 });

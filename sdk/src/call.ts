@@ -7,7 +7,7 @@ import { type Media, mediaFromResponse } from "./media.ts";
 import type { Fields, Operation } from "./operation.ts";
 import type { BodyKind } from "./prepare-request.ts";
 import type { CallOptions } from "./settings.ts";
-import { type FinishedRun, type WaitOptions, waitForRun } from "./wait-for-run.ts";
+import { type FinishedRun, type ImageRun, type WaitOptions, waitForRun } from "./wait-for-run.ts";
 
 /** Resolves to the response of the API. */
 export type Call<T> = Promise<T> & {
@@ -18,12 +18,12 @@ export type Call<T> = Promise<T> & {
 };
 
 /** Resolves to the response of the API; `.wait()` resolves to the finished run. */
-export type RunCall<T> = Call<T> & {
+export type RunCall<T, Finished = FinishedRun> = Call<T> & {
   /**
    * Waits for the run to end and returns it. Throws `RunFailedError`, `RunCanceledError`, `TimeoutError`,
    * `AbortedError`. @example const run = await client.images.generate({ prompt: "a red bicycle" }).wait()
    */
-  wait(options?: WaitOptions): Promise<FinishedRun>;
+  wait(options?: WaitOptions): Promise<Finished>;
 };
 
 /** Resolves to one page; as an async iterable, yields the entries of all pages. */
@@ -36,24 +36,28 @@ export type ListCall<Page extends { data: unknown[] }> = Call<Page> &
 type MinimalCallOptions = CallOptions & { minimal: true };
 
 /** An operation that creates a run. */
-export type RunOperation<Input, Output> = {
-  (input: Input, options: MinimalCallOptions): RunCall<null>;
-  (input: Input, options?: CallOptions): RunCall<Output>;
+export type RunOperation<Input, Output, Finished = FinishedRun> = {
+  (input: Input, options: MinimalCallOptions): RunCall<null, Finished>;
+  (input: Input, options?: CallOptions): RunCall<Output, Finished>;
 };
 
 /** An operation that creates a run and returns its image, or the run itself with `sync: false`. */
 export type ImageOperation<Input> = {
-  (input: Input, options: MinimalCallOptions): RunCall<null>;
-  (input: Input & { sync: false }, options?: CallOptions): RunCall<Run>;
-  (input: Input, options?: CallOptions): RunCall<Media>;
+  (input: Input, options: MinimalCallOptions): RunCall<null, ImageRun>;
+  (input: Input & { sync: false }, options?: CallOptions): RunCall<Run, ImageRun>;
+  (input: Input, options?: CallOptions): RunCall<Media, ImageRun>;
 };
 
 /** An operation that accepts JSON and forms. The plain call sends a form if the input contains files. */
-export type RunFormOperation<Json, Output, Form = Json> = RunOperation<Json | Form, Output> & {
+export type RunFormOperation<Json, Output, Finished = FinishedRun, Form = Json> = RunOperation<
+  Json | Form,
+  Output,
+  Finished
+> & {
   /** Sends JSON; files are uploaded first. */
-  json: RunOperation<Json, Output>;
+  json: RunOperation<Json, Output, Finished>;
   /** Sends a form that contains the files. */
-  formData: RunOperation<Form, Output>;
+  formData: RunOperation<Form, Output, Finished>;
 };
 
 /** An operation that accepts JSON and forms and returns an image. */

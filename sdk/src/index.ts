@@ -41,5 +41,5 @@ export type { Media } from "./media.ts";
 export type { UploadProgress } from "./multipart.ts";
 export type { CallOptions, ClientOptions } from "./settings.ts";
 export { type FileSource, fromPath, type ImageSource, type LocalFile } from "./sources.ts";
-export type { FinishedRun, WaitOptions } from "./wait-for-run.ts";
+export type { FinishedRun, ImageRun, VideoRun, WaitOptions } from "./wait-for-run.ts";
 export { Client as default, type Connection, connect };

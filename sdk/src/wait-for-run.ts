@@ -28,6 +28,11 @@ export type FinishedRun = Run & {
   readonly video: Media | null;
 };
 
+/** A completed run that made an image. */
+export type ImageRun = FinishedRun & { readonly image: Media };
+/** A completed run that made a video. */
+export type VideoRun = FinishedRun & { readonly video: Media };
+
 const WAIT_MS = 600_000;
 const LONG_POLL_SECONDS = 25;
 const PROGRESS_POLL_SECONDS = 2;
@@ -207,6 +212,8 @@ function attachMedia(internals: ConnectionInternals, run: Run): FinishedRun {
     image: { get: () => at(run.image_url) },
     images: { get: () => run.image_urls.map((url) => at(url)) },
     video: { get: () => at(run.video_url) },
+    // The parts of a result that is not a file, such as a description: they are in `result` too.
+    ...Object.fromEntries(Object.entries(run.result ?? {}).map(([name, value]) => [name, { value }])),
   };
   return Object.defineProperties(run, hidden) as FinishedRun;
 }

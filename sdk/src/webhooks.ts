@@ -1,6 +1,7 @@
 // Verifies webhook messages (Standard Webhooks): the signature proves the sender, the timestamp prevents replay. Needs
 // only Web Crypto, so it runs on every supported runtime.
 import { GessoError } from "./errors.ts";
+import type { Event } from "./generated/shapes.ts";
 
 /** Why a message failed verification. */
 export type WebhookErrorReason =
@@ -33,8 +34,12 @@ export type VerifyOptions = {
   now?: () => number;
 };
 
-/** A webhook message. `data` is the run. */
-export type WebhookEvent<Data = Record<string, unknown>> = { type: string; timestamp: string; data: Data };
+type WithoutId<Message> = Message extends Event ? Omit<Message, "event_id"> : never;
+
+/** A webhook message. `type` tells which data it has; pass `Data` if you know it yourself. */
+export type WebhookEvent<Data = undefined> = Data extends undefined
+  ? WithoutId<Event>
+  : { type: string; timestamp: string; data: Data };
 
 const encoder = new TextEncoder();
 
@@ -42,7 +47,7 @@ const encoder = new TextEncoder();
  * Verifies the signature and returns the parsed message. Pass the raw body: parsing and serializing changes the bytes.
  * @example const event = await unwrap(await request.text(), request.headers, secret)
  */
-export async function unwrap<Data = Record<string, unknown>>(
+export async function unwrap<Data = undefined>(
   body: string | Uint8Array,
   headers: WebhookHeaders,
   secret: string | string[],

@@ -239,8 +239,8 @@ describe("waiting", () => {
     const stop = new AbortController();
     const seen: string[] = [];
     const listening = (async () => {
-      for await (const { data } of client.events.stream({ types: ["run.completed"] }, { signal: stop.signal })) {
-        seen.push(String(data.run_id));
+      for await (const event of client.events.stream({ types: ["run.completed"] }, { signal: stop.signal })) {
+        if (event.type === "run.completed") seen.push(event.data.run_id);
         if (seen.length === 2) stop.abort();
       }
     })();
@@ -327,6 +327,22 @@ describe("errors", () => {
     expect(NotFoundError.isInstance(foreign)).toBe(false);
   }, 30_000);
 
+  it("gives the finished run the operation's own result", async () => {
+    const shapes = Buffer.from(
+      '<svg xmlns="http://www.w3.org/2000/svg" width="128" height="96"><rect width="128" height="96" fill="#e9e2d3"/><circle cx="40" cy="48" r="24" fill="#d8382c"/></svg>',
+    );
+    const { data } = await client.images.upload({ file: await sharp(shapes).png().toBuffer() });
+    const extracted = await client.images.extract({ run_id: data.run_id, prompt: "the red circle" }).wait();
+    expect(extracted.objects).toHaveLength(1);
+    expect(extracted.objects[0]?.image_url).toBe(extracted.image?.url);
+    const described = await client.images.describe({ run_id: data.run_id }).wait();
+    expect(described.description.length).toBeGreaterThan(20);
+    expect([described.width, described.height]).toEqual([128, 96]);
+    const enhanced = await client.prompts.enhance({ prompt: "a fox" }).wait();
+    expect(enhanced.enhanced_prompt).toContain("fox");
+    expect(JSON.parse(JSON.stringify(described))).not.toHaveProperty("description");
+  }, 30_000);
+
   it("[SDK-10] rejects invalid input before sending, with the messages of the server", async () => {
     const lax = createClient({ baseUrl: environment.url, apiKey: environment.key, validate: false });
     const wan = {
@@ -336,6 +352,7 @@ describe("errors", () => {
       ...SMALL,
     } as const;
     for (const own of [client, lax]) {
+      // @ts-expect-error: the names of the LoRAs are required
       const error: ValidationError = await own.images.generate(wan).catch((thrown) => thrown);
       expect(error).toBeInstanceOf(ValidationError);
       expect(error.forField("lora_low_name")[0]?.message).toMatch(/required when model_type is wan-image-2.2/);

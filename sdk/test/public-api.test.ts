@@ -9,7 +9,10 @@ import Client, {
   type CharacterGeneration,
   createClient,
   type Description,
+  type Event,
+  type Extraction,
   type Generation,
+  type ImageRun,
   type ListCall,
   type Media,
   type Run,
@@ -17,6 +20,7 @@ import Client, {
   type RunPage,
   type Upload,
   type Video,
+  type VideoRun,
 } from "../src/index.ts";
 import { findBreakingChanges, type Surface, surfaceOf } from "./contract-surface.ts";
 
@@ -54,32 +58,83 @@ describe("[SDK-5] names", () => {
   it("have the documented types", () => {
     const { images, edit, runs } = client;
     const uuid = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
-    expectTypeOf(() => images.generate({ prompt: "x" })).returns.toEqualTypeOf<RunCall<Generation>>();
-    expectTypeOf(() => images.generate({ prompt: "x" }, { minimal: true })).returns.toEqualTypeOf<RunCall<null>>();
+    expectTypeOf(() => images.generate({ prompt: "x" })).returns.toEqualTypeOf<RunCall<Generation, ImageRun>>();
+    expectTypeOf(() => images.generate({ prompt: "x" }, { minimal: true })).returns.toEqualTypeOf<
+      RunCall<null, ImageRun>
+    >();
     expectTypeOf(() => images.upload({ file: "x.png" })).returns.toEqualTypeOf<Call<Upload>>();
     expectTypeOf(() =>
       images.edit.fluxKontext.json({ original_run_id: uuid, prompt: "x", model: "flux-kontext-max" }),
-    ).returns.toEqualTypeOf<RunCall<Run>>();
+    ).returns.toEqualTypeOf<RunCall<Run, ImageRun>>();
     expectTypeOf(() => images.edit.fluxKontext.formData({ original_run_id: uuid, prompt: "x" })).returns.toEqualTypeOf<
-      RunCall<Run>
+      RunCall<Run, ImageRun>
     >();
-    expectTypeOf(() => images.combine({ images: ["a", "b"] })).returns.toEqualTypeOf<RunCall<Generation>>();
-    expectTypeOf(() => images.combine.gemini25.json({ prompt: "x" })).returns.toEqualTypeOf<RunCall<Generation>>();
-    expectTypeOf(() => images.removeBackground.formData({ image: new Blob() })).returns.toEqualTypeOf<RunCall<Media>>();
+    expectTypeOf(() => images.combine({ images: ["a", "b"] })).returns.toEqualTypeOf<RunCall<Generation, ImageRun>>();
+    expectTypeOf(() => images.combine.gemini25.json({ prompt: "x" })).returns.toEqualTypeOf<
+      RunCall<Generation, ImageRun>
+    >();
+    expectTypeOf(() => images.removeBackground.formData({ image: new Blob() })).returns.toEqualTypeOf<
+      RunCall<Media, ImageRun>
+    >();
     expectTypeOf(() => images.removeBackground.json({ run_id: uuid, sync: false })).returns.toEqualTypeOf<
-      RunCall<Run>
+      RunCall<Run, ImageRun>
     >();
-    expectTypeOf(() => images.backgroundRemove({ run_id: uuid })).returns.toEqualTypeOf<RunCall<BackgroundRemoved>>();
-    expectTypeOf(() => images.character({ prompt: "x" })).returns.toEqualTypeOf<RunCall<CharacterGeneration>>();
-    expectTypeOf(() => images.describe({ run_id: uuid })).returns.toEqualTypeOf<RunCall<Description>>();
+    expectTypeOf(() => images.backgroundRemove({ run_id: uuid })).returns.toEqualTypeOf<
+      RunCall<BackgroundRemoved, ImageRun>
+    >();
+    expectTypeOf(() => images.character({ prompt: "x" })).returns.toEqualTypeOf<
+      RunCall<CharacterGeneration, ImageRun>
+    >();
+    expectTypeOf(() => images.describe({ run_id: uuid })).returns.toExtend<RunCall<Description>>();
     expectTypeOf(() => edit.maskImage({ original_image_url: "a", mask_image_url: "b" })).returns.toEqualTypeOf<
-      RunCall<Media>
+      RunCall<Media, ImageRun>
     >();
-    expectTypeOf(() => client.generateVideo({ image_url: "a" })).returns.toEqualTypeOf<RunCall<Video>>();
+    expectTypeOf(() => client.generateVideo({ image_url: "a" })).returns.toEqualTypeOf<RunCall<Video, VideoRun>>();
     expectTypeOf(() => runs.list()).returns.toEqualTypeOf<ListCall<RunPage>>();
     expectTypeOf<Run["status"]>().toExtend<string>();
     // @ts-expect-error: the JSON form asks for the model
     void (() => images.edit.fluxKontext.json({ original_run_id: uuid, prompt: "x" }));
+    // The finished run has the operation's own result.
+    expectTypeOf(() => images.describe({ run_id: uuid }).wait())
+      .returns.resolves.toHaveProperty("description")
+      .toEqualTypeOf<string>();
+    expectTypeOf(() => images.extract({ run_id: uuid, prompt: "x" }).wait())
+      .returns.resolves.toHaveProperty("objects")
+      .toEqualTypeOf<Extraction["objects"]>();
+    expectTypeOf(() => images.generate({ prompt: "x" }).wait())
+      .returns.resolves.toHaveProperty("image")
+      .toEqualTypeOf<Media>();
+    expectTypeOf(() => runs.get(uuid).wait())
+      .returns.resolves.toHaveProperty("image")
+      .toEqualTypeOf<Media | null>();
+    // A model's own requirements are part of the type.
+    void (() => images.generate({ prompt: "x", model_type: "wan-image-2.1", model_id: uuid, width: 64, height: 64 }));
+    // @ts-expect-error: wan-image-2.1 needs a model_id
+    void (() => images.generate({ prompt: "x", model_type: "wan-image-2.1", width: 64, height: 64 }));
+    const wan = { prompt: "x", model_type: "wan-image-2.1", model_id: uuid, width: 64, height: 64 } as const;
+    // @ts-expect-error: wan-image-2.1 always makes two images
+    void (() => images.generate({ ...wan, batch_size: 4 }));
+    // @ts-expect-error: vendorb-imagen4 needs an aspect ratio
+    void (() => images.generate({ prompt: "x", model_type: "vendorb-imagen4" }));
+    void (() => runs.estimate({ operation: "images.upscale", input: { run_id: uuid } }));
+    // @ts-expect-error: that input belongs to another operation
+    void (() => runs.estimate({ operation: "images.upscale", input: { prompt: 5 } }));
+    // @ts-expect-error: there is no such operation
+    void (() => runs.estimate({ operation: "images.upscal", input: {} }));
+    void (() => client.keys.create({ name: "app", scopes: ["images:write", "*:read"] }));
+    // @ts-expect-error: there is no such resource
+    void (() => client.keys.create({ name: "app", scopes: ["imagse:write"] }));
+    void (() => client.usage.get({ by: "day,model" }));
+    // @ts-expect-error: there is no such dimension
+    void (() => client.usage.get({ by: "week" }));
+    // Events are told apart by their type.
+    const handle = (event: Event) => {
+      if (event.type === "credits.low") expectTypeOf(event.data.balance).toEqualTypeOf<number>();
+      if (event.type === "run.completed") expectTypeOf(event.data.run_id).toEqualTypeOf<string>();
+      // @ts-expect-error: a low balance has no run
+      if (event.type === "credits.low") void event.data.run_id;
+    };
+    void handle;
     // @ts-expect-error: a prompt is required
     void (() => images.generate({ width: 64 }));
     // @ts-expect-error: there is no such field

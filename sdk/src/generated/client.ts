@@ -43,6 +43,7 @@ export type * from "./usage.ts";
 export { usageOf } from "./usage.ts";
 export type * from "./webhooks.ts";
 export { webhooksOf } from "./webhooks.ts";
+export type * from "./run-inputs.ts";
 export type * from "./shapes.ts";
 
 /** All operations by name. */

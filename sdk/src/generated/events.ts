@@ -3,13 +3,14 @@ import type { Connection } from "../connection.ts";
 import { callStream, type EventStream } from "../event-streams.ts";
 import { arrayOf, enumOf, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
+import type { RunType } from "./shapes.ts";
 
 /** Input of `events.stream`. */
 export type EventsStreamInput = {
   /** Only events of these types */
   types?: Array<"run.queued" | "run.processing" | "run.progress" | "run.completed" | "run.failed" | "run.canceled" | "webhook.test" | "webhook_endpoint.disabled" | "credits.low" | "api_key.revoked">;
   /** Only events of runs with this run_type */
-  run_type?: string;
+  run_type?: RunType;
   /** Only events of this run */
   run_id?: string;
   /** ID of the last event you received. The `Last-Event-ID` header has the same meaning and takes precedence */

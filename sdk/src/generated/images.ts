@@ -4,6 +4,7 @@ import type { Connection } from "../connection.ts";
 import { allOrNone, allRequired, anyRequired, arrayOf, boolean, enumOf, file, ifEquals, imageInput, imageUrl, integer, matching, number, object, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
 import type { FileSource, ImageSource } from "../sources.ts";
+import type { FinishedRun, ImageRun } from "../wait-for-run.ts";
 import type { BackgroundRemoved, CharacterGeneration, Description, Extraction, Generation, ImageFields, ReferenceGeneration, Run, RunFields, SourceFields, Upload } from "./shapes.ts";
 
 /** Input of `images.backgroundRemove`. */
@@ -244,7 +245,34 @@ export type ImagesGenerateInput = RunFields & {
   batch_count?: number;
   /** Upscaling factor of the result, 1 to 4. 1 to 4 */
   upscale_factor?: number;
-};
+} & ({
+  model_type: "vendorb-imagen4";
+  aspect_ratio: string;
+} | {
+  model_type: "flux-kontext-max";
+  aspect_ratio?: "1:1" | "16:9" | "9:16" | "4:3" | "3:4" | "3:2" | "2:3" | "4:5" | "5:4" | "21:9" | "9:21" | "2:1" | "1:2";
+} | {
+  model_type: "wan-image-2.1";
+  model_id: string;
+  width: number;
+  height: number;
+  batch_size?: 2;
+} | {
+  model_type: "wan-image-2.2";
+  model_id: string;
+  width: number;
+  height: number;
+  lora_low_name: string;
+  lora_high_name: string;
+} | {
+  model_type: "qwen-image-edit";
+  width: number;
+  height: number;
+} | {
+  model_type: "gemini-2.5";
+} | {
+  model_type?: "flux-dev" | "vendora" | "flux-kontext-multi" | "nanobanana" | "vendorc";
+});
 
 /** Input of `images.reference`. */
 export type ImagesReferenceInput = RunFields & {
@@ -371,84 +399,84 @@ export type Images = {
    * - Send at least one of image_url, run_id.
    * @example await client.images.backgroundRemove({ image_url: "https://example.com/portrait.png" })
    */
-  backgroundRemove: RunOperation<ImagesBackgroundRemoveInput, BackgroundRemoved>;
+  backgroundRemove: RunOperation<ImagesBackgroundRemoveInput, BackgroundRemoved, ImageRun>;
   /**
    * Generate images of the same character.
    * @example await client.images.character({ prompt: "reading in a cafe", character_reference_image: "https://example.com/portrait.png", seed: 7 })
    */
-  character: RunFormOperation<ImagesCharacterInput, CharacterGeneration, ImagesCharacterForm>;
+  character: RunFormOperation<ImagesCharacterInput, CharacterGeneration, ImageRun, ImagesCharacterForm>;
   /**
    * Combine 2 to 10 images in one: side by side, stacked, in a grid or as an overlay.
    * @example await client.images.combine({ images: ["https://example.com/lamp.png","https://example.com/desk.png"], mode: "side-by-side", gap: 8 })
    */
-  combine: RunFormOperation<ImagesCombineInput, Generation> & {
+  combine: RunFormOperation<ImagesCombineInput, Generation, ImageRun> & {
     /**
      * Combine several images by prompt with gemini-2.5.
      * - image_urls, run_ids, images must have 2 to 10 items in total.
      * @example await client.images.combine.gemini25({ prompt: "put the lamp on the desk", image_urls: ["https://example.com/lamp.png","https://example.com/desk.png"] })
      */
-    gemini25: RunFormOperation<ImagesCombineGemini25Input, Generation>;
+    gemini25: RunFormOperation<ImagesCombineGemini25Input, Generation, ImageRun>;
     /**
      * Combine several images by prompt with nanobanana.
      * - image_urls, run_ids, images must have 2 to 10 items in total.
      * @example await client.images.combine.nanobanana({ prompt: "put the lamp on the desk", image_urls: ["https://example.com/lamp.png","https://example.com/desk.png"] })
      */
-    nanobanana: RunFormOperation<ImagesCombineNanobananaInput, Generation>;
+    nanobanana: RunFormOperation<ImagesCombineNanobananaInput, Generation, ImageRun>;
   };
   /**
    * Describe an image.
    * - Send at least one of image_url, run_id, image.
    * @example await client.images.describe({ image_url: "https://example.com/desk.png", detail: "short", sync: true })
    */
-  describe: RunFormOperation<ImagesDescribeInput, Description, ImagesDescribeForm>;
+  describe: RunFormOperation<ImagesDescribeInput, Description, FinishedRun & Required<Pick<Description, "description" | "tags" | "prompt" | "width" | "height">>, ImagesDescribeForm>;
   edit: {
     /**
      * Edit the image of an earlier run by prompt.
      * - JSON body: Send model.
      * @example await client.images.edit.fluxKontext({ original_run_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", prompt: "make it snow", model: "flux-kontext-max" })
      */
-    fluxKontext: RunFormOperation<ImagesEditFluxKontextInput, Run, ImagesEditFluxKontextForm>;
+    fluxKontext: RunFormOperation<ImagesEditFluxKontextInput, Run, ImageRun, ImagesEditFluxKontextForm>;
     /**
      * Edit an image by prompt with gemini-2.5, optionally within a mask.
      * - Send at least one of image_url, run_id, image.
      * - reference_image_url and reference_url are the same field. Send one of them, or the same value in both.
      * @example await client.images.edit.gemini25({ image_url: "https://example.com/desk.png", prompt: "add a plant on the left" })
      */
-    gemini25: RunFormOperation<ImagesEditGemini25Input, Generation, ImagesEditGemini25Form>;
+    gemini25: RunFormOperation<ImagesEditGemini25Input, Generation, ImageRun, ImagesEditGemini25Form>;
     /**
      * Edit an image by prompt with nanobanana.
      * - Send at least one of image_url, run_id, image.
      * - reference_image_url and reference_url are the same field. Send one of them, or the same value in both.
      * @example await client.images.edit.nanobanana({ image_url: "https://example.com/desk.png", prompt: "make it night", seed: 7 })
      */
-    nanobanana: RunFormOperation<ImagesEditNanobananaInput, Generation, ImagesEditNanobananaForm>;
+    nanobanana: RunFormOperation<ImagesEditNanobananaInput, Generation, ImageRun, ImagesEditNanobananaForm>;
     /**
      * Edit an image by prompt with vendora, optionally within a mask.
      * - Send at least one of image_url, run_id, image.
      * - reference_image_url and reference_url are the same field. Send one of them, or the same value in both.
      * @example await client.images.edit.vendora({ image_url: "https://example.com/desk.png", prompt: "make the lamp blue" })
      */
-    vendora: RunFormOperation<ImagesEditVendoraInput, Run, ImagesEditVendoraForm>;
+    vendora: RunFormOperation<ImagesEditVendoraInput, Run, ImageRun, ImagesEditVendoraForm>;
   };
   /**
    * Extract the objects that a prompt names, or their masks.
    * - Send at least one of image_url, run_id.
    * @example await client.images.extract({ image_url: "https://example.com/shapes.png", prompt: "the red circle" })
    */
-  extract: RunOperation<ImagesExtractInput, Extraction>;
+  extract: RunOperation<ImagesExtractInput, Extraction, FinishedRun & Required<Pick<Extraction, "objects">>>;
   /**
    * Remove an object from an image and fill the area.
    * - Send at least one of image_url, run_id.
    * @example await client.images.genRemove({ image_url: "https://example.com/shapes.png", prompt: "the red circle" })
    */
-  genRemove: RunOperation<ImagesGenRemoveInput, Run>;
+  genRemove: RunOperation<ImagesGenRemoveInput, Run, ImageRun>;
   /**
    * Remove an object from an image and fill the area.
    * The same as `images.genRemove`.
    * - Send at least one of image_url, run_id.
    * @example await client.images.generativeRemove({ image_url: "https://example.com/shapes.png", prompt: "the red circle" })
    */
-  generativeRemove: RunOperation<ImagesGenRemoveInput, Run>;
+  generativeRemove: RunOperation<ImagesGenRemoveInput, Run, ImageRun>;
   /**
    * Generate images from a prompt.
    * - aspect_ratio is required when model_type is vendorb-imagen4.
@@ -463,19 +491,19 @@ export type Images = {
    * - The deprecated workflow_type must not contradict model_type.
    * @example await client.images.generate({ prompt: "a red bicycle by the sea", width: 768, height: 512, seed: 7 })
    */
-  generate: RunOperation<ImagesGenerateInput, Generation>;
+  generate: RunOperation<ImagesGenerateInput, Generation, ImageRun>;
   /**
    * Generate an image from a prompt with tagged reference images, such as @hero.
    * @example await client.images.reference({ prompt: "@hero walks along the beach", images: [{"image_reference":"https://example.com/portrait.png","tag":"hero"}] })
    */
-  reference: RunFormOperation<ImagesReferenceInput, ReferenceGeneration>;
+  reference: RunFormOperation<ImagesReferenceInput, ReferenceGeneration, ImageRun>;
   /**
    * Change the aspect ratio of an image by outpainting.
    * - Send at least one of image_url, run_id, image_file.
    * - Send all of x_start, x_end, y_start, y_end, or none of them.
    * @example await client.images.reframe({ image_url: "https://example.com/desk.png", aspect_ratio: "16:9", prompt: "more of the room" })
    */
-  reframe: RunFormOperation<ImagesReframeInput, Run, ImagesReframeForm>;
+  reframe: RunFormOperation<ImagesReframeInput, Run, ImageRun, ImagesReframeForm>;
   /**
    * Remove the background. Returns a transparent PNG.
    * - JSON body: Send at least one of imageUrl, run_id.
@@ -505,13 +533,13 @@ export type Images = {
    * - Send at least one of image_url, run_id, image.
    * @example await client.images.upscale({ image_url: "https://example.com/desk.png", factor: 2 })
    */
-  upscale: RunFormOperation<ImagesUpscaleInput, Run, ImagesUpscaleForm>;
+  upscale: RunFormOperation<ImagesUpscaleInput, Run, ImageRun, ImagesUpscaleForm>;
   /**
    * Create variations of an image.
    * - Send at least one of image_url, run_id, image.
    * @example await client.images.vary({ image_url: "https://example.com/desk.png", n: 2, seed: 7 })
    */
-  vary: RunFormOperation<ImagesVaryInput, Run, ImagesVaryForm>;
+  vary: RunFormOperation<ImagesVaryInput, Run, ImageRun, ImagesVaryForm>;
 };
 
 /**

@@ -3,14 +3,14 @@ import { withIdArgument, withIdAndInput, call, callList, type Call, type ListCal
 import type { Connection } from "../connection.ts";
 import { anyRequired, arrayOf, integer, matching, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
-import type { AccessLimits, Key, KeyPage, NewKey } from "./shapes.ts";
+import type { AccessLimits, Key, KeyPage, NewKey, Scope } from "./shapes.ts";
 
 /** Input of `keys.create`. */
 export type KeysCreateInput = {
   /** Name of the key, 1 to 200 characters */
   name: string;
   /** Scopes such as `images:write`, `runs:read`, `keys:*` or `*`. Cannot exceed the scopes of the credential that creates it */
-  scopes: string[];
+  scopes: Scope[];
   /** Expiry time. null: the key never expires */
   expires_at?: string | null;
   /** Limits of the key. They cannot exceed the limits of the key that creates it. Default {} */
@@ -38,7 +38,7 @@ export type KeysUpdateInput = {
   /** Name of the key, 1 to 200 characters */
   name?: string;
   /** Scopes such as `images:write`, `runs:read`, `keys:*` or `*`. Cannot exceed the scopes of the credential that creates it */
-  scopes?: string[];
+  scopes?: Scope[];
   /** Expiry time. null: the key never expires */
   expires_at?: string | null;
   /** All limits of the key. Limits that you omit are removed */

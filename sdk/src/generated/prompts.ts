@@ -3,6 +3,7 @@ import { withIdArgument, withIdAndInput, call, callList, callRun, type Call, typ
 import type { Connection } from "../connection.ts";
 import { anyRequired, arrayOf, boolean, enumOf, integer, number, object, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
+import type { FinishedRun } from "../wait-for-run.ts";
 import type { Enhancement, Prompt, PromptPage, RunFields } from "./shapes.ts";
 
 /** Input of `prompts.create`. */
@@ -79,7 +80,7 @@ export type Prompts = {
    * Enhance a prompt with details for a better image.
    * @example await client.prompts.enhance({ prompt: "a cat", style: "watercolour", sync: true })
    */
-  enhance: RunOperation<PromptsEnhanceInput, Enhancement>;
+  enhance: RunOperation<PromptsEnhanceInput, Enhancement, FinishedRun & Required<Pick<Enhancement, "enhanced_prompt" | "changes">>>;
   /**
    * Get a prompt, in its latest or an earlier version.
    * @example await client.prompts.get("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")

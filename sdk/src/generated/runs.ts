@@ -4,15 +4,13 @@ import type { Connection } from "../connection.ts";
 import { callStream, type EventStream } from "../event-streams.ts";
 import { enumOf, integer, object, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
-import type { Estimate, Run, RunPage, RunTree } from "./shapes.ts";
+import type { RunInputs } from "./run-inputs.ts";
+import type { Estimate, Run, RunPage, RunTree, RunType } from "./shapes.ts";
 
-/** Input of `runs.estimate`. */
+/** Input of `runs.estimate`: the name and the input of an operation that creates a run. */
 export type RunsEstimateInput = {
-  /** Name of the operation, such as images.generate */
-  operation: string;
-  /** Input of the operation */
-  input: Record<string, unknown>;
-};
+  [Name in keyof RunInputs]: { operation: Name; input: RunInputs[Name] };
+}[keyof RunInputs];
 
 /** Input of `runs.events`. */
 export type RunsEventsInput = {
@@ -29,7 +27,7 @@ export type RunsListInput = {
   /** Only runs with this status */
   status?: "queued" | "processing" | "completed" | "failed" | "canceled";
   /** Only runs with this run_type */
-  run_type?: string;
+  run_type?: RunType;
   /** Only runs derived from this run */
   parent_run_id?: string;
   /** Only runs accepted after this time */

@@ -32,6 +32,112 @@ export type SourceFields = {
   run_id?: string;
 };
 
+/** Kind of a run. A newer server can add more. */
+export type RunType = "background-removal" | "character-generation" | "combine" | "describe" | "extract" | "generative-remove" | "image-edit" | "image-generation" | "mask-edit" | "mask-upload" | "prompt-enhancement" | "reference-generation" | "reframe" | "segment" | "upload" | "upscale" | "variation" | "video-generation" | (string & {});
+
+/** Code of an error. A newer server can add more. */
+export type ErrorCode = "ambiguous_credentials" | "asset_expired" | "asset_not_found" | "asset_unavailable" | "authentication_required" | "canceled_by_user" | "concurrency_limit_reached" | "conflict" | "content_refused" | "dependency_unavailable" | "headers_too_large" | "idempotency_in_progress" | "idempotency_key_invalid" | "idempotency_key_reused" | "image_animated_not_supported" | "image_too_many_pixels" | "image_too_small" | "image_undecodable" | "insufficient_credits" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_cursor" | "invalid_json" | "invalid_token" | "mask_mismatch" | "method_not_allowed" | "model_not_found" | "model_unavailable" | "payload_too_large" | "permission_denied" | "prompt_not_found" | "provider_error" | "provider_outcome_unknown" | "provider_output_invalid" | "provider_rejected_input" | "provider_timeout" | "rate_limited" | "request_timeout" | "route_not_found" | "run_canceled" | "run_deleted" | "run_not_cancelable" | "run_not_found" | "run_not_ready" | "run_timeout" | "service_overloaded" | "source_fetch_failed" | "source_run_failed" | "source_too_large" | "spend_limit_reached" | "storage_failed" | "sync_timeout" | "tenant_suspended" | "token_expired" | "too_many_parts" | "tree_too_deep" | "unsupported_content_encoding" | "unsupported_image_format" | "unsupported_media_type" | "unsupported_parameter" | "url_not_allowed" | "validation_error" | "webhook_url_not_allowed" | (string & {});
+
+/** Permission of a key or token: a resource with read, write or both. */
+export type Scope = "*" | "*:read" | `${"audit" | "events" | "images" | "keys" | "members" | "models" | "prompts" | "runs" | "tenants" | "tokens" | "usage" | "videos" | "webhooks"}:${"read" | "write" | "*"}`;
+
+/** Dimensions of a usage report, several separated by commas. */
+export type UsageBy = "day" | "key" | "model" | "operation" | `${"day" | "key" | "model" | "operation"},${string}`;
+
+/** What every event has. */
+export type EventHead = {
+  /** Event ID. The same in event streams and in the `webhook-id` header */
+  event_id: string;
+  /** Time of the event */
+  timestamp: string;
+};
+
+/** An event of a run. */
+export type RunEvent = EventHead & {
+  type: "run.queued" | "run.processing" | "run.progress" | "run.completed" | "run.failed" | "run.canceled";
+  data: {
+    /** ID of the run */
+    run_id: string;
+    status: "queued" | "processing" | "completed" | "failed" | "canceled" | (string & {});
+    live_status: "pending" | "processing" | "completed" | "failed" | "canceled" | (string & {}) | null;
+    /** Kind of the run, set by the operation */
+    run_type: RunType;
+    /** Run that this run was derived from */
+    parent_run_id: string | null;
+    /** 0 to 1 */
+    progress: number;
+    /** URL of the image. null until the run completes */
+    image_url: string | null;
+    /** URL of the video, for runs that create one */
+    video_url: string | null;
+    /** All files of the run */
+    outputs: Output[];
+    /** Parameters that were adjusted or ignored */
+    warnings: string[];
+    /** Your own key-value data, as sent */
+    metadata: Record<string, unknown>;
+    /** Time when Gesso accepted the run */
+    created_at: string;
+    /** Time of the last change */
+    updated_at: string;
+    /** Time when Gesso removes the files. null: never, or the run is open */
+    expires_at: string | null;
+    /** Error of a failed or canceled run. null otherwise */
+    error: Fault | null;
+  };
+};
+
+/** The event `webhook.test`. */
+export type WebhookTestEvent = EventHead & {
+  type: "webhook.test";
+  data: {
+    webhook_id: string;
+  };
+};
+
+/** The event `webhook_endpoint.disabled`. */
+export type WebhookEndpointDisabledEvent = EventHead & {
+  type: "webhook_endpoint.disabled";
+  data: {
+    webhook_id: string;
+    url: string;
+    /** Why Gesso disabled the endpoint */
+    reason: string;
+    disabled_at: string;
+    failing_since: string | null;
+  };
+};
+
+/** The event `credits.low`. */
+export type CreditsLowEvent = EventHead & {
+  type: "credits.low";
+  data: {
+    /** Remaining balance in US dollars */
+    balance: number;
+    /** Balance below which Gesso sends this event */
+    low_at: number;
+    currency: "USD";
+  };
+};
+
+/** The event `api_key.revoked`. */
+export type ApiKeyRevokedEvent = EventHead & {
+  type: "api_key.revoked";
+  data: {
+    key_id: string;
+    name: string;
+    /** Last characters of the key */
+    hint: string;
+    user_id: string;
+    /** User who revoked the key */
+    revoked_by: string;
+    revoked_at: string;
+  };
+};
+
+/** An event. `type` tells which data it has. A newer server can send other types: ignore them. */
+export type Event = RunEvent | WebhookTestEvent | WebhookEndpointDisabledEvent | CreditsLowEvent | ApiKeyRevokedEvent;
+
 /** API response: AccessLimits */
 export type AccessLimits = {
   /** Maximum requests per minute. null: no limit of its own */
@@ -133,12 +239,12 @@ export type CharacterGeneration = {
       created_at?: string;
       /** Time of the last change */
       updated_at?: string;
-      run_type?: "character-generation";
+      run_type?: RunType;
       /** Parameters that were adjusted or ignored */
       warnings?: string[];
     };
   /** Error code, if the run failed or the request was refused */
-  code?: string;
+  code?: ErrorCode;
   details?: Record<string, unknown>;
 };
 
@@ -185,7 +291,7 @@ export type Fault = {
   /** Message for people. It can change */
   message: string;
   /** Error code for programs. It never changes */
-  code?: string;
+  code?: ErrorCode;
   details?: Record<string, unknown>;
 };
 
@@ -209,90 +315,9 @@ export type Estimate = {
     }>;
 };
 
-/** API response: Event */
-export type Event = {
-  /** Event ID. The same in event streams and in the `webhook-id` header */
-  event_id: string;
-  /** Event type, such as run.completed */
-  type: string;
-  /** Time of the event */
-  timestamp: string;
-  /** Summary of the run, for events of runs */
-  data: {
-      /** ID of the run */
-      run_id?: string;
-      status?: "queued" | "processing" | "completed" | "failed" | "canceled" | (string & {});
-      live_status?: "pending" | "processing" | "completed" | "failed" | "canceled" | (string & {}) | null;
-      /** Kind of the run, set by the operation */
-      run_type?: string;
-      /** Run that this run was derived from */
-      parent_run_id?: string | null;
-      /** 0 to 1 */
-      progress?: number;
-      /** URL of the image. null until the run completes */
-      image_url?: string | null;
-      /** URL of the video, for runs that create one */
-      video_url?: string | null;
-      /** All files of the run */
-      outputs?: Output[];
-      /** Parameters that were adjusted or ignored */
-      warnings?: string[];
-      /** Your own key-value data, as sent */
-      metadata?: Record<string, unknown>;
-      /** Time when Gesso accepted the run */
-      created_at?: string;
-      /** Time of the last change */
-      updated_at?: string;
-      /** Time when Gesso removes the files. null: never, or the run is open */
-      expires_at?: string | null;
-      /** Error of a failed or canceled run. null otherwise */
-      error?: Fault | null;
-    };
-};
-
 /** API response: EventPage */
 export type EventPage = {
-  data: Array<{
-      /** Event ID. The same in event streams and in the `webhook-id` header */
-      event_id: string;
-      /** Event type, such as run.completed */
-      type: string;
-      /** Time of the event */
-      timestamp: string;
-      /** Summary of the run, for events of runs */
-      data: {
-          /** ID of the run */
-          run_id?: string;
-          status?: "queued" | "processing" | "completed" | "failed" | "canceled" | (string & {});
-          live_status?: "pending" | "processing" | "completed" | "failed" | "canceled" | (string & {}) | null;
-          /** Kind of the run, set by the operation */
-          run_type?: string;
-          /** Run that this run was derived from */
-          parent_run_id?: string | null;
-          /** 0 to 1 */
-          progress?: number;
-          /** URL of the image. null until the run completes */
-          image_url?: string | null;
-          /** URL of the video, for runs that create one */
-          video_url?: string | null;
-          /** All files of the run */
-          outputs?: Output[];
-          /** Parameters that were adjusted or ignored */
-          warnings?: string[];
-          /** Your own key-value data, as sent */
-          metadata?: Record<string, unknown>;
-          /** Time when Gesso accepted the run */
-          created_at?: string;
-          /** Time of the last change */
-          updated_at?: string;
-          /** Time when Gesso removes the files. null: never, or the run is open */
-          expires_at?: string | null;
-          /** Error of a failed or canceled run. null otherwise */
-          error?: Fault | null;
-        };
-      /** Position in the event log. Later events have greater IDs */
-      id: string;
-    }>;
+  data: Array<(Event & { id: string })>;
   /** Pass it as `after` to continue from here */
   last_id: string | null;
 };
@@ -336,7 +361,7 @@ export type Key = {
   hint: string;
   /** Owner of the key. The key acts with this user's role */
   user_id: string;
-  scopes: string[];
+  scopes: Scope[];
   limits: AccessLimits;
   created_at: string;
   expires_at: string | null;
@@ -459,7 +484,7 @@ export type NewKey = {
   hint: string;
   /** Owner of the key. The key acts with this user's role */
   user_id: string;
-  scopes: string[];
+  scopes: Scope[];
   limits: AccessLimits;
   created_at: string;
   expires_at: string | null;
@@ -597,12 +622,12 @@ export type ReferenceGeneration = {
       created_at?: string;
       /** Time of the last change */
       updated_at?: string;
-      run_type?: "reference-generation";
+      run_type?: RunType;
       /** Parameters that were adjusted or ignored */
       warnings?: string[];
     };
   /** Error code, if the run failed or the request was refused */
-  code?: string;
+  code?: ErrorCode;
   details?: Record<string, unknown>;
 };
 
@@ -639,7 +664,7 @@ export type Run = {
   /** Expected start, if it can be estimated */
   estimated_start_at?: string;
   /** Kind of the run, set by the operation */
-  run_type: string;
+  run_type: RunType;
   /** Run that this run was derived from */
   parent_run_id: string | null;
   model: string | null;
@@ -682,7 +707,7 @@ export type RunNode = {
   /** ID of the run */
   run_id: string;
   /** Kind of the run, set by the operation */
-  run_type: string;
+  run_type: RunType;
   status: "queued" | "processing" | "completed" | "failed" | "canceled" | (string & {});
   live_status: "pending" | "processing" | "completed" | "failed" | "canceled" | (string & {}) | null;
   /** URL of the image. null until the run completes */

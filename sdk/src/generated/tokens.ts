@@ -3,14 +3,14 @@ import { call, type Call } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { arrayOf, integer, matching, number } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
-import type { Token } from "./shapes.ts";
+import type { Scope, Token } from "./shapes.ts";
 
 /** Input of `tokens.create`. */
 export type TokensCreateInput = {
   /** Lifetime in seconds, 1 to 86400, at most until your key expires. Default: 900. 1 to 86400. Default 900 */
   expires_in?: number;
   /** Scopes of the token. They cannot exceed the scopes of your key. Default: all of them */
-  scopes?: string[];
+  scopes?: Scope[];
   /** Web origin that the token is bound to */
   origin?: string;
   /** Maximum total cost of the runs of this token, in US dollars. 0 to 1000000000 */

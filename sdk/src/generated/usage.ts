@@ -3,7 +3,7 @@ import { call, type Call } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { matching, text } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
-import type { UsageReport } from "./shapes.ts";
+import type { UsageBy, UsageReport } from "./shapes.ts";
 
 /** Input of `usage.get`. */
 export type UsageGetInput = {
@@ -12,7 +12,7 @@ export type UsageGetInput = {
   /** Last day in UTC. Default: today */
   to?: string;
   /** Dimensions of the rows: day, key, model, operation, or several separated by commas. Default: day. Default "day" */
-  by?: string;
+  by?: UsageBy;
 };
 
 /** The operations `usage.*`. */

@@ -3,6 +3,7 @@ import { callRun, type RunOperation } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { boolean, enumOf, exactlyOneRequired, imageInput, integer, matching, number, object, text, uuid } from "../schema-builders.ts";
 import type { ImageSource } from "../sources.ts";
+import type { VideoRun } from "../wait-for-run.ts";
 import type { RunFields, Video } from "./shapes.ts";
 
 /** Input of `generateVideo`. */
@@ -36,7 +37,7 @@ export type Videos = {
    * - Send exactly one of image_url, source_run_id.
    * @example await client.generateVideo({ image_url: "https://example.com/beach.png", prompt: "waves roll in", duration: 2 })
    */
-  generateVideo: RunOperation<GenerateVideoInput, Video>;
+  generateVideo: RunOperation<GenerateVideoInput, Video, VideoRun>;
 };
 
 /**

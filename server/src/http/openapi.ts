@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { Fault, type FaultCode, faults } from "../faults.ts";
 import type { BodyKind, Operation } from "../kit/operation.ts";
-import { Event } from "../kit/schemas/events.ts";
+import { EVENT_DATA, Event } from "../kit/schemas/events.ts";
 import { ErrorBody, type JsonObject, Run } from "../kit/schemas/run.ts";
 import { operations } from "../operations/all.ts";
 
@@ -17,6 +17,7 @@ export function generateOpenApi(): JsonObject {
     paths[path] = { ...paths[path], [operation.http.method.toLowerCase()]: describeOperation(operation, schemas) };
   }
   schemaOf(ErrorBody, "output", schemas);
+  const events = Object.entries(EVENT_DATA).map(([type, data]) => [type, schemaOf(data, "output", schemas)]);
   return {
     openapi: "3.1.0",
     info: {
@@ -36,6 +37,8 @@ export function generateOpenApi(): JsonObject {
         api_key: { type: "apiKey", in: "header", name: "X-API-Key" },
       },
     },
+    // The schema of `data` for each type of event.
+    "x-events": Object.fromEntries(events),
     "x-errors": Object.fromEntries((Object.keys(faults) as FaultCode[]).map((code) => [code, describeFault(code)])),
   };
 }
@@ -70,6 +73,7 @@ function describeOperation(operation: Operation, schemas: JsonObject): JsonObjec
     summary,
     tags: [name.split(".")[0]],
     ...(operation.run_type && { "x-run-type": operation.run_type }),
+    ...(operation.resultFields && { "x-result-fields": operation.resultFields }),
     ...(rules.length > 0 && { "x-rules": rules.map((rule) => rule.description) }),
     ...(operation.aliases && { "x-aliases": operation.aliases }),
     ...(deprecated && { "x-deprecated-fields": deprecated }),

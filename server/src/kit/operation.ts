@@ -201,6 +201,10 @@ type RunOperationSpec<Input extends z.ZodObject> = {
   /** Further warnings, such as a trimmed tag or a missing reference. */
   warnings?(input: z.output<Input>, provided: JsonObject): string[];
   plan(input: z.output<Input>, provided: JsonObject): Job[];
+  /** The run's `result`, if it is made from the files of several jobs. Default: the data of the provider. */
+  renderResult?(input: JsonObject, result: RunResult): JsonObject | null;
+  /** Fields of the response that are in the run's `result` too. The client's finished run has them. */
+  resultFields?: readonly string[];
   renderResponse(run: Run, result: RunResult): unknown;
 };
 

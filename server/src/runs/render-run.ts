@@ -2,7 +2,8 @@
 import type { AttemptHistoryRow } from "../db/runs/attempts.ts";
 import type { RunRow, StoredAsset } from "../db/runs/runs.ts";
 import type { RunResult } from "../kit/operation.ts";
-import type { Attempt, Run } from "../kit/schemas/run.ts";
+import type { Attempt, JsonObject, Run } from "../kit/schemas/run.ts";
+import { operations } from "../operations/all.ts";
 import type { Services } from "./services.ts";
 
 const UPLOAD_RUN_TYPES = ["upload", "mask-upload"];
@@ -23,6 +24,13 @@ export function renderRunResult(services: Dependencies, row: RunRow): RunResult 
   };
 }
 
+const RESULT_RENDERERS = new Map(
+  operations.flatMap(({ run_type, renderResult }) => (run_type && renderResult ? [[run_type, renderResult]] : [])),
+);
+
+const renderResult = (services: Dependencies, row: RunRow): JsonObject | null =>
+  RESULT_RENDERERS.get(row.run_type)?.(row.inputs, renderRunResult(services, row)) ?? row.result?.data ?? null;
+
 export const liveStatus = ({ run_type, status }: Pick<RunRow, "run_type" | "status">): Run["live_status"] =>
   UPLOAD_RUN_TYPES.includes(run_type) ? null : status === "queued" ? "pending" : status;
 
@@ -39,7 +47,7 @@ export function renderRun(services: Dependencies, row: RunRow): Run {
     image_urls: images,
     video_url: urls("video/")[0] ?? null,
     outputs,
-    result: row.result?.data ?? null,
+    result: renderResult(services, row),
     inputs: row.inputs,
     live_status: liveStatus(row),
     status: row.status,

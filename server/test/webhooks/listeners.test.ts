@@ -68,7 +68,7 @@ describe("a listener", () => {
   it("receives the unchanged message, signed with its own secret, and only of its tenant", async () => {
     const [own, other] = [await listener(), await listener()];
     const { run_id } = await image();
-    const event = await nextOf(own, ({ data }) => data.run_id === run_id);
+    const event = await nextOf(own, ({ data }) => "run_id" in data && data.run_id === run_id);
     const { status, body } = await message(own.id, event.id);
     expect([status, body.event_id, body.attempt]).toEqual([200, event.event_id, 1]);
     const { event_id: _, id: __, ...reported } = event;
@@ -91,7 +91,7 @@ describe("a listener", () => {
   it("can report a delivery once, and never undo one", async () => {
     const own = await listener();
     const { run_id } = await image();
-    const { id: place } = await nextOf(own, ({ data }) => data.run_id === run_id);
+    const { id: place } = await nextOf(own, ({ data }) => "run_id" in data && data.run_id === run_id);
     const { delivery_id } = (await message(own.id, place)).body;
     expect((await caller.get(`/webhooks/deliveries/${delivery_id}`)).status).toBe(404);
 
@@ -117,7 +117,7 @@ describe("a listener", () => {
   it("gets 404 when the run was deleted", async () => {
     const own = await listener();
     const { run_id } = await image();
-    const { id: place } = await nextOf(own, ({ data }) => data.run_id === run_id);
+    const { id: place } = await nextOf(own, ({ data }) => "run_id" in data && data.run_id === run_id);
     await caller.delete(`/runs/${run_id}`);
     const gone = await message(own.id, place);
     expect([gone.status, gone.body.code]).toEqual([410, "run_deleted"]);
@@ -149,7 +149,7 @@ describe("listeners", () => {
   it("receives the messages of another listener when they are resent", async () => {
     const first = await listener();
     const { run_id } = await image();
-    const { id: place } = await nextOf(first, ({ data }) => data.run_id === run_id);
+    const { id: place } = await nextOf(first, ({ data }) => "run_id" in data && data.run_id === run_id);
     const had = (await message(first.id, place)).body;
     await report(first.id, place, { attempt: 1, status: 500 });
     const second = await listener({ name: "garage" });

@@ -2,19 +2,6 @@
 import { z } from "zod";
 import { ErrorBody, Run } from "./run.ts";
 
-export const EVENT_TYPES = [
-  "run.queued",
-  "run.processing",
-  "run.progress",
-  "run.completed",
-  "run.failed",
-  "run.canceled",
-  "webhook.test",
-  "webhook_endpoint.disabled",
-  "credits.low",
-  "api_key.revoked",
-] as const;
-
 /** Status and outputs of a run, without prompts and secrets. */
 const RunSummary = Run.pick({
   run_id: true,
@@ -33,6 +20,39 @@ const RunSummary = Run.pick({
   expires_at: true,
 }).extend({ error: ErrorBody.nullable().describe("Error of a failed or canceled run. null otherwise") });
 export type RunSummary = z.infer<typeof RunSummary>;
+
+/** The data of each type of event. A new type needs a row here. */
+export const EVENT_DATA = {
+  "run.queued": RunSummary,
+  "run.processing": RunSummary,
+  "run.progress": RunSummary,
+  "run.completed": RunSummary,
+  "run.failed": RunSummary,
+  "run.canceled": RunSummary,
+  "webhook.test": z.object({ webhook_id: z.uuid() }),
+  "webhook_endpoint.disabled": z.object({
+    webhook_id: z.uuid(),
+    url: z.string(),
+    reason: z.string().describe("Why Gesso disabled the endpoint"),
+    disabled_at: z.iso.datetime(),
+    failing_since: z.iso.datetime().nullable(),
+  }),
+  "credits.low": z.object({
+    balance: z.number().describe("Remaining balance in US dollars"),
+    low_at: z.number().describe("Balance below which Gesso sends this event"),
+    currency: z.literal("USD"),
+  }),
+  "api_key.revoked": z.object({
+    key_id: z.uuid(),
+    name: z.string(),
+    hint: z.string().describe("Last characters of the key"),
+    user_id: z.string(),
+    revoked_by: z.string().describe("User who revoked the key"),
+    revoked_at: z.iso.datetime(),
+  }),
+} satisfies Record<string, z.ZodObject>;
+export type EventType = keyof typeof EVENT_DATA;
+export const EVENT_TYPES = Object.keys(EVENT_DATA) as [EventType, ...EventType[]];
 
 export const Event = z
   .object({

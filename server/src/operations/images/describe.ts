@@ -37,6 +37,7 @@ export const describeImage = defineOperation({
       options: { detail: input.detail, ...pickProvided(input, provided, ["language"]) },
     },
   ],
+  resultFields: ["description", "tags", "prompt", "width", "height"],
   renderResponse: (run, { data }) => {
     const { description, tags, prompt, width, height } = data ?? {};
     return {

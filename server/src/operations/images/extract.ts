@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { promptField, runFields, runId } from "../../kit/fields.ts";
 import { firstSource, imageField } from "../../kit/image-fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
+import { defineOperation, type RunResult } from "../../kit/operation.ts";
 import { atLeastOne } from "../../kit/rules.ts";
-import { Extraction } from "../../kit/schemas/run.ts";
+import { Extraction, type JsonObject } from "../../kit/schemas/run.ts";
 
 export const extractObjects = defineOperation({
   name: "images.extract",
@@ -60,15 +60,17 @@ export const extractObjects = defineOperation({
       },
     ];
   },
-  renderResponse: (run, { jobs: [found = [], cuts = []] }) => ({
-    ...run,
-    objects: cuts.map((cut, index) => ({
-      name: found[index]?.name ?? run.inputs.prompt,
-      score: found[index]?.score ?? null,
-      box: found[index]?.box ?? cut.box ?? null,
-      asset_id: cut.asset_id,
-      image_url: cut.url,
-      mask_url: run.inputs.mode === "mask" ? cut.url : (found[index]?.url ?? null),
-    })),
-  }),
+  resultFields: ["objects"],
+  renderResult: (input, result) => (result.jobs.length > 0 ? { objects: renderObjects(input, result) } : null),
+  renderResponse: (run, result) => ({ ...run, objects: renderObjects(run.inputs, result) }),
 });
+
+const renderObjects = (input: JsonObject, { jobs: [found = [], cuts = []] }: RunResult) =>
+  cuts.map((cut, index) => ({
+    name: found[index]?.name ?? input.prompt,
+    score: found[index]?.score ?? null,
+    box: found[index]?.box ?? cut.box ?? null,
+    asset_id: cut.asset_id,
+    image_url: cut.url,
+    mask_url: input.mode === "mask" ? cut.url : (found[index]?.url ?? null),
+  }));

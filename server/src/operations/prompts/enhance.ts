@@ -31,6 +31,7 @@ export const enhancePrompt = defineOperation({
       options: { model_type: input.model_type, ...pickProvided(input, provided, ["style", "language"]) },
     },
   ],
+  resultFields: ["enhanced_prompt", "changes"],
   renderResponse: (run, { data }) => ({
     run_id: run.run_id,
     status: run.status,

@@ -1,0 +1,57 @@
+// Generates the types of names that the server may extend: run types, error codes, scopes and dimensions of usage. An
+// editor completes the known names, and a newer server's names are still valid.
+import { requiredScope } from "../../server/src/access/scopes.ts";
+import { USAGE_DIMENSIONS } from "../../server/src/kit/schemas/usage.ts";
+import { type ClientOperation, type Contract, type Schema, toPascalCase } from "./client-operations.ts";
+
+const UPLOAD_RUN_TYPES = ["upload", "mask-upload"];
+
+const unionOf = (names: Iterable<string>) =>
+  [...new Set(names)]
+    .sort()
+    .map((name) => JSON.stringify(name))
+    .join(" | ");
+
+/** Names of generated types that a field can have. */
+export const NAME_TYPES = ["RunType", "ErrorCode", "Scope", "UsageBy"];
+
+export function generateNameTypes(contract: Contract, operations: ClientOperation[]): string {
+  const runTypes = operations.flatMap(({ operation }) => operation["x-run-type"] ?? []);
+  const resources = operations.map(({ name, method }) => requiredScope({ name, http: { method } }).split(":")[0]!);
+  const dimensions = unionOf(USAGE_DIMENSIONS);
+  return [
+    `/** Kind of a run. A newer server can add more. */\nexport type RunType = ${unionOf([...runTypes, ...UPLOAD_RUN_TYPES])} | (string & {});`,
+    `/** Code of an error. A newer server can add more. */\nexport type ErrorCode = ${unionOf(Object.keys(contract["x-errors"]))} | (string & {});`,
+    `/** Permission of a key or token: a resource with read, write or both. */\nexport type Scope = "*" | "*:read" | \`\${${unionOf(resources)}}:\${"read" | "write" | "*"}\`;`,
+    `/** Dimensions of a usage report, several separated by commas. */\nexport type UsageBy = ${dimensions} | \`\${${dimensions}},\${string}\`;`,
+  ].join("\n\n");
+}
+
+/** The generated type of a field, if it has one. */
+export function nameTypeOf(
+  field: string,
+  { type, pattern, description = "", enum: known, items }: Schema,
+): string | undefined {
+  if (field === "run_type" && type === "string" && !known) return "RunType";
+  if (field === "code" && type === "string" && description.startsWith("Error code")) return "ErrorCode";
+  if (field === "scopes" && type === "array" && items?.type === "string") return "Scope[]";
+  if (field === "by" && pattern && description.startsWith("Dimensions")) return "UsageBy";
+  return undefined;
+}
+
+/** The map from operations that create runs to their inputs, and the input of `runs.estimate` made from it. */
+export function generateRunInputs(operations: ClientOperation[]): string {
+  const running = operations.filter(({ operation }) => operation["x-run-type"]);
+  const groups = Map.groupBy(running, ({ name }) => (name.includes(".") ? name.split(".")[0]! : "videos"));
+  const typeOf = ({ name }: ClientOperation) => `${toPascalCase(name)}Input`;
+  const imports = [...groups].map(
+    ([group, own]) => `import type { ${own.map(typeOf).join(", ")} } from "./${group}.ts";`,
+  );
+  return [
+    ...imports,
+    "",
+    "/** Input of every operation that creates a run, by the operation's name. */",
+    `export type RunInputs = {\n${running.map((verb) => `  ${JSON.stringify(verb.name)}: ${typeOf(verb)};`).join("\n")}\n};`,
+    "",
+  ].join("\n");
+}
