@@ -11,7 +11,8 @@ const ALLOWED_IMPORTS: Record<string, string[]> = {
   kit: ["faults"],
   models: ["kit"],
   operations: ["kit", "models"],
-  providers: ["kit", "faults", "models"],
+  // Sizes of images are read from headers; work on pixels is handed to isolated processes.
+  providers: ["kit", "faults", "models", "images"],
   catalogue: ["kit", "faults", "providers", "models"],
   storage: ["kit", "faults"],
   outbound: ["faults"],

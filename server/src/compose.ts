@@ -15,7 +15,7 @@ import { createClientAddressFinder } from "./http/client-address.ts";
 import { callbackPath, createCallbackSigner } from "./http/provider-callbacks.ts";
 import { createDecoderPool } from "./images/decoder-pool.ts";
 import { createImageDecoder } from "./images/image-decoder.ts";
-import "./images/allowed-formats.ts";
+import { createPixelTasks } from "./images/pixel-tasks.ts";
 import type { Clock } from "./kit/clock.ts";
 import type { SecretKeys } from "./kit/secret-keys.ts";
 import { createCrashPoint } from "./observe/crash-points.ts";
@@ -99,7 +99,10 @@ export function composeServices(config: Config, role: string) {
     assets,
     http,
     images,
-    providers: createProviderRegistry(config.providers, circuitBreaker, { http, callbacks, submitSeconds, clock }),
+    providers: createProviderRegistry(config.providers, circuitBreaker, {
+      ...{ http, callbacks, submitSeconds, clock },
+      runPixelTask: createPixelTasks(decoders),
+    }),
     jobFiles: createJobFiles({ database, assets, http, images, crashPoint }),
     spool: createResponseSpool(config, ids),
     notifications: createNotifications(database, engineClient),

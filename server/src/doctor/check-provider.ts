@@ -32,6 +32,7 @@ export async function checkProvider(
     ...{ env, key: "doctor", timeoutSeconds: SECONDS, isPublicUrlReachable: false, unreachableSeconds: 0 },
     now,
     send: (url, request) => send(url, { ...request, timeoutSeconds: SECONDS }),
+    runPixelTask: () => Promise.reject(new Error("a probe has no images")),
   };
   try {
     const { message, missing: unknown, unasked = [] } = await provider.probe(offers, context);

@@ -2,6 +2,7 @@
 // bounded in bytes, so that many requests cannot exhaust the memory.
 import { z } from "zod";
 import { Fault } from "../faults.ts";
+import { type ChosenSandbox, chooseSandbox } from "./choose-sandbox.ts";
 import { type DecoderProcess, startDecoderProcess } from "./decoder-process.ts";
 import type { DecoderMessage } from "./decoder-protocol.ts";
 import { type DecoderSandboxProfile, type DecoderSandboxStatus, decoderSandboxProfiles } from "./decoder-sandbox.ts";
@@ -28,7 +29,8 @@ export type DecoderPoolOptions = {
 };
 
 export type DecoderPool = {
-  perform(frame: DecoderMessage): Promise<DecoderMessage>;
+  /** Refuses a message that waits longer than `waitSeconds`; without it, a message waits until it is its turn. */
+  perform(frame: DecoderMessage, limits?: { waitSeconds?: number; seconds?: number }): Promise<DecoderMessage>;
   /** The restrictions in effect. Undefined if no process could be started. */
   sandboxStatus(): Promise<DecoderSandboxStatus | undefined>;
   pids(): number[];
@@ -41,14 +43,17 @@ const MAX_QUEUED_BYTES = 1024 * 1024 * 1024;
 const IMAGES_PER_PROCESS = 1000;
 
 export const createDecoderPool = ({ count, megabytes, seconds, log, profiles }: DecoderPoolOptions): DecoderPool => {
-  const opening = findStrongestSandbox(profiles ?? decoderSandboxProfiles({ megabytes }), log);
+  const opening = chooseSandbox(profiles ?? decoderSandboxProfiles({ megabytes }));
   const idle: DecoderProcess[] = [];
   const busy = new Set<DecoderProcess>();
   const imageCounts = new WeakMap<DecoderProcess, number>();
   const withSlot = createSemaphore(count);
   let queuedBytes = 0;
   let isClosed = false;
-  void opening.then((found) => (found && !isClosed ? idle.push(found.first) : found?.first.end()));
+  void opening.then((found) => {
+    if (found) logSandbox(found, log);
+    return found && !isClosed ? idle.push(found.first) : found?.first.end();
+  });
 
   const take = async (): Promise<DecoderProcess> => {
     const found = await opening;
@@ -64,27 +69,27 @@ export const createDecoderPool = ({ count, megabytes, seconds, log, profiles }: 
     if (isClosed || times >= IMAGES_PER_PROCESS) decoder.end();
     else idle.push(decoder);
   };
-  const attempt = async (frame: DecoderMessage, isLast: boolean): Promise<DecoderMessage> => {
+  const attempt = async (frame: DecoderMessage, limit: number, isLast = false): Promise<DecoderMessage> => {
     const decoder = await take();
-    const reply = await decoder.request(frame, seconds);
+    const reply = await decoder.request(frame, limit);
     if (typeof reply !== "string") {
       release(decoder);
       return reply;
     }
     busy.delete(decoder);
     // The process may have been killed for another reason: the image fails only if a second process dies with it too.
-    if (reply === "died" && !isLast) return attempt(frame, true);
+    if (reply === "died" && !isLast) return attempt(frame, limit, true);
     log?.warn({ pid: decoder.pid, reply, stderr: decoder.stderrTail() }, "image crashed its decoder");
     throw undecodableImage(reply === "timeout" ? "took too long" : "pixels", decoder.stderrTail());
   };
 
   return {
-    perform: async (frame) => {
+    perform: async (frame, limits = {}) => {
       const size = frame.bytes.byteLength;
       if (queuedBytes + size > MAX_QUEUED_BYTES) throw new Fault("service_overloaded");
       queuedBytes += size;
       try {
-        return await withSlot(() => attempt(frame, false));
+        return await withSlot(() => attempt(frame, limits.seconds ?? seconds), limits.waitSeconds);
       } finally {
         queuedBytes -= size;
       }
@@ -98,36 +103,42 @@ export const createDecoderPool = ({ count, megabytes, seconds, log, profiles }: 
   };
 };
 
-/** Starts the first process with the strongest profile that this host allows. */
-const findStrongestSandbox = async (profiles: DecoderSandboxProfile[], log: DecoderPoolOptions["log"]) => {
-  for (const profile of profiles) {
-    const first = await startDecoderProcess(profile);
-    if (!first) continue;
-    const { sandbox } = first;
-    const isWeak = sandbox.hasNetwork || sandbox.hasPrivileges || sandbox.memoryBytes === null;
-    const logAs = isWeak ? log?.warn.bind(log) : log?.info.bind(log);
-    logAs?.(
-      { profile: profile.name, ...sandbox },
-      isWeak ? "decoder sandbox is incomplete" : "decoder sandbox is active",
-    );
-    return { profile, first, sandbox };
-  }
-  return undefined;
+const logSandbox = ({ profile, sandbox }: ChosenSandbox, log: DecoderPoolOptions["log"]) => {
+  const isWeak = sandbox.hasNetwork || sandbox.hasPrivileges || sandbox.memoryBytes === null;
+  const fields = { profile: profile.name, ...sandbox };
+  if (isWeak) log?.warn(fields, "decoder sandbox is incomplete");
+  else log?.info(fields, "decoder sandbox is active");
 };
 
-/** Runs at most `count` tasks at a time; the others wait in order. */
+/** Runs at most `count` tasks at a time; the others wait in order, or until their time is over. */
 const createSemaphore = (count: number) => {
   let free = count;
-  const waiting: (() => void)[] = [];
-  return async <T>(work: () => Promise<T>): Promise<T> => {
+  const waiting = new Set<() => void>();
+  const waitForSlot = (seconds: number | undefined) =>
+    new Promise<void>((resolve, reject) => {
+      let timer: NodeJS.Timeout | undefined;
+      const begin = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      waiting.add(begin);
+      if (seconds === undefined) return;
+      timer = setTimeout(() => {
+        waiting.delete(begin);
+        reject(new Fault("service_overloaded"));
+      }, seconds * 1000);
+    });
+  return async <T>(work: () => Promise<T>, waitSeconds?: number): Promise<T> => {
     if (free > 0) free--;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
+    else await waitForSlot(waitSeconds);
     try {
       return await work();
     } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else free++;
+      const [next] = waiting;
+      if (next) {
+        waiting.delete(next);
+        next();
+      } else free++;
     }
   };
 };

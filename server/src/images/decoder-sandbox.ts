@@ -14,7 +14,7 @@ export type DecoderSandboxStatus = {
 
 export type DecoderSandboxProfile = { name: string; command: string; arguments: string[] };
 
-const PROGRAM = fileURLToPath(new URL("./decoder-worker.ts", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("./isolated/decoder-worker.ts", import.meta.url));
 /** Pixels are outside the JavaScript heap, so a small heap is enough. */
 const HEAP_MEGABYTES = 128;
 /** Memory that Node reserves before the first image. Most of it is never used. */
@@ -26,14 +26,19 @@ export type DecoderSandboxOptions = {
   megabytes: number;
   isRoot?: boolean;
   program?: string;
+  programArguments?: string[];
+  /** Limit of the JavaScript heap. */
+  heapMegabytes?: number;
 };
 
 export const decoderSandboxProfiles = ({
   megabytes,
   isRoot = process.getuid?.() === 0,
   program = PROGRAM,
+  programArguments = [],
+  heapMegabytes = HEAP_MEGABYTES,
 }: DecoderSandboxOptions): DecoderSandboxProfile[] => {
-  const node = [process.execPath, `--max-old-space-size=${HEAP_MEGABYTES}`, program];
+  const node = [process.execPath, `--max-old-space-size=${heapMegabytes}`, program, ...programArguments];
   // The shell sets its own limits (no core dumps, few files, bounded memory) and then replaces itself by the program.
   const bounds = `ulimit -c 0; ulimit -n 64; ulimit -d ${(megabytes + NODE_BASELINE_MEGABYTES) * 1024}; exec "$0" "$@"`;
   const bounded = ["sh", "-c", bounds, ...node];

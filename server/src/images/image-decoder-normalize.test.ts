@@ -1,7 +1,7 @@
 import { deflateSync } from "node:zlib";
 import sharp from "sharp";
 import { afterAll, describe, expect, test } from "vitest";
-import "./allowed-formats.ts";
+import "./isolated/allowed-formats.ts";
 import {
   createC2paManifestStore,
   jpegWith,

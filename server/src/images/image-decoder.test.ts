@@ -1,7 +1,7 @@
 import { deflateSync } from "node:zlib";
 import sharp from "sharp";
 import { afterAll, describe, expect, test } from "vitest";
-import "./allowed-formats.ts";
+import "./isolated/allowed-formats.ts";
 import { buildPng, pngChunk, pngWith as putInto } from "../../test/corpora/image-bytes.ts";
 import { noiseImage, validImageCases, validImages } from "../../test/corpora/valid-images.ts";
 import { createDecoderPool } from "./decoder-pool.ts";

@@ -2,19 +2,10 @@
 // no metadata.
 import { Fault } from "../faults.ts";
 import type { DecoderPool } from "./decoder-pool.ts";
+import { detectFormat, MAX_IMAGE_PIXELS, MAX_IMAGE_SIDE, MIN_IMAGE_SIDE } from "./image-size.ts";
 import { type ImageStructure, type ImageType, stripMetadata, undecodableImage } from "./image-structure.ts";
-import { isJpeg, readJpegStructure } from "./jpeg-structure.ts";
-import { isPng, readPngStructure } from "./png-structure.ts";
-import { isWebp, readWebpStructure } from "./webp-structure.ts";
 
 export type InspectedImage = { media_type: ImageType; width: number; height: number };
-
-const MIN_SIDE = 16;
-const MAX_SIDE = 16_384;
-const MAX_IMAGE_PIXELS = 50_000_000;
-/** Minimum number of bytes to identify a format. */
-const MIN_FORMAT_BYTES = 12;
-const FILE_SIGNATURES = ["\x89PNG\r\n\x1a\n", "\xff\xd8\xff", "RIFF"];
 
 /** `manifest` is the C2PA manifest of the file. It is stored next to the image. */
 export type NormalizedImage = InspectedImage & { bytes: Uint8Array; manifest: Uint8Array | undefined };
@@ -80,24 +71,10 @@ const verifyReencoded = (bytes: Uint8Array, original: ImageStructure): Inspected
 const readStructure = (bytes: Uint8Array): ImageStructure => {
   const layout = detectFormat(bytes);
   const { width, height } = layout;
-  if (width > MAX_SIDE || height > MAX_SIDE || width * height > MAX_IMAGE_PIXELS) {
+  if (width > MAX_IMAGE_SIDE || height > MAX_IMAGE_SIDE || width * height > MAX_IMAGE_PIXELS) {
     throw new Fault("image_too_many_pixels", { width, height });
   }
-  if (width < MIN_SIDE || height < MIN_SIDE) throw new Fault("image_too_small", { width, height });
+  if (width < MIN_IMAGE_SIDE || height < MIN_IMAGE_SIDE) throw new Fault("image_too_small", { width, height });
   if (layout.isAnimated) throw new Fault("image_animated_not_supported");
   return layout;
-};
-
-/** Whether these few bytes can be the start of an image file. */
-const canBeImageStart = (bytes: Uint8Array): boolean => {
-  const text = Buffer.from(bytes).toString("latin1");
-  return FILE_SIGNATURES.some((signature) => text.startsWith(signature) || signature.startsWith(text));
-};
-
-const detectFormat = (bytes: Uint8Array): ImageStructure => {
-  if (bytes.byteLength < MIN_FORMAT_BYTES && canBeImageStart(bytes)) throw undecodableImage("truncated");
-  if (isPng(bytes)) return readPngStructure(bytes);
-  if (isJpeg(bytes)) return readJpegStructure(bytes);
-  if (isWebp(bytes)) return readWebpStructure(bytes);
-  throw new Fault("unsupported_image_format");
 };

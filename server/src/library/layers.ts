@@ -2,9 +2,9 @@
 // each image follows from the plan. Deleted files have no layer.
 import { findAssets } from "../db/runs/assets.ts";
 import { findRuns, type RunRow, type StoredAsset } from "../db/runs/runs.ts";
+import { type CombineMode, computeLayout } from "../images/combine-layout.ts";
 import type { Job, Source } from "../kit/operation.ts";
 import type { Layer, Layers } from "../kit/schemas/library.ts";
-import { type CombineMode, computeLayout } from "../providers/local/combine-layout.ts";
 import { deriveId, sourceAssetId } from "../runs/ids.ts";
 import type { Services } from "../runs/services.ts";
 

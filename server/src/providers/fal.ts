@@ -1,6 +1,7 @@
 // fal: many models behind one queue API. A job is posted to the URL of its model and gets an ID from fal. Status and
 // result are under the first two segments of the model name. Callbacks are signed with published keys.
 import { z } from "zod";
+import { readImageSize } from "../images/image-size.ts";
 import type { Job } from "../kit/operation.ts";
 import { callProvider, jobFailed, readProviderFailure } from "./call-provider.ts";
 import { resolveDeferred } from "./fal/deferred-values.ts";
@@ -9,7 +10,6 @@ import { falOffers } from "./fal/offers.ts";
 import { classifyInputError, classifyResultStatus, FalResult, toJobDone } from "./fal/result.ts";
 import { authorizationHeader, baseOrigins, FalEnv } from "./fal/settings.ts";
 import { signedRequestId } from "./fal/signature.ts";
-import { readImageSize } from "./local/pixels.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext, type Ticket } from "./provider.ts";
 
 const CancelReply = z.object({ status: z.string().optional() });
@@ -119,7 +119,7 @@ async function factsOf(job: Job<Asset>, offer: Offer): Promise<Record<string, st
   const facts = { upstreamModel: offer.upstreamModel, task: job.task };
   const image = job.images?.[0];
   if (!image || (job.task !== "image.segment" && job.task !== "image.describe")) return facts;
-  const { width, height } = await readImageSize(await image.bytes());
+  const { width, height } = readImageSize(await image.bytes());
   return { ...facts, width: String(width), height: String(height) };
 }
 

@@ -8,10 +8,10 @@ import { createFakeProviderContext } from "../../test/fake-vendors/provider-cont
 import { colourFromText } from "../../test/fake-vendors/result-files.ts";
 import { createImageAsset, createMaskAsset, createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
 import type { Fault } from "../faults.ts";
+import { invertMask } from "../images/isolated/mask-formats.ts";
 import { readProviderFailure } from "./call-provider.ts";
 import { nearestResolution } from "./ideogram/resolutions.ts";
 import { ideogram } from "./ideogram.ts";
-import { invertMask } from "./mask-formats.ts";
 import type { JobDone, ProviderContext, SendRequest } from "./provider.ts";
 
 let fakeVendor: FakeVendor;

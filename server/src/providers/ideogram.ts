@@ -2,11 +2,11 @@
 // cannot be looked up.
 import { z } from "zod";
 import { Fault } from "../faults.ts";
+import { readImageSize } from "../images/image-size.ts";
 import type { Job } from "../kit/operation.ts";
 import { callProvider, contentRefused, jobFailed } from "./call-provider.ts";
+import { convertImage } from "./convert-image.ts";
 import { nearestResolution, RATIOS } from "./ideogram/resolutions.ts";
-import { readImageSize } from "./local/pixels.ts";
-import { invertMask } from "./mask-formats.ts";
 import { type Asset, defineProvider, type JobDone, type Offer, type ProviderContext } from "./provider.ts";
 
 const IdeogramEnv = z.object({
@@ -82,12 +82,16 @@ type FormRequest = { path: string; fields: Record<string, string | number | Form
 const upper = (value: unknown) => (typeof value === "string" ? value.toUpperCase() : undefined);
 
 /** In Ideogram's masks, black changes. */
-const inverted = (mask: Asset): FormFile => ({
+const inverted = (mask: Asset, context: ProviderContext<IdeogramEnv>): FormFile => ({
   media_type: "image/png",
-  bytes: async () => invertMask(await mask.bytes()),
+  bytes: async () => convertImage(context, { name: "invert-mask" }, await mask.bytes()),
 });
 
-async function buildFormRequest(job: Job<Asset>, { upstreamModel }: Offer): Promise<FormRequest> {
+async function buildFormRequest(
+  job: Job<Asset>,
+  { upstreamModel }: Offer,
+  context: ProviderContext<IdeogramEnv>,
+): Promise<FormRequest> {
   const [first, second] = job.images ?? [];
   if (job.task === "image.describe") return { path: `/${upstreamModel}`, fields: { image_file: first } };
   if (job.task === "image.remove-background") return { path: `/v1/${upstreamModel}`, fields: { image: first } };
@@ -105,7 +109,7 @@ async function buildFormRequest(job: Job<Asset>, { upstreamModel }: Offer): Prom
     seed: job.seed === undefined ? undefined : job.seed % 2 ** 31,
   };
   if (source && job.mask)
-    return { path: `/v1/${upstreamModel}/inpaint`, fields: { ...fields, mask: inverted(job.mask) } };
+    return { path: `/v1/${upstreamModel}/inpaint`, fields: { ...fields, mask: inverted(job.mask, context) } };
   const shaped = { ...fields, negative_prompt: job.negative_prompt, ...(await shapeOf(job, source)) };
   return { path: `/v1/${upstreamModel}/${source ? "remix" : "generate"}`, fields: shaped };
 }
@@ -116,7 +120,7 @@ async function shapeOf(job: Job<Asset>, source: Asset | undefined) {
   const ratio = job.aspect_ratio ?? (source ? undefined : "1:1");
   if (ratio && !longerSide) return job.aspect_ratio ? { aspect_ratio: ratio.replace(":", "x") } : {};
   const [width = 1, height = 1] = ratio?.split(":").map(Number) ?? [];
-  const shape = ratio ? { width, height } : await readImageSize(await source!.bytes());
+  const shape = ratio ? { width, height } : readImageSize(await source!.bytes());
   return { resolution: nearestResolution(shape, longerSide) };
 }
 
@@ -143,7 +147,7 @@ export const ideogram = defineProvider<IdeogramEnv>({
   resultOrigins: (env) => [new URL(env.IDEOGRAM_BASE_URL).origin, "https://ideogram.ai", "https://*.ideogram.ai"],
 
   async submit(job, offer, context) {
-    const { path, fields } = await buildFormRequest(job, offer);
+    const { path, fields } = await buildFormRequest(job, offer, context);
     const request = { url: `${context.env.IDEOGRAM_BASE_URL}${path}`, body: await formOf(fields) };
     if (job.task === "image.describe") {
       return described(job, await send(context, { ...request, reply: Descriptions }));
@@ -189,6 +193,6 @@ async function described(job: Job<Asset>, { descriptions }: z.output<typeof Desc
   const detail = job.options?.detail;
   const text = detail === "short" ? byLength[0] : detail === "long" ? byLength.at(-1) : texts[0];
   if (!text) throw jobFailed("no description");
-  const size = await readImageSize(await job.images![0]!.bytes());
+  const size = readImageSize(await job.images![0]!.bytes());
   return { state: "done", outputs: [], data: { description: text, tags: [], prompt: text, ...size } };
 }

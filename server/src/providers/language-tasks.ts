@@ -1,9 +1,9 @@
 // Instructions for language models that describe images and enhance prompts, and the parsing of their responses: JSON
 // as requested, or plain text if a model ignores the format.
 import { z } from "zod";
+import { readImageSize } from "../images/image-size.ts";
 import type { Job } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
-import { readImageSize } from "./local/pixels.ts";
 import type { Asset } from "./provider.ts";
 
 /** `schema` is JSON Schema in the strict form of structured outputs: all fields required, no others allowed. */
@@ -74,7 +74,7 @@ export async function parseLanguageResult(job: Job<Asset>, response: string): Pr
   }
   const { data } = Description.safeParse(found);
   const image = job.images?.[0];
-  const size = image && (await readImageSize(await image.bytes()));
+  const size = image && readImageSize(await image.bytes());
   return { ...(data ?? { description: text, tags: [] }), ...size };
 }
 

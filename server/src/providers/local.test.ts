@@ -1,12 +1,13 @@
 import { expect, it } from "vitest";
 import { assetFromBytes, createJob, imageFromLetters, maskFromGreyValues } from "../../test/support/ascii-images.ts";
+import { runPixelTask } from "../../test/support/isolated-pixels.ts";
 import { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
 import { readProviderFailure } from "./call-provider.ts";
 import { local } from "./local.ts";
 import type { Asset, ProviderContext } from "./provider.ts";
 
-const context = {} as ProviderContext<unknown>;
+const context = { runPixelTask } as ProviderContext<unknown>;
 const red = await imageFromLetters(["RR", "RR"]);
 const failing = (job: Job<Asset>) =>
   local.submit(job, local.offers[0]!, context).then(

@@ -2,6 +2,7 @@
 // be looked up. Text tasks use the Responses API in the same way.
 import { z } from "zod";
 import { Fault } from "../faults.ts";
+import { readImageSize } from "../images/image-size.ts";
 import type { Job } from "../kit/operation.ts";
 import {
   callProvider,
@@ -11,9 +12,8 @@ import {
   modelUnavailable,
   providerBusy,
 } from "./call-provider.ts";
+import { convertImage } from "./convert-image.ts";
 import { buildInstruction, parseLanguageResult } from "./language-tasks.ts";
-import { readImageSize } from "./local/pixels.ts";
-import { alphaMask } from "./mask-formats.ts";
 import { openaiOffers } from "./openai/offers.ts";
 import { nearestSizeTo, sizeWithin } from "./openai/size.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext, type ProviderOutput } from "./provider.ts";
@@ -92,7 +92,7 @@ export const openai = defineProvider<OpenAiEnv>({
 async function generateImages(job: Job<Asset>, offer: Offer, context: ProviderContext<OpenAiEnv>) {
   const { origin, ...way } = api(context.env);
   const images = ordered(job);
-  const masked = images[0] && job.mask ? await readImageSize(await images[0].bytes()) : undefined;
+  const masked = images[0] && job.mask ? readImageSize(await images[0].bytes()) : undefined;
   const fields = {
     model: offer.upstreamModel,
     prompt: job.prompt,
@@ -100,7 +100,8 @@ async function generateImages(job: Job<Asset>, offer: Offer, context: ProviderCo
     size: masked ? nearestSizeTo(masked, offer) : sizeWithin(job, offer),
     output_format: "png",
   };
-  const mask = job.mask && masked && (await alphaMask(await job.mask.bytes(), masked));
+  const mask =
+    job.mask && masked && (await convertImage(context, { name: "alpha-mask", size: masked }, await job.mask.bytes()));
   const request =
     images.length > 0
       ? { url: `${origin}/images/edits`, body: await formOf(fields, images, mask) }

@@ -5,6 +5,7 @@
 // An adapter reports failures as Faults with a ProviderFailure (see call-provider.ts), whose kind tells whether the
 // job was accepted.
 import type { z } from "zod";
+import type { PixelInputs, PixelOutput, PixelTask } from "../images/pixel-tasks.ts";
 import type { Job, Task } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 
@@ -151,6 +152,8 @@ export type ProviderContext<Env> = {
   callbackUrl?: string | undefined;
   /** The only way to send requests. */
   send: SendRequest;
+  /** The only way to work on pixels: it runs in an isolated process. An adapter never decodes an image. */
+  runPixelTask(task: PixelTask, inputs: PixelInputs): Promise<PixelOutput[]>;
   /** Wall clock in milliseconds since 1970, for the time in signatures. */
   now(): number;
   /** Time after which a submission counts as lost. `send` enforces it. */

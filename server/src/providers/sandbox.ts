@@ -5,7 +5,7 @@ import { z } from "zod";
 import type { Task } from "../kit/operation.ts";
 import { models } from "../models.ts";
 import { callProvider, providerFault } from "./call-provider.ts";
-import { invertMask } from "./mask-formats.ts";
+import { convertImage } from "./convert-image.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext, type Recovery } from "./provider.ts";
 
 const SandboxEnv = z.object({
@@ -91,7 +91,7 @@ export const sandbox = defineProvider<SandboxEnv>({
         prompt: job.prompt,
         negative_prompt: job.negative_prompt,
         images: images.length > 0 ? images : undefined,
-        mask: job.mask && (await inline(offer.upstreamModel.endsWith(BLACK) ? inverted(job.mask) : job.mask)),
+        mask: job.mask && (await inline(offer.upstreamModel.endsWith(BLACK) ? inverted(job.mask, context) : job.mask)),
         width: job.width,
         height: job.height,
         aspect_ratio: job.aspect_ratio,
@@ -154,9 +154,9 @@ export const sandbox = defineProvider<SandboxEnv>({
 const read = (path: string, context: ProviderContext<SandboxEnv>) =>
   callProvider(context, { ...api(context.env), url: `${context.env.SANDBOX_URL}${path}`, reply: Job });
 
-const inverted = (mask: Asset) => ({
+const inverted = (mask: Asset, context: ProviderContext<SandboxEnv>) => ({
   media_type: "image/png",
-  bytes: async () => invertMask(await mask.bytes()),
+  bytes: async () => convertImage(context, { name: "invert-mask" }, await mask.bytes()),
 });
 
 const inline = async (asset: { bytes(): Promise<Uint8Array>; media_type: string }) => ({

@@ -130,7 +130,13 @@ it("the timeout of a request counts from when the lease was asked for", async ()
   clock.at += 4000;
   const provider = { provider: fake.provider, env: {} };
   const attempt = { run_id: claim.run_id, request_index: 0, attempt_number: 1 };
-  const context = createProviderContext({ http, callbacks, submitSeconds: 30, clock }, provider, attempt, { lease });
+  const runPixelTask = () => Promise.reject(new Error("this test has no images"));
+  const context = createProviderContext(
+    { http, callbacks, runPixelTask, submitSeconds: 30, clock },
+    provider,
+    attempt,
+    { lease },
+  );
   const send = () => context.send("https://provider.example", { method: "POST", headers: {} });
   await send();
   clock.at += 20_000;

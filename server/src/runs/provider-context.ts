@@ -1,9 +1,11 @@
 // The context of one adapter call: the provider's settings, the attempt's idempotency key, its callback URL, and an
 // HTTP client that stops before the attempt lease expires.
 import type { AttemptRef } from "../db/runs/attempts.ts";
+import { Fault } from "../faults.ts";
+import type { RunPixelTask } from "../images/pixel-tasks.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { OutboundHttp } from "../outbound/outbound-http.ts";
-import { providerFault } from "../providers/call-provider.ts";
+import { jobFailed, providerBusy, providerFault } from "../providers/call-provider.ts";
 import type { Provider, ProviderContext } from "../providers/provider.ts";
 import { attemptKey } from "./ids.ts";
 
@@ -17,6 +19,7 @@ export type ProviderCallbacks = {
 export type ContextDependencies = {
   http: Pick<OutboundHttp, "sendToProvider">;
   callbacks: ProviderCallbacks;
+  runPixelTask: RunPixelTask;
   submitSeconds: number;
   clock: Clock;
 };
@@ -38,7 +41,7 @@ export type ContextOptions = {
 export const LEASE_EXPIRED = "the lease of the attempt expired before the request was sent";
 
 export function createProviderContext(
-  { http, callbacks, submitSeconds, clock }: ContextDependencies,
+  { http, callbacks, runPixelTask, submitSeconds, clock }: ContextDependencies,
   { provider, env }: { provider: Provider; env: unknown },
   attempt: AttemptRef,
   options: ContextOptions = {},
@@ -63,9 +66,22 @@ export function createProviderContext(
       if (isLeaseOver()) throw providerFault("provider_error", { kind: "unsent", cause: LEASE_EXPIRED });
       return http.sendToProvider(url, { ...request, timeoutSeconds: remainingSeconds() });
     },
+    runPixelTask: (task, inputs) =>
+      runPixelTask(task, inputs, Math.min(remainingSeconds(), submitSeconds)).catch((thrown) => {
+        throw toPixelTaskFault(thrown);
+      }),
     now: clock.now,
     timeoutSeconds,
     isPublicUrlReachable: callbacks.isPublicUrlReachable,
     unreachableSeconds: options.unreachableSeconds ?? 0,
   };
 }
+
+const PIXEL_TASK_RETRY_SECONDS = 5;
+const TEMPORARY_FAULTS = ["service_overloaded", "dependency_unavailable"];
+
+/** Nothing was sent to the provider. Without a free process the job is repeated; an undecodable image fails it. */
+const toPixelTaskFault = (thrown: unknown): Fault =>
+  thrown instanceof Fault && TEMPORARY_FAULTS.includes(thrown.code)
+    ? providerBusy(thrown, PIXEL_TASK_RETRY_SECONDS)
+    : jobFailed(thrown);

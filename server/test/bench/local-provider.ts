@@ -1,10 +1,11 @@
 // `npx node server/test/bench/local.ts`: image work through the local provider beside bare sharp doing the same, in
 // turns in one process, so that a busy machine is busy for both.
 import sharp from "sharp";
-import "../../src/images/allowed-formats.ts";
+import "../../src/images/isolated/allowed-formats.ts";
 import { local } from "../../src/providers/local.ts";
 import type { ProviderContext } from "../../src/providers/provider.ts";
 import { createJob } from "../support/ascii-images.ts";
+import { runPixelTask } from "../support/isolated-pixels.ts";
 
 const SIDE = 1024;
 const ROUNDS = 25;
@@ -43,7 +44,7 @@ const throughProvider = (
   inputs: Parameters<typeof createJob>[1],
 ) => {
   const offer = local.offers.find((each) => each.task === task)!;
-  return () => local.submit(createJob(task, inputs), offer, {} as ProviderContext<unknown>);
+  return () => local.submit(createJob(task, inputs), offer, { runPixelTask } as ProviderContext<unknown>);
 };
 
 const sharpCombine = () =>

@@ -1,6 +1,7 @@
 // The context of an adapter that a test calls directly: settings that point at a fake vendor, and real sockets.
 import { createProviderHttpClient } from "../../src/outbound/provider-http-client.ts";
 import type { Provider, ProviderContext } from "../../src/providers/provider.ts";
+import { runPixelTask } from "../support/isolated-pixels.ts";
 
 // Shared by all tests: idle connections delay no test.
 const sender = createProviderHttpClient();
@@ -23,6 +24,7 @@ export function createFakeProviderContext(
     timeoutSeconds,
     isPublicUrlReachable: false,
     unreachableSeconds: 0,
+    runPixelTask,
     ...overrides,
   };
 }

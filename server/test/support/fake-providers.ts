@@ -12,5 +12,8 @@ export function createFakeProviders(...enabled: EnabledProvider[]): ProviderRegi
   };
   const http = { sendToProvider: () => Promise.reject(new Error("this test sends no request")) };
   const callbacks = { isPublicUrlReachable: false, signUrl: () => "" };
-  return createProviderRegistry(enabled, circuitBreaker, { http, callbacks, submitSeconds: 30, clock: systemClock });
+  const runPixelTask = () => Promise.reject(new Error("this test has no images"));
+  return createProviderRegistry(enabled, circuitBreaker, {
+    ...{ http, callbacks, runPixelTask, submitSeconds: 30, clock: systemClock },
+  });
 }

@@ -127,7 +127,7 @@ export function createTestProviders(fakes: FakeProvider[], clock: Clock = system
     {
       http: { sendToProvider: async () => ({ status: 200, header: () => undefined, text: "{}" }) },
       callbacks: { isPublicUrlReachable: true, signUrl: (provider) => `https://gesso.example/callbacks/${provider}` },
-      ...{ submitSeconds: 30, clock },
+      ...{ submitSeconds: 30, clock, runPixelTask: () => Promise.reject(new Error("this test has no images")) },
     },
   );
   return Object.assign(registry, { open, failures });

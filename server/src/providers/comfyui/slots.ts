@@ -1,6 +1,6 @@
 // Converts a job to slot values of graphs. Absent values stay undefined, so that the default of the graph applies.
 import { createHash } from "node:crypto";
-import sharp from "sharp";
+import { readImageSize } from "../../images/image-size.ts";
 import type { Job } from "../../kit/operation.ts";
 import { inputRejected } from "../call-provider.ts";
 import type { Asset } from "../provider.ts";
@@ -55,7 +55,7 @@ async function sizeOf(job: Job<Asset>, canvas: Canvas): Promise<Partial<Size>> {
   if (across && down) return ofShape(Number(across) / Number(down), canvas);
   const [firstImage] = job.images ?? [];
   if (!firstImage) return {};
-  const { width, height } = await sharp(await firstImage.bytes()).metadata();
+  const { width, height } = readImageSize(await firstImage.bytes());
   return ofShape(width / height, canvas);
 }
 

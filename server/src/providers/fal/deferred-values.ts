@@ -1,12 +1,17 @@
 // Values of a request that are known only when it is sent: URLs of images and LoRAs, and settings. Bodies contain them
 // as deferred values and stay pure functions of the job.
+import type { PixelTask } from "../../images/pixel-tasks.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
-import { invertMask, whiteTransparentMask } from "../mask-formats.ts";
 import type { Asset } from "../provider.ts";
 import type { FalEnv } from "./settings.ts";
 
-/** An image to send. A stored image also has a URL. */
-export type SendableImage = { media_type: string; bytes(): Promise<Uint8Array>; url?(): Promise<string> };
+/** An image to send. A stored image also has a URL. With `pixelTask`, the bytes are converted before they are sent. */
+export type SendableImage = {
+  media_type: string;
+  bytes(): Promise<Uint8Array>;
+  url?(): Promise<string>;
+  pixelTask?: PixelTask;
+};
 
 /** What deferred values are resolved with. */
 export type DeferredContext = {
@@ -25,10 +30,10 @@ export const deferredImage =
 export const deferredImages = (assets: readonly SendableImage[] = []): DeferredValue[] => assets.map(deferredImage);
 
 export const deferredInvertedMask = (mask: Asset | undefined): DeferredValue =>
-  deferredImage(mask && { media_type: PNG, bytes: async () => invertMask(await mask.bytes()) });
+  deferredImage(mask && { media_type: PNG, bytes: mask.bytes, pixelTask: { name: "invert-mask" } });
 
 export const deferredTransparentMask = (mask: Asset | undefined): DeferredValue =>
-  deferredImage(mask && { media_type: PNG, bytes: async () => whiteTransparentMask(await mask.bytes()) });
+  deferredImage(mask && { media_type: PNG, bytes: mask.bytes, pixelTask: { name: "white-transparent-mask" } });
 
 export const lora =
   (name: unknown): DeferredValue =>

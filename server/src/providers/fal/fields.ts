@@ -1,5 +1,4 @@
 // Common parts of fal's offers: defaults, conditions on jobs, and fields that several endpoints share.
-import sharp from "sharp";
 import type { Job } from "../../kit/operation.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import type { Asset, Offer } from "../provider.ts";
@@ -38,12 +37,8 @@ export const loras = (name: unknown, scale: unknown) =>
 /** For endpoints whose result has the size of the input: resizes the input to the requested size. */
 export function resizeToJob(asset: Asset | undefined, { width, height }: Job<Asset>): SendableImage | undefined {
   if (!asset || !width || !height) return asset;
-  const bytes = async () =>
-    sharp(await asset.bytes())
-      .resize({ width, height, fit: "cover" })
-      .png()
-      .toBuffer();
-  return { media_type: "image/png", bytes };
+  const pixelTask = { name: "resize-to-cover", size: { width, height } } as const;
+  return { media_type: "image/png", bytes: asset.bytes, pixelTask };
 }
 
 /** Puts the image that the mask belongs to first. */

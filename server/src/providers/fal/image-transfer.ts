@@ -2,6 +2,7 @@
 // Credentials are never sent to a URL from a response.
 import { z } from "zod";
 import { callProvider, modelUnavailable, providerFault, readProviderFailure } from "../call-provider.ts";
+import { convertImage } from "../convert-image.ts";
 import type { ProviderContext } from "../provider.ts";
 import type { DeferredContext, SendableImage } from "./deferred-values.ts";
 import { authorizationHeader, baseOrigins, type FalEnv } from "./settings.ts";
@@ -29,7 +30,8 @@ async function toImageUrl(
   context: ProviderContext<FalEnv>,
   inlineBytes: number,
 ): Promise<string> {
-  const bytes = await image.bytes();
+  const stored = await image.bytes();
+  const bytes = image.pixelTask ? await convertImage(context, image.pixelTask, stored) : stored;
   if (bytes.byteLength <= inlineBytes) {
     return `data:${image.media_type};base64,${Buffer.from(bytes).toString("base64")}`;
   }

@@ -8,13 +8,14 @@ import {
   maskFromGreyValues,
   outputBytes,
 } from "../../../test/support/ascii-images.ts";
+import { runPixelTask } from "../../../test/support/isolated-pixels.ts";
 import { local } from "../local.ts";
 import type { JobDone, ProviderContext } from "../provider.ts";
 
 const offer = local.offers.find(({ task }) => task === "image.blend")!;
 const blended = async (original: Uint8Array, edited: Uint8Array, mask: Uint8Array) => {
   const job = createJob("image.blend", { images: [original, edited], mask });
-  return outputBytes((await local.submit(job, offer, {} as ProviderContext<unknown>)) as JobDone)[0]!;
+  return outputBytes((await local.submit(job, offer, { runPixelTask } as ProviderContext<unknown>)) as JobDone)[0]!;
 };
 
 const noise = (width: number, height: number, channels: 3 | 4, seed: number) =>
@@ -112,7 +113,7 @@ it("blends each edited image with the original separately, in order", async () =
     await imageFromLetters(["GG", "GG"]),
   ];
   const job = createJob("image.blend", { images: [red, blue, green], mask });
-  const made = outputBytes((await local.submit(job, offer, {} as ProviderContext<unknown>)) as JobDone);
+  const made = outputBytes((await local.submit(job, offer, { runPixelTask } as ProviderContext<unknown>)) as JobDone);
   expect(await Promise.all(made.map((bytes) => lettersFromImage(bytes)))).toEqual([
     ["RB", "RB"],
     ["RG", "RG"],

@@ -7,11 +7,12 @@ import {
   lettersFromImage,
   outputBytes,
 } from "../../../test/support/ascii-images.ts";
+import { runPixelTask } from "../../../test/support/isolated-pixels.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import { local } from "../local.ts";
 import type { JobDone, ProviderContext } from "../provider.ts";
 
-const context = {} as ProviderContext<unknown>;
+const context = { runPixelTask } as ProviderContext<unknown>;
 
 const combined = async (images: Uint8Array[], options: JsonObject = {}) => {
   const done = await local.submit(createJob("image.combine", { images, options }), local.offers[0]!, context);

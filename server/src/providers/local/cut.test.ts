@@ -9,17 +9,16 @@ import {
   maskFromGreyValues,
   outputBytes,
 } from "../../../test/support/ascii-images.ts";
+import { runPixelTask } from "../../../test/support/isolated-pixels.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import { local } from "../local.ts";
 import type { JobDone, ProviderContext } from "../provider.ts";
 
 const offer = local.offers.find(({ task }) => task === "image.cut")!;
 const cut = async (image: Uint8Array, masks: Uint8Array[], options: JsonObject = {}) =>
-  (await local.submit(
-    createJob("image.cut", { images: [image], masks, options }),
-    offer,
-    {} as ProviderContext<unknown>,
-  )) as JobDone;
+  (await local.submit(createJob("image.cut", { images: [image], masks, options }), offer, {
+    runPixelTask,
+  } as ProviderContext<unknown>)) as JobDone;
 const cutOut = async (image: Uint8Array, mask: Uint8Array, options: JsonObject = {}) =>
   outputBytes(await cut(image, [mask], options))[0]!;
 

@@ -1,9 +1,16 @@
 // Reads the input files of a job. Encoded files are small compared to their pixels, so all of them are read at once.
 import type { Job } from "../../kit/operation.ts";
+import type { JsonObject } from "../../kit/schemas/run.ts";
 import type { Asset } from "../provider.ts";
-import type { LocalTaskInputs } from "./local-task.ts";
 
-export const readInputs = async (job: Job<Asset>): Promise<LocalTaskInputs> => {
+type LocalFiles = {
+  images: Uint8Array[];
+  mask: Uint8Array | undefined;
+  masks: Uint8Array[];
+  options: JsonObject;
+};
+
+export const readInputs = async (job: Job<Asset>): Promise<LocalFiles> => {
   const [images, masks, mask] = await Promise.all([
     readAll(job.images),
     readAll(job.masks),

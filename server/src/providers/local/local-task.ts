@@ -1,19 +1,27 @@
-// The interface of local tasks: bytes in, bytes out, synchronously.
-import type { JsonObject } from "../../kit/schemas/run.ts";
+// The interface of local tasks: from the sizes of the files and the options, a task for the isolated processes. A job
+// that no provider could do is refused before anything is decoded.
+import type { ImageSize } from "../../images/image-size.ts";
+import type { PixelTask } from "../../images/pixel-tasks.ts";
 import { providerFault } from "../call-provider.ts";
-import type { ProviderOutput } from "../provider.ts";
 
-export type LocalTaskInputs = {
-  images: Uint8Array[];
-  mask: Uint8Array | undefined;
-  masks: Uint8Array[];
-  options: JsonObject;
-};
+/** The sizes are those of the files, in their order. */
+export type LocalTaskInputs = { images: ImageSize[]; masks: ImageSize[]; options: object };
 
-export type LocalTask = (inputs: LocalTaskInputs) => Promise<ProviderOutput[]>;
+export type PlanLocalTask = (inputs: LocalTaskInputs) => PixelTask;
 
 /**
  * The job is invalid for any provider. Without this fault, the run would retry it.
  */
 export const rejectInput = (reason: string, cause?: unknown) =>
   providerFault("provider_rejected_input", { kind: "refused", cause }, { reason });
+
+const MAX_SKEW_PERCENT = 1;
+
+/**
+ * Checks that a mask has the aspect ratio of its image. The size can differ, because providers return their own sizes.
+ */
+export function requireSameShape(mask: ImageSize, { width, height }: ImageSize): void {
+  const difference = Math.abs(mask.width * height - mask.height * width);
+  if (difference * 100 > mask.height * width * MAX_SKEW_PERCENT)
+    throw providerFault("mask_mismatch", { kind: "refused" }, { mask, image: { width, height } });
+}

@@ -42,10 +42,12 @@ it("starts at the first job, and serves the next job in the same process", async
   expect(model.pid()).toBe(pid);
 });
 
-it("passes no environment variables to the process", async () => {
+it("passes no environment variables to the process, and runs it as an unprivileged user", async () => {
   const told = JSON.parse(Buffer.from(await start().ask({ tell: true })).toString());
   expect(told.argv).toEqual(["isnet", "/models"]);
-  expect(Object.keys(told.env).filter((name) => !name.startsWith("NODE_CHANNEL"))).toEqual([]);
+  const ofShell = ["PWD", "OLDPWD", "SHLVL", "_"];
+  expect(Object.keys(told.env).filter((name) => !ofShell.includes(name))).toEqual(["PATH"]);
+  expect(told.uid).not.toBe(0);
 });
 
 it("fails only the job that crashed the process, and runs the next one in a new process", async () => {

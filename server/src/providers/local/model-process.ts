@@ -1,16 +1,18 @@
-// Runs a model in a process of its own: a crash, hang or excessive memory use fails only one job. The process starts
-// with the first job, does one job at a time, and ends when idle.
-import { type ChildProcess, fork } from "node:child_process";
+// Runs a model in an isolated process of its own: a crash, hang or excessive memory use fails only one job. The process
+// starts with the first job, does one job at a time, and ends when idle.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { FaultCode, FaultDetails } from "../../faults.ts";
+import { chooseSandbox } from "../../images/choose-sandbox.ts";
+import type { DecoderProcess } from "../../images/decoder-process.ts";
+import type { DecoderMessage } from "../../images/decoder-protocol.ts";
+import { decoderSandboxProfiles } from "../../images/decoder-sandbox.ts";
+import { joinParts } from "../../images/pixel-tasks.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
-import { providerFault } from "../call-provider.ts";
+import { jobFailed, providerFault } from "../call-provider.ts";
+import { rejectInput } from "./local-task.ts";
 
 export type ModelName = "isnet" | "telea" | "esrgan";
 export type ModelRequest = { image: Uint8Array; mask: Uint8Array | undefined; options: JsonObject };
-/** `refused`: the reason for the caller why the input is invalid. `failed`: the error for the log. */
-export type ModelReply = { bytes: Uint8Array } | { refused: FaultCode; details: FaultDetails } | { failed: string };
 /** A loaded model: image in, image out. */
 export type OpenModel = (request: ModelRequest) => Promise<Uint8Array>;
 
@@ -24,58 +26,43 @@ export type ModelLimits = {
   idleSeconds: number;
 };
 
-const PROGRAM = fileURLToPath(new URL("./model-worker.ts", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("./isolated/model-worker.ts", import.meta.url));
 const watchMilliseconds = 250;
-const STDERR_CHARACTERS = 2000;
 
 type ModelProcessOptions = { program?: string; folder: string; limits: ModelLimits };
 
 export function createModelProcess(name: ModelName, { program = PROGRAM, folder, limits }: ModelProcessOptions) {
-  let child: ChildProcess | undefined;
-  let stderr = "";
+  let model: DecoderProcess | undefined;
   let last: Promise<unknown> = Promise.resolve();
   let idle: NodeJS.Timeout | undefined;
 
-  const start = (): ChildProcess => {
-    stderr = "";
-    // The process gets no environment variables, so no secrets.
-    const started = fork(program, [name, folder], {
-      env: {},
-      execArgv: [`--max-old-space-size=${limits.heapMegabytes}`],
-      serialization: "advanced",
-      stdio: ["ignore", "ignore", "pipe", "ipc"],
+  const start = async (): Promise<DecoderProcess> => {
+    const profiles = decoderSandboxProfiles({
+      megabytes: limits.mostMegabytes,
+      heapMegabytes: limits.heapMegabytes,
+      program,
+      programArguments: [name, folder],
     });
-    started.stderr?.on("data", (chunk) => {
-      stderr = (stderr + chunk).slice(-STDERR_CHARACTERS);
-    });
-    started.once("exit", () => {
-      if (child === started) child = undefined;
-    });
-    return started;
+    const chosen = await chooseSandbox(profiles);
+    if (!chosen) throw jobFailed("no process could be started for the model");
+    return chosen.first;
   };
 
   const end = () => {
-    child?.kill("SIGKILL");
-    child = undefined;
-  };
-
-  /** An idle process must not keep the server process alive. */
-  const rest = () => {
-    child?.unref();
-    child?.channel?.unref();
-    (child?.stderr as unknown as { unref?(): void } | null)?.unref?.();
-    idle = setTimeout(end, limits.idleSeconds * 1000).unref();
+    model?.end();
+    model = undefined;
   };
 
   const perform = async (request: ModelRequest, seconds: number): Promise<Uint8Array> => {
     clearTimeout(idle);
-    child ??= start();
-    child.ref();
-    child.channel?.ref();
+    model ??= await start();
     try {
-      return await runRequest(child, request, { seconds, limits, end, stderr: () => stderr });
+      const reply = await requestWithin(model, request, { seconds, mostMegabytes: limits.mostMegabytes });
+      // A process without a reply is not used again.
+      if (reply instanceof Error) end();
+      return readReply(reply);
     } finally {
-      rest();
+      idle = setTimeout(end, limits.idleSeconds * 1000).unref();
     }
   };
 
@@ -97,7 +84,7 @@ export function createModelProcess(name: ModelName, { program = PROGRAM, folder,
     },
     end,
     /** For tests. */
-    pid: () => child?.pid,
+    pid: () => model?.pid,
   };
 }
 
@@ -115,37 +102,36 @@ async function turn(before: Promise<unknown>, seconds: number): Promise<void> {
   }
 }
 
-type ModelCall = { seconds: number; limits: ModelLimits; end(): void; stderr(): string };
+type RequestLimits = { seconds: number; mostMegabytes: number };
 
-function runRequest(
-  child: ChildProcess,
-  request: ModelRequest,
-  { seconds, limits, end, stderr }: ModelCall,
-): Promise<Uint8Array> {
-  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
-  const fail = (cause: string) => reject(providerFault("provider_error", { kind: "failed", cause }));
-  const onReply = (reply: ModelReply) => {
-    if ("bytes" in reply) resolve(reply.bytes);
-    else if ("refused" in reply) reject(providerFault(reply.refused, { kind: "refused" }, reply.details));
-    else fail(reply.failed);
-  };
-  const onExit = (code: number | null, by: string | null) => fail(`ended with ${by ?? code}: ${stderr()}`);
-  const timer = setTimeout(() => {
-    reject(providerFault("provider_timeout", { kind: "failed", cause: "the model took too long" }));
-    end();
-  }, seconds * 1000);
+/** The reply of the process, or why there is none. */
+async function requestWithin(
+  model: DecoderProcess,
+  { image, mask, options }: ModelRequest,
+  { seconds, mostMegabytes }: RequestLimits,
+): Promise<DecoderMessage | Error> {
+  const { promise: excess, resolve } = Promise.withResolvers<"excess">();
   const watch = setInterval(() => {
-    if (megabytesOf(child.pid) <= limits.mostMegabytes) return;
-    fail(`needed more than ${limits.mostMegabytes} MB`);
-    end();
+    if (megabytesOf(model.pid) > mostMegabytes) resolve("excess");
   }, watchMilliseconds);
-  child.once("message", onReply).once("exit", onExit);
-  child.send(request, (error) => error && fail(error.message));
-  return promise.finally(() => {
-    clearInterval(watch);
-    clearTimeout(timer);
-    child.off("message", onReply).off("exit", onExit);
-  });
+  const request = joinParts({ options }, mask ? [image, mask] : [image]);
+  const reply = await Promise.race([model.request(request, seconds), excess]);
+  clearInterval(watch);
+  if (reply === "excess") return jobFailed(`needed more than ${mostMegabytes} MB`);
+  if (reply === "died") return jobFailed(`the process ended: ${model.stderrTail()}`);
+  if (reply === "timeout") {
+    return providerFault("provider_timeout", { kind: "failed", cause: "the model took too long" });
+  }
+  return reply;
+}
+
+/** The reply is untrusted: the reason of a refusal can only be a short name. */
+function readReply(reply: DecoderMessage | Error): Uint8Array {
+  if (reply instanceof Error) throw reply;
+  const { refused, failed } = reply.header;
+  if (typeof refused === "string") throw rejectInput(/^[a-z_ ]{1,40}$/.test(refused) ? refused : "model");
+  if (failed !== undefined) throw jobFailed(String(failed));
+  return reply.bytes;
 }
 
 /** Only Linux reports it from outside; on other systems only the heap limit applies. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
@@ -10,6 +10,8 @@ import { MODELS_INSTALLATION_VERSION } from "./model-packages.ts";
 import { localModels } from "./models.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gesso-models-test-"));
+// The model processes run as another user.
+chmodSync(folder, 0o755);
 afterAll(() => rmSync(folder, { recursive: true }));
 const isOn = (LOCAL_MODELS_DIR: string) => localModels.env.safeParse({ LOCAL_MODELS_DIR }).success;
 const list = (text: string) => writeFileSync(join(folder, "models.json"), text);
@@ -54,4 +56,4 @@ it("fails only the job if an installation is corrupt", async () => {
       cause: expect.stringContaining("Cannot find module"),
     });
   }
-});
+}, 30_000);

@@ -2,10 +2,11 @@
 // runs in a process of its own.
 import { z } from "zod";
 import { Fault } from "../../faults.ts";
+import { readImageSize } from "../../images/image-size.ts";
 import type { Task } from "../../kit/operation.ts";
 import { defineProvider, type Offer } from "../provider.ts";
 import { readInputs } from "./inputs.ts";
-import { rejectInput } from "./local-task.ts";
+import { rejectInput, requireSameShape } from "./local-task.ts";
 import { areModelsInstalled, modelsFolder } from "./model-packages.ts";
 import { createModelProcess, type ModelLimits, type ModelName } from "./model-process.ts";
 
@@ -65,6 +66,7 @@ export const localModels = defineProvider<z.output<typeof LocalModelsEnv>>({
     const { images, mask, options } = await readInputs(job);
     const [image] = images;
     if (!image) throw rejectInput("images");
+    if (mask) requireSameShape(readImageSize(mask), readImageSize(image));
     const model = processOf(offer.upstreamModel as ModelName, modelsFolder(context.env.LOCAL_MODELS_DIR));
     const bytes = await model.perform({ image, mask, options }, context.timeoutSeconds);
     return { state: "done", outputs: [{ bytes, media_type: "image/png" }] };

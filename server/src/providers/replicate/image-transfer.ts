@@ -1,12 +1,14 @@
 // Sends images to Replicate: inline if they are small, otherwise by URL.
 import { z } from "zod";
+import type { PixelTask } from "../../images/pixel-tasks.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import { callProvider } from "../call-provider.ts";
+import { convertImage } from "../convert-image.ts";
 import type { Asset } from "../provider.ts";
 import { type ReplicateContext, replicateApi, replicateUrl } from "./api.ts";
 
-/** A stored image or one derived from it. */
-export type ReplicateImage = Pick<Asset, "media_type" | "bytes"> & { url?: Asset["url"] };
+/** A stored image or one derived from it. With `pixelTask`, the bytes are converted before they are sent. */
+export type ReplicateImage = Pick<Asset, "media_type" | "bytes"> & { url?: Asset["url"]; pixelTask?: PixelTask };
 
 const File = z.object({ urls: z.object({ get: z.url() }) });
 
@@ -28,7 +30,8 @@ export async function embedImages(input: JsonObject, context: ReplicateContext):
 }
 
 async function embedImage(image: ReplicateImage, inlineBytes: number, context: ReplicateContext): Promise<string> {
-  const bytes = await image.bytes();
+  const stored = await image.bytes();
+  const bytes = image.pixelTask ? await convertImage(context, image.pixelTask, stored) : stored;
   if (bytes.length <= inlineBytes) {
     return `data:${image.media_type};base64,${Buffer.from(bytes).toString("base64")}`;
   }

@@ -1,7 +1,6 @@
 // Builds the inputs of Replicate's models, one function per model.
 import type { Job } from "../../kit/operation.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
-import { invertMask } from "../mask-formats.ts";
 import type { Asset } from "../provider.ts";
 import type { ReplicateImage } from "./image-transfer.ts";
 
@@ -16,7 +15,8 @@ export const pickOptions = (options: JsonObject = {}, names: readonly string[]):
 /** In this model's masks, black changes. */
 const inverted = (mask: Asset): ReplicateImage => ({
   media_type: "image/png",
-  bytes: async () => invertMask(await mask.bytes()),
+  bytes: mask.bytes,
+  pixelTask: { name: "invert-mask" },
 });
 
 export const fluxDev = ({ prompt, images, options, ...job }: Job<Asset>): JsonObject => ({

@@ -3,19 +3,12 @@
 import { join } from "node:path";
 import sharp from "sharp";
 import { z } from "zod";
+import { type ImageSize, MAX_IMAGE_PIXELS, MAX_IMAGE_SIDE } from "../../../images/image-size.ts";
+import { type Box, type Pixels, readPixels, writePixels } from "../../../images/isolated/pixels.ts";
+import { rejectInput } from "../local-task.ts";
+import { type Runtime, requireFromFolder, SESSION_OPTIONS, type Session } from "../model-packages.ts";
+import type { OpenModel } from "../model-process.ts";
 import { readEsrgan } from "./esrgan-network.ts";
-import { rejectInput } from "./local-task.ts";
-import { type Runtime, requireFromFolder, SESSION_OPTIONS, type Session } from "./model-packages.ts";
-import type { OpenModel } from "./model-process.ts";
-import {
-  type Box,
-  type ImageSize,
-  MAX_IMAGE_SIDE,
-  MAX_LOCAL_IMAGE_PIXELS,
-  type Pixels,
-  readPixels,
-  writePixels,
-} from "./pixels.ts";
 
 const Options = z.object({ factor: z.union([z.literal(2), z.literal(4)]).default(2) });
 
@@ -42,7 +35,7 @@ export async function openEsrgan(folder: string): Promise<OpenModel> {
     const source = await readPixels(image);
     const size = { width: source.width * factor, height: source.height * factor };
     const isTooLarge =
-      size.width * size.height > MAX_LOCAL_IMAGE_PIXELS || Math.max(size.width, size.height) > MAX_IMAGE_SIDE;
+      size.width * size.height > MAX_IMAGE_PIXELS || Math.max(size.width, size.height) > MAX_IMAGE_SIDE;
     if (isTooLarge || source.width * source.height > mostSourcePixels) throw rejectInput("image_too_large");
     const session = await sessionFor(factor);
     const large = await enlarged(source, size);

@@ -1,4 +1,5 @@
 // Converts masks for providers with another convention. In Gesso, white marks the area that changes.
+import "./allowed-formats.ts";
 import sharp from "sharp";
 
 export const invertMask = (mask: Uint8Array): Promise<Uint8Array> =>

@@ -1,30 +1,19 @@
 // Images as RGBA pixels in sRGB, four bytes each. All local tasks work on them, so pixels that a task does not change
 // keep their exact values.
-import { setImmediate } from "node:timers/promises";
+import "./allowed-formats.ts";
 import sharp, { type SharpOptions } from "sharp";
+import { type ImageSize, MAX_IMAGE_PIXELS } from "../image-size.ts";
 
-export type ImageSize = { width: number; height: number };
 export type Box = ImageSize & { x: number; y: number };
 /** `isOpaque`: the file has no transparency. */
 export type Pixels = ImageSize & { data: Uint8Array; isOpaque: boolean };
 export type ImageFormat = "png" | "jpeg" | "webp";
 
-export const MAX_LOCAL_IMAGE_PIXELS = 50_000_000;
-export const MAX_IMAGE_SIDE = 16_384;
-export const MIN_IMAGE_SIDE = 16;
-
 const decodeSeconds = 20;
-/** One or two milliseconds of work, so that the event loop is not blocked. */
-const bandPixels = 500_000;
 
-const reading: SharpOptions = { failOn: "truncated", limitInputPixels: MAX_LOCAL_IMAGE_PIXELS, sequentialRead: true };
+const reading: SharpOptions = { failOn: "truncated", limitInputPixels: MAX_IMAGE_PIXELS, sequentialRead: true };
 
 const open = (bytes: Uint8Array) => sharp(bytes, reading).timeout({ seconds: decodeSeconds });
-
-export const readImageSize = async (bytes: Uint8Array): Promise<ImageSize> => {
-  const { width, height } = await sharp(bytes, reading).metadata();
-  return { width, height };
-};
 
 /** Decodes an image in its own size, or stretched to the given one. */
 export const readPixels = async (bytes: Uint8Array, size?: ImageSize): Promise<Pixels> => {
@@ -57,16 +46,5 @@ export const writeGrey = (data: Uint8Array, { width, height }: ImageSize): Promi
     .toColourspace("b-w")
     .png()
     .toBuffer();
-
-/**
- * Processes rows in bands and yields to the event loop in between: 50 megapixels at once would block the process.
- */
-export const forEachBand = async (size: ImageSize, work: (fromRow: number, toRow: number) => void): Promise<void> => {
-  const rows = Math.max(1, Math.floor(bandPixels / size.width));
-  for (let row = 0; row < size.height; row += rows) {
-    if (row > 0) await setImmediate();
-    work(row, Math.min(row + rows, size.height));
-  }
-};
 
 const isOther = (own: ImageSize, size: ImageSize) => own.width !== size.width || own.height !== size.height;

@@ -2,10 +2,10 @@
 // pixel.
 import { join } from "node:path";
 import sharp from "sharp";
-import { cutLayer } from "./cut.ts";
-import { type Runtime, requireFromFolder, SESSION_OPTIONS } from "./model-packages.ts";
-import type { OpenModel } from "./model-process.ts";
-import { readPixels, writePixels } from "./pixels.ts";
+import { cutLayer } from "../../../images/isolated/cut.ts";
+import { readPixels, writePixels } from "../../../images/isolated/pixels.ts";
+import { type Runtime, requireFromFolder, SESSION_OPTIONS } from "../model-packages.ts";
+import type { OpenModel } from "../model-process.ts";
 
 const side = 1024;
 const count = side * side;
@@ -19,7 +19,7 @@ export async function openIsnet(folder: string): Promise<OpenModel> {
     const outputs = await session.run({ [session.inputNames[0]!]: input });
     const source = await readPixels(image);
     const mask = await toMask(outputs[session.outputNames[0]!]!.data, source);
-    return writePixels(await cutLayer(source, mask, true), "png");
+    return writePixels(cutLayer(source, mask, true), "png");
   };
 }
 

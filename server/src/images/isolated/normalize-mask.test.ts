@@ -5,7 +5,7 @@ import {
   greyValuesFromImage,
   imageFromLetters,
   maskFromGreyValues,
-} from "../../test/support/ascii-images.ts";
+} from "../../../test/support/ascii-images.ts";
 import { normalizeMask } from "./normalize-mask.ts";
 
 const isCanonical = { format: "png", channels: 1, depth: "uchar", space: "b-w", hasAlpha: false };

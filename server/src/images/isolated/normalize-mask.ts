@@ -1,8 +1,8 @@
 // Normalizes masks to 8-bit grayscale PNG: white changes, black stays, grey is in between. Callers may send any common
 // kind of mask.
 import sharp, { type Metadata, type SharpOptions } from "sharp";
-import { MAX_IMAGE_PIXELS } from "./decode.ts";
-import { undecodableImage } from "./image-structure.ts";
+import { MAX_IMAGE_PIXELS } from "../image-size.ts";
+import { undecodableImage } from "../image-structure.ts";
 
 /** Tolerance for black and white: lossy formats and soft edges change both slightly. */
 const BLACK_WHITE_TOLERANCE = 32;

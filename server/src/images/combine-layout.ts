@@ -1,18 +1,18 @@
 // Positions of images in a combined image. Images keep their sizes and are centered across the layout direction. All
 // are scaled down only if the result would exceed the maximum image size.
-import { type ImageSize, MAX_IMAGE_SIDE, MAX_LOCAL_IMAGE_PIXELS } from "./pixels.ts";
+import { type ImageSize, MAX_IMAGE_PIXELS, MAX_IMAGE_SIDE } from "./image-size.ts";
 
 export type CombineMode = "side-by-side" | "stacked" | "grid" | "overlay";
-type Placement = ImageSize & { left: number; top: number };
-type Layout = ImageSize & { places: Placement[] };
+type ImagePlacement = ImageSize & { left: number; top: number };
+export type CombineLayout = ImageSize & { places: ImagePlacement[] };
 
-export const computeLayout = (mode: CombineMode, sizes: ImageSize[], gap: number): Layout => {
+export const computeLayout = (mode: CombineMode, sizes: ImageSize[], gap: number): CombineLayout => {
   const natural = LAYOUTS[mode](sizes, gap);
   const scale = Math.min(
     1,
     MAX_IMAGE_SIDE / natural.width,
     MAX_IMAGE_SIDE / natural.height,
-    Math.sqrt(MAX_LOCAL_IMAGE_PIXELS / (natural.width * natural.height)),
+    Math.sqrt(MAX_IMAGE_PIXELS / (natural.width * natural.height)),
   );
   if (scale === 1) return natural;
   // Rounding down each image keeps the sum within the limit.
@@ -24,7 +24,7 @@ export const computeLayout = (mode: CombineMode, sizes: ImageSize[], gap: number
 /**
  * As many columns as rows, or one more. A column has the width of its widest image, a row the height of its highest.
  */
-const grid = (sizes: ImageSize[], gap: number, columns = Math.ceil(Math.sqrt(sizes.length))): Layout => {
+const grid = (sizes: ImageSize[], gap: number, columns = Math.ceil(Math.sqrt(sizes.length))): CombineLayout => {
   const rows = Math.ceil(sizes.length / columns);
   const inCell = (row: number, column: number) => sizes[row * columns + column];
   const widths = range(columns).map((column) => largest(range(rows).map((row) => inCell(row, column)?.width)));
@@ -41,14 +41,14 @@ const grid = (sizes: ImageSize[], gap: number, columns = Math.ceil(Math.sqrt(siz
 };
 
 /** An overlay: the first image at the bottom, all centered. */
-const overlay = (sizes: ImageSize[]): Layout => {
+const overlay = (sizes: ImageSize[]): CombineLayout => {
   const width = largest(sizes.map((size) => size.width));
   const height = largest(sizes.map((size) => size.height));
   const places = sizes.map((size) => ({ ...size, left: centre(width, size.width), top: centre(height, size.height) }));
   return { width, height, places };
 };
 
-const LAYOUTS: Record<CombineMode, (sizes: ImageSize[], gap: number) => Layout> = {
+const LAYOUTS: Record<CombineMode, (sizes: ImageSize[], gap: number) => CombineLayout> = {
   "side-by-side": (sizes, gap) => grid(sizes, gap, sizes.length),
   stacked: (sizes, gap) => grid(sizes, gap, 1),
   grid,

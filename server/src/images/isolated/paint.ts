@@ -1,20 +1,18 @@
 // Draws one image onto another. Opaque pixels are copied.
-import { forEachBand, type Pixels } from "./pixels.ts";
+import type { Pixels } from "./pixels.ts";
 
 type PaintPlacement = { left: number; top: number; opacity: number };
 
-export const paint = async (canvas: Pixels, image: Pixels, { left, top, opacity }: PaintPlacement): Promise<void> => {
+export function paint(canvas: Pixels, image: Pixels, { left, top, opacity }: PaintPlacement): void {
   const isCopy = image.isOpaque && opacity === 1;
-  await forEachBand(image, (fromRow, toRow) => {
-    for (let row = fromRow; row < toRow; row++) {
-      const from = row * image.width * 4;
-      const to = ((top + row) * canvas.width + left) * 4;
-      const source = image.data.subarray(from, from + image.width * 4);
-      if (isCopy) canvas.data.set(source, to);
-      else paintRow(canvas.data.subarray(to, to + source.length), source, opacity);
-    }
-  });
-};
+  for (let row = 0; row < image.height; row++) {
+    const from = row * image.width * 4;
+    const to = ((top + row) * canvas.width + left) * 4;
+    const source = image.data.subarray(from, from + image.width * 4);
+    if (isCopy) canvas.data.set(source, to);
+    else paintRow(canvas.data.subarray(to, to + source.length), source, opacity);
+  }
+}
 
 function paintRow(below: Uint8Array, above: Uint8Array, opacity: number): void {
   for (let at = 0; at < above.length; at += 4) {

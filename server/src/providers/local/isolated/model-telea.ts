@@ -1,12 +1,11 @@
 // Removes the masked area and fills it from its surroundings (Telea's method in OpenCV). Pixels outside the mask stay
 // unchanged.
-import { blendPixels } from "./blend.ts";
-import { boundingBox } from "./cut.ts";
-import { rejectInput } from "./local-task.ts";
-import { readMaskFor } from "./mask-for-image.ts";
-import { requireFromFolder } from "./model-packages.ts";
-import type { OpenModel } from "./model-process.ts";
-import { type Box, type Pixels, readPixels, writePixels } from "./pixels.ts";
+import { blendPixels } from "../../../images/isolated/blend.ts";
+import { boundingBox } from "../../../images/isolated/cut.ts";
+import { type Box, type Pixels, readGrey, readPixels, writePixels } from "../../../images/isolated/pixels.ts";
+import { rejectInput } from "../local-task.ts";
+import { requireFromFolder } from "../model-packages.ts";
+import type { OpenModel } from "../model-process.ts";
 
 /** The functions of OpenCV that are used here. */
 type Matrix = { data: Uint8Array; delete(): void };
@@ -32,14 +31,14 @@ export async function openTelea(folder: string): Promise<OpenModel> {
   return async ({ image, mask }) => {
     if (!mask) throw rejectInput("mask");
     const source = await readPixels(image);
-    const marked = await readMaskFor(mask, source);
-    const hole = await boundingBox(marked, source);
+    const marked = await readGrey(mask, source);
+    const hole = boundingBox(marked, source);
     if (!hole) return writePixels(source, "png");
     const part = grown(hole, source);
     if (part.width * part.height > mostHolePixels) throw rejectInput("hole_too_large");
     const filled = { ...source, data: source.data.slice() };
     fill(openCv, { filled, marked, part });
-    await blendPixels(source, filled, marked);
+    blendPixels(source, filled, marked);
     return writePixels(source, "png");
   };
 }

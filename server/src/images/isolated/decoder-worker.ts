@@ -1,33 +1,14 @@
 // The program of a decoder process: reports the restrictions in effect, then handles one message after the other until
 // its input ends.
-import { readFileSync } from "node:fs";
-import { networkInterfaces } from "node:os";
-import sharp from "sharp";
+import { type DecoderMessage, encodeDecoderMessage, readDecoderMessages } from "../decoder-protocol.ts";
+import { joinParts, type PixelTask, splitParts } from "../pixel-tasks.ts";
 import { assertDecodable, type ReencodeOptions, reencodeUpright } from "./decode.ts";
-import { type DecoderMessage, encodeDecoderMessage, readDecoderMessages } from "./decoder-protocol.ts";
-import type { DecoderSandboxStatus } from "./decoder-sandbox.ts";
 import { normalizeMask } from "./normalize-mask.ts";
+import { performPixelTask } from "./perform-pixel-task.ts";
+import { readSandboxStatus } from "./sandbox-status.ts";
 
 const MAX_MESSAGE_BYTES = 512 * 1024 * 1024;
 const nothing = new Uint8Array();
-
-/** Read from inside the process, because the host may not have applied everything that was requested. */
-const readSandboxStatus = (): DecoderSandboxStatus => ({
-  hasNetwork: Object.keys(networkInterfaces()).length > 0,
-  hasPrivileges: process.getuid?.() === 0 || status("CapEff") !== "0000000000000000",
-  memoryBytes: dataLimit(),
-  libraries: sharp.versions.vips ?? "",
-});
-
-const read = (path: string): string => {
-  try {
-    return readFileSync(path, "latin1");
-  } catch {
-    return "";
-  }
-};
-const status = (name: string) => new RegExp(`^${name}:\\s*(\\S+)`, "m").exec(read("/proc/self/status"))?.[1];
-const dataLimit = () => Number(/^Max data size\s+(\d+)/m.exec(read("/proc/self/limits"))?.[1] ?? 0) || null;
 
 const handleDecoderMessage = async ({ header, bytes }: DecoderMessage): Promise<DecoderMessage> => {
   if (header.work === "verify") {
@@ -36,6 +17,14 @@ const handleDecoderMessage = async ({ header, bytes }: DecoderMessage): Promise<
   }
   if (header.work === "reencode")
     return { header: {}, bytes: await reencodeUpright(bytes, header.options as ReencodeOptions) };
+  if (header.work === "pixels") {
+    const [parts, count] = [splitParts({ header, bytes }), Number(header.imageCount)];
+    const outputs = await performPixelTask(header.task as PixelTask, parts.slice(0, count), parts.slice(count));
+    return joinParts(
+      { boxes: outputs.map(({ box }) => box ?? null) },
+      outputs.map((output) => output.bytes),
+    );
+  }
   const mask = await normalizeMask(bytes);
   return mask === bytes ? { header: { isUnchanged: true }, bytes: nothing } : { header: {}, bytes: mask };
 };

@@ -1,0 +1,28 @@
+// Pixel tasks for tests of adapters: real isolated processes, shared by the tests of a file.
+import { createDecoderPool } from "../../src/images/decoder-pool.ts";
+import { createPixelTasks } from "../../src/images/pixel-tasks.ts";
+import type { ProviderContext } from "../../src/providers/provider.ts";
+import { createProviderContext } from "../../src/runs/provider-context.ts";
+import { systemClock } from "./test-runtime.ts";
+
+let pixelTasks: ReturnType<typeof createPixelTasks> | undefined;
+
+/** Started with the first task. The processes end with the test process. */
+const startPixelTasks = () => {
+  pixelTasks ??= createPixelTasks(createDecoderPool({ count: 2, megabytes: 1024, seconds: 20 }));
+  return pixelTasks;
+};
+
+/** The function of a provider context, with the faults that an adapter sees. */
+export const runPixelTask: ProviderContext<unknown>["runPixelTask"] = (task, inputs) =>
+  createProviderContext(
+    {
+      http: { sendToProvider: () => Promise.reject(new Error("this test sends no request")) },
+      callbacks: { isPublicUrlReachable: false, signUrl: () => "" },
+      runPixelTask: startPixelTasks(),
+      submitSeconds: 30,
+      clock: systemClock,
+    },
+    { provider: { id: "test" } as never, env: {} },
+    { run_id: "", job_index: 0, request_index: 0, attempt_number: 1 } as never,
+  ).runPixelTask(task, inputs);
