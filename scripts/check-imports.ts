@@ -95,6 +95,13 @@ const SOCKET_FILES: Record<string, string> = {
 const PURE_MODULES = ["kit", "models", "operations", "faults"];
 const PURE_MODULE_PACKAGES = ["zod"];
 
+/**
+ * Files of these folders run only in isolated processes, which decode untrusted images. Nothing else may load the
+ * decoder library: the API and the worker hold every secret.
+ */
+const ISOLATED = /^server\/src\/(images|providers\/local)\/isolated\//;
+const DECODER_LIBRARY = /^(sharp|onnxruntime-node|@techstark\/opencv-js)$/;
+
 type Import = { to: string; isType: boolean; names: string };
 
 const importsOf = ({ text }: SourceFile): Import[] => [
@@ -153,6 +160,14 @@ function findPackageViolations(file: SourceFile): string[] {
     });
 }
 
+/** Types are not loaded, so they may be imported everywhere. */
+function findIsolationViolations(file: SourceFile): string[] {
+  if (!file.path.startsWith("server/src/") || file.isTest || ISOLATED.test(file.path)) return [];
+  return importsOf(file)
+    .filter(({ to, isType }) => !isType && (DECODER_LIBRARY.test(to) || ISOLATED.test(targetOf(file, to) ?? "")))
+    .map(({ to }) => `${file.path}: only isolated processes may load ${to}`);
+}
+
 function findWorkspaceViolations(file: SourceFile): string[] {
   const own = packageOf(file.path);
   const may = PACKAGES[own]?.[file.isTest ? "test" : "src"];
@@ -194,6 +209,7 @@ const violations = [
   ...files.flatMap((file) => [
     ...findModuleViolations(file),
     ...findPackageViolations(file),
+    ...findIsolationViolations(file),
     ...findWorkspaceViolations(file),
   ]),
   ...findImportCycles(files),
