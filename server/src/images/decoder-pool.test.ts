@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { afterAll, describe, expect, test } from "vitest";
 import { createDecoderPool, type DecoderPoolOptions } from "./decoder-pool.ts";
-import { decoderSandboxProfiles } from "./decoder-sandbox.ts";
+import { decoderSandboxProfiles, describeIsolationProblem } from "./decoder-sandbox.ts";
 import { createImageDecoder } from "./image-decoder.ts";
 
 const STUB = fileURLToPath(new URL("../../test/stubs/decoder-worker-stub.ts", import.meta.url));
@@ -80,6 +80,39 @@ describe("a compromised decoder", () => {
   });
 });
 
+describe("a compromised decoder under the user of the server, as in a container that allows nothing else", () => {
+  const inProfile = (name: string) => {
+    const profiles = decoderSandboxProfiles({ megabytes: 256, program: STUB, isRoot: false });
+    return open({ profiles: profiles.filter((profile) => profile.name === name) });
+  };
+  const filtered = inProfile("filtered");
+  const outcome = async (header: Record<string, unknown>, decoders = filtered) =>
+    (await decoders.perform(ask(header))).header.outcome;
+
+  test("cannot read the environment or the memory of the server", async () => {
+    for (const name of ["environ", "mem"]) {
+      const path = `/proc/${process.pid}/${name}`;
+      expect(await outcome({ work: "read", path })).toBe("EACCES");
+    }
+    // Without the filter it can: this is what the start of the server is refused for.
+    const path = `/proc/${process.pid}/environ`;
+    expect(await outcome({ work: "read", path }, inProfile("unprivileged"))).toBe("done");
+  });
+
+  test("cannot read or write other files", async () => {
+    for (const path of ["/etc/passwd", fileURLToPath(new URL("../../../package-lock.json", import.meta.url))]) {
+      expect(await outcome({ work: "read", path })).toBe("EACCES");
+    }
+    expect(await outcome({ work: "write", path: "/tmp/gesso-escaped" })).toBe("EACCES");
+  });
+
+  test("cannot open a connection, start a program or signal the server", async () => {
+    expect(await outcome({ work: "call", port: 9 })).toBe("EPERM");
+    expect(await outcome({ work: "run" })).toMatch(/^E(PERM|ACCES|NOSYS)$/);
+    expect(await outcome({ work: "signal", pid: process.pid })).toBe("EPERM");
+  });
+});
+
 const isAlive = (pid: number) => {
   try {
     return process.kill(pid, 0);
@@ -115,8 +148,9 @@ test("a weaker sandbox is used if the host allows no stronger one, and a warning
   const missing = { name: "strong", command: "/nonexistent/unshare", arguments: [] };
   const refused = { name: "refused", command: "sh", arguments: ["-c", "exit 1"] };
   const bare = decoderSandboxProfiles({ megabytes: 64 }).at(-1)!;
-  const gate = createImageDecoder(open({ profiles: [missing, refused, bare], log }));
-  expect(await gate.normalize(picture)).toMatchObject({ width: 64 });
+  const decoders = open({ profiles: [missing, refused, bare], log });
+  expect(await createImageDecoder(decoders).normalize(picture)).toMatchObject({ width: 64 });
+  expect(describeIsolationProblem(await decoders.sandboxStatus())).toContain("can read the memory and environment");
   expect(said).toEqual([expect.objectContaining({ profile: "unrestricted", hasNetwork: true, memoryBytes: null })]);
 });
 
@@ -161,6 +195,8 @@ test("no other user is requested if the server is not root", () => {
     ...rest,
   ]);
   expect(words.map(([name, command]) => [name, command])).toEqual([
+    ["offline, filtered", "unshare"],
+    ["filtered", "setpriv"],
     ["offline", "unshare"],
     ["unprivileged", "setpriv"],
     ["bounded", "sh"],

@@ -5,7 +5,12 @@ import { Fault } from "../faults.ts";
 import { type ChosenSandbox, chooseSandbox } from "./choose-sandbox.ts";
 import { type DecoderProcess, startDecoderProcess } from "./decoder-process.ts";
 import type { DecoderMessage } from "./decoder-protocol.ts";
-import { type DecoderSandboxProfile, type DecoderSandboxStatus, decoderSandboxProfiles } from "./decoder-sandbox.ts";
+import {
+  type DecoderSandboxProfile,
+  type DecoderSandboxStatus,
+  decoderSandboxProfiles,
+  listWeaknesses,
+} from "./decoder-sandbox.ts";
 import { undecodableImage } from "./image-structure.ts";
 
 export const DecoderEnv = z.object({
@@ -16,6 +21,13 @@ export const DecoderEnv = z.object({
     .min(64)
     .default(1536)
     .describe("Memory limit of a decoder process, in megabytes"),
+  ALLOW_WEAK_ISOLATION: z
+    .stringbool()
+    .default(false)
+    .describe(
+      "Whether the server starts although this host cannot isolate the processes that decode images. A malicious image " +
+        "that takes over such a process can then reach your secrets",
+    ),
   DECODER_SECONDS: z.coerce.number().positive().default(20).describe("Timeout of one decoding, in seconds"),
 });
 
@@ -104,9 +116,9 @@ export const createDecoderPool = ({ count, megabytes, seconds, log, profiles }: 
 };
 
 const logSandbox = ({ profile, sandbox }: ChosenSandbox, log: DecoderPoolOptions["log"]) => {
-  const isWeak = sandbox.hasNetwork || sandbox.hasPrivileges || sandbox.memoryBytes === null;
+  const weaknesses = listWeaknesses(sandbox);
   const fields = { profile: profile.name, ...sandbox };
-  if (isWeak) log?.warn(fields, "decoder sandbox is incomplete");
+  if (weaknesses.length > 0) log?.warn({ ...fields, weaknesses }, "decoder sandbox is incomplete");
   else log?.info(fields, "decoder sandbox is active");
 };
 

@@ -23,7 +23,7 @@ const STDERR_CHARACTERS = 2000;
 export const startDecoderProcess = async (profile: DecoderSandboxProfile): Promise<DecoderProcess | undefined> => {
   // The process gets no environment variables, so no secrets, and its working directory is the root.
   const child = spawn(profile.command, profile.arguments, { env: { PATH }, cwd: "/", stdio: "pipe" });
-  lowerPriority(child.pid);
+  if (!profile.keepsPriority) lowerPriority(child.pid);
   let stderr = "";
   const died = new Promise<"died">((resolve) => {
     child.once("error", (thrown) => {

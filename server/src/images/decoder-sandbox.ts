@@ -1,18 +1,43 @@
-// Sandbox profiles of the decoder process, strongest first: no network, no privileges, bounded memory. Not every host
-// allows all of them, so they are tried in order, and the process itself reports what is in effect.
+// Sandbox profiles of isolated processes, strongest first: no network, no privileges, bounded memory, no files but
+// their own, few system calls. Not every host allows all of them, so they are tried in order, and the process itself
+// reports what is in effect.
 import { fileURLToPath } from "node:url";
+import { filteredCommand } from "./process-filter.ts";
 
 /** The restrictions in effect, as the process itself sees them. */
 export type DecoderSandboxStatus = {
   hasNetwork: boolean;
   hasPrivileges: boolean;
+  /** Whether it can read the environment or the memory of the server, and with it every secret. */
+  canReadServer: boolean;
+  /** Whether it can read files that are not part of the server. */
+  canReadFiles: boolean;
+  hasSystemCallFilter: boolean;
   /** null if memory is not bounded. */
   memoryBytes: number | null;
   /** Version of the decoder library. */
   libraries: string;
 };
 
-export type DecoderSandboxProfile = { name: string; command: string; arguments: string[] };
+/** What a compromised process could do, in words for an operator. Empty if the isolation is complete. */
+export const listWeaknesses = (sandbox: DecoderSandboxStatus): string[] => [
+  ...(sandbox.canReadServer ? ["can read the memory and environment of the server"] : []),
+  ...(sandbox.hasNetwork ? ["has network access"] : []),
+  ...(sandbox.hasPrivileges ? ["has the privileges of root"] : []),
+  ...(sandbox.memoryBytes === null ? ["has no memory limit"] : []),
+];
+
+/** One sentence; undefined if the isolation is complete. */
+export function describeIsolationProblem(sandbox: DecoderSandboxStatus | undefined): string | undefined {
+  if (!sandbox) return "No process for decoding images could be started.";
+  const weaknesses = listWeaknesses(sandbox);
+  return weaknesses.length > 0
+    ? `Processes for decoding images are not isolated: a compromised one ${weaknesses.join(", ")}.`
+    : undefined;
+}
+
+/** `keepsPriority`: the process has the CPU priority of the server instead of a lower one. */
+export type DecoderSandboxProfile = { name: string; command: string; arguments: string[]; keepsPriority?: boolean };
 
 const PROGRAM = fileURLToPath(new URL("./isolated/decoder-worker.ts", import.meta.url));
 /** Pixels are outside the JavaScript heap, so a small heap is enough. */
@@ -29,6 +54,9 @@ export type DecoderSandboxOptions = {
   programArguments?: string[];
   /** Limit of the JavaScript heap. */
   heapMegabytes?: number;
+  /** Files and folders that the program reads, beside those of the server. */
+  readable?: string[];
+  keepsPriority?: boolean;
 };
 
 export const decoderSandboxProfiles = ({
@@ -37,26 +65,43 @@ export const decoderSandboxProfiles = ({
   program = PROGRAM,
   programArguments = [],
   heapMegabytes = HEAP_MEGABYTES,
+  readable = [],
+  keepsPriority = false,
 }: DecoderSandboxOptions): DecoderSandboxProfile[] => {
   const node = [process.execPath, `--max-old-space-size=${heapMegabytes}`, program, ...programArguments];
   // The shell sets its own limits (no core dumps, few files, bounded memory) and then replaces itself by the program.
   const bounds = `ulimit -c 0; ulimit -n 64; ulimit -d ${(megabytes + NODE_BASELINE_MEGABYTES) * 1024}; exec "$0" "$@"`;
-  const bounded = ["sh", "-c", bounds, ...node];
+  const bounded = ["sh", "-c", bounds];
   // Only root can drop capabilities; other users can still set no_new_privs.
   const unprivileged = ["setpriv", "--no-new-privs", ...(isRoot ? ["--bounding-set=-all", "--inh-caps=-all"] : [])];
   const offline = isRoot ? ["unshare", "--net"] : ["unshare", "--user", "--net"];
+  const filtered = filteredCommand(program, readable);
   const profile = (name: string, ...command: string[]): DecoderSandboxProfile => ({
     name,
     command: command[0]!,
     arguments: command.slice(1),
+    keepsPriority,
   });
+  // The user nobody may be unable to read the program files; then a profile without the user change is used.
+  const users = isRoot ? [{ name: "nobody", command: AS_NOBODY }, SAME_USER] : [SAME_USER];
+  const filters = filtered ? [{ name: "filtered", command: filtered }, NO_FILTER] : [NO_FILTER];
+  const networks = [{ name: "offline", command: offline }, SAME_NETWORK];
   return [
-    // The user nobody may be unable to read the program files; then a profile without the user change is used.
-    ...(isRoot ? [profile("offline, nobody", ...offline, ...unprivileged, ...AS_NOBODY, ...bounded)] : []),
-    profile("offline", ...offline, ...unprivileged, ...bounded),
-    ...(isRoot ? [profile("nobody", ...unprivileged, ...AS_NOBODY, ...bounded)] : []),
-    profile("unprivileged", ...unprivileged, ...bounded),
-    profile("bounded", ...bounded),
+    ...filters.flatMap((filter) =>
+      networks.flatMap((network) =>
+        users.map((user) =>
+          profile(
+            [network.name, user.name, filter.name].filter(Boolean).join(", ") || "unprivileged",
+            ...[...network.command, ...unprivileged, ...user.command, ...bounded, ...filter.command, ...node],
+          ),
+        ),
+      ),
+    ),
+    profile("bounded", ...bounded, ...node),
     profile("unrestricted", ...node),
   ];
 };
+
+const SAME_USER = { name: "", command: [] };
+const SAME_NETWORK = { name: "", command: [] };
+const NO_FILTER = { name: "", command: [] };

@@ -154,6 +154,8 @@ export type ProviderContext<Env> = {
   send: SendRequest;
   /** The only way to work on pixels: it runs in an isolated process. An adapter never decodes an image. */
   runPixelTask(task: PixelTask, inputs: PixelInputs): Promise<PixelOutput[]>;
+  /** Whether a provider that starts processes of its own may do so without complete isolation. */
+  isWeakIsolationAllowed?: boolean | undefined;
   /** Wall clock in milliseconds since 1970, for the time in signatures. */
   now(): number;
   /** Time after which a submission counts as lost. `send` enforces it. */

@@ -20,6 +20,7 @@ export type ContextDependencies = {
   http: Pick<OutboundHttp, "sendToProvider">;
   callbacks: ProviderCallbacks;
   runPixelTask: RunPixelTask;
+  isWeakIsolationAllowed?: boolean;
   submitSeconds: number;
   clock: Clock;
 };
@@ -41,7 +42,7 @@ export type ContextOptions = {
 export const LEASE_EXPIRED = "the lease of the attempt expired before the request was sent";
 
 export function createProviderContext(
-  { http, callbacks, runPixelTask, submitSeconds, clock }: ContextDependencies,
+  { http, callbacks, runPixelTask, isWeakIsolationAllowed, submitSeconds, clock }: ContextDependencies,
   { provider, env }: { provider: Provider; env: unknown },
   attempt: AttemptRef,
   options: ContextOptions = {},
@@ -70,6 +71,7 @@ export function createProviderContext(
       runPixelTask(task, inputs, Math.min(remainingSeconds(), submitSeconds)).catch((thrown) => {
         throw toPixelTaskFault(thrown);
       }),
+    isWeakIsolationAllowed,
     now: clock.now,
     timeoutSeconds,
     isPublicUrlReachable: callbacks.isPublicUrlReachable,

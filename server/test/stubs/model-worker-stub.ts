@@ -8,7 +8,7 @@ const reply = (header: Record<string, unknown>, bytes: Uint8Array = new Uint8Arr
 };
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-reply({ sandbox: { hasNetwork: false, hasPrivileges: false, memoryBytes: 1, libraries: "" } });
+reply({ sandbox: { hasNetwork: false, hasPrivileges: false, canReadServer: false, memoryBytes: 1, libraries: "" } });
 for await (const message of readDecoderMessages(process.stdin, 2 ** 30)) {
   const options = message.header.options as Record<string, unknown>;
   const [image] = splitParts(message);

@@ -1,16 +1,42 @@
 // Reads the restrictions of this isolated process from inside, because the host may not have applied everything that
 // was requested.
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import sharp from "sharp";
 import type { DecoderSandboxStatus } from "../decoder-sandbox.ts";
 
-export const readSandboxStatus = (): DecoderSandboxStatus => ({
-  hasNetwork: Object.keys(networkInterfaces()).length > 0,
-  hasPrivileges: process.getuid?.() === 0 || status("CapEff") !== "0000000000000000",
-  memoryBytes: dataLimit(),
-  libraries: sharp.versions.vips ?? "",
-});
+export const readSandboxStatus = (): DecoderSandboxStatus => {
+  const hasSystemCallFilter = status("Seccomp") === "2";
+  const canReadFiles = canOpen("/etc/passwd");
+  return {
+    hasNetwork: hasNetworkInterfaces(hasSystemCallFilter),
+    // The user root without capabilities has rights only over files.
+    hasPrivileges: status("CapEff") !== "0000000000000000" || (process.getuid?.() === 0 && canReadFiles),
+    canReadServer: ["environ", "mem"].some((name) => canOpen(`/proc/${process.ppid}/${name}`)),
+    canReadFiles,
+    hasSystemCallFilter,
+    memoryBytes: dataLimit(),
+    libraries: sharp.versions.vips ?? "",
+  };
+};
+
+/** The filter refuses the socket that lists the interfaces, as it refuses every other one. */
+const hasNetworkInterfaces = (hasSystemCallFilter: boolean): boolean => {
+  try {
+    return Object.keys(networkInterfaces()).length > 0;
+  } catch {
+    return !hasSystemCallFilter;
+  }
+};
+
+const canOpen = (path: string): boolean => {
+  try {
+    closeSync(openSync(path, "r"));
+    return true;
+  } catch {
+    return false;
+  }
+};
 
 const read = (path: string): string => {
   try {

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { chooseSandbox } from "../../images/choose-sandbox.ts";
 import type { DecoderProcess } from "../../images/decoder-process.ts";
 import type { DecoderMessage } from "../../images/decoder-protocol.ts";
-import { decoderSandboxProfiles } from "../../images/decoder-sandbox.ts";
+import { decoderSandboxProfiles, describeIsolationProblem } from "../../images/decoder-sandbox.ts";
 import { joinParts } from "../../images/pixel-tasks.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import { jobFailed, providerFault } from "../call-provider.ts";
@@ -29,9 +29,10 @@ export type ModelLimits = {
 const PROGRAM = fileURLToPath(new URL("./isolated/model-worker.ts", import.meta.url));
 const watchMilliseconds = 250;
 
-type ModelProcessOptions = { program?: string; folder: string; limits: ModelLimits };
+type ModelProcessOptions = { program?: string; folder: string; limits: ModelLimits; isWeakAllowed?: boolean };
 
-export function createModelProcess(name: ModelName, { program = PROGRAM, folder, limits }: ModelProcessOptions) {
+export function createModelProcess(name: ModelName, options: ModelProcessOptions) {
+  const { program = PROGRAM, folder, limits, isWeakAllowed = false } = options;
   let model: DecoderProcess | undefined;
   let last: Promise<unknown> = Promise.resolve();
   let idle: NodeJS.Timeout | undefined;
@@ -42,10 +43,15 @@ export function createModelProcess(name: ModelName, { program = PROGRAM, folder,
       heapMegabytes: limits.heapMegabytes,
       program,
       programArguments: [name, folder],
+      readable: [folder],
+      // A job must end within its submission timeout, also on a busy machine.
+      keepsPriority: true,
     });
     const chosen = await chooseSandbox(profiles);
-    if (!chosen) throw jobFailed("no process could be started for the model");
-    return chosen.first;
+    const problem = describeIsolationProblem(chosen?.sandbox);
+    if (chosen && (!problem || isWeakAllowed)) return chosen.first;
+    chosen?.first.end();
+    throw jobFailed(problem);
   };
 
   const end = () => {

@@ -48,9 +48,9 @@ const LIMITS: Record<ModelName, ModelLimits> = {
 type ModelProcess = ReturnType<typeof createModelProcess>;
 const running = new Map<string, ModelProcess>();
 
-const processOf = (name: ModelName, folder: string): ModelProcess => {
+const processOf = (name: ModelName, folder: string, isWeakAllowed = false): ModelProcess => {
   const key = `${name} ${folder}`;
-  const known = running.get(key) ?? createModelProcess(name, { folder, limits: LIMITS[name] });
+  const known = running.get(key) ?? createModelProcess(name, { folder, limits: LIMITS[name], isWeakAllowed });
   running.set(key, known);
   return known;
 };
@@ -67,7 +67,8 @@ export const localModels = defineProvider<z.output<typeof LocalModelsEnv>>({
     const [image] = images;
     if (!image) throw rejectInput("images");
     if (mask) requireSameShape(readImageSize(mask), readImageSize(image));
-    const model = processOf(offer.upstreamModel as ModelName, modelsFolder(context.env.LOCAL_MODELS_DIR));
+    const folder = modelsFolder(context.env.LOCAL_MODELS_DIR);
+    const model = processOf(offer.upstreamModel as ModelName, folder, context.isWeakIsolationAllowed);
     const bytes = await model.perform({ image, mask, options }, context.timeoutSeconds);
     return { state: "done", outputs: [{ bytes, media_type: "image/png" }] };
   },
