@@ -52,7 +52,11 @@ const ALLOWED_IMPORTS: Record<string, string[]> = {
 };
 
 /** Composition files may import any module; the list says which files may import them. */
-const COMPOSITION_FILES: Record<string, string[]> = { config: ["compose", "main"], compose: ["main"], main: [] };
+const COMPOSITION_FILES: Record<string, string[]> = {
+  config: ["compose", "main"],
+  compose: ["main"],
+  main: [],
+};
 
 /** The workspace packages that a package's sources and tests may import. */
 const PACKAGES: Record<string, { src: string[]; test: string[] }> = {

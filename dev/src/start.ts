@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { startServer } from "./gesso-processes.ts";
 import { acquireLock } from "./lock.ts";
+import { logTail } from "./log-tail.ts";
 import type { ManagedProcess } from "./managed-process.ts";
 import { allocatePorts, type PortPlan } from "./port-plan.ts";
 import { freePort } from "./ports.ts";
@@ -62,6 +63,7 @@ export async function startGesso(options: StartOptions): Promise<GessoInstance> 
     components.push(...dependencies.components);
     const server = await startServerOnPort({ dataDir, ports, state, dependencies }, options);
     components.unshift(server);
+    warnOfWeakIsolation(join(dataDir, "server", "server.log"), options.log);
     const { restate } = dependencies;
     return {
       url: server.url,
@@ -104,6 +106,14 @@ async function startServerOnPort(context: ServerStartContext, options: StartOpti
   }
 }
 
+/** The server logs it at its start, before it is ready. */
+function warnOfWeakIsolation(serverLog: string, log: StartOptions["log"]): void {
+  const text = logTail(serverLog);
+  // Starts before this one are in the same file.
+  if (text.lastIndexOf("decoder sandbox is incomplete") <= text.lastIndexOf("decoder sandbox is active")) return;
+  log("Warning: this machine cannot isolate the processes that decode images. Use it for your own images only.");
+}
+
 const DEFAULT_CATALOGUE = "gesso.yaml";
 
 function serverEnvironment(
@@ -126,6 +136,8 @@ function serverEnvironment(
     SANDBOX_KEY: state.sandboxKey,
     GESSO_SECRET: state.secret,
     GESSO_API_KEY: state.apiKey,
+    // A laptop may be unable to isolate processes, and development handles only the developer's own images.
+    ALLOW_WEAK_ISOLATION: process.env.ALLOW_WEAK_ISOLATION || "true",
     // Development accepts every LoRA name, so that all features of the API work without configuration.
     LORA_NAMES: process.env.LORA_NAMES || "*",
     ...catalogueSetting(),

@@ -102,6 +102,7 @@ export function composeServices(config: Config, role: string) {
     providers: createProviderRegistry(config.providers, circuitBreaker, {
       ...{ http, callbacks, submitSeconds, clock },
       runPixelTask: createPixelTasks(decoders),
+      isWeakIsolationAllowed: config.ALLOW_WEAK_ISOLATION,
     }),
     jobFiles: createJobFiles({ database, assets, http, images, crashPoint }),
     spool: createResponseSpool(config, ids),
@@ -130,6 +131,8 @@ export function composeServices(config: Config, role: string) {
     }),
     access: { systemDatabase: database, accessTokens, ids, invalidateCredentials },
     admission: createAdmission({ database, clock, random }, config),
+    /** How the processes that decode images are isolated. */
+    sandboxStatus: decoders.sandboxStatus,
     findClientAddress: createClientAddressFinder(createIpRangeMatcher(config.TRUSTED_PROXIES)),
     cursors: createCursorSigner(deriveKeys("cursors"), clock),
     async close() {

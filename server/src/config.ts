@@ -196,9 +196,15 @@ function explainDisabledProvider(
   };
 }
 
+const settingNames = (): string[] =>
+  [Env, ...providers.map((provider) => provider.env as z.ZodObject)].flatMap((each) => Object.keys(each.shape));
+
 /** An error that the operator must fix. Its message is complete, so no stack trace is shown. */
 export const isConfigurationError = (thrown: unknown): thrown is Error =>
   thrown instanceof Error && thrown.name === "Settings";
+
+export const configurationError = (lines: string[]): Error =>
+  Object.assign(new Error(lines.join("\n")), { name: "Settings" });
 
 /**
  * Reads the configuration of the fetcher process. The fetcher handles untrusted URLs, so it refuses to start while its
@@ -210,21 +216,16 @@ export function readFetcherConfig(environment: Environment = process.env) {
     .object({ ...FetchEnv.shape, ...LogEnv.shape, PUBLIC_URL: HttpEnv.shape.PUBLIC_URL })
     .required({ FETCHER_TOKEN: true })
     .safeParse(env);
-  const settings = [Env, ...providers.map((provider) => provider.env as z.ZodObject)].flatMap((each) =>
-    Object.keys(each.shape),
-  );
   const wrong = [
     ...(parsed.success ? [] : describeEnvironmentIssues(parsed.error, env)),
-    ...[...new Set(settings)]
+    ...[...new Set(settingNames())]
       .filter(
         (name) => env[name] !== undefined && name !== "FETCHER_TOKEN" && /KEY|SECRET|TOKEN|DATABASE_URL/.test(name),
       )
       .map((name) => `${name} is set: the fetcher must not have this credential`),
   ];
   if (!parsed.success || wrong.length > 0)
-    throw Object.assign(new Error(["The fetcher's configuration is invalid:", ...wrong].join("\n")), {
-      name: "Settings",
-    });
+    throw configurationError(["The fetcher's configuration is invalid:", ...wrong]);
   return Object.freeze(parsed.data);
 }
 
@@ -234,6 +235,6 @@ export function readConfig(environment?: Environment): Config {
     ...(settings ? [] : ["The configuration is incomplete:", ...missing]),
     ...(catalogue.problems.length > 0 ? ["The catalogue is invalid:", ...catalogue.problems] : []),
   ];
-  if (!settings || wrong.length > 0) throw Object.assign(new Error(wrong.join("\n")), { name: "Settings" });
+  if (!settings || wrong.length > 0) throw configurationError(wrong);
   return Object.freeze({ ...settings, providers: live });
 }

@@ -8,7 +8,14 @@ import { parseArgs, styleText } from "node:util";
 import { type ServerType, serve } from "@hono/node-server";
 import { bootstrapFirstKey } from "./access/bootstrap-first-key.ts";
 import { composeSecretStore, composeServices } from "./compose.ts";
-import { type Config, inspectConfiguration, isConfigurationError, readConfig, readFetcherConfig } from "./config.ts";
+import {
+  type Config,
+  configurationError,
+  inspectConfiguration,
+  isConfigurationError,
+  readConfig,
+  readFetcherConfig,
+} from "./config.ts";
 import { repairEventClock } from "./db/event-log.ts";
 import { migrate } from "./db/migrate.ts";
 import { saveRetentionDays } from "./db/runs/retention.ts";
@@ -21,6 +28,7 @@ import { healthRoutes } from "./http/health.ts";
 import { respondToMalformedRequest } from "./http/malformed-request.ts";
 import { enforceMinimumDownloadRate } from "./http/minimum-download-rate.ts";
 import { enforceMinimumUploadRate, SERVER_TIMEOUTS } from "./http/minimum-upload-rate.ts";
+import { describeIsolationProblem } from "./images/decoder-sandbox.ts";
 import type { Clock, Ids } from "./kit/clock.ts";
 import { createLogger } from "./observe/log.ts";
 import { startFetcher } from "./outbound/start-fetcher.ts";
@@ -142,9 +150,10 @@ async function main(): Promise<void> {
     process.exitCode = await runReseal(config);
     return;
   }
-  await migrate(config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL, config.DATABASE_URL);
   const composed = composeServices(config, role);
   const { services } = composed;
+  await requireIsolation(composed, config);
+  await migrate(config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL, config.DATABASE_URL);
   const firstKey = await bootstrapFirstKey(services.database, config);
   if (firstKey) process.stdout.write(`First API key (shown only once): ${firstKey}\n`);
   await repairEventClock(services.database);
@@ -172,6 +181,14 @@ async function main(): Promise<void> {
       await composed.close();
     },
   });
+}
+
+/** Refuses to start if a malicious image could reach the secrets of this process. */
+async function requireIsolation({ sandboxStatus }: ComposedServices, config: Config): Promise<void> {
+  const problem = describeIsolationProblem(await sandboxStatus());
+  if (!problem || config.ALLOW_WEAK_ISOLATION) return;
+  const fix = "See Isolation in docs/guide/security.md, or set ALLOW_WEAK_ISOLATION=true to start anyway.";
+  throw configurationError([problem, fix]);
 }
 
 function stopOnSignal(component: Stoppable): void {

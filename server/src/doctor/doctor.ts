@@ -6,6 +6,7 @@ import { createProviderHttpClient } from "../outbound/provider-http-client.ts";
 import { providers } from "../providers/all.ts";
 import type { EnabledProvider, Offer, Provider } from "../providers/provider.ts";
 import { checkDependencies, type DependencySettings } from "./check-dependencies.ts";
+import { checkIsolation, type IsolationSettings } from "./check-isolation.ts";
 import { checkLedger } from "./check-ledger.ts";
 import { checkDisabledProvider, checkProvider, type DisabledProvider } from "./check-provider.ts";
 import { checkSetAsideEvents } from "./check-set-aside-events.ts";
@@ -15,7 +16,7 @@ import type { DoctorCheck, DoctorReport, UnofferedModel } from "./report.ts";
 
 /** The configuration to check. It can be incomplete. */
 export type Installation = {
-  settings: DependencySettings | undefined;
+  settings: (DependencySettings & IsolationSettings) | undefined;
   isServer: boolean;
   missing: string[];
   catalogue: { path: string; exists: boolean; problems: string[] };
@@ -32,6 +33,7 @@ export async function diagnose(installation: Installation, now: () => number): P
       Promise.all(
         settings
           ? [
+              checkIsolation(settings),
               checkStandby(settings),
               checkWorkers(settings, httpClient.send),
               checkLedger(settings),

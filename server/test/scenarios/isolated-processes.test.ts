@@ -1,5 +1,8 @@
-// Where images are decoded in a running Gesso: in isolated processes only, never in a process that holds secrets.
+// The processes of a running Gesso: images are decoded in isolated processes only, secrets are not in any environment
+// that other processes can read, and the server refuses to start where it cannot isolate.
+import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ApiCaller, createHttpCaller } from "../support/api-caller.ts";
@@ -35,3 +38,35 @@ it("no process with secrets loads the decoder library, also not for local work a
   expect(edited.body).toMatchObject({ status: "completed" });
   for (const pid of serverPids()) expect(readFileSync(`/proc/${pid}/maps`, "utf8")).not.toMatch(/libvips|sharp-linux/);
 });
+
+/** Starts the server where the programs that isolate are missing: a mount namespace hides them. */
+async function startWithoutIsolation(env: Record<string, string>): Promise<{ code: number | null; output: string }> {
+  const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+  const hide = ["perl", "setpriv", "unshare"]
+    .map((name) => `mount --bind /bin/false $(command -v ${name})`)
+    .join(" && ");
+  const child = spawn("unshare", ["--mount", "sh", "-c", `${hide} && exec "$0" "$@"`, process.execPath, main], {
+    env: {
+      ...{ PATH: process.env.PATH ?? "", DATABASE_URL: "postgres://127.0.0.1:1/none" },
+      ...{ GESSO_SECRET: "a-secret-of-at-least-thirty-two-characters", STORAGE_DIR: "/tmp", ...env },
+    },
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { code, output };
+}
+
+it("refuses to start if it cannot isolate decoders, and names the reason and the setting", async () => {
+  const { code, output } = await startWithoutIsolation({});
+  expect(code).toBe(1);
+  expect(output).toContain("can read the memory and environment of the server, has network access");
+  expect(output).toContain("ALLOW_WEAK_ISOLATION=true");
+}, 120_000);
+
+it("starts with weak isolation if ALLOW_WEAK_ISOLATION is true, and logs a warning", async () => {
+  const { output } = await startWithoutIsolation({ ALLOW_WEAK_ISOLATION: "true" });
+  expect(output).toContain("decoder sandbox is incomplete");
+  // It gets as far as its database, which does not exist here.
+  expect(output).toContain("ECONNREFUSED");
+}, 120_000);
