@@ -53,6 +53,7 @@ const ALLOWED_IMPORTS: Record<string, string[]> = {
 
 /** Composition files may import any module; the list says which files may import them. */
 const COMPOSITION_FILES: Record<string, string[]> = {
+  "clear-environment": ["config"],
   config: ["compose", "main"],
   compose: ["main"],
   main: [],
@@ -80,7 +81,7 @@ const RESTRICTED_PACKAGES: [name: RegExp, modules: string[]][] = [
     /^node:(fs|child_process)\b/,
     [
       ...["catalogue", "db", "storage", "images", "outbound", "http", "engine", "runs", "library", "providers"],
-      ...["main", "compose"],
+      ...["main", "compose", "clear-environment"],
     ],
   ],
 ];

@@ -7,6 +7,7 @@ import { applyCatalogue } from "./catalogue/apply-catalogue.ts";
 import type { CatalogueProblem } from "./catalogue/catalogue-schema.ts";
 import { toIsoDate } from "./catalogue/lifecycle.ts";
 import { CatalogueEnv, loadCatalogue } from "./catalogue/load-catalogue.ts";
+import { clearEnvironment } from "./clear-environment.ts";
 import { DatabaseEnv } from "./db/connect.ts";
 import { EngineEnv } from "./engine/engine-client.ts";
 import { EventStreamsEnv } from "./events/event-streams.ts";
@@ -198,6 +199,15 @@ function explainDisabledProvider(
 
 const settingNames = (): string[] =>
   [Env, ...providers.map((provider) => provider.env as z.ZodObject)].flatMap((each) => Object.keys(each.shape));
+
+/**
+ * Removes secrets from the environment after the settings are read. Variables of other libraries stay readable for this
+ * process. Returns false if other processes can still read a secret.
+ */
+export function removeSecretsFromEnvironment(): boolean {
+  const ownNames = new Set(settingNames());
+  return clearEnvironment(process.env, (name) => !ownNames.has(name));
+}
 
 /** An error that the operator must fix. Its message is complete, so no stack trace is shown. */
 export const isConfigurationError = (thrown: unknown): thrown is Error =>

@@ -15,6 +15,7 @@ import {
   isConfigurationError,
   readConfig,
   readFetcherConfig,
+  removeSecretsFromEnvironment,
 } from "./config.ts";
 import { repairEventClock } from "./db/event-log.ts";
 import { migrate } from "./db/migrate.ts";
@@ -141,6 +142,7 @@ async function main(): Promise<void> {
   }
   if (role === "fetcher") {
     const config = readFetcherConfig();
+    removeSecretsFromEnvironment();
     stopOnSignal(await startFetcher(config));
     createLogger(config, role).info({ listen: config.FETCHER_LISTEN }, "ready");
     return;
@@ -152,6 +154,7 @@ async function main(): Promise<void> {
   }
   const composed = composeServices(config, role);
   const { services } = composed;
+  if (!removeSecretsFromEnvironment()) services.log.warn({}, "the environment of this process still has secrets");
   await requireIsolation(composed, config);
   await migrate(config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL, config.DATABASE_URL);
   const firstKey = await bootstrapFirstKey(services.database, config);

@@ -39,6 +39,16 @@ it("no process with secrets loads the decoder library, also not for local work a
   for (const pid of serverPids()) expect(readFileSync(`/proc/${pid}/maps`, "utf8")).not.toMatch(/libvips|sharp-linux/);
 });
 
+it("no other process of the same user can read a secret from the environment of the server", () => {
+  for (const pid of serverPids()) {
+    const environ = readFileSync(`/proc/${pid}/environ`, "utf8");
+    expect(environ).toContain("PATH=");
+    expect(environ).not.toMatch(/GESSO_SECRET|DATABASE_URL|SANDBOX_KEY|GESSO_API_KEY/);
+    expect(environ).not.toContain(environment.key);
+    expect(environ).not.toContain(environment.databaseUrl);
+  }
+});
+
 /** Starts the server where the programs that isolate are missing: a mount namespace hides them. */
 async function startWithoutIsolation(env: Record<string, string>): Promise<{ code: number | null; output: string }> {
   const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));

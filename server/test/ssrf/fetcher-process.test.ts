@@ -46,12 +46,12 @@ afterAll(async () => {
 });
 
 describe("its environment", () => {
-  test("contains only the fetch settings and the token", () => {
+  test("contains only the fetch settings, and no longer the token", () => {
     const names = readFileSync(`/proc/${running.child.pid}/environ`, "utf8")
       .split("\0")
       .filter(Boolean)
       .map((line) => line.split("=")[0]);
-    expect(names.sort()).toEqual(["FETCHER_LISTEN", "FETCHER_TOKEN", "PATH"]);
+    expect(names.sort()).toEqual(["FETCHER_LISTEN", "PATH"]);
   });
 
   test("with another credential prevents the start", async () => {
