@@ -6,26 +6,27 @@ import sharp from "sharp";
 import type { DecoderSandboxStatus } from "../decoder-sandbox.ts";
 
 export const readSandboxStatus = (): DecoderSandboxStatus => {
-  const hasSystemCallFilter = status("Seccomp") === "2";
   const canReadFiles = canOpen("/etc/passwd");
+  const interfaces = listNetworkInterfaces();
   return {
-    hasNetwork: hasNetworkInterfaces(hasSystemCallFilter),
+    hasNetwork: interfaces === undefined ? status("Seccomp") !== "2" : interfaces.length > 0,
     // The user root without capabilities has rights only over files.
     hasPrivileges: status("CapEff") !== "0000000000000000" || (process.getuid?.() === 0 && canReadFiles),
     canReadServer: ["environ", "mem"].some((name) => canOpen(`/proc/${process.ppid}/${name}`)),
     canReadFiles,
-    hasSystemCallFilter,
+    // A container has a filter of its own, which allows sockets.
+    hasSystemCallFilter: interfaces === undefined && status("Seccomp") === "2",
     memoryBytes: dataLimit(),
     libraries: sharp.versions.vips ?? "",
   };
 };
 
-/** The filter refuses the socket that lists the interfaces, as it refuses every other one. */
-const hasNetworkInterfaces = (hasSystemCallFilter: boolean): boolean => {
+/** Undefined if the socket that lists the interfaces is refused, as the filter refuses every socket. */
+const listNetworkInterfaces = (): string[] | undefined => {
   try {
-    return Object.keys(networkInterfaces()).length > 0;
+    return Object.keys(networkInterfaces());
   } catch {
-    return !hasSystemCallFilter;
+    return undefined;
   }
 };
 
