@@ -20,6 +20,7 @@ const TITLES: Record<keyof typeof environmentSchemas, string> = {
   CustomModelsEnv: "Custom models",
   RunLimitsEnv: "Timeouts",
   RateLimitEnv: "Rate limits",
+  StorageQuotaEnv: "Storage quota",
   RetentionEnv: "Data retention",
   WebhookEnv: "Webhooks",
   EventStreamsEnv: "Event streams",

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { AccessEnv } from "./access/authentication.ts";
 import { RateLimitEnv } from "./access/rate-limit.ts";
+import { StorageQuotaEnv } from "./access/storage-quota.ts";
 import { applyCatalogue } from "./catalogue/apply-catalogue.ts";
 import type { CatalogueProblem } from "./catalogue/catalogue-schema.ts";
 import { toIsoDate } from "./catalogue/lifecycle.ts";
@@ -68,6 +69,7 @@ export const environmentSchemas = {
   CustomModelsEnv,
   RunLimitsEnv,
   RateLimitEnv,
+  StorageQuotaEnv,
   RetentionEnv,
   WebhookEnv,
   EventStreamsEnv,
@@ -89,6 +91,7 @@ const Env = z
     ...CustomModelsEnv.shape,
     ...RunLimitsEnv.shape,
     ...RateLimitEnv.shape,
+    ...StorageQuotaEnv.shape,
     ...RetentionEnv.shape,
     ...WebhookEnv.shape,
     ...EventStreamsEnv.shape,

@@ -18,6 +18,10 @@ export const faults = {
   insufficient_scope: { status: 403, message: "The credential lacks a required scope. See details.required." },
   permission_denied: { status: 403, message: "Your role or credential does not permit this operation. See details." },
   tenant_suspended: { status: 403, message: "The tenant is suspended. Contact the operator of this installation." },
+  storage_quota_exceeded: {
+    status: 403,
+    message: "The storage quota of the tenant is used up. Delete runs, or ask the operator to raise the quota.",
+  },
   ambiguous_credentials: { status: 400, message: "The request carries two different credentials. Send only one." },
   route_not_found: { status: 404, message: "No endpoint or resource matches this URL. Check the path and the ID." },
   method_not_allowed: { status: 405, message: "This URL does not support the HTTP method. See the Allow header." },

@@ -504,7 +504,7 @@ export type NewTenant = {
   name: string;
   /** Scheduling weight of the tenant under load */
   weight: number;
-  limits: AccessLimits;
+  limits: TenantLimits;
   /** Days to keep a run's files after it ends. 0: forever. null: the installation's default */
   retention_days: number | null;
   /** Whether Gesso refuses all credentials of the tenant */
@@ -747,13 +747,35 @@ export type Tenant = {
   name: string;
   /** Scheduling weight of the tenant under load */
   weight: number;
-  limits: AccessLimits;
+  limits: TenantLimits;
   /** Days to keep a run's files after it ends. 0: forever. null: the installation's default */
   retention_days: number | null;
   /** Whether Gesso refuses all credentials of the tenant */
   suspended: boolean;
   created_at: string;
   updated_at: string;
+};
+
+/** API response: TenantLimits */
+export type TenantLimits = {
+  /** Maximum requests per minute. null: no limit of its own */
+  requests_per_minute?: number | null;
+  /** Maximum new runs per minute. null: no limit of its own */
+  runs_per_minute?: number | null;
+  /** Maximum open runs at a time. null: no limit of its own */
+  open_runs?: number | null;
+  /** Concurrent requests that may wait for a run, per process. Further requests return at once */
+  waiters?: number | null;
+  /** Concurrent event streams, per process. Further streams are refused with 429 */
+  streams?: number | null;
+  /** Maximum cost of the runs of a UTC day, in US dollars */
+  spend_per_day?: number | null;
+  /** Maximum cost of the runs of a UTC month, in US dollars */
+  spend_per_month?: number | null;
+  /** Maximum bytes of stored files. null: the installation's default */
+  storage_bytes?: number | null;
+  /** Maximum number of stored files. null: the installation's default */
+  stored_files?: number | null;
 };
 
 /** API response: TenantPage */
@@ -852,6 +874,17 @@ export type UsageReport = {
           used: number;
         } | null;
     }>;
+  /** Stored files of the tenant and its quota, whatever the days of the report */
+  storage: {
+      /** Bytes of the files that the tenant stores now */
+      bytes: number;
+      /** Files that the tenant stores now */
+      files: number;
+      /** Storage quota of the tenant in bytes. null: no limit */
+      bytes_limit: number | null;
+      /** Storage quota of the tenant in files. null: no limit */
+      files_limit: number | null;
+    };
 };
 
 /** API response: Video */

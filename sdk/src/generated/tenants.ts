@@ -3,7 +3,7 @@ import { withIdArgument, withIdAndInput, call, callList, type Call, type ListCal
 import type { Connection } from "../connection.ts";
 import { anyRequired, boolean, integer, matching, number, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
-import type { AccessLimits, Balance, NewTenant, Tenant, TenantPage } from "./shapes.ts";
+import type { Balance, NewTenant, Tenant, TenantLimits, TenantPage } from "./shapes.ts";
 
 /** Input of `tenants.create`. */
 export type TenantsCreateInput = {
@@ -12,7 +12,7 @@ export type TenantsCreateInput = {
   /** Scheduling weight. A tenant with weight 2 gets twice the share of a tenant with weight 1 under load. 0.01 to 1000. Default 1 */
   weight?: number;
   /** Limits of the tenant, for all its keys together. Default {} */
-  limits?: AccessLimits;
+  limits?: TenantLimits;
   /** Days to keep a run's files after it ends. 0: forever. null: the installation's default. Default null */
   retention_days?: number | null;
   /** User ID of the first owner. Default: owner. Default "owner" */
@@ -46,7 +46,7 @@ export type TenantsUpdateInput = {
   /** Scheduling weight. A tenant with weight 2 gets twice the share of a tenant with weight 1 under load. 0.01 to 1000 */
   weight?: number;
   /** All limits of the tenant. Limits that you omit are removed */
-  limits?: AccessLimits;
+  limits?: TenantLimits;
   /** Days to keep a run's files after it ends. 0: forever. null: the installation's default */
   retention_days?: number | null;
   /** true: Gesso refuses all credentials of the tenant. false: Gesso accepts them again */

@@ -2,6 +2,7 @@
 // created from it, so they cannot reach the data of another tenant.
 import type { Caller } from "../db/access/caller.ts";
 import type { Database } from "../db/connect.ts";
+import type { StorageLimits } from "../db/runs/storage-usage.ts";
 import type { CursorSigner } from "./cursors.ts";
 
 export type RequestContext = {
@@ -10,6 +11,7 @@ export type RequestContext = {
   /** Scoped to the caller's tenant by row-level security; unscoped only for operations of the operator. */
   database: Database;
   cursors: CursorSigner;
+  storageLimits: StorageLimits;
   idempotencyKey: string | undefined;
   /** Called if the request repeats an earlier one with the same idempotency key. */
   onReplay(): void;

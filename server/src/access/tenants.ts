@@ -6,7 +6,7 @@ import { Fault } from "../faults.ts";
 import { createOnce } from "../idempotency/create-once.ts";
 import type { AccessServices } from "../kit/access-services.ts";
 import type { Ids } from "../kit/clock.ts";
-import type { AccessLimits, NewApiKey, Tenant } from "../kit/schemas/access.ts";
+import type { NewApiKey, Tenant, TenantLimits } from "../kit/schemas/access.ts";
 import { assertNotAccessToken } from "./delegation.ts";
 import { newApiKeyRow, renderApiKey } from "./keys.ts";
 import { paginate } from "./pagination.ts";
@@ -91,7 +91,7 @@ const renderTenant = ({ tenant_id, suspended_at, created_at, updated_at, ...row 
   id: tenant_id,
   name: row.name,
   weight: row.weight,
-  limits: row.limits as AccessLimits,
+  limits: row.limits as TenantLimits,
   retention_days: row.retention_days,
   suspended: suspended_at !== null,
   created_at: created_at.toISOString(),

@@ -1,4 +1,4 @@
-// Checks an installation without changing it: settings, dependencies, ledger, gesso.yaml, enabled providers, and models
+// Checks an installation without changing it: settings, dependencies, ledger, storage usage, gesso.yaml, enabled providers, and models
 // without a provider.
 import type { Task } from "../kit/operation.ts";
 import { modelIds } from "../models.ts";
@@ -11,6 +11,7 @@ import { checkLedger } from "./check-ledger.ts";
 import { checkDisabledProvider, checkProvider, type DisabledProvider } from "./check-provider.ts";
 import { checkSetAsideEvents } from "./check-set-aside-events.ts";
 import { checkStandby } from "./check-standby.ts";
+import { checkStorageUsage } from "./check-storage-usage.ts";
 import { checkWorkers } from "./check-workers.ts";
 import type { DoctorCheck, DoctorReport, UnofferedModel } from "./report.ts";
 
@@ -37,6 +38,7 @@ export async function diagnose(installation: Installation, now: () => number): P
               checkStandby(settings),
               checkWorkers(settings, httpClient.send),
               checkLedger(settings),
+              checkStorageUsage(settings),
               checkSetAsideEvents(settings),
             ]
           : [],

@@ -34,6 +34,15 @@ export const faultGuidance: Record<FaultCode, { when: string; fix: string }> = {
     when: "The operator suspended the tenant. All its credentials are refused.",
     fix: "Contact the operator of the installation.",
   },
+  storage_quota_exceeded: {
+    when:
+      "The tenant has stored as many bytes or files as it may, or the upload would exceed the quota. `details.limits` " +
+      "shows the quota, and `usage.get` what is stored. Runs that were already accepted still store their results.",
+    fix:
+      "Delete runs that you no longer need with `runs.delete`, or ask the operator. Operators change the quota with " +
+      "`limits.storage_bytes` and `limits.stored_files` of the tenant, or `TENANT_STORAGE_BYTES` and " +
+      "`TENANT_STORED_FILES`.",
+  },
   ambiguous_credentials: {
     when: "`Authorization` and `X-API-Key` carry different credentials.",
     fix: "Send one of the two headers.",

@@ -4,9 +4,11 @@ import type { Context } from "hono";
 import type { z } from "zod";
 import { type ConnectionLimiter, createConnectionLimiter } from "../access/connection-limit.ts";
 import { createRateLimiter, type RateLimitEnv, type RateLimiter } from "../access/rate-limit.ts";
+import { resolveStorageLimits, type StorageQuotaEnv } from "../access/storage-quota.ts";
 import type { Caller } from "../db/access/caller.ts";
 import type { Database } from "../db/connect.ts";
 import type { OpenRunLimits } from "../db/runs/runs.ts";
+import type { StorageLimits } from "../db/runs/storage-usage.ts";
 import type { Clock, Random } from "../kit/clock.ts";
 import type { Operation } from "../kit/operation.ts";
 import { type BodyBudget, type BodyBudgetEnv, type BodyReservation, createBodyBudget } from "./body-budget.ts";
@@ -14,19 +16,24 @@ import { createLoadShedder, type LoadShedder, type LoadSheddingEnv } from "./loa
 
 export type Admission = {
   rateLimiter: RateLimiter;
+  resolveStorageLimits(caller: Caller): StorageLimits;
   waitLimiter: ConnectionLimiter;
   streamLimiter: ConnectionLimiter;
   loadShedder: LoadShedder;
   bodyBudget: BodyBudget;
 };
 
-type Env = z.output<typeof RateLimitEnv> & z.output<typeof LoadSheddingEnv> & z.output<typeof BodyBudgetEnv>;
+type Env = z.output<typeof RateLimitEnv> &
+  z.output<typeof StorageQuotaEnv> &
+  z.output<typeof LoadSheddingEnv> &
+  z.output<typeof BodyBudgetEnv>;
 
 export const createAdmission = (
   dependencies: { database: Database; clock: Clock; random: Random },
   env: Env,
 ): Admission => ({
   rateLimiter: createRateLimiter(dependencies, env),
+  resolveStorageLimits: (caller) => resolveStorageLimits(env, caller),
   waitLimiter: createConnectionLimiter({ ofAll: env.WAITERS, ofTenant: env.TENANT_WAITERS }),
   streamLimiter: createConnectionLimiter({ ofAll: env.STREAMS, ofTenant: env.TENANT_STREAMS, limitName: "streams" }),
   loadShedder: createLoadShedder(env.SHED_MS, dependencies.database.poolWaitMs, dependencies),

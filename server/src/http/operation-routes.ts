@@ -72,6 +72,7 @@ async function handleOperation(
       requestId: context.res.headers.get("x-request-id") ?? "",
       database: isOperatorOperation(operation) ? database : database.forTenant(caller.tenant_id),
       cursors: http.cursors,
+      storageLimits: http.admission.resolveStorageLimits(caller),
       idempotencyKey: readIdempotencyKey(context.env.incoming.rawHeaders),
       onReplay() {
         context.header("idempotent-replayed", "true");
@@ -155,9 +156,10 @@ async function respondWithNewRun(http: HttpServices, call: OperationCall, parsed
 
 async function acceptNewRun({ runs }: HttpServices, call: OperationCall, parsed: ParsedInput) {
   const { operation, request, admitted, prefer } = call;
-  const { database, caller, idempotencyKey } = request;
+  const { database, caller, idempotencyKey, storageLimits } = request;
   const { openRunLimits, consumeRunRateLimit: consumeRateLimit } = admitted;
-  const runRequest = { operation, parsed, idempotencyKey, isStrict: prefer.isStrict, consumeRateLimit, openRunLimits };
+  const limits = { consumeRateLimit, openRunLimits, storageLimits };
+  const runRequest = { operation, parsed, idempotencyKey, isStrict: prefer.isStrict, ...limits };
   const accepted = await acceptRun({ ...runs, database }, caller, runRequest).catch((thrown) => {
     admitted.refundRunRateLimit();
     throw thrown;

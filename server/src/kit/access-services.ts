@@ -9,6 +9,7 @@ import type {
   NewApiKey,
   NewTenant,
   Tenant,
+  TenantLimits,
   TenantPage,
   Token,
 } from "./schemas/access.ts";
@@ -39,7 +40,7 @@ export type TokenRequest = {
   max_spend?: number | undefined;
 };
 
-export type TenantDraft = { name: string; weight: number; limits: AccessLimits; retention_days: number | null };
+export type TenantDraft = { name: string; weight: number; limits: TenantLimits; retention_days: number | null };
 export type MemberDraft = { user_id: string; name?: string | null | undefined; email?: string | null | undefined };
 type TenantStore = {
   create(draft: TenantDraft, owner: MemberDraft): Promise<NewTenant>;

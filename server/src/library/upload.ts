@@ -5,6 +5,8 @@ import type { RequestContext } from "../access/request-context.ts";
 import type { NewIdempotencyKey } from "../db/idempotency-keys.ts";
 import { insertUploadRun, type RunRow } from "../db/runs/runs.ts";
 import { discardStagedRun, insertStagedRun } from "../db/runs/staged-runs.ts";
+import { assertFreeStorage } from "../db/runs/storage-usage.ts";
+import { Fault } from "../faults.ts";
 import { createOnce } from "../idempotency/create-once.ts";
 import type { FilePart } from "../kit/files.ts";
 import type { UploadOptions } from "../kit/operation.ts";
@@ -16,30 +18,46 @@ import { storeSource } from "../runs/store-source.ts";
 
 export type UploadDependencies = Pick<Services, "assets" | "images" | "webhooks" | "ids" | "crashPoint">;
 
-export const uploadFile = (
+export async function uploadFile(
   services: UploadDependencies,
   context: RequestContext,
   file: FilePart,
   options: UploadOptions,
-): Promise<RunRow> =>
-  createOnce(context, {
+): Promise<RunRow> {
+  let refusal: Fault | undefined;
+  return createOnce(context, {
     operation: "images.upload",
     kind: "run",
     input: { ...options, metadata: options.metadata ?? {}, sha256: file.sha256 },
-    create: (idempotency) => storeUpload(services, context, { file, options, idempotency }),
+    create: (idempotency) =>
+      storeUpload(services, context, { file, options, idempotency }).catch((thrown) => {
+        if (!isQuotaFault(thrown)) throw thrown;
+        // A concurrent request with the same idempotency key may have used up the quota: then this one is its replay.
+        refusal = thrown;
+        return undefined;
+      }),
     find: (runId) => findReplayedRun(context.database, context.caller, runId),
+    explainRefusal: () => refusal ?? new Fault("idempotency_in_progress"),
   });
+}
+
+const isQuotaFault = (thrown: unknown): thrown is Fault =>
+  thrown instanceof Fault && thrown.code === "storage_quota_exceeded";
 
 type Upload = { file: FilePart; options: UploadOptions; idempotency: NewIdempotencyKey | undefined };
 
-/** Returns undefined, and removes the stored file, if another request holds the idempotency key. */
+/**
+ * Returns undefined if another request holds the idempotency key. Throws if the storage quota is used up or the file
+ * would exceed it. Both remove the stored file.
+ */
 async function storeUpload(
   services: UploadDependencies,
-  { database, caller }: RequestContext,
+  { database, caller, storageLimits }: RequestContext,
   { file, options, idempotency }: Upload,
 ): Promise<RunRow | undefined> {
   const { metadata = {}, webhook_url, webhook_secret, ...uploadDetails } = options;
   const { parent_run_id, root_run_id, depth } = await resolveTreePosition(database, caller, uploadDetails.parent_id);
+  await assertFreeStorage(database, caller.tenant_id, storageLimits);
   const run_id = services.ids.next();
   const webhook = buildRunWebhook(services.webhooks, { ...caller, run_id }, { webhook_url, webhook_secret });
   // The row of a provenance manifest is inserted before the run. The sweep of staged runs deletes it if the run fails.
@@ -53,6 +71,10 @@ async function storeUpload(
       bytes: await readFile(file.path),
     },
   );
+  const discard = async () => {
+    await discardStagedRun(database, run_id, provenance ? [provenance.asset_id] : []);
+    await services.assets.storage.delete([asset.storage_key, ...(provenance ? [provenance.storage_key] : [])]);
+  };
   const row = await insertUploadRun(database, {
     ...caller,
     run_id,
@@ -71,9 +93,11 @@ async function storeUpload(
     idempotency,
     event_id: deriveId(run_id, "end"),
     asset,
+    storageLimits,
+  }).catch(async (thrown) => {
+    if (isQuotaFault(thrown)) await discard();
+    throw thrown;
   });
-  if (row) return row;
-  await discardStagedRun(database, run_id, provenance ? [provenance.asset_id] : []);
-  await services.assets.storage.delete([asset.storage_key, ...(provenance ? [provenance.storage_key] : [])]);
-  return undefined;
+  if (!row) await discard();
+  return row;
 }

@@ -1,8 +1,9 @@
-// Reports the usage of the caller's tenant and what is left of its budgets.
+// Reports the usage of the caller's tenant, what is left of its budgets, and what it stores.
 import type { RequestContext } from "../access/request-context.ts";
 import type { Caller } from "../db/access/caller.ts";
 import { type BudgetRow, listBudgets, TENANT_BUDGET_HOLDER } from "../db/money/budgets.ts";
 import { sumUsage } from "../db/money/usage.ts";
+import { readStorageUsage } from "../db/runs/storage-usage.ts";
 import { Fault } from "../faults.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Usage, UsageFilter } from "../kit/schemas/usage.ts";
@@ -15,15 +16,16 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 export async function reportUsage(
   { clock }: Pick<Services, "clock">,
-  { database, caller }: RequestContext,
+  { database, caller, storageLimits }: RequestContext,
   filter: UsageFilter,
 ): Promise<Usage> {
   const { from, to } = resolveDateRange(filter, clock);
   const token_id = caller.token?.token_id;
-  const [data, totals, budgets] = await Promise.all([
+  const [data, totals, budgets, stored] = await Promise.all([
     sumUsage(database, caller.tenant_id, { from, to, by: filter.by, limit: MAX_ROWS + 1 }),
     sumUsage(database, caller.tenant_id, { from, to, by: [], limit: 1 }),
     listBudgets(database, caller.tenant_id, { key_id: caller.key_id, token_id }),
+    readStorageUsage(database, caller.tenant_id),
   ]);
   if (data.length > MAX_ROWS)
     throw rangeFault("/by", `More than ${MAX_ROWS} rows. Request fewer days or fewer group-by fields.`);
@@ -34,6 +36,7 @@ export async function reportUsage(
     data,
     total: totals[0]!,
     budgets: budgets.map((row) => renderBudget(row, caller)),
+    storage: { ...stored, bytes_limit: storageLimits.bytes ?? null, files_limit: storageLimits.files ?? null },
   };
 }
 

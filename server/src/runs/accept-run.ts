@@ -11,6 +11,7 @@ import {
   type RunRow,
   type StoredAsset,
 } from "../db/runs/runs.ts";
+import type { StorageLimits } from "../db/runs/storage-usage.ts";
 import { Fault } from "../faults.ts";
 import { identifyRequest } from "../idempotency/create-once.ts";
 import type { Routing } from "../kit/fields.ts";
@@ -40,6 +41,7 @@ export type RunRequest = {
   /** Counts a new run against the rate limits of the caller, or throws. Not called for a replay. */
   consumeRateLimit?: () => Promise<void>;
   openRunLimits?: OpenRunLimits | undefined;
+  storageLimits?: StorageLimits | undefined;
 };
 export type AcceptedRun = { row: RunRow; isReplay: boolean };
 
@@ -74,12 +76,17 @@ export async function acceptRun(
 
   await request.consumeRateLimit?.();
   const run_id = services.ids.next();
-  const { parsed, files, discard } = await stageInlineImages(services, { ...caller, run_id }, request.parsed);
+  const { storageLimits } = request;
+  const { parsed, files, discard } = await stageInlineImages(
+    services,
+    { ...caller, run_id, storageLimits },
+    request.parsed,
+  );
   let isCertainlyRefused = true;
   try {
     const run = await buildNewRun(services, caller, { ...request, parsed, files }, run_id);
     services.crashPoint("request_read");
-    const newRun = { ...run, idempotency, openRunLimits: request.openRunLimits };
+    const newRun = { ...run, idempotency, openRunLimits: request.openRunLimits, storageLimits };
     const row = await insertRun(database, newRun).catch(async (thrown) => {
       isCertainlyRefused = isRefusal(thrown);
       const accepted = isCertainlyRefused ? undefined : await findAcceptedRun(database, newRun);
@@ -97,7 +104,8 @@ export async function acceptRun(
   } catch (thrown) {
     // The images of a run that may have been accepted stay. The sweep of staged runs deletes them if it was not.
     if (isCertainlyRefused) await discard().catch(() => {});
-    // A concurrent request with the same idempotency key may have used up the budget or the limit of open runs. Then
+    // A concurrent request with the same idempotency key may have used up the budget, the limit of open runs or the storage
+    // quota. Then
     // this request is its replay, not a refusal.
     const concurrentReplay = isLimitFault(thrown) ? await findReplay() : undefined;
     if (concurrentReplay) return concurrentReplay;
@@ -114,7 +122,9 @@ const isRefusal = (thrown: unknown) =>
 const findAcceptedRun = (database: Database, { tenant_id, run_id }: NewRun) =>
   findRun(database, tenant_id, run_id).catch(() => undefined);
 
-const isLimitFault = (thrown: unknown) => thrown instanceof Fault && (thrown.status === 402 || thrown.status === 429);
+const isLimitFault = (thrown: unknown) =>
+  thrown instanceof Fault &&
+  (thrown.status === 402 || thrown.status === 429 || thrown.code === "storage_quota_exceeded");
 
 type StagedRunRequest = RunRequest & { files: StoredAsset[] };
 

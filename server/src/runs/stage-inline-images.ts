@@ -1,8 +1,9 @@
 // Stores images that come inside a request, as base64 or as form files, before the run is planned. Plans, rows and the
 // engine's journal then contain asset ids, never bytes.
 import { readFile } from "node:fs/promises";
-import { insertSourceAsset } from "../db/runs/assets.ts";
+import { insertStagedAsset } from "../db/runs/assets.ts";
 import { discardStagedRun, insertStagedRun, sweepStagedRows } from "../db/runs/staged-runs.ts";
+import { assertFreeStorage, type StorageLimits } from "../db/runs/storage-usage.ts";
 import { Fault } from "../faults.ts";
 import { isFilePart } from "../kit/files.ts";
 import { decodeInlineImage, findInlineImages, storedAssetReference } from "../kit/image-fields.ts";
@@ -21,11 +22,11 @@ const SWEEP_BATCH = 500;
 /** `discard` removes the stored files again. Call it only if the run was certainly not accepted. */
 export type StagedRequest = { parsed: ParsedInput; files: StoredFile[]; discard(): Promise<void> };
 
-type RunRef = { run_id: string; tenant_id: string };
+type StagedRun = { run_id: string; tenant_id: string; storageLimits?: StorageLimits | undefined };
 
 export async function stageInlineImages(
   dependencies: SourceDependencies,
-  run: RunRef,
+  run: StagedRun,
   parsed: ParsedInput,
 ): Promise<StagedRequest> {
   const inlineImages = findInlineImages(parsed.input);
@@ -38,6 +39,7 @@ export async function stageInlineImages(
     await dependencies.assets.storage.delete(storedFiles.map((file) => file.storage_key));
   };
   let { input, provided } = parsed;
+  await assertFreeStorage(dependencies.database, run.tenant_id, run.storageLimits);
   await insertStagedRun(dependencies.database, run);
   try {
     for (const { path, value } of inlineImages) {
@@ -45,7 +47,7 @@ export async function stageInlineImages(
       const bytes = await readInlineBytes(value);
       const { file, provenance } = await storeSource(dependencies, run, { asset_id, role: "source", bytes });
       storedFiles.push(file, ...(provenance ? [provenance] : []));
-      await insertSourceAsset(dependencies.database, run, file);
+      await insertStagedAsset(dependencies.database, run, file);
       files.push(file);
       input = replaceAt(input, path, storedAssetReference(asset_id));
       provided = replaceAt(provided, path, storedAssetReference(asset_id));

@@ -57,6 +57,25 @@ export type StatementTypes = {
     };
     row: Record<never, never>;
   };
+  "assets.insert_staged": {
+    parameters: {
+      asset_id: string;
+      run_id: string;
+      tenant_id: string;
+      role: string;
+      storage_key: string;
+      media_type: string;
+      width: number;
+      height: number;
+      size_bytes: number;
+      sha256: string;
+      storage_bytes_limit: number | null | undefined;
+      stored_files_limit: number | null | undefined;
+    };
+    row: {
+      asset_id: string;
+    };
+  };
   "attempts.claim": {
     parameters: {
       run_id: string;
@@ -2052,6 +2071,8 @@ export type StatementTypes = {
       key_open_limit: number | null | undefined;
       tenant_id: string;
       key_id: string | null | undefined;
+      storage_bytes_limit: number | null | undefined;
+      stored_files_limit: number | null | undefined;
       estimate: number | null | undefined;
       budget_holders: readonly string[];
       idempotency_key: string | null | undefined;
@@ -2083,6 +2104,7 @@ export type StatementTypes = {
       reached: string | null;
       reached_by: string | null;
       is_below_open_limit: boolean | null;
+      has_free_storage: boolean | null;
       is_accepted: boolean | null;
       run_id: string;
       tenant_id: string;
@@ -2116,7 +2138,10 @@ export type StatementTypes = {
   };
   "runs.accept_upload": {
     parameters: {
+      storage_bytes_limit: number | null | undefined;
+      stored_files_limit: number | null | undefined;
       tenant_id: string;
+      size_bytes: number;
       idempotency_key: string | null | undefined;
       fingerprint: Buffer | null | undefined;
       run_id: string;
@@ -2136,7 +2161,6 @@ export type StatementTypes = {
       media_type: string;
       width: number;
       height: number;
-      size_bytes: number;
       sha256: string;
       event_id: string;
       secret_id: string | null | undefined;
@@ -2145,6 +2169,8 @@ export type StatementTypes = {
       secret_days: number | null | undefined;
     };
     row: {
+      is_within_quota: boolean | null;
+      is_accepted: boolean | null;
       run_id: string;
       tenant_id: string;
       user_id: string;
@@ -2416,6 +2442,35 @@ export type StatementTypes = {
     row: {
       due: number | null;
       abandoned: number | null;
+    };
+  };
+  "storage_check.list_counted": {
+    parameters: Record<never, never>;
+    row: {
+      tenant_id: string;
+      bytes: number | null;
+      files: number | null;
+    };
+  };
+  "storage_check.sum_piece": {
+    parameters: {
+      after: string;
+      rows: number;
+    };
+    row: {
+      tenant_id: string;
+      bytes: number | null;
+      files: number | null;
+      last: string | null;
+    };
+  };
+  "storage_usage.read": {
+    parameters: {
+      tenant_id: string;
+    };
+    row: {
+      bytes: number | null;
+      files: number | null;
     };
   };
   "tenants.find": {

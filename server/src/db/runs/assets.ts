@@ -2,6 +2,7 @@
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 import type { StoredAsset } from "./runs.ts";
+import { IS_FILE_WITHIN_QUOTA, type StorageLimits, storageParameters, toStorageFault } from "./storage-usage.ts";
 
 export type AssetRow = StoredAsset & {
   tenant_id: string;
@@ -29,29 +30,56 @@ export async function findAssets(db: Database, tenantId: string, assetIds: strin
   return db.execute(FIND_ALL, { tenant_id: tenantId, asset_ids: assetIds });
 }
 
+type RunRef = { run_id: string; tenant_id: string };
+type NewAsset = StoredAsset & { storage_key: string };
+
+const NEW_ASSET_COLUMNS =
+  "asset_id, run_id, tenant_id, role, storage_key, media_type, width, height, size_bytes, sha256";
+const NEW_ASSET_VALUES = NEW_ASSET_COLUMNS.split(", ")
+  .map((column) => `:${column}`)
+  .join(", ");
+
+const newAssetParameters = ({ run_id, tenant_id }: RunRef, file: NewAsset) => ({
+  run_id,
+  tenant_id,
+  asset_id: file.asset_id,
+  role: file.role,
+  storage_key: file.storage_key,
+  media_type: file.media_type,
+  width: file.width,
+  height: file.height,
+  size_bytes: file.size_bytes,
+  sha256: file.sha256,
+});
+
 const INSERT_SOURCE = statement(
   "assets.insert_source",
-  `insert into assets (asset_id, run_id, tenant_id, role, storage_key, media_type, width, height, size_bytes, sha256)
-   values (:asset_id, :run_id, :tenant_id, :role, :storage_key, :media_type, :width, :height, :size_bytes, :sha256)
-   on conflict do nothing`,
+  `insert into assets (${NEW_ASSET_COLUMNS}) values (${NEW_ASSET_VALUES}) on conflict do nothing`,
 );
 
 /** Stores the row of a source that was fetched for a run. Idempotent: the first row stays. */
-export async function insertSourceAsset(
+export async function insertSourceAsset(db: Database, run: RunRef, file: NewAsset): Promise<void> {
+  await db.execute(INSERT_SOURCE, newAssetParameters(run, file));
+}
+
+const INSERT_STAGED = statement(
+  "assets.insert_staged",
+  `insert into assets (${NEW_ASSET_COLUMNS}) select ${NEW_ASSET_VALUES} where ${IS_FILE_WITHIN_QUOTA} returning asset_id`,
+);
+
+/**
+ * Stores the row of an image that came inside a request, before its run is accepted. Throws if the image would exceed
+ * the storage quota.
+ */
+export async function insertStagedAsset(
   db: Database,
-  run: { run_id: string; tenant_id: string },
-  file: StoredAsset & { storage_key: string },
+  run: RunRef & { storageLimits?: StorageLimits | undefined },
+  file: NewAsset,
 ): Promise<void> {
-  await db.execute(INSERT_SOURCE, {
-    run_id: run.run_id,
-    tenant_id: run.tenant_id,
-    asset_id: file.asset_id,
-    role: file.role,
-    storage_key: file.storage_key,
-    media_type: file.media_type,
-    width: file.width,
-    height: file.height,
-    size_bytes: file.size_bytes,
-    sha256: file.sha256,
+  const { storageLimits } = run;
+  const rows = await db.execute(INSERT_STAGED, {
+    ...newAssetParameters(run, file),
+    ...storageParameters(storageLimits),
   });
+  if (rows.length === 0) throw toStorageFault(storageLimits);
 }

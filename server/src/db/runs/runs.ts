@@ -13,6 +13,13 @@ import {
 import { type BudgetLimitKind, budgetHolders, toBudgetFault } from "../money/budgets.ts";
 import { statement } from "../statement.ts";
 import type { SealedSecret } from "../webhooks/secrets.ts";
+import {
+  HAS_FREE_STORAGE,
+  IS_FILE_WITHIN_QUOTA,
+  type StorageLimits,
+  storageParameters,
+  toStorageFault,
+} from "./storage-usage.ts";
 
 /** A file as a run's result lists it. It never changes, so a run is shown without looking anything else up. */
 export type StoredAsset = {
@@ -103,11 +110,13 @@ export type NewRun = ResourceOwner &
     estimate?: number | null;
     /** How many runs its tenant and its key may have open; as many as they like where nothing is said. */
     openRunLimits?: OpenRunLimits | undefined;
+    storageLimits?: StorageLimits | undefined;
   };
 
 type AdmissionResult = {
   reached: BudgetLimitKind | null;
   is_below_open_limit: boolean;
+  has_free_storage: boolean;
   is_accepted: boolean;
 };
 
@@ -130,18 +139,19 @@ const secretParameters = ({ webhook_secret: secret }: NewRun) => ({
 });
 
 /**
- * `admission` decides: the limit of open runs, and the budgets. A tenant without limits has no row in `budgets`, and
+ * `admission` decides: the limit of open runs, the storage quota, and the budgets. A tenant without limits has no row in `budgets`, and
  * its budgets are not checked. Columns of the run are null unless `is_accepted`.
  */
 const ACCEPT_RUN = statement(
   "runs.accept",
   `with admission as materialized (
     select (budget_check).reached, (budget_check).reached_by, (budget_check).from_balance, (budget_check).holders,
-      is_below_open_limit
+      is_below_open_limit, has_free_storage
     from (
       select coalesce(:tenant_open_limit?::int, :key_open_limit?::int) is null
           or is_below_open_run_limit(:tenant_id, :tenant_open_limit?, :key_id?, :key_open_limit?)
           as is_below_open_limit,
+        ${HAS_FREE_STORAGE} as has_free_storage,
         case when :estimate?::bigint is distinct from 0 and exists (
           select from budgets where tenant_id = :tenant_id and holder_id = any(:budget_holders::uuid[]) and is_limited)
         then check_budgets(:tenant_id, :budget_holders::uuid[], :estimate?::bigint) end as budget_check
@@ -151,13 +161,14 @@ const ACCEPT_RUN = statement(
     kind: "run",
     resource: ":run_id",
     from: "admission",
-    when: "reached is null and is_below_open_limit",
+    when: "reached is null and is_below_open_limit and has_free_storage",
   })}, accepted as (
     insert into runs (run_id, tenant_id, user_id, operation, run_type, inputs, plan, metadata, warnings,
                       parent_run_id, root_run_id, depth, webhook_url, model, provider, key_id)
     select :run_id, :tenant_id, :user_id, :operation, :run_type, :inputs, :plan, :metadata, :warnings,
       :parent_run_id?, :root_run_id, :depth, :webhook_url?, :model?, :provider?, :key_id?
-    from admission where reached is null and is_below_open_limit and ${IDEMPOTENCY_KEY_IS_FREE}
+    from admission
+    where reached is null and is_below_open_limit and has_free_storage and ${IDEMPOTENCY_KEY_IS_FREE}
     returning ${runColumns()}, key_id
   ), queued as (
     insert into open_runs (run_id, tenant_id, lane, key_id, deadline_at, reserved, reserved_from, budget_holders)
@@ -177,13 +188,14 @@ const ACCEPT_RUN = statement(
     select :run_id, 'reserve', :tenant_id, reserved_from, 'reserved', :estimate?::bigint
     from queued where :estimate?::bigint > 0
   ), ${insertSecretSql("accepted")}
-  select reached, reached_by, is_below_open_limit, accepted.run_id is not null as is_accepted, ${runColumns("accepted")}
+  select reached, reached_by, is_below_open_limit, has_free_storage, accepted.run_id is not null as is_accepted,
+    ${runColumns("accepted")}
   from admission left join accepted on true`,
 ).columns<AdmissionResult>();
 
 /**
  * Inserts the run, its idempotency key, queue entry, event and reservation in one statement. Returns undefined if
- * another request holds the idempotency key. Throws if a budget or the limit of open runs is exceeded.
+ * another request holds the idempotency key. Throws if a budget, the limit of open runs or the storage quota is reached.
  */
 export async function insertRun(db: Database, run: NewRun): Promise<RunRow | undefined> {
   const [row] = await db.execute(ACCEPT_RUN, {
@@ -211,23 +223,27 @@ export async function insertRun(db: Database, run: NewRun): Promise<RunRow | und
     budget_holders: budgetHolders(run),
     tenant_open_limit: run.openRunLimits?.tenant,
     key_open_limit: run.openRunLimits?.key,
+    ...storageParameters(run.storageLimits),
     ...idempotencyParameters(run.idempotency),
     ...secretParameters(run),
   });
-  const { reached, reached_by, is_below_open_limit, is_accepted, ...accepted } = row!;
+  const { reached, reached_by, is_below_open_limit, has_free_storage, is_accepted, ...accepted } = row!;
   if (reached) throw toBudgetFault({ reached, reached_by: reached_by!, amount: run.estimate ?? null }, run);
   if (!is_below_open_limit) throw new Fault("concurrency_limit_reached", { limits: run.openRunLimits });
+  if (!has_free_storage) throw toStorageFault(run.storageLimits);
   return is_accepted ? accepted : undefined;
 }
 
 const ACCEPT_UPLOAD = statement(
   "runs.accept_upload",
-  `with ${insertIdempotencyKeySql({ kind: "run", resource: ":run_id" })}, accepted as (
+  `with admission as materialized (
+     select ${IS_FILE_WITHIN_QUOTA} as is_within_quota
+   ), ${insertIdempotencyKeySql({ kind: "run", resource: ":run_id", from: "admission", when: "is_within_quota" })}, accepted as (
      insert into runs (run_id, tenant_id, user_id, operation, run_type, inputs, plan, parent_run_id, root_run_id, depth,
                        metadata, webhook_url, status, progress, result, started_at, finished_at)
      select :run_id, :tenant_id, :user_id, :operation, :run_type, :inputs, '[]', :parent_run_id?, :root_run_id, :depth,
        :metadata, :webhook_url?, 'completed', 1, :result, now(), now()
-     where ${IDEMPOTENCY_KEY_IS_FREE}
+     from admission where is_within_quota and ${IDEMPOTENCY_KEY_IS_FREE}
      returning ${runColumns()}
    ), asset as (
      insert into assets (asset_id, run_id, tenant_id, role, storage_key, media_type, width, height, size_bytes, sha256)
@@ -237,10 +253,14 @@ const ACCEPT_UPLOAD = statement(
      insert into events (run_id, event_id, tenant_id, type, terminal)
      select run_id, :event_id, tenant_id, 'run.completed', true from accepted
    ), ${insertSecretSql("accepted")}
-   select ${runColumns("accepted")} from accepted`,
-);
+   select is_within_quota, accepted.run_id is not null as is_accepted, ${runColumns("accepted")}
+   from admission left join accepted on true`,
+).columns<{ is_within_quota: boolean; is_accepted: boolean }>();
 
-/** Inserts an upload: a run that is already completed and whose file is already in storage. */
+/**
+ * Inserts an upload: a run that is already completed and whose file is already in storage. Returns undefined if another
+ * request holds the idempotency key. Throws if the file would exceed the storage quota.
+ */
 export async function insertUploadRun(
   db: Database,
   run: NewRun & { asset: StoredAsset & { storage_key: string } },
@@ -268,10 +288,13 @@ export async function insertUploadRun(
     size_bytes: asset.size_bytes,
     sha256: asset.sha256,
     event_id: run.event_id,
+    ...storageParameters(run.storageLimits),
     ...idempotencyParameters(run.idempotency),
     ...secretParameters(run),
   });
-  return row;
+  const { is_within_quota, is_accepted, ...accepted } = row!;
+  if (!is_within_quota) throw toStorageFault(run.storageLimits);
+  return is_accepted ? accepted : undefined;
 }
 
 const FIND_ALL = statement(

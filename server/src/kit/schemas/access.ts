@@ -74,6 +74,18 @@ export const AccessLimits = z
 export type AccessLimits = z.infer<typeof AccessLimits>;
 export const limitsField = (description: string) => AccessLimits.describe(description);
 
+export const TenantLimits = AccessLimits.extend({
+  storage_bytes: z
+    .int()
+    .min(1)
+    .max(1_000_000_000_000_000)
+    .nullable()
+    .optional()
+    .describe("Maximum bytes of stored files. null: the installation's default"),
+  stored_files: positiveIntegerLimit("Maximum number of stored files. null: the installation's default"),
+}).meta({ id: "TenantLimits" });
+export type TenantLimits = z.infer<typeof TenantLimits>;
+
 export const ApiKey = z
   .object({
     id: z.uuid().describe("ID of the key"),
@@ -114,7 +126,7 @@ export const Tenant = z
     id: z.uuid().describe("ID of the tenant"),
     name: z.string(),
     weight: z.number().describe("Scheduling weight of the tenant under load"),
-    limits: AccessLimits,
+    limits: TenantLimits,
     retention_days: z
       .int()
       .nullable()

@@ -50,6 +50,14 @@ export const Usage = z
         }),
       )
       .describe("Current limits of this credential. Empty if there are none"),
+    storage: z
+      .object({
+        bytes: z.int().describe("Bytes of the files that the tenant stores now"),
+        files: z.int().describe("Files that the tenant stores now"),
+        bytes_limit: z.int().nullable().describe("Storage quota of the tenant in bytes. null: no limit"),
+        files_limit: z.int().nullable().describe("Storage quota of the tenant in files. null: no limit"),
+      })
+      .describe("Stored files of the tenant and its quota, whatever the days of the report"),
   })
   .meta({ id: "UsageReport" });
 export type Usage = z.infer<typeof Usage>;

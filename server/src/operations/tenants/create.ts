@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
 import {
-  limitsField,
   memberEmail,
   memberName,
   NewTenant,
   retentionDays,
+  TenantLimits,
   tenantName,
   userId,
   weight,
@@ -18,7 +18,7 @@ export const createTenant = defineOperation({
   input: z.object({
     name: tenantName(),
     weight: weight().default(1),
-    limits: limitsField("Limits of the tenant, for all its keys together").default({}),
+    limits: TenantLimits.describe("Limits of the tenant, for all its keys together").default({}),
     retention_days: retentionDays().default(null),
     owner_id: userId("User ID of the first owner. Default: owner").default("owner"),
     owner_name: memberName().default(null),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
 import { atLeastOneChange } from "../../kit/rules.ts";
-import { limitsField, retentionDays, Tenant, tenantId, tenantName, weight } from "../../kit/schemas/access.ts";
+import { retentionDays, Tenant, TenantLimits, tenantId, tenantName, weight } from "../../kit/schemas/access.ts";
 
 export const updateTenant = defineOperation({
   name: "tenants.update",
@@ -11,7 +11,7 @@ export const updateTenant = defineOperation({
     tenant_id: tenantId(),
     name: tenantName().optional(),
     weight: weight().optional(),
-    limits: limitsField("All limits of the tenant. Limits that you omit are removed").optional(),
+    limits: TenantLimits.describe("All limits of the tenant. Limits that you omit are removed").optional(),
     retention_days: retentionDays().optional(),
     suspended: z
       .boolean()
