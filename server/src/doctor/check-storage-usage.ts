@@ -5,7 +5,7 @@ import { findStorageMismatches } from "../db/runs/storage-check.ts";
 import { rootCauseMessage } from "./check-dependencies.ts";
 import type { DoctorCheck } from "./report.ts";
 
-const FIX = "do not edit the tables. See `Storage quota` in the storage guide";
+const FIX = "do not edit the tables. See `Storage quota` in the rate limits guide";
 
 export async function checkStorageUsage(
   settings: Pick<z.output<typeof DatabaseEnv>, "DATABASE_URL">,
