@@ -81,8 +81,9 @@ begin
         where dispatched_at is null and destination > found.destination order by destination, due_at limit 1) as next
     )
     select destination from found
-    where due_at <= clock_timestamp() and not exists (
-      select from tenants where tenants.tenant_id = found.tenant_id and suspended_at is not null)
+    where due_at <= clock_timestamp()
+      -- A scalar subquery looks one tenant up; `not exists` could become a join that reads all tenants.
+      and (select suspended_at from tenants where tenants.tenant_id = found.tenant_id) is null
     order by random()
   loop
     exit when sent >= most;

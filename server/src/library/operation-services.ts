@@ -1,7 +1,7 @@
 // The services for operations that do not start a run, on behalf of one caller. A run of another tenant returns
 // run_not_found, as if it did not exist.
 import type { RequestContext } from "../access/request-context.ts";
-import { listAttempts } from "../db/runs/attempts.ts";
+import { listAttempts } from "../db/runs/attempt-history.ts";
 import { requestCancellation } from "../db/runs/open-runs.ts";
 import { findRun, type RunRow, tombstoneRun } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";

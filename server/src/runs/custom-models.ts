@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { ResourceOwner } from "../db/access/caller.ts";
 import type { Database } from "../db/connect.ts";
 import { findModelAccess, type ModelAccess, normalizeLoraName, type UsableModel } from "../db/library/custom-models.ts";
-import { listAttempts } from "../db/runs/attempts.ts";
+import { listAttempts } from "../db/runs/attempt-history.ts";
 import { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
 

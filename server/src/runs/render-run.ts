@@ -1,5 +1,5 @@
 // Renders a run as the API returns it. URLs are signed at each read.
-import type { AttemptHistoryRow } from "../db/runs/attempts.ts";
+import type { AttemptHistoryRow } from "../db/runs/attempt-history.ts";
 import type { RunRow, StoredAsset } from "../db/runs/runs.ts";
 import type { RunResult } from "../kit/operation.ts";
 import type { Attempt, JsonObject, Run } from "../kit/schemas/run.ts";

@@ -1,5 +1,5 @@
 // The paid step on a real database: no request is sent without a claim and a lease, and none is sent twice.
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import {
   attemptOf,
   cancelRun,
@@ -11,10 +11,13 @@ import {
   requeue,
   SimulatedCrash,
   sha256,
+  TENANT,
 } from "../../test/support/step-fixtures.ts";
 import { setUpStep } from "../../test/support/step-setup.ts";
-import { expireAttemptLease, findLatestAttempt } from "../db/runs/attempts.ts";
-import { requeueExpiredClaims } from "../db/runs/open-runs.ts";
+import { expireAttemptLease, failAttempt, findLatestAttempt } from "../db/runs/attempts.ts";
+import { type RunClaim, requeueExpiredClaims } from "../db/runs/open-runs.ts";
+import { claimQueuedRuns } from "../db/runs/queue.ts";
+import { Fault } from "../faults.ts";
 import { providerBusy } from "../providers/call-provider.ts";
 import { submit } from "./submit.ts";
 
@@ -189,4 +192,70 @@ it("the reconciler leaves a run alone while it waits as long as a busy provider 
   await requeueExpiredClaims(database.db, 1000);
   const [row] = await database.db.query("test.epoch", "select epoch from open_runs where run_id = $1", [claim.run_id]);
   expect(row).toEqual({ epoch: claim.epoch });
+});
+
+describe("a request of a suspended tenant", () => {
+  const suspend = (isSuspended: boolean) =>
+    database.owner.query("test.suspend", "update tenants set suspended_at = $2 where tenant_id = $1", [
+      TENANT,
+      isSuspended ? new Date() : null,
+    ]);
+  afterEach(() => suspend(false));
+  const queue = [{ tenant_id: TENANT, lane: "fake", count: 1000 }];
+  const findOpenRun = async ({ run_id }: RunClaim) => {
+    const sql = `select epoch, dispatched_at is null as is_queued,
+      (select count(*) from open_requests where run_id = $1)::int as requests from open_runs where run_id = $1`;
+    return (await database.db.query("test.open_run", sql, [run_id]))[0];
+  };
+
+  it("is not submitted: its run returns to the queue, frees its provider slot and continues when the tenant is active", async () => {
+    const narrow = createFakeProvider("narrow-too", { rateLimit: { concurrent: 1 } });
+    use(narrow);
+    const claim = await claimRun(database.db);
+    await suspend(true);
+    expect(await submit(services, claim, requestTo(narrow), FIRST)).toEqual({ state: "claim_lost" });
+    expect(await findOpenRun(claim)).toEqual({ epoch: claim.epoch + 1, is_queued: true, requests: 0 });
+    expect(await claimQueuedRuns(database.db, queue)).toEqual([]);
+    expect(await findLatestAttempt(database.db, claim.run_id, 0)).toBeUndefined();
+    await suspend(false);
+    const taken = await claimQueuedRuns(database.db, queue);
+    const next = taken.find(({ run_id }) => run_id === claim.run_id)!;
+    expect(await submit(services, next, requestTo(narrow), FIRST)).toMatchObject({ state: "running" });
+    expect(narrow.submissions).toHaveLength(1);
+  });
+
+  it("that was submitted before is adopted, because it is paid", async () => {
+    const claim = await claimRun(database.db);
+    await submit(services, claim, requestTo(first), FIRST);
+    await suspend(true);
+    expect(await submit(services, claim, requestTo(first), FIRST)).toMatchObject({ state: "running" });
+    expect(first.submissions).toHaveLength(1);
+  });
+
+  it("waits while another request of its run is at a provider, and returns the run to the queue afterwards", async () => {
+    const claim = await claimRun(database.db);
+    await submit(services, claim, requestTo(first), FIRST);
+    await suspend(true);
+    const later = requestTo(first, { requestIndex: 100 });
+    expect(await submit(services, claim, later, FIRST)).toMatchObject({ state: "wait", attemptNumber: 1 });
+    expect(await findOpenRun(claim)).toMatchObject({ epoch: claim.epoch, is_queued: false });
+    await failAttempt(database.db, attemptOf(claim), { fault: new Fault("provider_error").body(), isFinal: false });
+    expect(await submit(services, claim, later, FIRST)).toEqual({ state: "claim_lost" });
+    expect(first.submissions).toHaveLength(1);
+  });
+
+  it("is not submitted again if its provider does not know it", async () => {
+    const claim = await claimRun(database.db);
+    runtime.crashAt = "intent_written";
+    await expect(submit(services, claim, requestTo(first), FIRST)).rejects.toThrow(SimulatedCrash);
+    await expireAttemptLease(database.db, attemptOf(claim));
+    await suspend(true);
+    await submit(services, claim, requestTo(first), FIRST);
+    await database.db.query("test.age_attempts", "update attempts set unknown_since = now() - interval '1 hour'");
+    expect(await submit(services, claim, requestTo(first), FIRST)).toMatchObject({ state: "retry", attemptNumber: 2 });
+    expect(await submit(services, claim, requestTo(first), { ...FIRST, attemptNumber: 2 })).toEqual({
+      state: "claim_lost",
+    });
+    expect(first.submissions).toEqual([]);
+  });
 });

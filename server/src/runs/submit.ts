@@ -4,8 +4,8 @@
 // no other worker can submit the same job while the request may still be in flight.
 import { setTimeout as pause } from "node:timers/promises";
 import { claimAttempt } from "../db/runs/attempts.ts";
-import { saveWakeup } from "../db/runs/open-requests.ts";
-import type { RunClaim } from "../db/runs/open-runs.ts";
+import { saveWakeup, type WakeupRegistration } from "../db/runs/open-requests.ts";
+import { pauseRun, type RunClaim } from "../db/runs/open-runs.ts";
 import { Fault } from "../faults.ts";
 import { leaseSeconds } from "./attempt-lease.ts";
 import { estimateAttemptCost } from "./cost.ts";
@@ -19,6 +19,8 @@ import { isTransient } from "./transient-fault.ts";
 import { resolveUnknownOutcome } from "./unknown-outcome.ts";
 
 const CLAIM_RETRY_MS = 500;
+/** How often a request of a suspended tenant looks whether the other requests of its run have ended. */
+const SUSPENDED_RETRY_SECONDS = 15;
 
 /** A request that waits, with the wakeup that ends the wait early. */
 type WaitingRequest = AttemptStart & { requestIndex: number };
@@ -35,7 +37,8 @@ export async function submit(
   const waiting = { ...attempt, requestIndex: request.requestIndex };
   const slot = await acquireProviderSlot(services, claim, request, attemptNumber);
   if (slot.state === "use_other_offer") return { state: "retry", attemptNumber, delaySeconds: 0, offer: slot.offer };
-  if (slot.state === "full") return waitForProviderSlot(services, claim, waiting, slot.retryAfterSeconds);
+  if (slot.state === "full")
+    return waitWithClaim(services, claim, waiting, { seconds: slot.retryAfterSeconds, activity: "waiting_for_slot" });
 
   const { enabledProvider, offer } = resolveOffer(services, request.offer, request.job);
   const attemptRef = toAttemptRef(claim.run_id, request.requestIndex, attemptNumber);
@@ -68,6 +71,8 @@ export async function submit(
       return keepClaimDuringWait(services, claim, waiting, await sendToProvider(services, claim, request, leased));
     case "claimed_by_other":
       return keepClaimDuringWait(services, claim, waiting, await resolveUnknownOutcome(services, claim, request));
+    case "suspended":
+      return pauseWhileSuspended(services, claim, waiting);
     case "claim_lost":
     case "canceled":
       return { state: lease };
@@ -93,18 +98,27 @@ async function keepClaimDuringWait(
   return result;
 }
 
-/** Renews the claim while the request waits for a provider slot, and notices cancellation and the deadline. */
-async function waitForProviderSlot(
+/**
+ * The tenant is suspended: the run returns to the queue, which starts it again when the tenant is active. While other
+ * requests of the run are in progress, the request waits, because they are paid and this invocation collects them.
+ */
+async function pauseWhileSuspended(
+  services: Pick<Services, "database">,
+  claim: RunClaim,
+  waiting: WaitingRequest,
+): Promise<SubmitResult> {
+  if (await pauseRun(services.database, claim)) return { state: "claim_lost" };
+  return waitWithClaim(services, claim, waiting, { seconds: SUSPENDED_RETRY_SECONDS, activity: "at_provider" });
+}
+
+/** Renews the claim while the request waits, and notices cancellation and the deadline. */
+async function waitWithClaim(
   { database }: Pick<Services, "database">,
   claim: RunClaim,
   { requestIndex, attemptNumber, wakeupId }: WaitingRequest,
-  seconds: number,
+  { seconds, activity }: Omit<WakeupRegistration, "wakeupId">,
 ): Promise<SubmitResult> {
-  const registration = await saveWakeup(database, claim, requestIndex, {
-    wakeupId,
-    seconds,
-    activity: "waiting_for_slot",
-  });
+  const registration = await saveWakeup(database, claim, requestIndex, { wakeupId, seconds, activity });
   if (!registration) return { state: "claim_lost" };
   if (registration.canceled) return { state: "canceled" };
   if (registration.remaining <= 0) throw new Fault("run_timeout");

@@ -1,6 +1,7 @@
 // Resolves an attempt whose outcome is unknown. Depending on `recovery`, it resends with the same idempotency key,
 // looks the job up at the provider, or waits for its callback. It never submits again while the first request may have
 // been accepted, unless the operator set on_unknown to `resubmit`.
+import { isTenantSuspended } from "../db/access/suspension.ts";
 import {
   type AttemptRow,
   failAttempt,
@@ -137,7 +138,10 @@ async function retryLookup({ database }: SendDependencies, claim: RunClaim, late
   throw new Fault("provider_outcome_unknown");
 }
 
-/** The provider does not know the job. While its circuit breaker is open, an equivalent offer may take the job. */
+/**
+ * The provider does not know the job. While its circuit breaker is open, an equivalent offer may take the job. For a
+ * suspended tenant the attempt ends, and the next one waits until the tenant is active.
+ */
 async function resubmitOrFailOver(
   services: SendDependencies,
   claim: RunClaim,
@@ -146,9 +150,11 @@ async function resubmitOrFailOver(
 ): Promise<SubmitResult> {
   const isCircuitOpen = services.providers.circuitBreaker.openForSeconds(request.offer) > 0;
   const failoverOffer = isCircuitOpen ? await findFailoverOffer(services, request, latest) : undefined;
-  if (!failoverOffer) return resendAttempt(services, claim, request, latest);
+  if (!failoverOffer && !(await isTenantSuspended(services.database, claim.tenant_id)))
+    return resendAttempt(services, claim, request, latest);
   await failAttempt(services.database, latest, { fault: new Fault("provider_error").body(), isFinal: false });
-  return { state: "retry", attemptNumber: latest.attempt_number + 1, delaySeconds: 0, offer: failoverOffer };
+  const next = { attemptNumber: latest.attempt_number + 1, delaySeconds: 0 };
+  return { state: "retry", ...next, ...(failoverOffer && { offer: failoverOffer }) };
 }
 
 async function waitForCallback(

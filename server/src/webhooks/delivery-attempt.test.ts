@@ -3,7 +3,7 @@
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { v7 } from "uuid";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createAuthority } from "../../test/ssrf/certificates.ts";
 import { startDnsServer } from "../../test/ssrf/dns-server.ts";
 import { createFakeAssets } from "../../test/support/fake-assets.ts";
@@ -19,6 +19,7 @@ import { findDelivery, insertMissingDeliveries, listDeliveryAttempts } from "../
 import {
   type DeliveryClaim,
   dispatchDeliveries,
+  exhaustExpiredDeliveries,
   requeueAllDeliveries,
   requeueExpiredDeliveries,
 } from "../db/webhooks/delivery-queue.ts";
@@ -263,5 +264,43 @@ describe("a destination", () => {
     expect(sent).toBeLessThanOrEqual(20 + Math.ceil(20 * seconds));
     expect(sent).toBeGreaterThan(30);
     await own.httpClient.close();
+  });
+});
+
+describe("a delivery of a suspended tenant", () => {
+  const suspend = (isSuspended: boolean) =>
+    database.owner.query(
+      "test.suspend",
+      `insert into tenants (tenant_id, name, suspended_at) values ($1, 'x', $2)
+       on conflict (tenant_id) do update set suspended_at = excluded.suspended_at`,
+      [TENANT, isSuspended ? new Date() : null],
+    );
+  afterEach(() => suspend(false));
+
+  it("waits in the queue, does not expire, and is sent when the tenant is active again", async () => {
+    const [id] = await queued(`${receiver.url}/suspended`);
+    await suspend(true);
+    expect(await taken()).toEqual([]);
+    await database.owner.query("test.age", "update open_deliveries set expires_at = now() - interval '1 hour'");
+    expect(await exhaustExpiredDeliveries(database.db, 100)).toBe(0);
+    await suspend(false);
+    const [claim] = await taken();
+    expect(await attemptDelivery(services, claim!)).toEqual({ isDone: true });
+    expect(receiver.received).toHaveLength(1);
+    expect(await findDelivery(database.db, TENANT, id!)).toMatchObject({ status: "delivered", attempts: 1 });
+  });
+
+  it("that was dispatched before sends nothing and returns to the queue", async () => {
+    const [id] = await queued(`${receiver.url}/suspended`);
+    const [claim] = await taken();
+    await suspend(true);
+    expect(await attemptDelivery(services, claim!)).toEqual({ isDone: true });
+    expect(receiver.received).toEqual([]);
+    expect(await findDelivery(database.db, TENANT, id!)).toMatchObject({ status: "pending", attempts: 0 });
+    await suspend(false);
+    const [next] = await taken();
+    expect(next!.epoch).toBeGreaterThan(claim!.epoch);
+    await attemptDelivery(services, next!);
+    expect(receiver.received).toHaveLength(1);
   });
 });

@@ -7,6 +7,7 @@ import {
   extendDeliveryClaim,
   recordDeliveryAttempt,
   renewDeliveryClaim,
+  requeueLostDeliveries,
 } from "../db/webhooks/delivery-queue.ts";
 import { disableWebhook } from "../db/webhooks/endpoints.ts";
 import { Fault } from "../faults.ts";
@@ -29,6 +30,11 @@ export async function attemptDelivery(services: Dependencies, claim: DeliveryCla
   const { database, clock } = services;
   const delivery = await renewDeliveryClaim(database, claim);
   if (!delivery?.body) return { isDone: true };
+  if (delivery.is_suspended) {
+    // The queue dispatches it again when the tenant is active. The new epoch makes that another invocation.
+    await requeueLostDeliveries(database, [{ id: claim.delivery_id, epoch: claim.epoch }]);
+    return { isDone: true };
+  }
   if (delivery.seconds_until_due > DUE_TOLERANCE_SECONDS) return waitFor(services, claim, delivery.seconds_until_due);
   const slotSeconds = delivery.has_slot
     ? 0

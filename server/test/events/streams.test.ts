@@ -286,6 +286,11 @@ describe("a reader", () => {
   it.each([
     ["is revoked", "update api_keys set revoked_at = now() where key_id = $1", 401],
     ["may less than before", "update api_keys set scopes = '{images:read}' where key_id = $1", 403],
+    [
+      "belongs to a tenant that is suspended",
+      "update tenants set suspended_at = now() where tenant_id = (select tenant_id from api_keys where key_id = $1)",
+      403,
+    ],
   ])("is disconnected within five seconds when its key %s", async (_, change, status) => {
     const own = await createTestTenant({ url: "", query });
     const reader = await read("/events", { key: own.key });

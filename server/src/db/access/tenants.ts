@@ -10,6 +10,7 @@ import {
 import { statement } from "../statement.ts";
 import type { NewApiKeyRow } from "./api-keys.ts";
 import { type Actor, actorParameters } from "./audit-log.ts";
+import { extendDeadlinesSql } from "./suspension.ts";
 
 export type TenantRow = {
   tenant_id: string;
@@ -100,14 +101,16 @@ export type TenantChange = Partial<
 
 const UPDATE = statement(
   "tenants.update",
-  `with changed as (
+  `with before as (
+     select suspended_at as held_since from tenants where tenant_id = :tenant_id for update
+   ), changed as (
      update tenants set name = coalesce(:name?, name), weight = coalesce(:weight?, weight),
        limits = coalesce(:limits?::jsonb, limits),
        suspended_at = case :suspended?::boolean when true then coalesce(suspended_at, now()) when false then null
          else suspended_at end,
        retention_days = case when :has_retention_days then :retention_days? else retention_days end, updated_at = now()
-     where tenant_id = :tenant_id returning ${TENANT_COLUMNS}
-   ), audit_entry as (
+     from before where tenant_id = :tenant_id returning ${TENANT_COLUMNS}, held_since
+   ), ${extendDeadlinesSql({ changed: "changed" })}, audit_entry as (
      insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
      select tenant_id, :actor_user_id, :actor_key_id?::uuid, 'tenants.update', tenant_id::text, :change::jsonb
      from changed

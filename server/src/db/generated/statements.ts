@@ -81,8 +81,8 @@ export type StatementTypes = {
       run_id: string;
       epoch: number;
       request_index: number;
-      provider: string;
       attempt_number: number;
+      provider: string;
       wakeup_id: string;
       runs_locally: boolean;
       lease_seconds: number;
@@ -96,6 +96,7 @@ export type StatementTypes = {
     row: {
       has_claim: boolean | null;
       is_canceled: boolean | null;
+      is_permitted: boolean | null;
       is_claimed: boolean | null;
     };
   };
@@ -545,6 +546,7 @@ export type StatementTypes = {
       attempt_count: number;
       seconds_until_due: number | null;
       has_slot: boolean | null;
+      is_suspended: boolean | null;
     };
   };
   "deliveries.reopen": {
@@ -1618,6 +1620,15 @@ export type StatementTypes = {
       jobs: unknown;
     };
   };
+  "open_runs.pause": {
+    parameters: {
+      run_id: string;
+      epoch: number;
+    };
+    row: {
+      run_id: string;
+    };
+  };
   "open_runs.record_progress": {
     parameters: {
       progress: number;
@@ -2473,6 +2484,14 @@ export type StatementTypes = {
       files: number | null;
     };
   };
+  "suspension.read": {
+    parameters: {
+      tenant_id: string;
+    };
+    row: {
+      is_suspended: boolean | null;
+    };
+  };
   "tenants.find": {
     parameters: {
       tenant_id: string;
@@ -2538,13 +2557,13 @@ export type StatementTypes = {
   };
   "tenants.update": {
     parameters: {
+      tenant_id: string;
       name: string | null | undefined;
       weight: number | null | undefined;
       limits: JsonParameter | null | undefined;
       suspended: boolean | null | undefined;
       has_retention_days: boolean;
       retention_days: number | null | undefined;
-      tenant_id: string;
       actor_user_id: string;
       actor_key_id: string | null | undefined;
       change: JsonParameter;

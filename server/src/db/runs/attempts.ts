@@ -3,6 +3,7 @@
 // before a resubmit.
 import type { PublicFault } from "../../faults.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
+import { isSuspendedSql } from "../access/suspension.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 import type { RunClaim } from "./open-runs.ts";
@@ -27,18 +28,30 @@ export type AttemptClaim = RunClaim &
     runsLocally: boolean;
   };
 
+/** The parameters of the condition `IS_ATTEMPT`. */
+const attemptParameters = ({ run_id, request_index, attempt_number }: AttemptRef) => ({
+  run_id,
+  request_index,
+  attempt_number,
+});
+const IS_ATTEMPT = "run_id = :run_id and request_index = :request_index and attempt_number = :attempt_number";
+
 const CLAIM = statement(
   "attempts.claim",
   `with claim as (
      update open_runs set activity = 'in_requests' where run_id = :run_id and epoch = :epoch
      returning run_id, tenant_id, lane, cancel_requested_at is not null as canceled
+   ), permitted as (
+     select run_id, tenant_id, lane from claim
+     where not canceled and (not ${isSuspendedSql("claim.tenant_id")} or exists (
+       select from attempts where ${IS_ATTEMPT}))
    ), opened as (
      insert into open_requests (run_id, request_index, tenant_id, lane, provider, attempt_number, wakeup_id, activity,
                                 claim_expires_at)
      select run_id, :request_index, tenant_id, lane, :provider, :attempt_number, :wakeup_id,
        case when :runs_locally then 'working' else 'at_provider' end,
        now() + make_interval(secs => :lease_seconds + 60)
-     from claim where not canceled
+     from permitted
      on conflict (run_id, request_index) do update set provider = excluded.provider,
        attempt_number = excluded.attempt_number, wakeup_id = excluded.wakeup_id, activity = excluded.activity,
        claim_expires_at = excluded.claim_expires_at, ticket = null, next_poll_at = null,
@@ -46,7 +59,7 @@ const CLAIM = statement(
        provider_slot = case when open_requests.provider_slot = excluded.provider then excluded.provider end
    ), selected as (
      insert into planned_requests (run_id, request_index, provider, model, upstream)
-     select run_id, :request_index, :provider, :model, :upstream from claim where not canceled
+     select run_id, :request_index, :provider, :model, :upstream from permitted
      on conflict (run_id, request_index) do update set provider = excluded.provider, upstream = excluded.upstream
        where planned_requests.output is null
          and (planned_requests.provider, planned_requests.upstream) <> (excluded.provider, excluded.upstream)
@@ -55,23 +68,24 @@ const CLAIM = statement(
                            lease_until, price, lease_token, spool_id)
      select run_id, :request_index, :attempt_number, :idempotency_key, :epoch, :provider, :upstream, 'intent',
        now() + make_interval(secs => :lease_seconds), :price?, :lease_token?, :spool_id?
-     from claim where not canceled
+     from permitted
      on conflict (run_id, request_index, attempt_number) do update set lease_until = excluded.lease_until
        where attempts.lease_token = excluded.lease_token and attempts.state = 'intent'
      returning run_id
    )
    select exists (select from claim) as has_claim, exists (select from claim where canceled) as is_canceled,
-     exists (select from claimed) as is_claimed`,
-).columns<{ has_claim: boolean; is_canceled: boolean; is_claimed: boolean }>();
+     exists (select from permitted) as is_permitted, exists (select from claimed) as is_claimed`,
+).columns<{ has_claim: boolean; is_canceled: boolean; is_permitted: boolean; is_claimed: boolean }>();
 
 /**
  * Claims the right to submit this attempt. `claimed_by_other`: the attempt exists, and its writer may have submitted
- * it. `claim_lost`: the run has ended or belongs to a later epoch.
+ * it. `claim_lost`: the run has ended or belongs to a later epoch. `suspended`: the tenant is suspended, and the attempt
+ * does not exist.
  */
 export async function claimAttempt(
   db: Database,
   claim: AttemptClaim,
-): Promise<"claimed" | "claimed_by_other" | "claim_lost" | "canceled"> {
+): Promise<"claimed" | "claimed_by_other" | "claim_lost" | "canceled" | "suspended"> {
   const [row] = await db.execute(CLAIM, {
     run_id: claim.run_id,
     epoch: claim.epoch,
@@ -90,6 +104,7 @@ export async function claimAttempt(
   });
   if (!row?.has_claim) return "claim_lost";
   if (row.is_canceled) return "canceled";
+  if (!row.is_permitted) return "suspended";
   return row.is_claimed ? "claimed" : "claimed_by_other";
 }
 
@@ -158,14 +173,6 @@ export async function findClaimedAttempt(
   const [row] = await db.execute(FIND_CLAIMED, { run_id, epoch, request_index: requestIndex });
   return row;
 }
-
-/** The parameters of the condition `IS_ATTEMPT`. */
-const attemptParameters = ({ run_id, request_index, attempt_number }: AttemptRef) => ({
-  run_id,
-  request_index,
-  attempt_number,
-});
-const IS_ATTEMPT = "run_id = :run_id and request_index = :request_index and attempt_number = :attempt_number";
 
 const TAKE_OVER = statement(
   "attempts.take_over",
@@ -362,25 +369,6 @@ export async function findRequestOutput(
 ): Promise<{ files: StoredAsset[]; data?: JsonObject } | undefined> {
   const [row] = await db.execute(FIND_OUTPUT, { run_id, epoch, request_index: requestIndex });
   return row?.output as { files: StoredAsset[]; data?: JsonObject } | undefined;
-}
-
-export type AttemptHistoryRow = Pick<
-  AttemptRow,
-  "request_index" | "attempt_number" | "provider" | "upstream" | "state" | "fault"
-> & {
-  request: JsonObject | null;
-  created_at: Date;
-  finished_at: Date | null;
-};
-
-const LIST = statement(
-  "attempts.list",
-  `select request_index, attempt_number, provider, upstream, state, fault, request, created_at, finished_at
-   from attempts where run_id = :run_id order by created_at, request_index, attempt_number`,
-);
-
-export async function listAttempts(db: Database, runId: string): Promise<AttemptHistoryRow[]> {
-  return db.execute(LIST, { run_id: runId });
 }
 
 const LIST_OFFERS = statement(

@@ -2,6 +2,7 @@
 // write with an old epoch changes nothing.
 import type { PublicFault } from "../../faults.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
+import { isSuspendedSql } from "../access/suspension.ts";
 import type { Database } from "../connect.ts";
 import { SET_LAST_EVENT_XACT } from "../event-log.ts";
 import { canceledCostSql, insertSettlementSql, releaseBudgetsSql, wastedAmountSql } from "../money/ledger.ts";
@@ -268,6 +269,28 @@ export async function requeueLostClaims(db: Database, claims: { id: string; epoc
   await db.execute(REQUEUE_LOST, { run_ids: claims.map(({ id }) => id), epochs: claims.map(({ epoch }) => epoch) });
 }
 
+const PAUSE = statement(
+  "open_runs.pause",
+  `with paused as (
+     update open_runs set dispatched_at = null, activity = null, claim_expires_at = null, epoch = epoch + 1
+     where run_id = :run_id and epoch = :epoch and ${isSuspendedSql("open_runs.tenant_id")}
+       and not exists (
+         select from attempts where attempts.run_id = :run_id and state in ('intent', 'unknown', 'submitted'))
+     returning run_id
+   ), released as (
+     delete from open_requests where run_id = :run_id and exists (select from paused)
+   )
+   select run_id from paused`,
+);
+
+/**
+ * Returns a run of a suspended tenant to the queue, under a new epoch, and frees its provider slots. False if a request
+ * of the run is in progress at a provider, the tenant is active or the claim is lost.
+ */
+export async function pauseRun(db: Database, { run_id, epoch }: RunClaim): Promise<boolean> {
+  return (await db.execute(PAUSE, { run_id, epoch })).length > 0;
+}
+
 /** `jobs`: the jobs of the run that its providers may still be working on. */
 export type OverdueRun = { run_id: string; jobs: RunningJob[] };
 export type RunningJob = { request_index: number; attempt_number: number; provider: string; ticket: JsonObject };
@@ -279,9 +302,12 @@ const LIST_OVERDUE = statement(
        'provider', provider, 'ticket', ticket)), '[]')
      from open_requests where open_requests.run_id = open_runs.run_id and ticket is not null) as jobs
    from open_runs
-   where deadline_at < now() - make_interval(secs => :grace_seconds) order by deadline_at limit :limit`,
+   where deadline_at < now() - make_interval(secs => :grace_seconds)
+     and (dispatched_at is not null or not ${isSuspendedSql("open_runs.tenant_id")})
+   order by deadline_at limit :limit`,
 ).columns<Pick<OverdueRun, "jobs">>();
 
+/** Without the queued runs of suspended tenants: they get the time of the suspension back. */
 export async function listOverdueRuns(db: Database, graceSeconds: number, limit: number): Promise<OverdueRun[]> {
   return db.execute(LIST_OVERDUE, { grace_seconds: graceSeconds, limit });
 }

@@ -70,6 +70,27 @@ describe("the queue", () => {
     await alone.close();
   });
 
+  it("leaves out the runs of a suspended tenant until the tenant is active again", async () => {
+    await database.owner.query("test.tenant", "insert into tenants (tenant_id, name) values ($1, 'x')", [tenant(8)]);
+    const suspend = (isSuspended: boolean) =>
+      database.owner.query("test.suspend", "update tenants set suspended_at = $2 where tenant_id = $1", [
+        tenant(8),
+        isSuspended ? new Date() : null,
+      ]);
+    const asked = [
+      { tenant_id: tenant(2), lane: "a", count: 5 },
+      { tenant_id: tenant(8), lane: "a", count: 5 },
+    ];
+    await insertQueuedRuns(tenant(2), "a", { from: 1, count: 1 });
+    await insertQueuedRuns(tenant(8), "a", { from: 200, count: 2 });
+    await suspend(true);
+    expect(await listQueues(database.db)).toEqual([{ tenant_id: tenant(2), lane: "a" }]);
+    expect((await claimQueuedRuns(database.db, asked)).map(({ run_id }) => run_id)).toEqual([run(1)]);
+    await suspend(false);
+    expect(await listQueues(database.db)).toEqual([{ tenant_id: tenant(8), lane: "a" }]);
+    expect(await claimQueuedRuns(database.db, asked)).toHaveLength(2);
+  });
+
   it("takes back what could not be handed over", async () => {
     await insertQueuedRuns(tenant(1), "a", { from: 1, count: 1 });
     const taken = await claimQueuedRuns(database.db, [{ tenant_id: tenant(1), lane: "a", count: 1 }]);

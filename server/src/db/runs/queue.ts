@@ -1,5 +1,6 @@
 // The queues of the dispatcher: one per tenant and lane, each found by index, so that a long queue of one tenant
 // costs the others nothing.
+import { isSuspendedSql } from "../access/suspension.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 import type { RunClaim } from "./open-runs.ts";
@@ -17,11 +18,11 @@ const LIST = statement(
        where dispatched_at is null and (tenant_id, lane) > (found.tenant_id, found.lane)
        order by tenant_id, lane limit 1) as next
    )
-   select tenant_id, lane from found`,
+   select tenant_id, lane from found where not ${isSuspendedSql("found.tenant_id")}`,
 ).columns<QueueKey>();
 
 /**
- * Every queue that is not empty. A loose index scan: the cost grows with the number of queues, not with their length.
+ * Every queue that is not empty, without those of suspended tenants. A loose index scan: the cost grows with the number of queues, not with their length.
  */
 export async function listQueues(db: Database): Promise<QueueKey[]> {
   return db.execute(LIST);
@@ -37,11 +38,15 @@ const CLAIM = statement(
      from unnest(:tenant_ids::uuid[], :lanes::text[], :counts::int[]) as pick (tenant_id, lane, count), lateral (
        select run_id from open_runs
        where tenant_id = pick.tenant_id and lane = pick.lane and dispatched_at is null
-       order by run_id limit pick.count for update skip locked) as first))
+       order by run_id limit pick.count for update skip locked) as first
+     where not ${isSuspendedSql("pick.tenant_id")}))
    returning run_id, tenant_id, epoch, lane`,
 );
 
-/** Claims `count` runs of each queue, oldest first. Fewer runs than requested mean that the queue is empty. */
+/**
+ * Claims `count` runs of each queue, oldest first. Fewer runs than requested mean that the queue is empty or its tenant
+ * suspended.
+ */
 export async function claimQueuedRuns(db: Database, picks: (QueueKey & { count: number })[]): Promise<DispatchedRun[]> {
   return db.execute(CLAIM, {
     tenant_ids: picks.map((pick) => pick.tenant_id),

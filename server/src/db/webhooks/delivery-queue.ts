@@ -1,5 +1,6 @@
 // The queue of webhook deliveries: dispatch, slots, attempts, requeue. Every write of an engine invocation carries
 // its fencing epoch; a write with an old epoch changes nothing.
+import { isSuspendedSql } from "../access/suspension.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 import type { DeliveryAttemptRow, DeliveryRow, DeliveryStatus } from "./deliveries.ts";
@@ -14,9 +15,10 @@ const DELIVERY_CLAIM_SECONDS = 120;
 
 const DISPATCH = statement(
   "deliveries.dispatch",
-  "select delivery_id, tenant_id, epoch from dispatch_deliveries(:slots, :per_second, :limit)",
+  "select delivery_id, tenant_id, epoch from dispatch_active_deliveries(:slots, :per_second, :limit)",
 ).columns<DeliveryClaim>();
 
+/** Claims due deliveries, without those of suspended tenants. */
 export async function dispatchDeliveries(
   db: Database,
   { concurrency, perSecond }: DestinationLimits,
@@ -50,6 +52,8 @@ export type DueDelivery = Pick<
   seconds_until_due: number;
   /** It already has a slot at its destination. */
   has_slot: boolean;
+  /** Its tenant is suspended. */
+  is_suspended: boolean;
 };
 
 const RENEW_CLAIM = statement(
@@ -57,13 +61,14 @@ const RENEW_CLAIM = statement(
   `with claim as (
      update open_deliveries set claim_expires_at = clock_timestamp() + make_interval(secs => :seconds)
      where delivery_id = :delivery_id and epoch = :epoch
-     returning destination, host, attempt_count, due_at, slot_until
+     returning tenant_id, destination, host, attempt_count, due_at, slot_until
    )
    select d.event_id, d.run_id, d.webhook_id, d.type, d.url, d.body, d.attempts, claim.destination, claim.host,
      claim.attempt_count, extract(epoch from claim.due_at - clock_timestamp())::float as seconds_until_due,
-     coalesce(claim.slot_until > clock_timestamp(), false) as has_slot
+     coalesce(claim.slot_until > clock_timestamp(), false) as has_slot,
+     ${isSuspendedSql("claim.tenant_id")} as is_suspended
    from claim join webhook_deliveries as d on d.delivery_id = :delivery_id`,
-).columns<{ seconds_until_due: number; has_slot: boolean }>();
+).columns<{ seconds_until_due: number; has_slot: boolean; is_suspended: boolean }>();
 
 /** Renews the claim and reads the delivery. Undefined if the delivery has ended or has a newer epoch. */
 export async function renewDeliveryClaim(
@@ -236,14 +241,19 @@ const EXHAUST_EXPIRED = statement(
   "deliveries.exhaust_expired",
   `with deleted as (
      delete from open_deliveries where delivery_id = any (array(
-       select delivery_id from open_deliveries where expires_at < now() limit :limit for update skip locked))
+       select delivery_id from open_deliveries
+       where expires_at < now() and not ${isSuspendedSql("open_deliveries.tenant_id")}
+       limit :limit for update skip locked))
      returning delivery_id
    )
    update webhook_deliveries set status = 'exhausted', finished_at = now(), next_attempt_at = null
    where delivery_id = any (array(select delivery_id from deleted)) returning delivery_id`,
 );
 
-/** Ends deliveries whose retry schedule is over, such as those of a destination with an open circuit breaker. */
+/**
+ * Ends deliveries whose retry schedule is over, such as those of a destination with an open circuit breaker. Those of
+ * suspended tenants stay.
+ */
 export async function exhaustExpiredDeliveries(db: Database, limit: number): Promise<number> {
   const rows = await db.execute(EXHAUST_EXPIRED, { limit });
   return rows.length;
