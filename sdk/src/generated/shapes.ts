@@ -507,7 +507,7 @@ export type NewTenant = {
   limits: TenantLimits;
   /** Days to keep a run's files after it ends. 0: forever. null: the installation's default */
   retention_days: number | null;
-  /** Whether Gesso refuses all credentials of the tenant */
+  /** Whether Gesso refuses all credentials of the tenant and holds its runs and webhooks */
   suspended: boolean;
   created_at: string;
   updated_at: string;
@@ -750,7 +750,7 @@ export type Tenant = {
   limits: TenantLimits;
   /** Days to keep a run's files after it ends. 0: forever. null: the installation's default */
   retention_days: number | null;
-  /** Whether Gesso refuses all credentials of the tenant */
+  /** Whether Gesso refuses all credentials of the tenant and holds its runs and webhooks */
   suspended: boolean;
   created_at: string;
   updated_at: string;

@@ -49,7 +49,7 @@ export type TenantsUpdateInput = {
   limits?: TenantLimits;
   /** Days to keep a run's files after it ends. 0: forever. null: the installation's default */
   retention_days?: number | null;
-  /** true: Gesso refuses all credentials of the tenant. false: Gesso accepts them again */
+  /** true: Gesso refuses all credentials of the tenant, starts none of its runs and sends none of its webhooks. false: Gesso accepts and continues them */
   suspended?: boolean;
 };
 

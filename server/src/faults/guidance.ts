@@ -31,7 +31,7 @@ export const faultGuidance: Record<FaultCode, { when: string; fix: string }> = {
     fix: "Ask an owner of the tenant, or use another credential. Tokens cannot create keys or tokens.",
   },
   tenant_suspended: {
-    when: "The operator suspended the tenant. All its credentials are refused.",
+    when: "The operator suspended the tenant. All its credentials are refused, and its runs and webhooks wait.",
     fix: "Contact the operator of the installation.",
   },
   storage_quota_exceeded: {

@@ -131,7 +131,9 @@ export const Tenant = z
       .int()
       .nullable()
       .describe("Days to keep a run's files after it ends. 0: forever. null: the installation's default"),
-    suspended: z.boolean().describe("Whether Gesso refuses all credentials of the tenant"),
+    suspended: z
+      .boolean()
+      .describe("Whether Gesso refuses all credentials of the tenant and holds its runs and webhooks"),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   })

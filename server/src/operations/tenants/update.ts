@@ -16,7 +16,9 @@ export const updateTenant = defineOperation({
     suspended: z
       .boolean()
       .optional()
-      .describe("true: Gesso refuses all credentials of the tenant. false: Gesso accepts them again"),
+      .describe(
+        "true: Gesso refuses all credentials of the tenant, starts none of its runs and sends none of its webhooks. false: Gesso accepts and continues them",
+      ),
   }),
   rules: [atLeastOneChange("name", "weight", "limits", "retention_days", "suspended")],
   output: Tenant,
