@@ -1,5 +1,5 @@
-// Checks an installation without changing it: settings, dependencies, ledger, storage usage, gesso.yaml, enabled providers, and models
-// without a provider.
+// Checks an installation without changing it: settings, dependencies, ledger, storage usage, gesso.yaml, enabled
+// providers, and models without a provider.
 import type { Task } from "../kit/operation.ts";
 import { modelIds } from "../models.ts";
 import { createProviderHttpClient } from "../outbound/provider-http-client.ts";

@@ -22,7 +22,7 @@ import { parseInput } from "../kit/parse.ts";
 import { upscaleImage } from "../operations/images/upscale.ts";
 import { createDiskStorage } from "../storage/disk-storage.ts";
 import type { ObjectStorage } from "../storage/object-storage.ts";
-import { type AcceptDependencies, acceptRun } from "./accept-run.ts";
+import { type AcceptDependencies, type AcceptedRun, acceptRun, type RunRequest } from "./accept-run.ts";
 import { processOutbox } from "./reconcile.ts";
 import { stageInlineImages, sweepStagedRuns } from "./stage-inline-images.ts";
 
@@ -41,7 +41,10 @@ let services: AcceptDependencies;
 let queued: number;
 const upscaler = createFakeProvider("upscaler", { task: "image.upscale", model: "upscale-default" });
 beforeEach(async () => {
-  await database.owner.query("clean", "truncate runs, open_requests, open_runs, assets, outbox, staged_runs");
+  await database.owner.query(
+    "clean",
+    "truncate runs, open_requests, open_runs, assets, storage_usage, outbox, staged_runs",
+  );
   const url = new URL(database.url);
   proxy = await startTcpProxy(Number(url.port));
   url.port = String(proxy.port);
@@ -66,12 +69,13 @@ beforeEach(async () => {
 
 const caller = { tenant_id: TENANT, user_id: "u", key_id: null, token: null, expires_at: null } as unknown as Caller;
 const PIXEL = `data:image/png;base64,${Buffer.from("pixels".repeat(20)).toString("base64")}`;
-const accept = () =>
+const accept = (request: Partial<RunRequest> = {}) =>
   acceptRun(services, caller, {
     operation: upscaleImage,
     parsed: parseInput(upscaleImage, { image_url: PIXEL }, "json"),
     idempotencyKey: v7(),
     isStrict: false,
+    ...request,
   });
 
 /** Cuts the connection instead of forwarding what PostgreSQL answers to the statement that accepts the run. */
@@ -145,6 +149,28 @@ describe("a run with an inline image", () => {
     await expect(accept()).rejects.toMatchObject({ code: "23514" });
     await database.owner.query("test.allow", "alter table runs drop constraint test_refusal");
     expect(await stagedFiles()).toEqual({ rows: 0, objects: 0 });
+  });
+});
+
+describe("a run of a tenant whose storage quota is used up", () => {
+  it("is refused before its image is stored", async () => {
+    await accept();
+    const refused = accept({ storageLimits: { files: 1 } });
+    await expect(refused).rejects.toMatchObject({ code: "storage_quota_exceeded" });
+    expect([await count("runs"), await count("staged_runs")]).toEqual([1, 1]);
+    expect(await stagedFiles()).toEqual({ rows: 1, objects: 1 });
+  });
+
+  it("is the replay of a concurrent request with the same idempotency key that used it up", async () => {
+    const idempotencyKey = v7();
+    let first: AcceptedRun | undefined;
+    // Called after the first look-up of the key, as if the other request was accepted in that moment.
+    const consumeRateLimit = async () => {
+      first = await accept({ idempotencyKey });
+    };
+    const second = await accept({ idempotencyKey, consumeRateLimit, storageLimits: { files: 1 } });
+    expect([second.row.run_id, second.isReplay]).toEqual([first!.row.run_id, true]);
+    expect(await count("runs")).toBe(1);
   });
 });
 

@@ -77,11 +77,18 @@ export async function acceptRun(
   await request.consumeRateLimit?.();
   const run_id = services.ids.next();
   const { storageLimits } = request;
-  const { parsed, files, discard } = await stageInlineImages(
-    services,
-    { ...caller, run_id, storageLimits },
-    request.parsed,
+  // A concurrent request with the same idempotency key may have used up the budget, the limit of open runs or the
+  // storage quota. Then this request is its replay, not a refusal.
+  const findConcurrentReplay = async (thrown: unknown) => (isLimitFault(thrown) ? findReplay() : undefined);
+  const staged = await stageInlineImages(services, { ...caller, run_id, storageLimits }, request.parsed).catch(
+    async (thrown) => {
+      const concurrentReplay = await findConcurrentReplay(thrown);
+      if (!concurrentReplay) throw thrown;
+      return concurrentReplay;
+    },
   );
+  if ("isReplay" in staged) return staged;
+  const { parsed, files, discard } = staged;
   let isCertainlyRefused = true;
   try {
     const run = await buildNewRun(services, caller, { ...request, parsed, files }, run_id);
@@ -104,10 +111,7 @@ export async function acceptRun(
   } catch (thrown) {
     // The images of a run that may have been accepted stay. The sweep of staged runs deletes them if it was not.
     if (isCertainlyRefused) await discard().catch(() => {});
-    // A concurrent request with the same idempotency key may have used up the budget, the limit of open runs or the storage
-    // quota. Then
-    // this request is its replay, not a refusal.
-    const concurrentReplay = isLimitFault(thrown) ? await findReplay() : undefined;
+    const concurrentReplay = await findConcurrentReplay(thrown);
     if (concurrentReplay) return concurrentReplay;
     services.logExhaustedBudget(caller, thrown);
     throw thrown;

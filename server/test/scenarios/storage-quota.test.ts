@@ -1,5 +1,5 @@
-// The storage quota of a tenant, over HTTP against two API processes: uploads that race for the last bytes, runs, inline
-// images, and what gives bytes back. `STORAGE_QUOTA_UPLOADS` sets the number of racing uploads.
+// The storage quota of a tenant, over HTTP against two API processes: uploads that race for the last bytes, runs,
+// inline images, and what gives bytes back. `STORAGE_QUOTA_UPLOADS` sets the number of racing uploads.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import sharp from "sharp";

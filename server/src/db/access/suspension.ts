@@ -4,8 +4,8 @@ import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 
 /**
- * SQL condition: the tenant is suspended. `tenantId` is an SQL expression, qualified if it is a column. A scalar subquery
- * looks one tenant up; `exists` could become a join that reads all tenants.
+ * SQL condition: the tenant is suspended. `tenantId` is an SQL expression, qualified if it is a column. A scalar
+ * subquery looks one tenant up; `exists` could become a join that reads all tenants.
  */
 export const isSuspendedSql = (tenantId: string) =>
   `((select tenants.suspended_at from tenants where tenants.tenant_id = ${tenantId}) is not null)`;

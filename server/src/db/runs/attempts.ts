@@ -79,8 +79,8 @@ const CLAIM = statement(
 
 /**
  * Claims the right to submit this attempt. `claimed_by_other`: the attempt exists, and its writer may have submitted
- * it. `claim_lost`: the run has ended or belongs to a later epoch. `suspended`: the tenant is suspended, and the attempt
- * does not exist.
+ * it. `claim_lost`: the run has ended or belongs to a later epoch. `suspended`: the tenant is suspended, and the
+ * attempt does not exist.
  */
 export async function claimAttempt(
   db: Database,

@@ -22,7 +22,8 @@ const LIST = statement(
 ).columns<QueueKey>();
 
 /**
- * Every queue that is not empty, without those of suspended tenants. A loose index scan: the cost grows with the number of queues, not with their length.
+ * Every queue that is not empty, without those of suspended tenants. A loose index scan: the cost grows with the number
+ * of queues, not with their length.
  */
 export async function listQueues(db: Database): Promise<QueueKey[]> {
   return db.execute(LIST);

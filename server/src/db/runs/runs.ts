@@ -139,8 +139,8 @@ const secretParameters = ({ webhook_secret: secret }: NewRun) => ({
 });
 
 /**
- * `admission` decides: the limit of open runs, the storage quota, and the budgets. A tenant without limits has no row in `budgets`, and
- * its budgets are not checked. Columns of the run are null unless `is_accepted`.
+ * `admission` decides: the limit of open runs, the storage quota, and the budgets. A tenant without limits has no row
+ * in `budgets`, and its budgets are not checked. Columns of the run are null unless `is_accepted`.
  */
 const ACCEPT_RUN = statement(
   "runs.accept",
@@ -195,7 +195,8 @@ const ACCEPT_RUN = statement(
 
 /**
  * Inserts the run, its idempotency key, queue entry, event and reservation in one statement. Returns undefined if
- * another request holds the idempotency key. Throws if a budget, the limit of open runs or the storage quota is reached.
+ * another request holds the idempotency key. Throws if a budget, the limit of open runs or the storage quota is
+ * reached.
  */
 export async function insertRun(db: Database, run: NewRun): Promise<RunRow | undefined> {
   const [row] = await db.execute(ACCEPT_RUN, {

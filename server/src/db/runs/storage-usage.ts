@@ -9,8 +9,8 @@ export type StorageLimits = { bytes?: number | undefined; files?: number | undef
 export type StorageUsage = { bytes: number; files: number };
 
 /**
- * SQL condition: the quota is not used up. It locks nothing, so accepted runs do not wait for each other. Its parameters
- * are `storageParameters`.
+ * SQL condition: the quota is not used up. It locks nothing, so accepted runs do not wait for each other. Its
+ * parameters are `storageParameters`.
  */
 export const HAS_FREE_STORAGE = `(coalesce(:storage_bytes_limit?::bigint, :stored_files_limit?::bigint) is null
   or not exists (
