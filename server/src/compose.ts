@@ -39,6 +39,9 @@ import { createStorage } from "./storage/create-storage.ts";
 import { createWebhookService } from "./webhooks/create-webhook-service.ts";
 import { createWebhookPolicy } from "./webhooks/webhook-policy.ts";
 
+/** For statements that scan a whole table. Their connections are opened when they are needed. */
+const SLOW_STATEMENTS = { statementMs: 30 * 60 * 1000, marginMs: 2000 };
+
 const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
 /** Private host names and addresses cannot be reached by a provider. */
@@ -74,6 +77,7 @@ export function composeServices(config: Config, role: string) {
   const runtime = createRuntime(config, role);
   const { clock, random, ids, log, crashPoint, settings } = runtime;
   const database = connectDatabase(config);
+  const slowDatabase = connectDatabase({ ...config, DATABASE_POOL: 2 }, "gesso_system", SLOW_STATEMENTS);
   const engineClient = createEngineClient(config.RESTATE_INGRESS_URL.split(","));
 
   const urls = createAssetUrlSigner(deriveKeys("assets"), config.PUBLIC_URL);
@@ -96,6 +100,7 @@ export function composeServices(config: Config, role: string) {
   const services: Services = {
     ...runtime,
     database,
+    slowDatabase,
     assets,
     http,
     images,
@@ -137,7 +142,8 @@ export function composeServices(config: Config, role: string) {
     cursors: createCursorSigner(deriveKeys("cursors"), clock),
     async close() {
       decoders.close();
-      await Promise.all([engineClient.close(), http.close(), webhookService.httpClient.close(), database.close()]);
+      await Promise.all([engineClient.close(), http.close(), webhookService.httpClient.close()]);
+      await Promise.all([database.close(), slowDatabase.close()]);
     },
   };
 }

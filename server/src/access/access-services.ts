@@ -8,6 +8,7 @@ import { createKeyStore } from "./keys.ts";
 import { createMemberStore } from "./members.ts";
 import { paginate } from "./pagination.ts";
 import type { RequestContext } from "./request-context.ts";
+import { createTenantDeletions } from "./tenant-deletion.ts";
 import { createTenantStore } from "./tenants.ts";
 
 export type AccessDependencies = {
@@ -24,7 +25,11 @@ export const createAccessServices = (dependencies: AccessDependencies, context: 
     ...createKeyStore(dependencies, context),
     issueToken: (request) => dependencies.accessTokens.issue(context.caller, request, dependencies.ids.next()),
   },
-  tenants: { ...createTenantStore(dependencies, context), auditLog: (page) => listAuditLog(context, page) },
+  tenants: {
+    ...createTenantStore(dependencies, context),
+    ...createTenantDeletions(dependencies, context),
+    auditLog: (page) => listAuditLog(context, page),
+  },
   members: createMemberStore(dependencies, context),
 });
 

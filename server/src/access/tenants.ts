@@ -1,5 +1,6 @@
 // Tenants, managed by the operator. Requires a `tenants` scope, which `*` does not include.
 import { findApiKey } from "../db/access/api-keys.ts";
+import { findTenantDeletion } from "../db/access/tenant-deletions.ts";
 import { findTenant, insertTenant, listTenantRows, type TenantRow, updateTenantRow } from "../db/access/tenants.ts";
 import type { Database } from "../db/connect.ts";
 import { Fault } from "../faults.ts";
@@ -19,7 +20,7 @@ type Dependencies = { systemDatabase: Database; ids: Ids; invalidateCredentials(
 export function createTenantStore(
   dependencies: Dependencies,
   context: RequestContext,
-): Omit<AccessServices["tenants"], "auditLog"> {
+): Pick<AccessServices["tenants"], "create" | "list" | "get" | "update"> {
   const { systemDatabase } = dependencies;
   const { caller, cursors } = context;
   const requireTenant = (row: TenantRow | undefined): Tenant => {
@@ -39,6 +40,8 @@ export function createTenantStore(
     async update(tenantId, change) {
       assertNotAccessToken(caller);
       requireTenant(await findTenant(systemDatabase, tenantId));
+      if (await findTenantDeletion(systemDatabase, tenantId))
+        throw new Fault("conflict", { retryable: false, reason: "being_deleted" });
       const row = await updateTenantRow(systemDatabase, caller, tenantId, change);
       dependencies.invalidateCredentials();
       return requireTenant(row);

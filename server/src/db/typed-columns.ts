@@ -4,6 +4,7 @@ import type { PublicFault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
 import type { JsonObject, RunStatus } from "../kit/schemas/run.ts";
 import type { Role } from "./access/caller.ts";
+import type { TenantDeletionState } from "./access/tenant-deletions.ts";
 import type { ResourceKind } from "./idempotency-keys.ts";
 import type { CustomModelRow } from "./library/custom-models.ts";
 import type { AttemptState } from "./runs/attempts.ts";
@@ -33,6 +34,9 @@ export type ColumnTypes = {
   "runs.result": StoredRunResult;
   "runs.status": RunStatus;
   "runs.warnings": string[];
+  "tenant_deletions.deleted_rows": JsonObject;
+  "tenant_deletions.ledger": JsonObject;
+  "tenant_deletions.state": TenantDeletionState;
   "tenants.limits": JsonObject;
   "webhook_deliveries.status": DeliveryStatus;
   "webhook_endpoints.disabled_reason": DisabledReason;

@@ -1,12 +1,13 @@
 // Background duties, each executed by one process at a time under a lease: poll providers, requeue lost runs, enforce
-// deadlines, expire files, delete images of requests that never became a run, report low balances, process the outbox,
-// retire deployments of earlier versions, and detect that the engine has lost its journal.
+// deadlines, expire files, delete tenants, delete images of requests that never became a run, report low balances,
+// process the outbox, retire deployments of earlier versions, and detect that the engine has lost its journal.
 import { findTamperedAuditEntries } from "../db/access/audit-log.ts";
 import { readEngineIncarnation, saveEngineIncarnation } from "../db/engine-incarnation.ts";
 import { runMaintenance } from "../db/maintenance.ts";
 import { insertLowCreditsEvent } from "../db/money/ledger.ts";
 import { requeueAllRuns } from "../db/runs/open-runs.ts";
 import { requeueAllDeliveries } from "../db/webhooks/delivery-queue.ts";
+import { advanceTenantDeletions } from "../runs/delete-tenant.ts";
 import { pollProvider } from "../runs/poll.ts";
 import { failOverdueRuns, processOutbox, requeueExpiredRuns } from "../runs/reconcile.ts";
 import { type RecoveryDependencies, recoverSpooledResponses } from "../runs/recover-spool.ts";
@@ -22,7 +23,7 @@ import { createDeploymentRetirement } from "./retire-deployments.ts";
 
 export type DutyServices = Pick<
   Services,
-  "database" | "assets" | "http" | "providers" | "notifications" | "clock" | "ids" | "settings" | "log"
+  "database" | "slowDatabase" | "assets" | "http" | "providers" | "notifications" | "clock" | "ids" | "settings" | "log"
 > &
   RecoveryDependencies;
 
@@ -52,6 +53,9 @@ export function startDuties(
     }),
     duty("credits", 5000, () => insertLowCreditsEvent(services.database, services.ids.next())),
     duty("expiry", 5000, async () => (await expireRunFiles(services)) > 0),
+    duty("tenant-deletions", 2000, (signal) =>
+      advanceTenantDeletions({ ...services, purgeInvocations: engine.admin.purgeInvocations }, signal),
+    ),
     duty("staged-runs", 60_000, async () => (await sweepStagedRuns(services)) > 0),
     duty("sweep", 6 * 60 * 60 * 1000, async (signal) => {
       await sweepOrphans(services, { signal });

@@ -16,6 +16,11 @@ export type EngineAdmin = {
   listPinnedInvocations(deploymentId: string, limit: number): Promise<PinnedInvocation[]>;
   countPinnedInvocations(deploymentId: string, service: string): Promise<number>;
   killInvocation(invocationId: string): Promise<void>;
+  /**
+   * Removes the invocations of these runs and deliveries with their journals; those in progress are killed first.
+   * Returns the number of invocations that it found: 0 after the last call.
+   */
+  purgeInvocations(ids: string[]): Promise<number>;
 };
 
 const Deployments = z.object({ deployments: z.array(z.object({ id: z.string(), uri: z.string().optional() })) });
@@ -78,6 +83,15 @@ export function createEngineAdmin(adminUrl: string): EngineAdmin {
     },
     killInvocation: async (invocationId) => {
       await send(`/invocations/${invocationId}/kill`, { method: "PATCH" });
+    },
+    async purgeInvocations(ids) {
+      const rows = await query(
+        `select id, status from sys_invocation where target_service_name in ('Run', 'Webhook')
+         and split_part(idempotency_key, '#', 1) in (${ids.map(quote).join(", ")})`,
+      );
+      for (const { id, status } of rows)
+        await send(`/invocations/${id}/${status === "completed" ? "purge" : "kill"}`, { method: "PATCH" });
+      return rows.length;
     },
   };
 }

@@ -236,7 +236,8 @@ export const faultGuidance: Record<FaultCode, { when: string; fix: string }> = {
   conflict: {
     when:
       "The resource does not allow the operation now. `details.reason` is `already_member`, `last_owner`, " +
-      "`revoked`, `not_in_force`, `already_made`, `webhook_disabled`, `webhook_deleted` or `too_many_webhooks`. " +
+      "`revoked`, `not_in_force`, `already_made`, `webhook_disabled`, `webhook_deleted`, `too_many_webhooks`, " +
+      "`own_tenant`, `not_suspended` or `being_deleted`. " +
       "Without a reason, another request changed the resource at the same time.",
     fix: "Without a reason, read the resource and retry. With a reason, change the named state first.",
   },

@@ -13,6 +13,7 @@ import type {
   TenantPage,
   Token,
 } from "./schemas/access.ts";
+import type { TenantDeletion } from "./schemas/tenant-data.ts";
 
 export type PageRequest = { limit: number; cursor?: string | undefined };
 
@@ -47,6 +48,9 @@ type TenantStore = {
   list(page: PageRequest): Promise<TenantPage>;
   get(tenantId: string): Promise<Tenant>;
   update(tenantId: string, change: Partial<TenantDraft & { suspended: boolean }>): Promise<Tenant>;
+  /** `confirm` is the name of the tenant. Returns the deletion that was requested first. */
+  delete(tenantId: string, confirm: string): Promise<TenantDeletion>;
+  getDeletion(tenantId: string): Promise<TenantDeletion>;
   auditLog(page: PageRequest): Promise<AuditPage>;
 };
 

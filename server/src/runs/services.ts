@@ -28,6 +28,8 @@ export type ProcessRuntime = {
 
 export type Services = ProcessRuntime & {
   database: Database;
+  /** The same database for statements that take minutes, such as the deletion of a tenant. */
+  slowDatabase: Database;
   assets: AssetStore;
   http: OutboundHttp;
   images: ImageDecoder;

@@ -20,6 +20,13 @@ const resourceFactories: Record<string, (suite: Suite) => Promise<string>> = {
     await caller.post("/members", { user_id, role: "viewer" });
     return user_id;
   },
+  // A repeated request returns the deletion, with any name to confirm.
+  "/tenants/{tenant_id}/deletion": async ({ caller }) => {
+    const { id } = (await caller.post("/tenants", { name: "Acme", owner_id: "ada" })).body;
+    await caller.send("PATCH", `/api/v1/tenants/${id}`, { body: { suspended: true } });
+    await caller.post(`/tenants/${id}/deletion`, { confirm: "Acme" });
+    return id;
+  },
   "/tenants/{": async ({ caller }) => (await caller.post("/tenants", { name: "x", owner_id: "ada" })).body.id,
   "/webhooks/listeners/{": async ({ caller }) => (await caller.post("/webhooks/listeners", { name: "x" })).body.id,
   "/webhooks/deliveries/{": async (suite) => {

@@ -41,9 +41,13 @@ const MAY_USE = `(models.status = 'active' and (
 /** Parameters: `managerParameters`. */
 export const MAY_MANAGE = "(models.tenant_id = :tenant_id and (models.owner = :user_id or :is_admin))";
 
-/** A condition on the columns `tenant_id` and `owner` of `lora`. Parameters: `managerParameters` and `is_operator`. */
+/**
+ * A condition on the columns `lora_name`, `tenant_id` and `owner` of `lora`. Parameters: `managerParameters` and
+ * `is_operator`. The names of a deleted tenant stay reserved as digests, because its files may still exist.
+ */
 const ownsLoraSql = (lora: string) =>
-  `(:is_operator or (${lora}.tenant_id = :tenant_id and (${lora}.owner = :user_id or :is_admin)))`;
+  `(:is_operator or (${lora}.tenant_id = :tenant_id and (${lora}.owner = :user_id or :is_admin) and not exists (
+     select from lora_names as retired where retired.lora_name = lora_digest(${lora}.lora_name))))`;
 
 export const managerParameters = ({ tenant_id, user_id, isAdmin }: ModelManager) => ({
   tenant_id,
@@ -70,7 +74,7 @@ const INSERT = statement(
   "models.insert",
   `with lora as (
      insert into lora_names (lora_name, tenant_id, owner) values (:lora_name, :tenant_id, :user_id)
-     on conflict (lora_name) do update set lora_name = excluded.lora_name returning tenant_id, owner
+     on conflict (lora_name) do update set lora_name = excluded.lora_name returning lora_name, tenant_id, owner
    ), owned_lora as (
      select from lora where ${ownsLoraSql("lora")}
    ), ${insertIdempotencyKeySql({ kind: "custom_model", resource: ":model_id", when: "exists (select from owned_lora)" })}, inserted as (
@@ -154,7 +158,7 @@ const UPDATE = statement(
      insert into lora_names (lora_name, tenant_id, owner)
      select :lora_name?, :tenant_id, :user_id from models
      where :lora_name?::text is not null and model_id = :model_id and ${MAY_MANAGE}
-     on conflict (lora_name) do update set lora_name = excluded.lora_name returning tenant_id, owner
+     on conflict (lora_name) do update set lora_name = excluded.lora_name returning lora_name, tenant_id, owner
    )
    update models set name = coalesce(:name?, name), model_type = coalesce(:model_type?, model_type),
      deployment_id = coalesce(:deployment_id?, deployment_id), lora_name = coalesce(:lora_name?, lora_name),
