@@ -9,6 +9,7 @@ import { createIssuers } from "./access/issuers.ts";
 import { createUnknownKeyLimit } from "./access/unknown-key-limit.ts";
 import type { Config } from "./config.ts";
 import { connectDatabase } from "./db/connect.ts";
+import { openSnapshot } from "./db/snapshot.ts";
 import { createEngineClient } from "./engine/engine-client.ts";
 import { createAdmission } from "./http/admission.ts";
 import { createClientAddressFinder } from "./http/client-address.ts";
@@ -101,6 +102,7 @@ export function composeServices(config: Config, role: string) {
     ...runtime,
     database,
     slowDatabase,
+    openSnapshot: () => openSnapshot(config.DATABASE_URL, { statementMs: SLOW_STATEMENTS.statementMs }),
     assets,
     http,
     images,
@@ -134,7 +136,10 @@ export function composeServices(config: Config, role: string) {
       ...{ keys, accessTokens, issuers },
       unknownKeys: createUnknownKeyLimit(config.ADDRESS_UNKNOWN_KEYS_PER_MINUTE, clock),
     }),
-    access: { systemDatabase: database, accessTokens, ids, invalidateCredentials },
+    access: {
+      ...{ systemDatabase: database, accessTokens, ids, clock, invalidateCredentials },
+      publicUrl: config.PUBLIC_URL,
+    },
     admission: createAdmission({ database, clock, random }, config),
     /** How the processes that decode images are isolated. */
     sandboxStatus: decoders.sandboxStatus,

@@ -778,6 +778,16 @@ export type TenantLimits = {
   stored_files?: number | null;
 };
 
+/** API response: TenantExport */
+export type TenantExport = {
+  /** ID of the exported tenant */
+  tenant_id: string;
+  /** Returns the export. It needs no credential, so keep it secret */
+  url: string;
+  /** Until when you can start the download */
+  expires_at: string;
+};
+
 /** API response: TenantPage */
 export type TenantPage = {
   data: Tenant[];

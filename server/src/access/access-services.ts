@@ -2,13 +2,14 @@
 import { listAuditEntries } from "../db/access/audit-log.ts";
 import type { Database } from "../db/connect.ts";
 import type { AccessServices, PageRequest } from "../kit/access-services.ts";
-import type { Ids } from "../kit/clock.ts";
+import type { Clock, Ids } from "../kit/clock.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import { createKeyStore } from "./keys.ts";
 import { createMemberStore } from "./members.ts";
 import { paginate } from "./pagination.ts";
 import type { RequestContext } from "./request-context.ts";
 import { createTenantDeletions } from "./tenant-deletion.ts";
+import { createTenantExports } from "./tenant-export.ts";
 import { createTenantStore } from "./tenants.ts";
 
 export type AccessDependencies = {
@@ -16,6 +17,8 @@ export type AccessDependencies = {
   systemDatabase: Database;
   accessTokens: AccessTokens;
   ids: Ids;
+  clock: Pick<Clock, "now">;
+  publicUrl: string;
   /** Makes changed keys, members and tenants effective at once in this process. */
   invalidateCredentials(): void;
 };
@@ -28,6 +31,7 @@ export const createAccessServices = (dependencies: AccessDependencies, context: 
   tenants: {
     ...createTenantStore(dependencies, context),
     ...createTenantDeletions(dependencies, context),
+    ...createTenantExports(dependencies, context),
     auditLog: (page) => listAuditLog(context, page),
   },
   members: createMemberStore(dependencies, context),

@@ -4,7 +4,8 @@ import { Fault } from "../faults.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { SecretKeys } from "../kit/secret-keys.ts";
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+/** How long a signed cursor is accepted. */
+export const SIGNATURE_VALID_MS = 24 * 60 * 60 * 1000;
 
 export type CursorSigner = {
   sign(scope: string, lastId: string): string;
@@ -33,7 +34,7 @@ export function createCursorSigner(secrets: SecretKeys, clock: Pick<Clock, "now"
         const expected = Buffer.from(sign(scope, lastId, signedAt, secret));
         return received.length === expected.length && timingSafeEqual(received, expected);
       });
-      if (!isValid || clock.now() - signedAt > DAY_MS) throw new Fault("invalid_cursor");
+      if (!isValid || clock.now() - signedAt > SIGNATURE_VALID_MS) throw new Fault("invalid_cursor");
       return lastId;
     },
   };

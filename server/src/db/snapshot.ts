@@ -8,12 +8,14 @@ export type Snapshot = Pick<Database, "execute">;
 
 const STATEMENT_MS = 10_000;
 
+export type OpenSnapshot = { snapshot: Snapshot; close(): Promise<void> };
+type SnapshotTiming = { statementMs?: number };
+
 /** Opens a connection of its own as `gesso_system`. Each statement has `statementMs`; the snapshot has no limit. */
-export async function readSnapshot<T>(
+export async function openSnapshot(
   url: string,
-  work: (snapshot: Snapshot) => Promise<T>,
-  { statementMs = STATEMENT_MS } = {},
-): Promise<T> {
+  { statementMs = STATEMENT_MS }: SnapshotTiming = {},
+): Promise<OpenSnapshot> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: 5000,
@@ -27,13 +29,27 @@ export async function readSnapshot<T>(
   try {
     await client.connect();
     await client.query("begin isolation level repeatable read read only");
-    return await work({
-      execute: async (statement, ...[values]) => {
-        const { name, text } = statement;
-        return (await client.query({ name, text, values: bindParameters(statement, values) })).rows;
-      },
-    });
-  } finally {
+  } catch (thrown) {
     await client.end();
+    throw thrown;
+  }
+  const execute: Snapshot["execute"] = async (statement, ...[values]) => {
+    const { name, text } = statement;
+    return (await client.query({ name, text, values: bindParameters(statement, values) })).rows;
+  };
+  return { snapshot: { execute }, close: () => client.end() };
+}
+
+/** As `openSnapshot`, closed after the work. */
+export async function readSnapshot<T>(
+  url: string,
+  work: (snapshot: Snapshot) => Promise<T>,
+  timing: SnapshotTiming = {},
+): Promise<T> {
+  const { snapshot, close } = await openSnapshot(url, timing);
+  try {
+    return await work(snapshot);
+  } finally {
+    await close();
   }
 }

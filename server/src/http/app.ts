@@ -1,5 +1,5 @@
-// The HTTP application: operations, files, provider callbacks, webhook keys, health, the OpenAPI document
-// and a few HTML pages.
+// The HTTP application: operations, files, exports, provider callbacks, webhook keys, health, the OpenAPI document and
+// a few HTML pages.
 import { Hono } from "hono";
 import { Fault } from "../faults.ts";
 import { WEBHOOK_USER_AGENT } from "../webhooks/message-headers.ts";
@@ -7,6 +7,7 @@ import { corsMiddleware } from "./cors.ts";
 import { createDownloadLimit } from "./download-limit.ts";
 import { drainRequestBody } from "./drain-request.ts";
 import { respondWithFault } from "./error-response.ts";
+import { exportRoutes } from "./exports.ts";
 import { fileRoutes } from "./files.ts";
 import { type HealthChecks, healthRoutes } from "./health.ts";
 import type { HttpServices } from "./http-services.ts";
@@ -47,6 +48,7 @@ export function createApp(
   app.use("/openapi.json", corsMiddleware(corsOrigins));
   app.route("/", operationRoutes(http));
   app.route("/", fileRoutes(http.runs, createDownloadLimit(http.findClientAddress, addressDownloads)));
+  app.route("/", exportRoutes(http));
   app.route("/", callbackRoutes(http.runs, callbacks));
   app.route("/", webhookKeyRoutes(http.webhooks, log));
   app.route("/", healthRoutes(checks, http.runs.clock));

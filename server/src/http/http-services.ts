@@ -15,7 +15,7 @@ import type { FindClientAddress } from "./client-address.ts";
 /** `database` is not scoped to a tenant; `handleOperation` replaces it by the scoped one of the request. */
 export type RunApiServices = AcceptDependencies &
   OperationDependencies &
-  Pick<Services, "log"> & { database: Database };
+  Pick<Services, "log" | "openSnapshot"> & { database: Database };
 
 export type HttpServices = {
   runs: RunApiServices;

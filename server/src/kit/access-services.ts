@@ -13,7 +13,7 @@ import type {
   TenantPage,
   Token,
 } from "./schemas/access.ts";
-import type { TenantDeletion } from "./schemas/tenant-data.ts";
+import type { TenantDeletion, TenantExport } from "./schemas/tenant-data.ts";
 
 export type PageRequest = { limit: number; cursor?: string | undefined };
 
@@ -51,6 +51,7 @@ type TenantStore = {
   /** `confirm` is the name of the tenant. Returns the deletion that was requested first. */
   delete(tenantId: string, confirm: string): Promise<TenantDeletion>;
   getDeletion(tenantId: string): Promise<TenantDeletion>;
+  export(tenantId: string): Promise<TenantExport>;
   auditLog(page: PageRequest): Promise<AuditPage>;
 };
 

@@ -57,6 +57,7 @@ export { listRuns } from "./runs/list.ts";
 export { getRunTree } from "./runs/tree.ts";
 export { createTenant } from "./tenants/create.ts";
 export { deleteTenant } from "./tenants/delete.ts";
+export { exportTenantData } from "./tenants/export.ts";
 export { getTenant } from "./tenants/get.ts";
 export { getTenantDeletion } from "./tenants/get-deletion.ts";
 export { listTenants } from "./tenants/list.ts";

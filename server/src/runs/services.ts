@@ -1,6 +1,7 @@
 // All capabilities of the server as one composition type. It is built once, in `compose.ts`. No function takes the
 // whole: each names what it uses with `Pick`, so a test provides only that.
 import type { Database } from "../db/connect.ts";
+import type { OpenSnapshot } from "../db/snapshot.ts";
 import type { ImageDecoder } from "../images/image-decoder.ts";
 import type { Clock, Ids, Random } from "../kit/clock.ts";
 import type { CrashPoint } from "../observe/crash-points.ts";
@@ -30,6 +31,7 @@ export type Services = ProcessRuntime & {
   database: Database;
   /** The same database for statements that take minutes, such as the deletion of a tenant. */
   slowDatabase: Database;
+  openSnapshot(): Promise<OpenSnapshot>;
   assets: AssetStore;
   http: OutboundHttp;
   images: ImageDecoder;

@@ -1,7 +1,7 @@
 // A deleted tenant leaves nothing in tables, storage, the engine, spool directories and logs except its id in the
 // tombstone and in the operator's audit log. A tenant beside it keeps every row and byte.
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
@@ -208,6 +208,53 @@ it("a deletion needs a suspended tenant, its name and the operator, and a delete
   expect(expectStatus(await requestDeletion(id, "anything"), 202)).toMatchObject({ state: "completed" });
 }, 120_000);
 
+it("an export has all data of its tenant, no secret, and a file for each URL", async () => {
+  const text = "exported5d10";
+  const tenant = await createFullTenant(text, "#20a040");
+  await noOpenDeliveries();
+  const { url } = expectStatus(await operator.post(`/tenants/${tenant.id}/export`), 201);
+  const denied = await tenant.caller.post(`/tenants/${tenant.id}/export`);
+  expect([denied.status, denied.body.code]).toEqual([403, "insufficient_scope"]);
+  const response = await fetch(url);
+  expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/x-ndjson"]);
+  const body = await response.text();
+  const lines: any[] = body
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const ofKind = (kind: string) => lines.filter((line) => line.kind === kind);
+  const counts = Object.fromEntries(
+    [...new Set(lines.map(({ kind }) => kind))].map((kind) => [kind, ofKind(kind).length]),
+  );
+  expect(counts).toMatchObject({
+    ...{
+      export: 1,
+      tenant: 1,
+      member: 2,
+      key: 2,
+      prompt: 1,
+      prompt_version: 2,
+      model: 1,
+      webhook: 1,
+      top_up: 1,
+      run: 4,
+    },
+    ...{ end: 1, attempt: 3 },
+  });
+  for (const kind of ["audit_entry", "budget", "delivery", "delivery_attempt", "event", "file", "transfer"])
+    expect([kind, counts[kind]]).not.toEqual([kind, undefined]);
+  expect(lines.at(-1)).toEqual({ kind: "end", lines: lines.length });
+  expect(ofKind("run").filter(({ inputs }) => JSON.stringify(inputs).includes(text))).toHaveLength(4);
+  expect(ofKind("webhook")[0]).toMatchObject({ url: `${receiver.url}/${text}`, description: text });
+  for (const secret of [/gsk_/, /whsec_/, new RegExp(`${text}-secret`), /sealed/]) expect(body).not.toMatch(secret);
+  for (const file of ofKind("file")) {
+    const bytes = Buffer.from(await (await fetch(file.url)).arrayBuffer());
+    expect([bytes.length, createHash("sha256").update(bytes).digest("hex")]).toEqual([file.size_bytes, file.sha256]);
+  }
+  const forged = [url.replace(tenant.id, "00000000-0000-7000-8000-000000000001"), `${url.slice(0, -1)}_`];
+  expect(await Promise.all(forged.map(async (each) => (await fetch(each)).status))).toEqual([404, 404]);
+}, 120_000);
+
 it("a deleted tenant leaves no text, file or id behind, also if the worker is killed meanwhile", async () => {
   const data = dirname(environment.storageDir);
   const other = await createFullTenant("neighbour4b21", "#306090");
@@ -240,6 +287,9 @@ it("a deleted tenant leaves no text, file or id behind, also if the worker is ki
   expect(storedFiles).toBeGreaterThanOrEqual(3);
   const otherBefore = await digestTenant(other.id);
 
+  // A paid response that is still in the spool of the worker.
+  const spool = join(data, "spool");
+  writeFileSync(join(spool, `${run_id}.0.1`), `{"text":"${CANARY}"}\n`);
   await suspend(tenant.id);
   const requested = expectStatus(await requestDeletion(tenant.id, tenant.name), 202);
   expect(requested.state).toBe("canceling_runs");
@@ -265,9 +315,10 @@ it("a deleted tenant leaves no text, file or id behind, also if the worker is ki
   expect(await findInTables(tenant.id)).toEqual(["audit_log", "tenant_deletions"]);
   expect(await findInEngine(CANARY)).toEqual([]);
   expect(await findInEngine(tenant.id)).toEqual([]);
-  const places = [environment.storageDir, join(data, "spool"), join(data, "api"), join(data, "worker")];
+  const places = [environment.storageDir, spool, join(data, "api"), join(data, "worker")];
   expect(findInFiles(places, CANARY)).toEqual([]);
-  expect(findInFiles([environment.storageDir, join(data, "spool")], tenant.id)).toEqual([]);
+  expect(findInFiles([spool], run_id)).toEqual([]);
+  expect(findInFiles([environment.storageDir, spool], tenant.id)).toEqual([]);
   const jobs = (await readSandboxLedger(environment)).filter(({ reference }) => reference?.startsWith(run_id));
   expect(jobs.map(({ status }) => status)).toEqual(["canceled"]);
 

@@ -25,3 +25,12 @@ export const TenantDeletion = z
   })
   .meta({ id: "TenantDeletion" });
 export type TenantDeletion = z.infer<typeof TenantDeletion>;
+
+export const TenantExport = z
+  .object({
+    tenant_id: z.uuid().describe("ID of the exported tenant"),
+    url: z.url().describe("Returns the export. It needs no credential, so keep it secret"),
+    expires_at: z.iso.datetime().describe("Until when you can start the download"),
+  })
+  .meta({ id: "TenantExport" });
+export type TenantExport = z.infer<typeof TenantExport>;

@@ -1,0 +1,40 @@
+// Exports the data of a tenant as JSON Lines from one snapshot: a header, one line per row with its kind, and an end
+// line with the number of lines, without which an export is incomplete. Memory is bounded by one page of rows.
+import { listExportedRows } from "../db/access/tenant-export.ts";
+import { Fault } from "../faults.ts";
+import type { JsonObject } from "../kit/schemas/run.ts";
+import type { Services } from "../runs/services.ts";
+
+/** Changes when lines of a known kind change in a way that readers must know. New kinds and fields are added freely. */
+const EXPORT_FORMAT = 1;
+
+type Dependencies = Pick<Services, "assets" | "clock" | "openSnapshot">;
+
+/** The stream fails with the generator; a reader sees a missing end line. */
+export async function* exportTenant(
+  { assets, clock, openSnapshot }: Dependencies,
+  tenantId: string,
+): AsyncGenerator<string> {
+  const { snapshot, close } = await openSnapshot();
+  try {
+    const exported_at = new Date(clock.now()).toISOString();
+    let lines = 0;
+    const render = (line: JsonObject) => {
+      lines++;
+      return `${JSON.stringify(line)}\n`;
+    };
+    for await (const { kind, data } of listExportedRows(snapshot, tenantId)) {
+      if (lines === 0) yield render({ kind: "export", format: EXPORT_FORMAT, tenant_id: tenantId, exported_at });
+      yield render({ kind, ...data, ...(kind === "file" && { url: fileUrl(assets, data) }) });
+    }
+    // The first row is that of the tenant.
+    if (lines === 0) throw new Fault("route_not_found");
+    yield render({ kind: "end", lines: lines + 1 });
+  } finally {
+    await close();
+  }
+}
+
+/** Null for a file whose bytes were deleted. */
+const fileUrl = (assets: Dependencies["assets"], { asset_id, media_type, deleted_at }: JsonObject): string | null =>
+  deleted_at === null ? assets.signUrl(String(asset_id), String(media_type)) : null;
