@@ -36,7 +36,7 @@ export type SourceFields = {
 export type RunType = "background-removal" | "character-generation" | "combine" | "describe" | "extract" | "generative-remove" | "image-edit" | "image-generation" | "mask-edit" | "mask-upload" | "prompt-enhancement" | "reference-generation" | "reframe" | "segment" | "upload" | "upscale" | "variation" | "video-generation" | (string & {});
 
 /** Code of an error. A newer server can add more. */
-export type ErrorCode = "ambiguous_credentials" | "asset_expired" | "asset_not_found" | "asset_unavailable" | "authentication_required" | "canceled_by_user" | "concurrency_limit_reached" | "conflict" | "content_refused" | "dependency_unavailable" | "headers_too_large" | "idempotency_in_progress" | "idempotency_key_invalid" | "idempotency_key_reused" | "image_animated_not_supported" | "image_too_many_pixels" | "image_too_small" | "image_undecodable" | "insufficient_credits" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_cursor" | "invalid_json" | "invalid_token" | "mask_mismatch" | "method_not_allowed" | "model_not_found" | "model_unavailable" | "payload_too_large" | "permission_denied" | "prompt_not_found" | "provider_error" | "provider_outcome_unknown" | "provider_output_invalid" | "provider_rejected_input" | "provider_timeout" | "rate_limited" | "request_timeout" | "route_not_found" | "run_canceled" | "run_deleted" | "run_not_cancelable" | "run_not_found" | "run_not_ready" | "run_timeout" | "service_overloaded" | "source_fetch_failed" | "source_run_failed" | "source_too_large" | "spend_limit_reached" | "storage_failed" | "sync_timeout" | "tenant_suspended" | "token_expired" | "too_many_parts" | "tree_too_deep" | "unsupported_content_encoding" | "unsupported_image_format" | "unsupported_media_type" | "unsupported_parameter" | "url_not_allowed" | "validation_error" | "webhook_url_not_allowed" | (string & {});
+export type ErrorCode = "ambiguous_credentials" | "asset_expired" | "asset_not_found" | "asset_unavailable" | "authentication_required" | "canceled_by_user" | "concurrency_limit_reached" | "conflict" | "content_refused" | "dependency_unavailable" | "headers_too_large" | "idempotency_in_progress" | "idempotency_key_invalid" | "idempotency_key_reused" | "image_animated_not_supported" | "image_too_many_pixels" | "image_too_small" | "image_undecodable" | "insufficient_credits" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_cursor" | "invalid_json" | "invalid_token" | "mask_mismatch" | "method_not_allowed" | "model_not_found" | "model_unavailable" | "payload_too_large" | "permission_denied" | "prompt_not_found" | "provider_error" | "provider_outcome_unknown" | "provider_output_invalid" | "provider_rejected_input" | "provider_timeout" | "rate_limited" | "request_timeout" | "route_not_found" | "run_canceled" | "run_deleted" | "run_not_cancelable" | "run_not_found" | "run_not_ready" | "run_timeout" | "service_overloaded" | "source_fetch_failed" | "source_run_failed" | "source_too_large" | "spend_limit_reached" | "storage_failed" | "storage_quota_exceeded" | "sync_timeout" | "tenant_suspended" | "token_expired" | "too_many_parts" | "tree_too_deep" | "unsupported_content_encoding" | "unsupported_image_format" | "unsupported_media_type" | "unsupported_parameter" | "url_not_allowed" | "validation_error" | "webhook_url_not_allowed" | (string & {});
 
 /** Permission of a key or token: a resource with read, write or both. */
 export type Scope = "*" | "*:read" | `${"audit" | "events" | "images" | "keys" | "members" | "models" | "prompts" | "runs" | "tenants" | "tokens" | "usage" | "videos" | "webhooks"}:${"read" | "write" | "*"}`;
@@ -756,6 +756,39 @@ export type Tenant = {
   updated_at: string;
 };
 
+/** API response: TenantDeletion */
+export type TenantDeletion = {
+  /** ID of the deleted tenant */
+  tenant_id: string;
+  /** What the deletion does: cancel open runs, wait until no process works on them, delete, or nothing more */
+  state: "canceling_runs" | "draining" | "deleting" | "completed" | (string & {});
+  requested_at: string;
+  /** When nothing of the tenant was left. null: not completed */
+  completed_at: string | null;
+  /** Number of deleted rows by table */
+  deleted_rows: Record<string, unknown>;
+  /** Number of deleted files */
+  deleted_objects: number;
+  /** Size of the deleted files in bytes */
+  deleted_bytes: number;
+  /** Sums of the deleted ledger transfers by their accounts, in US dollars */
+  ledger: Record<string, unknown>;
+  /** SHA-256 digest of the newest entry of the deleted audit log */
+  audit_digest: string | null;
+  /** SHA-256 digest of this certificate. The operator's audit log has it too. null: not completed */
+  digest: string | null;
+};
+
+/** API response: TenantExport */
+export type TenantExport = {
+  /** ID of the exported tenant */
+  tenant_id: string;
+  /** Returns the export. It needs no credential, so keep it secret */
+  url: string;
+  /** Until when you can start the download */
+  expires_at: string;
+};
+
 /** API response: TenantLimits */
 export type TenantLimits = {
   /** Maximum requests per minute. null: no limit of its own */
@@ -776,16 +809,6 @@ export type TenantLimits = {
   storage_bytes?: number | null;
   /** Maximum number of stored files. null: the installation's default */
   stored_files?: number | null;
-};
-
-/** API response: TenantExport */
-export type TenantExport = {
-  /** ID of the exported tenant */
-  tenant_id: string;
-  /** Returns the export. It needs no credential, so keep it secret */
-  url: string;
-  /** Until when you can start the download */
-  expires_at: string;
 };
 
 /** API response: TenantPage */

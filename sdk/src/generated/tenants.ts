@@ -3,7 +3,7 @@ import { withIdArgument, withIdAndInput, call, callList, type Call, type ListCal
 import type { Connection } from "../connection.ts";
 import { anyRequired, boolean, integer, matching, number, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
-import type { Balance, NewTenant, Tenant, TenantLimits, TenantPage } from "./shapes.ts";
+import type { Balance, NewTenant, Tenant, TenantDeletion, TenantExport, TenantLimits, TenantPage } from "./shapes.ts";
 
 /** Input of `tenants.create`. */
 export type TenantsCreateInput = {
@@ -29,6 +29,12 @@ export type TenantsCreditInput = {
   amount: number;
   /** true: Gesso refuses runs that the balance does not cover. false: the balance does not limit the tenant. Default: true. Default true */
   prepaid?: boolean;
+};
+
+/** Input of `tenants.delete`. */
+export type TenantsDeleteInput = {
+  /** Name of the tenant, to confirm that you mean this one */
+  confirm: string;
 };
 
 /** Input of `tenants.list`. */
@@ -66,10 +72,25 @@ export type Tenants = {
    */
   credit: (tenant_id: string, input: TenantsCreditInput, options?: CallOptions) => Call<Balance>;
   /**
+   * Delete a suspended tenant with all its data. Nothing can be restored (operator).
+   * @example await client.tenants.delete("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { confirm: "Acme" })
+   */
+  delete: (tenant_id: string, input: TenantsDeleteInput, options?: CallOptions) => Call<TenantDeletion>;
+  /**
+   * Get a URL that returns all data of a tenant as JSON Lines, from one snapshot (operator).
+   * @example await client.tenants.export("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
+   */
+  export: (tenant_id: string, options?: CallOptions) => Call<TenantExport>;
+  /**
    * Get a tenant (operator).
    * @example await client.tenants.get("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
    */
   get: (tenant_id: string, options?: CallOptions) => Call<Tenant>;
+  /**
+   * Get the state and the certificate of the deletion of a tenant (operator).
+   * @example await client.tenants.getDeletion("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
+   */
+  getDeletion: (tenant_id: string, options?: CallOptions) => Call<TenantDeletion>;
   /**
    * List tenants, newest first (operator).
    * @example await client.tenants.list()
@@ -105,10 +126,31 @@ export function tenantsOf(connection: Connection): Tenants {
       required: ["tenant_id","tenant_id","amount"],
       fields: { tenant_id: uuid, amount: number(-1000000, 1000000), prepaid: boolean },
     }), "tenant_id"),
+    delete: withIdAndInput(call(connection, {
+      name: "tenants.delete",
+      path: "/api/v1/tenants/{tenant_id}/deletion",
+      bodies: "json",
+      takesIdempotencyKey: true,
+      required: ["tenant_id","tenant_id","confirm"],
+      fields: { tenant_id: uuid, confirm: text(1, 200) },
+    }), "tenant_id"),
+    export: withIdArgument(call(connection, {
+      name: "tenants.export",
+      path: "/api/v1/tenants/{tenant_id}/export",
+      required: ["tenant_id"],
+      fields: { tenant_id: uuid },
+    }), "tenant_id"),
     get: withIdArgument(call(connection, {
       name: "tenants.get",
       method: "GET",
       path: "/api/v1/tenants/{tenant_id}",
+      required: ["tenant_id"],
+      fields: { tenant_id: uuid },
+    }), "tenant_id"),
+    getDeletion: withIdArgument(call(connection, {
+      name: "tenants.getDeletion",
+      method: "GET",
+      path: "/api/v1/tenants/{tenant_id}/deletion",
       required: ["tenant_id"],
       fields: { tenant_id: uuid },
     }), "tenant_id"),

@@ -273,6 +273,17 @@ export type StatementTypes = {
       entry: number | null;
     };
   };
+  "audit_log.insert_export": {
+    parameters: {
+      actor_user_id: string;
+      actor_key_id: string | null | undefined;
+      actor_tenant_id: string;
+      tenant_id: string;
+    };
+    row: {
+      entry: number;
+    };
+  };
   "audit_log.list": {
     parameters: {
       tenant_id: string;
@@ -2490,6 +2501,186 @@ export type StatementTypes = {
     };
     row: {
       is_suspended: boolean | null;
+    };
+  };
+  "tenant_deletion.delete_audit_log": {
+    parameters: {
+      tenant_id: string;
+    };
+    row: {
+      deleted: number | null;
+    };
+  };
+  "tenant_deletion.delete_deliveries": {
+    parameters: {
+      delivery_ids: readonly string[];
+      tenant_id: string;
+    };
+    row: {
+      deleted: number | null;
+    };
+  };
+  "tenant_deletion.delete_rows": {
+    parameters: {
+      tenant_id: string;
+      limit: number;
+    };
+    row: {
+      deleted: number | null;
+    };
+  };
+  "tenant_deletion.delete_runs": {
+    parameters: {
+      run_ids: readonly string[];
+      tenant_id: string;
+    };
+    row: {
+      deleted: number | null;
+    };
+  };
+  "tenant_deletion.list_deliveries": {
+    parameters: {
+      tenant_id: string;
+      limit: number;
+    };
+    row: {
+      id: string;
+      is_recent: boolean | null;
+    };
+  };
+  "tenant_deletion.list_runs": {
+    parameters: {
+      tenant_id: string;
+      limit: number;
+    };
+    row: {
+      id: string;
+      is_recent: boolean | null;
+    };
+  };
+  "tenant_deletion.retire_lora_names": {
+    parameters: {
+      tenant_id: string;
+    };
+    row: {
+      deleted: number | null;
+    };
+  };
+  "tenant_deletions.add_objects": {
+    parameters: {
+      objects: number;
+      bytes: number;
+      tenant_id: string;
+    };
+    row: Record<never, never>;
+  };
+  "tenant_deletions.complete": {
+    parameters: {
+      tenant_id: string;
+    };
+    row: {
+      deleted_tenant_id: string;
+    };
+  };
+  "tenant_deletions.find": {
+    parameters: {
+      tenant_id: string;
+    };
+    row: {
+      deleted_tenant_id: string;
+      state: ColumnTypes["tenant_deletions.state"];
+      requested_at: Date;
+      completed_at: Date | null;
+      deleted_rows: ColumnTypes["tenant_deletions.deleted_rows"];
+      ledger: ColumnTypes["tenant_deletions.ledger"];
+      deleted_objects: number;
+      deleted_bytes: number;
+      audit_digest: Buffer | null;
+      digest: Buffer | null;
+    };
+  };
+  "tenant_deletions.insert": {
+    parameters: {
+      tenant_id: string;
+      actor_tenant_id: string;
+      actor_user_id: string;
+      actor_key_id: string | null | undefined;
+    };
+    row: {
+      deleted_tenant_id: string;
+      state: ColumnTypes["tenant_deletions.state"];
+      requested_at: Date;
+      completed_at: Date | null;
+      deleted_rows: ColumnTypes["tenant_deletions.deleted_rows"];
+      ledger: ColumnTypes["tenant_deletions.ledger"];
+      deleted_objects: number;
+      deleted_bytes: number;
+      audit_digest: Buffer | null;
+      digest: Buffer | null;
+    };
+  };
+  "tenant_deletions.keep_suspended": {
+    parameters: {
+      tenant_id: string;
+    };
+    row: Record<never, never>;
+  };
+  "tenant_deletions.list_open": {
+    parameters: Record<never, never>;
+    row: {
+      tenant_id: string;
+      state: ColumnTypes["tenant_deletions.state"];
+      seconds_in_state: number | null;
+    };
+  };
+  "tenant_deletions.set_state": {
+    parameters: {
+      state: string;
+      tenant_id: string;
+    };
+    row: Record<never, never>;
+  };
+  "tenant_export.list": {
+    parameters: {
+      tenant_id: string;
+      after?: string | undefined;
+      limit: number;
+      after_xact?: number | undefined;
+      after_seq?: number | undefined;
+    };
+    row: {
+      key: string | null;
+      data: unknown;
+    };
+  };
+  "tenant_export.list_nested": {
+    parameters: {
+      parent_ids: readonly string[];
+    };
+    row: {
+      data: unknown;
+    };
+  };
+  "tenant_open_runs.count_cancellations": {
+    parameters: {
+      tenant_id: string;
+      attempts: number;
+    };
+    row: {
+      jobs: number | null;
+    };
+  };
+  "tenant_open_runs.list": {
+    parameters: {
+      grace_seconds: number;
+      tenant_id: string;
+      limit: number;
+    };
+    row: {
+      run_id: string;
+      is_cancel_requested: boolean | null;
+      is_stuck: boolean | null;
+      jobs: unknown;
     };
   };
   "tenants.find": {
