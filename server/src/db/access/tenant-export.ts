@@ -161,6 +161,11 @@ const LIST_NESTED = statementVariants(
   ),
 );
 
+export const EXPORTED_TABLES = [
+  ...new Set([...Object.values(PAGED), ...Object.values(NESTED)].map(({ table }) => table)),
+  "events",
+];
+
 export type ExportedRow = { kind: string; data: JsonObject };
 
 /** Yields every row of the tenant once. Holds at most one page and the rows that belong to it. */

@@ -5,6 +5,7 @@ import { connectDatabase } from "../connect.ts";
 import { migrate } from "../migrate.ts";
 import { findTamperedAuditEntries } from "./audit-log.ts";
 import { deleteAuditLog } from "./delete-tenant-rows.ts";
+import { EXPORTED_TABLES } from "./tenant-export.ts";
 import {
   DELIVERY_TABLES,
   INSTALLATION_TABLES,
@@ -47,6 +48,18 @@ it("every table with the id of a tenant or a run is deleted from", async () => {
   );
   const deleted = deletedTables();
   expect(tables.map(({ name }) => name).filter((name) => !deleted.includes(name))).toEqual([]);
+});
+
+/** Work in progress, indexes, what follows from other rows, counters, and secrets. */
+const NOT_EXPORTED = [
+  ...["expiring_runs", "idempotency_keys", "lora_names", "open_deliveries", "open_requests", "open_runs"],
+  ...["orphaned_objects", "outbox", "planned_requests", "queue_start_rates", "run_references", "staged_runs"],
+  ...["token_buckets", "unsuccessful_runs", "webhook_circuit_breakers", "webhook_listeners", "webhook_progress_sent"],
+  ...["webhook_replays", "webhook_secrets", "webhook_set_aside_events"],
+];
+
+it("every table with data of tenants is exported, or is known not to be", () => {
+  expect([...EXPORTED_TABLES, ...NOT_EXPORTED].sort()).toEqual(deletedTables().sort());
 });
 
 const insertTenant = async (tenant: string) => {
