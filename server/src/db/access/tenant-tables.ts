@@ -40,6 +40,8 @@ export const TENANT_CONDITIONS: Record<string, string> = {
   unsuccessful_runs: OWN,
   expiring_runs: OWN,
   assets: OWN,
+  // After the assets: their deletion changes these sums.
+  storage_usage: OWN,
   events: OWN,
   webhook_set_aside_events: OWN,
   webhook_attempts: OWN,
