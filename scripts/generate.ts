@@ -11,6 +11,7 @@ import { generateOpenApiFile } from "./generate/openapi-file.ts";
 import { generateProviderOffers } from "./generate/provider-offers.ts";
 import { generateEnvExample, generateSettingsPage } from "./generate/settings.ts";
 import { generateStatementTypes } from "./generate/sql-statements.ts";
+import { generateThreatsPage } from "./generate/threats.ts";
 
 const contract = generateOpenApi();
 const statementTypes = await generateStatementTypes().catch((error: Error) => {
@@ -24,6 +25,7 @@ const GENERATED_FILES: Record<string, string> = {
   "docs/reference/errors.md": generateErrorsPage(),
   "docs/reference/settings.md": generateSettingsPage(),
   "docs/reference/provider-offers.md": generateProviderOffers(),
+  "docs/reference/threats.md": generateThreatsPage(),
   ".env.example": generateEnvExample(),
   "server/src/db/generated/statements.ts": statementTypes,
   ...generateClient(contract),
