@@ -18,6 +18,25 @@ describe("an API key", () => {
     }
   });
 
+  it("is refused by its checksum in each of 100,000 wrong spellings", () => {
+    let count = 0;
+    const accepted: string[] = [];
+    const check = (text: string) => {
+      count++;
+      if (hasValidApiKeySyntax(text)) accepted.push(text);
+    };
+    const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    while (count < 100_000) {
+      const key = generateApiKey();
+      for (let at = 4; at < key.length; at++)
+        for (const digit of digits) if (digit !== key[at]) check(`${key.slice(0, at)}${digit}${key.slice(at + 1)}`);
+      // Another key's checksum, and two characters that changed places.
+      check(`${key.slice(0, -6)}${generateApiKey().slice(-6)}`);
+      if (key[10] !== key[11]) check(`${key.slice(0, 10)}${key[11]}${key[10]}${key.slice(12)}`);
+    }
+    expect(accepted).toEqual([]);
+  });
+
   it("is stored as a digest and four characters that are not part of its checksum", () => {
     const key = generateApiKey();
     expect(hashApiKey(key)).toHaveLength(32);

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { operations } from "../operations/all.ts";
 import { IssuersEnv } from "./issuers.ts";
 
 const TENANT = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
@@ -19,4 +20,12 @@ it("accepts issuers and keys over https, and over http only on this machine", ()
     expect([urls, success]).toEqual([urls, false]);
     expect(error!.issues[0]!.message).toContain("must be an https URL");
   }
+});
+
+it("accepts no issuer at the metadata address of a cloud, and none from a request", () => {
+  for (const issuer of ["http://169.254.169.254", "http://169.254.169.254/latest", "http://[fd00:ec2::254]"])
+    expect([issuer, parse({ issuer }).success]).toEqual([issuer, false]);
+  const fields = operations.flatMap((operation) => Object.keys(operation.input.shape));
+  expect(fields.length).toBeGreaterThan(100);
+  expect(fields.filter((name) => /issuer|jwks|oidc|discovery/i.test(name))).toEqual([]);
 });

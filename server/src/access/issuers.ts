@@ -43,6 +43,12 @@ const Issuer = z
     role: z.enum(ROLES).nullable().default("developer"),
     /** Longest lifetime of API keys that its users create with a token. */
     max_key_days: z.number().positive().max(3650).default(90),
+    /** A token is refused as expired this long after it was issued, even if it is valid for longer. */
+    max_token_minutes: z
+      .number()
+      .positive()
+      .max(24 * 60)
+      .default(60),
   })
   .refine(
     ({ tenant_id, tenant_claim, tenants }) =>
@@ -94,7 +100,10 @@ export function createIssuers(settings: Issuer[], { database, get, clock }: Issu
       if (!configured) return undefined;
       const { own, keys } = configured;
       const { audience, algorithms, token_types: types } = own;
-      const rules = { issuer, audience, algorithms, types, required: [own.user_claim], keys, skewSeconds: 60 };
+      const rules = {
+        ...{ issuer, audience, algorithms, types, required: [own.user_claim], keys, skewSeconds: 60 },
+        maxAgeSeconds: own.max_token_minutes * 60,
+      };
       return verifyToken(token, rules, clock).then(async (payload) => {
         const identity = readIdentity(own, payload);
         const member = await members.get(JSON.stringify(identity), () => provisionMember(database, own, identity));

@@ -20,6 +20,8 @@ export type TokenVerificationRules = {
   keys: JWTVerifyGetKey | SecretKeys;
   /** Tolerated difference between the clocks of the issuer and this server. */
   skewSeconds: number;
+  /** Longest time since a token was issued, however long the token says that it is valid. */
+  maxAgeSeconds?: number;
 };
 
 export async function verifyToken(
@@ -31,6 +33,7 @@ export async function verifyToken(
   const options = {
     ...{ issuer, audience, algorithms, clockTolerance: rules.skewSeconds, currentDate: new Date(clock.now()) },
     requiredClaims: ["exp", "iat", ...rules.required],
+    ...(rules.maxAgeSeconds !== undefined && { maxTokenAge: rules.maxAgeSeconds }),
   };
   try {
     const { payload, protectedHeader } =
