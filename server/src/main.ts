@@ -26,7 +26,7 @@ import { startWorker } from "./engine/worker.ts";
 import { createEventStreams } from "./events/event-streams.ts";
 import { createApp } from "./http/app.ts";
 import { healthRoutes } from "./http/health.ts";
-import { respondToMalformedRequest } from "./http/malformed-request.ts";
+import { respondToMalformedRequests } from "./http/malformed-request.ts";
 import { enforceMinimumDownloadRate } from "./http/minimum-download-rate.ts";
 import { enforceMinimumUploadRate, SERVER_TIMEOUTS } from "./http/minimum-upload-rate.ts";
 import { describeIsolationProblem } from "./images/decoder-sandbox.ts";
@@ -102,7 +102,7 @@ function listen(
     enforceMinimumUploadRate(server as Server, runtime);
     enforceMinimumDownloadRate(server as Server, runtime.clock);
     server.once("error", reject);
-    server.on("clientError", (thrown, socket) => respondToMalformedRequest(thrown, socket, runtime.ids));
+    respondToMalformedRequests(server as Server, runtime.ids);
   });
 }
 

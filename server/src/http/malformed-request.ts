@@ -1,5 +1,6 @@
 // Responds to requests that never reach the framework, because they are not HTTP, too large or too slow, with the API's
 // error body.
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { Fault } from "../faults.ts";
 import type { Ids } from "../kit/clock.ts";
@@ -12,6 +13,25 @@ function faultOfParserError(code: string | undefined): Fault {
   if (code === "HPE_HEADER_OVERFLOW") return new Fault("headers_too_large");
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return new Fault("request_timeout");
   return new Fault("validation_error", { errors: [NOT_HTTP] });
+}
+
+type MalformedRequestSource = {
+  on(event: "request", listener: (incoming: IncomingMessage, outgoing: ServerResponse) => void): unknown;
+  on(event: "clientError", listener: (thrown: NodeJS.ErrnoException, socket: Duplex) => void): unknown;
+};
+
+/**
+ * A request whose body turns out to be malformed after its response was sent gets no second response: a proxy would
+ * take that for the response to the next request.
+ */
+export function respondToMalformedRequests(server: MalformedRequestSource, ids: Ids): void {
+  const latest = new WeakMap<Duplex, { incoming: IncomingMessage; outgoing: ServerResponse }>();
+  server.on("request", (incoming, outgoing) => latest.set(incoming.socket, { incoming, outgoing }));
+  server.on("clientError", (thrown, socket) => {
+    const request = latest.get(socket);
+    if (request && !request.incoming.complete && request.outgoing.headersSent) closeSocket(socket);
+    else respondToMalformedRequest(thrown, socket, ids);
+  });
 }
 
 export function respondToMalformedRequest(thrown: NodeJS.ErrnoException, socket: Duplex, ids: Ids): void {
@@ -28,7 +48,11 @@ export function respondToMalformedRequest(thrown: NodeJS.ErrnoException, socket:
     ...(fault.retryable ? ["Retry-After: 1"] : []),
     "Connection: close",
   ];
-  socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`);
-  // The socket is destroyed after one second: a half-closed connection would otherwise stay open.
+  closeSocket(socket, `${lines.join("\r\n")}\r\n\r\n${body}`);
+}
+
+/** The socket is destroyed after one second: a half-closed connection would otherwise stay open. */
+function closeSocket(socket: Duplex, last = ""): void {
+  socket.end(last);
   setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS).unref();
 }
