@@ -30,7 +30,8 @@ export async function readRequest(
 ): Promise<RequestInput> {
   const params = context.req.param() as JsonObject;
   if (operation.http.bodies === undefined) {
-    const raw = coerceTextFields(operation, { ...(readsQueryString(operation) && context.req.query()), ...params });
+    const query = readsQueryString(operation) ? readQuery(context.req.url) : {};
+    const raw = coerceTextFields(operation, { ...query, ...params });
     rejectUnstorableText(raw);
     return { raw, discard: async () => {} };
   }
@@ -59,6 +60,18 @@ export async function readRequest(
 /** The query string is read for GET, and for other methods if a field is not in the path. */
 const readsQueryString = ({ http, input }: Operation) =>
   http.method === "GET" || Object.keys(input.shape).some((field) => !http.path.split("/").includes(`:${field}`));
+
+/** A repeated name is a list, so that validation refuses it where the operation expects a single value. */
+function readQuery(url: string): JsonObject {
+  const { searchParams } = new URL(url);
+  const names = new Set(searchParams.keys());
+  return Object.fromEntries(
+    [...names].map((name) => {
+      const values = searchParams.getAll(name);
+      return [name, values.length === 1 ? values[0] : values];
+    }),
+  );
+}
 
 const acceptsInlineByOperation = new WeakMap<Operation, boolean>();
 

@@ -115,9 +115,7 @@ it("another tenant's run and an unknown one execute the same statement and take 
   expect(await findRun(database.db.forTenant(foreign), foreign, runs[0]!)).toMatchObject({ run_id: runs[0] });
   for (const [id] of [runs, unknown])
     expect(await statementsOf(async () => expect(await findRun(db, own, id!)).toBeUndefined())).toEqual(["runs.find"]);
-  const operations = [runs, unknown].map(
-    (ids) => (sample: number) => findRun(db, own, ids[sample % ids.length]!),
-  );
+  const operations = [runs, unknown].map((ids) => (sample: number) => findRun(db, own, ids[sample % ids.length]!));
   const [foreignTimes, unknownTimes] = await sampleTimes(operations, { samples: SAMPLES, random });
   const t = welchT(foreignTimes!, unknownTimes!);
   console.log(`Welch's t of another tenant's runs against unknown ones: ${t}`);
