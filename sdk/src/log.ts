@@ -38,4 +38,6 @@ function truncateText(text: string): string {
 
 /** The URL without signatures, tokens and keys. */
 export const redactUrl = (url: string): string =>
-  url.replace(/([?&][^=]*(?:sig|token|key)[^=]*=)[^&]*/gi, "$1[hidden]");
+  url.replace(/([?&][^=&?]*)=[^&]*/g, (parameter, name: string) =>
+    /sig|token|key/i.test(name) ? `${name}=[hidden]` : parameter,
+  );

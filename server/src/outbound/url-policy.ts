@@ -108,6 +108,6 @@ export const isAllowedOrigin = (url: string, origins: readonly string[]): boolea
 
 export const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === "https:" ? 443 : 80));
 
-/** The host without IPv6 brackets and without a trailing dot. */
+/** The host without IPv6 brackets and without a trailing dot. The lookbehind keeps the time linear in many dots. */
 export const hostOf = ({ hostname }: Pick<URL, "hostname">): string =>
-  hostname.replace(/[[\]]/g, "").replace(/\.+$/, "");
+  hostname.replace(/[[\]]/g, "").replace(/(?<!\.)\.+$/, "");
