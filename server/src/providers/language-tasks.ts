@@ -4,6 +4,7 @@ import { z } from "zod";
 import { readImageSize } from "../images/image-size.ts";
 import type { Job } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
+import { limitLanguageResult } from "./language-result-limits.ts";
 import type { Asset } from "./provider.ts";
 
 /** `schema` is JSON Schema in the strict form of structured outputs: all fields required, no others allowed. */
@@ -70,12 +71,12 @@ export async function parseLanguageResult(job: Job<Asset>, response: string): Pr
   const found = parseLoosely(text);
   if (job.task !== "image.describe") {
     const { data } = Enhancement.safeParse(found);
-    return data ?? { enhanced_prompt: text, changes: [] };
+    return limitLanguageResult(data ?? { enhanced_prompt: text, changes: [] });
   }
   const { data } = Description.safeParse(found);
   const image = job.images?.[0];
   const size = image && readImageSize(await image.bytes());
-  return { ...(data ?? { description: text, tags: [] }), ...size };
+  return { ...limitLanguageResult(data ?? { description: text, tags: [] }), ...size };
 }
 
 /** Models often wrap JSON in a code fence or put a sentence before it. */
