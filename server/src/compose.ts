@@ -16,6 +16,7 @@ import { createClientAddressFinder } from "./http/client-address.ts";
 import { callbackPath, createCallbackSigner } from "./http/provider-callbacks.ts";
 import { createDecoderPool } from "./images/decoder-pool.ts";
 import { createImageDecoder } from "./images/image-decoder.ts";
+import { findLibraryProblem } from "./images/library-version.ts";
 import { createPixelTasks } from "./images/pixel-tasks.ts";
 import type { Clock } from "./kit/clock.ts";
 import type { SecretKeys } from "./kit/secret-keys.ts";
@@ -145,6 +146,7 @@ export function composeServices(config: Config, role: string) {
     sandboxStatus: decoders.sandboxStatus,
     findClientAddress: createClientAddressFinder(createIpRangeMatcher(config.TRUSTED_PROXIES)),
     cursors: createCursorSigner(deriveKeys("cursors"), clock),
+    findImageLibraryProblem: async () => findLibraryProblem((await decoders.sandboxStatus())?.libraries),
     async close() {
       decoders.close();
       await Promise.all([engineClient.close(), http.close(), webhookService.httpClient.close()]);

@@ -161,6 +161,8 @@ async function main(): Promise<void> {
   if (firstKey) process.stdout.write(`First API key (shown only once): ${firstKey}\n`);
   await repairEventClock(services.database);
   await saveRetentionDays(services.database, config.RETENTION_DAYS);
+  const libraryProblem = await composed.findImageLibraryProblem();
+  if (libraryProblem) throw configurationError([libraryProblem]);
   const worker = {
     host: config.WORKER_HOST,
     port: config.WORKER_PORT,
