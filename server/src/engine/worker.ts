@@ -48,7 +48,10 @@ export async function startWorker(
     identityKeys: settings.identityKeys,
     logger: (meta, ...parts) => {
       if (meta.level === "error")
-        services.log.warn({ invocation: meta.context?.invocationId }, parts.map(String).join(" "));
+        services.log.warn(
+          { invocation: meta.context?.invocationId, err: parts.find((part) => part instanceof Error) },
+          parts.filter((part) => typeof part === "string").join(" "),
+        );
     },
   });
   const buildPath = `/v/${computeBuildId()}`;

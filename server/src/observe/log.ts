@@ -1,6 +1,7 @@
 // The process log: one JSON object per line, without prompts and without secrets.
 import pino from "pino";
 import { z } from "zod";
+import { renderLoggedError } from "./logged-error.ts";
 
 export const LogEnv = z.object({
   LOG_LEVEL: z
@@ -15,5 +16,15 @@ export type Log = {
   error(fields: object, message: string): void;
 };
 
-export const createLogger = (env: z.output<typeof LogEnv>, role: string): Log =>
-  pino({ level: env.LOG_LEVEL, base: { role }, timestamp: pino.stdTimeFunctions.isoTime });
+/** `destination` receives the lines. Default: standard output. */
+export const createLogger = (
+  env: z.output<typeof LogEnv>,
+  role: string,
+  destination?: { write(line: string): void },
+): Log => {
+  const options = {
+    ...{ level: env.LOG_LEVEL, base: { role }, timestamp: pino.stdTimeFunctions.isoTime },
+    serializers: { err: (thrown: unknown) => renderLoggedError(thrown) },
+  };
+  return destination ? pino(options, destination) : pino(options);
+};

@@ -79,7 +79,10 @@ export async function callProvider<Reply>(
   request: ProviderRequest<Reply>,
 ): Promise<Reply> {
   if (new URL(request.url).origin !== new URL(request.origin).origin) {
-    throw providerFault("provider_error", { kind: "refused", cause: "a response pointed to another origin" });
+    throw providerFault("provider_error", {
+      kind: "refused",
+      cause: new Error("a response pointed to another origin"),
+    });
   }
   try {
     const { status, header, text: body } = await send(context, request);

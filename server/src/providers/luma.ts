@@ -102,7 +102,7 @@ export const luma = defineProvider<LumaEnv>({
 
   async submit(job, offer, context) {
     if (!context.isPublicUrlReachable)
-      throw modelUnavailable("Luma fetches images by URL, and PUBLIC_URL is not reachable");
+      throw modelUnavailable(new Error("Luma fetches images by URL, and PUBLIC_URL is not reachable"));
     const { path, body } = await buildRequest(job);
     const { id } = await callProvider(context, {
       ...api(context.env),

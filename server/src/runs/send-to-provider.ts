@@ -84,7 +84,10 @@ async function handleSubmitFailure(
     return { state: "wait", attemptNumber, delaySeconds: retryAfterSeconds ?? RESEND_SECONDS };
   }
   if (isUnsent) return handleUnsentFailure(services, attempt, fault);
-  log.warn({ run_id: attempt.run_id, attempt: attemptNumber, kind, err: fault.cause }, "submission failed");
+  log.warn(
+    { run_id: attempt.run_id, attempt: attemptNumber, kind, code: fault.code, err: fault.cause },
+    "submission failed",
+  );
   const isProviderFailure =
     kind === "unknown" || kind === "busy" || kind === "unsent" || fault.code === "model_unavailable";
   if (isProviderFailure) await circuitBreaker.recordFailure(request.offer);

@@ -21,7 +21,7 @@ const BASE_FILES = /^(unet|clip|vae|ckpt|model|style_model|control_net)_name\d?$
 
 /** For `POST /prompt`: a rejected graph. */
 export function classifyRejection(status: number, body: string): Fault | undefined {
-  if (status === 404 || status === 405) return modelUnavailable("no ComfyUI server at this URL", status);
+  if (status === 404 || status === 405) return modelUnavailable(new Error("no ComfyUI server at this URL"), status);
   if (status !== 400) return undefined;
   const refusal = Refusal.safeParse(parsed(body)).data;
   if (!refusal) return undefined;

@@ -60,12 +60,13 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 /** Loads the operator's graph of this name, or the built-in one. Not cached, so that changes need no restart. */
 export async function loadGraph(name: string, folder?: string): Promise<ComfyuiGraph> {
-  if (!NAME.test(name)) throw modelUnavailable(`no graph can have the name ${name}`);
+  if (!NAME.test(name)) throw modelUnavailable(new Error(`no graph can have the name ${name}`));
   const own = folder === undefined ? undefined : await readOwn(join(folder, `${name}.json`));
   const found = own ?? OURS[name];
-  if (found === undefined) throw modelUnavailable(`there is no graph ${name}`);
+  if (found === undefined) throw modelUnavailable(new Error(`there is no graph ${name}`));
   const parsed = ComfyuiGraph.safeParse(found);
-  if (!parsed.success) throw modelUnavailable(`the graph ${name} is not one: ${z.prettifyError(parsed.error)}`);
+  if (!parsed.success)
+    throw modelUnavailable(new Error(`the graph ${name} is not one: ${z.prettifyError(parsed.error)}`));
   return parsed.data;
 }
 
@@ -77,7 +78,7 @@ async function readOwn(path: string): Promise<unknown> {
   try {
     return text === undefined ? undefined : JSON.parse(text);
   } catch (thrown) {
-    throw modelUnavailable(`${path} is not JSON: ${thrown}`);
+    throw modelUnavailable(new Error(`${path} is not JSON: ${thrown}`));
   }
 }
 

@@ -20,7 +20,7 @@ export const createDeferredContext = (context: ProviderContext<FalEnv>, count: n
   place: (image) => toImageUrl(image, context, INLINE_BYTES / Math.max(1, count)),
   lora: (name) => {
     const folder = context.env.FAL_LORA_BASE_URL;
-    if (!folder) throw modelUnavailable("FAL_LORA_BASE_URL is not set, so fal cannot find a LoRA");
+    if (!folder) throw modelUnavailable(new Error("FAL_LORA_BASE_URL is not set, so fal cannot find a LoRA"));
     return `${folder}/${encodeURIComponent(name.replace(/\.safetensors$/, ""))}.safetensors`;
   },
 });
