@@ -1,10 +1,10 @@
 // Webhook secrets are nowhere: in no response, row, event, log, or file of the engine. All of these are searched whole,
 // and a marker proves that each of them is searched.
-import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { drawScene } from "../conformance/suite.ts";
 import { type createHttpCaller, type SendApiRequest, sendOverHttp } from "../support/api-caller.ts";
+import { findSecretsIn, readAllRows, readEngineData, readFilesBelow } from "../support/stored-text.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 import { startWebhookReceiver, type WebhookReceiver, webhookEnv } from "./receiver.ts";
 
@@ -40,13 +40,6 @@ function keeping(): ReturnType<typeof createHttpCaller>["send"] {
     return response;
   };
 }
-
-const forms = (secret: string) => {
-  const bytes = Buffer.from(secret);
-  return [secret, bytes.toString("base64").replace(/=+$/, ""), bytes.toString("hex"), bytes.toString("base64url")];
-};
-const findIn = (text: string, secrets: string[]) =>
-  secrets.filter((secret) => forms(secret).some((form) => text.includes(form)));
 
 async function live(): Promise<string> {
   const send = keeping();
@@ -98,49 +91,17 @@ async function live(): Promise<string> {
   return runs[0];
 }
 
-/** Every row of every table, as text; what is bytes is read as bytes too. */
-async function readRows(): Promise<string> {
-  const tables = await environment.query<{ name: string }>(
-    "select oid::regclass::text as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace",
-  );
-  const rows = await Promise.all(
-    tables.map(({ name }) => environment.query(`select to_jsonb(t)::text as row from ${name} as t`)),
-  );
-  const text = rows.flat().map(({ row }) => String(row));
-  const bytes = text.flatMap((row) =>
-    [...row.matchAll(/\\\\x([0-9a-f]+)/g)].map(([, hex]) => Buffer.from(hex!, "hex").toString("latin1")),
-  );
-  return [...text, ...bytes].join("\n");
-}
-
-/** What the engine reports about every invocation, with its steps, and its files on disk. */
-async function readEngine(): Promise<string> {
-  const ask = async (query: string) => {
-    const response = await fetch(`${environment.adminUrl}/query`, {
-      method: "POST",
-      headers: { "content-type": "application/json", accept: "application/json" },
-      body: JSON.stringify({ query }),
-    });
-    return response.text();
-  };
-  const reported = await Promise.all(
-    ["select * from sys_journal", "select * from sys_invocation", "select * from state"].map(ask),
-  );
-  return `${reported.join("\n")}\n${filesIn(environment.restateDir)}`;
-}
-
-const filesIn = (folder: string): string =>
-  readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .map((name) => join(folder, name))
-    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
-    .map((path) => readFileSync(path, "latin1"))
-    .join("\n");
-
 it("is nowhere: responses, rows, logs, messages, or files of the engine", async () => {
   const runId = await live();
-  const logs = ["api"].map((name) => filesIn(join(dirname(environment.storageDir), name))).join("\n");
+  const logs = ["api"].map((name) => readFilesBelow(join(dirname(environment.storageDir), name))).join("\n");
   const messages = receiver.received.map(({ headers, bytes }) => `${JSON.stringify(headers)}\n${bytes}`).join("\n");
-  const ledgers = { answers: responses.join("\n"), rows: await readRows(), engine: await readEngine(), logs, messages };
+  const ledgers = {
+    answers: responses.join("\n"),
+    rows: await readAllRows(environment),
+    engine: await readEngineData(environment),
+    logs,
+    messages,
+  };
   const deliveries = await environment.query<{ delivery_id: string }>(
     "select delivery_id from webhook_deliveries where run_id = $1",
     [runId],
@@ -153,6 +114,6 @@ it("is nowhere: responses, rows, logs, messages, or files of the engine", async 
   expect(ledgers.engine).toContain("Webhook");
   expect(ledgers.logs).toContain('"msg":"ready"');
   expect((await environment.query("select from webhook_secrets")).length).toBeGreaterThanOrEqual(8);
-  const found = Object.entries(ledgers).map(([name, text]) => [name, findIn(text, [...SECRETS, key, ...ours])]);
+  const found = Object.entries(ledgers).map(([name, text]) => [name, findSecretsIn(text, [...SECRETS, key, ...ours])]);
   expect(Object.fromEntries(found)).toEqual({ answers: [], rows: [], engine: [], logs: [], messages: [] });
 }, 180_000);
