@@ -1,4 +1,5 @@
-// Finds the titles of tests and suites in a test file, as they stand in its text.
+// Finds the titles of tests and suites in a test file, as they stand in its text. An ellipsis stands for what a
+// template literal fills in.
 
 /** `it("…",`, `test.each(…)("…",` and so on; of a call with a table, the title follows the closing parenthesis. */
 const TITLE =
@@ -10,6 +11,9 @@ const COMMENT_LINE = /^\s*(\/\/|\/?\*).*$/gm;
 export const testTitlesIn = (text: string): Set<string> =>
   new Set(
     [...text.replace(COMMENT_LINE, "").matchAll(TITLE)].map(([, literal = ""]) =>
-      literal.slice(1, -1).replace(/\\(["'`\\])/g, "$1"),
+      literal
+        .slice(1, -1)
+        .replace(/\\(["'`\\])/g, "$1")
+        .replace(/\$\{[^}]*\}/g, "…"),
     ),
   );

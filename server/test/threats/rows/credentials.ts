@@ -13,11 +13,12 @@ export const credentials: ThreatSection = {
         "keys have 238 random bits and a checksum that is verified before the database is asked; unknown keys are limited for each client address",
       kind: "control and test",
       tests: {
-        "server/src/access/api-key.test.ts": ["is recognized as wrong if any one character is changed"],
-        "server/test/access/authentication.test.ts": ["is refused ten thousand times without one database query"],
+        "server/src/access/api-key.test.ts": ["is refused by its checksum in each of 100,000 wrong spellings"],
         "server/src/access/authentication.test.ts": [
           "looks up no further unknown keys of an address above the limit, and serves keys in use there",
+          "looks up no key with a wrong checksum, and accepts no random key with a right one",
         ],
+        "server/test/access/authentication.test.ts": ["is refused ten thousand times without one database query"],
       },
     },
     {
@@ -28,8 +29,14 @@ export const credentials: ThreatSection = {
       control: "only a SHA-256 digest and four characters of a key are stored; a key is shown once",
       kind: "control and test",
       tests: {
+        "server/test/threats/secrets.test.ts": [
+          "no API key, token, provider key or setting is in rows, storage, the engine, logs, responses or messages",
+        ],
         "server/src/access/api-key.test.ts": [
           "is stored as a digest and four characters that are not part of its checksum",
+        ],
+        "server/test/access/keys.test.ts": [
+          "is shown once, works immediately, and is listed with its hint, last use and creator",
         ],
       },
     },
@@ -43,6 +50,9 @@ export const credentials: ThreatSection = {
       kind: "control and test",
       tests: {
         "server/test/access/authentication.test.ts": ["is refused ten thousand times without one database query"],
+        "server/test/conformance/fuzz.test.ts": [
+          "rejects invalid requests with its own errors, ten thousand times, without a 5xx",
+        ],
       },
     },
     {
@@ -53,8 +63,9 @@ export const credentials: ThreatSection = {
       control: "keys are looked up by their digest; unknown, revoked and expired keys take the same path",
       kind: "control and test",
       tests: {
-        "server/test/access/authentication.test.ts": [
-          "that is well-formed and unknown is rejected as quickly as a malformed one",
+        "server/test/threats/timing.test.ts": [
+          "unknown, revoked and expired keys execute the same statement and take the same time",
+          "a difference of a tenth in time is noticed, and none where there is none",
         ],
       },
     },
@@ -64,9 +75,12 @@ export const credentials: ThreatSection = {
       entry: "logs, journal, error responses, webhook messages",
       threat: "finds a secret where it does not belong",
       control:
-        "secrets are write-only, are kept out of journaled values, and are redacted where text of others is recorded",
+        "secrets are write-only and kept out of journaled values; errors of others are logged by an allow-list of fields",
       kind: "control and test",
       tests: {
+        "server/test/threats/secrets.test.ts": [
+          "no API key, token, provider key or setting is in rows, storage, the engine, logs, responses or messages",
+        ],
         "server/test/webhooks/secret-leaks.test.ts": [
           "is nowhere: responses, rows, logs, messages, or files of the engine",
         ],
@@ -108,6 +122,7 @@ export const credentials: ThreatSection = {
           "creates keys only with its own or narrower scopes, expiry and limits",
           "expires, and can be changed by other keys but not by itself",
         ],
+        "server/test/access/authentication.test.ts": ["scopes for managing keys"],
       },
     },
     {
@@ -191,7 +206,10 @@ export const credentials: ThreatSection = {
       control: "the operator maps issuers to tenants; a claim alone never selects a tenant of another issuer",
       kind: "control and test",
       tests: {
-        "server/test/access/token-corpus.test.ts": ["accepts each of six as the tenant and the user of its issuer"],
+        "server/test/access/token-corpus.test.ts": [
+          "rejects each of forty with one of two codes, and sends no request to unknown hosts",
+          "accepts each of six as the tenant and the user of its issuer",
+        ],
       },
     },
     {
@@ -222,9 +240,18 @@ export const credentials: ThreatSection = {
       asset: "accounts",
       entry: "single sign-on",
       threat: "a removed member goes on with an old token",
-      control: "membership and role are read with at most 5 s of cache; the operator bounds the life of tokens",
+      control:
+        "membership and role are cached for at most 5 s; a token is refused 60 minutes after it was issued (`max_token_minutes`)",
       kind: "control and test",
-      tests: {},
+      tests: {
+        "server/test/threats/single-sign-on.test.ts": [
+          "a member whom another process removed or demoted loses access within 5 s",
+          "a token is refused 60 minutes after it was issued, even if it is valid for a day",
+        ],
+        "server/test/conformance/single-sign-on.test.ts": [
+          "of a member who was removed or is read-only is rejected with the next request",
+        ],
+      },
     },
   ],
 };

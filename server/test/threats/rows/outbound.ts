@@ -126,9 +126,11 @@ export const outbound: ThreatSection = {
       asset: "internal network",
       entry: "environment",
       threat: "proxy variables change the path of requests",
-      control: "the fetcher ignores them",
+      control: "the fetcher ignores them; the attacks are repeated with all four variables set",
       kind: "control and test",
-      tests: { "server/test/ssrf/corpus.test.ts": ["rejects $url before any DNS query ($class)"] },
+      tests: {
+        "server/test/ssrf/corpus.test.ts": ["the fetcher %s"],
+      },
     },
     {
       id: "T39",
@@ -139,6 +141,7 @@ export const outbound: ThreatSection = {
       kind: "control and test",
       tests: {
         "server/src/access/issuers.test.ts": [
+          "accepts no issuer at the metadata address of a cloud, and none from a request",
           "accepts issuers and keys over https, and over http only on this machine",
         ],
       },
@@ -151,7 +154,10 @@ export const outbound: ThreatSection = {
       control: "no media tool reads untrusted files; the size of an MP4 is read by Gesso's own parser",
       kind: "control and test",
       tests: {
-        "server/src/images/inspect-video.test.ts": ["has its size read if it is a valid MP4"],
+        "server/src/images/inspect-video.test.ts": [
+          "has its size read if it is a valid MP4",
+          "of another format is refused",
+        ],
       },
     },
   ],

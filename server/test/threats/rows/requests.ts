@@ -46,10 +46,14 @@ export const requests: ThreatSection = {
       asset: "process",
       entry: "JSON bodies",
       threat: "a body is nested deeply, has many values, or the same key twice",
-      control: "at most 32 levels, 20,000 values and 1 MiB beside base64 images",
+      control:
+        "at most 32 levels, 20,000 values and 1 MiB beside base64 images; of a repeated name the last value counts, everywhere",
       kind: "control and test",
       tests: {
-        [MALFORMED]: ["that is nested too deeply is rejected, whatever its size"],
+        "server/test/threats/requests.test.ts": [
+          "of 33 levels, or 100,000, is refused with an error of the catalogue, and the process goes on",
+          "with a name twice has the last of the two values, in the request as in what is stored",
+        ],
         "server/src/http/json-scanner.test.ts": ["refuses many values within their first chunks"],
         "server/src/kit/fields.test.ts": [
           "has at most 64 keys",
@@ -77,16 +81,28 @@ export const requests: ThreatSection = {
       threat: "a repeated or nested name gives a list where a text is expected",
       control: "queries have flat names; a repeated name of a single value is refused",
       kind: "control and test",
-      tests: {},
+      tests: {
+        "server/test/threats/requests.test.ts": [
+          "with a repeated or nested name is refused with 400, for every field of every list",
+          "may repeat no text field of a form",
+        ],
+      },
     },
     {
       id: "T69",
       asset: "proxies",
       entry: "HTTP framing",
       threat: "a proxy and Gesso disagree about where a request ends",
-      control: "the strict parser of Node.js; headers of at most 16 KiB",
+      control:
+        "the strict parser of Node.js refuses ambiguous framing; one response per request; headers of at most 16 KiB",
       kind: "control and test",
-      tests: {},
+      tests: {
+        "server/test/threats/requests.test.ts": [
+          "is not read differently with %s: one refusal, and the connection closes",
+          "is found in two requests that follow each other, so that the refusals above mean something",
+          "comes within 16 KiB of headers, or the response is 431",
+        ],
+      },
     },
     {
       id: "T70",
@@ -95,7 +111,9 @@ export const requests: ThreatSection = {
       threat: "a forged host appears in URLs of responses and messages",
       control: "URLs begin with the configured base URL",
       kind: "control and test",
-      tests: {},
+      tests: {
+        "server/test/threats/requests.test.ts": ["is in no URL of a response, a run or an event"],
+      },
     },
     {
       id: "T71",
@@ -105,6 +123,7 @@ export const requests: ThreatSection = {
       control: "the header counts only as far as trusted proxies added to it",
       kind: "control and test",
       tests: {
+        "server/test/threats/requests.test.ts": ["a thousand forged client addresses count as the one that sends them"],
         "server/src/http/client-address.test.ts": [
           "is the peer's without trusted proxies, whatever the header says",
           "is the last entry of the header that a trusted proxy did not add itself",
@@ -127,9 +146,14 @@ export const requests: ThreatSection = {
       asset: "availability",
       entry: "text that is matched by patterns",
       threat: "text makes a regular expression take exponential time",
-      control: "patterns have no nested repetition, and text is bounded before it is matched",
+      control: "every pattern takes linear time; a test tries each of them",
       kind: "control and test",
-      tests: {},
+      tests: {
+        "server/test/threats/regular-expressions.test.ts": [
+          "every pattern matches 50 kB of hostile text in less than 50 ms of CPU",
+          "a pattern that backtracks is noticed, exponential or quadratic",
+        ],
+      },
     },
     {
       id: "T74",
@@ -139,6 +163,9 @@ export const requests: ThreatSection = {
       control: "errors come from a catalogue; causes go to the log only",
       kind: "control and test",
       tests: {
+        "server/test/access/error-bodies.test.ts": [
+          "… injected faults return a code of the catalogue, its message, and nothing of the cause",
+        ],
         "server/src/faults.test.ts": ["has its cause for the log and not in the body"],
         "server/test/conformance/errors.test.ts": [
           "[ERR-013] has one of a few codes, and nothing of the provider's own message",
@@ -176,11 +203,14 @@ export const requests: ThreatSection = {
       asset: "secrets",
       entry: "prompts and images for language models",
       threat: "text instructs the model to reveal or do something else",
-      control: "the model has no tools and no secrets; its output is typed and bounded",
+      control:
+        "the model has no tools and no secrets; the prompt is not part of its instructions; its output is typed and bounded",
       kind: "control and test",
       tests: {
-        "server/src/providers/language-tasks.test.ts": [
-          "is parsed as far as possible if parts are missing or malformed",
+        "server/src/providers/language-result-limits.test.ts": [
+          "does not change the instructions of the model: %j",
+          "is cut to 8,000 code points per text, so that an enhanced prompt is a valid prompt",
+          "has only the fields of the operation, and text that can be stored",
         ],
       },
     },

@@ -59,11 +59,13 @@ export const tenants: ThreatSection = {
       control: "every operation has a scope; a scope of the operator must be named and no wildcard matches it",
       kind: "control and test",
       tests: {
-        "server/test/access/authentication.test.ts": ["%s"],
+        "server/test/access/authentication.test.ts": ["scopes for managing keys"],
         "server/src/access/scopes.test.ts": [
           "is derived from its name and its method",
           "of the operator must be named: no wildcard matches it",
+          "allows nothing that the credential does not have",
         ],
+        "server/test/conformance/single-sign-on.test.ts": ["[AUT-012] does what its scopes cover and nothing else"],
       },
     },
     {
@@ -74,6 +76,9 @@ export const tenants: ThreatSection = {
       control: "access is checked again when a run starts",
       kind: "control and test",
       tests: {
+        "server/test/scenarios/custom-models.test.ts": [
+          "fails all … of them with model_not_found, asks no vendor, and costs nothing",
+        ],
         "server/src/runs/custom-models.test.ts": [
           "is refused if access was revoked, unless something was already sent",
         ],
@@ -87,8 +92,9 @@ export const tenants: ThreatSection = {
       control: "names are registered, match a narrow pattern, and are never joined to a path",
       kind: "control and test",
       tests: {
-        "server/src/runs/custom-models.test.ts": [
-          "that is registered is only for users of its model, even if unregistered names are allowed",
+        "server/test/scenarios/custom-models.test.ts": [
+          "are rejected in each field, and reach no provider",
+          "are rejected as deployments too, and so are names of another tenant",
         ],
         "server/src/providers/comfyui.test.ts": ["never contains a path from the caller"],
       },
@@ -116,6 +122,9 @@ export const tenants: ThreatSection = {
       control: "both cases take the same path and have equal bodies",
       kind: "control and test",
       tests: {
+        "server/test/threats/timing.test.ts": [
+          "another tenant's run and an unknown one execute the same statement and take the same time",
+        ],
         "server/test/access/isolation.test.ts": [
           "are refused everywhere, with the response of an unknown ID, and change nothing",
         ],

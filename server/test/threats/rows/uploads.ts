@@ -56,12 +56,18 @@ export const uploads: ThreatSection = {
       asset: "workers",
       entry: "image decoders",
       threat: "uses a known fault of a decoder for a rare format, or of an old library",
-      control: "only the loaders of JPEG, PNG and WebP are enabled; decoders run in restricted processes",
+      control:
+        "only the loaders of JPEG, PNG and WebP are enabled; Gesso does not start with libvips below 8.18; decoders run in restricted processes",
       kind: "control and test",
       tests: {
-        [DECODER]: ["other formats are also disabled in the decoder itself"],
+        "server/src/images/library-version.test.ts": [
+          "names a decoding library that is too old or unknown, and no other",
+        ],
+        "server/test/threats/image-payloads.test.ts": [
+          "the decoding library in use is one that the server starts with",
+        ],
+        [DECODER]: ["415 unsupported_image_format", "other formats are also disabled in the decoder itself"],
         "server/src/images/decoder-pool.test.ts": [
-          "the decoding library is version 8.18 or newer",
           "that dies fails only its image: the next one is decoded by another process",
         ],
       },
@@ -283,7 +289,11 @@ export const uploads: ThreatSection = {
       threat: "known malware is stored inside an image",
       control: "everything that is not part of the image is removed",
       kind: "control and test",
-      tests: { [IMAGES]: ["leaves none of its payloads in storage"] },
+      tests: {
+        "server/test/threats/image-payloads.test.ts": [
+          "malware in the text, a comment or the end of an image is absent from the stored object",
+        ],
+      },
     },
   ],
 };
