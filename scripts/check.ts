@@ -23,6 +23,7 @@ const CHECKS: Check[] = [
   { name: "migrations", command: node("scripts/check-migrations.ts") },
   { name: "conformance", command: node("scripts/check-conformance.ts") },
   { name: "exported names", command: node("scripts/check-names.ts") },
+  { name: "threats", command: node("scripts/check-threats.ts") },
   { name: "vocabulary", command: node("scripts/check-vocabulary.ts") },
 ];
 
