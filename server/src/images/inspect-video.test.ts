@@ -22,4 +22,20 @@ describe("a video", () => {
       await expect(inspectVideo(bytes)).rejects.toMatchObject({ code: "provider_output_invalid" });
     },
   );
+
+  it.each([
+    "#EXTM3U\n#EXT-X-MEDIA-SEQUENCE:0\n#EXTINF:10,\nfile:///etc/passwd\n#EXT-X-ENDLIST",
+    "#EXTM3U\n#EXTINF:1,\nconcat:http://127.0.0.1/|file:///etc/passwd",
+    "ffconcat version 1.0\nfile /etc/passwd",
+    "XBIN\u001a/etc/passwd",
+    "<?xml version='1.0'?><MPD><BaseURL>http://127.0.0.1/</BaseURL></MPD>",
+    "RIFF\u0024\u0000\u0000\u0000AVI LIST",
+    "\u001aE\u00df\u00a3matroska",
+    "v=0\no=- 0 0 IN IP4 127.0.0.1\nm=video 9 RTP/AVP 96",
+    "GIF89a",
+    "<svg xmlns='http://www.w3.org/2000/svg'><image href='file:///etc/passwd'/></svg>",
+  ])("that refers to other files, or is no video, is refused: %j", async (text) => {
+    for (const bytes of [Buffer.from(text, "latin1"), Buffer.concat([box("isom"), Buffer.from(text, "latin1")])])
+      await expect(inspectVideo(bytes)).rejects.toMatchObject({ code: "provider_output_invalid" });
+  });
 });

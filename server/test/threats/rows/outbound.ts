@@ -102,6 +102,10 @@ export const outbound: ThreatSection = {
         "server/test/conformance/mask-edit.test.ts": [
           "[MSK-009] an upstream URL in a request is rejected, and no request is sent to it",
         ],
+        "server/test/conformance/http-request-bodies.test.ts": [
+          "[GNL-003] rejects an unknown field at the top of a JSON body, on every operation that accepts one",
+          "[GNL-005] refuses an unknown field within a nested object",
+        ],
         "server/src/providers/contract.test.ts": [
           "sends its key only to the configured origins, and keeps it out of tickets",
         ],
@@ -151,12 +155,14 @@ export const outbound: ThreatSection = {
       asset: "files of workers",
       entry: "videos and their inspection",
       threat: "a playlist or container file makes a media tool read local files or URLs",
-      control: "no media tool reads untrusted files; the size of an MP4 is read by Gesso's own parser",
+      control:
+        "no media tool reads untrusted files; the size of an MP4 is read from memory by a library that opens no file",
       kind: "control and test",
       tests: {
         "server/src/images/inspect-video.test.ts": [
           "has its size read if it is a valid MP4",
           "of another format is refused",
+          "that refers to other files, or is no video, is refused: %j",
         ],
       },
     },

@@ -138,6 +138,9 @@ export const requests: ThreatSection = {
       control: "logs are JSON lines; file names do not reach headers",
       kind: "control and test",
       tests: {
+        "server/src/observe/log-lines.test.ts": [
+          "writes exactly one line for each entry, whatever characters its texts have",
+        ],
         [MALFORMED]: ["can have any file name: it is never a path, and no name is refused"],
       },
     },

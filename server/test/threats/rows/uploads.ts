@@ -280,7 +280,11 @@ export const uploads: ThreatSection = {
       threat: "a tenant fills the storage",
       control: "a quota for each tenant, checked in the transaction of the upload",
       kind: "control and test",
-      tests: {},
+      tests: {
+        "server/test/scenarios/storage-quota.test.ts": [
+          "is never exceeded by … uploads at once, and refused files are not stored",
+        ],
+      },
     },
     {
       id: "T62",
