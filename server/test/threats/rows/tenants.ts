@@ -183,9 +183,17 @@ export const tenants: ThreatSection = {
       asset: "audit log",
       entry: "database",
       threat: "rewrites history",
-      control: "the program's role can only insert",
+      control: "the program's roles can only insert; digests and an HMAC reveal changed, removed and rebuilt entries",
       kind: "control and test",
       tests: {
+        "server/src/db/access/audit-seal.test.ts": [
+          "finds a changed entry",
+          "finds a removed end whose checkpoints are removed too",
+          "finds a rebuilt log whose checkpoints and head were rebuilt without the key",
+        ],
+        "server/src/doctor/check-audit-log.test.ts": [
+          "passes for a complete log, and names the tenant and the entry that was removed from its end",
+        ],
         "server/src/db/row-level-security.test.ts": ["own nothing and pass no wall, and leave the log as it is"],
       },
     },
