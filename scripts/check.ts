@@ -24,6 +24,7 @@ const CHECKS: Check[] = [
   { name: "conformance", command: node("scripts/check-conformance.ts") },
   { name: "exported names", command: node("scripts/check-names.ts") },
   { name: "threats", command: node("scripts/check-threats.ts") },
+  { name: "supply chain", command: node("scripts/check-supply-chain.ts") },
   { name: "vocabulary", command: node("scripts/check-vocabulary.ts") },
 ];
 
