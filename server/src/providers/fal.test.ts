@@ -47,6 +47,16 @@ describe("a submission", () => {
     expect(JSON.stringify(ticket)).not.toContain("secret");
   });
 
+  it("of every offer asks fal to store neither its input nor its output, and to delete the files after a day", async () => {
+    const { heard, context } = listening();
+    for (const offer of fal.offers) await submitTo(offer, {}, context);
+    expect(heard).toHaveLength(fal.offers.length);
+    for (const { headers } of heard) {
+      expect(headers["x-fal-store-io"]).toBe("0");
+      expect(headers["x-fal-object-lifecycle-preference"]).toBe('{"expiration_duration_seconds":86400}');
+    }
+  });
+
   it.each([
     [401, "model_unavailable", "refused"],
     [402, "model_unavailable", "refused"],

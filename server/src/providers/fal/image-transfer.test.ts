@@ -29,6 +29,13 @@ describe("an image", () => {
     expect(vendor().invalidRequests).toEqual([]);
   });
 
+  it("is uploaded with the request to delete it after a day", async () => {
+    const { heard, context } = listening();
+    await submit("fal-ai/birefnet/v2", { images: [heavy] }, context);
+    const initiate = heard.find(({ url }) => url.includes("/upload/initiate"))!;
+    expect(initiate.headers["x-fal-object-lifecycle"]).toBe('{"expiration_duration_seconds":86400}');
+  });
+
   it("is sent as a Gesso URL if it is large and fal can reach Gesso", async () => {
     await submit("fal-ai/birefnet/v2", { images: [heavy] }, contextOf({ isPublicUrlReachable: true }));
     expect(vendor().ledger[0]!.request.image_url).toBe(await heavy.url());

@@ -5,7 +5,7 @@ import { callProvider, modelUnavailable, providerFault, readProviderFailure } fr
 import { convertImage } from "../convert-image.ts";
 import type { ProviderContext } from "../provider.ts";
 import type { DeferredContext, SendableImage } from "./deferred-values.ts";
-import { authorizationHeader, baseOrigins, type FalEnv } from "./settings.ts";
+import { authorizationHeader, baseOrigins, type FalEnv, UPLOAD_RETENTION_HEADERS } from "./settings.ts";
 
 /** Maximum total size of inline images in a request, before base64. */
 const INLINE_BYTES = 2 * 1024 * 1024;
@@ -43,7 +43,7 @@ async function upload(bytes: Uint8Array, mediaType: string, context: ProviderCon
   const { upload_url, file_url } = await callProvider(context, {
     origin: env.FAL_REST_URL,
     url: `${env.FAL_REST_URL}/storage/upload/initiate?storage_type=fal-cdn-v3`,
-    headers: authorizationHeader(env),
+    headers: { ...authorizationHeader(env), ...UPLOAD_RETENTION_HEADERS },
     body: { content_type: mediaType, file_name: `image.${mediaType.replace(/^.*\//, "")}` },
     hasNoSideEffects: true,
     reply: Upload,

@@ -21,6 +21,14 @@ export const FalEnv = z.object({
 });
 export type FalEnv = z.output<typeof FalEnv>;
 
+/** fal keeps the files of a job for a day: longer than the deadline of every run, so a late worker still finds them. */
+const FILE_LIFETIME = JSON.stringify({ expiration_duration_seconds: 24 * 60 * 60 });
+
+/** Asks fal not to keep the input and output of a job in its request history, and to delete the files it makes. */
+export const RETENTION_HEADERS = { "x-fal-store-io": "0", "x-fal-object-lifecycle-preference": FILE_LIFETIME };
+/** The same for a file that Gesso uploads. */
+export const UPLOAD_RETENTION_HEADERS = { "x-fal-object-lifecycle": FILE_LIFETIME };
+
 export const authorizationHeader = (env: FalEnv) => ({ authorization: `Key ${env.FAL_KEY}` });
 
 /** URLs in fal's responses are on one of these origins or on a subdomain of fal. */
