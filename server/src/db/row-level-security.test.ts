@@ -25,6 +25,26 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => database?.stop());
 
+const INSUFFICIENT_PRIVILEGE = "42501";
+const SCHEMA_CHANGES = [
+  "create table planted (x int)",
+  "create schema planted",
+  "create function planted() returns int language sql as 'select 1'",
+  "create extension hstore",
+  "alter table runs add column planted int",
+  "alter table runs disable row level security",
+  "alter table runs no force row level security",
+  "alter table runs owner to worker",
+  "create policy planted on runs using (true)",
+  "drop policy tenant_isolation on runs",
+  "drop table runs",
+  "drop function apply_row_level_security()",
+  "drop schema public",
+  "truncate audit_log",
+  "create role planted superuser",
+  "alter role worker bypassrls",
+];
+
 type Table = {
   name: string;
   is_forced: boolean;
@@ -183,7 +203,12 @@ describe("an owner who is no superuser", () => {
       await db.query("test.tenant", "insert into tenants (tenant_id, name) values ($1, 'x')", [TENANTS[0]]);
       expect(await db.forTenant(TENANTS[0]).query("test.own", "select tenant_id from tenants")).toHaveLength(1);
       expect(await db.forTenant(TENANTS[1]).query("test.own", "select tenant_id from tenants")).toHaveLength(0);
-      await expect(db.query("test.drop", "drop table runs")).rejects.toThrow("must be owner");
+      for (const [index, sql] of SCHEMA_CHANGES.entries()) {
+        for (const account of [db, db.forTenant(TENANTS[0])]) {
+          const change = account.query(`test.change_${index}`, sql).catch((error) => error);
+          expect(await change, sql).toMatchObject({ code: INSUFFICIENT_PRIVILEGE });
+        }
+      }
     } finally {
       await db.close();
     }

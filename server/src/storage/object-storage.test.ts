@@ -112,6 +112,22 @@ describe("storage in a bucket", () => {
     await expect(nowhere.maintenance.checkReady()).rejects.toMatchObject({ code: "dependency_unavailable" });
   });
 
+  test("refuses requests without a credential: none reads, lists, writes or deletes", async () => {
+    const key = `t/${randomUUID()}/r/${randomUUID()}/x`;
+    await s3().put(key, Buffer.from("private"), "image/png");
+    const request = async (method: string, path: string, body?: string) => {
+      const response = await fetch(`${server.endpoint}/${bucket}${path}`, { method, ...(body && { body }) });
+      return { status: response.status, hasObject: /private|<Key>/.test(await response.text()) };
+    };
+    const refused = { status: 403, hasObject: false };
+    for (const path of [`/${key}`, "", "?list-type=2", "?list-type=2&prefix=t/", "?uploads", "?policy", "?acl"])
+      expect(await request("GET", path), path).toEqual(refused);
+    for (const path of [`/${key}`, "/t/planted", "/tmp/planted", "?acl"])
+      expect(await request("PUT", path, "planted"), path).toEqual(refused);
+    for (const path of [`/${key}`, ""]) expect(await request("DELETE", path), path).toEqual(refused);
+    expect(await new Response(await s3().get(key)).text()).toBe("private");
+  });
+
   test("is not ready with a wrong secret", async () => {
     const withWrongKey = createS3Storage({ ...s3Options(), secretAccessKey: "wrong" });
     await expect(withWrongKey.maintenance.checkReady()).rejects.toMatchObject({ code: "dependency_unavailable" });
