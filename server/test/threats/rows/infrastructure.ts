@@ -24,7 +24,9 @@ export const infrastructure: ThreatSection = {
       threat: "uses default or short secrets",
       control: "the program does not start with them",
       kind: "control and test",
-      tests: {},
+      tests: {
+        "server/src/config.test.ts": ["refuses bad configuration %i: %s is named, and its value is not printed"],
+      },
     },
     {
       id: "T117",
@@ -32,24 +34,31 @@ export const infrastructure: ThreatSection = {
       entry: "containers",
       threat: "leaves or changes a container",
       control: "the operator runs Gesso without privileges",
-      kind: "control and test",
-      tests: {},
+      kind: "by configuration",
+      reason:
+        "Gesso has no container images yet. Run it as an unprivileged user with a read-only program folder; it writes only to `STORAGE_DIR`, `SPOOL_DIR` and the temporary folder.",
     },
     {
       id: "T118",
       asset: "internals",
       entry: "metrics, health, documentation",
       threat: "learns about the installation",
-      control: "health responses have no details",
+      control:
+        "the public port has no metrics, debug pages, source files or source maps; health responses have no details",
       kind: "control and test",
-      tests: {},
+      tests: {
+        "server/test/scenarios/exposure.test.ts": [
+          "answers 404 to %s",
+          "says of its health only which checks passed, without addresses or versions",
+        ],
+      },
     },
     {
       id: "T119",
       asset: "database",
       entry: "the program's role",
       threat: "changes the schema",
-      control: "migrations can run as another role than the program",
+      control: "migrations can run as another role than the program, which then changes no schema, policy or role",
       kind: "control and test",
       tests: {
         "server/src/db/row-level-security.test.ts": ["migrates, and lets in another who may do nothing but work"],
@@ -61,7 +70,9 @@ export const infrastructure: ThreatSection = {
       entry: "rotation",
       threat: "a rotation causes failures, or an old secret goes on working",
       control: "two secrets are accepted during a rotation",
-      kind: "control and test",
+      kind: "by configuration",
+      reason:
+        "The provider and PostgreSQL decide how long an old key or password works: create a second one, change the setting, and restart process by process. Gesso's own secret has two versions during a rotation.",
       tests: {
         "server/test/scenarios/secret-rotation.test.ts": [
           "keeps file URLs, tokens, cursors and webhook secrets valid, until the old secret is removed",

@@ -115,8 +115,12 @@ export const money: ThreatSection = {
       entry: "prompts and images",
       threat: "requests content that is not allowed",
       control: "providers moderate; a refusal ends the run",
-      kind: "control and test",
-      tests: {},
+      kind: "by configuration",
+      reason:
+        "Which content is allowed depends on your laws and your users, so Gesso has no moderation of its own. Providers moderate: a refusal ends the run with `content_refused`, and a flagged output is not stored.",
+      tests: {
+        "server/src/providers/fal.test.ts": ["that fal refuses for its content is content_refused"],
+      },
     },
     {
       id: "T108",
@@ -124,8 +128,15 @@ export const money: ThreatSection = {
       entry: "outputs",
       threat: "a flagged output can be read",
       control: "flagged outputs are not stored",
-      kind: "control and test",
-      tests: {},
+      kind: "by configuration",
+      reason:
+        "Which content is allowed depends on your laws and your users, so Gesso has no moderation of its own. Providers moderate: a refusal ends the run with `content_refused`, and a flagged output is not stored.",
+      tests: {
+        "server/src/providers/fal/result.test.ts": [
+          "reports content that %s refused %s",
+          "returns only the unflagged images",
+        ],
+      },
     },
   ],
 };

@@ -9,9 +9,10 @@ export const privacy: ThreatSection = {
       asset: "law",
       entry: "every output",
       threat: "an output is not marked as generated",
-      control: "outputs are marked",
-      kind: "control and test",
-      tests: {},
+      control: "none yet",
+      kind: "not applicable",
+      reason:
+        "Gesso does not mark outputs yet: it has no signing certificate. A manifest of an input is kept beside it.",
     },
     {
       id: "T126",
@@ -32,8 +33,8 @@ export const privacy: ThreatSection = {
       entry: "workers",
       threat: "steals the key that signs manifests",
       control: "Gesso has no signing key",
-      kind: "control and test",
-      tests: {},
+      kind: "not applicable",
+      reason: "Gesso signs no manifests, so it has no signing key.",
     },
     {
       id: "T128",
@@ -42,16 +43,26 @@ export const privacy: ThreatSection = {
       threat: "prompts and images are logged",
       control: "logs contain neither",
       kind: "control and test",
-      tests: {},
+      tests: {
+        "server/test/scenarios/logged-prompts.test.ts": [
+          "contains nothing of 20 prompts that succeed, fail, are refused or are invalid",
+        ],
+      },
     },
     {
       id: "T129",
       asset: "privacy",
       entry: "providers",
       threat: "a provider keeps data",
-      control: "requests ask providers not to store",
+      control:
+        "fal is asked to keep no requests and to delete files after a day; the other providers have no such option",
       kind: "control and test",
-      tests: {},
+      tests: {
+        "server/src/providers/fal.test.ts": [
+          "of every offer asks fal to store neither its input nor its output, and to delete the files after a day",
+        ],
+        "server/src/providers/fal/image-transfer.test.ts": ["is uploaded with the request to delete it after a day"],
+      },
     },
     {
       id: "T130",
@@ -60,7 +71,11 @@ export const privacy: ThreatSection = {
       threat: "data leaves the installation",
       control: "Gesso contacts only configured hosts",
       kind: "control and test",
-      tests: {},
+      tests: {
+        "server/test/privacy/egress.test.ts": [
+          "completes a run without a packet to another host and without a DNS query of its own",
+        ],
+      },
     },
   ],
 };

@@ -35,7 +35,11 @@ export const storage: ThreatSection = {
       threat: "reads or lists objects without a credential",
       control: "Gesso creates buckets without a public policy",
       kind: "control and test",
-      tests: {},
+      tests: {
+        "server/src/storage/object-storage.test.ts": [
+          "refuses requests without a credential: none reads, lists, writes or deletes",
+        ],
+      },
     },
     {
       id: "T95",

@@ -72,7 +72,11 @@ export const webhooks: ThreatSection = {
       threat: "sends an old message again",
       control: "the signature covers ID and time; the client refuses messages older or newer than 300 s",
       kind: "control and test",
-      tests: {},
+      tests: {
+        "sdk/test/webhooks.test.ts": [
+          "[SDK-16] refuses a wrong secret, a changed body, and what is too old or too new",
+        ],
+      },
     },
     {
       id: "T84",
@@ -164,6 +168,11 @@ export const webhooks: ThreatSection = {
         "each callback URL is signed for one attempt; signatures of providers are verified; results are read from the provider",
       kind: "control and test",
       tests: {
+        "server/test/scenarios/exposure.test.ts": [
+          "changes nothing if its URL or its body is forged, a thousand times",
+          "changes nothing if its URL was signed for another attempt, request, run or provider",
+          "is accepted if it is genuine, and even then the result is read from the provider",
+        ],
         "server/src/providers/contract.test.ts": [
           "accepts only its own callbacks, and reads the same ticket from them as from the submission",
         ],
