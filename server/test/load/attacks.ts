@@ -1,0 +1,129 @@
+// `npm run attacks`: one tenant posts 50 runs a second while another attacks with wide, deep, huge and slow bodies,
+// decoder bombs, slow readers and unknown keys, one after the other. The healthy tenant is never refused, its requests
+// take at most three times as long as without attacks, and the memory of the API process is bounded. `--short` is the
+// version for CI; `--only wide,deep` runs some of the attacks; `--profile FOLDER` writes a CPU profile of the API process.
+import { type ChildProcess, fork } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { percentile } from "../bench/full-service.ts";
+import { createTestTenant } from "../support/tenants.ts";
+import { startTestEnvironment } from "../support/test-environment.ts";
+import type { HealthyWindow } from "./healthy-clients.ts";
+
+const ATTACKS = {
+  wide: "bodies of 20,000 and 60,000 values",
+  deep: "bodies of 10,000 to 300,000 levels",
+  huge: "bodies of 1, 34 and 36 MiB",
+  slow: "1,000 slow bodies and headers",
+  bombs: "decoder bombs",
+  readers: "1,000 slow readers",
+  keys: "10,000 unknown keys",
+};
+const PER_SECOND = 50;
+const MAX_RATIO = 3;
+/** The API process, with all bodies that one tenant may have in memory (TENANT_BODY_MEGABYTES) read and parsed. */
+const MAX_MEGABYTES = 1024;
+
+const { short, only, profile } = parseArgs({
+  options: { short: { type: "boolean", default: false }, only: { type: "string" }, profile: { type: "string" } },
+}).values;
+const [warmUpSeconds, idleSeconds, attackSeconds] = short ? [2, 2, 4] : [10, 10, 25];
+const selected = Object.entries(ATTACKS).filter(([name]) => only?.split(",").includes(name) ?? true);
+
+const forkClient = (file: string, args: string[]): ChildProcess =>
+  fork(fileURLToPath(new URL(file, import.meta.url)), args, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+
+const receive = <T>(child: ChildProcess): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const onExit = (code: number) => reject(new Error(`a client exited with ${code}`));
+    child.once("exit", onExit);
+    child.once("message", (message) => {
+      child.off("exit", onExit);
+      resolve(message as T);
+    });
+  });
+
+/** Samples the resident memory of a process; `takeMax` returns the maximum since its last call, in megabytes. */
+function sampleMemory(pid: number): { takeMax(): number; stop(): void } {
+  let max = 0;
+  const sample = () => {
+    const kilobytes = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+    max = Math.max(max, kilobytes / 1024);
+  };
+  const timer = setInterval(sample, 100);
+  return {
+    takeMax() {
+      sample();
+      const reported = max;
+      max = 0;
+      return reported;
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+const environment = await startTestEnvironment({
+  roles: "split",
+  env: { LOG_LEVEL: "error" },
+  processEnv: async (name): Promise<Record<string, string>> =>
+    profile && name === "api" ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profile}` } : {},
+});
+const problems: string[] = [];
+try {
+  const [healthy, attacker] = [await createTestTenant(environment), await createTestTenant(environment)];
+  const client = forkClient("./healthy-clients.ts", [environment.url, healthy.key, String(PER_SECOND)]);
+  const endWindow = async (): Promise<HealthyWindow> => {
+    client.send("end");
+    return receive<HealthyWindow>(client);
+  };
+  const memory = sampleMemory(environment.pids().api!);
+  const idleP99: number[] = [];
+  const print = (cells: string[]) =>
+    console.log([cells[0]!.padEnd(36), ...cells.slice(1, -1).map((each) => each.padStart(9)), cells.at(-1)].join("  "));
+  const describeWindow = (name: string, { ms, refused }: HealthyWindow, attacked: string) => {
+    const p99 = percentile(ms, 0.99);
+    const ratio = attacked ? `${(p99 / percentile(idleP99, 0.5)).toFixed(2)}×` : "";
+    const megabytes = memory.takeMax();
+    const times = [percentile(ms, 0.5), p99].map((each) => each.toFixed(1));
+    print([name, String(ms.length), ...times, ratio, String(refused.length), `${megabytes.toFixed(0)} MB`, attacked]);
+    for (const each of [...new Set(refused)].slice(0, 3)) console.log(`    refused: ${each}`);
+    if (refused.length > 0) problems.push(`${name}: ${refused.length} healthy requests refused`);
+    if (megabytes > MAX_MEGABYTES) problems.push(`${name}: the API process had ${megabytes.toFixed(0)} MB`);
+    return p99;
+  };
+  const measureIdle = async (isFirst = false) => {
+    // What an attack left behind ends first.
+    await pause(isFirst ? warmUpSeconds * 1000 : 1000);
+    await endWindow();
+    memory.takeMax();
+    await pause(idleSeconds * 1000);
+    idleP99.push(describeWindow("idle", await endWindow(), ""));
+  };
+
+  print(["", "requests", "p50 ms", "p99 ms", "of idle", "refused", "API", "responses to the attacker"]);
+  await measureIdle(true);
+  const attackP99: [name: string, p99: number][] = [];
+  for (const [name, description] of selected) {
+    const attack = forkClient("./attack-clients.ts", [environment.url, attacker.key, name, String(attackSeconds)]);
+    await receive(attack);
+    await measureIdle();
+    attack.send("attack");
+    const responses = await receive<Record<string, number>>(attack);
+    attackP99.push([description, describeWindow(description, await endWindow(), JSON.stringify(responses))]);
+  }
+  await measureIdle();
+  const idle = percentile(idleP99, 0.5);
+  for (const [name, p99] of attackP99) {
+    if (p99 > MAX_RATIO * idle) problems.push(`${name}: p99 ${(p99 / idle).toFixed(2)}× of idle`);
+  }
+  console.log(`idle p99, median of ${idleP99.length} windows: ${idle.toFixed(1)} ms`);
+  client.disconnect();
+  memory.stop();
+} finally {
+  await environment.stop();
+}
+for (const problem of problems) console.log(`FAILED  ${problem}`);
+console.log(problems.length === 0 ? "attacks: passed" : `attacks: ${problems.length} promises broken`);
+process.exit(problems.length === 0 ? 0 : 1);
