@@ -4,6 +4,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
+import { createErrorBodyCheck, type ReceivedResponse } from "./error-body.ts";
 import { createResourceFor, queryFor, withEventPosition } from "./fixtures.ts";
 import {
   type FuzzedOperation,
@@ -23,7 +24,7 @@ const seed = Number(process.env.FUZZ_SEED ?? 20_261);
 
 const suite = useSuite();
 const contract = JSON.parse(readFileSync("api/openapi.json", "utf8"));
-const catalogue: Record<string, { status: number }> = contract["x-errors"];
+const findErrorBodyFault = createErrorBodyCheck(contract);
 const operations = listFuzzedOperations(contract);
 const files: Buffer[] = [];
 const made = new Set<string>();
@@ -40,8 +41,6 @@ beforeAll(async () => {
   };
 }, 30_000);
 
-type Told = { status: number; headers: Headers; body: any };
-
 function formOf(parts: GeneratedFormPart[]): FormData {
   const form = new FormData();
   for (const { name, text, file } of parts) {
@@ -57,7 +56,7 @@ async function send({
   headers,
   json,
   form,
-}: Omit<GeneratedRequest, "operationId" | "wrong">): Promise<Told> {
+}: Omit<GeneratedRequest, "operationId" | "wrong">): Promise<ReceivedResponse> {
   sent += 1;
   const response = await fetch(`${suite.environment.url}${url}`, {
     method,
@@ -75,18 +74,6 @@ async function send({
   if (run) made.add(run);
   const isJson = /json/.test(response.headers.get("content-type") ?? "");
   return { status: response.status, headers: response.headers, body: isJson && text ? JSON.parse(text) : text };
-}
-
-/** A description of what is wrong with a response, or nothing. */
-function complaintOf({ status, headers, body }: Told): string | undefined {
-  if (status < 400) return undefined;
-  if (status >= 500) return `answered ${status}`;
-  if (typeof body?.message !== "string" || body.message === "") return "no message";
-  if (catalogue[body.code]?.status !== status) return `${body.code} is no code of status ${status}`;
-  if (body.details?.request_id !== headers.get("x-request-id")) return "details do not name the request";
-  if (typeof body.details.retryable !== "boolean") return "details do not say whether to try again";
-  if (body.code === "validation_error" && !(body.details.errors?.length > 0)) return "no validation error is listed";
-  return undefined;
 }
 
 async function inTurns<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
@@ -154,7 +141,7 @@ describe(`with the seed ${seed}`, () => {
     await inTurns(cases, async (request) => {
       const reported = await send(request);
       if (reported.status >= 400) refusals.set(reported.body?.code, (refusals.get(reported.body?.code) ?? 0) + 1);
-      const problem = complaintOf(reported);
+      const problem = findErrorBodyFault(reported);
       if (problem) problems.push(`${problem}: ${JSON.stringify(request).slice(0, 600)}`);
     });
     await cancelAll();

@@ -153,7 +153,7 @@ const textFor = (name: string, schema: Schema): fc.Arbitrary<unknown> => {
 };
 
 /** A valid body. The run that it starts is small and does nothing until it is canceled. */
-const validBody = (schema: Schema, stock: ResourcePool): fc.Arbitrary<Json> =>
+export const validBody = (schema: Schema, stock: ResourcePool): fc.Arbitrary<Json> =>
   validValue("", { ...schema, type: "object" }, stock).map((body) => ({
     ...(body as Json),
     ...(schema.properties?.sync && schema.properties.prompt && { prompt: "[sandbox:never] x" }),
@@ -345,7 +345,7 @@ const invalidHeaders = (operation: FuzzedOperation, stock: ResourcePool): fc.Arb
       });
     });
 
-const caseOf = (
+export const caseOf = (
   { operationId, method }: FuzzedOperation,
   url: string,
   wrong: string[],
@@ -367,7 +367,7 @@ const ODD_IDS = [
 ];
 
 /** Path and query, with ids and values that are odd where that is wanted. */
-function buildPath(
+export function buildPath(
   { path, parameters, method }: FuzzedOperation,
   stock: ResourcePool,
   isOdd = false,
