@@ -8,11 +8,17 @@ const MAX_PROMPT = 8000;
 const text = (minLength: number, maxLength: number) =>
   z
     .string()
-    .refine((value) => [...value].length <= maxLength, {
+    .refine((value) => hasAtMostCodePoints(value, maxLength), {
       params: { code: "too_long" },
       error: `Must have at most ${maxLength} characters.`,
+      // A text of a megabyte is not searched for visible characters as well.
+      abort: true,
     })
     .meta({ minLength, maxLength });
+
+/** A code point has one or two UTF-16 units: a text that is much too long is refused without counting. */
+const hasAtMostCodePoints = (value: string, max: number) =>
+  value.length <= max || (value.length <= 2 * max && [...value].length <= max);
 
 export const promptField = (description = "Text that describes the image, 1 to 8,000 characters") =>
   text(1, MAX_PROMPT)
