@@ -13,6 +13,7 @@ import type { Clock, Random } from "../kit/clock.ts";
 import type { Operation } from "../kit/operation.ts";
 import { type BodyBudget, type BodyBudgetEnv, type BodyReservation, createBodyBudget } from "./body-budget.ts";
 import { createLoadShedder, type LoadShedder, type LoadSheddingEnv } from "./load-shedding.ts";
+import { createParseTurns, MIN_PACED_BYTES, type ParseTurns } from "./parse-turns.ts";
 
 export type Admission = {
   rateLimiter: RateLimiter;
@@ -21,6 +22,7 @@ export type Admission = {
   streamLimiter: ConnectionLimiter;
   loadShedder: LoadShedder;
   bodyBudget: BodyBudget;
+  parseTurns: ParseTurns;
 };
 
 type Env = z.output<typeof RateLimitEnv> &
@@ -38,7 +40,14 @@ export const createAdmission = (
   streamLimiter: createConnectionLimiter({ ofAll: env.STREAMS, ofTenant: env.TENANT_STREAMS, limitName: "streams" }),
   loadShedder: createLoadShedder(env.SHED_MS, dependencies.database.poolWaitMs, dependencies),
   bodyBudget: createBodyBudget(env),
+  parseTurns: createParseTurns(dependencies.clock),
 });
+
+/** What reading a JSON body needs from admission. */
+export type BodyAdmission = Pick<BodyReservation, "add"> & {
+  /** Resolves when a body of this size may be parsed. The turn lasts until `endParsing` or `endAdmission`. */
+  beginParsing(bytes: number): Promise<void>;
+};
 
 /** An admitted request, with what it may consume and refund. */
 export type AdmittedRequest = {
@@ -49,7 +58,9 @@ export type AdmittedRequest = {
   /** The request was a replay, which is not counted. */
   refundRequestRateLimit(): void;
   /** Counts the bytes of the body until `endAdmission`. */
-  body: BodyReservation;
+  body: BodyAdmission;
+  /** The body is parsed and validated. */
+  endParsing(): void;
   /** Marks the request as no longer in flight for load shedding: from here on it only waits for its run. */
   endAdmission(): void;
   /** Returns a function that releases the slot, or undefined if the limit of waiting requests is reached. */
@@ -59,7 +70,7 @@ export type AdmittedRequest = {
 };
 
 export async function admitRequest(
-  { rateLimiter, waitLimiter, streamLimiter, loadShedder, bodyBudget }: Admission,
+  { rateLimiter, waitLimiter, streamLimiter, loadShedder, bodyBudget, parseTurns }: Admission,
   { caller, operation }: { caller: Caller; operation: Operation },
   context: Context,
 ): Promise<AdmittedRequest> {
@@ -70,8 +81,11 @@ export async function admitRequest(
   // Only requests with a body count as new work for load shedding. Reads, cancels and deletes are always admitted.
   const endLoad = operation.http.bodies === undefined ? noop : loadShedder.begin(caller.tenant_id);
   const body = bodyBudget.reserve(caller.tenant_id);
+  parseTurns.recordActivity(caller.tenant_id);
+  let endParsing = noop;
   const endAdmission = () => {
     endLoad();
+    endParsing();
     body.release();
   };
   const refundRequest = await rateLimiter.consume(caller, "requests").catch((thrown) => {
@@ -93,7 +107,13 @@ export async function admitRequest(
       refundRequest();
       setHeaders();
     },
-    body,
+    body: {
+      add: body.add,
+      async beginParsing(bytes) {
+        if (bytes >= MIN_PACED_BYTES) endParsing = await parseTurns.begin(caller.tenant_id);
+      },
+    },
+    endParsing: () => endParsing(),
     endAdmission,
     acquireWaitSlot: () => waitLimiter.acquire(caller),
     acquireStreamSlot: () => streamLimiter.acquire(caller),

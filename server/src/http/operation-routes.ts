@@ -92,6 +92,7 @@ async function handleAdmitted(http: HttpServices, call: OperationCall): Promise<
   const { raw, body, discard } = await readRequest(context, operation, call.admitted.body);
   try {
     const parsed = parseInput(operation, raw, body);
+    call.admitted.endParsing();
     for (const [field, successor] of Object.entries(operation.deprecated ?? {})) {
       if (raw[field] !== undefined) setDeprecationHeaders(context, successor);
     }

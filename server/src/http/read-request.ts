@@ -7,10 +7,11 @@ import { isFilePart } from "../kit/files.ts";
 import { findInlineImages } from "../kit/image-fields.ts";
 import type { BodyKind, Operation } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
-import type { BodyReservation } from "./body-budget.ts";
+import type { BodyAdmission } from "./admission.ts";
 import { coerceTextFields, inputProperties } from "./coerce.ts";
 import { createJsonScanner } from "./json-scanner.ts";
 import { MAX_FILE_BYTES, MAX_FORM_FIELD_BYTES, readMultipartForm } from "./multipart.ts";
+import { createTextCollector } from "./text-collector.ts";
 
 const MAX_JSON_BYTES = 1024 * 1024;
 /** For operations with inline images: base64 images may exceed the JSON limit. */
@@ -22,11 +23,11 @@ const MAX_JSON_VALUES = 20_000;
 export type HttpBindings = { Bindings: { incoming: IncomingMessage; outgoing: ServerResponse } };
 export type RequestInput = { raw: JsonObject; body?: BodyKind; discard(): Promise<unknown> };
 
-/** `reservation` counts the bytes of a JSON body. Files of forms are on disk. */
+/** `admission` counts the bytes of a JSON body and decides when it is parsed. Files of forms are on disk. */
 export async function readRequest(
   context: Context<HttpBindings>,
   operation: Operation,
-  reservation: Pick<BodyReservation, "add">,
+  admission: BodyAdmission,
 ): Promise<RequestInput> {
   const params = context.req.param() as JsonObject;
   if (operation.http.bodies === undefined) {
@@ -38,7 +39,7 @@ export async function readRequest(
   if (context.req.header("content-encoding")) throw new Fault("unsupported_content_encoding");
   const type = (context.req.header("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
   if (type === "application/json" && operation.http.bodies.includes("json")) {
-    const raw = { ...(await readJson(context, acceptsInlineImages(operation), reservation)), ...params };
+    const raw = { ...(await readJson(context, acceptsInlineImages(operation), admission)), ...params };
     return { raw, body: "json", discard: async () => {} };
   }
   if (type === "multipart/form-data" && operation.http.bodies.includes("form")) {
@@ -99,15 +100,15 @@ const PART_HEADER_BYTES = 64 * 1024;
 async function readJson(
   context: Context<HttpBindings>,
   mayBeInline: boolean,
-  reservation: Pick<BodyReservation, "add">,
+  admission: BodyAdmission,
 ): Promise<JsonObject> {
   const maxBytes = mayBeInline ? MAX_INLINE_IMAGE_BYTES : MAX_JSON_BYTES;
   if (Number(context.req.header("content-length") ?? 0) > maxBytes) throw new Fault("payload_too_large");
-  const bytes = await readBytes(context, maxBytes, reservation);
-  const size = bytes.length;
+  const { text, size } = await readText(context, maxBytes, admission);
+  await admission.beginParsing(size);
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    value = JSON.parse(text);
   } catch (thrown) {
     throw new Fault("invalid_json", {}, { cause: thrown });
   }
@@ -124,29 +125,28 @@ async function readJson(
  * A body that the scanner or the budget refuses is read to its end and discarded: the client gets its response, which
  * it would miss if the connection were closed while it still sends.
  */
-async function readBytes(
+async function readText(
   context: Context<HttpBindings>,
   maxBytes: number,
-  reservation: Pick<BodyReservation, "add">,
-): Promise<Buffer> {
+  admission: BodyAdmission,
+): Promise<{ text: string; size: number }> {
   const scan = createJsonScanner({ maxPlainBytes: MAX_JSON_BYTES, maxValues: MAX_JSON_VALUES });
-  const chunks: Uint8Array[] = [];
+  const collected = createTextCollector();
   let size = 0;
   let refusal: Fault | undefined;
   try {
     for await (const chunk of context.req.raw.body ?? []) {
       size += chunk.length;
       if (size > maxBytes) throw new Fault("payload_too_large");
-      refusal ??= scan(chunk) ?? reservation.add(chunk.length);
-      if (refusal) chunks.length = 0;
-      else chunks.push(chunk);
+      refusal ??= scan(chunk) ?? admission.add(chunk.length) ?? collected.add(chunk);
+      if (refusal) collected.discard();
     }
   } catch (thrown) {
     // The client closed the connection, or was disconnected: this is not an error of the server.
     throw thrown instanceof Fault ? thrown : new Fault("request_timeout", {}, { cause: thrown });
   }
   if (refusal) throw refusal;
-  return Buffer.concat(chunks);
+  return { text: collected.end(), size };
 }
 
 const inlineSize = (value: JsonObject) =>
