@@ -65,7 +65,7 @@ try {
     delay.enable();
     while (!isOver) {
       const at = performance.now();
-      await fetch(`${environment.url}/health`).then((response) => response.arrayBuffer());
+      await fetch(`${environment.url}/livez`).then((response) => response.arrayBuffer());
       probes.push({ at, ms: performance.now() - at, ownDelayMs: delay.max / 1e6 });
       delay.reset();
       await pause(PROBE_INTERVAL_MS);

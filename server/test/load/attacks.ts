@@ -4,9 +4,11 @@
 // version for CI; `--only wide,deep` runs some of the attacks; `--profile FOLDER` writes a CPU profile of the API process.
 import { type ChildProcess, fork } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { loadavg } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { measureCpu } from "../bench/cpu.ts";
 import { percentile } from "../bench/full-service.ts";
 import { createTestTenant } from "../support/tenants.ts";
 import { startTestEnvironment } from "../support/test-environment.ts";
@@ -109,9 +111,18 @@ try {
     const attack = forkClient("./attack-clients.ts", [environment.url, attacker.key, name, String(attackSeconds)]);
     await receive(attack);
     await measureIdle();
-    attack.send("attack");
-    const responses = await receive<Record<string, number>>(attack);
+    const pids = { ...environment.pids(), healthy: client.pid!, attacker: attack.pid! };
+    const startedAt = performance.now();
+    const { result: responses, cpu } = await measureCpu(pids, async () => {
+      attack.send("attack");
+      return receive<Record<string, number>>(attack);
+    });
+    const seconds = (performance.now() - startedAt) / 1000;
+    const shares = Object.entries(cpu).map(([part, used]) => `${part} ${((100 * used) / seconds).toFixed(0)} %`);
     attackP99.push([description, describeWindow(description, await endWindow(), JSON.stringify(responses))]);
+    console.log(
+      `    CPU over ${seconds.toFixed(1)} s: ${shares.join(", ")}; load of the machine ${loadavg()[0]!.toFixed(1)}`,
+    );
   }
   await measureIdle();
   const idle = percentile(idleP99, 0.5);
