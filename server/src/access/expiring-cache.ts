@@ -42,11 +42,12 @@ export function createExpiringCache<Value>(
       const entry = { value, expiresAt: clock.now() + TIME_TO_LIVE_MS, isFound: false };
       entries.delete(key);
       entries.set(key, entry);
-      if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value!);
       const drop = () => entries.get(key)?.value === value && entries.delete(key);
       value.then((found) => {
         if (found !== undefined) {
           entry.isFound = true;
+          // Only a found value evicts another one: lookups of missing values cannot empty a full cache.
+          if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value!);
           return;
         }
         if (drop() && isMissingCached) remember(key, entry.expiresAt);
