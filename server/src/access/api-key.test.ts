@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import { generateApiKey as makeKeyOfDev } from "@gesso/dev/components";
 import { describe, expect, it } from "vitest";
 import { apiKeyHint, generateApiKey, hashApiKey, hasValidApiKeySyntax } from "./api-key.ts";
@@ -35,6 +36,34 @@ describe("an API key", () => {
       if (key[10] !== key[11]) check(`${key.slice(0, 10)}${key[11]}${key[10]}${key.slice(12)}`);
     }
     expect(accepted).toEqual([]);
+  });
+
+  it.each(["x", " ", "\n"])("is not part of a longer text: %j", (more) => {
+    const key = generateApiKey();
+    expect([hasValidApiKeySyntax(more + key), hasValidApiKeySyntax(key + more)]).toEqual([false, false]);
+  });
+
+  it("is refused with another prefix, length or alphabet although its checksum is right", () => {
+    const withSum = (body: string) => {
+      const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+      const crc = crc32(body);
+      return body + Array.from({ length: 6 }, (_, n) => digits[Math.floor(crc / 62 ** (5 - n)) % 62]).join("");
+    };
+    const random = "a1".repeat(20);
+    expect(hasValidApiKeySyntax(withSum(`gsk_${random}`))).toBe(true);
+    for (const body of [
+      `gsx_${random}`,
+      `xgsk_${random}`,
+      `gsk_${random}1`,
+      `gsk_${random.slice(1)}`,
+      `gsk_${random.slice(1)}-`,
+    ])
+      expect([body, hasValidApiKeySyntax(withSum(body))]).toEqual([body, false]);
+  });
+
+  it("uses every letter and digit", () => {
+    const used = new Set(Array.from({ length: 400 }, () => generateApiKey().slice(4, 44)).join(""));
+    expect(used.size).toBe(62);
   });
 
   it("is stored as a digest and four characters that are not part of its checksum", () => {

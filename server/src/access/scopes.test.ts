@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { operations } from "../operations/all.ts";
-import { authorize, intersectScopes, missingScopes, requiredScope } from "./scopes.ts";
+import { authorize, intersectScopes, isOperatorOperation, isScope, missingScopes, requiredScope } from "./scopes.ts";
 
 const verdict = (role: "owner" | "developer" | "viewer", scopes: string[], name: string): string => {
   try {
@@ -69,4 +69,45 @@ describe("a role", () => {
     expect(verdict("owner", ["tenants:*"], "tenants.create")).toBe("may");
     expect(verdict("developer", ["*", "tenants:*"], "tenants.create")).toBe("permission_denied");
   });
+});
+
+describe("the syntax of scopes", () => {
+  it.each(["*", "*:read", "images:read", "images:write", "images:*", "custom-models:read"])("accepts %s", (text) =>
+    expect(isScope(text)).toBe(true),
+  );
+  it.each(["", "x", "*:write", "*:*", "images", "images:", "images:delete", ":read", "Images:read", "-a:read"])(
+    "refuses %j",
+    (text) => expect(isScope(text)).toBe(false),
+  );
+  it.each(["ximages:read x", " images:read", "images:read ", "1images:read", "images:read:write", "images:reads"])(
+    "refuses %j, which only contains a scope",
+    (text) => expect(isScope(text)).toBe(false),
+  );
+});
+
+describe("a refusal", () => {
+  const refusal = (role: "developer" | "viewer", scopes: string[], name: string) => () =>
+    authorize({ role, scopes }, operations.find((each) => each.name === name)!);
+
+  it("names the scope that is missing, or the role that does not have it", () => {
+    expect(refusal("viewer", ["runs:read"], "images.generate")).toThrow(
+      expect.objectContaining({ code: "insufficient_scope", details: { required: "images:write" } }),
+    );
+    expect(refusal("viewer", ["*"], "images.generate")).toThrow(
+      expect.objectContaining({ code: "permission_denied", details: { role: "viewer" } }),
+    );
+  });
+
+  it("holds for reads of the operator and of the audit log, which only owners may have", () => {
+    for (const role of ["developer", "viewer"] as const) {
+      expect(verdict(role, ["*", "tenants:*"], "tenants.list")).toBe("permission_denied");
+      expect(verdict(role, ["*"], "audit.list")).toBe("permission_denied");
+      expect(verdict(role, ["*"], "members.list")).toBe("may");
+    }
+  });
+});
+
+it("only operations on tenants are the operator's", () => {
+  const names = operations.filter(isOperatorOperation).map(({ name }) => name.split(".")[0]);
+  expect([...new Set(names)]).toEqual(["tenants"]);
 });

@@ -31,3 +31,24 @@ it("remembers a bounded number of addresses", () => {
   for (let n = 0; n < 10_000; n++) limit.recordUnknownKey(`address ${n}`);
   expect(limit.secondsUntilAllowed("first")).toBe(0);
 });
+
+it("tells how many seconds are left, rounded up", () => {
+  let now = 5000;
+  const limit = createUnknownKeyLimit(6, { monotonic: () => now });
+  for (let attempt = 0; attempt < 7; attempt++) limit.recordUnknownKey("a");
+  expect(limit.secondsUntilAllowed("a")).toBe(20);
+  now += 500;
+  expect(limit.secondsUntilAllowed("a")).toBe(20);
+  now += 9500;
+  expect(limit.secondsUntilAllowed("a")).toBe(10);
+  now += 3_600_000;
+  for (let attempt = 0; attempt < 5; attempt++) limit.recordUnknownKey("a");
+  expect(limit.secondsUntilAllowed("a")).toBe(0);
+});
+
+it("forgets the address whose last attempt is the oldest", () => {
+  const limit = createUnknownKeyLimit(1, { monotonic: () => 0 });
+  for (const address of ["first", "second", "first"]) limit.recordUnknownKey(address);
+  for (let n = 0; n < 9999; n++) limit.recordUnknownKey(`address ${n}`);
+  expect([limit.secondsUntilAllowed("first") > 0, limit.secondsUntilAllowed("second")]).toEqual([true, 0]);
+});
