@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createLogger } from "../observe/log.ts";
+import type { CallbackRequest } from "../providers/provider.ts";
 import { callbackPath, callbackRoutes, createCallbackSigner } from "./provider-callbacks.ts";
 
 const [oldKey, newKey] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
@@ -31,6 +32,50 @@ describe("the callback route", () => {
     });
     expect((await post(callbackPath(target, signer), body)).status).toBe(404);
     expect(sent).toBeLessThan(2 * 1024 * 1024);
+  });
+
+  it("hands the adapter body, headers and query, of a body up to the limit and not one byte more", async () => {
+    const received: [size: number, start: string, header: string | null, query: string | null][] = [];
+    const provider = {
+      id: "fal",
+      parseCallback: async ({ body, headers, query }: CallbackRequest) => {
+        received.push([body.length, body.slice(0, 3), headers.get("x-signature"), query.get("a")]);
+        throw new Error("not for this provider");
+      },
+    };
+    const log = createLogger({ LOG_LEVEL: "silent" }, "test");
+    const providers = { enabled: [{ provider }], createContext: () => ({}) };
+    const app = callbackRoutes({ providers, log } as never, signer);
+    const send = (body: BodyInit, headers = {}) =>
+      app.request(`${callbackPath(target, signer)}?a=b`, {
+        ...{ method: "POST", body, duplex: "half" },
+        headers: { "x-signature": "s", ...headers },
+      } as RequestInit);
+    const limit = 1024 * 1024;
+    const stream = (size: number) => new Blob(["é", "x".repeat(size - 2)]).stream();
+    const statuses = [
+      (await send("{}", { "content-length": String(limit + 1) })).status,
+      (await send(stream(limit + 1))).status,
+      (await send("{}", { "content-length": String(limit) })).status,
+      (await send(stream(limit))).status,
+    ];
+    expect(statuses).toEqual([404, 404, 404, 404]);
+    expect(received).toEqual([
+      [2, "{}", "s", "b"],
+      [limit - 1, "éxx", "s", "b"],
+    ]);
+  });
+
+  it.each([
+    ["provider", { provider: "bfl" }],
+    ["run", { run_id: "0199a0a0-0000-7000-8000-000000000002" }],
+    ["request", { request_index: 1 }],
+    ["attempt", { attempt_number: 2 }],
+  ])("binds a signature to its %s", (_, other) => {
+    const signature = signer.sign(target);
+    expect([signer.verify(target, signature), signature.length]).toEqual([true, 22]);
+    expect(signer.verify({ ...target, ...other }, signature)).toBe(false);
+    expect([signer.verify(target, signature.slice(1)), signer.verify(target, `${signature}x`)]).toEqual([false, false]);
   });
 
   it("accepts signatures of every accepted secret and signs with the first", () => {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { canonicalJson, fingerprintRequest } from "./fingerprint.ts";
 
@@ -40,4 +41,14 @@ describe("the fingerprint of a request", () => {
     ];
     expect(new Set(prints).size).toBe(prints.length);
   });
+});
+
+it("a fingerprint is a SHA-256 digest of the operation and the canonical form", () => {
+  const expected = createHash("sha256").update('images.generate {"prompt":"x"}').digest("hex");
+  expect(fingerprintRequest("images.generate", { prompt: "x" }).toString("hex")).toBe(expected);
+});
+
+it("what JSON cannot express is null", () => {
+  expect(canonicalJson([undefined, () => 1, true, 1.5, 'a"b'])).toBe('[null,null,true,1.5,"a\\"b"]');
+  expect(canonicalJson({ b: 1, a: 2, B: 3, "": 4 })).toBe('{"":4,"B":3,"a":2,"b":1}');
 });

@@ -83,3 +83,21 @@ describe("a signature", () => {
     expect(check(`${message.id}.${message.timestamp}.${message.body} `)).toBe(false);
   });
 });
+
+it("the public key is published as a JWK with an ID of its own", () => {
+  const jwk = toPublicJwk(key);
+  expect(jwk).toEqual({
+    ...{ kty: "OKP", crv: "Ed25519", alg: "EdDSA", use: "sig" },
+    x: expect.stringMatching(/^[\w-]{43}$/),
+    kid: expect.stringMatching(/^[\w-]{16}$/),
+  });
+  expect(toPublicJwk(createSigningKey(new Uint8Array(32).fill(8))).kid).not.toBe(jwk.kid);
+  expect(toPublicJwk(createSigningKey(new Uint8Array(32).fill(7)))).toEqual(jwk);
+});
+
+it("without secrets or without keys, only the others sign", () => {
+  const message = { id: "evt_one", timestamp: 1, body: "{}" };
+  expect(signMessage(message, [], [])).toBe("");
+  expect(signMessage(message, ["a", "b"], [])).toMatch(/^v1,\S{44} v1,\S{44}$/);
+  expect(signMessage(message, [], [key, key])).toMatch(/^v1a,\S{88} v1a,\S{88}$/);
+});

@@ -39,6 +39,23 @@ describe("the vault", () => {
     expect(() => createSecretCipher([randomBytes(32)]).decrypt(sealed)).toThrow();
   });
 
+  it("reports a secret that it cannot read as an error of the server, without the secret", () => {
+    const sealed = vault.encrypt(name(), SECRET);
+    const fault = { code: "internal_error", details: { reason: "secret_unreadable" } };
+    expect(() => vault.decrypt({ ...sealed, owner_id: v7() })).toThrow(expect.objectContaining(fault));
+    const other = createSecretCipher([randomBytes(32)]);
+    expect(() => other.decrypt(sealed)).toThrow(
+      expect.objectContaining({
+        ...fault,
+        cause: new Error(`encrypted with key ${sealed.key_id}; accepted: ${other.currentKeyId}`),
+      }),
+    );
+  });
+
+  it("identifies its key by 12 characters that stay the same", () => {
+    expect(createSecretCipher([new Uint8Array(32)]).currentKeyId).toBe("74204b246e47");
+  });
+
   it("decrypts with every accepted key and encrypts with the first", () => {
     const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
     const before = createSecretCipher([oldKey]);
