@@ -1,7 +1,7 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { generateApiKey, hashApiKey } from "./api-key.ts";
 import type { ApiKeyLookup } from "./api-key-lookup.ts";
-import { createAuthenticator } from "./authentication.ts";
+import { AccessEnv, createAuthenticator } from "./authentication.ts";
 import { createUnknownKeyLimit } from "./unknown-key-limit.ts";
 
 const credentials = (key: string, address: string) => ({
@@ -66,4 +66,96 @@ it("looks up no key with a wrong checksum, and accepts no random key with a righ
   expect([lookups, [...codes]]).toEqual([0, ["invalid_api_key"]]);
   for (let n = 0; n < 2000; n++) await attempt(generateApiKey());
   expect([lookups, [...codes]]).toEqual([2000, ["invalid_api_key"]]);
+});
+
+describe("credentials", () => {
+  const calls: unknown[] = [];
+  const known = generateApiKey();
+  const authenticator = createAuthenticator({
+    keys: {
+      find: async (ref) => {
+        calls.push("digest" in ref ? ref.digest.toString("hex") : ref);
+        return "digest" in ref && ref.digest.equals(hashApiKey(known)) ? ({ key_id: "known" } as never) : undefined;
+      },
+      isCached: () => false,
+      invalidate: () => {},
+    },
+    unknownKeys: createUnknownKeyLimit(0, { monotonic: () => 0 }),
+    accessTokens: { authenticate: async (_: string, origin: string | null) => ({ user_id: "own", origin }) } as never,
+    issuers: {
+      authenticate: (issuer: string) => (issuer === "https://id.example" ? Promise.resolve({ issuer }) : undefined),
+    } as never,
+  });
+  const authenticate = (headers: Record<string, string>, url = "/api/v1/runs") =>
+    authenticator.authenticate({ headers: new Headers(headers), url, address: "203.0.113.9" });
+  const tokenOf = (iss: string) =>
+    [{ alg: "RS256" }, { iss }, "s"].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
+
+  it.each([
+    [{ authorization: `Bearer ${known}` }],
+    [{ authorization: `bearer   ${known}` }],
+    [{ "x-api-key": known }],
+    [{ authorization: `Bearer ${known}`, "x-api-key": known }],
+    [{ authorization: "Basic eDp4", "x-api-key": known }],
+  ])("are an API key in a header: %#", async (headers) =>
+    expect(await authenticate(headers as Record<string, string>)).toEqual({ key_id: "known" }),
+  );
+
+  it.each([
+    ["authentication_required", {}],
+    ["invalid_api_key", { authorization: "Basic eDp4" }],
+    ["invalid_api_key", { authorization: `Bearer ${known} x` }],
+    ["invalid_api_key", { authorization: `xBearer ${known}` }],
+    ["invalid_api_key", { authorization: `Bearer${known}` }],
+    ["invalid_api_key", { authorization: "Bearer" }],
+    ["invalid_api_key", { authorization: "Bearer gsk_x" }],
+    ["ambiguous_credentials", { authorization: `Bearer ${known}`, "x-api-key": generateApiKey() }],
+    ["invalid_token", { authorization: "Bearer a.b.c" }],
+    ["invalid_token", { authorization: `Bearer ${tokenOf("https://unknown.example")}` }],
+  ])("are refused as %s without a lookup: %#", async (code, headers) => {
+    calls.length = 0;
+    await expect(authenticate(headers as Record<string, string>)).rejects.toMatchObject({ code });
+    expect(calls).toEqual([]);
+  });
+
+  it("that are a token are verified by its issuer", async () => {
+    const origin = "https://app.example";
+    expect(await authenticate({ authorization: `Bearer ${tokenOf("https://id.example")}` })).toEqual({
+      issuer: "https://id.example",
+    });
+    expect(await authenticate({ authorization: `Bearer ${tokenOf("urn:gesso")}`, origin })).toEqual({
+      ...{ user_id: "own", origin },
+    });
+  });
+
+  it.each(["api_key", "apikey", "access_token", "token", "key"])("are refused in the URL: %s", async (name) => {
+    const url = `/api/v1/runs?limit=1&${name}=x`;
+    await expect(authenticate({ "x-api-key": known }, url)).rejects.toMatchObject({
+      code: "validation_error",
+      details: {
+        errors: [{ path: `/${name}`, code: "unknown_field", message: expect.stringContaining("Authorization header") }],
+      },
+    });
+    expect(await authenticate({ "x-api-key": known }, `/api/v1/${name}`)).toEqual({ key_id: "known" });
+  });
+
+  it("may have any other query beside them", async () => {
+    expect(await authenticate({ "x-api-key": known }, "/api/v1/runs?limit=1&keys=2")).toEqual({ key_id: "known" });
+  });
+});
+
+it("names the limit of unknown keys and the seconds to wait", async () => {
+  const keys: ApiKeyLookup = { find: async () => undefined, isCached: () => false, invalidate: () => {} };
+  const unknownKeys = createUnknownKeyLimit(1, { monotonic: () => 0 });
+  const authenticator = createAuthenticator({ keys, unknownKeys, accessTokens: {} as never, issuers: {} as never });
+  const attempt = () => authenticator.authenticate(credentials(generateApiKey(), "203.0.113.9"));
+  await expect(attempt()).rejects.toMatchObject({ code: "invalid_api_key" });
+  await expect(attempt()).rejects.toMatchObject({ details: { policy: "unknown-keys", retry_after: 60 } });
+});
+
+it("the key in the settings must have the syntax of one", () => {
+  const env = { OIDC_ISSUERS: "[]" };
+  expect(AccessEnv.safeParse({ ...env, GESSO_API_KEY: generateApiKey() }).success).toBe(true);
+  expect(AccessEnv.safeParse(env).success).toBe(true);
+  expect(AccessEnv.safeParse({ ...env, GESSO_API_KEY: "gsk_x" }).error?.issues[0]?.message).toContain("gesso dev");
 });
