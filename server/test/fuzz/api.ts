@@ -1,6 +1,6 @@
 // `npm run fuzz:api`: 200,000 requests generated from the contract, for every operation. No response may be a 5xx, have
 // no standard error body, or take longer than a second. `--short` sends 2,000, for CI; `--requests N` sends N; `--seed N`
-// repeats an earlier run, `--only OPERATION` one of its operations.
+// repeats an earlier run, `--only OPERATION` one of its operations. SIGINT ends it early, with the results so far.
 import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
@@ -60,6 +60,10 @@ try {
   });
 
   let isOver = false;
+  let isInterrupted = false;
+  process.once("SIGINT", () => {
+    isInterrupted = true;
+  });
   const probe = async () => {
     const delay = monitorEventLoopDelay({ resolution: 10 });
     delay.enable();
@@ -102,7 +106,7 @@ try {
 
   const startedAt = performance.now();
   const perOperation = Math.ceil(TOTAL / operations.length);
-  for (let done = 0, batch = 0; done < perOperation; done += BATCH, batch++) {
+  for (let done = 0, batch = 0; done < perOperation && !isInterrupted; done += BATCH, batch++) {
     const batchSeed = Number(seed) + batch;
     const numRuns = Math.min(BATCH, perOperation - done);
     const cases = operations.flatMap((operation) =>
@@ -113,10 +117,9 @@ try {
       await send({ method: "POST", url: `/api/v1/runs/${runId}/cancel`, headers: {} });
     });
     createdRuns.clear();
-    if (batch % 10 === 9) {
-      const perSecond = latencies.length / ((performance.now() - startedAt) / 1000);
-      console.log(`  ${latencies.length} requests, ${perSecond.toFixed(0)} per second, ${failures.length} failures`);
-    }
+    if (short) continue;
+    const perSecond = latencies.length / ((performance.now() - startedAt) / 1000);
+    console.log(`  ${latencies.length} requests, ${perSecond.toFixed(0)} per second, ${failures.length} failures`);
   }
   isOver = true;
   await probing;
