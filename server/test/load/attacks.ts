@@ -25,6 +25,8 @@ const ATTACKS = {
 };
 const PER_SECOND = 50;
 const MAX_RATIO = 3;
+/** The windows of the short version have few requests: below this, the load of the machine decides. */
+const MAX_SHORT_MS = 500;
 /** The API process, with all bodies that one tenant may have in memory (TENANT_BODY_MEGABYTES) read and parsed. */
 const MAX_MEGABYTES = 1024;
 
@@ -127,7 +129,8 @@ try {
   await measureIdle();
   const idle = percentile(idleP99, 0.5);
   for (const [name, p99] of attackP99) {
-    if (p99 > MAX_RATIO * idle) problems.push(`${name}: p99 ${(p99 / idle).toFixed(2)}× of idle`);
+    if (p99 > Math.max(MAX_RATIO * idle, short ? MAX_SHORT_MS : 0))
+      problems.push(`${name}: p99 ${(p99 / idle).toFixed(2)}× of idle`);
   }
   console.log(`idle p99, median of ${idleP99.length} windows: ${idle.toFixed(1)} ms`);
   client.disconnect();
