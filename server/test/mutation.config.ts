@@ -1,4 +1,5 @@
-// The tests that mutants have to get past: those of the rooms that are mutated, and only quick ones.
+// The tests that must notice mutants: those of the mutated modules, without the ones that start a whole service. Some
+// use the PostgreSQL that mutation.ts starts.
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -7,8 +8,15 @@ export default defineConfig({
       "server/src/outbound/{ip-ranges,url-policy,pinned-connector,url-fetcher,url-fetcher-failures,response-body,dns-resolver}.test.ts",
       "server/src/storage/asset-urls.test.ts",
       "server/src/images/{image-decoder,image-decoder-normalize,image-structure,jpeg-structure,png-structure,webp-structure}.test.ts",
+      "server/src/access/*.test.ts",
+      "server/test/access/token-corpus.test.ts",
+      "server/src/idempotency/*.test.ts",
+      "server/src/webhooks/{message-signature,secret-cipher}.test.ts",
+      "server/src/http/provider-callbacks.test.ts",
+      "server/src/runs/{cost,billable-quantity,finish}.test.ts",
     ],
     pool: "forks",
-    testTimeout: 20_000,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
   },
 });
