@@ -31,6 +31,7 @@ const MAX_MS = 1000;
 /** Of each operation in one batch. Between batches, the runs that were created are canceled. */
 const BATCH = short ? 5 : 25;
 const PROBE_INTERVAL_MS = 100;
+const CLOSE_NOTICE_MS = 50;
 /** A slow response is the machine's fault if a health check at the same time took a tenth of it. */
 const BUSY_FACTOR = 10;
 const MAX_REPORTED = 20;
@@ -130,6 +131,8 @@ try {
     const cases = operations.flatMap((operation) =>
       fc.sample(fuzzedRequests(operation, poolOf(operation.path)), { numRuns, seed: batchSeed }),
     );
+    // Generating blocks this process: let it notice connections that the server has closed meanwhile.
+    await pause(CLOSE_NOTICE_MS);
     await inTurns(cases, (request) => sendAndCheck(request, batchSeed));
     await inTurns([...createdRuns], async (runId) => {
       await send({ method: "POST", url: `/api/v1/runs/${runId}/cancel`, headers: {} });
