@@ -1,5 +1,5 @@
-// Decides which known vulnerabilities fail the build: every advisory of severity high or critical that has no exception,
-// or whose exception has expired. Reads the report of `npm audit --json`.
+// Decides which known vulnerabilities fail the build: every advisory of severity high or critical that has no
+// exception, or whose exception has expired. Reads the report of `npm audit --json`.
 
 type Advisory = { name: string; title: string; url: string; severity: string; range: string };
 type AuditedPackage = { name: string; severity: string; via: (string | Advisory)[] };

@@ -62,7 +62,7 @@ function findInstallScriptViolations(lockfile: Lockfile, allowScripts: Record<st
   ];
 }
 
-/** The paths of all packages that a workspace loads in production: its dependencies and theirs, without devDependencies. */
+/** The paths of all packages that a workspace loads in production: no devDependencies. */
 export function listProductionPackages({ packages }: Lockfile, workspace: string): string[] {
   const found = new Set<string>();
   const visit = (path: string) => {

@@ -1,5 +1,5 @@
-// Gesso sends nothing to hosts that its settings do not name: no telemetry, no update checks, no DNS queries. A complete
-// installation runs in a network namespace that counts every packet that would leave the machine, and every name.
+// Gesso sends nothing to hosts that its settings do not name: no telemetry, no update checks, no DNS queries. A
+// complete installation runs in a network namespace that counts every packet that would leave the machine, and names.
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 // Runs a complete Gesso with its default settings and reports, as one line of JSON, which names were looked up and how
-// many packets left the machine. `egress.test.ts` starts it in a network namespace of its own, whose only way out is the
-// interface `egress0`, and whose DNS server is this process.
+// many packets left the machine. `egress.test.ts` starts it in a network namespace of its own, whose only way out is
+// the interface `egress0`, and whose DNS server is this process.
 import { createSocket } from "node:dgram";
 import { lookup } from "node:dns/promises";
 import { readFileSync } from "node:fs";
