@@ -1,8 +1,9 @@
 // The services for operations on tenants, members, keys, tokens and the audit log, on behalf of one caller.
-import { listAuditEntries } from "../db/access/audit-log.ts";
+import { insertAuditEntry, listAuditEntries } from "../db/access/audit-log.ts";
 import type { Database } from "../db/connect.ts";
-import type { AccessServices, PageRequest } from "../kit/access-services.ts";
+import type { AccessServices, PageRequest, TokenRequest } from "../kit/access-services.ts";
 import type { Clock, Ids } from "../kit/clock.ts";
+import type { Token } from "../kit/schemas/access.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import { createKeyStore } from "./keys.ts";
 import { createMemberStore } from "./members.ts";
@@ -26,7 +27,7 @@ export type AccessDependencies = {
 export const createAccessServices = (dependencies: AccessDependencies, context: RequestContext): AccessServices => ({
   keys: {
     ...createKeyStore(dependencies, context),
-    issueToken: (request) => dependencies.accessTokens.issue(context.caller, request, dependencies.ids.next()),
+    issueToken: (request) => issueAuditedToken(dependencies, context, request),
   },
   tenants: {
     ...createTenantStore(dependencies, context),
@@ -36,6 +37,20 @@ export const createAccessServices = (dependencies: AccessDependencies, context: 
   },
   members: createMemberStore(dependencies, context),
 });
+
+/** The token is returned only after its entry is stored. The entry identifies the token and does not contain it. */
+async function issueAuditedToken(
+  { accessTokens, ids }: AccessDependencies,
+  { caller, database }: RequestContext,
+  request: TokenRequest,
+): Promise<Token> {
+  const tokenId = ids.next();
+  const token = await accessTokens.issue(caller, request, tokenId);
+  const { origin = null, max_spend = null } = request;
+  const details = { scopes: token.scope.split(" "), expires_in: token.expires_in, origin, max_spend };
+  await insertAuditEntry(database, caller, { action: "tokens.create", subject: tokenId, details });
+  return token;
+}
 
 const listAuditLog = (context: RequestContext, page: PageRequest) =>
   paginate(context.cursors, page, {

@@ -106,8 +106,8 @@ export function createModelRegistry(services: Dependencies, context: RequestCont
   };
 }
 
-const toModelManager = ({ tenant_id, user_id, role, scopes }: Caller): ModelManager => ({
-  ...{ tenant_id, user_id, isAdmin: role === "owner" },
+const toModelManager = ({ tenant_id, user_id, key_id, role, scopes }: Caller): ModelManager => ({
+  ...{ tenant_id, user_id, key_id, isAdmin: role === "owner" },
   isOperator: role === "owner" && missingScopes(scopes, ["tenants:write"]).length === 0,
 });
 

@@ -152,7 +152,7 @@ async function rotateSecret(
   const secret = given ?? generateWebhookSecret();
   const secretId = { tenant_id: caller.tenant_id, owner_id: ownerId, secret_id: ids.next() };
   const encrypted = secretCipher.encrypt(secretId, secret);
-  const endsAt = await replaceSecret(database, encrypted, overlap_seconds).catch((thrown) => {
+  const endsAt = await replaceSecret(database, caller, encrypted, overlap_seconds).catch((thrown) => {
     // A concurrent request has rotated the secret.
     throw (thrown as { code?: string }).code === UNIQUE_VIOLATION
       ? new Fault("conflict", {}, { cause: thrown })

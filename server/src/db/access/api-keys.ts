@@ -98,7 +98,7 @@ const INSERT = statement(
    ), audit_entry as (
      insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
      select :tenant_id, :actor_user_id, :actor_key_id?, 'keys.create', key_id::text, jsonb_build_object(
-       'name', name, 'user_id', user_id, 'scopes', scopes, 'limits', limits, 'expires_at', expires_at)
+       'user_id', user_id, 'scopes', scopes, 'limits', limits, 'expires_at', expires_at)
      from inserted
    )
    select ${API_KEY_COLUMNS} from inserted`,
@@ -169,7 +169,8 @@ const UPDATE = statement(
      returning ${API_KEY_COLUMNS}
    ), audit_entry as (
      insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
-     select :tenant_id, :actor_user_id, :actor_key_id?, 'keys.update', key_id::text, :change::jsonb from changed
+     select :tenant_id, :actor_user_id, :actor_key_id?, 'keys.update', key_id::text, :audited_change::jsonb
+     from changed
    )
    select ${API_KEY_COLUMNS} from changed`,
 );
@@ -191,7 +192,7 @@ export async function updateApiKey(
     limits: change.limits,
     has_expires_at: change.expires_at !== undefined,
     expires_at: change.expires_at,
-    change,
+    audited_change: { ...change, name: undefined, fields: Object.keys(change).sort() },
   });
   return row;
 }

@@ -1,5 +1,6 @@
-// The audit log of changes to keys, members and tenants. Entries are inserted by the statement that makes the change;
-// the database numbers and chains them, and refuses to change or delete them.
+// The audit log of changes to keys, tokens, members, tenants, models, grants and webhooks. Entries are inserted by the
+// statement that makes the change; the database numbers and chains them, and refuses to change or delete them. Entries
+// outlive the tenant, so they contain ids and settings, and no names or texts of persons.
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
@@ -20,6 +21,21 @@ export type AuditEntryRow = {
   details: JsonObject;
   digest: Buffer;
 };
+
+const INSERT = statement(
+  "audit_log.insert",
+  `insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
+   values (:tenant_id, :actor_user_id, :actor_key_id?, :action, :subject, :details)`,
+);
+
+/** For actions that change no row of their own, such as issuing a signed token. */
+export async function insertAuditEntry(
+  db: Database,
+  actor: Actor,
+  { action, subject, details }: Pick<AuditEntryRow, "action" | "subject" | "details">,
+): Promise<void> {
+  await db.execute(INSERT, { tenant_id: actor.tenant_id, ...actorParameters(actor), action, subject, details });
+}
 
 const LIST = statement(
   "audit_log.list",

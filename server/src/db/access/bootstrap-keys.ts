@@ -1,5 +1,6 @@
 // Bootstrap keys of the first tenant: the one from the settings, or the one that the first start creates. Both have
-// fixed ids, so that concurrent and repeated starts are idempotent.
+// fixed ids, so that concurrent and repeated starts are idempotent. Every change is recorded in the audit log of the
+// first tenant.
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 
@@ -17,12 +18,19 @@ const UPSERT_DEVELOPMENT_KEY = statement(
      insert into members (tenant_id, user_id, role) values (:tenant_id, :user_id, 'owner') on conflict do nothing
    ), revoked as (
      update api_keys set revoked_at = now() where key_id = :key_id and :digest?::bytea is null and revoked_at is null
+     returning key_id
+   ), registered as (
+     insert into api_keys (key_id, tenant_id, user_id, name, digest, hint, scopes)
+     select :key_id, :tenant_id, :user_id, 'The key of the settings', :digest?, :hint?, :scopes
+     where :digest?::bytea is not null
+     on conflict (key_id) do update set digest = excluded.digest, hint = excluded.hint, revoked_at = null
+       where api_keys.digest <> excluded.digest or api_keys.revoked_at is not null
+     returning key_id
    )
-   insert into api_keys (key_id, tenant_id, user_id, name, digest, hint, scopes)
-   select :key_id, :tenant_id, :user_id, 'The key of the settings', :digest?, :hint?, :scopes
-   where :digest?::bytea is not null
-   on conflict (key_id) do update set digest = excluded.digest, hint = excluded.hint, revoked_at = null
-     where api_keys.digest <> excluded.digest or api_keys.revoked_at is not null`,
+   insert into audit_log (tenant_id, user_id, action, subject, details)
+   select :tenant_id, :user_id, action, key_id::text, '{"source": "settings"}' from (
+     select key_id, 'keys.create' as action from registered union all select key_id, 'keys.revoke' from revoked
+   ) as changes`,
 );
 
 /** The key from the settings is valid as long as it is set; without one, the earlier one is revoked. */
@@ -39,10 +47,15 @@ export async function upsertDevelopmentKey(db: Database, secret: KeyDigest | und
 
 const INSERT_FIRST_KEY = statement(
   "bootstrap_keys.insert_first",
-  `insert into api_keys (key_id, tenant_id, user_id, name, digest, hint, scopes)
-   select :key_id, :tenant_id, :user_id, 'The first key', :digest, :hint, :scopes
-   where not exists (select from api_keys where key_id <> :development_key_id)
-   on conflict do nothing returning key_id`,
+  `with inserted as (
+     insert into api_keys (key_id, tenant_id, user_id, name, digest, hint, scopes)
+     select :key_id, :tenant_id, :user_id, 'The first key', :digest, :hint, :scopes
+     where not exists (select from api_keys where key_id <> :development_key_id)
+     on conflict do nothing returning key_id
+   )
+   insert into audit_log (tenant_id, user_id, action, subject, details)
+   select :tenant_id, :user_id, 'keys.create', key_id::text, '{"source": "first_start"}' from inserted
+   returning subject`,
 );
 
 /** False if the installation has, or ever had, a first key or another key. */

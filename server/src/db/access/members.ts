@@ -76,7 +76,8 @@ const UPDATE = statement(
      returning ${MEMBER_COLUMNS}
    ), audit_entry as (
      insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
-     select :tenant_id, :actor_user_id, :actor_key_id?::uuid, 'members.update', user_id, :change::jsonb from changed
+     select :tenant_id, :actor_user_id, :actor_key_id?::uuid, 'members.update', user_id, :audited_change::jsonb
+     from changed
    )
    select ${MEMBER_COLUMNS} from changed`,
 );
@@ -99,7 +100,7 @@ export async function updateMemberRow(
       name,
       has_email: email !== undefined,
       email,
-      change,
+      audited_change: { role, fields: Object.keys(change).sort() },
     }),
   );
   return row;

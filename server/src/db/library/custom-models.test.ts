@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => base?.stop());
 
 const newManager = (about: Partial<ModelManager> = {}): ModelManager => ({
-  ...{ tenant_id: v7(), user_id: "ann", isAdmin: false, isOperator: false },
+  ...{ tenant_id: v7(), user_id: "ann", key_id: null, isAdmin: false, isOperator: false },
   ...about,
 });
 const draft = (about: Partial<NewCustomModel> = {}): NewCustomModel => ({

@@ -1,6 +1,7 @@
 // The registry of custom models and the rules of access to them. Lists, single reads and runs all use `MAY_USE`, so
-// that they cannot differ.
+// that they cannot differ. Every change is recorded in the audit log by the statement that makes it.
 
+import { type Actor, actorParameters } from "../access/audit-log.ts";
 import type { ResourceOwner } from "../access/caller.ts";
 import type { Database } from "../connect.ts";
 import {
@@ -29,7 +30,7 @@ export type CustomModelRow = CustomModelFields & {
 };
 
 /** The caller. `isAdmin`: may manage every model of the tenant. `isOperator`: may register every LoRA. */
-export type ModelManager = ResourceOwner & { isAdmin: boolean; isOperator: boolean };
+export type ModelManager = Actor & { isAdmin: boolean; isOperator: boolean };
 
 /** Parameters: `tenant_id` and `user_id` of the caller. */
 const MAY_USE = `(models.status = 'active' and (
@@ -84,6 +85,11 @@ const INSERT = statement(
        :description?, :preview_image_url?, :visibility
      where exists (select from owned_lora) and ${IDEMPOTENCY_KEY_IS_FREE}
      returning ${MODEL_COLUMNS}
+   ), audit_entry as (
+     insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
+     select :tenant_id, :actor_user_id, :actor_key_id?::uuid, 'models.create', model_id::text,
+       jsonb_build_object('model_type', model_type, 'deployment_id', deployment_id, 'visibility', visibility)
+     from inserted
    )
    select exists (select from owned_lora) as owns_lora, inserted.model_id is not null as is_inserted,
      ${MODEL_COLUMN_NAMES.map((column) => `inserted.${column}`).join(", ")}
@@ -98,6 +104,7 @@ export async function insertCustomModel(
 ): Promise<{ ownsLora: boolean; row: CustomModelRow | undefined }> {
   const [result] = await db.execute(INSERT, {
     ...managerParameters(manager),
+    ...actorParameters(manager),
     is_operator: manager.isOperator,
     lora_name: normalizeLoraName(model.deployment_id),
     model_id: model.model_id,
@@ -159,18 +166,30 @@ const UPDATE = statement(
      select :lora_name?, :tenant_id, :user_id from models
      where :lora_name?::text is not null and model_id = :model_id and ${MAY_MANAGE}
      on conflict (lora_name) do update set lora_name = excluded.lora_name returning lora_name, tenant_id, owner
+   ), changed as (
+     update models set name = coalesce(:name?, name), model_type = coalesce(:model_type?, model_type),
+       deployment_id = coalesce(:deployment_id?, deployment_id), lora_name = coalesce(:lora_name?, lora_name),
+       trigger_word = case when :has_trigger_word then :trigger_word? else trigger_word end,
+       description = case when :has_description then :description? else description end,
+       preview_image_url = case when :has_preview_image_url then :preview_image_url? else preview_image_url end,
+       visibility = coalesce(:visibility?, visibility), status = coalesce(:status?, status),
+       updated_at = greatest(now(), updated_at)
+     where model_id = :model_id and ${MAY_MANAGE}
+       and (:lora_name?::text is null or exists (select from lora where ${ownsLoraSql("lora")}))
+     returning ${MODEL_COLUMNS}
+   ), audit_entry as (
+     insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
+     select :tenant_id, :actor_user_id, :actor_key_id?::uuid, 'models.update', model_id::text, :audited_change::jsonb
+     from changed
    )
-   update models set name = coalesce(:name?, name), model_type = coalesce(:model_type?, model_type),
-     deployment_id = coalesce(:deployment_id?, deployment_id), lora_name = coalesce(:lora_name?, lora_name),
-     trigger_word = case when :has_trigger_word then :trigger_word? else trigger_word end,
-     description = case when :has_description then :description? else description end,
-     preview_image_url = case when :has_preview_image_url then :preview_image_url? else preview_image_url end,
-     visibility = coalesce(:visibility?, visibility), status = coalesce(:status?, status),
-     updated_at = greatest(now(), updated_at)
-   where model_id = :model_id and ${MAY_MANAGE}
-     and (:lora_name?::text is null or exists (select from lora where ${ownsLoraSql("lora")}))
-   returning ${MODEL_COLUMNS}`,
+   select ${MODEL_COLUMNS} from changed`,
 );
+
+/** The audit log has the values that decide about access, and of texts only that they changed. */
+const toAuditedChange = ({ model_type, deployment_id, visibility, status, ...texts }: CustomModelChange) => ({
+  ...{ model_type, deployment_id, visibility, status },
+  fields: Object.keys(texts).sort(),
+});
 
 /** Undefined if there is no such model to manage, or if another user owns the LoRA. */
 export async function updateCustomModel(
@@ -181,6 +200,7 @@ export async function updateCustomModel(
 ): Promise<CustomModelRow | undefined> {
   const [row] = await db.execute(UPDATE, {
     ...managerParameters(manager),
+    ...actorParameters(manager),
     is_operator: manager.isOperator,
     model_id: modelId,
     lora_name: change.deployment_id === undefined ? undefined : normalizeLoraName(change.deployment_id),
@@ -195,13 +215,22 @@ export async function updateCustomModel(
     preview_image_url: change.preview_image_url,
     visibility: change.visibility,
     status: change.status,
+    audited_change: toAuditedChange(change),
   });
   return row;
 }
 
 const DELETE = statement(
   "models.delete",
-  `delete from models where model_id = :model_id and ${MAY_MANAGE} returning ${MODEL_COLUMNS}`,
+  `with deleted as (
+     delete from models where model_id = :model_id and ${MAY_MANAGE} returning ${MODEL_COLUMNS}
+   ), audit_entry as (
+     insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
+     select :tenant_id, :actor_user_id, :actor_key_id?::uuid, 'models.delete', model_id::text,
+       jsonb_build_object('deployment_id', deployment_id)
+     from deleted
+   )
+   select ${MODEL_COLUMNS} from deleted`,
 );
 
 /** Deletes the model with its grants, and returns it. */
@@ -210,7 +239,11 @@ export async function deleteCustomModel(
   manager: ModelManager,
   modelId: string,
 ): Promise<CustomModelRow | undefined> {
-  const [row] = await db.execute(DELETE, { ...managerParameters(manager), model_id: modelId });
+  const [row] = await db.execute(DELETE, {
+    ...managerParameters(manager),
+    ...actorParameters(manager),
+    model_id: modelId,
+  });
   return row;
 }
 

@@ -1,4 +1,6 @@
-// Grants of custom models to users and tenants. Only callers that may manage the model see or change them.
+// Grants of custom models to users and tenants. Only callers that may manage the model see or change them, and every
+// change is recorded in the audit log of the model's tenant.
+import { actorParameters } from "../access/audit-log.ts";
 import type { Database } from "../connect.ts";
 import {
   IDEMPOTENCY_KEY_IS_FREE,
@@ -17,6 +19,12 @@ const GRANT_COLUMNS = "grant_id, model_id, tenant_id, user_id, created_at";
 /** Parameters: `managerParameters` and `model_id`. */
 const MANAGED_MODEL = `select model_id from models where model_id = :model_id and ${MAY_MANAGE}`;
 
+/** Inserts an audit entry for each selected grant. Parameters: `managerParameters` and `actorParameters`. */
+const auditGrantSql = (action: string) =>
+  `insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
+     select :tenant_id, :actor_user_id, :actor_key_id?::uuid, '${action}', model_id::text,
+       jsonb_build_object('to_tenant', tenant_id, 'to_user', user_id)`;
+
 export type NewModelGrant = ModelGrantee & {
   grant_id: string;
   idempotency?: NewIdempotencyKey | undefined;
@@ -24,12 +32,16 @@ export type NewModelGrant = ModelGrantee & {
 
 const INSERT = statement(
   "model_grants.insert",
-  `with managed as (${MANAGED_MODEL}), ${insertIdempotencyKeySql({ kind: "model_grant", resource: ":grant_id", from: "managed" })}
-   insert into model_grants (grant_id, model_id, tenant_id, user_id)
-   select :grant_id, model_id, :grantee_tenant_id, :grantee_user_id? from managed
-   where ${IDEMPOTENCY_KEY_IS_FREE}
-   on conflict (model_id, tenant_id, user_id) do update set user_id = excluded.user_id
-   returning ${GRANT_COLUMNS}`,
+  `with managed as (${MANAGED_MODEL}), ${insertIdempotencyKeySql({ kind: "model_grant", resource: ":grant_id", from: "managed" })}, granted as (
+     insert into model_grants (grant_id, model_id, tenant_id, user_id)
+     select :grant_id, model_id, :grantee_tenant_id, :grantee_user_id? from managed
+     where ${IDEMPOTENCY_KEY_IS_FREE}
+     on conflict (model_id, tenant_id, user_id) do update set user_id = excluded.user_id
+     returning ${GRANT_COLUMNS}
+   ), audit_entry as (
+     ${auditGrantSql("models.grants.create")} from granted where grant_id = :grant_id
+   )
+   select ${GRANT_COLUMNS} from granted`,
 );
 
 /**
@@ -44,6 +56,7 @@ export async function insertModelGrant(
 ): Promise<ModelGrantRow | undefined> {
   const [row] = await db.execute(INSERT, {
     ...managerParameters(manager),
+    ...actorParameters(manager),
     model_id: modelId,
     grant_id: grant.grant_id,
     grantee_tenant_id: grant.tenant_id,
@@ -72,10 +85,15 @@ export async function listModelGrantRows(
 
 const DELETE = statement(
   "model_grants.delete",
-  `delete from model_grants
-   where model_id = (${MANAGED_MODEL}) and tenant_id = :grantee_tenant_id
-     and user_id is not distinct from :grantee_user_id?
-   returning ${GRANT_COLUMNS}`,
+  `with revoked as (
+     delete from model_grants
+     where model_id = (${MANAGED_MODEL}) and tenant_id = :grantee_tenant_id
+       and user_id is not distinct from :grantee_user_id?
+     returning ${GRANT_COLUMNS}
+   ), audit_entry as (
+     ${auditGrantSql("models.grants.delete")} from revoked
+   )
+   select ${GRANT_COLUMNS} from revoked`,
 );
 
 /** Deletes the grant and returns it. Undefined if there is no such grant, or no such model to manage. */
@@ -87,6 +105,7 @@ export async function deleteModelGrantRow(
 ): Promise<ModelGrantRow | undefined> {
   const [row] = await db.execute(DELETE, {
     ...managerParameters(manager),
+    ...actorParameters(manager),
     model_id: modelId,
     grantee_tenant_id: to.tenant_id,
     grantee_user_id: to.user_id,

@@ -1,4 +1,5 @@
 // Signing secrets of webhooks, encrypted before they reach the database.
+import { type Actor, actorParameters } from "../access/audit-log.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 
@@ -47,13 +48,31 @@ const ROTATE = statement(
      -- Reads \`ended\`, so that it runs after the update: only one secret of an owner may have no end.
      insert into webhook_secrets (tenant_id, owner_id, secret_id, key_id, sealed)
      select :tenant_id, :owner_id, :secret_id, :key_id, :sealed from (select count(*) from ended) as after_update
+     returning secret_id
+   ), audit_entry as (
+     insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
+     select :tenant_id, :actor_user_id, :actor_key_id?::uuid, :action::text, :subject::text,
+       jsonb_build_object('secret_id', secret_id, 'overlap_seconds', :overlap_seconds::double precision)
+     from inserted
    )
    select max(ends_at) as ends_at from ended`,
 );
 
 /** The new secret signs from now on; the old one also signs until the returned time. */
-export async function replaceSecret(db: Database, secret: SealedSecret, overlapSeconds: number): Promise<Date | null> {
-  const [row] = await db.execute(ROTATE, { ...secretParameters(secret), overlap_seconds: overlapSeconds });
+export async function replaceSecret(
+  db: Database,
+  actor: Actor,
+  secret: SealedSecret,
+  overlapSeconds: number,
+): Promise<Date | null> {
+  const isOfTenant = secret.owner_id === TENANT_SECRET_OWNER;
+  const [row] = await db.execute(ROTATE, {
+    ...secretParameters(secret),
+    ...actorParameters(actor),
+    action: isOfTenant ? "webhooks.secret.rotate" : "webhooks.rotate",
+    subject: isOfTenant ? secret.tenant_id : secret.owner_id,
+    overlap_seconds: overlapSeconds,
+  });
   return row?.ends_at ?? null;
 }
 

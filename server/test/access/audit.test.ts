@@ -1,0 +1,130 @@
+// Every operation that changes access, money limits, models or webhooks writes an audit entry. Derived from the
+// registry: a new operation fails here until it has a request below or a reason to have no entry.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { JsonObject } from "../../src/kit/schemas/run.ts";
+import { operations } from "../../src/operations/all.ts";
+import { type ApiResponse, sendOverHttp } from "../support/api-caller.ts";
+import { createTestTenant, type TestTenant } from "../support/tenants.ts";
+import { startTestDatabase, type TestDatabase } from "../support/test-database.ts";
+import { startTestApi, type TestApi } from "./isolation.ts";
+
+/** The content of a tenant, with its own history: runs and events, versions of prompts. */
+const CONTENT = ["images", "runs", "prompts"];
+
+const WITHOUT_ENTRY: Record<string, string> = {
+  "webhooks.test": "sends one sample message to an endpoint of the tenant; the delivery log has it",
+  "webhooks.trigger": "sends one sample message to the tenant's own listeners; the delivery log has it",
+  "webhooks.replay": "sends events of the tenant again to its endpoint; the replay and its deliveries are rows",
+  "webhooks.deliveries.redeliver": "sends a message of the tenant again; the delivery log has it",
+  "webhooks.listeners.message": "reads one event as a signed message and changes nothing",
+  "webhooks.listeners.report": "reports the result of a forwarded message; the delivery log has it",
+};
+
+const SECRET_TEXT = "words of a person";
+let count = 0;
+const fresh = () => `audited-${++count}`;
+
+/** A resource to act on, created when a request needs it. */
+type Fixtures = Record<"key" | "member" | "model" | "granted" | "tenant" | "webhook", () => Promise<string>>;
+type AuditedRequest = { params?: Record<string, string>; query?: string; body?: object };
+
+const REQUESTS: Record<string, (fixtures: Fixtures) => Promise<AuditedRequest>> = {
+  "keys.create": async () => ({ body: { name: SECRET_TEXT, scopes: ["runs:read"] } }),
+  "keys.update": async ({ key }) => ({ params: { key_id: await key() }, body: { name: SECRET_TEXT } }),
+  "keys.rotate": async ({ key }) => ({ params: { key_id: await key() }, body: {} }),
+  "keys.revoke": async ({ key }) => ({ params: { key_id: await key() } }),
+  "members.add": async () => ({ body: { user_id: fresh(), role: "viewer", name: SECRET_TEXT } }),
+  "members.update": async ({ member }) => ({ params: { user_id: await member() }, body: { name: SECRET_TEXT } }),
+  "members.remove": async ({ member }) => ({ params: { user_id: await member() } }),
+  "models.create": async () => ({
+    body: { name: SECRET_TEXT, description: SECRET_TEXT, model_type: "flux-dev", deployment_id: fresh() },
+  }),
+  "models.update": async ({ model }) => ({ params: { model_id: await model() }, body: { description: SECRET_TEXT } }),
+  "models.delete": async ({ model }) => ({ params: { model_id: await model() } }),
+  "models.grants.create": async ({ model }) => ({ params: { model_id: await model() }, body: { user_id: "maria" } }),
+  "models.grants.delete": async ({ granted }) => ({ params: { model_id: await granted() }, query: "user_id=maria" }),
+  "tenants.create": async () => ({ body: { name: "Acme", owner_id: "ada" } }),
+  "tenants.update": async ({ tenant }) => ({ params: { tenant_id: await tenant() }, body: { weight: 2 } }),
+  "tenants.credit": async ({ tenant }) => ({ params: { tenant_id: await tenant() }, body: { amount: 5 } }),
+  "tokens.create": async () => ({ body: { expires_in: 60 } }),
+  "webhooks.create": async () => ({ body: { url: "https://example.com/a", description: SECRET_TEXT } }),
+  "webhooks.update": async ({ webhook }) => ({ params: { webhook_id: await webhook() }, body: { enabled: false } }),
+  "webhooks.delete": async ({ webhook }) => ({ params: { webhook_id: await webhook() } }),
+  "webhooks.rotate": async ({ webhook }) => ({ params: { webhook_id: await webhook() }, body: {} }),
+  "webhooks.secret.rotate": async () => ({ body: {} }),
+  "webhooks.listeners.create": async () => ({ body: { name: "laptop" } }),
+};
+
+const changing = operations.filter(
+  ({ name, http, variantOf, plan }) =>
+    http.method !== "GET" && !variantOf && !plan && !CONTENT.includes(name.split(".")[0]!),
+);
+
+let [database, api, operator] = [] as unknown as [TestDatabase, TestApi, TestTenant];
+const storage = mkdtempSync(join(tmpdir(), "gesso-audit-"));
+
+beforeAll(async () => {
+  database = await startTestDatabase();
+  const query = (text: string, values?: unknown[]) =>
+    database.owner.query(`test.${text.length}`, text, values) as never;
+  operator = await createTestTenant({ url: "", query }, { user_id: "olga", scopes: ["*", "tenants:*"] });
+  api = await startTestApi(database, { STORAGE_DIR: storage, REQUESTS_PER_MINUTE: "100000" });
+}, 120_000);
+afterAll(async () => {
+  await api?.close();
+  await database?.stop();
+  rmSync(storage, { recursive: true, force: true });
+});
+
+async function send(name: string, { params = {}, query, body }: AuditedRequest): Promise<ApiResponse> {
+  const { method, path } = operations.find((operation) => operation.name === name)!.http;
+  const place = path.replace(/:(\w+)/g, (_, field) => encodeURIComponent(params[field]!));
+  const url = `/api/v1${place}${query ? `?${query}` : ""}`;
+  return sendOverHttp({ url: api.url, key: operator.key })(method, url, { ...(body && { body }) });
+}
+const create = async (name: string, idField: string, request: AuditedRequest): Promise<string> => {
+  const { status, body } = await send(name, request);
+  expect([name, status]).toEqual([name, 201]);
+  return body[idField];
+};
+const fixtures: Fixtures = {
+  key: async () => create("keys.create", "id", await REQUESTS["keys.create"]!(fixtures)),
+  member: async () => create("members.add", "user_id", await REQUESTS["members.add"]!(fixtures)),
+  model: async () => create("models.create", "model_id", await REQUESTS["models.create"]!(fixtures)),
+  granted: async () => create("models.grants.create", "model_id", await REQUESTS["models.grants.create"]!(fixtures)),
+  tenant: async () => create("tenants.create", "id", await REQUESTS["tenants.create"]!(fixtures)),
+  webhook: async () => create("webhooks.create", "id", await REQUESTS["webhooks.create"]!(fixtures)),
+};
+
+type Entry = { action: string; user_id: string; key_id: string; details: JsonObject };
+const entries = () =>
+  database.owner.query<Entry>("test.entries", "select action, user_id, key_id, details from audit_log order by at");
+
+describe("operations that change something", () => {
+  it("each have a request here, or a reason to write no audit entry", () => {
+    const decided = [...Object.keys(REQUESTS), ...Object.keys(WITHOUT_ENTRY)];
+    expect(changing.map(({ name }) => name).sort()).toEqual(decided.sort());
+  });
+
+  it.each(Object.keys(REQUESTS))("%s writes one audit entry with its author, and no text of a person", async (name) => {
+    const request = await REQUESTS[name]!(fixtures);
+    const before = await entries();
+    const response = await send(name, request);
+    expect([response.status, response.body.code]).toEqual([expect.closeTo(200, -2), undefined]);
+    const added = (await entries()).slice(before.length);
+    expect(added).toMatchObject([{ action: name, user_id: "olga", key_id: operator.key_id }]);
+    expect(JSON.stringify(added)).not.toContain(SECRET_TEXT);
+    const secrets = [response.body.key, response.body.secret, response.body.access_token].filter(Boolean);
+    for (const secret of secrets) expect(JSON.stringify(added)).not.toContain(secret);
+  });
+
+  it("write no second entry when a grant exists already", async () => {
+    const model_id = await fixtures.granted();
+    const before = (await entries()).length;
+    expect((await send("models.grants.create", { params: { model_id }, body: { user_id: "maria" } })).status).toBe(201);
+    expect(await entries()).toHaveLength(before);
+  });
+});
