@@ -127,6 +127,70 @@ describe("every table that has a tenant", () => {
   });
 });
 
+describe("the role of a tenant", () => {
+  const [mine, theirs] = TENANTS;
+  const as = () => database.db.forTenant(mine);
+  const keyOf = (tenant: string) => `t/${tenant}/r/${v7()}/${"0".repeat(64)}`;
+
+  it("changes no LoRA name, of another tenant or its own, and can still read and register names", async () => {
+    const insert = "insert into lora_names (lora_name, tenant_id, owner) values ($1, $2, 'ann')";
+    await database.db.query("test.their_lora", insert, ["their-lora", theirs]);
+    await as().query("test.my_lora", insert, ["my-lora", mine]);
+    for (const [n, change] of ["owner = 'eve'", `tenant_id = '${mine}'`, "lora_name = 'taken'"].entries()) {
+      for (const name of ["their-lora", "my-lora"]) {
+        const text = `update lora_names set ${change} where lora_name = $1`;
+        // Setting its own tenant id on its own row changes nothing.
+        if (name === "my-lora" && n === 1) continue;
+        await expect(as().query(`test.lora_${n}`, text, [name])).rejects.toThrow("keeps its owner");
+      }
+    }
+    const conflict = `${insert} on conflict (lora_name) do update set lora_name = excluded.lora_name returning owner`;
+    expect(await as().query("test.lora_conflict", conflict, ["their-lora", mine])).toEqual([{ owner: "ann" }]);
+    expect(
+      await database.db.query(
+        "test.loras",
+        "select tenant_id, owner from lora_names where lora_name like '%-lora' order by lora_name",
+      ),
+    ).toEqual([
+      { tenant_id: mine, owner: "ann" },
+      { tenant_id: theirs, owner: "ann" },
+    ]);
+  });
+
+  it("queues the deletion of its own files, and of no other key", async () => {
+    const insert = "insert into outbox (outbox_id, kind, payload) values ($1, $2, $3)";
+    const queue = (payload: object, kind = "delete_files") => as().query("test.outbox", insert, [v7(), kind, payload]);
+    await queue({ keys: [keyOf(mine), keyOf(mine)] });
+    const refused: [object, string?][] = [
+      [{ keys: [keyOf(theirs)] }],
+      [{ keys: [keyOf(mine), keyOf(theirs)] }],
+      [{ keys: [`t/${mine}/../${theirs}/r/x`] }],
+      [{ keys: [`t/${mine}`] }],
+      [{ keys: [`t/${mine}0/r/x`] }],
+      [{ keys: ["tmp/x"] }],
+      [{ keys: [null] }],
+      [{}],
+      [{ keys: keyOf(mine) }],
+      [{ run_id: v7(), provider: "fal", ticket: {} }, "cancel_job"],
+    ];
+    for (const [payload, kind] of refused)
+      await expect(queue(payload, kind), JSON.stringify(payload)).rejects.toThrow("only deletions of the tenant's own");
+    const rows = await database.db.query<{ n: number }>("test.queued", "select count(*)::int as n from outbox");
+    expect(rows).toEqual([{ n: 1 }]);
+  });
+
+  it("records and moves no file to the key of another tenant", async () => {
+    const insert = `insert into assets (asset_id, run_id, tenant_id, role, storage_key, media_type, width, height,
+         size_bytes, sha256) values ($1, $2, $3, 'output', $4, 'image/png', 1, 1, 1, '')`;
+    const record = (key: string) => as().query("test.asset", insert, [v7(), v7(), mine, key]);
+    await record(keyOf(mine));
+    await expect(record(keyOf(theirs))).rejects.toThrow("not below the prefix of the tenant");
+    await expect(as().query("test.move_asset", "update assets set storage_key = $1", [keyOf(theirs)])).rejects.toThrow(
+      "not below the prefix of the tenant",
+    );
+  });
+});
+
 describe("the roles", () => {
   it("own nothing and pass no wall, and leave the log as it is", async () => {
     const roles = await database.owner.query(
