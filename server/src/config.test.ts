@@ -1,8 +1,11 @@
 // What the environment and the operator's file make of each other, with the providers that there are.
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
+import { generateApiKey } from "./access/api-key.ts";
 import { inspectConfiguration, isConfigurationError, readConfig } from "./config.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gesso-config-"));
@@ -112,4 +115,61 @@ describe("a worker that other machines can reach", () => {
     for (const WORKER_HOST of ["127.0.0.1", "127.0.0.9", "::1", "localhost"])
       expect(readConfig({ ...SERVER, WORKER_HOST }).WORKER_HOST).toBe(WORKER_HOST);
   });
+});
+
+describe("a server that other machines can reach", () => {
+  const RANDOM = "6f1c2e9ab74d05833fe1d2c4b5a69788";
+  const PRODUCTION = {
+    DATABASE_URL: "postgres://gesso:9f8a7b6c5d4e@db.internal/gesso",
+    GESSO_SECRET: RANDOM,
+    PUBLIC_URL: "https://gesso.example.com",
+  };
+  /** The setting, its bad value, and what else is set. The part of the value that must not be printed. */
+  const BAD: [name: string, value: string, secretPart?: string][] = [
+    ["GESSO_API_KEY", generateApiKey()],
+    ["GESSO_SECRET", "short-7f3a"],
+    ["GESSO_SECRET", "x".repeat(32)],
+    ["GESSO_SECRET", "changeme-changeme-changeme-changeme"],
+    ["GESSO_SECRET", "12345678901234567890123456789012"],
+    ["GESSO_SECRET", "abcdefghabcdefghabcdefghabcdefgh"],
+    ["GESSO_SECRET", "a secret of tests that is long enough to be one"],
+    ["GESSO_SECRET", "your-secret-here-0123456789abcdef"],
+    ["GESSO_ACCEPTED_SECRETS", "0".repeat(40)],
+    ["GESSO_ACCEPTED_SECRETS", "short-7f3a"],
+    ["FETCHER_TOKEN", "replace-me-replace-me-replace-me!"],
+    ["DATABASE_URL", "postgres://postgres:postgres@db.internal/gesso", ":postgres@"],
+    ["DATABASE_URL", "postgres://gesso:changeme@db.internal/gesso", "changeme"],
+    ["MIGRATION_DATABASE_URL", "postgres://owner:password@db.internal/gesso", ":password"],
+    ["S3_SECRET_ACCESS_KEY", "minioadmin"],
+  ];
+  const NAMED = BAD.map(([name, value, part = value], index) => [index + 1, name, value, part] as const);
+
+  it.each(NAMED)("refuses bad configuration %i: %s is named, and its value is not printed", (_, name, value, part) => {
+    expect(BAD).toHaveLength(15);
+    for (const reachable of [PRODUCTION, { ...PRODUCTION, PUBLIC_URL: "http://127.0.0.1:7788", HOST: "0.0.0.0" }]) {
+      const message = errorOf({ ...reachable, [name]: value });
+      expect(message).toContain(`${name}: `);
+      expect(message).not.toContain(part);
+    }
+  });
+
+  it("starts with random secrets, and a server on this machine starts with sample ones", () => {
+    expect(readConfig(PRODUCTION).GESSO_SECRET).toBe(RANDOM);
+    expect(readConfig({ ...SERVER, GESSO_API_KEY: generateApiKey() }).HOST).toBe("127.0.0.1");
+  });
+
+  it.each(NAMED.slice(0, 3))(
+    "exits with a code other than 0: bad configuration %i, %s",
+    (_, name, value) => {
+      const main = fileURLToPath(new URL("main.ts", import.meta.url));
+      const env = { PATH: process.env.PATH, ...PRODUCTION, [name]: value };
+      const { status, stdout, stderr } = spawnSync(process.execPath, [main, "--role", "api"], {
+        env,
+        encoding: "utf8",
+      });
+      expect([status, stderr.includes(`${name}: `)]).toEqual([1, true]);
+      expect(stdout + stderr).not.toContain(value);
+    },
+    30_000,
+  );
 });

@@ -2,6 +2,7 @@
 // reads the environment.
 import { z } from "zod";
 import { AccessEnv } from "./access/authentication.ts";
+import { findWeakProductionSettings, isLoopbackHost } from "./access/production-secrets.ts";
 import { RateLimitEnv } from "./access/rate-limit.ts";
 import { StorageQuotaEnv } from "./access/storage-quota.ts";
 import { applyCatalogue } from "./catalogue/apply-catalogue.ts";
@@ -54,8 +55,6 @@ const HttpEnv = z.object({
   ...BodyBudgetEnv.shape,
 });
 
-const isLoopback = (host: string) => host === "localhost" || host === "::1" || /^127\./.test(host);
-
 export const environmentSchemas = {
   HttpEnv,
   DatabaseEnv,
@@ -99,7 +98,7 @@ const Env = z
     ...CrashPointEnv.shape,
   })
   .superRefine(({ WORKER_HOST, RESTATE_IDENTITY_KEYS }, context) => {
-    if (isLoopback(WORKER_HOST) || RESTATE_IDENTITY_KEYS.length > 0) return;
+    if (isLoopbackHost(WORKER_HOST) || RESTATE_IDENTITY_KEYS.length > 0) return;
     context.addIssue({
       code: "custom",
       path: ["WORKER_HOST"],
@@ -107,6 +106,10 @@ const Env = z
         "not a loopback address, so RESTATE_IDENTITY_KEYS is required: without them, any process that reaches the " +
         "worker can impersonate the engine. See the guide on Restate",
     });
+  })
+  .superRefine((settings, context) => {
+    for (const { name, message } of findWeakProductionSettings(settings))
+      context.addIssue({ code: "custom", path: [name], message });
   });
 
 type EnvironmentSettings = z.output<typeof Env>;

@@ -17,7 +17,10 @@ export const AccessEnv = z.object({
       "must be an API key (gsk_, 40 random characters and a checksum); npx gesso dev generates one",
     )
     .optional()
-    .describe("API key with all scopes that the server registers at start, for development"),
+    .describe(
+      "API key with all scopes that the server registers at start, for development. A server that other machines can " +
+        "reach refuses to start with it",
+    ),
   ...IssuersEnv.shape,
 });
 
