@@ -7,6 +7,7 @@ import { fakeRunway as kit } from "../../test/fake-vendors/runway.ts";
 import { createAsset, createImageAsset, createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
 import type { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
+import { isAllowedOrigin } from "../outbound/url-policy.ts";
 import { readProviderFailure } from "./call-provider.ts";
 import type { Asset, Offer, ProviderContext, SendRequest, Ticket } from "./provider.ts";
 import { runway } from "./runway.ts";
@@ -254,4 +255,24 @@ it("the probe reads credits and unavailable models without creating tasks", asyn
   expect(fakeVendor.ledger).toHaveLength(before);
   const wrong = createFakeProviderContext({ ...kit.env(fakeVendor), RUNWAY_API_KEY: "wrong" }, runway);
   expect(await thrownBy(runway.probe!(runway.offers, wrong))).toMatchObject({ code: "model_unavailable" });
+});
+
+describe("results", () => {
+  const originsWith = (env: Record<string, string>) =>
+    runway.resultOrigins(runway.env.parse({ RUNWAY_API_KEY: "key", ...env }));
+
+  it("are fetched from the host in Runway's documentation, and from no other customer of its CDN", () => {
+    const origins = originsWith({});
+    expect(isAllowedOrigin("https://dnznrvs05pmza.cloudfront.net/output.mp4?_jwt=x", origins)).toBe(true);
+    for (const host of ["d111111abcdef8.cloudfront.net", "cloudfront.net", "x.dnznrvs05pmza.cloudfront.net"])
+      expect([host, isAllowedOrigin(`https://${host}/output.mp4`, origins)]).toEqual([host, false]);
+    expect(isAllowedOrigin("http://dnznrvs05pmza.cloudfront.net/output.mp4", origins)).toBe(false);
+  });
+
+  it("are fetched from the hosts of the setting, which takes no wildcard", () => {
+    const origins = originsWith({ RUNWAY_RESULT_HOSTS: "files.runwayml.com, d2.cloudfront.net" });
+    expect(origins.slice(0, 2)).toEqual(["https://files.runwayml.com", "https://d2.cloudfront.net"]);
+    for (const wrong of ["*.cloudfront.net", "https://files.runwayml.com", ""])
+      expect(() => originsWith({ RUNWAY_RESULT_HOSTS: wrong })).toThrow("without a wildcard");
+  });
 });

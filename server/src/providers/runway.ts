@@ -30,8 +30,11 @@ export const runway = defineProvider<RunwayEnv>({
   env: RunwayEnv,
   offers: runwayOffers,
   pollSeconds: 5,
-  // Results are on a CloudFront distribution whose name is in examples but not documented.
-  resultOrigins: (env) => ["https://*.cloudfront.net", new URL(env.RUNWAY_BASE_URL).origin],
+  // Every customer of CloudFront has a host below cloudfront.net, so only exact hosts are allowed.
+  resultOrigins: (env) => [
+    ...env.RUNWAY_RESULT_HOSTS.map((host) => `https://${host}`),
+    new URL(env.RUNWAY_BASE_URL).origin,
+  ],
 
   async submit(job, offer, context) {
     const body = await buildRequestBody(job, offer, context);
