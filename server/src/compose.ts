@@ -1,5 +1,4 @@
 // The composition root: builds every capability from the configuration, once per process.
-import { hkdfSync } from "node:crypto";
 import { v7 } from "uuid";
 import { createAccessTokens } from "./access/access-tokens.ts";
 import { createApiKeyLookup } from "./access/api-key-lookup.ts";
@@ -8,6 +7,8 @@ import { createCursorSigner } from "./access/cursors.ts";
 import { createIssuers } from "./access/issuers.ts";
 import { createUnknownKeyLimit } from "./access/unknown-key-limit.ts";
 import type { Config } from "./config.ts";
+import { createAuditSeal } from "./db/access/audit-seal.ts";
+import { createKeyDerivation } from "./db/access/derive-keys.ts";
 import { connectDatabase } from "./db/connect.ts";
 import { openSnapshot } from "./db/snapshot.ts";
 import { createEngineClient } from "./engine/engine-client.ts";
@@ -19,7 +20,6 @@ import { createImageDecoder } from "./images/image-decoder.ts";
 import { findLibraryProblem } from "./images/library-version.ts";
 import { createPixelTasks } from "./images/pixel-tasks.ts";
 import type { Clock } from "./kit/clock.ts";
-import type { SecretKeys } from "./kit/secret-keys.ts";
 import { createCrashPoint } from "./observe/crash-points.ts";
 import { createLogger } from "./observe/log.ts";
 import { createIpRangeMatcher } from "./outbound/ip-ranges.ts";
@@ -59,19 +59,14 @@ const createRuntime = (config: Config, role: string): ProcessRuntime => ({
   crashPoint: createCrashPoint(config),
 });
 
-/** Different keys for each purpose, all derived from the same secrets, so that none can be used in place of another. */
-const createKeyDerivation =
-  (config: Config) =>
-  (purpose: string): SecretKeys => {
-    const derive = (secret: string) => new Uint8Array(hkdfSync("sha256", secret, "gesso", purpose, 32));
-    return [derive(config.GESSO_SECRET), ...config.GESSO_ACCEPTED_SECRETS.map(derive)];
-  };
-
 /** What `--role reseal` uses. */
 export function composeSecretStore(config: Config) {
   const database = connectDatabase(config);
-  const { secretCipher, httpClient } = createWebhookService(config, createKeyDerivation(config));
-  return { database, secretCipher, close: () => Promise.all([database.close(), httpClient.close()]) };
+  const deriveKeys = createKeyDerivation(config);
+  const { secretCipher, httpClient } = createWebhookService(config, deriveKeys);
+  const log = createLogger(config, "reseal", process.stderr);
+  const audit = createAuditSeal({ database, keys: deriveKeys("audit"), clock: systemClock, log });
+  return { database, secretCipher, audit, close: () => Promise.all([database.close(), httpClient.close()]) };
 }
 
 export function composeServices(config: Config, role: string) {
@@ -133,6 +128,7 @@ export function composeServices(config: Config, role: string) {
     webhookServices: { ...webhookService, database, assets, ids, clock, log },
     engineClient,
     callbackSigner,
+    audit: createAuditSeal({ database, keys: deriveKeys("audit"), clock, log }),
     authenticator: createAuthenticator({
       ...{ keys, accessTokens, issuers },
       unknownKeys: createUnknownKeyLimit(config.ADDRESS_UNKNOWN_KEYS_PER_MINUTE, clock),

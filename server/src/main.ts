@@ -2,7 +2,7 @@
 // Starts the requested role: `--role api`, `--role worker`, or both with `--role all`. Any number of processes may run.
 // `--role fetcher` starts a process that fetches URLs for all others and has none of their secrets.
 // `--role doctor` checks the configuration and the dependencies, prints a report and exits.
-// `--role reseal` encrypts stored secrets with the current GESSO_SECRET and exits.
+// `--role reseal` encrypts stored secrets and authenticates the audit log with the current GESSO_SECRET, and exits.
 import type { Server } from "node:http";
 import { parseArgs, styleText } from "node:util";
 import { type ServerType, serve } from "@hono/node-server";
@@ -121,6 +121,7 @@ async function runReseal(config: Config): Promise<number> {
   const store = composeSecretStore(config);
   try {
     const { resealed, unreadable } = await resealSecrets(store);
+    await store.audit.sealNewEntries();
     process.stdout.write(
       `${resealed} stored secrets encrypted with the current GESSO_SECRET, ${unreadable} unreadable\n`,
     );
@@ -175,7 +176,11 @@ async function main(): Promise<void> {
   const components: Stoppable[] = [];
   if (role !== "api")
     components.push(
-      await startWorker({ runs: services, webhooks: composed.webhookServices }, composed.engineClient, worker),
+      await startWorker(
+        { runs: { ...services, audit: composed.audit }, webhooks: composed.webhookServices },
+        composed.engineClient,
+        worker,
+      ),
     );
   components.push(await startHttp(composed, config, role));
   services.log.info({ port: config.PORT, providers: config.providers.map(({ provider }) => provider.id) }, "ready");

@@ -6,7 +6,12 @@ import type { TimedSendRequest } from "./check-provider.ts";
 import type { DoctorCheck } from "./report.ts";
 
 export type DependencySettings = z.output<typeof DatabaseEnv> &
-  StorageEnv & { RESTATE_INGRESS_URL: string; RESTATE_ADMIN_URL: string };
+  StorageEnv & {
+    RESTATE_INGRESS_URL: string;
+    RESTATE_ADMIN_URL: string;
+    GESSO_SECRET: string;
+    GESSO_ACCEPTED_SECRETS: string[];
+  };
 
 const SECONDS = 5;
 

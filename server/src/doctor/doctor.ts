@@ -5,6 +5,7 @@ import { modelIds } from "../models.ts";
 import { createProviderHttpClient } from "../outbound/provider-http-client.ts";
 import { providers } from "../providers/all.ts";
 import type { EnabledProvider, Offer, Provider } from "../providers/provider.ts";
+import { checkAuditLog } from "./check-audit-log.ts";
 import { checkDependencies, type DependencySettings } from "./check-dependencies.ts";
 import { checkIsolation, type IsolationSettings } from "./check-isolation.ts";
 import { checkLedger } from "./check-ledger.ts";
@@ -39,6 +40,7 @@ export async function diagnose(installation: Installation, now: () => number): P
               checkWorkers(settings, httpClient.send),
               checkLedger(settings),
               checkStorageUsage(settings),
+              checkAuditLog(settings, now),
               checkSetAsideEvents(settings),
             ]
           : [],

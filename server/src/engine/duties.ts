@@ -1,7 +1,7 @@
 // Background duties, each executed by one process at a time under a lease: poll providers, requeue lost runs, enforce
 // deadlines, expire files, delete tenants, delete images of requests that never became a run, report low balances,
 // process the outbox, retire deployments of earlier versions, and detect that the engine has lost its journal.
-import { findTamperedAuditEntries } from "../db/access/audit-log.ts";
+import type { AuditSeal } from "../db/access/audit-seal.ts";
 import { readEngineIncarnation, saveEngineIncarnation } from "../db/engine-incarnation.ts";
 import { runMaintenance } from "../db/maintenance.ts";
 import { insertLowCreditsEvent } from "../db/money/ledger.ts";
@@ -25,7 +25,7 @@ export type DutyServices = Pick<
   Services,
   "database" | "slowDatabase" | "assets" | "http" | "providers" | "notifications" | "clock" | "ids" | "settings" | "log"
 > &
-  RecoveryDependencies;
+  RecoveryDependencies & { audit: AuditSeal };
 
 export function startDuties(
   services: DutyServices,
@@ -63,10 +63,12 @@ export function startDuties(
     }),
     duty("maintenance", 10 * 60 * 1000, () => runMaintenance(services.database, services.settings.eventRetentionDays)),
     duty("audit", 24 * 60 * 60 * 1000, async () => {
-      for (const entry of await findTamperedAuditEntries(services.database))
-        services.log.error(entry, "audit log entry does not match its digest chain");
+      await services.audit.markUncoveredEntries();
+      for (const found of await services.audit.check())
+        services.log.error(found, "the audit log does not match its checkpoints");
       return false;
     }),
+    duty("audit-seal", 5000, () => services.audit.sealNewEntries()),
     ...services.providers.enabled.map((enabledProvider) =>
       duty(
         `poll/${enabledProvider.provider.id}`,

@@ -266,6 +266,46 @@ export type StatementTypes = {
       run_id: string;
     };
   };
+  "audit_checkpoints.append": {
+    parameters: {
+      number: number;
+      digest: Buffer;
+      key_id: string;
+      mac: Buffer;
+      previous_number: number;
+      previous_digest: Buffer;
+      numbers: readonly number[];
+      tenant_ids: readonly string[];
+      entries: readonly number[];
+      entry_digests: readonly string[];
+      pending_entries: readonly number[];
+    };
+    row: {
+      number: number;
+    };
+  };
+  "audit_checkpoints.list": {
+    parameters: {
+      after: number;
+      limit: number;
+    };
+    row: {
+      number: number;
+      tenant_id: string;
+      entry: number;
+      entry_digest: Buffer;
+      current_digest: Buffer | null;
+    };
+  };
+  "audit_head.find": {
+    parameters: Record<never, never>;
+    row: {
+      number: number;
+      digest: Buffer;
+      key_id: string | null;
+      mac: Buffer | null;
+    };
+  };
   "audit_log.find_tampered": {
     parameters: Record<never, never>;
     row: {
@@ -300,6 +340,21 @@ export type StatementTypes = {
       details: ColumnTypes["audit_log.details"];
       digest: Buffer;
     };
+  };
+  "audit_pending.list": {
+    parameters: {
+      limit: number;
+    };
+    row: {
+      tenant_id: string;
+      pending_entry: number;
+      entry: number;
+      digest: Buffer;
+    };
+  };
+  "audit_pending.mark_uncovered": {
+    parameters: Record<never, never>;
+    row: Record<never, never>;
   };
   "bootstrap_keys.insert_first": {
     parameters: {
