@@ -7,9 +7,12 @@ export type IsolationSettings = { DECODER_MEGABYTES: number; ALLOW_WEAK_ISOLATIO
 
 const FIX = "see Isolation in docs/guide/security.md, or set ALLOW_WEAK_ISOLATION=true";
 
-export async function checkIsolation(settings: IsolationSettings): Promise<DoctorCheck> {
+export async function checkIsolation(
+  settings: IsolationSettings,
+  profiles = decoderSandboxProfiles({ megabytes: settings.DECODER_MEGABYTES }),
+): Promise<DoctorCheck> {
   const name = "isolation";
-  const chosen = await chooseSandbox(decoderSandboxProfiles({ megabytes: settings.DECODER_MEGABYTES }));
+  const chosen = await chooseSandbox(profiles);
   chosen?.first.end();
   const problem = describeIsolationProblem(chosen?.sandbox);
   if (problem) return { name, status: settings.ALLOW_WEAK_ISOLATION ? "warn" : "fail", message: problem, fix: FIX };
