@@ -312,7 +312,7 @@ it("a deleted tenant leaves no text, file or id behind, also if the worker is ki
   const deletion = await waitUntilDeleted(tenant.id);
 
   expect(await findInTables(CANARY)).toEqual([]);
-  expect(await findInTables(tenant.id)).toEqual(["audit_log", "tenant_deletions"]);
+  expect(await findInTables(tenant.id)).toEqual(["audit_checkpoints", "audit_log", "tenant_deletions"]);
   expect(await findInEngine(CANARY)).toEqual([]);
   expect(await findInEngine(tenant.id)).toEqual([]);
   const places = [environment.storageDir, spool, join(data, "api"), join(data, "worker")];

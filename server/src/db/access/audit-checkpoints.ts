@@ -84,15 +84,21 @@ const LIST = statement(
   "audit_checkpoints.list",
   `select number, tenant_id, entry, entry_digest,
      (select digest from audit_log where audit_log.tenant_id = audit_checkpoints.tenant_id
-       and audit_log.entry = audit_checkpoints.entry) as current_digest
+       and audit_log.entry = audit_checkpoints.entry) as current_digest,
+     exists (select from tenant_deletions join audit_log on audit_log.tenant_id = tenant_deletions.operator_tenant_id
+       where deleted_tenant_id = audit_checkpoints.tenant_id and state in ('deleting', 'completed')
+         and action = 'tenants.delete' and subject = deleted_tenant_id::text) as is_tenant_deleted
    from audit_checkpoints where number > :after order by number limit :limit`,
 );
 
-/** In order, each with the digest that its entry has now; null if the entry is missing. */
+/**
+ * In order, each with the digest that its entry has now; null if the entry is missing. `is_tenant_deleted`: the log was
+ * deleted with its tenant, as the operator's log says.
+ */
 export async function listAuditCheckpoints(
   db: Database,
   after: number,
   limit: number,
-): Promise<(AuditCheckpointRow & { current_digest: Buffer | null })[]> {
+): Promise<(AuditCheckpointRow & { current_digest: Buffer | null; is_tenant_deleted: boolean })[]> {
   return db.execute(LIST, { after, limit });
 }

@@ -184,6 +184,24 @@ describe("checkpoints", () => {
     expect([await headNumber(), await reasons()]).toEqual([2, []]);
   });
 
+  it("accept that a log was deleted with its tenant, if the operator's log says so", async () => {
+    await attack("delete from audit_log where tenant_id = $1", [TENANT]);
+    await attack(
+      "insert into tenant_deletions (deleted_tenant_id, operator_tenant_id, state) values ($1, $2, 'deleting')",
+      [TENANT, OTHER],
+    );
+    expect(new Set(await reasons())).toEqual(new Set(["entry_missing"]));
+    await attack("alter table audit_log enable trigger all");
+    await database.db.query(
+      "test.deletion",
+      "insert into audit_log (tenant_id, user_id, action, subject) values ($1, 'operator', 'tenants.delete', $2)",
+      [OTHER, TENANT],
+    );
+    await attack("alter table audit_log disable trigger all");
+    expect(await reasons()).toEqual([]);
+    await attack("delete from tenant_deletions");
+  });
+
   it("are never changed by a role of the server, and a tenant sees only its own", async () => {
     await attack("alter table audit_checkpoints enable trigger all");
     await expect(database.db.query("test.change", "update audit_checkpoints set entry = 1")).rejects.toThrow(

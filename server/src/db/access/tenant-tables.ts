@@ -59,6 +59,7 @@ export const TENANT_CONDITIONS: Record<string, string> = {
   transfers: OWN,
   budgets: OWN,
   api_keys: OWN,
+  audit_pending: OWN,
   members: OWN,
   tenants: OWN,
 };
@@ -66,8 +67,12 @@ export const TENANT_CONDITIONS: Record<string, string> = {
 /** Tables with statements of their own: the log is deleted as a whole, and a LoRA name stays reserved as a digest. */
 export const OTHER_TENANT_TABLES = ["audit_log", "lora_names"];
 
-/** Tables without data of tenants. `tenant_deletions` has the tombstones. */
+/**
+ * Tables without data of tenants. `tenant_deletions` has the tombstones. `audit_checkpoints` has IDs and digests, which
+ * the authenticated head covers, so no row can be removed.
+ */
 export const INSTALLATION_TABLES = [
+  ...["audit_checkpoints", "audit_head"],
   ...["circuit_breakers", "engine_incarnation", "event_clock", "leases", "provider_rate_limits", "retention"],
   ...["schema_migrations", "tenant_deletions", "webhook_cursor"],
 ];
