@@ -8,7 +8,7 @@ import { resolveDeferred } from "./fal/deferred-values.ts";
 import { createDeferredContext } from "./fal/image-transfer.ts";
 import { falOffers } from "./fal/offers.ts";
 import { classifyInputError, classifyResultStatus, FalResult, toJobDone } from "./fal/result.ts";
-import { authorizationHeader, baseOrigins, FalEnv, RETENTION_HEADERS } from "./fal/settings.ts";
+import { authorizationHeader, baseOrigins, FalEnv, retentionHeaders } from "./fal/settings.ts";
 import { signedRequestId } from "./fal/signature.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext, type Ticket } from "./provider.ts";
 
@@ -52,7 +52,7 @@ export const fal = defineProvider<FalEnv>({
       origin: env.FAL_QUEUE_URL,
       url: `${env.FAL_QUEUE_URL}/${offer.upstreamModel}${callbackUrl ? `?${buildWebhookQuery(callbackUrl, facts)}` : ""}`,
       // Disables retries at fal: the run decides about retries, and a retry at fal could be charged twice.
-      headers: { ...authorizationHeader(env), ...RETENTION_HEADERS, "x-fal-no-retry": "1" },
+      headers: { ...authorizationHeader(env), ...retentionHeaders(env), "x-fal-no-retry": "1" },
       body,
       reply: SubmitReply,
       classify: (status, body) => (status === 400 || status === 422 ? classifyInputError(body) : undefined),

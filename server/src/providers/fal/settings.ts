@@ -18,14 +18,23 @@ export const FalEnv = z.object({
     .string()
     .default("meta-llama/llama-3.3-70b-instruct")
     .describe("Language model that enhances prompts, by its OpenRouter name"),
+  FAL_KEEP_REQUESTS: z
+    .stringbool()
+    .default(true)
+    .describe(
+      "false asks fal not to keep the input and output of requests. A result is then lost if all workers are down for longer than 6 minutes to 1 hour",
+    ),
 });
 export type FalEnv = z.output<typeof FalEnv>;
 
 /** fal keeps the files of a job for a day: longer than the deadline of every run, so a late worker still finds them. */
 const FILE_LIFETIME = JSON.stringify({ expiration_duration_seconds: 24 * 60 * 60 });
 
-/** Asks fal not to keep the input and output of a job in its request history, and to delete the files it makes. */
-export const RETENTION_HEADERS = { "x-fal-store-io": "0", "x-fal-object-lifecycle-preference": FILE_LIFETIME };
+/** Asks fal to delete the files of a job and, if the operator wants it, not to keep its input and output. */
+export const retentionHeaders = (env: FalEnv): Record<string, string> => ({
+  "x-fal-object-lifecycle-preference": FILE_LIFETIME,
+  ...(env.FAL_KEEP_REQUESTS ? {} : { "x-fal-store-io": "0" }),
+});
 /** The same for a file that Gesso uploads. */
 export const UPLOAD_RETENTION_HEADERS = { "x-fal-object-lifecycle": FILE_LIFETIME };
 

@@ -55,11 +55,11 @@ export const privacy: ThreatSection = {
       entry: "providers",
       threat: "a provider keeps data",
       control:
-        "fal is asked to keep no requests and to delete files after a day; the other providers have no such option",
+        "fal is asked to delete files after a day, and to keep no requests if the operator sets that; the other providers have no such option",
       kind: "control and test",
       tests: {
         "server/src/providers/fal.test.ts": [
-          "of every offer asks fal to store neither its input nor its output, and to delete the files after a day",
+          "of every offer asks fal to delete the files after a day and, if the operator wants it, to keep no requests: keep %s",
         ],
         "server/src/providers/fal/image-transfer.test.ts": ["is uploaded with the request to delete it after a day"],
       },
