@@ -295,6 +295,7 @@ export type StatementTypes = {
       entry: number;
       entry_digest: Buffer;
       current_digest: Buffer | null;
+      is_tenant_deleted: boolean | null;
     };
   };
   "audit_head.find": {
@@ -312,6 +313,17 @@ export type StatementTypes = {
       tenant_id: string;
       entry: number | null;
     };
+  };
+  "audit_log.insert": {
+    parameters: {
+      tenant_id: string;
+      actor_user_id: string;
+      actor_key_id: string | null | undefined;
+      action: string;
+      subject: string;
+      details: JsonParameter;
+    };
+    row: Record<never, never>;
   };
   "audit_log.insert_export": {
     parameters: {
@@ -367,7 +379,7 @@ export type StatementTypes = {
       development_key_id: string;
     };
     row: {
-      key_id: string;
+      subject: string;
     };
   };
   "bootstrap_keys.upsert_development": {
@@ -999,7 +1011,7 @@ export type StatementTypes = {
       expected_scopes: readonly string[];
       actor_user_id: string;
       actor_key_id: string | null | undefined;
-      change: JsonParameter;
+      audited_change: JsonParameter;
     };
     row: {
       key_id: string;
@@ -1333,7 +1345,7 @@ export type StatementTypes = {
       user_id: string;
       actor_user_id: string;
       actor_key_id: string | null | undefined;
-      change: JsonParameter;
+      audited_change: JsonParameter;
     };
     row: {
       user_id: string;
@@ -1352,6 +1364,8 @@ export type StatementTypes = {
       is_admin: boolean;
       grantee_tenant_id: string;
       grantee_user_id: string | null | undefined;
+      actor_user_id: string;
+      actor_key_id: string | null | undefined;
     };
     row: {
       grant_id: string;
@@ -1372,6 +1386,8 @@ export type StatementTypes = {
       grant_id: string;
       grantee_tenant_id: string;
       grantee_user_id: string | null | undefined;
+      actor_user_id: string;
+      actor_key_id: string | null | undefined;
     };
     row: {
       grant_id: string;
@@ -1404,6 +1420,8 @@ export type StatementTypes = {
       tenant_id: string;
       user_id: string;
       is_admin: boolean;
+      actor_user_id: string;
+      actor_key_id: string | null | undefined;
     };
     row: {
       model_id: string;
@@ -1472,6 +1490,8 @@ export type StatementTypes = {
       description: string | null | undefined;
       preview_image_url: string | null | undefined;
       visibility: string;
+      actor_user_id: string;
+      actor_key_id: string | null | undefined;
     };
     row: {
       owns_lora: boolean | null;
@@ -1534,6 +1554,9 @@ export type StatementTypes = {
       visibility: string | null | undefined;
       status: string | null | undefined;
       is_operator: boolean;
+      actor_user_id: string;
+      actor_key_id: string | null | undefined;
+      audited_change: JsonParameter;
     };
     row: {
       model_id: string;
@@ -2916,6 +2939,10 @@ export type StatementTypes = {
       secret_id: string;
       key_id: string;
       sealed: Buffer;
+      actor_user_id: string;
+      actor_key_id: string | null | undefined;
+      action: string;
+      subject: string;
     };
     row: {
       ends_at: Date | null;
