@@ -140,7 +140,9 @@ type Grantee = { tenant_id?: string | undefined; user_id?: string | undefined };
 type Page = { limit: number; cursor?: string | undefined };
 export type ModelRegistry = {
   create(draft: ModelContent): Promise<CustomModel>;
-  list(filter: Page & { status: CustomModel["status"]; model_type?: string | undefined }): Promise<CustomModelPage>;
+  list(
+    filter: Page & { status: CustomModel["status"]; granted: boolean; model_type?: string | undefined },
+  ): Promise<CustomModelPage>;
   get(modelId: string): Promise<CustomModel>;
   update(modelId: string, change: Partial<ModelContent & Pick<CustomModel, "status">>): Promise<CustomModel>;
   delete(modelId: string): Promise<CustomModel>;

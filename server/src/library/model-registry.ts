@@ -20,6 +20,7 @@ import {
   deleteModelGrantRow,
   insertModelGrant,
   listModelGrantRows,
+  MAX_GRANTS_TO_OTHER_TENANTS,
   type ModelGrantee,
   type ModelGrantRow,
 } from "../db/library/model-grants.ts";
@@ -92,7 +93,9 @@ export function createModelRegistry(services: Dependencies, context: RequestCont
         // The stored id is unused if the grantee had a grant before the first request. Inserting is idempotent and
         // returns the grant of the grantee.
         find: () => insertModelGrant(database, manager, modelId, newGrant),
-        explainRefusal: () => explainRefusal(modelId),
+        // The caller may manage the model, so only the number of grants can be the reason.
+        explainRefusal: () =>
+          new Fault("conflict", { retryable: false, reason: "too_many_grants", most: MAX_GRANTS_TO_OTHER_TENANTS }),
       });
       return renderGrant(row);
     },

@@ -1381,10 +1381,10 @@ export type StatementTypes = {
       tenant_id: string;
       user_id: string;
       is_admin: boolean;
+      grantee_tenant_id: string;
       idempotency_key: string | null | undefined;
       fingerprint: Buffer | null | undefined;
       grant_id: string;
-      grantee_tenant_id: string;
       grantee_user_id: string | null | undefined;
       actor_user_id: string;
       actor_key_id: string | null | undefined;
@@ -1514,6 +1514,7 @@ export type StatementTypes = {
     parameters: {
       status: string;
       tenant_id: string;
+      granted: boolean;
       user_id: string;
       is_admin: boolean;
       before: string | null | undefined;

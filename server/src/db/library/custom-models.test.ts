@@ -35,7 +35,10 @@ const register = async (keeper: ModelManager, about: Partial<NewCustomModel> = {
 /** By every door that there is: they never differ. */
 async function mayUse(who: ModelManager, modelId: string): Promise<boolean> {
   const { usable } = await findModelAccess(base.db, who, { modelIds: [modelId], loras: [] });
-  const listed = await listCustomModels(base.db, who, { status: "active" }, 1000);
+  const listed = [
+    ...(await listCustomModels(base.db, who, { status: "active", granted: false }, 1000)),
+    ...(await listCustomModels(base.db, who, { status: "active", granted: true }, 1000)),
+  ];
   const byId = usable.some((model) => model.model_id === modelId);
   expect(listed.some((model) => model.model_id === modelId)).toBe(byId);
   return byId;
@@ -74,6 +77,37 @@ describe("who may use a model", () => {
     expect(await users(model_id)).toBe("yes no yes");
   });
 
+  it("a grant of another tenant changes no list of models, only the list of such grants", async () => {
+    const [giver, receiver] = [newManager(), newManager()];
+    const own = (await register(receiver)).model_id;
+    const shown = async (granted: boolean) =>
+      (await listCustomModels(base.db, receiver, { status: "active", granted }, 1000))
+        .filter(({ owner, visibility }) => owner === "ann" && visibility === "private")
+        .map(({ model_id }) => model_id);
+    const given = (await register(giver)).model_id;
+    await insertModelGrant(base.db, giver, given, { grant_id: v7(), tenant_id: receiver.tenant_id, user_id: null });
+    expect([await shown(false), await shown(true)]).toEqual([[own], [given]]);
+    expect(await mayUse(receiver, given)).toBe(true);
+  });
+
+  it("a tenant gives at most 1,000 grants to other tenants, and any number to its own users", async () => {
+    const giver = newManager();
+    const { model_id } = await register(giver);
+    await base.owner.query(
+      "test.grants",
+      `insert into model_grants (grant_id, model_id, owner_tenant_id, tenant_id)
+       select uuidv7(), $1, $2, uuidv7() from generate_series(1, 999)`,
+      [model_id, giver.tenant_id],
+    );
+    const give = async (tenant_id: string, user_id: string | null) =>
+      (await insertModelGrant(base.db, giver, model_id, { grant_id: v7(), tenant_id, user_id })) !== undefined;
+    expect([await give(v7(), null), await give(v7(), null), await give(giver.tenant_id, "bob")]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+  });
+
   it("no user can use a disabled model, and only its managers still see it", async () => {
     const { model_id } = await register(ann, { visibility: "public" });
     await updateCustomModel(base.db, ann, model_id, { status: "disabled" });
@@ -81,8 +115,8 @@ describe("who may use a model", () => {
     expect(await findCustomModel(base.db, ann, model_id)).toMatchObject({ status: "disabled", may_manage: true });
     expect(await findCustomModel(base.db, colleague, model_id)).toBeUndefined();
     const admin = { ...colleague, isAdmin: true };
-    expect(await listCustomModels(base.db, admin, { status: "disabled" }, 10)).toHaveLength(1);
-    expect(await listCustomModels(base.db, otherTenant, { status: "disabled" }, 10)).toEqual([]);
+    expect(await listCustomModels(base.db, admin, { status: "disabled", granted: false }, 10)).toHaveLength(1);
+    expect(await listCustomModels(base.db, otherTenant, { status: "disabled", granted: false }, 10)).toEqual([]);
   });
 
   it("only its owner and the admins of its tenant can change it, not every user of it", async () => {

@@ -137,24 +137,34 @@ export async function findCustomModel(
   return row;
 }
 
-export type CustomModelFilter = { status: string; before?: string | undefined; model_type?: string | undefined };
+/** `granted`: the models of other tenants that have a grant for the caller, instead of all others. */
+export type CustomModelFilter = {
+  status: string;
+  granted: boolean;
+  before?: string | undefined;
+  model_type?: string | undefined;
+};
 
 const LIST = statement(
   "models.list",
   `select ${MODEL_COLUMNS} from models
-   where status = :status and (${MAY_USE} or (status = 'disabled' and ${MAY_MANAGE}))
+   where status = :status and (models.tenant_id <> :tenant_id and models.visibility <> 'public') = :granted::boolean
+     and (${MAY_USE} or (status = 'disabled' and ${MAY_MANAGE}))
      and (:before?::uuid is null or model_id < :before?) and (:model_type?::text is null or model_type = :model_type?)
    order by model_id desc limit :limit`,
 );
 
-/** Newest first, with keyset pagination. Disabled models are only shown to callers that may manage them. */
+/**
+ * Newest first, with keyset pagination. A grant of another tenant does not change the list of models, because its
+ * receiver did not ask for it. Disabled models are only shown to callers that may manage them.
+ */
 export async function listCustomModels(
   db: Database,
   manager: ModelManager,
-  { status, before, model_type }: CustomModelFilter,
+  { status, granted, before, model_type }: CustomModelFilter,
   limit: number,
 ): Promise<CustomModelRow[]> {
-  return db.execute(LIST, { ...managerParameters(manager), status, before, model_type, limit });
+  return db.execute(LIST, { ...managerParameters(manager), status, granted, before, model_type, limit });
 }
 
 export type CustomModelChange = Partial<CustomModelFields & Pick<CustomModelRow, "status">>;

@@ -30,9 +30,18 @@ export type NewModelGrant = ModelGrantee & {
   idempotency?: NewIdempotencyKey | undefined;
 };
 
+/** A tenant cannot refuse grants, which limits how many another tenant can send. */
+export const MAX_GRANTS_TO_OTHER_TENANTS = 1000;
+
 const INSERT = statement(
   "model_grants.insert",
-  `with managed as (${MANAGED_MODEL}), ${insertIdempotencyKeySql({ kind: "model_grant", resource: ":grant_id", from: "managed" })}, granted as (
+  `with managed as (
+     ${MANAGED_MODEL} and (:grantee_tenant_id::uuid = :tenant_id or (
+       select count(*) from (
+         select from model_grants where owner_tenant_id = :tenant_id and tenant_id <> :tenant_id
+         limit ${MAX_GRANTS_TO_OTHER_TENANTS}
+       ) as given) < ${MAX_GRANTS_TO_OTHER_TENANTS})
+   ), ${insertIdempotencyKeySql({ kind: "model_grant", resource: ":grant_id", from: "managed" })}, granted as (
      insert into model_grants (grant_id, model_id, tenant_id, user_id)
      select :grant_id, model_id, :grantee_tenant_id, :grantee_user_id? from managed
      where ${IDEMPOTENCY_KEY_IS_FREE}
@@ -46,7 +55,7 @@ const INSERT = statement(
 
 /**
  * Idempotent: returns the existing grant to the same grantee. Undefined if another request holds the idempotency key,
- * or if there is no such model to manage.
+ * if there is no such model to manage, or if the tenant has the maximum number of grants to other tenants.
  */
 export async function insertModelGrant(
   db: Database,

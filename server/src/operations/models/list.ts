@@ -14,6 +14,10 @@ export const listModels = defineOperation({
     status: modelStatus()
       .default("active")
       .describe("Only models with this status. `disabled` lists your own disabled models. Default: active"),
+    granted: z
+      .boolean()
+      .default(false)
+      .describe("true lists the models that other tenants granted to you. They are in no other list. Default: false"),
   }),
   output: CustomModelPage,
   example: { limit: 20, model_type: "wan-image-2.1" },
