@@ -56,6 +56,7 @@ const slow: { text: string; startedAt: number; endedAt: number }[] = [];
 /** Whether the machine was busy: the time that a health check took, and the delay of this process. */
 const probes: { at: number; ms: number; ownDelayMs: number }[] = [];
 const createdRuns = new Set<string>();
+let resentCount = 0;
 
 const reportFailure = (failure: string) => {
   if (failures.push(failure) <= MAX_REPORTED) console.log(`FAILED ${failure}`);
@@ -94,7 +95,12 @@ try {
         .replace(/base64,[\w+/=]+/g, "base64,…")
         .slice(0, 800)}`;
     try {
-      const { status, headers, body, ms, startedAt } = await send(request);
+      // A connection can be closed just when it is used again; clients then send on another one.
+      const { status, headers, body, ms, startedAt } = await send(request).catch((thrown) => {
+        if (!isConnectionClosed(thrown)) throw thrown;
+        resentCount++;
+        return send(request);
+      });
       statuses[status] = (statuses[status] ?? 0) + 1;
       if (status >= 400) codes[body?.code] = (codes[body?.code] ?? 0) + 1;
       latencies.push(ms);
@@ -150,7 +156,9 @@ try {
   console.log(`statuses: ${JSON.stringify(statuses)}`);
   console.log(`codes: ${JSON.stringify(codes)}`);
   console.log(`latency: p50 ${times[0]} ms, p99 ${times[1]} ms, p99.9 ${times[2]} ms, maximum ${times[3]} ms`);
-  console.log(`${runs!.count} runs created; ${slow.length} responses took longer than ${MAX_MS} ms`);
+  console.log(
+    `${runs!.count} runs created; ${resentCount} requests sent again; ${slow.length} responses took longer than ${MAX_MS} ms`,
+  );
 } finally {
   await environment.stop();
 }
