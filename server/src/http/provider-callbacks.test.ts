@@ -53,6 +53,9 @@ describe("the callback route", () => {
       } as RequestInit);
     const limit = 1024 * 1024;
     const stream = (size: number) => new Blob(["é", "x".repeat(size - 2)]).stream();
+    const forged = callbackPath(target, signer).replace(/.$/, (last) => (last === "A" ? "B" : "A"));
+    const refusal = await app.request(forged, { method: "POST", body: "{}" });
+    expect([refusal.status, ((await refusal.json()) as { code: string }).code]).toEqual([404, "route_not_found"]);
     const statuses = [
       (await send("{}", { "content-length": String(limit + 1) })).status,
       (await send(stream(limit + 1))).status,

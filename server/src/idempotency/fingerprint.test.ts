@@ -50,5 +50,6 @@ it("a fingerprint is a SHA-256 digest of the operation and the canonical form", 
 
 it("what JSON cannot express is null", () => {
   expect(canonicalJson([undefined, () => 1, true, 1.5, 'a"b'])).toBe('[null,null,true,1.5,"a\\"b"]');
+  expect(canonicalJson({ a: 1, c: 2, b: 3 })).toBe('{"a":1,"b":3,"c":2}');
   expect(canonicalJson({ b: 1, a: 2, B: 3, "": 4 })).toBe('{"":4,"B":3,"a":2,"b":1}');
 });

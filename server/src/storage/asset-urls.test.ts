@@ -93,3 +93,11 @@ test("a secret that is too short, or a media type that no asset has, throws", ()
   expect(() => urls.sign(assetId, "text/html")).toThrow("text/html");
   expect(() => urls.sign(assetId, "constructor")).toThrow();
 });
+
+test("a URL stays valid while its secret is rotated, and new ones are signed with the first", () => {
+  const other = Buffer.alloc(32, 8);
+  const during = createAssetUrlSigner([other, secret], "https://gesso.example");
+  expect(during.verify(assetId, fileOf(urls.sign(assetId, "image/png")))).toBe(true);
+  expect(urls.verify(assetId, fileOf(during.sign(assetId, "image/png")))).toBe(false);
+  expect(() => createAssetUrlSigner([secret, Buffer.alloc(15)], "https://gesso.example")).toThrow("too short");
+});
