@@ -127,7 +127,7 @@ describe("[SDK-5] names", () => {
     void (() => client.usage.get({ by: "day,model" }));
     // @ts-expect-error: there is no such dimension
     void (() => client.usage.get({ by: "week" }));
-    // Events are told apart by their type.
+    // The type of an event decides its data.
     const handle = (event: Event) => {
       if (event.type === "credits.low") expectTypeOf(event.data.balance).toEqualTypeOf<number>();
       if (event.type === "run.completed") expectTypeOf(event.data.run_id).toEqualTypeOf<string>();

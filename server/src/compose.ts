@@ -69,6 +69,24 @@ export function composeSecretStore(config: Config) {
   return { database, secretCipher, audit, close: () => Promise.all([database.close(), httpClient.close()]) };
 }
 
+function composeAccess(config: Config, { database, clock, ids }: Services, secrets: SecretKeys) {
+  const keys = createApiKeyLookup(database, clock);
+  const accessTokens = createAccessTokens({ secrets, keys, clock });
+  const issuers = createIssuers(config.OIDC_ISSUERS, { database, get: trustedHttpGet, clock });
+  const invalidateCredentials = () => {
+    keys.invalidate();
+    issuers.invalidate();
+  };
+  const unknownKeys = createUnknownKeyLimit(config.ADDRESS_UNKNOWN_KEYS_PER_MINUTE, clock);
+  return {
+    authenticator: createAuthenticator({ keys, accessTokens, issuers, unknownKeys }),
+    access: {
+      ...{ systemDatabase: database, accessTokens, ids, clock, invalidateCredentials },
+      publicUrl: config.PUBLIC_URL,
+    },
+  };
+}
+
 export function composeServices(config: Config, role: string) {
   const deriveKeys = createKeyDerivation(config);
   const runtime = createRuntime(config, role);
@@ -115,28 +133,13 @@ export function composeServices(config: Config, role: string) {
     logExhaustedBudget: createExhaustedBudgetLog({ clock, log }),
   };
 
-  const keys = createApiKeyLookup(database, clock);
-  const accessTokens = createAccessTokens({ secrets: deriveKeys("tokens"), keys, clock });
-  const issuers = createIssuers(config.OIDC_ISSUERS, { database, get: trustedHttpGet, clock });
-  const invalidateCredentials = () => {
-    keys.invalidate();
-    issuers.invalidate();
-  };
-
   return {
     services,
     webhookServices: { ...webhookService, database, assets, ids, clock, log },
     engineClient,
     callbackSigner,
     audit: createAuditSeal({ database, keys: deriveKeys("audit"), clock, log }),
-    authenticator: createAuthenticator({
-      ...{ keys, accessTokens, issuers },
-      unknownKeys: createUnknownKeyLimit(config.ADDRESS_UNKNOWN_KEYS_PER_MINUTE, clock),
-    }),
-    access: {
-      ...{ systemDatabase: database, accessTokens, ids, clock, invalidateCredentials },
-      publicUrl: config.PUBLIC_URL,
-    },
+    ...composeAccess(config, services, deriveKeys("tokens")),
     admission: createAdmission({ database, clock, random }, config),
     /** How the processes that decode images are isolated. */
     sandboxStatus: decoders.sandboxStatus,

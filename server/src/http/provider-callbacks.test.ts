@@ -39,7 +39,7 @@ describe("the callback route", () => {
     const provider = {
       id: "fal",
       parseCallback: async ({ body, headers, query }: CallbackRequest) => {
-        received.push([body.length, body.slice(0, 3), headers.get("x-signature"), query.get("a")]);
+        received.push([body.length, body.slice(0, 3), headers.get("x-signature"), query?.get("a") ?? null]);
         throw new Error("not for this provider");
       },
     };

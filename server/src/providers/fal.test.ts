@@ -50,16 +50,19 @@ describe("a submission", () => {
   it.each([
     [true, undefined],
     [false, "0"],
-  ])("of every offer asks fal to delete the files after a day and, if the operator wants it, to keep no requests: keep %s", async (FAL_KEEP_REQUESTS, expected) => {
-    const { heard, context } = listening();
-    const own = { ...context, env: { ...context.env, FAL_KEEP_REQUESTS } };
-    for (const offer of fal.offers) await submitTo(offer, {}, own);
-    expect(heard).toHaveLength(fal.offers.length);
-    for (const { headers } of heard) {
-      expect(headers["x-fal-store-io"]).toBe(expected);
-      expect(headers["x-fal-object-lifecycle-preference"]).toBe('{"expiration_duration_seconds":86400}');
-    }
-  });
+  ])(
+    "of every offer asks fal to delete the files after a day and, if the operator wants it, to keep no requests: keep %s",
+    async (FAL_KEEP_REQUESTS, expected) => {
+      const { heard, context } = listening();
+      const own = { ...context, env: { ...env(), FAL_KEEP_REQUESTS } };
+      for (const offer of fal.offers) await submitTo(offer, {}, own);
+      expect(heard).toHaveLength(fal.offers.length);
+      for (const { headers } of heard) {
+        expect(headers["x-fal-store-io"]).toBe(expected);
+        expect(headers["x-fal-object-lifecycle-preference"]).toBe('{"expiration_duration_seconds":86400}');
+      }
+    },
+  );
 
   it.each([
     [401, "model_unavailable", "refused"],

@@ -1,5 +1,5 @@
-// The requests of the API fuzzer: valid and invalid ones from the contract, and extreme ones, which are wide, deep, long
-// or unusual as HTTP. The texts of extreme bodies are built once and named in the request, because they are large.
+// The requests of the API fuzzer: valid and invalid ones from the contract, and extreme ones, which are wide, deep,
+// long or unusual as HTTP. The texts of extreme bodies are built once and named in the request, because they are large.
 import fc from "fast-check";
 import {
   buildPath,

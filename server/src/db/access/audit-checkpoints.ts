@@ -99,6 +99,6 @@ export async function listAuditCheckpoints(
   db: Database,
   after: number,
   limit: number,
-): Promise<(AuditCheckpointRow & { current_digest: Buffer | null; is_tenant_deleted: boolean })[]> {
+): Promise<(AuditCheckpointRow & { current_digest: Buffer | null; is_tenant_deleted: boolean | null })[]> {
   return db.execute(LIST, { after, limit });
 }

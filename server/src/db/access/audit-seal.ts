@@ -119,7 +119,8 @@ async function findCheckpointBreaks(database: Database, head: AuditHeadRow): Pro
       if (row.number !== number + 1) return [...breaks, { reason: "checkpoint_missing" }];
       if (row.current_digest === null) {
         if (!row.is_tenant_deleted) breaks.push({ reason: "entry_missing", tenant_id, entry });
-      } else if (!row.current_digest.equals(row.entry_digest)) breaks.push({ reason: "entry_changed", tenant_id, entry });
+      } else if (!row.current_digest.equals(row.entry_digest))
+        breaks.push({ reason: "entry_changed", tenant_id, entry });
       [number, digest] = [row.number, extendDigest(digest, row)];
     }
     if (rows.length === 0) return [...breaks, { reason: "checkpoint_missing" }];

@@ -1,5 +1,5 @@
-// Renders the few HTML pages that the API serves itself. A page loads nothing and runs nothing: its style is inline, and
-// the content security policy allows only that style.
+// Renders the few HTML pages that the API serves itself. A page loads nothing and runs nothing: its style is inline,
+// and the content security policy allows only that style.
 import { createHash } from "node:crypto";
 import type { Context } from "hono";
 

@@ -84,8 +84,10 @@ export const infrastructure: ThreatSection = {
       asset: "detection",
       entry: "logs",
       threat: "an attack is not noticed",
-      control: "security events are logged and counted",
-      kind: "control and test",
+      control: "failures are logged with a level, a code and a request ID",
+      kind: "by configuration",
+      reason:
+        "Gesso has no metrics and alerts yet. Failed requests (5xx), ended decoders, providers that fail and breaks of the audit log are logged as warnings or errors: alert on those.",
       tests: {},
     },
   ],

@@ -86,7 +86,7 @@ export const outbound: ThreatSection = {
       reason: "Only your network can keep a compromised fetcher from internal hosts; Gesso gives it no credentials.",
       tests: {
         "server/test/ssrf/fetcher-process.test.ts": [
-          "contains only the fetch settings and the token",
+          "contains only the fetch settings, and no longer the token",
           "with another credential prevents the start",
         ],
       },

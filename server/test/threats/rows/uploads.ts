@@ -247,7 +247,7 @@ export const uploads: ThreatSection = {
       control: "masks become 8-bit greyscale; a mask of another size is refused",
       kind: "control and test",
       tests: {
-        "server/src/images/normalize-mask.test.ts": [
+        "server/src/images/isolated/normalize-mask.test.ts": [
           "are reduced from 16 to 8 bits",
           "can have a palette",
           "a damaged mask is distinguished from an internal error",
