@@ -20,6 +20,7 @@ import { createImageDecoder } from "./images/image-decoder.ts";
 import { findLibraryProblem } from "./images/library-version.ts";
 import { createPixelTasks } from "./images/pixel-tasks.ts";
 import type { Clock } from "./kit/clock.ts";
+import type { SecretKeys } from "./kit/secret-keys.ts";
 import { createCrashPoint } from "./observe/crash-points.ts";
 import { createLogger } from "./observe/log.ts";
 import { createIpRangeMatcher } from "./outbound/ip-ranges.ts";

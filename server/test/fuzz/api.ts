@@ -1,6 +1,7 @@
 // `npm run fuzz:api`: 200,000 requests generated from the contract, for every operation. No response may be a 5xx, have
 // no standard error body, or take longer than a second. `--short` sends 2,000, for CI; `--requests N` sends N;
-// `--seed N` repeats an earlier run, `--only OPERATION` one of its operations. SIGINT ends it early, with the results so far.
+// `--seed N` repeats an earlier run, `--only OPERATION` one of its operations. SIGINT ends it early, with the results
+// so far.
 import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";

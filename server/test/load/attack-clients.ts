@@ -1,4 +1,4 @@
-// One attack on a running Gesso: reports when it is ready, attacks on a message of the parent, and reports the responses.
+// One attack on a running Gesso: reports when it is ready, attacks on a message, and reports the responses.
 // `attack-clients.ts URL KEY ATTACK SECONDS`. All attackers but those with unknown keys have other client addresses
 // than the healthy traffic, as they would have in production.
 import { once } from "node:events";

@@ -11,7 +11,8 @@ export const consoleSection: ThreatSection = {
       threat: "stored scripts run in a console",
       control: "there is no console",
       kind: "not applicable",
-      reason: "Gesso has no web console, cookies or sessions. Its few HTML pages show nothing of users and run no script.",
+      reason:
+        "Gesso has no web console, cookies or sessions. Its few HTML pages show nothing of users and run no script.",
     },
     {
       id: "T110",
@@ -20,7 +21,8 @@ export const consoleSection: ThreatSection = {
       threat: "a page of another site posts a form",
       control: "there is no console",
       kind: "not applicable",
-      reason: "Gesso has no web console, cookies or sessions. Its few HTML pages show nothing of users and run no script.",
+      reason:
+        "Gesso has no web console, cookies or sessions. Its few HTML pages show nothing of users and run no script.",
     },
     {
       id: "T111",
@@ -29,7 +31,8 @@ export const consoleSection: ThreatSection = {
       threat: "a login is forged or redirects elsewhere",
       control: "there is no console",
       kind: "not applicable",
-      reason: "Gesso has no web console, cookies or sessions. Its few HTML pages show nothing of users and run no script.",
+      reason:
+        "Gesso has no web console, cookies or sessions. Its few HTML pages show nothing of users and run no script.",
     },
     {
       id: "T112",
@@ -38,7 +41,8 @@ export const consoleSection: ThreatSection = {
       threat: "a session survives logout",
       control: "there is no console",
       kind: "not applicable",
-      reason: "Gesso has no web console, cookies or sessions. Its few HTML pages show nothing of users and run no script.",
+      reason:
+        "Gesso has no web console, cookies or sessions. Its few HTML pages show nothing of users and run no script.",
     },
     {
       id: "T113",
@@ -47,7 +51,8 @@ export const consoleSection: ThreatSection = {
       threat: "a page is shown inside another one",
       control: "there is no console",
       kind: "not applicable",
-      reason: "Gesso has no web console, cookies or sessions. Its few HTML pages show nothing of users and run no script.",
+      reason:
+        "Gesso has no web console, cookies or sessions. Its few HTML pages show nothing of users and run no script.",
     },
     {
       id: "T114",
@@ -56,7 +61,8 @@ export const consoleSection: ThreatSection = {
       threat: "a secret stays in the browser",
       control: "there is no console",
       kind: "not applicable",
-      reason: "Gesso has no web console, cookies or sessions. Its few HTML pages show nothing of users and run no script.",
+      reason:
+        "Gesso has no web console, cookies or sessions. Its few HTML pages show nothing of users and run no script.",
     },
   ],
 };
