@@ -54,7 +54,7 @@ describe("a submission", () => {
     "of every offer asks fal to delete the files after a day and, if the operator wants it, to keep no requests: keep %s",
     async (FAL_KEEP_REQUESTS, expected) => {
       const { heard, context } = listening();
-      const own = { ...context, env: { ...env(), FAL_KEEP_REQUESTS } };
+      const own = { ...context, env: { ...(context.env as object), FAL_KEEP_REQUESTS } };
       for (const offer of fal.offers) await submitTo(offer, {}, own);
       expect(heard).toHaveLength(fal.offers.length);
       for (const { headers } of heard) {
