@@ -16,7 +16,7 @@ function openTokens({ secrets = [secret] as [Uint8Array, ...Uint8Array[]], now =
       asked.push(ref);
       return state.isRevoked ? undefined : key;
     },
-    isCached: () => false,
+    isKnown: () => false,
     invalidate: () => {},
   };
   return { tokens: createAccessTokens({ secrets, keys, clock: { now: () => state.now } }), state, asked };

@@ -15,8 +15,8 @@ export type ApiKeyRef = { digest: Buffer } | { key_id: string };
 export type ApiKeyLookup = {
   /** Returns undefined if the key does not exist, is revoked or has expired. Throws if its tenant is suspended. */
   find(key: ApiKeyRef): Promise<Caller | undefined>;
-  /** Whether `find` needs no database query, because the same key was looked up a moment ago. */
-  isCached(key: ApiKeyRef): boolean;
+  /** Whether the key was valid at its last lookup, or was looked up a moment ago, so that `find` needs no query. */
+  isKnown(key: ApiKeyRef): boolean;
   /** Clears the cache. */
   invalidate(): void;
 };
@@ -24,6 +24,17 @@ export type ApiKeyLookup = {
 export function createApiKeyLookup(database: Database, clock: Pick<Clock, "now">): ApiKeyLookup {
   const holders = createExpiringCache<KeyHolder>(clock, { isMissingCached: true });
   const lastUsedAt = new Map<string, number>();
+  /** Keys that were valid at their last lookup. Unlike `holders`, it does not expire: it admits no one by itself. */
+  const validKeys = new Set<string>();
+
+  const findHolder = async (key: ApiKeyRef) => {
+    const cacheKey = cacheKeyOf(key);
+    const holder = await holders.get(cacheKey, () => findKeyHolder(database, key));
+    validKeys.delete(cacheKey);
+    if (holder) validKeys.add(cacheKey);
+    if (validKeys.size > MAX_REMEMBERED_KEYS) validKeys.delete(validKeys.values().next().value!);
+    return holder;
+  };
 
   const recordUse = (keyId: string) => {
     const last = lastUsedAt.get(keyId);
@@ -35,13 +46,13 @@ export function createApiKeyLookup(database: Database, clock: Pick<Clock, "now">
   };
   return {
     async find(key) {
-      const holder = await holders.get(cacheKeyOf(key), () => findKeyHolder(database, key));
+      const holder = await findHolder(key);
       if (!holder || (holder.expires_at && holder.expires_at.getTime() <= clock.now())) return undefined;
       if (holder.is_suspended) throw new Fault("tenant_suspended");
       recordUse(holder.key_id);
       return toCaller(holder);
     },
-    isCached: (key) => holders.has(cacheKeyOf(key)),
+    isKnown: (key) => holders.has(cacheKeyOf(key)) || validKeys.has(cacheKeyOf(key)),
     invalidate: holders.clear,
   };
 }

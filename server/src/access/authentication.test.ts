@@ -18,7 +18,7 @@ it("looks up no further unknown keys of an address above the limit, and serves k
       lookups++;
       return isInUse ? ({ key_id: "k" } as never) : undefined;
     },
-    isCached: () => isInUse,
+    isKnown: () => isInUse,
     invalidate: () => {},
   };
   const unknownKeys = createUnknownKeyLimit(100, { monotonic: () => 0 });
@@ -77,7 +77,7 @@ describe("credentials", () => {
         calls.push("digest" in ref ? ref.digest.toString("hex") : ref);
         return "digest" in ref && ref.digest.equals(hashApiKey(known)) ? ({ key_id: "known" } as never) : undefined;
       },
-      isCached: () => false,
+      isKnown: () => false,
       invalidate: () => {},
     },
     unknownKeys: createUnknownKeyLimit(0, { monotonic: () => 0 }),
@@ -145,7 +145,7 @@ describe("credentials", () => {
 });
 
 it("names the limit of unknown keys and the seconds to wait", async () => {
-  const keys: ApiKeyLookup = { find: async () => undefined, isCached: () => false, invalidate: () => {} };
+  const keys: ApiKeyLookup = { find: async () => undefined, isKnown: () => false, invalidate: () => {} };
   const unknownKeys = createUnknownKeyLimit(1, { monotonic: () => 0 });
   const authenticator = createAuthenticator({ keys, unknownKeys, accessTokens: {} as never, issuers: {} as never });
   const attempt = () => authenticator.authenticate(credentials(generateApiKey(), "203.0.113.9"));

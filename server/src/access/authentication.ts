@@ -52,12 +52,12 @@ export function createAuthenticator(sources: CredentialSources): Authenticator {
       if (!hasValidApiKeySyntax(key)) throw new Fault("invalid_api_key");
       const ref = { digest: hashApiKey(key) };
       // Keys in use work at an address that guesses others; a lookup there has to wait.
-      const isCached = keys.isCached(ref);
-      const retry_after = isCached ? 0 : unknownKeys.secondsUntilAllowed(address);
+      const isKnown = keys.isKnown(ref);
+      const retry_after = isKnown ? 0 : unknownKeys.secondsUntilAllowed(address);
       if (retry_after > 0) throw new Fault("rate_limited", { policy: "unknown-keys", retry_after });
       const caller = await keys.find(ref);
       if (caller) return caller;
-      if (!isCached) unknownKeys.recordUnknownKey(address);
+      if (!isKnown) unknownKeys.recordUnknownKey(address);
       throw new Fault("invalid_api_key");
     },
   };
