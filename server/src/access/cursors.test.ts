@@ -52,7 +52,8 @@ it("a cursor is valid for exactly a day, and is not a signature of other bytes",
   now += 24 * 60 * 60 * 1000;
   expect(signer.verify("mine", cursor)).toBe(id);
   expect(() => signer.verify("mine", `${cursor}=`)).toThrow(expect.objectContaining({ code: "invalid_cursor" }));
-  const [lastId, time] = Buffer.from(cursor, "base64url").toString().split(".");
+  const [lastId, time, signature] = Buffer.from(cursor, "base64url").toString().split(".");
+  expect(signature).toMatch(/^[\w-]{22}$/);
   expect([lastId, time]).toEqual([id, (1_000_000).toString(36)]);
 });
 
