@@ -8,7 +8,7 @@ import { parseCatalogue } from "./parse-catalogue.ts";
 const TODAY = "2030-06-15";
 
 const offer = (model: string, upstreamModel: string, more: Partial<Offer> = {}): Offer => ({
-  ...{ task: "image.generate", model, upstreamModel, recovery: "none", price: 0.04 },
+  ...{ task: "image.generate", model, upstreamModel, recovery: "none", price: 0.04, parameters: {} },
   ...more,
 });
 const vendor = (id: string, offers: Offer[], more: Partial<Provider> = {}): Provider => ({

@@ -6,7 +6,7 @@ import { applyCatalogue } from "./apply-catalogue.ts";
 import { parseCatalogue } from "./parse-catalogue.ts";
 
 const offer = (model: string, upstreamModel: string, more: Partial<Offer> = {}): Offer => ({
-  ...{ task: "image.generate", model, upstreamModel, recovery: "none", price: 0.04 },
+  ...{ task: "image.generate", model, upstreamModel, recovery: "none", price: 0.04, parameters: {} },
   ...more,
 });
 const vendor = (id: string, offers: Offer[]) =>

@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 const offer = (model: string, upstreamModel: string): Offer => ({
-  ...{ task: "image.generate", model, upstreamModel, recovery: "none", price: 0 },
+  ...{ task: "image.generate", model, upstreamModel, recovery: "none", price: 0, parameters: {} },
 });
 const vendor = (path: string, at = url) =>
   defineProvider<{ ACME_KEY: string }>({

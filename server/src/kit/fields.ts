@@ -75,7 +75,7 @@ export const seed = () =>
     .max(4294967295)
     .optional()
     .describe(
-      "Seed for the model's random numbers, 0 to 4294967295. Some models return the same image for the same seed and input; others ignore it",
+      "Seed for the model's random numbers, 0 to 4294967295. A seed makes results of the same model similar, not identical. Models without a seed ignore it with a warning",
     );
 
 export const aspectRatio = (description = "Aspect ratio, such as 16:9") =>

@@ -62,6 +62,11 @@ export type Job<S = Source> = {
   routing?: Routing | undefined;
   /** Options that only some models support, by their API names. Only values that the caller sent or the model fixes. */
   options?: JsonObject | undefined;
+  /**
+   * Names of the parameters that Gesso filled in because the caller did not set them. If an offer does not support
+   * their values, the caller gets no warning and strict handling does not refuse the request.
+   */
+  defaulted?: string[] | undefined;
   /** The largest of the source images, if the sizes of all of them were known when the run was accepted. */
   source_size?: SourceSize | undefined;
   /** Prices of all suitable offers when the run was accepted; the offer that was selected then comes first. */
@@ -210,8 +215,8 @@ type RunOperationSpec<Input extends z.ZodObject> = {
   renderResponse(run: Run, result: RunResult): unknown;
 };
 
-/** A changed or ignored field, with a sentence for the caller. */
-export type ParameterAdjustment = { field: string; message: string };
+/** A changed or ignored field, with a sentence for the caller. Without `used`, the value was ignored. */
+export type ParameterAdjustment = { field: string; message: string; given?: unknown; used?: unknown };
 
 /** The complete result of a run: the files of every job in order, and the result that is not a file. */
 export type RunResult = { jobs: RunOutput[][]; data: JsonObject | null };

@@ -1,6 +1,9 @@
-// Adjusts a job's parameters to the limits of an offer: the nearest supported value, with one warning per change.
-// Nothing is dropped silently; a job that cannot be adjusted is not served by this offer (see canServe).
-import type { Job, ParameterAdjustment } from "../kit/operation.ts";
+// The one place that judges a job against the parameters and limits of an offer: a value becomes the nearest supported
+// one or is removed, with one change per parameter. Nothing is dropped silently; a job that cannot be adjusted is not
+// served by this offer (see canServe).
+import type { Job, ParameterAdjustment, Task } from "../kit/operation.ts";
+import { listJobParameters, readJobParameter, TASK_PARAMETERS, withJobParameter } from "../kit/task-parameters.ts";
+import { supportIn, supportOf } from "./parameter-support.ts";
 import type { Offer, OfferLimits } from "./provider.ts";
 
 /** The properties of a job that decide whether an offer can serve it. */
@@ -21,21 +24,68 @@ export const canServe = (offer: Offer, job: JobRequirements): boolean => {
 
 export type AdjustedJob<S> = { job: Job<S>; changes: ParameterAdjustment[] };
 
+/**
+ * The job as the adapter gets it: without unsupported parameters, and with supported values of all others. Values that
+ * Gesso filled in (`defaulted`) are adjusted like others, but not reported: the caller did not ask for them.
+ */
 export function adjustParameters<S>(job: Job<S>, offer: Offer): AdjustedJob<S> {
-  const shaped = adjustSize(job, offer.limits ?? {});
-  const timed = adjustDuration(shaped.job, offer.limits ?? {});
-  return { job: timed.job, changes: [...shaped.changes, ...timed.changes, ...unusedOptions(job, offer)] };
+  const shaped = adjustShape(job, offer);
+  const names = listJobParameters(shaped.job).filter((name) => !SHAPE_PARAMETERS.includes(name));
+  const adjusted = inTaskOrder(job.task, names).reduce<AdjustedJob<S>>((before, name) => {
+    const { job: next, change } = adjustParameter(before.job, name, offer);
+    return { job: next, changes: change ? [...before.changes, change] : before.changes };
+  }, shaped);
+  return { job: adjusted.job, changes: adjusted.changes.filter(({ field }) => !job.defaulted?.includes(field)) };
 }
 
-/** Gesso derives it from `model_id`, so callers get no warning about it. */
-const DERIVED_OPTION = "deployment_id";
+const SHAPE_PARAMETERS = ["width", "height", "aspect_ratio"];
 
-const unusedOptions = <S>({ options = {} }: Job<S>, { supportedOptions }: Offer): ParameterAdjustment[] =>
-  supportedOptions === undefined
-    ? []
-    : Object.keys(options)
-        .filter((field) => field !== DERIVED_OPTION && !supportedOptions.includes(field))
-        .map((field) => ({ field, message: `${field} is not supported by this model and was ignored.` }));
+/** In the order of the task, because the value of one parameter can depend on an earlier one. */
+const inTaskOrder = (task: Task, names: string[]) => {
+  const order: readonly string[] = TASK_PARAMETERS[task];
+  return names.toSorted((a, b) => order.indexOf(a) - order.indexOf(b));
+};
+
+const hasParameter =
+  <S>(job: Job<S>) =>
+  (name: string) =>
+    readJobParameter(job, name) !== undefined;
+
+type AdjustedParameter<S> = { job: Job<S>; change?: ParameterAdjustment };
+
+function adjustParameter<S>(job: Job<S>, name: string, offer: Offer): AdjustedParameter<S> {
+  const given = readJobParameter(job, name);
+  const support = supportIn(offer, name, hasParameter(job));
+  if (support.isExcluded) return { job };
+  if (support.state === "unsupported") {
+    return { job: withJobParameter(job, name, undefined), change: ignored(offer, name, given) };
+  }
+  const used = name === "duration" ? nearestDuration(offer.limits, given) : support.adapt?.(given, job);
+  if (used === undefined || used === given) return { job };
+  return { job: withJobParameter(job, name, used), change: adjustedTo(name, given, used) };
+}
+
+const MAX_SHOWN = 80;
+const shown = (field: string, value: unknown): string => {
+  if (field === "duration") return `${value} s`;
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+};
+
+const adjustedTo = (field: string, given: unknown, used: unknown): ParameterAdjustment => ({
+  field,
+  given,
+  used,
+  message: `${field} was adjusted from ${shown(field, given)} to ${shown(field, used)}, the nearest that this model supports.`,
+});
+
+function ignored(offer: Offer, field: string, given: unknown): ParameterAdjustment {
+  const { state, notWith, onlyWith } = supportOf(offer, field);
+  const condition =
+    state === "unsupported" ? "" : notWith ? ` together with ${notWith}` : onlyWith ? ` without ${onlyWith}` : "";
+  const message = `${field} is not supported by this model${condition}: ${shown(field, given)} was ignored.`;
+  return { field, given, used: undefined, message };
+}
 
 const ratioOf = (ratio: string) => {
   const [width = 1, height = 1] = ratio.split(":").map(Number);
@@ -58,32 +108,100 @@ const sizeForRatio = (ratio: string): Size => {
   return { width: Math.sqrt(DEFAULT_PIXELS * shape), height: Math.sqrt(DEFAULT_PIXELS / shape) };
 };
 
-function adjustSize<S>(job: Job<S>, limits: OfferLimits): AdjustedJob<S> {
+/** Deviation of an aspect ratio that comes from rounding the sides to the step of the model. */
+const ROUNDING = 0.03;
+const isNumericRatio = (ratio: string | undefined): ratio is string => ratio !== undefined && /^\d+:\d+$/.test(ratio);
+
+/** Width, height and aspect ratio are one decision: models take either a size or an aspect ratio. */
+function adjustShape<S>(requested: Job<S>, offer: Offer): AdjustedJob<S> {
+  const { job, changes } = removeUnusedShape(requested, offer);
   const { width, height, aspect_ratio } = job;
   const size = width && height ? { width, height } : undefined;
-  if (limits.sizes || limits.sides) {
-    const wanted = size ?? (aspect_ratio && /^\d+:\d+$/.test(aspect_ratio) ? sizeForRatio(aspect_ratio) : undefined);
-    if (!wanted) return { job, changes: [] };
-    const supported = limits.sizes ? nearestSize(limits.sizes, wanted) : withinSides(limits.sides!, wanted);
-    const isSame = !size || (supported.width === width && supported.height === height);
-    const message = `The size was adjusted to ${supported.width}x${supported.height}, the nearest that this model supports.`;
-    return { job: { ...job, ...supported }, changes: isSame ? [] : [{ field: "width", message: message }] };
+  if (size && offer.parameters.width?.as !== "aspect_ratio") {
+    const isRatioUsed = offer.parameters.aspect_ratio?.as !== "size";
+    const fitted = fitSize(size, offer.limits);
+    const used = `${fitted.width}x${fitted.height}`;
+    const isOverruled = !isRatioUsed && isNumericRatio(aspect_ratio) && !isSameShape(ratioOf(aspect_ratio), fitted);
+    return {
+      job: { ...job, ...fitted, ...(!isRatioUsed && { aspect_ratio: undefined }) },
+      changes: [
+        ...changes,
+        ...(fitted.width === width ? [] : [adjustedTo("width", width, fitted.width)]),
+        ...(fitted.height === height ? [] : [adjustedTo("height", height, fitted.height)]),
+        ...(isOverruled ? [overruled("aspect_ratio", aspect_ratio, used)] : []),
+      ],
+    };
   }
-  if (!limits.ratios) return { job, changes: [] };
-  const requested = aspect_ratio ?? (size && `${size.width}:${size.height}`);
-  if (!requested || limits.ratios.includes(requested)) return { job, changes: [] };
-  if (!/^\d+:\d+$/.test(requested)) return { job, changes: [] };
-  const supported = nearest(
-    limits.ratios.filter((each) => /^\d+:\d+$/.test(each)),
-    (each) => logDistance(ratioOf(each), ratioOf(requested)),
-  );
-  const field = aspect_ratio ? "aspect_ratio" : "width";
-  const isSame = logDistance(ratioOf(supported), ratioOf(requested)) < 0.001 && aspect_ratio === undefined;
-  const message = aspect_ratio
-    ? `aspect_ratio was adjusted to ${supported}, the nearest that this model supports.`
-    : `width and height were adjusted to the aspect ratio ${supported}: this model supports no sizes.`;
-  return { job: { ...job, aspect_ratio: supported }, changes: isSame ? [] : [{ field, message: message }] };
+  if (isNumericRatio(aspect_ratio) && offer.parameters.aspect_ratio?.as === "size") {
+    const fitted = fitSize(sizeForRatio(aspect_ratio), offer.limits);
+    const isSame = isSameShape(ratioOf(aspect_ratio), fitted);
+    const change = adjustedTo("aspect_ratio", aspect_ratio, `${fitted.width}x${fitted.height}`);
+    return { job: { ...job, ...fitted, aspect_ratio: undefined }, changes: isSame ? changes : [...changes, change] };
+  }
+  return adjustRatio({ job, changes }, offer, size);
 }
+
+/** Removes what the offer does not support at all, and one side without the other. */
+function removeUnusedShape<S>(job: Job<S>, offer: Offer): AdjustedJob<S> {
+  const has = hasParameter(job);
+  return SHAPE_PARAMETERS.filter(has).reduce<AdjustedJob<S>>(
+    (before, name) => {
+      const given = readJobParameter(job, name);
+      const isUnsupported = supportIn(offer, name, has).state === "unsupported";
+      const isAlone = name !== "aspect_ratio" && has("width") !== has("height");
+      if (!isUnsupported && !isAlone) return before;
+      const change = isUnsupported ? ignored(offer, name, given) : sideAlone(name, given);
+      return { job: withJobParameter(before.job, name, undefined), changes: [...before.changes, change] };
+    },
+    { job, changes: [] },
+  );
+}
+
+/** For models that take an aspect ratio: that of the request, or of its size. */
+function adjustRatio<S>({ job, changes }: AdjustedJob<S>, { limits }: Offer, size: Size | undefined): AdjustedJob<S> {
+  const { aspect_ratio } = job;
+  const requested = aspect_ratio ?? (size && `${size.width}:${size.height}`);
+  if (requested === undefined) return { job, changes };
+  const used = nearestRatio(limits?.ratios, requested);
+  const sides = size ? (["width", "height"] as const) : [];
+  return {
+    job: { ...job, aspect_ratio: used },
+    changes: [
+      ...changes,
+      ...(aspect_ratio === undefined || used === aspect_ratio ? [] : [adjustedTo("aspect_ratio", aspect_ratio, used)]),
+      ...sides.map((side) => overruled(side, size![side], used)),
+    ],
+  };
+}
+
+const isSameShape = (ratio: number, { width, height }: Size) => logDistance(ratio, width / height) < ROUNDING;
+
+const sideAlone = (field: string, given: unknown): ParameterAdjustment => ({
+  field,
+  given,
+  used: undefined,
+  message: `${field} needs both width and height: ${given} was ignored.`,
+});
+
+const overruled = (field: string, given: unknown, used: string): ParameterAdjustment => ({
+  field,
+  given,
+  used,
+  message:
+    field === "aspect_ratio"
+      ? `aspect_ratio was adjusted from ${given} to ${used}: width and height take precedence.`
+      : `${field} was adjusted from ${given} to the aspect ratio ${used}: this model supports no sizes.`,
+});
+
+/** A keyword of the API, such as match_input_image, stays as it is. */
+function nearestRatio(ratios: readonly string[] | undefined, requested: string): string {
+  if (!ratios || ratios.includes(requested) || !isNumericRatio(requested)) return requested;
+  return nearest(ratios.filter(isNumericRatio), (each) => logDistance(ratioOf(each), ratioOf(requested)));
+}
+
+/** The nearest size within the limits. */
+export const fitSize = (size: Size, { sizes, sides }: OfferLimits = {}): Size =>
+  sizes ? nearestSize(sizes, size) : withinSides(sides ?? {}, size);
 
 /** The aspect ratio weighs more than the number of pixels: an image can be scaled without loss of content. */
 const nearestSize = (sizes: readonly string[], wanted: Size): Size =>
@@ -128,16 +246,8 @@ function withinSides(
   return { width: Math.min(width, longestSupported), height: Math.min(height, longestSupported) };
 }
 
-function adjustDuration<S>(job: Job<S>, { durations, duration }: OfferLimits): AdjustedJob<S> {
-  const requested = job.options?.duration;
-  if (typeof requested !== "number" || (!durations && !duration)) return { job, changes: [] };
-  const supported = durations
-    ? nearest(durations, (each) => Math.abs(each - requested))
-    : Math.min(duration!.most, Math.max(duration!.least, requested));
-  if (supported === requested) return { job, changes: [] };
-  const message = `duration was adjusted to ${supported} s, the nearest that this model supports.`;
-  return {
-    job: { ...job, options: { ...job.options, duration: supported } },
-    changes: [{ field: "duration", message: message }],
-  };
+function nearestDuration({ durations, duration }: OfferLimits = {}, requested: unknown): unknown {
+  if (typeof requested !== "number") return undefined;
+  if (durations) return nearest(durations, (each) => Math.abs(each - requested));
+  return duration && Math.min(duration.most, Math.max(duration.least, requested));
 }

@@ -9,9 +9,11 @@ import { createFakeProviderContext } from "../../test/fake-vendors/provider-cont
 import { colourFromText } from "../../test/fake-vendors/result-files.ts";
 import { createImageAsset, createMaskAsset, createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
 import type { Fault } from "../faults.ts";
+import type { Job } from "../kit/operation.ts";
+import { adjustParameters } from "./adjust-parameters.ts";
 import { bfl } from "./bfl.ts";
 import { readProviderFailure } from "./call-provider.ts";
-import type { JobDone, ProviderContext, SendRequest, Ticket } from "./provider.ts";
+import type { Asset, JobDone, Offer, ProviderContext, SendRequest, Ticket } from "./provider.ts";
 
 let fakeVendor: FakeVendor;
 beforeEach(async () => {
@@ -31,6 +33,9 @@ const KONTEXT = () => offer("image.edit", "flux-kontext-max");
 const FILL = () => offer("image.edit", "edit-default", "flux-pro-1.0-fill");
 const ERASE = () => offer("image.remove", "remove-default");
 
+/** As the run does it. */
+const submit = (job: Job<Asset>, offer: Offer, using: ProviderContext<unknown>) =>
+  bfl.submit(adjustParameters(job, offer).job, offer, using);
 const running = (progress: { state: string; ticket?: Ticket }) => {
   expect(progress.state).toBe("running");
   return progress.ticket!;
@@ -55,7 +60,7 @@ const asked = () => fakeVendor.ledger.at(-1)!;
 describe("a submission", () => {
   it("sends flux-dev its size, steps and guidance, within its bounds", async () => {
     const options = { guidance: 7.5, steps: 80, scheduler: "ignored" };
-    await bfl.submit(createSampleJob(DEV(), { width: 768, height: 512, seed: 7, options }), DEV(), context());
+    await submit(createSampleJob(DEV(), { width: 768, height: 512, seed: 7, options }), DEV(), context());
     expect(asked()).toMatchObject({ model: "flux-dev" });
     expect(asked().request).toEqual({
       prompt: "a red bicycle by the sea",
@@ -70,7 +75,7 @@ describe("a submission", () => {
 
   it("keeps the aspect ratio of the source of an edit if none was requested", async () => {
     const images = [createImageAsset("desk", 80, 40)];
-    const ticket = running(await bfl.submit(createSampleJob(KONTEXT(), { images }), KONTEXT(), context()));
+    const ticket = running(await submit(createSampleJob(KONTEXT(), { images }), KONTEXT(), context()));
     expect(asked().request).toEqual({
       prompt: "make it night",
       input_image: await base64(images[0]!),
@@ -84,7 +89,7 @@ describe("a submission", () => {
   it("numbers the images of flux-kontext-multi", async () => {
     const multi = offer("image.generate", "flux-kontext-multi");
     const images = [createImageAsset("a"), createImageAsset("b"), createImageAsset("c")];
-    await bfl.submit(createSampleJob(multi, { images, aspect_ratio: "4:5" }), multi, context());
+    await submit(createSampleJob(multi, { images, aspect_ratio: "4:5" }), multi, context());
     expect(asked().model).toBe("flux-kontext-max");
     expect(asked().request).toMatchObject({
       input_image: await base64(images[0]!),
@@ -100,7 +105,7 @@ describe("a submission", () => {
   ])("sends the mask to %s unchanged: white is painted", async (model, of, words) => {
     const images = [createImageAsset("desk")];
     const ticket = running(
-      await bfl.submit(createSampleJob(of(), { images, mask: createMaskAsset(), prompt: "a plant" }), of(), context()),
+      await submit(createSampleJob(of(), { images, mask: createMaskAsset(), prompt: "a plant" }), of(), context()),
     );
     expect(asked().model).toBe(model);
     expect(asked().request).toEqual({
@@ -118,7 +123,7 @@ describe("a submission", () => {
   });
 
   it("is valid for every offer", async () => {
-    for (const each of bfl.offers) await ended(running(await bfl.submit(createSampleJob(each), each, context())));
+    for (const each of bfl.offers) await ended(running(await submit(createSampleJob(each), each, context())));
     expect(fakeVendor.ledger).toHaveLength(bfl.offers.length);
     expect(fakeVendor.invalidRequests).toEqual([]);
   });
@@ -142,7 +147,7 @@ describe("a response", () => {
     ["failed", "a cat", ["provider_error", "failed"]],
   ] as const)("of a job that ends %s (%s) becomes the right fault", async (outcome, prompt, fault) => {
     fakeVendor.switches.outcome = outcome;
-    const ticket = running(await bfl.submit(createSampleJob(DEV(), { prompt }), DEV(), context()));
+    const ticket = running(await submit(createSampleJob(DEV(), { prompt }), DEV(), context()));
     expect(await faultOf(ended(ticket))).toEqual(fault);
   });
 
@@ -155,44 +160,38 @@ describe("a response", () => {
     [500, ["provider_error", "unknown"]],
   ] as const)("of status %i becomes the right fault", async (status, fault) => {
     fakeVendor.switches.refuse = { times: 1, status };
-    expect(await faultOf(bfl.submit(createSampleJob(DEV()), DEV(), context()))).toEqual(fault);
+    expect(await faultOf(submit(createSampleJob(DEV()), DEV(), context()))).toEqual(fault);
     expect(fakeVendor.ledger).toEqual([]);
   });
 
   it("to a wrong key or a retired model is model_unavailable", async () => {
     const wrong = createFakeProviderContext({ ...vendor.env(fakeVendor), BFL_API_KEY: "wrong" }, bfl);
-    expect(await faultOf(bfl.submit(createSampleJob(DEV()), DEV(), wrong))).toEqual(["model_unavailable", "refused"]);
+    expect(await faultOf(submit(createSampleJob(DEV()), DEV(), wrong))).toEqual(["model_unavailable", "refused"]);
     fakeVendor.switches.retired = ["flux-dev"];
-    expect(await faultOf(bfl.submit(createSampleJob(DEV()), DEV(), context()))).toEqual([
-      "model_unavailable",
-      "refused",
-    ]);
+    expect(await faultOf(submit(createSampleJob(DEV()), DEV(), context()))).toEqual(["model_unavailable", "refused"]);
   });
 
   it("to the seventh concurrent Kontext Max job is busy", async () => {
     fakeVendor.switches.outcome = "never";
-    for (let n = 0; n < 6; n++) await bfl.submit(createSampleJob(KONTEXT()), KONTEXT(), context());
-    expect(await faultOf(bfl.submit(createSampleJob(KONTEXT()), KONTEXT(), context()))).toEqual([
-      "provider_error",
-      "busy",
-    ]);
+    for (let n = 0; n < 6; n++) await submit(createSampleJob(KONTEXT()), KONTEXT(), context());
+    expect(await faultOf(submit(createSampleJob(KONTEXT()), KONTEXT(), context()))).toEqual(["provider_error", "busy"]);
   });
 
   it("that is lost leaves the outcome unknown, and the job is not sent again", async () => {
     fakeVendor.switches.drop = { times: 1, when: "after" };
-    expect(await faultOf(bfl.submit(createSampleJob(DEV()), DEV(), context()))).toEqual(["provider_error", "unknown"]);
+    expect(await faultOf(submit(createSampleJob(DEV()), DEV(), context()))).toEqual(["provider_error", "unknown"]);
     expect(fakeVendor.ledger).toHaveLength(1);
   });
 
   it("contains the progress of a running job", async () => {
     fakeVendor.switches.workMs = 60_000;
-    const ticket = running(await bfl.submit(createSampleJob(DEV()), DEV(), context()));
+    const ticket = running(await submit(createSampleJob(DEV()), DEV(), context()));
     await new Promise((resolve) => setTimeout(resolve, 40));
     expect(await bfl.poll(ticket, context())).toEqual({ state: "running", ticket, progress: 0.5 });
   });
 
   it("that does not know the job at its own polling URL is a failure", async () => {
-    const ticket = running(await bfl.submit(createSampleJob(DEV()), DEV(), context()));
+    const ticket = running(await submit(createSampleJob(DEV()), DEV(), context()));
     fakeVendor.forgetJobs();
     expect(await faultOf(bfl.poll(ticket, context()))).toEqual(["provider_error", "failed"]);
   });
@@ -215,7 +214,7 @@ describe("hosts of a region", () => {
     fakeVendor = await startFakeBfl({ pollingOrigin: "https://api.eu2.bfl.ai" });
     const seen: [string, string | undefined][] = [];
     const within = context(throughRegion("https://api.eu2.bfl.ai", seen));
-    await ended(running(await bfl.submit(createSampleJob(DEV()), DEV(), within)), within);
+    await ended(running(await submit(createSampleJob(DEV()), DEV(), within)), within);
     expect(seen.at(-1)).toEqual([expect.stringMatching(/^https:\/\/api\.eu2\.bfl\.ai\/v1\/get_result/), "bfl_fake"]);
   });
 
@@ -227,7 +226,7 @@ describe("hosts of a region", () => {
     "https://api.eu.bfl.ai:8443/v1/get_result?id=1",
     "not an address",
   ])("are not contacted at %s", async (polling_url) => {
-    const { ticket } = (await bfl.submit(createSampleJob(DEV()), DEV(), context())) as { ticket: Ticket };
+    const { ticket } = (await submit(createSampleJob(DEV()), DEV(), context())) as { ticket: Ticket };
     const seen: [string, string | undefined][] = [];
     await ended({ ...ticket, polling_url }, context(throughRegion("nowhere", seen)));
     expect(seen.every(([url]) => url.startsWith(`${fakeVendor.url}/v1/get_result?id=${ticket.id}`))).toBe(true);
@@ -256,7 +255,7 @@ describe("callbacks", () => {
     bfl.parseCallback!({ headers: new Headers(headers), body: JSON.stringify(body) }, within);
 
   it("carry a secret of the attempt, and yield the same ticket as the submission", async () => {
-    const ticket = running(await bfl.submit(createSampleJob(DEV()), DEV(), context({ callbackUrl })));
+    const ticket = running(await submit(createSampleJob(DEV()), DEV(), context({ callbackUrl })));
     const { webhook_url, webhook_secret } = asked().request as Record<string, string>;
     expect(webhook_url).toBe(callbackUrl);
     const body = { id: ticket.id, status: "Ready", result: { sample: "https://delivery.eu1.bfl.ai/x.png" } };
@@ -266,7 +265,7 @@ describe("callbacks", () => {
   });
 
   it("are accepted with a signature, or by their URL alone if the provider sends neither", async () => {
-    await bfl.submit(createSampleJob(DEV()), DEV(), context({ callbackUrl }));
+    await submit(createSampleJob(DEV()), DEV(), context({ callbackUrl }));
     const secret = asked().request.webhook_secret as string;
     const body = { id: "1", status: "Pending" };
     const signature = createHmac("sha256", secret).update(JSON.stringify(body)).digest("hex");
@@ -278,7 +277,7 @@ describe("callbacks", () => {
   });
 
   it("are refused with a wrong secret, a wrong signature, or the secret of another attempt", async () => {
-    await bfl.submit(createSampleJob(DEV()), DEV(), context({ callbackUrl }));
+    await submit(createSampleJob(DEV()), DEV(), context({ callbackUrl }));
     const secret = asked().request.webhook_secret as string;
     const body = { id: "1", status: "Ready" };
     expect(await told({ "x-webhook-secret": "somebody-else" }, body)).toBeUndefined();

@@ -4,8 +4,10 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import type { Job } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
+import { LORA_PAIR_PARAMETERS, SAMPLING_PARAMETERS, WEIGHT_PARAMETERS } from "../kit/task-parameters.ts";
 import { FLUX_KONTEXT_ASPECT_RATIOS } from "../models.ts";
 import { callProvider, contentRefused, jobFailed } from "./call-provider.ts";
+import { asAspectRatio, asSize, declareParameters, within } from "./parameter-support.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext, type Ticket } from "./provider.ts";
 
 const GLOBAL = "https://api.bfl.ai";
@@ -30,15 +32,23 @@ const CallbackBody = z.object({ id: z.string(), status: z.string() });
 const Credits = z.object({ credits: z.number() });
 const Routes = z.object({ paths: z.record(z.string(), z.unknown()) });
 
+const KONTEXT_GENERATE = declareParameters("image.generate", {
+  honours: ["prompt", "images", "aspect_ratio", "seed", "count"],
+  adapts: { width: asAspectRatio, height: asAspectRatio },
+  ignores: [...SAMPLING_PARAMETERS, ...WEIGHT_PARAMETERS, "negative_prompt", "upscale_factor"],
+});
+const KONTEXT_EDIT = declareParameters("image.edit", {
+  honours: ["prompt", "images", "aspect_ratio", "seed", "count"],
+  excludes: ["mask"],
+});
 const KONTEXT = {
   upstreamModel: "flux-kontext-max",
   recovery: "none",
   price: 0.08,
   latency: "usual",
   limits: { ratios: FLUX_KONTEXT_ASPECT_RATIOS, count: 1, images: 4, mask: false },
-  supportedOptions: [],
 } as const;
-const MASKED = { recovery: "none", preference: 50, latency: "usual", supportedOptions: [] } as const;
+const MASKED = { recovery: "none", preference: 50, latency: "usual" } as const;
 const ONE_MASK = { count: 1, images: 1, mask: true };
 
 const offers: Offer[] = [
@@ -51,20 +61,48 @@ const offers: Offer[] = [
     preference: 50,
     latency: "quick",
     limits: { sides: { least: 256, most: 1440, step: 32 }, count: 1, images: 0, mask: false },
-    supportedOptions: ["guidance", "steps"],
+    parameters: declareParameters("image.generate", {
+      honours: ["prompt", "width", "height", "seed", "count"],
+      adapts: {
+        aspect_ratio: asSize,
+        steps: within({ least: 1, most: 50 }),
+        guidance: within({ least: 1.5, most: 5 }),
+      },
+      ignores: [
+        ...LORA_PAIR_PARAMETERS,
+        ...(["strength_model", "model_weight", "lora_1"] as const),
+        ...(["negative_prompt", "cfg_scale", "scheduler", "upscale_factor"] as const),
+      ],
+      excludes: ["images", "model_id"],
+    }),
     equivalence: "flux-dev",
     supports: ({ options }) => options?.model_id === undefined,
   },
-  { ...KONTEXT, task: "image.generate", model: "flux-kontext-max", preference: 40, equivalence: "flux-kontext-max" },
-  { ...KONTEXT, task: "image.edit", model: "flux-kontext-max", preference: 40, equivalence: "flux-kontext-max" },
+  {
+    ...KONTEXT,
+    task: "image.generate",
+    model: "flux-kontext-max",
+    preference: 40,
+    parameters: KONTEXT_GENERATE,
+    equivalence: "flux-kontext-max",
+  },
+  {
+    ...KONTEXT,
+    task: "image.edit",
+    model: "flux-kontext-max",
+    preference: 40,
+    parameters: KONTEXT_EDIT,
+    equivalence: "flux-kontext-max",
+  },
   {
     ...KONTEXT,
     task: "image.generate",
     model: "flux-kontext-multi",
     preference: 50,
+    parameters: KONTEXT_GENERATE,
     equivalence: "flux-kontext-multi",
   },
-  { ...KONTEXT, task: "image.edit", model: "edit-default", preference: 60 },
+  { ...KONTEXT, task: "image.edit", model: "edit-default", preference: 60, parameters: KONTEXT_EDIT },
   {
     ...MASKED,
     task: "image.edit",
@@ -72,6 +110,10 @@ const offers: Offer[] = [
     upstreamModel: "flux-pro-1.0-fill",
     price: 0.05,
     limits: ONE_MASK,
+    parameters: declareParameters("image.edit", {
+      honours: ["prompt", "images", "mask", "seed", "count"],
+      ignores: ["aspect_ratio"],
+    }),
     equivalence: "mask-fill",
     supports: ({ mask }) => mask !== undefined,
   },
@@ -82,26 +124,27 @@ const offers: Offer[] = [
     upstreamModel: "flux-tools/erase-v1",
     price: null,
     limits: ONE_MASK,
+    parameters: declareParameters("image.remove", {
+      honours: ["images", "mask"],
+      ignores: ["prompt", "remove_shadow", "multiple"],
+    }),
     equivalence: "object-removal",
     supports: ({ mask }) => mask !== undefined,
   },
 ];
 
 const base64 = async (asset: Asset) => Buffer.from(await asset.bytes()).toString("base64");
-const between = (least: number, value: unknown, most: number) =>
-  typeof value === "number" ? Math.min(most, Math.max(least, value)) : undefined;
 
 /** Fields that only some models have. BFL uses our mask convention: white changes. */
 async function buildRequestFields(job: Job<Asset>): Promise<JsonObject> {
   const images = job.images ?? [];
   if (job.mask) {
     const image = await base64(images[job.mask_over ?? 0]!);
-    return { image, mask: await base64(job.mask), prompt: job.task === "image.remove" ? undefined : job.prompt };
+    return { image, mask: await base64(job.mask), prompt: job.prompt };
   }
   if (job.model === "flux-dev") {
     const { steps, guidance } = job.options ?? {};
-    const tuning = { steps: between(1, steps, 50), guidance: between(1.5, guidance, 5) };
-    return { prompt: job.prompt, width: job.width, height: job.height, ...tuning };
+    return { prompt: job.prompt, width: job.width, height: job.height, steps, guidance };
   }
   const inputs = await Promise.all(
     images.map(async (image, n) => [n === 0 ? "input_image" : `input_image_${n + 1}`, await base64(image)] as const),

@@ -73,12 +73,12 @@ export const gemini = defineProvider<GeminiEnv>({
 async function generateImage(job: Job<Asset>, offer: Offer, context: ProviderContext<GeminiEnv>) {
   // There is no mask field: the mask is an additional image that the prompt explains.
   const images = [...(job.images ?? []), ...(job.mask ? [job.mask] : [])];
-  const imageConfig = { aspectRatio: job.aspect_ratio, imageSize: SIZES[String(job.options?.resolution)] };
+  const imageConfig = { aspectRatio: job.aspect_ratio, imageSize: job.options?.resolution };
   const response = await generate(offer, context, {
     contents: [{ role: "user", parts: [{ text: promptFor(job) }, ...(await Promise.all(images.map(inline)))] }],
     generationConfig: {
       responseModalities: ["IMAGE"],
-      ...((imageConfig.aspectRatio || imageConfig.imageSize) && { imageConfig }),
+      ...((imageConfig.aspectRatio !== undefined || imageConfig.imageSize !== undefined) && { imageConfig }),
     },
   });
   // One image per request: earlier images in the response are drafts.
@@ -89,8 +89,6 @@ async function generateImage(job: Job<Asset>, offer: Offer, context: ProviderCon
     outputs: [{ bytes: Buffer.from(image.data, "base64"), media_type: image.mimeType }],
   };
 }
-
-const SIZES: Record<string, string> = { "720p": "1K", "1080p": "2K" };
 
 async function generateText(job: Job<Asset>, offer: Offer, context: ProviderContext<GeminiEnv>) {
   const { instruction, schema } = buildInstruction(job);

@@ -9,6 +9,7 @@ import { colourFromText } from "../../test/fake-vendors/result-files.ts";
 import { createImageAsset, createMaskAsset, createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
 import type { Fault } from "../faults.ts";
 import { invertMask } from "../images/isolated/mask-formats.ts";
+import { adjustParameters } from "./adjust-parameters.ts";
 import { readProviderFailure } from "./call-provider.ts";
 import { nearestResolution } from "./ideogram/resolutions.ts";
 import { ideogram } from "./ideogram.ts";
@@ -35,7 +36,7 @@ const CHARACTER = () => offer("image.character");
 const EDIT = () => offer("image.edit");
 
 const made = async (job: ReturnType<typeof createSampleJob>) => {
-  const progress = await ideogram.submit(job, offer(job.task), context());
+  const progress = await ideogram.submit(adjustParameters(job, offer(job.task)).job, offer(job.task), context());
   expect(progress.state).toBe("done");
   return progress as JobDone;
 };
@@ -55,7 +56,7 @@ describe("a character", () => {
   const cafe = createImageAsset("cafe", 120, 80);
 
   it("is generated from a reference, with options in the provider's spelling", async () => {
-    const options = { rendering_speed: "Turbo", style_type: "Fiction", magic_prompt_option: "Off", resolution: "auto" };
+    const options = { rendering_speed: "Turbo", style_type: "Fiction", magic_prompt_option: "Off" };
     const job = createSampleJob(CHARACTER(), { images: [hero], aspect_ratio: "16:9", seed: 4294967295, options });
     const { outputs } = await made(job);
     expect(paths).toEqual(["/v1/ideogram-v3/generate"]);

@@ -7,6 +7,7 @@ import type { Job } from "../kit/operation.ts";
 import { callProvider, contentRefused, jobFailed } from "./call-provider.ts";
 import { convertImage } from "./convert-image.ts";
 import { nearestResolution, RATIOS } from "./ideogram/resolutions.ts";
+import { adaptedBy, declareParameters, onlyWith, seedBelow, unlessWith } from "./parameter-support.ts";
 import { type Asset, defineProvider, type JobDone, type Offer, type ProviderContext } from "./provider.ts";
 
 const IdeogramEnv = z.object({
@@ -21,7 +22,13 @@ const Pictures = z.object({
 const Descriptions = z.object({ descriptions: z.array(z.object({ text: z.string().optional() })) });
 
 const BLOCKING = { recovery: "none", synchronousSeconds: 120 } as const;
-const TUNING = ["rendering_speed", "style_type", "magic_prompt_option", "resolution"];
+const SEED = seedBelow(2 ** 31);
+
+/** The size that is nearest to the aspect ratio of the job, with about the requested longer side. */
+function toSize(longerSide: unknown, { aspect_ratio = "1:1" }: Job<unknown>): unknown {
+  const [width = 1, height = 1] = aspect_ratio.split(":").map(Number);
+  return nearestResolution({ width, height }, Number(longerSide));
+}
 
 const offers: Offer[] = [
   {
@@ -33,7 +40,18 @@ const offers: Offer[] = [
     preference: 40,
     latency: "usual",
     limits: { ratios: RATIOS, count: 8, images: 2, mask: true },
-    supportedOptions: TUNING,
+    parameters: declareParameters("image.character", {
+      honours: ["prompt", "images", "mask", "rendering_speed", "style_type", "magic_prompt_option"],
+      adapts: {
+        seed: SEED,
+        // With a mask, the result has the size of the image.
+        aspect_ratio: unlessWith("mask"),
+        resolution: unlessWith(
+          "mask",
+          onlyWith("aspect_ratio", adaptedBy("the nearest size, about 1 megapixel", toSize)),
+        ),
+      },
+    }),
     equivalence: "ideogram-character",
   },
   {
@@ -45,7 +63,11 @@ const offers: Offer[] = [
     preference: 60,
     latency: "usual",
     limits: { count: 8, images: 1, mask: true },
-    supportedOptions: [],
+    parameters: declareParameters("image.edit", {
+      honours: ["prompt", "images", "mask", "count"],
+      adapts: { seed: SEED },
+      ignores: ["aspect_ratio"],
+    }),
     equivalence: "mask-fill",
     supports: ({ mask }) => mask !== undefined,
   },
@@ -58,7 +80,7 @@ const offers: Offer[] = [
     preference: 60,
     latency: "quick",
     limits: { count: 1, images: 1 },
-    supportedOptions: [],
+    parameters: declareParameters("image.remove-background", { honours: ["images"] }),
     equivalence: "remove-background",
   },
   {
@@ -71,7 +93,8 @@ const offers: Offer[] = [
     preference: 60,
     latency: "quick",
     limits: { images: 1 },
-    supportedOptions: ["detail"],
+    // Ideogram returns several descriptions; `detail` selects one.
+    parameters: declareParameters("image.describe", { honours: ["images", "detail"], ignores: ["language"] }),
     equivalence: "describe",
   },
 ];
@@ -105,8 +128,7 @@ async function buildFormRequest(
     style_type: upper(style_type),
     magic_prompt: upper(magic_prompt_option),
     num_images: job.count,
-    // The seed range is one bit smaller than ours.
-    seed: job.seed === undefined ? undefined : job.seed % 2 ** 31,
+    seed: job.seed,
   };
   if (source && job.mask)
     return { path: `/v1/${upstreamModel}/inpaint`, fields: { ...fields, mask: inverted(job.mask, context) } };
@@ -114,14 +136,11 @@ async function buildFormRequest(
   return { path: `/v1/${upstreamModel}/${source ? "remix" : "generate"}`, fields: shaped };
 }
 
-/** An aspect ratio by name, or a size from the list if a longer side is requested or an image defines the ratio. */
-async function shapeOf(job: Job<Asset>, source: Asset | undefined) {
-  const longerSide = Number(job.options?.resolution) || undefined;
-  const ratio = job.aspect_ratio ?? (source ? undefined : "1:1");
-  if (ratio && !longerSide) return job.aspect_ratio ? { aspect_ratio: ratio.replace(":", "x") } : {};
-  const [width = 1, height = 1] = ratio?.split(":").map(Number) ?? [];
-  const shape = ratio ? { width, height } : readImageSize(await source!.bytes());
-  return { resolution: nearestResolution(shape, longerSide) };
+/** An aspect ratio by name, or one of Ideogram's sizes. Without either, an image keeps its own aspect ratio. */
+async function shapeOf({ aspect_ratio, options }: Job<Asset>, source: Asset | undefined) {
+  if (options?.resolution) return { resolution: options.resolution as string };
+  if (aspect_ratio || !source) return { aspect_ratio: aspect_ratio?.replace(":", "x") };
+  return { resolution: nearestResolution(readImageSize(await source.bytes())) };
 }
 
 async function formOf(fields: FormRequest["fields"]): Promise<FormData> {

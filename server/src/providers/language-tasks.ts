@@ -5,7 +5,15 @@ import { readImageSize } from "../images/image-size.ts";
 import type { Job } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import { limitLanguageResult } from "./language-result-limits.ts";
+import { declareParameters } from "./parameter-support.ts";
 import type { Asset } from "./provider.ts";
+
+/** For language models: every option is in the instruction. They have no seed. */
+export const DESCRIBE_PARAMETERS = declareParameters("image.describe", { honours: ["images", "detail", "language"] });
+export const ENHANCE_PARAMETERS = declareParameters("prompt.enhance", {
+  honours: ["prompt", "model_type", "style", "language"],
+  ignores: ["seed"],
+});
 
 /** `schema` is JSON Schema in the strict form of structured outputs: all fields required, no others allowed. */
 type LanguageInstruction = { instruction: string; schema: JsonObject };

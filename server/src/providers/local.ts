@@ -10,6 +10,7 @@ import { planCombine } from "./local/combine.ts";
 import { planCut } from "./local/cut.ts";
 import { readInputs } from "./local/inputs.ts";
 import { type PlanLocalTask, rejectInput } from "./local/local-task.ts";
+import { honourAll } from "./parameter-support.ts";
 import { defineProvider } from "./provider.ts";
 
 /** No settings, so the provider is always enabled. */
@@ -31,6 +32,7 @@ export const local = defineProvider<z.output<typeof LocalEnv>>({
     upstreamModel: "local",
     recovery: "free",
     price: 0,
+    parameters: honourAll(task as Task),
   })),
   resultOrigins: () => [],
 

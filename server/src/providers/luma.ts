@@ -4,7 +4,9 @@ import { z } from "zod";
 import type { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
+import { FRAME_PARAMETERS } from "../kit/task-parameters.ts";
 import { callProvider, contentRefused, jobFailed, modelUnavailable } from "./call-provider.ts";
+import { declareParameters } from "./parameter-support.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext } from "./provider.ts";
 
 const LumaEnv = z.object({
@@ -36,7 +38,6 @@ const Page = z.object({
 const Credits = z.object({ credit_balance: z.number() });
 
 const RATIOS = ["1:1", "16:9", "9:16", "4:3", "3:4", "21:9", "9:21"];
-const FRAME = ["grid_position_x", "grid_position_y", "x_start", "x_end", "y_start", "y_end"];
 
 const reframe = (model: string): Offer => ({
   task: "image.reframe",
@@ -47,7 +48,9 @@ const reframe = (model: string): Offer => ({
   preference: 50,
   latency: "usual",
   limits: { ratios: RATIOS, count: 1, images: 1 },
-  supportedOptions: FRAME,
+  parameters: declareParameters("image.reframe", {
+    honours: ["prompt", "images", "aspect_ratio", ...FRAME_PARAMETERS],
+  }),
   equivalence: model,
 });
 
@@ -64,7 +67,11 @@ const offers: Offer[] = [
     preference: 60,
     latency: "slow",
     limits: { ratios: RATIOS, durations: [5, 9], count: 1, images: 1 },
-    supportedOptions: ["duration"],
+    // The API has no seed.
+    parameters: declareParameters("video.generate", {
+      honours: ["prompt", "images", "aspect_ratio", "duration"],
+      ignores: ["negative_prompt", "seed", "fps", "cfg_scale", "motion_bucket_id"],
+    }),
   },
 ];
 
@@ -88,7 +95,7 @@ async function buildRequest(job: Job<Asset>): Promise<{ path: string; body: Json
     const duration = options.duration === undefined ? undefined : `${options.duration}s`;
     return { path: "video", body: { generation_type: "video", ...shape, keyframes, duration } };
   }
-  const frame = Object.fromEntries(FRAME.map((field) => [field, options[field]]));
+  const frame = Object.fromEntries(FRAME_PARAMETERS.map((field) => [field, options[field]]));
   return { path: "image/reframe", body: { generation_type: "reframe_image", ...shape, media: { url }, ...frame } };
 }
 

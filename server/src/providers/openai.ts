@@ -15,7 +15,7 @@ import {
 import { convertImage } from "./convert-image.ts";
 import { buildInstruction, parseLanguageResult } from "./language-tasks.ts";
 import { openaiOffers } from "./openai/offers.ts";
-import { nearestSizeTo, sizeWithin } from "./openai/size.ts";
+import { nearestSizeTo, sizeOf } from "./openai/size.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext, type ProviderOutput } from "./provider.ts";
 
 const OpenAiEnv = z.object({
@@ -97,7 +97,7 @@ async function generateImages(job: Job<Asset>, offer: Offer, context: ProviderCo
     model: offer.upstreamModel,
     prompt: job.prompt,
     n: job.count,
-    size: masked ? nearestSizeTo(masked, offer) : sizeWithin(job, offer),
+    size: masked ? nearestSizeTo(masked, offer) : sizeOf(job),
     output_format: "png",
   };
   const mask =

@@ -8,6 +8,7 @@ import type { z } from "zod";
 import type { PixelInputs, PixelOutput, PixelTask } from "../images/pixel-tasks.ts";
 import type { Job, Task } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
+import type { ParameterName } from "../kit/task-parameters.ts";
 
 /** A stored image. The journal has only these two fields. */
 export type AssetRef = { asset_id: string; media_type: string };
@@ -70,6 +71,27 @@ export type OfferLimits = {
   prompt?: number;
 };
 
+/**
+ * `honoured`: the provider gets the value as it is, in its own terms.
+ * `adapted`: some values are changed to ones that the model supports. `adapt` returns the value that is used.
+ * `unsupported`: the value is removed from the job, so the adapter never sees it. With `isExcluded`, jobs with the
+ * parameter are not sent to the offer at all: canServe refuses them.
+ * `how` is a phrase for the reference page. A parameter can depend on another one of the job: with `notWith`, it is
+ * unsupported if the job has that one, with `onlyWith` if the job lacks it.
+ */
+export type ParameterSupport = {
+  state: "honoured" | "adapted" | "unsupported";
+  how?: string | undefined;
+  adapt?(value: unknown, job: Job<unknown>): unknown;
+  /** The value is sent as another parameter. */
+  as?: "size" | "aspect_ratio";
+  isExcluded?: boolean;
+  notWith?: ParameterName;
+  onlyWith?: ParameterName;
+};
+
+export type OfferParameters = Readonly<Partial<Record<ParameterName, ParameterSupport>>>;
+
 /** A statement of a provider: it does `task` for our `model` with one of its own models. */
 export type Offer = {
   task: Task;
@@ -99,10 +121,9 @@ export type Offer = {
    */
   synchronousSeconds?: number;
   /**
-   * API names of the options that this model uses, besides prompt, images, mask, size, seed and count. Other options
-   * are ignored with a warning. Without a list, all options are passed on without warnings.
+   * What the offer does with each parameter of its task. adjust-parameters.ts reports what it changes or removes.
    */
-  supportedOptions?: readonly string[];
+  parameters: OfferParameters;
   /** Builds the request body, for adapters whose models have different fields. */
   body?(job: Job<Asset>): JsonObject;
   /** Whether the offer can do this job. Without it, the offer can do all jobs of its task within `limits`. */

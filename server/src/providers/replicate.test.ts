@@ -13,6 +13,7 @@ import {
 } from "../../test/fake-vendors/sample-jobs.ts";
 import type { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
+import { adjustParameters } from "./adjust-parameters.ts";
 import { readProviderFailure } from "./call-provider.ts";
 import type { Asset, Offer, ProviderContext, Ticket } from "./provider.ts";
 import { replicate } from "./replicate.ts";
@@ -35,7 +36,7 @@ const offerOf = (upstreamModel: string, task?: string): Offer =>
 const lastInput = () => fakeVendor.ledger.at(-1)!.request.input as Record<string, unknown>;
 
 async function submit(offer: Offer, job: Partial<Job<Asset>> = {}, more: Partial<ProviderContext<unknown>> = {}) {
-  const sent = await replicate.submit(createSampleJob(offer, job), offer, context(more));
+  const sent = await replicate.submit(adjustParameters(createSampleJob(offer, job), offer).job, offer, context(more));
   return (sent as { ticket: Ticket }).ticket;
 }
 

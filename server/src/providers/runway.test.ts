@@ -8,6 +8,7 @@ import { createAsset, createImageAsset, createSampleJob } from "../../test/fake-
 import type { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
 import { isAllowedOrigin } from "../outbound/url-policy.ts";
+import { adjustParameters } from "./adjust-parameters.ts";
 import { readProviderFailure } from "./call-provider.ts";
 import type { Asset, Offer, ProviderContext, SendRequest, Ticket } from "./provider.ts";
 import { runway } from "./runway.ts";
@@ -29,7 +30,7 @@ const offerOf = (upstreamModel: string, task?: string): Offer =>
 const last = () => fakeVendor.ledger.at(-1)!.request;
 
 async function submit(offer: Offer, job: Partial<Job<Asset>> = {}, more: Partial<ProviderContext<unknown>> = {}) {
-  const sent = await runway.submit(createSampleJob(offer, job), offer, context(more));
+  const sent = await runway.submit(adjustParameters(createSampleJob(offer, job), offer).job, offer, context(more));
   return (sent as { ticket: Ticket }).ticket;
 }
 

@@ -6,6 +6,7 @@ import type { Task } from "../kit/operation.ts";
 import { models } from "../models.ts";
 import { callProvider, providerFault } from "./call-provider.ts";
 import { convertImage } from "./convert-image.ts";
+import { honourAll } from "./parameter-support.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext, type Recovery } from "./provider.ts";
 
 const SandboxEnv = z.object({
@@ -44,7 +45,8 @@ const CHANGES_BLACK = ["gemini-2.5"];
 const offer = (task: Task, model: string): Offer => {
   const recovery = KINDS[model] ?? "replay";
   const kind = CHANGES_BLACK.includes(model) ? BLACK : "";
-  return { task, model, upstreamModel: `${upstreamName[recovery]}/${model}${kind}`, recovery, price: 0 };
+  const upstreamModel = `${upstreamName[recovery]}/${model}${kind}`;
+  return { task, model, upstreamModel, recovery, price: 0, parameters: honourAll(task) };
 };
 
 /** Tasks besides image generation, with their models. */

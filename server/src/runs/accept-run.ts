@@ -15,15 +15,15 @@ import type { StorageLimits } from "../db/runs/storage-usage.ts";
 import { Fault } from "../faults.ts";
 import { identifyRequest } from "../idempotency/create-once.ts";
 import type { Routing } from "../kit/fields.ts";
-import type { Job, Operation, ParameterAdjustment, Source } from "../kit/operation.ts";
+import type { Job, Operation, Source } from "../kit/operation.ts";
 import type { ParsedInput } from "../kit/parse.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
-import { adjustParameters } from "../providers/adjust-parameters.ts";
 import { checkMask } from "./check-mask.ts";
 import { checkMaxCost, listAcceptedPrices, resolveSpender, toMicrodollars } from "./cost.ts";
 import { resolveCustomModels } from "./custom-models.ts";
 import { estimatePlan } from "./estimate.ts";
 import { deriveId } from "./ids.ts";
+import { judgeParameters, markDefaults } from "./judge-parameters.ts";
 import { isRunOpen } from "./render-run.ts";
 import { buildRunWebhook } from "./run-webhook.ts";
 import { resolveOffer, selectOffer } from "./select-offer.ts";
@@ -140,17 +140,17 @@ async function buildNewRun(
 ): Promise<NewRun> {
   const { operation, parsed } = request;
   const routing = parsed.input.routing as Routing | undefined;
-  const jobs = operation.plan!(parsed.input, parsed.provided).map((job) => ({ ...job, ...(routing && { routing }) }));
+  const jobs = operation.plan!(parsed.input, parsed.provided).map((job) => ({
+    ...markDefaults(job, parsed.provided),
+    ...(routing && { routing }),
+  }));
   const { plan: jobsWithModels, warnings: modelWarnings } = await resolveCustomModels(services, caller, jobs);
   const plan = await addSourceSizes(services, caller.tenant_id, jobsWithModels, request.files);
   const selectedOffers = plan.map((job) => selectOffer(services, job));
   const offers = plan.map((job, jobIndex) => resolveOffer(services, selectedOffers[jobIndex]!, job));
-  const estimate = estimatePlan(plan.map((job, jobIndex) => ({ job, offer: offers[jobIndex]!.offer }))).amount;
-  const adjustments = [
-    ...listParameterAdjustments(operation, parsed),
-    ...plan.flatMap((job, jobIndex) => adjustParameters(job, offers[jobIndex]!.offer).changes),
-  ];
-  if (request.isStrict && adjustments.length > 0) throw strictHandlingFault(adjustments);
+  const plannedJobs = plan.map((job, jobIndex) => ({ job, offer: offers[jobIndex]!.offer }));
+  const estimate = estimatePlan(plannedJobs).amount;
+  const adjustments = judgeParameters(operation, parsed, { plan: plannedJobs, isStrict: request.isStrict });
   const parentId = operation.parent?.(parsed.input);
   const treePosition = await resolveTreePosition(services.database, caller, parentId);
   const sources = await assertSourcesUsable(services, caller, plan, request.files);
@@ -191,20 +191,6 @@ export async function findReplayedRun(database: Database, caller: Caller, runId:
   if (row?.deleted_at) throw new Fault("run_deleted");
   return row;
 }
-
-/** Fields that the operation ignores or changes. */
-const listParameterAdjustments = (operation: Operation, { input, provided }: ParsedInput): ParameterAdjustment[] => [
-  ...(operation.unusedFields?.(input, provided) ?? []).map((field) => ({
-    field,
-    message: `${field} is not used by this model.`,
-  })),
-  ...(operation.adjustments?.(input, provided) ?? []),
-];
-
-const strictHandlingFault = (adjustments: ParameterAdjustment[]) =>
-  new Fault("unsupported_parameter", {
-    errors: adjustments.map(({ field, message }) => ({ path: `/${field}`, code: "unsupported_parameter", message })),
-  });
 
 /** Throws if the parent is not a run of the caller's tenant, was deleted, or is at the maximum depth. */
 export async function resolveTreePosition(database: Database, caller: Caller, parentId: string | undefined) {

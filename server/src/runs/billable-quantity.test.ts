@@ -1,11 +1,13 @@
 // Prices by their unit: an image, its megapixels, a second of video, a call.
 import { describe, expect, it } from "vitest";
 import type { Job } from "../kit/operation.ts";
+import { honourAll } from "../providers/parameter-support.ts";
 import type { Offer, PriceBasis } from "../providers/provider.ts";
 import { calculateDeliveredQuantity, calculateRequestedQuantity, sumCosts } from "./billable-quantity.ts";
 
 const offer = (per: PriceBasis | undefined, more: Partial<Offer> = {}): Offer => ({
   ...{ task: "image.generate", model: "flux-dev", upstreamModel: "flux", recovery: "none", price: 0.1 },
+  parameters: { ...honourAll("image.generate"), ...honourAll("image.upscale"), ...honourAll("video.generate") },
   ...(per && { per }),
   ...more,
 });

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Job } from "../kit/operation.ts";
+import { honourAll } from "../providers/parameter-support.ts";
 import { defineProvider, type Offer } from "../providers/provider.ts";
 import { calculateRunCost, checkMaxCost, estimateAttemptCost, listAcceptedPrices, toMicrodollars } from "./cost.ts";
 import { resolveOffer, selectOffer } from "./select-offer.ts";
@@ -22,6 +23,7 @@ const offer = (more: Partial<Offer> = {}): Offer => ({
     recovery: "none",
     price: 0.1,
     per: "megapixel",
+    parameters: { ...honourAll("image.generate"), ...honourAll("video.generate") },
   },
   ...more,
 });

@@ -6,6 +6,7 @@ import type { Database } from "../db/connect.ts";
 import { insertTokenBudget } from "../db/money/budgets.ts";
 import { Fault } from "../faults.ts";
 import type { AcceptedPrice, Job } from "../kit/operation.ts";
+import { honourAll } from "../providers/parameter-support.ts";
 import type { Offer, SelectedOffer } from "../providers/provider.ts";
 import { calculateDeliveredQuantity, calculateRequestedQuantity, sumCosts } from "./billable-quantity.ts";
 import type { FinishedRequest } from "./execute.ts";
@@ -54,7 +55,8 @@ function offerAtAcceptedPrice<S>(
   const prices = job.prices ?? [];
   const accepted = prices.find((each) => each.provider === provider && each.as === upstreamModel) ?? prices[0];
   if (!accepted) return currentOffer;
-  const offer = currentOffer ?? { task: job.task, model: job.model, upstreamModel, recovery: "none" };
+  const parameters = honourAll(job.task);
+  const offer = currentOffer ?? { task: job.task, model: job.model, upstreamModel, recovery: "none", parameters };
   const { price, per = "image", count } = accepted;
   return { ...offer, price, per, limits: { ...currentOffer?.limits, ...(count !== undefined && { count }) } };
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Fault } from "../faults.ts";
 import { Estimate } from "../kit/schemas/library.ts";
+import { honourAll } from "../providers/parameter-support.ts";
 import { defineProvider, type Offer } from "../providers/provider.ts";
 import { estimateJobs, planOperation } from "./estimate.ts";
 import type { OfferDependencies } from "./select-offer.ts";
@@ -12,6 +13,7 @@ const estimateOperation = (services: OfferDependencies, operation: string, input
 
 const offer = (model: string, price: number | null, more: Partial<Offer> = {}): Offer => ({
   ...{ task: "image.generate", model, upstreamModel: model, recovery: "none", price },
+  parameters: { ...honourAll("image.generate"), ...honourAll("image.upscale"), ...honourAll("video.generate") },
   ...more,
 });
 

@@ -35,15 +35,15 @@ export async function planRequests(services: Dependencies, claim: RunClaim): Pro
 /** Splits a job that wants more results than its offer returns per request. Each request gets its own seed. */
 function splitIntoRequests(services: OfferDependencies, job: Job): Pick<PlannedRequest, "job" | "offer">[] {
   const offer = selectOffer(services, job);
+  return splitJob(job, resolveOffer(services, offer, job).offer.limits?.count).map((part) => ({ job: part, offer }));
+}
+
+export function splitJob<S>(job: Job<S>, maxPerRequest = job.count ?? 1): Job<S>[] {
   const count = job.count ?? 1;
-  const maxPerRequest = resolveOffer(services, offer, job).offer.limits?.count ?? count;
-  if (count <= maxPerRequest) return [{ job, offer }];
+  if (count <= maxPerRequest) return [job];
   return Array.from({ length: Math.ceil(count / maxPerRequest) }, (_, index) => ({
-    job: {
-      ...job,
-      count: Math.min(maxPerRequest, count - index * maxPerRequest),
-      ...(job.seed !== undefined && { seed: (job.seed + index * maxPerRequest) % SEED_RANGE }),
-    },
-    offer,
+    ...job,
+    count: Math.min(maxPerRequest, count - index * maxPerRequest),
+    ...(job.seed !== undefined && { seed: (job.seed + index * maxPerRequest) % SEED_RANGE }),
   }));
 }

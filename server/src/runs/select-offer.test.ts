@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { honourAll } from "../providers/parameter-support.ts";
 import { defineProvider, type Offer } from "../providers/provider.ts";
 import { listFailoverOffers, resolveOffer, selectOffer } from "./select-offer.ts";
 
@@ -9,6 +10,7 @@ const offer = (upstreamModel: string, more: Partial<Offer> = {}): Offer => ({
   upstreamModel,
   recovery: "none",
   price: null,
+  parameters: honourAll("image.generate"),
   ...more,
 });
 const provider = (id: string, offers: Offer[], preference?: number) => ({

@@ -21,15 +21,15 @@ export function createAsset(name: string, bytes: () => Promise<Uint8Array>, medi
 export const createImageAsset = (name: string, width = SIDE, height = SIDE): Asset =>
   createAsset(`${name} ${width} ${height}`, () => drawTestImage(name, width, height));
 
-/** Black, with a white square in the middle: the part that is to change. */
-export const createMaskAsset = (width = SIDE, height = SIDE): Asset =>
-  createAsset(`mask ${width} ${height}`, async () => {
+/** Black, with a white rectangle in the middle or at a side: the part that is to change. */
+export const createMaskAsset = (width = SIDE, height = SIDE, gravity = "centre"): Asset =>
+  createAsset(`mask ${width} ${height} ${gravity}`, async () => {
     const [across, down] = [Math.round(width / 2), Math.round(height / 2)];
     const white = await sharp({ create: { width: across, height: down, channels: 3, background: "#ffffff" } })
       .png()
       .toBuffer();
     return sharp({ create: { width, height, channels: 3, background: "#000000" } })
-      .composite([{ input: white, gravity: "centre" }])
+      .composite([{ input: white, gravity }])
       .toColourspace("b-w")
       .png()
       .toBuffer();

@@ -12,6 +12,7 @@ import { Fault } from "../../src/faults.ts";
 import type { Clock } from "../../src/kit/clock.ts";
 import type { Job } from "../../src/kit/operation.ts";
 import type { CrashPoint } from "../../src/observe/crash-points.ts";
+import { honourAll } from "../../src/providers/parameter-support.ts";
 import type {
   JobCancellation,
   JobProgress,
@@ -84,6 +85,7 @@ export function createFakeProvider(id: string, { rateLimit, ...offer }: FakeOffe
     upstreamModel: `${id}-model`,
     recovery: "find",
     price: 0.01,
+    parameters: honourAll("image.generate"),
   } as Offer;
   const provider: Provider = {
     ...{ id, env: z.unknown(), offers: [{ ...offered, ...offer }], resultOrigins: () => [] },

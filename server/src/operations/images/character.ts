@@ -79,7 +79,12 @@ export const generateCharacter = defineOperation({
       model: "character-default",
       images: images.length > 0 ? images : undefined,
       mask_over: mask && 1,
-      options: pickProvided(input, provided, TUNING),
+      // `auto` asks for nothing: the provider chooses the size.
+      options: pickProvided(
+        input,
+        provided,
+        TUNING.filter((field) => field !== "resolution" || input.resolution !== "auto"),
+      ),
     });
   },
   renderResponse: asEnvelope,

@@ -117,7 +117,9 @@ export const generateImage = defineOperation({
         ? [
             {
               field: "aspect_ratio",
-              message: `aspect_ratio was adjusted to ${ratio}, the nearest that this model supports.`,
+              given: used.aspect_ratio,
+              used: ratio,
+              message: `aspect_ratio was adjusted from ${used.aspect_ratio} to ${ratio}, the nearest that this model supports.`,
             },
           ]
         : []),

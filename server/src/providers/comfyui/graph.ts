@@ -56,6 +56,8 @@ const OURS: Record<string, unknown> = {
 };
 export const graphNames = Object.keys(OURS);
 
+export const readBuiltInGraph = (name: string): ComfyuiGraph => ComfyuiGraph.parse(OURS[name]);
+
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 /** Loads the operator's graph of this name, or the built-in one. Not cached, so that changes need no restart. */

@@ -1,9 +1,8 @@
 // The offers of ComfyUI. The upstream model is the name of a graph. The price is 0, because the operator owns the
 // servers.
 import type { Offer } from "../provider.ts";
+import { graphParameters, withoutLora } from "./graph-parameters.ts";
 
-const SAMPLING = ["steps", "cfg_scale", "guidance", "scheduler"];
-const OWN_MODEL = ["model_id", "deployment_id", "strength_model", "model_weight"];
 const SIDES = { least: 64, most: 2048, step: 16 };
 
 /** Larger batches do not fit into the memory of common GPUs. */
@@ -13,6 +12,7 @@ const offer = (about: Pick<Offer, "task" | "model" | "upstreamModel"> & Partial<
   recovery: "find",
   price: 0,
   latency: "usual",
+  parameters: graphParameters(about),
   ...about,
 });
 
@@ -28,7 +28,7 @@ const flux = (upstreamModel: string, { hasImages, hasLora }: { hasImages: boolea
     preference: hasLora ? 50 : 60,
     equivalence: "flux-dev",
     limits: { sides: SIDES, count: BATCH, images: hasImages ? 1 : 0, mask: false },
-    supportedOptions: [...SAMPLING, ...OWN_MODEL, "upscale_factor"],
+    ...(!hasLora && { parameters: withoutLora(graphParameters({ task: "image.generate", upstreamModel })) }),
     supports: (job) => (job.images?.length ?? 0) > 0 === hasImages && isOwnModel(job) === hasLora,
   });
 
@@ -43,7 +43,6 @@ export const comfyuiOffers: Offer[] = [
     upstreamModel: "wan-image-2.1",
     preference: 40,
     limits: { sides: SIDES, count: BATCH, images: 0, mask: false },
-    supportedOptions: [...SAMPLING, ...OWN_MODEL],
   }),
   offer({
     task: "image.generate",
@@ -52,12 +51,6 @@ export const comfyuiOffers: Offer[] = [
     preference: 40,
     equivalence: "wan-2.2",
     limits: { sides: SIDES, count: BATCH, images: 0, mask: false },
-    // Requests must name a custom model; its two LoRAs are loaded.
-    supportedOptions: [
-      ...SAMPLING,
-      ...["model_id", "deployment_id"],
-      ...["lora_high_name", "lora_high_strength", "lora_low_name", "lora_low_strength"],
-    ],
   }),
   offer({
     task: "image.generate",
@@ -66,7 +59,6 @@ export const comfyuiOffers: Offer[] = [
     preference: 40,
     equivalence: "qwen-image-edit",
     limits: { sides: SIDES, count: BATCH, images: 1, mask: false },
-    supportedOptions: [...SAMPLING, "lora_1", "strength_model"],
   }),
   offer({
     task: "video.generate",
@@ -75,6 +67,5 @@ export const comfyuiOffers: Offer[] = [
     preference: 60,
     latency: "slow",
     limits: { duration: { least: 1, most: 5 }, images: 1, count: 1 },
-    supportedOptions: ["duration", "fps", "cfg_scale"],
   }),
 ];

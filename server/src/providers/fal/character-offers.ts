@@ -1,5 +1,6 @@
 // fal's endpoints for character images and for tagged reference images.
 import type { Job } from "../../kit/operation.ts";
+import { adaptedBy, declareParameters, onlyWith, replacing } from "../parameter-support.ts";
 import type { Asset, Offer } from "../provider.ts";
 import { deferredImage, deferredImages, deferredInvertedMask } from "./deferred-values.ts";
 import { commonFields, falOffer, hasImages, hasNoImages, option } from "./fields.ts";
@@ -40,8 +41,12 @@ const drawn = (job: Job<Asset>) => ({
 const styled = (job: Job<Asset>) => ({ style: upper(option(job, "style_type")), image_size: characterSize(job) });
 const known = (job: Job<Asset>) => ({ reference_image_urls: deferredImages(job.images?.slice(0, 1)) });
 
-const TUNING = ["rendering_speed", "magic_prompt_option"];
-const STYLE = ["style_type", "resolution"];
+/** The endpoints need sides that are multiples of 32 pixels, and an aspect ratio to compute the other side. */
+const RESOLUTION = onlyWith(
+  "aspect_ratio",
+  adaptedBy(`multiples of ${STEP}`, (value) => String(Math.round(Number(value) / STEP) * STEP)),
+);
+const TUNED = ["prompt", "seed", "rendering_speed", "magic_prompt_option"] as const;
 const CHARACTER = { task: "image.character", model: "character-default", preference: 50 } as const;
 const SAME = { ...CHARACTER, equivalence: "ideogram-character" } as const;
 
@@ -50,7 +55,11 @@ const characters = [
     ...SAME,
     upstreamModel: "fal-ai/ideogram/character",
     limits: { count: 8, images: 1, mask: false },
-    supportedOptions: [...TUNING, ...STYLE],
+    parameters: declareParameters("image.character", {
+      honours: [...TUNED, "images", "aspect_ratio", "style_type"],
+      adapts: { resolution: RESOLUTION },
+      excludes: ["mask"],
+    }),
     supports: ({ images = [] }) => images.length === 1,
     body: (job) => ({ ...drawn(job), ...styled(job), ...known(job) }),
   }),
@@ -58,7 +67,11 @@ const characters = [
     ...SAME,
     upstreamModel: "fal-ai/ideogram/character/remix",
     limits: { count: 8, images: 2, mask: false },
-    supportedOptions: [...TUNING, ...STYLE],
+    parameters: declareParameters("image.character", {
+      honours: [...TUNED, "images", "aspect_ratio", "style_type"],
+      adapts: { resolution: RESOLUTION },
+      excludes: ["mask"],
+    }),
     supports: ({ images = [], mask }) => images.length === 2 && mask === undefined,
     body: (job) => ({ ...drawn(job), ...styled(job), ...known(job), image_url: deferredImage(job.images?.[1]) }),
   }),
@@ -66,7 +79,10 @@ const characters = [
     ...SAME,
     upstreamModel: "fal-ai/ideogram/character/edit",
     limits: { count: 8, images: 2, mask: true },
-    supportedOptions: TUNING,
+    parameters: declareParameters("image.character", {
+      honours: [...TUNED, "images", "mask"],
+      ignores: ["aspect_ratio", "style_type", "resolution"],
+    }),
     supports: ({ images = [], mask }) => images.length === 2 && mask !== undefined,
     body: (job) => ({
       ...drawn(job),
@@ -79,17 +95,18 @@ const characters = [
     ...CHARACTER,
     upstreamModel: "fal-ai/ideogram/v3",
     limits: { count: 8, mask: false },
-    supportedOptions: [...TUNING, ...STYLE],
-    supports: hasNoImages,
-    body: (job) => {
-      const { style, image_size } = styled(job);
+    parameters: declareParameters("image.character", {
+      honours: [...TUNED, "aspect_ratio"],
       // The endpoint without a character reference has no style "Fiction".
-      return { ...drawn(job), image_size, style: style === "FICTION" ? "GENERAL" : style };
-    },
+      adapts: { style_type: replacing({ Fiction: "General" }), resolution: RESOLUTION },
+      excludes: ["images", "mask"],
+    }),
+    supports: hasNoImages,
+    body: (job) => ({ ...drawn(job), ...styled(job) }),
   }),
 ];
 
-const RESOLUTIONS: Record<string, string> = { "720p": "1K", "1080p": "2K" };
+const RESOLUTIONS = replacing({ "720p": "1K", "1080p": "2K" });
 
 /** The model has no tags, so the prompt refers to each image by its index. */
 function untagged(job: Job<Asset>): string {
@@ -104,7 +121,7 @@ const referenced = (job: Job<Asset>) => ({
   ...commonFields(job),
   prompt: untagged(job),
   aspect_ratio: job.aspect_ratio,
-  resolution: RESOLUTIONS[String(option(job, "resolution"))],
+  resolution: option(job, "resolution"),
 });
 const REFERENCE = { task: "image.reference", model: "reference-default", preference: 60, price: 0.08 } as const;
 
@@ -113,7 +130,10 @@ const references = [
     ...REFERENCE,
     upstreamModel: "fal-ai/nano-banana-2/edit",
     limits: { ratios: NANO_RATIOS, count: 4, images: 14, mask: false },
-    supportedOptions: ["tags", "resolution"],
+    parameters: declareParameters("image.reference", {
+      honours: ["prompt", "images", "tags", "aspect_ratio"],
+      adapts: { resolution: RESOLUTIONS },
+    }),
     supports: hasImages,
     body: (job) => ({ ...referenced(job), image_urls: deferredImages(job.images) }),
   }),
@@ -121,7 +141,12 @@ const references = [
     ...REFERENCE,
     upstreamModel: "fal-ai/nano-banana-2",
     limits: { ratios: NANO_RATIOS, count: 4, mask: false },
-    supportedOptions: ["resolution"],
+    parameters: declareParameters("image.reference", {
+      honours: ["prompt", "aspect_ratio"],
+      adapts: { resolution: RESOLUTIONS },
+      ignores: ["tags"],
+      excludes: ["images"],
+    }),
     supports: hasNoImages,
     body: referenced,
   }),

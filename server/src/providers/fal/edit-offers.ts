@@ -1,5 +1,7 @@
 // fal's endpoints for edits by prompt, inpainting, removal and outpainting.
 import type { Job } from "../../kit/operation.ts";
+import { FRAME_PARAMETERS } from "../../kit/task-parameters.ts";
+import { asSize, declareParameters } from "../parameter-support.ts";
 import type { Asset, Offer } from "../provider.ts";
 import { deferredImage, deferredImages, deferredTransparentMask } from "./deferred-values.ts";
 import { commonFields, falOffer, maskedFirst, option } from "./fields.ts";
@@ -16,13 +18,21 @@ const edit = "image.edit";
 const isMasked: Offer["supports"] = ({ mask }) => mask !== undefined;
 const isUnmasked: Offer["supports"] = ({ mask }) => mask === undefined;
 
+const EDITING = declareParameters(edit, {
+  honours: ["prompt", "images", "aspect_ratio", "seed", "count"],
+  excludes: ["mask"],
+});
+const EDITING_IN_MASK = declareParameters(edit, {
+  honours: ["prompt", "images", "mask", "aspect_ratio", "seed", "count"],
+});
+
 const kontextEdit = (model: string) =>
   ({
     task: edit,
     model,
     upstreamModel: "fal-ai/flux-pro/kontext/max",
     limits: { ratios: FAL_KONTEXT_RATIOS, count: 4, images: 1, mask: false },
-    supportedOptions: ["guidance"],
+    parameters: EDITING,
     supports: isUnmasked,
     body: (job: Job<Asset>) => ({ ...falKontextBody(job), image_url: deferredImage(job.images?.[0]) }),
   }) as const;
@@ -35,7 +45,6 @@ const nanoEdit = (model: string) =>
     preference: 50,
     equivalence: "nano-banana",
     price: 0.08,
-    supportedOptions: [],
   }) as const;
 
 /** The model has no mask field, but understands a mask as an additional image. */
@@ -51,7 +60,12 @@ const edits = [
     equivalence: "gpt-image",
     price: 0.133,
     limits: { sizes: GPT_SIZES, count: 4, mask: true },
-    supportedOptions: [],
+    // The model has no seed.
+    parameters: declareParameters(edit, {
+      honours: ["prompt", "images", "mask", "count"],
+      adapts: { aspect_ratio: asSize },
+      ignores: ["seed"],
+    }),
     body: (job) => ({
       ...falGptImageBody(job),
       image_urls: deferredImages(maskedFirst(job)),
@@ -61,11 +75,13 @@ const edits = [
   falOffer({
     ...nanoEdit("nanobanana"),
     limits: { ratios: NANO_RATIOS, count: 4, images: 14, mask: false },
+    parameters: EDITING,
     body: (job) => ({ ...falNanoBananaBody(job), image_urls: deferredImages(job.images) }),
   }),
   falOffer({
     ...nanoEdit("gemini-2.5"),
     limits: { ratios: NANO_RATIOS, count: 4, images: 13, mask: true },
+    parameters: EDITING_IN_MASK,
     body: (job) => ({
       ...falNanoBananaBody(job),
       ...(job.mask && { prompt: `${job.prompt}\n${MASK_INSTRUCTION}` }),
@@ -79,7 +95,10 @@ const edits = [
     preference: 40,
     equivalence: "mask-fill",
     limits: { count: 4, images: 1, mask: true },
-    supportedOptions: [],
+    parameters: declareParameters(edit, {
+      honours: ["prompt", "images", "mask", "seed", "count"],
+      ignores: ["aspect_ratio"],
+    }),
     supports: isMasked,
     body: (job) => ({
       ...commonFields(job),
@@ -91,6 +110,11 @@ const edits = [
 ];
 
 const REMOVE = { task: "image.remove", model: "remove-default", equivalence: "object-removal" } as const;
+/** Erasers remove the masked area; they do not find objects. */
+const ERASING = declareParameters("image.remove", {
+  honours: ["images", "mask"],
+  ignores: ["prompt", "remove_shadow", "multiple"],
+});
 /** Margin around the removed object in pixels, which includes the start of its shadow. */
 const WITH_SHADOW = 40;
 
@@ -105,7 +129,10 @@ const removals = [
     upstreamModel: "fal-ai/object-removal",
     preference: 40,
     limits: { count: 1, images: 1, mask: false },
-    supportedOptions: ["remove_shadow", "multiple"],
+    parameters: declareParameters("image.remove", {
+      honours: ["prompt", "images", "remove_shadow", "multiple"],
+      excludes: ["mask"],
+    }),
     supports: isUnmasked,
     body: (job) => ({
       image_url: deferredImage(job.images?.[0]),
@@ -120,7 +147,7 @@ const removals = [
     price: 0.03,
     per: "megapixel",
     limits: { count: 1, images: 1, mask: true },
-    supportedOptions: [],
+    parameters: ERASING,
     supports: isMasked,
     body: (job) => ({ image_url: deferredImage(job.images?.[0]), mask_url: deferredImage(job.mask) }),
   }),
@@ -129,13 +156,12 @@ const removals = [
     upstreamModel: "fal-ai/bria/eraser",
     preference: 50,
     limits: { count: 1, images: 1, mask: true },
-    supportedOptions: [],
+    parameters: ERASING,
     supports: isMasked,
     body: (job) => ({ image_url: deferredImage(job.images?.[0]), mask_url: deferredImage(job.mask) }),
   }),
 ];
 
-const FRAME_OPTIONS = ["grid_position_x", "grid_position_y", "x_start", "x_end", "y_start", "y_end"];
 const frames = [
   ["photon-1", "fal-ai/luma-photon/reframe"],
   ["photon-flash-1", "fal-ai/luma-photon/flash/reframe"],
@@ -147,12 +173,14 @@ const frames = [
     preference: 40,
     equivalence: model,
     limits: { ratios: ["1:1", "16:9", "9:16", "4:3", "3:4", "21:9", "9:21"], count: 1, images: 1, mask: false },
-    supportedOptions: FRAME_OPTIONS,
+    parameters: declareParameters("image.reframe", {
+      honours: ["prompt", "images", "aspect_ratio", ...FRAME_PARAMETERS],
+    }),
     body: (job) => ({
       image_url: deferredImage(job.images?.[0]),
       aspect_ratio: job.aspect_ratio,
       prompt: job.prompt,
-      ...Object.fromEntries(FRAME_OPTIONS.map((name) => [name, option(job, name)])),
+      ...Object.fromEntries(FRAME_PARAMETERS.map((name) => [name, option(job, name)])),
     }),
   }),
 );

@@ -1,5 +1,7 @@
 // fal's endpoints for image generation.
 import type { Job } from "../../kit/operation.ts";
+import { LORA_PAIR_PARAMETERS, SAMPLING_PARAMETERS, WEIGHT_PARAMETERS } from "../../kit/task-parameters.ts";
+import { asAspectRatio, asSize, byGesso, declareParameters, onlyWith, unlessWith } from "../parameter-support.ts";
 import type { Asset, Offer } from "../provider.ts";
 import { deferredImage, deferredImages, lora } from "./deferred-values.ts";
 import {
@@ -28,7 +30,9 @@ const IMAGEN_RATIOS = ["1:1", "16:9", "9:16", "4:3", "3:4"];
 const hasModel = hasOption("model_id");
 const isPlain: Offer["supports"] = (job) => !hasModel(job);
 
-const FLUX_OPTIONS = ["guidance", "steps"];
+const AS_SIZE = { aspect_ratio: asSize } as const;
+const AS_RATIO = { width: asAspectRatio, height: asAspectRatio } as const;
+
 const flux = (job: Job<Asset>) => ({
   ...commonFields(job),
   guidance_scale: option(job, "guidance"),
@@ -43,7 +47,14 @@ const fluxLora = (job: Job<Asset>) => ({
   ),
 });
 const FLUX = { task, model: "flux-dev", preference: 40, equivalence: "flux-dev", per: "megapixel" } as const;
-const LORA_OPTIONS = [...FLUX_OPTIONS, "model_id", "strength_model", "model_weight"];
+const FLUX_HONOURED = ["prompt", "width", "height", "seed", "count", "guidance", "steps"] as const;
+const FLUX_IGNORED = [
+  ...LORA_PAIR_PARAMETERS,
+  ...(["lora_1", "negative_prompt", "cfg_scale", "scheduler", "upscale_factor"] as const),
+] as const;
+const PLAIN_IGNORED = [...FLUX_IGNORED, "strength_model", "model_weight"] as const;
+const LORA_HONOURED = [...FLUX_HONOURED, "model_id", "strength_model"] as const;
+const LORA_ADAPTED = { ...AS_SIZE, model_weight: unlessWith("strength_model") } as const;
 
 const fluxOffers = [
   falOffer({
@@ -52,7 +63,12 @@ const fluxOffers = [
     price: 0.025,
     limits: { sides: SIDES, count: 4, mask: false },
     latency: "quick",
-    supportedOptions: FLUX_OPTIONS,
+    parameters: declareParameters(task, {
+      honours: FLUX_HONOURED,
+      adapts: AS_SIZE,
+      ignores: PLAIN_IGNORED,
+      excludes: ["images", "model_id"],
+    }),
     supports: (job) => hasNoImages(job) && isPlain(job),
     body: (job) => ({ ...flux(job), image_size: imageSize(job) }),
   }),
@@ -61,7 +77,12 @@ const fluxOffers = [
     upstreamModel: "fal-ai/flux/dev/image-to-image",
     limits: { sides: SIDES, count: 4, images: 1, mask: false },
     latency: "quick",
-    supportedOptions: FLUX_OPTIONS,
+    parameters: declareParameters(task, {
+      honours: [...FLUX_HONOURED, "images"],
+      adapts: AS_SIZE,
+      ignores: PLAIN_IGNORED,
+      excludes: ["model_id"],
+    }),
     supports: (job) => hasImages(job) && isPlain(job),
     body: (job) => ({ ...flux(job), image_url: deferredImage(resizeToJob(job.images?.[0], job)) }),
   }),
@@ -70,7 +91,12 @@ const fluxOffers = [
     upstreamModel: "fal-ai/flux-lora",
     price: 0.035,
     limits: { sides: SIDES, count: 4, mask: false },
-    supportedOptions: LORA_OPTIONS,
+    parameters: declareParameters(task, {
+      honours: LORA_HONOURED,
+      adapts: LORA_ADAPTED,
+      ignores: FLUX_IGNORED,
+      excludes: ["images"],
+    }),
     supports: (job) => hasNoImages(job) && hasModel(job),
     body: fluxLora,
   }),
@@ -78,7 +104,11 @@ const fluxOffers = [
     ...FLUX,
     upstreamModel: "fal-ai/flux-lora/image-to-image",
     limits: { sides: SIDES, count: 4, images: 1, mask: false },
-    supportedOptions: LORA_OPTIONS,
+    parameters: declareParameters(task, {
+      honours: [...LORA_HONOURED, "images"],
+      adapts: LORA_ADAPTED,
+      ignores: FLUX_IGNORED,
+    }),
     supports: (job) => hasImages(job) && hasModel(job),
     body: (job) => ({ ...fluxLora(job), image_url: deferredImage(job.images?.[0]) }),
   }),
@@ -89,7 +119,16 @@ export const falKontextBody = (job: Job<Asset>) => ({
   aspect_ratio: job.aspect_ratio,
   guidance_scale: option(job, "guidance"),
 });
-const KONTEXT_OPTIONS = ["guidance"];
+const KONTEXT_HONOURED = ["prompt", "aspect_ratio", "seed", "count", "guidance"] as const;
+const KONTEXT_IGNORED = [
+  ...WEIGHT_PARAMETERS,
+  ...(["negative_prompt", "steps", "cfg_scale", "scheduler", "upscale_factor"] as const),
+] as const;
+const KONTEXT_WITH_IMAGES = declareParameters(task, {
+  honours: [...KONTEXT_HONOURED, "images"],
+  adapts: AS_RATIO,
+  ignores: KONTEXT_IGNORED,
+});
 const KONTEXT = { task, model: "flux-kontext-max", preference: 60, equivalence: "flux-kontext-max" } as const;
 
 const kontextOffers = [
@@ -97,7 +136,12 @@ const kontextOffers = [
     ...KONTEXT,
     upstreamModel: "fal-ai/flux-pro/kontext/max/text-to-image",
     limits: { ratios: FAL_KONTEXT_RATIOS, count: 4, mask: false },
-    supportedOptions: KONTEXT_OPTIONS,
+    parameters: declareParameters(task, {
+      honours: KONTEXT_HONOURED,
+      adapts: AS_RATIO,
+      ignores: KONTEXT_IGNORED,
+      excludes: ["images"],
+    }),
     supports: hasNoImages,
     body: falKontextBody,
   }),
@@ -105,7 +149,7 @@ const kontextOffers = [
     ...KONTEXT,
     upstreamModel: "fal-ai/flux-pro/kontext/max",
     limits: { ratios: FAL_KONTEXT_RATIOS, count: 4, images: 1, mask: false },
-    supportedOptions: KONTEXT_OPTIONS,
+    parameters: KONTEXT_WITH_IMAGES,
     supports: hasImages,
     body: (job) => ({ ...falKontextBody(job), image_url: deferredImage(job.images?.[0]) }),
   }),
@@ -116,7 +160,7 @@ const kontextOffers = [
     preference: 40,
     equivalence: "flux-kontext-multi",
     limits: { ratios: FAL_KONTEXT_RATIOS, count: 4, images: 4, mask: false },
-    supportedOptions: KONTEXT_OPTIONS,
+    parameters: KONTEXT_WITH_IMAGES,
     supports: hasImages,
     body: (job) => ({ ...falKontextBody(job), image_urls: deferredImages(job.images) }),
   }),
@@ -131,12 +175,21 @@ export const falGptImageBody = (job: Job<Asset>) => ({
 /** Price of a square image at default quality. */
 const GPT = { task, model: "vendora", preference: 50, equivalence: "gpt-image", price: 0.133 } as const;
 
+const NO_DIFFUSION = [...SAMPLING_PARAMETERS, ...WEIGHT_PARAMETERS, "negative_prompt", "upscale_factor"] as const;
+/** The model has no seed. */
+const GPT_IGNORED = [...NO_DIFFUSION, "seed"] as const;
+
 const gptOffers = [
   falOffer({
     ...GPT,
     upstreamModel: "fal-ai/gpt-image-1.5",
     limits: { sizes: GPT_SIZES, count: 4, mask: false },
-    supportedOptions: [],
+    parameters: declareParameters(task, {
+      honours: ["prompt", "width", "height", "count"],
+      adapts: AS_SIZE,
+      ignores: GPT_IGNORED,
+      excludes: ["images"],
+    }),
     supports: hasNoImages,
     body: falGptImageBody,
   }),
@@ -144,14 +197,29 @@ const gptOffers = [
     ...GPT,
     upstreamModel: "fal-ai/gpt-image-1.5/edit",
     limits: { sizes: GPT_SIZES, count: 4, mask: false },
-    supportedOptions: [],
+    parameters: declareParameters(task, {
+      honours: ["prompt", "images", "width", "height", "count"],
+      adapts: AS_SIZE,
+      ignores: GPT_IGNORED,
+    }),
     supports: hasImages,
     body: (job) => ({ ...falGptImageBody(job), image_urls: deferredImages(job.images) }),
   }),
 ];
 
 export const falNanoBananaBody = (job: Job<Asset>) => ({ ...commonFields(job), aspect_ratio: job.aspect_ratio });
-const NANO = { task, preference: 50, equivalence: "nano-banana", price: 0.08, supportedOptions: [] } as const;
+const NANO = { task, preference: 50, equivalence: "nano-banana", price: 0.08 } as const;
+const NANO_WITHOUT_IMAGES = declareParameters(task, {
+  honours: ["prompt", "aspect_ratio", "seed", "count"],
+  adapts: AS_RATIO,
+  ignores: NO_DIFFUSION,
+  excludes: ["images"],
+});
+const NANO_WITH_IMAGES = declareParameters(task, {
+  honours: ["prompt", "images", "aspect_ratio", "seed", "count"],
+  adapts: AS_RATIO,
+  ignores: NO_DIFFUSION,
+});
 
 const nanoOffers = ["nanobanana", "gemini-2.5", "vendorb-imagen4"].flatMap((model) => [
   falOffer({
@@ -159,6 +227,7 @@ const nanoOffers = ["nanobanana", "gemini-2.5", "vendorb-imagen4"].flatMap((mode
     model,
     upstreamModel: "fal-ai/nano-banana-2",
     limits: { ratios: NANO_RATIOS, count: 4, mask: false },
+    parameters: NANO_WITHOUT_IMAGES,
     supports: hasNoImages,
     body: falNanoBananaBody,
   }),
@@ -167,6 +236,7 @@ const nanoOffers = ["nanobanana", "gemini-2.5", "vendorb-imagen4"].flatMap((mode
     model,
     upstreamModel: "fal-ai/nano-banana-2/edit",
     limits: { ratios: NANO_RATIOS, count: 4, images: 14, mask: false },
+    parameters: NANO_WITH_IMAGES,
     supports: hasImages,
     body: (job) => ({
       ...falNanoBananaBody(job),
@@ -184,7 +254,7 @@ const imagenOffer = falOffer({
   preference: 60,
   lifecycle: { state: "deprecated", successor: "fal-ai/nano-banana-2" },
   limits: { ratios: IMAGEN_RATIOS, count: 4, mask: false },
-  supportedOptions: [],
+  parameters: NANO_WITHOUT_IMAGES,
   supports: hasNoImages,
   body: falNanoBananaBody,
 });
@@ -194,7 +264,9 @@ const sampling = (job: Job<Asset>) => ({
   guidance_scale: option(job, "cfg_scale") ?? option(job, "guidance"),
   num_inference_steps: option(job, "steps"),
 });
-const SAMPLING_OPTIONS = ["cfg_scale", "guidance", "steps"];
+const SAMPLED = ["prompt", "negative_prompt", "width", "height", "seed", "count", "cfg_scale", "steps"] as const;
+/** The endpoints have one field for both kinds of guidance. */
+const SAMPLED_ADAPTED = { ...AS_SIZE, guidance: unlessWith("cfg_scale") } as const;
 
 const wanOffer = falOffer({
   task,
@@ -203,7 +275,15 @@ const wanOffer = falOffer({
   preference: 50,
   equivalence: "wan-2.2",
   limits: { sides: SIDES, count: 1, images: 0, mask: false },
-  supportedOptions: [...SAMPLING_OPTIONS, "lora_low_name", "lora_high_name", "lora_low_strength", "lora_high_strength"],
+  parameters: declareParameters(task, {
+    honours: [...SAMPLED, ...LORA_PAIR_PARAMETERS],
+    adapts: {
+      ...SAMPLED_ADAPTED,
+      model_id: byGesso("Gesso checks access and adds the trigger word; the LoRA names select the files"),
+    },
+    ignores: ["scheduler", "strength_model", "model_weight", "lora_1", "upscale_factor"],
+    excludes: ["images"],
+  }),
   body: (job) => ({
     prompt: job.prompt,
     ...sampling(job),
@@ -225,14 +305,19 @@ const qwen = (job: Job<Asset>) => ({
   image_size: imageSize(job),
   loras: loras(option(job, "lora_1"), option(job, "strength_model")),
 });
-const QWEN_OPTIONS = [...SAMPLING_OPTIONS, "lora_1", "strength_model"];
+const QWEN_ADAPTED = { ...SAMPLED_ADAPTED, strength_model: onlyWith("lora_1") } as const;
+const QWEN_IGNORED = [...LORA_PAIR_PARAMETERS, "scheduler", "model_id", "model_weight", "upscale_factor"] as const;
 
 const qwenOffers = [
   falOffer({
     ...QWEN,
     upstreamModel: "fal-ai/qwen-image-edit-lora",
     limits: { sides: SIDES, count: 4, images: 1, mask: false },
-    supportedOptions: QWEN_OPTIONS,
+    parameters: declareParameters(task, {
+      honours: [...SAMPLED, "images", "lora_1"],
+      adapts: QWEN_ADAPTED,
+      ignores: QWEN_IGNORED,
+    }),
     supports: hasImages,
     body: (job) => ({ ...qwen(job), image_url: deferredImage(job.images?.[0]) }),
   }),
@@ -242,7 +327,12 @@ const qwenOffers = [
     price: 0.02,
     per: "megapixel",
     limits: { sides: SIDES, count: 4, mask: false },
-    supportedOptions: QWEN_OPTIONS,
+    parameters: declareParameters(task, {
+      honours: [...SAMPLED, "lora_1"],
+      adapts: QWEN_ADAPTED,
+      ignores: QWEN_IGNORED,
+      excludes: ["images"],
+    }),
     supports: hasNoImages,
     body: qwen,
   }),

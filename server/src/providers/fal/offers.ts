@@ -1,7 +1,8 @@
 // The offers of fal, one per endpoint. If two offers have the same task and model, `supports` decides which one gets a
 // job. Field names differ between endpoints, so each offer builds its own body.
 import type { Job } from "../../kit/operation.ts";
-import { buildInstruction } from "../language-tasks.ts";
+import { buildInstruction, ENHANCE_PARAMETERS } from "../language-tasks.ts";
+import { adaptedBy, declareParameters } from "../parameter-support.ts";
 import type { Asset, Offer } from "../provider.ts";
 import { characterOffers } from "./character-offers.ts";
 import { deferredImage, setting } from "./deferred-values.ts";
@@ -20,7 +21,7 @@ const visionOffers = [
     preference: 40,
     latency: "quick",
     limits: { images: 1, mask: false },
-    supportedOptions: ["multiple"],
+    parameters: declareParameters("image.segment", { honours: ["prompt", "images", "count", "multiple"] }),
     // The endpoint needs an explicit prompt and an explicit request for masks; its defaults are example values.
     body: (job) => ({
       image_url: deferredImage(job.images?.[0]),
@@ -38,7 +39,7 @@ const visionOffers = [
     preference: 50,
     latency: "quick",
     limits: { count: 1, images: 1, mask: false },
-    supportedOptions: ["multiple"],
+    parameters: declareParameters("image.segment", { honours: ["prompt", "images", "count"], excludes: ["multiple"] }),
     supports: ({ options }) => !wantsSeveral(options),
     body: (job) => ({ image_url: deferredImage(job.images?.[0]), prompt: job.prompt ?? "", mask_only: true }),
   }),
@@ -50,7 +51,7 @@ const visionOffers = [
     latency: "quick",
     equivalence: "remove-background",
     limits: { count: 1, images: 1, mask: false },
-    supportedOptions: [],
+    parameters: declareParameters("image.remove-background", { honours: ["images"] }),
     body: (job) => ({ image_url: deferredImage(job.images?.[0]), model: "General Use (Heavy)", output_format: "png" }),
   }),
   falOffer({
@@ -60,7 +61,7 @@ const visionOffers = [
     preference: 40,
     latency: "quick",
     limits: { count: 1, images: 1, mask: false },
-    supportedOptions: ["factor"],
+    parameters: declareParameters("image.upscale", { honours: ["images", "factor"] }),
     body: (job) => ({ image_url: deferredImage(job.images?.[0]), scale: option(job, "factor"), output_format: "png" }),
   }),
 ];
@@ -75,7 +76,7 @@ const textOffers = [
     per: "call",
     equivalence: "describe",
     limits: { images: 1, mask: false },
-    supportedOptions: ["detail"],
+    parameters: declareParameters("image.describe", { honours: ["images", "detail"], ignores: ["language"] }),
     body: (job) => ({ image_url: deferredImage(job.images?.[0]), length: option(job, "detail") }),
   }),
   falOffer({
@@ -86,7 +87,7 @@ const textOffers = [
     latency: "quick",
     per: "call",
     equivalence: "enhance",
-    supportedOptions: ["model_type", "style", "language"],
+    parameters: ENHANCE_PARAMETERS,
     body: (job) => ({
       model: setting("FAL_TEXT_MODEL"),
       prompt: job.prompt,
@@ -97,19 +98,23 @@ const textOffers = [
 
 const FRAMES = { least: 17, most: 161 };
 const SPEED = { least: 4, usual: 24, most: 60 };
-const within = ({ least, most }: { least: number; most: number }, value: number) =>
-  Math.min(most, Math.max(least, value));
+const DEFAULT_SECONDS = 3;
 
 /**
  * The endpoint has a number of frames instead of a duration. The duration has priority, so a long video has a lower
- * frame rate.
+ * frame rate and a short one a higher one.
  */
+function frameRateWithin(requested: unknown, { options }: Pick<Job, "options">): number {
+  const seconds = Number(options?.duration ?? DEFAULT_SECONDS);
+  const least = Math.max(SPEED.least, Math.ceil((FRAMES.least - 1) / seconds));
+  const most = Math.min(SPEED.most, Math.floor((FRAMES.most - 1) / seconds));
+  return Math.min(most, Math.max(least, Number(requested)));
+}
+
 function framesOf(job: Job<Asset>) {
-  const seconds = Number(option(job, "duration") ?? 3);
-  const requested = within(SPEED, Number(option(job, "fps") ?? SPEED.usual));
-  const fastest = Math.floor((FRAMES.most - 1) / seconds);
-  const frames_per_second = within(SPEED, Math.min(requested, fastest));
-  return { frames_per_second, num_frames: within(FRAMES, Math.round(seconds * frames_per_second) + 1) };
+  const frames_per_second = frameRateWithin(option(job, "fps") ?? SPEED.usual, job);
+  const seconds = Number(option(job, "duration") ?? DEFAULT_SECONDS);
+  return { frames_per_second, num_frames: Math.round(seconds * frames_per_second) + 1 };
 }
 
 const videoOffer = falOffer({
@@ -120,7 +125,11 @@ const videoOffer = falOffer({
   latency: "slow",
   per: "second",
   limits: { ratios: ["16:9", "9:16", "1:1"], duration: { least: 1, most: 10 }, count: 1, images: 1, mask: false },
-  supportedOptions: ["duration", "fps", "cfg_scale"],
+  parameters: declareParameters("video.generate", {
+    honours: ["prompt", "negative_prompt", "images", "aspect_ratio", "seed", "duration", "cfg_scale"],
+    adapts: { fps: adaptedBy("4 to 60, with 17 to 161 frames in the whole video", frameRateWithin) },
+    ignores: ["motion_bucket_id"],
+  }),
   body: (job) => ({
     image_url: deferredImage(job.images?.[0]),
     prompt: job.prompt ?? "",

@@ -1,16 +1,30 @@
 // The offers of the Gemini API. The models that our model names refer to are retired; their successor serves all of
 // them.
 import type { Task } from "../../kit/operation.ts";
-import type { Offer } from "../provider.ts";
+import { SAMPLING_PARAMETERS, WEIGHT_PARAMETERS } from "../../kit/task-parameters.ts";
+import { DESCRIBE_PARAMETERS, ENHANCE_PARAMETERS } from "../language-tasks.ts";
+import { asAspectRatio, declareParameters, replacing } from "../parameter-support.ts";
+import type { Offer, OfferParameters } from "../provider.ts";
 
 const RATIOS = [
   ...["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"],
   ...["1:4", "4:1", "1:8", "8:1"],
 ];
 
-const imageOffer = (task: Task, model: string, more: Partial<Offer> = {}): Offer => ({
-  task,
-  model,
+/** The API has no seed. Masks and negative prompts are explained in the prompt. */
+const GENERATE = declareParameters("image.generate", {
+  honours: ["prompt", "negative_prompt", "images", "aspect_ratio", "count"],
+  adapts: { width: asAspectRatio, height: asAspectRatio },
+  ignores: [...SAMPLING_PARAMETERS, ...WEIGHT_PARAMETERS, "seed", "upscale_factor"],
+});
+const EDIT = declareParameters("image.edit", {
+  honours: ["prompt", "images", "mask", "aspect_ratio", "count"],
+  ignores: ["seed"],
+});
+
+type ImageOfferSpec = Pick<Offer, "task" | "model" | "parameters"> & Partial<Offer>;
+
+const imageOffer = (spec: ImageOfferSpec): Offer => ({
   upstreamModel: "gemini-nano-banana-2.1",
   recovery: "none",
   price: 0.0336,
@@ -19,11 +33,10 @@ const imageOffer = (task: Task, model: string, more: Partial<Offer> = {}): Offer
   preference: 40,
   // The model takes 14 images, including the mask.
   limits: { ratios: RATIOS, count: 1, images: 13, mask: true },
-  supportedOptions: [],
   equivalence: "nano-banana",
-  ...more,
+  ...spec,
 });
-const textOffer = (task: Task, equivalence: string, supportedOptions: string[]): Offer => ({
+const textOffer = (task: Task, equivalence: string, parameters: OfferParameters): Offer => ({
   task,
   model: `${equivalence}-default`,
   upstreamModel: "gemini-3.8-flash",
@@ -33,23 +46,28 @@ const textOffer = (task: Task, equivalence: string, supportedOptions: string[]):
   latency: "quick",
   synchronousSeconds: 120,
   preference: 40,
-  supportedOptions,
+  parameters,
   equivalence,
 });
 
 /** The model has no tags, so the prompt is rewritten. The result can differ, so there is no failover group. */
-const { equivalence: _, ...byTags } = imageOffer("image.reference", "reference-default", {
+const { equivalence: _, ...byTags } = imageOffer({
+  task: "image.reference",
+  model: "reference-default",
   preference: 60,
-  supportedOptions: ["tags", "resolution"],
+  parameters: declareParameters("image.reference", {
+    honours: ["prompt", "images", "tags", "aspect_ratio"],
+    adapts: { resolution: replacing({ "720p": "1K", "1080p": "2K" }) },
+  }),
 });
 
 export const geminiOffers: Offer[] = [
-  imageOffer("image.generate", "nanobanana"),
-  imageOffer("image.generate", "gemini-2.5"),
-  imageOffer("image.generate", "vendorb-imagen4"),
-  imageOffer("image.edit", "nanobanana"),
-  imageOffer("image.edit", "gemini-2.5"),
+  imageOffer({ task: "image.generate", model: "nanobanana", parameters: GENERATE }),
+  imageOffer({ task: "image.generate", model: "gemini-2.5", parameters: GENERATE }),
+  imageOffer({ task: "image.generate", model: "vendorb-imagen4", parameters: GENERATE }),
+  imageOffer({ task: "image.edit", model: "nanobanana", parameters: EDIT }),
+  imageOffer({ task: "image.edit", model: "gemini-2.5", parameters: EDIT }),
   byTags,
-  textOffer("image.describe", "describe", ["detail", "language"]),
-  textOffer("prompt.enhance", "enhance", ["model_type", "style", "language"]),
+  textOffer("image.describe", "describe", DESCRIBE_PARAMETERS),
+  textOffer("prompt.enhance", "enhance", ENHANCE_PARAMETERS),
 ];

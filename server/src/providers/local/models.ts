@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { Fault } from "../../faults.ts";
 import { readImageSize } from "../../images/image-size.ts";
-import type { Task } from "../../kit/operation.ts";
+import { declareParameters, honourAll } from "../parameter-support.ts";
 import { defineProvider, type Offer } from "../provider.ts";
 import { readInputs } from "./inputs.ts";
 import { rejectInput, requireSameShape } from "./local-task.ts";
@@ -23,19 +23,35 @@ const LocalModelsEnv = z
 
 type LocalOffer = Offer & { upstreamModel: ModelName };
 
-const offer = (task: Task, model: string, upstreamModel: ModelName): LocalOffer => ({
-  task,
-  model,
-  upstreamModel,
-  recovery: "free",
-  price: 0,
-});
+const FREE = { recovery: "free", price: 0 } as const;
 
 const offers: LocalOffer[] = [
-  offer("image.remove-background", "remove-background-default", "isnet"),
-  // The model fills the masked area; it has no prompt.
-  { ...offer("image.remove", "remove-default", "telea"), supports: (job) => job.mask !== undefined },
-  offer("image.upscale", "upscale-default", "esrgan"),
+  {
+    ...FREE,
+    task: "image.remove-background",
+    model: "remove-background-default",
+    upstreamModel: "isnet",
+    parameters: honourAll("image.remove-background"),
+  },
+  {
+    ...FREE,
+    task: "image.remove",
+    model: "remove-default",
+    upstreamModel: "telea",
+    // The model fills the masked area; it has no prompt.
+    parameters: declareParameters("image.remove", {
+      honours: ["images", "mask"],
+      ignores: ["prompt", "remove_shadow", "multiple"],
+    }),
+    supports: (job) => job.mask !== undefined,
+  },
+  {
+    ...FREE,
+    task: "image.upscale",
+    model: "upscale-default",
+    upstreamModel: "esrgan",
+    parameters: honourAll("image.upscale"),
+  },
 ];
 
 const TIMES = { waitSeconds: 5, idleSeconds: 60 };

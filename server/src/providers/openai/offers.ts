@@ -1,12 +1,27 @@
 // The offers of OpenAI. It retires its models within one or two years.
 import type { Task } from "../../kit/operation.ts";
-import type { Offer, OfferLimits } from "../provider.ts";
+import { SAMPLING_PARAMETERS, WEIGHT_PARAMETERS } from "../../kit/task-parameters.ts";
+import { DESCRIBE_PARAMETERS, ENHANCE_PARAMETERS } from "../language-tasks.ts";
+import { asSize, declareParameters, unlessWith } from "../parameter-support.ts";
+import type { Offer, OfferLimits, OfferParameters } from "../provider.ts";
 
 const ANY_SIZE: OfferLimits = {
   sides: { most: 3840, step: 16, leastPixels: 655_360, mostPixels: 8_294_400, mostRatio: 3 },
 };
 const THREE_SIZES: OfferLimits = { sizes: ["1024x1024", "1536x1024", "1024x1536"] };
 const IMAGE_LIMITS: OfferLimits = { count: 4, images: 16, mask: true, prompt: 32_000 };
+
+/** The Images API has no seed and no negative prompt. With a mask, the result has the shape of the image. */
+const GENERATE = declareParameters("image.generate", {
+  honours: ["prompt", "images", "width", "height", "count"],
+  adapts: { aspect_ratio: asSize },
+  ignores: [...SAMPLING_PARAMETERS, ...WEIGHT_PARAMETERS, "negative_prompt", "seed", "upscale_factor"],
+});
+const EDIT = declareParameters("image.edit", {
+  honours: ["prompt", "images", "mask", "count"],
+  adapts: { aspect_ratio: unlessWith("mask", asSize) },
+  ignores: ["seed"],
+});
 
 type ImageOfferSpec = { task: Task; model: string; preference: number; equivalence: string };
 
@@ -18,9 +33,9 @@ const imageOffer = (upstreamModel: string, sizes: OfferLimits, row: ImageOfferSp
   latency: "usual",
   synchronousSeconds: 300,
   limits: { ...IMAGE_LIMITS, ...sizes },
-  supportedOptions: [],
+  parameters: row.task === "image.edit" ? EDIT : GENERATE,
 });
-const textOffer = (task: Task, equivalence: string, supportedOptions: string[]): Offer => ({
+const textOffer = (task: Task, equivalence: string, parameters: OfferParameters): Offer => ({
   task,
   model: `${equivalence}-default`,
   upstreamModel: "gpt-5.6-luna",
@@ -30,7 +45,7 @@ const textOffer = (task: Task, equivalence: string, supportedOptions: string[]):
   latency: "quick",
   synchronousSeconds: 120,
   preference: 50,
-  supportedOptions,
+  parameters,
   equivalence,
 });
 
@@ -48,6 +63,6 @@ export const openaiOffers: Offer[] = [
     preference: 60,
     equivalence: "mask-fill",
   }),
-  textOffer("image.describe", "describe", ["detail", "language"]),
-  textOffer("prompt.enhance", "enhance", ["model_type", "style", "language"]),
+  textOffer("image.describe", "describe", DESCRIBE_PARAMETERS),
+  textOffer("prompt.enhance", "enhance", ENHANCE_PARAMETERS),
 ];

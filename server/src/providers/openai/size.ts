@@ -1,29 +1,28 @@
 // Sizes in the format of OpenAI. With a mask, the aspect ratio of the image must stay, because the unmasked area is
 // restored afterwards.
-import { adjustParameters } from "../adjust-parameters.ts";
+import type { Job } from "../../kit/operation.ts";
+import { fitSize } from "../adjust-parameters.ts";
 import type { Offer } from "../provider.ts";
 
 type Size = { width: number; height: number };
-type Shape = { width?: number | undefined; height?: number | undefined; aspect_ratio?: string | undefined };
 
-const within = ({ width, height, aspect_ratio }: Shape, offer: Offer) =>
-  adjustParameters({ task: offer.task, model: offer.model, width, height, aspect_ratio }, offer).job;
+const named = ({ width, height }: Size) => `${width}x${height}`;
 
-const named = ({ width, height }: Shape) => (width && height ? `${width}x${height}` : undefined);
-
-export const sizeWithin = (requested: Shape, offer: Offer): string | undefined => named(within(requested, offer));
+/** The size of a job, which adjust-parameters.ts has fitted to the offer. */
+export const sizeOf = ({ width, height }: Pick<Job, "width" | "height">): string | undefined =>
+  width && height ? named({ width, height }) : undefined;
 
 /**
  * Sides are multiples of a step, so the aspect ratio rarely fits exactly: selects the size with the smallest
  * distortion.
  */
-export function nearestSizeTo(image: Size, offer: Offer): string | undefined {
+export function nearestSizeTo(image: Size, offer: Offer): string {
   const shape = image.width / image.height;
-  const distortion = ({ width = 1, height = 1 }: Shape) => Math.abs(Math.log(width / height / shape));
+  const distortion = ({ width, height }: Size) => Math.abs(Math.log(width / height / shape));
   const candidates = [image, ...USUAL_LENGTHS.map((length) => scaled(image, length))];
   return named(
     candidates
-      .map((size) => within(size, offer))
+      .map((size) => fitSize(size, offer.limits))
       .reduce((best, each) => (distortion(each) < distortion(best) ? each : best)),
   );
 }

@@ -5,10 +5,7 @@ import type { Asset } from "../provider.ts";
 import type { ReplicateImage } from "./image-transfer.ts";
 
 const QUARTER_MEGAPIXEL = 512 * 512;
-const MOST_GUIDANCE = 10;
-const MOST_STEPS = 50;
 
-const most = (value: unknown, limit: number) => (typeof value === "number" ? Math.min(value, limit) : undefined);
 export const pickOptions = (options: JsonObject = {}, names: readonly string[]): JsonObject =>
   Object.fromEntries(names.map((name) => [name, options[name]]));
 
@@ -22,12 +19,11 @@ const inverted = (mask: Asset): ReplicateImage => ({
 export const fluxDev = ({ prompt, images, options, ...job }: Job<Asset>): JsonObject => ({
   prompt,
   image: images?.[0],
-  // With an input image, the result has its aspect ratio.
-  aspect_ratio: images ? undefined : job.aspect_ratio,
+  aspect_ratio: job.aspect_ratio,
   megapixels: job.width && job.height && job.width * job.height <= QUARTER_MEGAPIXEL ? "0.25" : undefined,
   num_outputs: job.count,
-  guidance: most(options?.guidance, MOST_GUIDANCE),
-  num_inference_steps: most(options?.steps, MOST_STEPS),
+  guidance: options?.guidance,
+  num_inference_steps: options?.steps,
   seed: job.seed,
   // The fast mode ignores the seed.
   go_fast: job.seed === undefined ? undefined : false,
@@ -78,7 +74,6 @@ export const character = ({ prompt, images: [reference, image] = [], mask, seed,
   image,
   mask: mask && inverted(mask),
   aspect_ratio: job.aspect_ratio,
-  // The model's seed range is half of ours.
-  seed: seed === undefined ? undefined : seed % 2 ** 31,
+  seed,
   ...pickOptions(job.options, ["rendering_speed", "style_type", "magic_prompt_option"]),
 });

@@ -1,6 +1,15 @@
 // The offers of Replicate. Fields and limits are from the pages of the models; prices are only shown there, not in the
 // API.
+
+import {
+  CUSTOM_MODEL_PARAMETERS,
+  FRAME_PARAMETERS,
+  LORA_PAIR_PARAMETERS,
+  SAMPLING_PARAMETERS,
+  WEIGHT_PARAMETERS,
+} from "../../kit/task-parameters.ts";
 import { FLUX_KONTEXT_ASPECT_RATIOS } from "../../models.ts";
+import { asAspectRatio, declareParameters, seedBelow, unlessWith, within } from "../parameter-support.ts";
 import type { Offer } from "../provider.ts";
 import {
   character,
@@ -23,7 +32,29 @@ const CHARACTER_RATIOS = [
 ];
 const GEN4_RATIOS = ["16:9", "9:16", "4:3", "3:4", "1:1", "21:9"];
 const PHOTON_RATIOS = ["1:1", "16:9", "9:16", "4:3", "3:4", "21:9", "9:21"];
-const POSITION_OPTIONS = ["grid_position_x", "grid_position_y", "x_start", "x_end", "y_start", "y_end"];
+
+const NO_DIFFUSION = [...SAMPLING_PARAMETERS, ...WEIGHT_PARAMETERS, "negative_prompt", "upscale_factor"] as const;
+const AS_RATIO = { width: asAspectRatio, height: asAspectRatio };
+const KONTEXT_GENERATE = declareParameters("image.generate", {
+  honours: ["prompt", "images", "aspect_ratio", "seed", "count"],
+  adapts: AS_RATIO,
+  ignores: NO_DIFFUSION,
+});
+/** For models without a seed. */
+const SEEDLESS_GENERATE = declareParameters("image.generate", {
+  honours: ["prompt", "images", "aspect_ratio", "count"],
+  adapts: AS_RATIO,
+  ignores: [...NO_DIFFUSION, "seed"],
+});
+const KONTEXT_EDIT = declareParameters("image.edit", {
+  honours: ["prompt", "images", "aspect_ratio", "seed", "count"],
+  excludes: ["mask"],
+});
+const SEEDLESS_EDIT = declareParameters("image.edit", {
+  honours: ["prompt", "images", "aspect_ratio", "count"],
+  ignores: ["seed"],
+  excludes: ["mask"],
+});
 
 const offer = (spec: Omit<Offer, "recovery" | "price">): Offer => ({
   recovery: "find",
@@ -39,7 +70,7 @@ const banana = (task: Offer["task"], model: string): Offer =>
     upstreamModel: "google/nano-banana-2",
     equivalence: "nano-banana",
     limits: { ratios: BANANA_RATIOS, images: 14, count: 1, mask: false },
-    supportedOptions: [],
+    parameters: task === "image.edit" ? SEEDLESS_EDIT : SEEDLESS_GENERATE,
     body: replicateNanoBananaInput,
   });
 
@@ -51,7 +82,7 @@ const gpt = (task: Offer["task"]): Offer =>
     equivalence: "gpt-image",
     limits: { ratios: ["1:1", "3:2", "2:3"], images: 16, count: 10, mask: false },
     latency: "slow",
-    supportedOptions: [],
+    parameters: task === "image.edit" ? SEEDLESS_EDIT : SEEDLESS_GENERATE,
     body: replicateGptImageInput,
   });
 
@@ -59,7 +90,7 @@ const kontextMax = (spec: Pick<Offer, "task" | "model"> & Partial<Offer>): Offer
   offer({
     upstreamModel: "black-forest-labs/flux-kontext-max",
     limits: { ratios: FLUX_KONTEXT_ASPECT_RATIOS, images: 1, count: 1, mask: false },
-    supportedOptions: [],
+    parameters: spec.task === "image.edit" ? KONTEXT_EDIT : KONTEXT_GENERATE,
     body: replicateKontextInput,
     ...spec,
   });
@@ -71,13 +102,15 @@ const reframe = (model: string): Offer =>
     upstreamModel: "luma/reframe-image",
     equivalence: model,
     limits: { ratios: PHOTON_RATIOS, images: 1, count: 1 },
-    supportedOptions: POSITION_OPTIONS,
+    parameters: declareParameters("image.reframe", {
+      honours: ["prompt", "images", "aspect_ratio", ...FRAME_PARAMETERS],
+    }),
     body: ({ prompt, images, aspect_ratio, options }) => ({
       image: images?.[0],
       aspect_ratio,
       prompt,
       model,
-      ...pickOptions(options, POSITION_OPTIONS),
+      ...pickOptions(options, FRAME_PARAMETERS),
     }),
   });
 
@@ -89,7 +122,23 @@ export const replicateOffers: Offer[] = [
     equivalence: "flux-dev",
     limits: { ratios: FLUX_RATIOS, images: 1, count: 4 },
     latency: "quick",
-    supportedOptions: ["guidance", "steps"],
+    parameters: declareParameters("image.generate", {
+      honours: ["prompt", "images", "seed", "count"],
+      adapts: {
+        // With an input image, the result has its shape.
+        width: unlessWith("images", asAspectRatio),
+        height: unlessWith("images", asAspectRatio),
+        aspect_ratio: unlessWith("images"),
+        guidance: within({ least: 0, most: 10 }),
+        steps: within({ least: 1, most: 50 }),
+      },
+      ignores: [
+        ...LORA_PAIR_PARAMETERS,
+        ...(["strength_model", "model_weight", "lora_1"] as const),
+        ...(["negative_prompt", "cfg_scale", "scheduler", "upscale_factor"] as const),
+      ],
+      excludes: ["model_id"],
+    }),
     supports: ({ options }) => options?.model_id === undefined,
     body: fluxDev,
   }),
@@ -107,7 +156,7 @@ export const replicateOffers: Offer[] = [
     upstreamModel: "flux-kontext-apps/multi-image-kontext-max",
     equivalence: "flux-kontext-multi",
     limits: { ratios: FLUX_KONTEXT_ASPECT_RATIOS, images: 2, count: 1 },
-    supportedOptions: [],
+    parameters: KONTEXT_GENERATE,
     supports: ({ images }) => images?.length === 2,
     body: kontextMulti,
   }),
@@ -118,7 +167,12 @@ export const replicateOffers: Offer[] = [
     equivalence: "nano-banana",
     lifecycle: { state: "deprecated", successor: "google/nano-banana-2" },
     limits: { ratios: ["1:1", "16:9", "9:16", "4:3", "3:4"], images: 0, count: 1 },
-    supportedOptions: [],
+    parameters: declareParameters("image.generate", {
+      honours: ["prompt", "aspect_ratio", "count"],
+      adapts: AS_RATIO,
+      ignores: [...NO_DIFFUSION, "seed"],
+      excludes: ["images"],
+    }),
     body: ({ prompt, aspect_ratio }) => ({ prompt, aspect_ratio, output_format: "png" }),
   }),
   gpt("image.generate"),
@@ -133,7 +187,17 @@ export const replicateOffers: Offer[] = [
     upstreamModel: "qwen/qwen-image-edit-plus",
     equivalence: "qwen-image-edit",
     limits: { ratios: ["1:1", "16:9", "9:16", "4:3", "3:4"], images: 3, count: 1 },
-    supportedOptions: [],
+    parameters: declareParameters("image.generate", {
+      honours: ["prompt", "images", "aspect_ratio", "seed", "count"],
+      adapts: AS_RATIO,
+      ignores: [
+        ...SAMPLING_PARAMETERS,
+        ...CUSTOM_MODEL_PARAMETERS,
+        ...LORA_PAIR_PARAMETERS,
+        ...(["negative_prompt", "upscale_factor"] as const),
+      ],
+      excludes: ["lora_1"],
+    }),
     // The model only edits, so it needs an image. It supports no LoRA.
     supports: ({ images, options }) => (images?.length ?? 0) > 0 && options?.lora_1 === undefined,
     body: qwenEdit,
@@ -144,7 +208,11 @@ export const replicateOffers: Offer[] = [
     upstreamModel: "ideogram-ai/ideogram-character",
     equivalence: "ideogram-character",
     limits: { ratios: CHARACTER_RATIOS, images: 2, count: 1 },
-    supportedOptions: ["rendering_speed", "style_type", "magic_prompt_option"],
+    parameters: declareParameters("image.character", {
+      honours: ["prompt", "images", "mask", "aspect_ratio", "rendering_speed", "style_type", "magic_prompt_option"],
+      adapts: { seed: seedBelow(2 ** 31) },
+      ignores: ["resolution"],
+    }),
     // The model supports a background image only together with a mask.
     supports: ({ images, mask }) => images?.length === (mask ? 2 : 1),
     body: character,
@@ -156,7 +224,9 @@ export const replicateOffers: Offer[] = [
     equivalence: "gen4-image",
     preference: 50,
     limits: { ratios: GEN4_RATIOS, images: 3, count: 1 },
-    supportedOptions: ["tags", "resolution"],
+    parameters: declareParameters("image.reference", {
+      honours: ["prompt", "images", "tags", "aspect_ratio", "resolution"],
+    }),
     body: ({ prompt, images, aspect_ratio, seed, options }) => ({
       prompt,
       reference_images: images,
@@ -175,7 +245,7 @@ export const replicateOffers: Offer[] = [
     equivalence: "remove-background",
     limits: { images: 1, count: 1 },
     latency: "quick",
-    supportedOptions: [],
+    parameters: declareParameters("image.remove-background", { honours: ["images"] }),
     body: ({ images }) => ({ image: images?.[0] }),
   }),
   offer({
@@ -184,8 +254,11 @@ export const replicateOffers: Offer[] = [
     upstreamModel: "bria/eraser",
     equivalence: "object-removal",
     limits: { images: 1, count: 1 },
-    supportedOptions: [],
     // The model removes the masked area; it does not find objects by prompt.
+    parameters: declareParameters("image.remove", {
+      honours: ["images", "mask"],
+      ignores: ["prompt", "remove_shadow", "multiple"],
+    }),
     supports: ({ mask }) => mask !== undefined,
     body: ({ images, mask }) => ({ image: images?.[0], mask }),
   }),
@@ -195,7 +268,10 @@ export const replicateOffers: Offer[] = [
     upstreamModel: "bria/genfill",
     equivalence: "mask-fill",
     limits: { images: 1, count: 1 },
-    supportedOptions: [],
+    parameters: declareParameters("image.edit", {
+      honours: ["prompt", "images", "mask", "count"],
+      ignores: ["aspect_ratio", "seed"],
+    }),
     supports: ({ mask }) => mask !== undefined,
     body: ({ prompt, images, mask }) => ({ prompt, image: images?.[0], mask }),
   }),
@@ -206,7 +282,7 @@ export const replicateOffers: Offer[] = [
     equivalence: "text-segmentation",
     limits: { images: 1, count: 1 },
     latency: "slow",
-    supportedOptions: ["multiple"],
+    parameters: declareParameters("image.segment", { honours: ["prompt", "images", "count"], excludes: ["multiple"] }),
     // All found objects are in one mask.
     supports: ({ options }) => options?.multiple !== true,
     body: ({ prompt, images }) => ({ prompt, image: images?.[0], mask_only: true, return_zip: false }),
@@ -216,7 +292,7 @@ export const replicateOffers: Offer[] = [
     model: "upscale-default",
     upstreamModel: "google/upscaler",
     limits: { images: 1, count: 1 },
-    supportedOptions: ["factor"],
+    parameters: declareParameters("image.upscale", { honours: ["images", "factor"] }),
     body: ({ images, options }) => ({ image: images?.[0], upscale_factor: `x${options?.factor ?? 2}` }),
   }),
   offer({
@@ -226,7 +302,10 @@ export const replicateOffers: Offer[] = [
     per: "second",
     limits: { durations: [5, 10], images: 1, count: 1 },
     latency: "slow",
-    supportedOptions: ["duration"],
+    parameters: declareParameters("video.generate", {
+      honours: ["prompt", "negative_prompt", "images", "duration"],
+      ignores: ["aspect_ratio", "seed", "fps", "cfg_scale", "motion_bucket_id"],
+    }),
     body: ({ prompt = "", negative_prompt, images, options }) => ({
       prompt,
       negative_prompt,

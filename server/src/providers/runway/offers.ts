@@ -1,6 +1,8 @@
 // The offers of Runway. Its `ratio` is a size in pixels, with a different list for each model. A credit costs one cent.
 import type { Job } from "../../kit/operation.ts";
-import type { Asset, Offer } from "../provider.ts";
+import { SAMPLING_PARAMETERS, WEIGHT_PARAMETERS } from "../../kit/task-parameters.ts";
+import { asSize, declareParameters } from "../parameter-support.ts";
+import type { Asset, Offer, OfferParameters } from "../provider.ts";
 
 const IMAGE_SIZES: Record<string, Record<string, string>> = {
   "720p": {
@@ -55,12 +57,28 @@ const video = (spec: Pick<Offer, "upstreamModel" | "price" | "preference" | "bod
     per: "second",
     latency: "slow",
     limits: { ratios: Object.keys(VIDEO_SIZES), durations: SECONDS, images: 1, count: 1, prompt: MAX_PROMPT_LENGTH },
-    supportedOptions: ["duration"],
+    parameters: declareParameters("video.generate", {
+      honours: ["prompt", "images", "aspect_ratio", "seed", "duration"],
+      ignores: ["negative_prompt", "fps", "cfg_scale", "motion_bucket_id"],
+    }),
     body: videoShape,
     ...spec,
   });
 
-const gpt = (task: Offer["task"]): Offer =>
+/** The model has no seed. */
+const GPT_GENERATE = declareParameters("image.generate", {
+  honours: ["prompt", "images", "width", "height", "count"],
+  adapts: { aspect_ratio: asSize },
+  ignores: [...SAMPLING_PARAMETERS, ...WEIGHT_PARAMETERS, "negative_prompt", "seed", "upscale_factor"],
+});
+const GPT_EDIT = declareParameters("image.edit", {
+  honours: ["prompt", "images", "count"],
+  adapts: { aspect_ratio: asSize },
+  ignores: ["seed"],
+  excludes: ["mask"],
+});
+
+const gpt = (task: Offer["task"], parameters: OfferParameters): Offer =>
   offer({
     task,
     model: "vendora",
@@ -70,12 +88,10 @@ const gpt = (task: Offer["task"]): Offer =>
     equivalence: "gpt-image",
     latency: "slow",
     limits: { sizes: GPT_SIZES, images: 16, count: 10, mask: false, prompt: 32_000 },
-    supportedOptions: [],
+    parameters,
     body: ({ width, height, count }) => ({
-      ratio: GPT_SIZES.includes(`${width}x${height}`) ? `${width}:${height}` : "auto",
+      ratio: width && height ? `${width}:${height}` : "auto",
       outputCount: count,
-      // The model has no seed.
-      seed: undefined,
     }),
   });
 
@@ -89,7 +105,9 @@ export const runwayOffers: Offer[] = [
     preference: 40,
     equivalence: "gen4-image",
     limits: { ratios: Object.keys(VIDEO_SIZES), images: 3, count: 1, prompt: MAX_PROMPT_LENGTH },
-    supportedOptions: ["tags", "resolution"],
+    parameters: declareParameters("image.reference", {
+      honours: ["prompt", "images", "tags", "aspect_ratio", "resolution"],
+    }),
     body: ({ aspect_ratio = DEFAULT_RATIO, options }) => ({
       ratio:
         IMAGE_SIZES[String(options?.resolution ?? "1080p")]?.[aspect_ratio] ?? IMAGE_SIZES["1080p"]?.[DEFAULT_RATIO],
@@ -103,6 +121,6 @@ export const runwayOffers: Offer[] = [
     // The model needs a prompt.
     body: (job) => ({ ...videoShape(job), promptText: job.prompt || "The scene comes to life" }),
   }),
-  gpt("image.generate"),
-  gpt("image.edit"),
+  gpt("image.generate", GPT_GENERATE),
+  gpt("image.edit", GPT_EDIT),
 ];

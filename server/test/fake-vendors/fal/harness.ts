@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import type { Fault } from "../../../src/faults.ts";
 import type { Job } from "../../../src/kit/operation.ts";
+import { adjustParameters } from "../../../src/providers/adjust-parameters.ts";
 import { readProviderFailure } from "../../../src/providers/call-provider.ts";
 import { fal } from "../../../src/providers/fal.ts";
 import type {
@@ -50,7 +51,7 @@ export function useFalHarness() {
   const contextOf = (overrides: Partial<ProviderContext<unknown>> = {}) =>
     createFakeProviderContext(env(), fal, overrides);
   const submitTo = async (offer: Offer, job: Partial<Job<Asset>> = {}, context = contextOf()): Promise<Ticket> => {
-    const sent = await fal.submit(createSampleJob(offer, job), offer, context);
+    const sent = await fal.submit(adjustParameters(createSampleJob(offer, job), offer).job, offer, context);
     if (sent.state !== "running") throw new Error("fal has a queue");
     return sent.ticket;
   };

@@ -1,0 +1,59 @@
+// Judges what the caller asked for against the operation and the selected offers. Everything that is changed or ignored
+// becomes a warning of the run, or a refusal with strict handling. Values that Gesso filled in are never reported.
+import { Fault } from "../faults.ts";
+import type { Job, Operation, ParameterAdjustment } from "../kit/operation.ts";
+import type { ParsedInput } from "../kit/parse.ts";
+import type { JsonObject } from "../kit/schemas/run.ts";
+import { listJobParameters } from "../kit/task-parameters.ts";
+import { adjustParameters } from "../providers/adjust-parameters.ts";
+import type { Offer } from "../providers/provider.ts";
+
+/** Parameters that several fields of an operation set, always on behalf of the caller. */
+const ALWAYS_REQUESTED = ["images", "mask", "masks", "count", "tags"];
+
+/** The job with the names of the parameters that Gesso filled in. */
+export function markDefaults(job: Job, provided: JsonObject): Job {
+  const defaulted = listJobParameters(job).filter(
+    (name) => provided[name] === undefined && !ALWAYS_REQUESTED.includes(name),
+  );
+  return defaulted.length > 0 ? { ...job, defaulted } : job;
+}
+
+type PlannedJob = { job: Job; offer: Offer };
+
+export function judgeParameters(
+  operation: Operation,
+  parsed: ParsedInput,
+  { plan, isStrict }: { plan: PlannedJob[]; isStrict: boolean },
+): ParameterAdjustment[] {
+  const adjustments = [
+    ...listOperationAdjustments(operation, parsed),
+    ...plan.flatMap(({ job, offer }) => adjustParameters(job, offer).changes),
+  ];
+  if (isStrict) refuseAdjustments(adjustments);
+  return adjustments;
+}
+
+/** Fields that the operation ignores or changes, for every offer of the model. */
+const listOperationAdjustments = (operation: Operation, { input, provided }: ParsedInput): ParameterAdjustment[] => [
+  ...(operation.unusedFields?.(input, provided) ?? []).map((field) => ({
+    field,
+    given: provided[field],
+    message: `${field} is not used by this model.`,
+  })),
+  ...(operation.adjustments?.(input, provided) ?? []),
+];
+
+/** Strict handling: a request that would be changed is refused. The errors name field, given and used value. */
+export function refuseAdjustments(adjustments: ParameterAdjustment[]): void {
+  if (adjustments.length === 0) return;
+  throw new Fault("unsupported_parameter", {
+    errors: adjustments.map(({ field, message, given, used }) => ({
+      path: `/${field}`,
+      code: "unsupported_parameter",
+      message,
+      ...(given !== undefined && { given }),
+      ...(used !== undefined && { used }),
+    })),
+  });
+}
