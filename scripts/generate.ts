@@ -8,6 +8,7 @@ import { generateApiReference } from "./generate/api-reference.ts";
 import { generateClient } from "./generate/client.ts";
 import { generateErrorsPage } from "./generate/errors.ts";
 import { generateOpenApiFile } from "./generate/openapi-file.ts";
+import { generateParameterSupport } from "./generate/parameter-support.ts";
 import { generateProviderOffers } from "./generate/provider-offers.ts";
 import { generateEnvExample, generateSettingsPage } from "./generate/settings.ts";
 import { generateStatementTypes } from "./generate/sql-statements.ts";
@@ -26,6 +27,7 @@ const GENERATED_FILES: Record<string, string> = {
   "docs/reference/settings.md": generateSettingsPage(),
   "docs/reference/provider-offers.md": generateProviderOffers(),
   "docs/reference/threats.md": generateThreatsPage(),
+  "docs/reference/parameters.md": generateParameterSupport(),
   ".env.example": generateEnvExample(),
   "server/src/db/generated/statements.ts": statementTypes,
   ...generateClient(contract),

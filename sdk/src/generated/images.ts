@@ -28,7 +28,7 @@ export type ImagesCharacterInput = RunFields & {
   aspect_ratio?: "1:1" | "16:9" | "9:16" | "4:3" | "3:4" | "3:2" | "2:3";
   /** Longer side in pixels, as text or number. Default: auto. Default "auto" */
   resolution?: "auto" | "720" | "1024" | "1280" | "2048" | 720 | 1024 | 1280 | 2048;
-  /** Seed for the model's random numbers, 0 to 4294967295. Some models return the same image for the same seed and input; others ignore it. 0 to 4294967295 */
+  /** Seed for the model's random numbers, 0 to 4294967295. A seed makes results of the same model similar, not identical. Models without a seed ignore it with a warning. 0 to 4294967295 */
   seed?: number;
   /** Image that the character is placed into */
   image?: ImageSource;
@@ -101,7 +101,7 @@ export type ImagesEditFluxKontextInput = RunFields & {
   prompt: string;
   /** Aspect ratio of the result. Default: match_input_image. Default "match_input_image" */
   aspect_ratio?: "match_input_image" | "1:1" | "16:9" | "9:16" | "4:3" | "3:4" | "3:2" | "2:3" | "4:5" | "5:4" | "21:9" | "9:21" | "2:1" | "1:2";
-  /** Seed for the model's random numbers, 0 to 4294967295. Some models return the same image for the same seed and input; others ignore it. 0 to 4294967295 */
+  /** Seed for the model's random numbers, 0 to 4294967295. A seed makes results of the same model similar, not identical. Models without a seed ignore it with a warning. 0 to 4294967295 */
   seed?: number;
   /** Model to use. Required in JSON bodies. Default "flux-kontext-max" */
   model: "flux-kontext-max";
@@ -141,7 +141,7 @@ export type ImagesEditNanobananaInput = RunFields & {
   reference_url?: ImageSource;
   /** Aspect ratio, such as 16:9 */
   aspect_ratio?: string;
-  /** Seed for the model's random numbers, 0 to 4294967295. Some models return the same image for the same seed and input; others ignore it. 0 to 4294967295 */
+  /** Seed for the model's random numbers, 0 to 4294967295. A seed makes results of the same model similar, not identical. Models without a seed ignore it with a warning. 0 to 4294967295 */
   seed?: number;
 };
 
@@ -229,7 +229,7 @@ export type ImagesGenerateInput = RunFields & {
   run_ids?: string[];
   /** Mask for inpainting. White marks the area that changes */
   mask_url?: ImageSource;
-  /** Seed for the model's random numbers, 0 to 4294967295. Some models return the same image for the same seed and input; others ignore it. 0 to 4294967295 */
+  /** Seed for the model's random numbers, 0 to 4294967295. A seed makes results of the same model similar, not identical. Models without a seed ignore it with a warning. 0 to 4294967295 */
   seed?: number;
   /** Text that describes what the image must not show */
   negative_prompt?: string;
@@ -382,7 +382,7 @@ export type ImagesUpscaleForm = ImagesUpscaleInput & {
 export type ImagesVaryInput = RunFields & SourceFields & {
   /** Number of variations, 1 to 4. Default: 2. 1 to 4. Default 2 */
   n?: number;
-  /** Seed for the model's random numbers, 0 to 4294967295. Some models return the same image for the same seed and input; others ignore it. 0 to 4294967295 */
+  /** Seed for the model's random numbers, 0 to 4294967295. A seed makes results of the same model similar, not identical. Models without a seed ignore it with a warning. 0 to 4294967295 */
   seed?: number;
 };
 

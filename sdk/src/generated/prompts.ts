@@ -28,7 +28,7 @@ export type PromptsEnhanceInput = RunFields & {
   style?: string;
   /** Language of the enhanced prompt, such as en or de */
   language?: string;
-  /** Seed for the model's random numbers, 0 to 4294967295. Some models return the same image for the same seed and input; others ignore it. 0 to 4294967295 */
+  /** Seed for the model's random numbers, 0 to 4294967295. A seed makes results of the same model similar, not identical. Models without a seed ignore it with a warning. 0 to 4294967295 */
   seed?: number;
 };
 

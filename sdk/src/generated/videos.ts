@@ -20,7 +20,7 @@ export type GenerateVideoInput = RunFields & {
   aspect_ratio?: string;
   /** Duration in seconds, 1 to 60. Default: 3. 1 to 60. Default 3 */
   duration?: number;
-  /** Seed for the model's random numbers, 0 to 4294967295. Some models return the same image for the same seed and input; others ignore it. 0 to 4294967295 */
+  /** Seed for the model's random numbers, 0 to 4294967295. A seed makes results of the same model similar, not identical. Models without a seed ignore it with a warning. 0 to 4294967295 */
   seed?: number;
   /** Classifier-free guidance, 0 to 30. A higher value follows the prompt more closely. 0 to 30 */
   cfg_scale?: number;
