@@ -141,6 +141,10 @@ function adjustShape<S>(requested: Job<S>, offer: Offer): AdjustedJob<S> {
   return adjustRatio({ job, changes }, offer, size);
 }
 
+/** Models that take either a size or an aspect ratio can do nothing with one side. */
+const needsBothSides = ({ parameters }: Offer) =>
+  parameters.width?.as !== undefined || parameters.aspect_ratio?.as !== undefined;
+
 /** Removes what the offer does not support at all, and one side without the other. */
 function removeUnusedShape<S>(job: Job<S>, offer: Offer): AdjustedJob<S> {
   const has = hasParameter(job);
@@ -148,7 +152,7 @@ function removeUnusedShape<S>(job: Job<S>, offer: Offer): AdjustedJob<S> {
     (before, name) => {
       const given = readJobParameter(job, name);
       const isUnsupported = supportIn(offer, name, has).state === "unsupported";
-      const isAlone = name !== "aspect_ratio" && has("width") !== has("height");
+      const isAlone = name !== "aspect_ratio" && needsBothSides(offer) && has("width") !== has("height");
       if (!isUnsupported && !isAlone) return before;
       const change = isUnsupported ? ignored(offer, name, given) : sideAlone(name, given);
       return { job: withJobParameter(before.job, name, undefined), changes: [...before.changes, change] };
