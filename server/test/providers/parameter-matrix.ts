@@ -199,6 +199,19 @@ async function checkCondition(checked: CheckedOffer, name: ParameterName): Promi
   return problems;
 }
 
+/** One side of a size without the other: sent, or ignored with a warning. */
+async function checkSideAlone(checked: CheckedOffer, name: ParameterName): Promise<string[]> {
+  const { offer, submit } = checked;
+  if ((name !== "width" && name !== "height") || stateOf(offer, name) === "unsupported") return [];
+  const base = baseJob(checked, name);
+  const value = PROBES[name].values(base)[0];
+  const alone = { ...withJobParameter(base, name, value), defaulted: base.defaulted?.filter((each) => each !== name) };
+  const { job, changes } = adjustParameters(alone, offer);
+  const isReported = changes.some(({ field, used }) => field === name && used === undefined);
+  const isSent = differs(await submit(adjustParameters(base, offer).job), await submit(job));
+  return isReported === isSent ? ["without the other side is dropped without a warning, or sent with one"] : [];
+}
+
 /** Everything wrong with one cell. */
 export async function checkCell(checked: CheckedOffer, name: ParameterName): Promise<string[]> {
   const problems: string[] = [];
@@ -212,10 +225,9 @@ export async function checkCell(checked: CheckedOffer, name: ParameterName): Pro
     if (changes.some(({ field }) => field === name)) changed += 1;
   }
   if (stateOf(checked.offer, name) === "adapted" && changed === 0) problems.push(`${name}: no probe value is adapted`);
-  const conditional = await checkCondition(checked, name).catch((thrown) => [
-    `the job was not accepted: ${describeError(thrown)}`,
-  ]);
-  return [...problems, ...conditional.map((problem) => `${name}: ${problem}`)];
+  const further = async () => [...(await checkCondition(checked, name)), ...(await checkSideAlone(checked, name))];
+  const found = await further().catch((thrown) => [`the job was not accepted: ${describeError(thrown)}`]);
+  return [...problems, ...found.map((problem) => `${name}: ${problem}`)];
 }
 
 const describeError = (thrown: unknown) => `${thrown} ${String((thrown as Error).cause ?? "").slice(0, 300)}`;
