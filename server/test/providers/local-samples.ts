@@ -29,8 +29,13 @@ exports.InferenceSession = {
   create: async () => ({
     inputNames: ["in"],
     outputNames: ["out"],
-    run: async ({ in: { data } }) => ({ out: { data: Float32Array.from({ length: data.length * 16 }, (_, at) =>
-      Math.abs(data[at % data.length])).subarray(0, data.length === 3 * 1024 * 1024 ? 1024 * 1024 : undefined) } }),
+    // One network returns a share per pixel, the other an image of up to 16 times the pixels.
+    run: async ({ in: { data } }) => {
+      const isLarge = data.length === 3 * 1024 * 1024;
+      const out = new Float32Array(isLarge ? 1024 * 1024 : data.length * 16);
+      for (let at = 0; at < out.length; at++) out[at] = Math.abs(data[at % data.length]);
+      return { out: { data: out } };
+    },
   }),
 };`;
 const OPENCV = `exports.Mat = class {
