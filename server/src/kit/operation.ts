@@ -67,6 +67,8 @@ export type Job<S = Source> = {
    * their values, the caller gets no warning and strict handling does not refuse the request.
    */
   defaulted?: string[] | undefined;
+  /** Strict handling: the job fails over only to offers that change none of its parameters. */
+  is_strict?: boolean | undefined;
   /** The largest of the source images, if the sizes of all of them were known when the run was accepted. */
   source_size?: SourceSize | undefined;
   /** Prices of all suitable offers when the run was accepted; the offer that was selected then comes first. */

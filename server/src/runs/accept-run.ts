@@ -143,6 +143,7 @@ async function buildNewRun(
   const jobs = operation.plan!(parsed.input, parsed.provided).map((job) => ({
     ...markDefaults(job, parsed.provided),
     ...(routing && { routing }),
+    ...(request.isStrict && { is_strict: true }),
   }));
   const { plan: jobsWithModels, warnings: modelWarnings } = await resolveCustomModels(services, caller, jobs);
   const plan = await addSourceSizes(services, caller.tenant_id, jobsWithModels, request.files);

@@ -97,6 +97,19 @@ describe("a failover offer", () => {
     expect(failoverNames("alone")).toEqual([]);
   });
 
+  it("changes no parameter of a job with strict handling", () => {
+    const { seed: _, ...seedless } = honourAll("image.generate");
+    const changing = offer("changing", { preference: 2, equivalence: "flux", parameters: seedless });
+    const enabled = [provider("a", [first]), provider("b", [changing, third])];
+    const namesFor = (asked: typeof job) =>
+      listFailoverOffers({ providers: { enabled } }, { provider: "a", upstreamModel: "first" }, asked).map(
+        (each) => each.offer.upstreamModel,
+      );
+    const seeded = { ...job, seed: 7 };
+    expect(namesFor(seeded)).toEqual(["changing", "third"]);
+    expect(namesFor({ ...seeded, is_strict: true } as typeof seeded)).toEqual(["third"]);
+  });
+
   it("is never one for which the request is too large", () => {
     expect(failoverNames("first", { ...job, count: 2 } as typeof job)).toEqual(["third"]);
   });

@@ -2,7 +2,7 @@
 // journalled. Failover happens only if the first provider certainly did not accept the job.
 import { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
-import { canServe, type JobRequirements } from "../providers/adjust-parameters.ts";
+import { adjustParameters, canServe, type JobRequirements } from "../providers/adjust-parameters.ts";
 import { type Latency, type Offer, offerPreference, type SelectedOffer } from "../providers/provider.ts";
 import { calculateRequestedQuantity } from "./billable-quantity.ts";
 import { type EnabledProvider, findEnabledProvider, type ProviderRegistry } from "./provider-registry.ts";
@@ -10,7 +10,7 @@ import { type EnabledProvider, findEnabledProvider, type ProviderRegistry } from
 export type ResolvedOffer = { enabledProvider: EnabledProvider; offer: Offer };
 
 export type OfferDependencies = { providers: Pick<ProviderRegistry, "enabled"> };
-type RoutableJob = JobRequirements & Pick<Job, "routing" | "width" | "height">;
+type RoutableJob = JobRequirements & Pick<Job, "routing" | "width" | "height" | "is_strict">;
 
 const LATENCY_ORDER: Latency[] = ["quick", "usual", "slow"];
 
@@ -27,7 +27,7 @@ export function selectOffer(services: OfferDependencies, job: RoutableJob): Sele
 
 /**
  * Offers that may take the job instead of `selected`, best first. Offers that cannot return `count` results are left
- * out.
+ * out, and those that would change a parameter of a job with strict handling.
  */
 export function listFailoverOffers(
   services: OfferDependencies,
@@ -40,7 +40,8 @@ export function listFailoverOffers(
     ({ enabledProvider, offer }) =>
       offer.equivalence === equivalence &&
       (enabledProvider.provider.id !== selected.provider || offer.upstreamModel !== selected.upstreamModel) &&
-      (offer.limits?.count ?? Number.POSITIVE_INFINITY) >= (job.count ?? 1),
+      (offer.limits?.count ?? Number.POSITIVE_INFINITY) >= (job.count ?? 1) &&
+      !(job.is_strict && adjustParameters(job, offer).changes.length > 0),
   );
 }
 
