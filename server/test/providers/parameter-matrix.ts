@@ -213,7 +213,7 @@ async function checkSideAlone(checked: CheckedOffer, name: ParameterName): Promi
 }
 
 /** Everything wrong with one cell. */
-export async function checkCell(checked: CheckedOffer, name: ParameterName): Promise<string[]> {
+async function checkCell(checked: CheckedOffer, name: ParameterName): Promise<string[]> {
   const problems: string[] = [];
   let changed = 0;
   for (const value of PROBES[name].values(baseJob(checked, name))) {
