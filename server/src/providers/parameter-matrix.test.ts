@@ -95,6 +95,7 @@ describe("a planted fault is found:", () => {
   let vendor: FakeVendor;
   beforeAll(async () => {
     vendor = await kit.start();
+    vendor.switches.workMs = 0;
   });
   afterAll(() => vendor.close());
 
