@@ -173,8 +173,11 @@ describe("sandbox", () => {
 
 describe.each(["local", "local-models"])("%s", (id) => {
   const provider = findProvider(id);
-  const folder = mkdtempSync(join(tmpdir(), "gesso-parameter-matrix-"));
-  beforeAll(() => installFakeModels(folder));
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "gesso-parameter-matrix-"));
+    installFakeModels(folder);
+  });
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it.each(provider.offers.map((offer) => [nameOf(offer), offer] as const))(
