@@ -29,7 +29,14 @@ beforeEach(() => {
 });
 
 const fileOf = (size_bytes: number) => ({
-  ...{ asset_id: v7(), storage_key: v7(), media_type: "image/png", width: 16, height: 16, role: "source" },
+  ...{
+    asset_id: v7(),
+    storage_key: `t/${tenant_id}/${v7()}`,
+    media_type: "image/png",
+    width: 16,
+    height: 16,
+    role: "source",
+  },
   ...{ size_bytes, sha256: "0".repeat(64) },
 });
 const newRun = (storageLimits?: StorageLimits): NewRun => {

@@ -108,6 +108,8 @@ async function turn(before: Promise<unknown>, seconds: number): Promise<void> {
   }
 }
 
+const OUT_OF_MEMORY = /out of memory|allocation failed|bad_alloc|cannot allocate memory/i;
+
 type RequestLimits = { seconds: number; mostMegabytes: number };
 
 /** The reply of the process, or why there is none. */
@@ -123,8 +125,10 @@ async function requestWithin(
   const request = joinParts({ options }, mask ? [image, mask] : [image]);
   const reply = await Promise.race([model.request(request, seconds), excess]);
   clearInterval(watch);
-  if (reply === "excess") return jobFailed(`needed more than ${mostMegabytes} MB`);
-  if (reply === "died") return jobFailed(`the process ended: ${model.stderrTail()}`);
+  const errorOutput = reply === "died" ? model.stderrTail() : "";
+  // The limit of the process itself can end it before the next look from outside.
+  if (reply === "excess" || OUT_OF_MEMORY.test(errorOutput)) return jobFailed(`needed more than ${mostMegabytes} MB`);
+  if (reply === "died") return jobFailed(`the process ended: ${errorOutput}`);
   if (reply === "timeout") {
     return providerFault("provider_timeout", { kind: "failed", cause: "the model took too long" });
   }
