@@ -47,7 +47,7 @@ it("looks up no key with a wrong checksum, and accepts no random key with a righ
       lookups++;
       return "digest" in ref && digests.has(ref.digest.toString("hex")) ? ({ key_id: "k" } as never) : undefined;
     },
-    isCached: () => false,
+    isKnown: () => false,
     invalidate: () => {},
   };
   const unknownKeys = createUnknownKeyLimit(0, { monotonic: () => 0 });
