@@ -5,7 +5,7 @@
 // `--role reseal` encrypts stored secrets and authenticates the audit log with the current GESSO_SECRET, and exits.
 import type { Server } from "node:http";
 import { parseArgs, styleText } from "node:util";
-import { type ServerType, serve } from "@hono/node-server";
+import { createAdaptorServer } from "@hono/node-server";
 import { bootstrapFirstKey } from "./access/bootstrap-first-key.ts";
 import { composeSecretStore, composeServices } from "./compose.ts";
 import {
@@ -84,25 +84,31 @@ async function startHttp(composed: ComposedServices, config: Config, role: strin
       await runWaiter?.close();
       // Connections become idle shortly after their response or stream has ended; close them repeatedly until all are
       // closed.
-      const sweep = setInterval(() => (server as Server).closeIdleConnections(), IDLE_SWEEP_MS);
+      const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
       void closed.then(() => clearInterval(sweep));
       await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, SHUTDOWN_TIMEOUT_MS).unref())]);
     },
   };
 }
 
+/**
+ * New connections that the kernel keeps until the process accepts them. With Node's default of 511, the kernel drops
+ * connections while a client opens a thousand at once. The kernel's own limit (somaxconn) applies too.
+ */
+const LISTEN_BACKLOG = 4096;
+
 function listen(
-  fetch: Parameters<typeof serve>[0]["fetch"],
+  fetch: Parameters<typeof createAdaptorServer>[0]["fetch"],
   config: Config,
   runtime: { clock: Clock; ids: Ids },
-): Promise<ServerType> {
+): Promise<Server> {
   return new Promise((resolve, reject) => {
-    const address = { hostname: config.HOST, port: config.PORT };
-    const server = serve({ fetch, ...address, serverOptions: SERVER_TIMEOUTS }, () => resolve(server));
-    enforceMinimumUploadRate(server as Server, runtime);
-    enforceMinimumDownloadRate(server as Server, runtime.clock);
+    const server = createAdaptorServer({ fetch, serverOptions: SERVER_TIMEOUTS }) as Server;
+    server.listen({ host: config.HOST, port: config.PORT, backlog: LISTEN_BACKLOG }, () => resolve(server));
+    enforceMinimumUploadRate(server, runtime);
+    enforceMinimumDownloadRate(server, runtime.clock);
     server.once("error", reject);
-    respondToMalformedRequests(server as Server, runtime.ids);
+    respondToMalformedRequests(server, runtime.ids);
   });
 }
 

@@ -6,6 +6,7 @@ import { Fault } from "../faults.ts";
 import { openSignedAsset } from "../library/asset-download.ts";
 import type { Services } from "../runs/services.ts";
 import type { LimitDownloads } from "./download-limit.ts";
+import { createDownloadTurns, type TakeTurns } from "./download-turns.ts";
 import { respondWithFault } from "./error-response.ts";
 import type { HttpBindings } from "./read-request.ts";
 
@@ -25,8 +26,9 @@ type Dependencies = Pick<Services, "database" | "assets" | "log">;
 
 export function fileRoutes(services: Dependencies, limitDownloads: LimitDownloads): Hono<HttpBindings> {
   const app = new Hono<HttpBindings>();
+  const takeTurns = createDownloadTurns();
   app.on(["GET", "HEAD"], `/files/:asset_id{${ASSET_ID}}/:signature`, (context) =>
-    serveFile(services, context, limitDownloads).catch((thrown) => {
+    serveFile(services, context, { limitDownloads, takeTurns }).catch((thrown) => {
       for (const [name, value] of Object.entries(FILE_SECURITY_HEADERS)) context.header(name, value);
       context.header("cache-control", "no-store");
       return respondWithFault(context, thrown, services.log);
@@ -38,7 +40,7 @@ export function fileRoutes(services: Dependencies, limitDownloads: LimitDownload
 async function serveFile(
   services: Dependencies,
   context: Context<HttpBindings>,
-  limitDownloads: LimitDownloads,
+  { limitDownloads, takeTurns }: { limitDownloads: LimitDownloads; takeTurns: TakeTurns },
 ): Promise<Response> {
   limitDownloads(context);
   // Signed URLs have no query string, so a URL with one was not issued by this server.
@@ -66,7 +68,7 @@ async function serveFile(
   const length = range ? range.end - range.start + 1 : file.size_bytes;
   headers["content-length"] = String(length);
   if (range) headers["content-range"] = `bytes ${range.start}-${range.end}/${file.size_bytes}`;
-  const body = context.req.method === "HEAD" ? null : await file.read(range);
+  const body = context.req.method === "HEAD" ? null : takeTurns(await file.read(range));
   return context.newResponse(body, range ? 206 : 200, headers);
 }
 
