@@ -3,6 +3,7 @@
 import pg from "pg";
 import { z } from "zod";
 import { Fault } from "../faults.ts";
+import { createFairTurns } from "./fair-turns.ts";
 import { listen } from "./listen.ts";
 import { bindParameters, type Statement, statement } from "./statement.ts";
 import { prepareTenantScope, tenantScopedQuery } from "./tenant-scoped-query.ts";
@@ -65,6 +66,11 @@ export function isRolledBack(thrown: unknown): boolean {
 type ConnectionTiming = { statementMs: number; marginMs: number };
 const DEFAULT_TIMING: ConnectionTiming = { statementMs: 10_000, marginMs: 2000 };
 
+/** A burst waits for a connection; a statement that waits longer fails. */
+const CONNECT_MS = 5000;
+/** Statements without a tenant share the turns of one. */
+const SYSTEM = "system";
+
 type ConnectionSettings = Pick<z.output<typeof DatabaseEnv>, "DATABASE_URL" | "DATABASE_POOL">;
 
 /** A standby responds too, and cannot accept a run. */
@@ -82,8 +88,7 @@ export function connectDatabase(
   const pool = new pg.Pool({
     connectionString: env.DATABASE_URL,
     max: env.DATABASE_POOL,
-    // A burst waits for a connection; a statement that waits longer fails.
-    connectionTimeoutMillis: 5000,
+    connectionTimeoutMillis: CONNECT_MS,
     statement_timeout: timing.statementMs,
     // A server that vanished without closing its connections answers nothing: without a timeout of our own, such a
     // connection would be used until TCP gives up, about 15 minutes later.
@@ -98,25 +103,19 @@ export function connectDatabase(
   // Without a listener an idle connection that the server closes would end the process.
   pool.on("error", () => {});
 
-  const pendingQueries = new Set<{ at: number }>();
-  const waitMs = () => {
-    const waiting = pool.waitingCount;
-    if (waiting === 0) return 0;
-    const oldest = [...pendingQueries][Math.max(0, pendingQueries.size - waiting)];
-    return oldest ? performance.now() - oldest.at : 0;
-  };
-
-  const runQuery = async <R>(statement: pg.QueryConfig | pg.Query): Promise<R[]> => {
-    const pendingQuery = { at: performance.now() };
-    pendingQueries.add(pendingQuery);
+  const turns = createFairTurns(env.DATABASE_POOL, CONNECT_MS);
+  const runQuery = async <R>(statement: pg.QueryConfig | pg.Query, holder = SYSTEM): Promise<R[]> => {
+    let hasTurn = false;
     try {
+      await turns.begin(holder);
+      hasTurn = true;
       const result = await (pool.query(statement as pg.QueryConfig) as Promise<pg.QueryResult>);
       return result.rows as R[];
     } catch (thrown) {
       if (isUnavailable(thrown)) throw new Fault("dependency_unavailable", {}, { cause: thrown });
       throw thrown;
     } finally {
-      pendingQueries.delete(pendingQuery);
+      if (hasTurn) turns.end();
     }
   };
   const database: Database = {
@@ -127,11 +126,12 @@ export function connectDatabase(
       ...database,
       execute: (statement, ...[values]) => {
         const { name, text } = statement;
-        return runQuery(tenantScopedQuery({ name, text, values: bindParameters(statement, values) }, tenantId));
+        const query = tenantScopedQuery({ name, text, values: bindParameters(statement, values) }, tenantId);
+        return runQuery(query, tenantId);
       },
-      query: (name, text, values = []) => runQuery(tenantScopedQuery({ name, text, values }, tenantId)),
+      query: (name, text, values = []) => runQuery(tenantScopedQuery({ name, text, values }, tenantId), tenantId),
     }),
-    poolWaitMs: waitMs,
+    poolWaitMs: turns.waitMs,
     ping: async () => {
       const [row] = await database.execute(PING);
       if (row!.is_read_only) throw new Fault("dependency_unavailable", {}, { cause: "the database is read-only" });
