@@ -285,6 +285,9 @@ it("a deleted tenant leaves no text, file or id behind, also if the worker is ki
   expect(await findInEngine(CANARY)).not.toEqual([]);
   const storedFiles = listFiles(environment.storageDir).filter((path) => path.includes(tenant.id)).length;
   expect(storedFiles).toBeGreaterThanOrEqual(3);
+  // New entries of the audit log get their checkpoints within seconds; the rows of the other tenant change until then.
+  const listUnsealed = () => environment.query("select tenant_id from audit_pending");
+  await waitUntil(listUnsealed, (rows) => rows.length === 0, 30);
   const otherBefore = await digestTenant(other.id);
 
   // A paid response that is still in the spool of the worker.
