@@ -28,7 +28,10 @@ let count = 0;
 const fresh = () => `audited-${++count}`;
 
 /** A resource to act on, created when a request needs it. */
-type Fixtures = Record<"key" | "member" | "model" | "granted" | "tenant" | "webhook", () => Promise<string>>;
+type Fixtures = Record<
+  "key" | "member" | "model" | "granted" | "tenant" | "suspended" | "webhook",
+  () => Promise<string>
+>;
 type AuditedRequest = { params?: Record<string, string>; query?: string; body?: object };
 
 const REQUESTS: Record<string, (fixtures: Fixtures) => Promise<AuditedRequest>> = {
@@ -49,6 +52,8 @@ const REQUESTS: Record<string, (fixtures: Fixtures) => Promise<AuditedRequest>> 
   "tenants.create": async () => ({ body: { name: "Acme", owner_id: "ada" } }),
   "tenants.update": async ({ tenant }) => ({ params: { tenant_id: await tenant() }, body: { weight: 2 } }),
   "tenants.credit": async ({ tenant }) => ({ params: { tenant_id: await tenant() }, body: { amount: 5 } }),
+  "tenants.delete": async ({ suspended }) => ({ params: { tenant_id: await suspended() }, body: { confirm: "Acme" } }),
+  "tenants.export": async ({ tenant }) => ({ params: { tenant_id: await tenant() }, body: {} }),
   "tokens.create": async () => ({ body: { expires_in: 60 } }),
   "webhooks.create": async () => ({ body: { url: "https://example.com/a", description: SECRET_TEXT } }),
   "webhooks.update": async ({ webhook }) => ({ params: { webhook_id: await webhook() }, body: { enabled: false } }),
@@ -96,6 +101,11 @@ const fixtures: Fixtures = {
   model: async () => create("models.create", "model_id", await REQUESTS["models.create"]!(fixtures)),
   granted: async () => create("models.grants.create", "model_id", await REQUESTS["models.grants.create"]!(fixtures)),
   tenant: async () => create("tenants.create", "id", await REQUESTS["tenants.create"]!(fixtures)),
+  suspended: async () => {
+    const tenant_id = await fixtures.tenant();
+    await send("tenants.update", { params: { tenant_id }, body: { suspended: true } });
+    return tenant_id;
+  },
   webhook: async () => create("webhooks.create", "id", await REQUESTS["webhooks.create"]!(fixtures)),
 };
 
