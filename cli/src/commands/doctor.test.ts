@@ -72,7 +72,8 @@ it("checks the dependencies of the gesso dev that runs on the data directory", a
   const { code, report } = await doctorReport(scratch(), ["--data", data]);
   expect(report.checks.map(({ name, status }) => `${name} ${status}`)).toEqual([
     ...["settings pass", "catalogue skip", "postgresql pass", "restate pass", "storage pass"],
-    ...["standby skip", "workers pass", "ledger pass", "webhooks pass"],
+    ...["isolation pass", "standby skip", "workers pass", "ledger pass", "storage usage pass", "audit log pass"],
+    ...["webhooks pass"],
   ]);
   expect(findCheck(report.providers, "sandbox")).toMatchObject({ status: "pass", key: "works" });
   expect(report.unoffered.map(({ model }) => model)).toEqual(["vendorc"]);
