@@ -35,6 +35,8 @@ it("a process that is stopped ends its streams, and the client continues at the 
     for await (const { id, type } of client.runs.events(runId)) received.push(`${id} ${type}`);
   })();
   await reader.until(({ type }) => type === "run.processing");
+  // Without a first event, the client would take the server for unreachable.
+  await expect.poll(() => received.length, { timeout: 10_000 }).toBeGreaterThan(0);
   const startedAt = performance.now();
   await environment.stopGracefully("api");
   expect(await reader.ended).toBe("ended");
