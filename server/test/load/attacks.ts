@@ -27,6 +27,7 @@ const ATTACKS = {
 /** Attacks that make healthy requests slower than three times, and why. They still have a bound. */
 const SLOWER: Partial<Record<string, string>> = {
   [ATTACKS.huge]: "JSON.parse of a body of 34 MiB blocks the event loop for up to half a second",
+  [ATTACKS.slow]: "the process takes a second to accept a thousand connections that arrive at once",
   [ATTACKS.readers]: "the process takes seconds to accept and answer a thousand requests that arrive at once",
 };
 const MAX_SLOWER_MS = 5000;
