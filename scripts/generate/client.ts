@@ -96,7 +96,9 @@ function signature(verb: ClientOperation): string {
       : `RunFormOperation<${[`${type}Input`, answerOf(verb), finishedRunOf(verb), ...form].join(", ")}>`;
   }
   const answer = isStream(verb)
-    ? "EventStream"
+    ? verb.inPath.length > 0
+      ? "EventStream<RunEvent>"
+      : "EventStream"
     : isList(verb)
       ? `ListCall<${answerOf(verb)}>`
       : holdsRun(verb)

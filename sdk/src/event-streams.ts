@@ -9,13 +9,13 @@ import { abortedError, sendRequest } from "./send-request.ts";
 import type { CallOptions } from "./settings.ts";
 
 /** An event of a stream. Pass its `id` as `after` to continue the stream from there. */
-export type StreamedEvent = Event & { id: string };
+export type StreamedEvent<Message extends Event = Event> = Message & { id: string };
 
 /**
  * Live events. The stream of a run ends with the run; others end when you leave the loop or abort `signal`.
  * @example for await (const event of client.runs.events(runId)) console.log(event.type)
  */
-export type EventStream = AsyncIterable<StreamedEvent>;
+export type EventStream<Message extends Event = Event> = AsyncIterable<StreamedEvent<Message>>;
 
 const CONNECT_TIMEOUT_MS = 30_000;
 /** The server sends a heartbeat every 15 s. */

@@ -5,7 +5,7 @@ import { callStream, type EventStream } from "../event-streams.ts";
 import { enumOf, integer, object, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
 import type { RunInputs } from "./run-inputs.ts";
-import type { Estimate, Run, RunPage, RunTree, RunType } from "./shapes.ts";
+import type { Estimate, Run, RunEvent, RunPage, RunTree, RunType } from "./shapes.ts";
 
 /** Input of `runs.estimate`: the name and the input of an operation that creates a run. */
 export type RunsEstimateInput = {
@@ -55,7 +55,7 @@ export type Runs = {
    * Stream events of a run until it ends.
    * @example for await (const event of client.runs.events("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")) console.log(event.type)
    */
-  events: (run_id: string, input?: RunsEventsInput, options?: CallOptions) => EventStream;
+  events: (run_id: string, input?: RunsEventsInput, options?: CallOptions) => EventStream<RunEvent>;
   /**
    * Get a run.
    * @example await client.runs.get("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
