@@ -68,6 +68,8 @@ const DEFAULT_TIMING: ConnectionTiming = { statementMs: 10_000, marginMs: 2000 }
 
 /** A burst waits for a connection; a statement that waits longer fails. */
 const CONNECT_MS = 5000;
+/** A tenant with many statements gets only its share of the connections, so its own may wait longer. */
+const TURN_MS = 10_000;
 /** Statements without a tenant share the turns of one. */
 const SYSTEM = "system";
 
@@ -103,7 +105,7 @@ export function connectDatabase(
   // Without a listener an idle connection that the server closes would end the process.
   pool.on("error", () => {});
 
-  const turns = createFairTurns(env.DATABASE_POOL, CONNECT_MS);
+  const turns = createFairTurns(env.DATABASE_POOL, TURN_MS);
   const runQuery = async <R>(statement: pg.QueryConfig | pg.Query, holder = SYSTEM): Promise<R[]> => {
     let hasTurn = false;
     try {
