@@ -34,7 +34,7 @@ describe("the callback route", () => {
     expect(sent).toBeLessThan(2 * 1024 * 1024);
   });
 
-  it("hands the adapter body, headers and query, of a body up to the limit and not one byte more", async () => {
+  it("passes body, headers and query to the adapter, of a body up to the limit and not one byte more", async () => {
     const received: [size: number, start: string, header: string | null, query: string | null][] = [];
     const provider = {
       id: "fal",

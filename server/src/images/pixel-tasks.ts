@@ -1,4 +1,4 @@
-// Pixel tasks that the server hands to isolated processes: encoded images in, encoded images out. The server itself
+// Pixel tasks that isolated processes do for the server: encoded images in, encoded images out. The server itself
 // never decodes an image. Replies are untrusted and checked like any other file.
 import type { CombineLayout } from "./combine-layout.ts";
 import type { DecoderPool } from "./decoder-pool.ts";
