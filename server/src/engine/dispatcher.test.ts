@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createDispatchServices, deleteOpenRuns, insertQueuedRuns, tenantId } from "../../test/support/queued-runs.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import type { Database } from "../db/connect.ts";
 import { acquireLeases, countLeaseHolders, releaseLeases } from "../db/leases.ts";
 import { listQueues } from "../db/runs/queue.ts";
 import { startDispatcher } from "./dispatcher.ts";
@@ -24,9 +25,9 @@ afterEach(async () => {
   }
 });
 
-const start = async (holder: string, workerSlots = 50) => {
+const start = async (holder: string, workerSlots = 50, db: Database = database.db) => {
   const started: string[] = [];
-  const services = createDispatchServices({ database: database.db, workerSlots });
+  const services = createDispatchServices({ database: db, workerSlots });
   const engineClient = { startRun: async ({ run_id }: { run_id: string }) => void started.push(run_id) };
   const loop = await startDispatcher(services, engineClient as never, holder);
   running.push({ loop, holder });
@@ -91,6 +92,29 @@ describe("the dispatcher", () => {
     expect(started).toHaveLength(1);
     expect(await listQueues(database.db)).toHaveLength(1);
     await releaseLeases(database.db, "other");
+  });
+
+  it("gives the first runs of a new leader by weight, however late the weights arrive", async () => {
+    await database.owner.query("test.weight", "insert into tenants (tenant_id, name, weight) values ($1, 'heavy', 3)", [
+      tenantId(31),
+    ]);
+    await insertQueuedRuns(database.db, tenantId(31), "a", 100);
+    await insertQueuedRuns(database.db, tenantId(32), "a", 100);
+    const slow: Database = {
+      ...database.db,
+      async execute(statement: { name: string }, ...values: never[]) {
+        if (statement.name === "queue.list_weights") await sleep(600);
+        return (database.db.execute as (...all: unknown[]) => unknown)(statement, ...values);
+      },
+    } as Database;
+    const { started } = await start("only", 8, slow);
+    await vi.waitFor(() => expect(started.length).toBeGreaterThan(0), WITHIN);
+    const [row] = await database.db.query<{ heavy: number; all: number }>(
+      "test.shares",
+      "select count(*) filter (where tenant_id = $1)::int as heavy, count(*)::int as all from open_runs where run_id = any($2)",
+      [tenantId(31), started],
+    );
+    expect([row!.heavy / row!.all, row!.all]).toEqual([0.75, started.length]);
   });
 
   it("dispatches nothing after it was stopped", async () => {

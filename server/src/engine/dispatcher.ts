@@ -30,11 +30,14 @@ export async function startDispatcher(
         ["dispatch", `member/${holder}`],
         LEASE_SECONDS,
       );
-      // A new leader starts with empty virtual clocks.
-      leaderRounds = heldLeases.includes("dispatch")
-        ? (leaderRounds ?? createDispatchRounds(services, engineClient))
-        : undefined;
-      await leaderRounds?.refresh(await countLeaseHolders(services.database, "member/"));
+      if (!heldLeases.includes("dispatch")) {
+        leaderRounds = undefined;
+        return false;
+      }
+      // A new leader starts with empty virtual clocks, and only with the weights of all tenants.
+      const rounds = leaderRounds ?? createDispatchRounds(services, engineClient);
+      await rounds.refresh(await countLeaseHolders(services.database, "member/"));
+      leaderRounds = rounds;
       dispatch.wake();
       return false;
     },
