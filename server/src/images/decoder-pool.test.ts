@@ -121,6 +121,16 @@ const isAlive = (pid: number) => {
   }
 };
 
+test("a process that has decoded its share is replaced without delaying the next image", async () => {
+  const decoders = openStub({ imagesPerProcess: 3 });
+  const pidOf = async () => (await decoders.perform(ask({ work: "pid" }))).header.pid as number;
+  const first = [await pidOf(), await pidOf(), await pidOf(), await pidOf()];
+  expect(new Set(first).size).toBe(1);
+  await expect.poll(pidOf, { timeout: 10_000, interval: 100 }).not.toBe(first[0]);
+  await expect.poll(() => isAlive(first[0]!)).toBe(false);
+  await expect.poll(() => decoders.pids().length).toBe(1);
+});
+
 test("a process that was killed for another reason than the image is replaced, and the request succeeds", async () => {
   const decoders = open();
   const gate = createImageDecoder(decoders);

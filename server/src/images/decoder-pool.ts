@@ -38,6 +38,8 @@ export type DecoderPoolOptions = {
   log?: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
   /** Sandbox profiles, strongest first. */
   profiles?: DecoderSandboxProfile[];
+  /** A process is replaced after this many images, which bounds memory leaks. */
+  imagesPerProcess?: number;
 };
 
 export type DecoderPool = {
@@ -51,14 +53,21 @@ export type DecoderPool = {
 
 /** Total size of queued and running images. */
 const MAX_QUEUED_BYTES = 1024 * 1024 * 1024;
-/** A process is replaced after this many images, which bounds memory leaks. */
 const IMAGES_PER_PROCESS = 1000;
 
-export const createDecoderPool = ({ count, megabytes, seconds, log, profiles }: DecoderPoolOptions): DecoderPool => {
+export const createDecoderPool = ({
+  count,
+  megabytes,
+  seconds,
+  log,
+  profiles,
+  imagesPerProcess = IMAGES_PER_PROCESS,
+}: DecoderPoolOptions): DecoderPool => {
   const opening = chooseSandbox(profiles ?? decoderSandboxProfiles({ megabytes }));
   const idle: DecoderProcess[] = [];
   const busy = new Set<DecoderProcess>();
   const imageCounts = new WeakMap<DecoderProcess, number>();
+  const replaced = new WeakSet<DecoderProcess>();
   const withSlot = createSemaphore(count);
   let queuedBytes = 0;
   let isClosed = false;
@@ -78,8 +87,21 @@ export const createDecoderPool = ({ count, megabytes, seconds, log, profiles }: 
     busy.delete(decoder);
     const times = (imageCounts.get(decoder) ?? 0) + 1;
     imageCounts.set(decoder, times);
-    if (isClosed || times >= IMAGES_PER_PROCESS) decoder.end();
-    else idle.push(decoder);
+    if (isClosed || replaced.has(decoder)) return decoder.end();
+    idle.push(decoder);
+    if (times % imagesPerProcess === 0) void replace(decoder);
+  };
+  /** The old process works until the new one has started, because a start takes as long as many images. */
+  const replace = async (old: DecoderProcess) => {
+    const fresh = await opening.then((found) => found && startDecoderProcess(found.profile));
+    if (!fresh) return;
+    if (isClosed) return fresh.end();
+    replaced.add(old);
+    idle.push(fresh);
+    const position = idle.indexOf(old);
+    if (position < 0) return;
+    idle.splice(position, 1);
+    old.end();
   };
   const attempt = async (frame: DecoderMessage, limit: number, isLast = false): Promise<DecoderMessage> => {
     const decoder = await take();
