@@ -82,7 +82,8 @@ describe.each(parsed.filter(({ samples }) => samples.some(isRunning)))("$path", 
   it.each(samples.filter(isRunning))(
     "runs the $language sample at line $line",
     (sample) => {
-      const environment = { PATH: commands, HOME: directory, GESSO_URL: gesso.url, GESSO_API_KEY: gesso.key };
+      const own = { PATH: commands, HOME: directory, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE! };
+      const environment = { ...own, GESSO_URL: gesso.url, GESSO_API_KEY: gesso.key };
       return runner.run({ directory, environment }, sample);
     },
     70_000,

@@ -22,7 +22,7 @@ const scratch = () => {
 async function doctor(cwd: string, parameters: string[] = [], env: Record<string, string> = {}) {
   const child = spawn(process.execPath, [BIN, "doctor", ...parameters], {
     cwd,
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
   });
   let [stdout, stderr] = ["", ""];
   child.stdout.on("data", (chunk) => (stdout += chunk));

@@ -66,7 +66,7 @@ type Run = { child: ChildProcess; stdout: () => string; stderr: () => string; cl
 function start(parameters: string[], env: Record<string, string> = {}): Run {
   const child = spawn(process.execPath, [BIN, "webhooks", ...parameters], {
     cwd: folder,
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
   });
   children.push(child);
   let [stdout, stderr] = ["", ""];
