@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, it } from "vitest";
+import { SHARED_POSTGRES_VARIABLE } from "../support/shared-postgres.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gesso-egress-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -37,7 +38,8 @@ it("completes a run without a packet to another host and without a DNS query of 
   const { stdout } = await promisify(execFile)(
     "unshare",
     ["--net", "--mount", "sh", "-c", NAMESPACE, "sh", resolver, process.execPath, program],
-    { timeout: 240_000 },
+    // The PostgreSQL that tests share cannot be reached from there.
+    { timeout: 240_000, env: { ...process.env, [SHARED_POSTGRES_VARIABLE]: "" } },
   );
   const { names, ...observed } = JSON.parse(stdout.trim().split("\n").at(-1)!);
   expect(names.filter((name: string) => name !== LOOKED_UP_BY_RESTATE)).toEqual([]);

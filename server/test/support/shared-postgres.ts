@@ -1,10 +1,13 @@
 // Vitest global setup: one PostgreSQL for all test files of a run. It starts when the first file asks for a database,
-// is migrated once as a template, and every file gets a copy of the template under its own name.
-import { mkdtempSync, rmSync } from "node:fs";
+// and every file gets a copy of a migrated template under its own name. Files that need a PostgreSQL of their own start
+// it with a copy of a migrated data directory.
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { freePort, startPostgres } from "@gesso/dev/components";
 import pg from "pg";
 import { migrate } from "../../src/db/migrate.ts";
@@ -21,10 +24,30 @@ export type TestPostgres = {
   stop(): Promise<void>;
 };
 
+/** Creates a migrated data directory, which no process uses. Returns its path. */
+async function createMigratedData(): Promise<string> {
+  const dataDir = mkdtempSync(join(tmpdir(), "gesso-migrated-postgres-"));
+  const postgres = await startPostgres({ dataDir, port: await freePort(), settings: SETTINGS });
+  await migrate(postgres.url);
+  await postgres.stop();
+  return dataDir;
+}
+
+/** The new directory has a migrated database `gesso`. Creating one takes seconds. Outside Vitest nothing is copied. */
+export async function copyMigratedData(directory: string): Promise<void> {
+  const shared = process.env[SHARED_POSTGRES_VARIABLE];
+  if (!shared) return;
+  const response = await fetch(`${shared}/migrated-data`);
+  const source = await response.text();
+  if (!response.ok) throw new Error(`the migrated data directory: ${source}`);
+  mkdirSync(directory, { recursive: true });
+  await promisify(execFile)("cp", ["-a", join(source, "data"), join(source, "password"), directory]);
+}
+
 export async function startPostgresForTests(): Promise<TestPostgres> {
   const dataDir = mkdtempSync(join(tmpdir(), "gesso-shared-postgres-"));
-  const postgres = await startPostgres({ dataDir, port: await freePort(), database: "template", settings: SETTINGS });
-  await migrate(postgres.url);
+  await copyMigratedData(dataDir);
+  const postgres = await startPostgres({ dataDir, port: await freePort(), settings: SETTINGS });
   const urlOf = (database: string) => Object.assign(new URL(postgres.url), { pathname: `/${database}` }).href;
   const admin = new pg.Pool({ connectionString: urlOf("postgres"), max: 2 });
   // PostgreSQL may stop before the pool has closed its sockets; an error event without a listener would end the
@@ -34,7 +57,7 @@ export async function startPostgresForTests(): Promise<TestPostgres> {
   return {
     async createDatabase() {
       const name = `test_${++count}`;
-      await admin.query(`create database ${name} template template strategy file_copy`);
+      await admin.query(`create database ${name} template gesso strategy file_copy`);
       return urlOf(name);
     },
     async dropDatabase(name) {
@@ -50,6 +73,7 @@ export async function startPostgresForTests(): Promise<TestPostgres> {
 
 export async function setup(): Promise<() => Promise<void>> {
   let shared: Promise<TestPostgres> | undefined;
+  let migratedData: Promise<string> | undefined;
   // One request at a time: a template must not be copied twice at once.
   let previous: Promise<unknown> = Promise.resolve();
   const respond = async (method: string, path: string) => {
@@ -59,12 +83,15 @@ export async function setup(): Promise<() => Promise<void>> {
     return "";
   };
   const server = createServer((request, response) => {
-    previous = previous
-      .then(() => respond(request.method!, request.url!))
-      .then(
+    const send = (work: Promise<string>) =>
+      work.then(
         (text) => response.end(text),
         (thrown) => response.writeHead(500).end(String(thrown)),
       );
+    if (request.method === "GET") {
+      migratedData ??= createMigratedData();
+      void send(migratedData);
+    } else previous = send(previous.then(() => respond(request.method!, request.url!)));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   process.env[SHARED_POSTGRES_VARIABLE] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -72,5 +99,6 @@ export async function setup(): Promise<() => Promise<void>> {
     server.close();
     await previous;
     await shared?.then((postgres) => postgres.stop());
+    if (migratedData) rmSync(await migratedData, { recursive: true, force: true });
   };
 }

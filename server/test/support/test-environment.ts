@@ -14,6 +14,7 @@ import {
   startServer,
 } from "@gesso/dev/components";
 import pg from "pg";
+import { copyMigratedData, SHARED_POSTGRES_VARIABLE } from "./shared-postgres.ts";
 
 export type TestEnvironmentOptions = {
   /** `split`: API and worker are processes of their own, so that each can be killed alone. */
@@ -79,8 +80,19 @@ export type TestEnvironment = {
 
 const SANDBOX_KEY = "sandbox-key-for-tests";
 
+/** What a killed process has written is kept by the system. Waiting for the disk protects from a crash of the machine. */
+const WITHOUT_DISK_WAITS = {
+  postgres: { fsync: "off" },
+  restate: {
+    RESTATE_LOG_SERVER__ROCKSDB_DISABLE_WAL_FSYNC: "true",
+    RESTATE_BIFROST__LOCAL__ROCKSDB_DISABLE_WAL_FSYNC: "true",
+  },
+};
+
 export async function startTestEnvironment(options: TestEnvironmentOptions = {}): Promise<TestEnvironment> {
   const dir = mkdtempSync(join(tmpdir(), "gesso-world-"));
+  // Benchmarks and campaigns measure with the settings of production.
+  const isVitest = Boolean(process.env[SHARED_POSTGRES_VARIABLE]);
   const port = {
     api: await freePort(),
     health: await freePort(),
@@ -98,6 +110,32 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
   const restateDir = join(dir, "restate");
   const components = new Map<string, ManagedProcess>();
 
+  const startPostgresProcess = async () => {
+    if (options.databaseUrl) return;
+    components.set(
+      "postgres",
+      await startPostgres({
+        dataDir: join(dir, "postgres"),
+        port: port.postgres,
+        settings: { max_connections: "200", ...(isVitest && WITHOUT_DISK_WAITS.postgres) },
+      }),
+    );
+  };
+  const startRestateProcess = async () => {
+    if (options.cluster) return;
+    const ports = { ingressPort: port.ingress, adminPort: port.admin, fabricPort: port.fabric };
+    components.set(
+      "restate",
+      await startRestate({
+        dataDir: restateDir,
+        ...ports,
+        settings: { ...(isVitest && WITHOUT_DISK_WAITS.restate), ...options.restateSettings },
+        ...(options.partitions && { partitions: options.partitions }),
+      }),
+    );
+  };
+  // A program of another version has its own migrations.
+  const hasMigratedData = isVitest && !options.databaseUrl && !options.entry;
   const [sandbox, cluster] = await Promise.all([
     startSandbox({
       dataDir: join(dir, "sandbox"),
@@ -112,35 +150,11 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
           partitions: options.partitions ?? 6,
         })
       : undefined,
+    startRestateProcess(),
+    (hasMigratedData ? copyMigratedData(join(dir, "postgres")) : Promise.resolve()).then(startPostgresProcess),
   ]);
   components.set("sandbox", sandbox);
   const adminUrl = cluster ? cluster.nodes[0]!.adminUrl : `http://127.0.0.1:${port.admin}`;
-
-  const startPostgresProcess = async () => {
-    if (options.databaseUrl) return;
-    components.set(
-      "postgres",
-      await startPostgres({
-        dataDir: join(dir, "postgres"),
-        port: port.postgres,
-        settings: { max_connections: "200" },
-      }),
-    );
-  };
-  const startRestateProcess = async () => {
-    if (cluster) return;
-    const ports = { ingressPort: port.ingress, adminPort: port.admin, fabricPort: port.fabric };
-    components.set(
-      "restate",
-      await startRestate({
-        dataDir: restateDir,
-        ...ports,
-        ...(options.restateSettings && { settings: options.restateSettings }),
-        ...(options.partitions && { partitions: options.partitions }),
-      }),
-    );
-  };
-  await Promise.all([startPostgresProcess(), startRestateProcess()]);
   const databaseUrl = options.databaseUrl ?? components.get("postgres")!.url;
 
   let extra: Record<string, string> = {};
@@ -204,15 +218,17 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
     worker: () => startServerProcess("worker", "worker", port.health),
     worker2: () => startServerProcess("worker2", "worker", port.health2),
   };
-  await starters.api();
-  if (options.roles === "split") await starters.worker();
-  if (options.secondWorker) await starters.worker2();
   const urls = [url];
-  for (let more = 2; more <= (options.apis ?? 1); more++) {
+  const startWorkers = async () => {
+    if (options.roles === "split") await starters.worker();
+    if (options.secondWorker) await starters.worker2();
+  };
+  const startOtherApis = Array.from({ length: (options.apis ?? 1) - 1 }, async (_, index) => {
     const at = await freePort();
-    await startServerProcess(`api${more}`, "api", at);
-    urls.push(`http://127.0.0.1:${at}`);
-  }
+    urls[index + 1] = `http://127.0.0.1:${at}`;
+    await startServerProcess(`api${index + 2}`, "api", at);
+  });
+  await Promise.all([starters.api(), startWorkers(), ...startOtherApis]);
 
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 4 });
   pool.on("error", () => {});
@@ -284,7 +300,7 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
       await pool.end().catch(() => {});
       const dependencies = ["sandbox", "restate", "postgres"];
       const servers = [...components.keys()].filter((name) => !dependencies.includes(name));
-      for (const name of [...servers, ...dependencies]) await components.get(name)?.stop();
+      for (const group of [servers, dependencies]) await Promise.all(group.map((name) => components.get(name)?.stop()));
       await cluster?.stop();
       if (!process.env.KEEP_TEST_ENVIRONMENT) rmSync(dir, { recursive: true, force: true });
       else console.log(`test environment kept in ${dir}`);
