@@ -162,7 +162,8 @@ describe("a server that other machines can reach", () => {
     "exits with a code other than 0: bad configuration %i, %s",
     (_, name, value) => {
       const main = fileURLToPath(new URL("main.ts", import.meta.url));
-      const env = { PATH: process.env.PATH, ...PRODUCTION, [name]: value };
+      const { PATH, NODE_COMPILE_CACHE } = process.env;
+      const env = { PATH, NODE_COMPILE_CACHE, ...PRODUCTION, [name]: value };
       const { status, stdout, stderr } = spawnSync(process.execPath, [main, "--role", "api"], {
         env,
         encoding: "utf8",

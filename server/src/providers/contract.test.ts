@@ -112,7 +112,10 @@ async function finished(provider: Provider, sent: JobProgress, context: Provider
   return progress;
 }
 
-describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: FakeVendorDefinition) => {
+// Most of the time is spent waiting for timeouts, so several providers are tested at once.
+const IN_TURN = { concurrent: false };
+
+describe.concurrent.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: FakeVendorDefinition) => {
   const provider = providers.find((each) => each.id === id)!;
   const lasting = { ...provider.offers[0]! } as Offer;
   let fakeVendor: FakeVendor;
@@ -159,7 +162,7 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
   const submit = (offer: Offer, at = context()) =>
     provider.submit(adjustParameters(createSampleJob(offer), offer).job, offer, at);
 
-  it("offers only models that an operation can request, each once, with a price or null", () => {
+  it("offers only models that an operation can request, each once, with a price or null", IN_TURN, () => {
     for (const { model, price, lifecycle } of provider.offers) {
       expect([...requestableModels], model).toContain(model);
       expect(price === null || price >= 0).toBe(true);
@@ -170,31 +173,35 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
     note(id, "catalogue", `${names.length} ok`);
   });
 
-  it("produces every offer with one submission, a ticket of plain JSON, and the same result on every poll", async () => {
-    for (const offer of provider.offers.filter(({ lifecycle }) => lifecycle?.state !== "retired")) {
-      const before = fakeVendor.ledger.length;
-      const at = context();
-      const progress = await submit(offer, at);
-      expect(fakeVendor.ledger.length - before, `${offer.task} ${offer.upstreamModel}`).toBe(1);
-      const first = await finished(provider, progress, at);
-      expect(first.outputs.length > 0 || first.data !== undefined, `${offer.task} ${offer.upstreamModel}`).toBe(true);
-      if (progress.state === "running") {
-        expect(JSON.parse(JSON.stringify(progress.ticket))).toEqual(progress.ticket);
-        expect(await finished(provider, progress, at)).toEqual(first);
+  it(
+    "produces every offer with one submission, a ticket of plain JSON, and the same result on every poll",
+    IN_TURN,
+    async () => {
+      for (const offer of provider.offers.filter(({ lifecycle }) => lifecycle?.state !== "retired")) {
+        const before = fakeVendor.ledger.length;
+        const at = context();
+        const progress = await submit(offer, at);
+        expect(fakeVendor.ledger.length - before, `${offer.task} ${offer.upstreamModel}`).toBe(1);
+        const first = await finished(provider, progress, at);
+        expect(first.outputs.length > 0 || first.data !== undefined, `${offer.task} ${offer.upstreamModel}`).toBe(true);
+        if (progress.state === "running") {
+          expect(JSON.parse(JSON.stringify(progress.ticket))).toEqual(progress.ticket);
+          expect(await finished(provider, progress, at)).toEqual(first);
+        }
+        const origins = provider.resultOrigins(at.env);
+        for (const output of first.outputs) {
+          if ("url" in output) expect(isAllowedOrigin(output.url, origins), output.url).toBe(true);
+          else expect(output.bytes.length).toBeGreaterThan(0);
+        }
+        expect(isAllowedOrigin("https://evil.example/x.png", origins)).toBe(false);
       }
-      const origins = provider.resultOrigins(at.env);
-      for (const output of first.outputs) {
-        if ("url" in output) expect(isAllowedOrigin(output.url, origins), output.url).toBe(true);
-        else expect(output.bytes.length).toBeGreaterThan(0);
-      }
-      expect(isAllowedOrigin("https://evil.example/x.png", origins)).toBe(false);
-    }
-    expect(fakeVendor.invalidRequests).toEqual([]);
-    note(id, "made once", "ok");
-    note(id, "own hosts", "ok");
-  });
+      expect(fakeVendor.invalidRequests).toEqual([]);
+      note(id, "made once", "ok");
+      note(id, "own hosts", "ok");
+    },
+  );
 
-  it("sends its key only to the configured origins, and keeps it out of tickets", async () => {
+  it("sends its key only to the configured origins, and keeps it out of tickets", IN_TURN, async () => {
     const settings = kit.env(fakeVendor);
     const origins = Object.values(settings)
       .filter((value) => value.startsWith("http"))
@@ -224,7 +231,7 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
     ["the line is cut after the job was taken", { drop: { times: 9, when: "after" } }, 1],
     ["no answer comes and the job is not taken", { hang: { times: 9, when: "before" } }, 0],
     ["no answer comes although the job was taken", { hang: { times: 9, when: "after" } }, 1],
-  ] as const)("sends once and reports an unknown outcome when %s", async (_, switches, taken) => {
+  ] as const)("sends once and reports an unknown outcome when %s", IN_TURN, async (_, switches, taken) => {
     const before = fakeVendor.ledger.length;
     Object.assign(fakeVendor.switches, structuredClone(switches));
     expect(await outcomeOf(submit(lasting, context({ timeoutSeconds: 0.5 })))).toMatchObject({ kind: "unknown" });
@@ -233,7 +240,7 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
     note(id, "sent once", "ok");
   });
 
-  it("distinguishes busy, refused, unavailable and unknown outcomes", async () => {
+  it("distinguishes busy, refused, unavailable and unknown outcomes", IN_TURN, async () => {
     const asked = (status: number, headers = {}) => {
       fakeVendor.switches.refuse = { times: 1, status, headers };
       return outcomeOf(submit(lasting));
@@ -246,7 +253,7 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
     note(id, "sorted", "ok");
   });
 
-  it("distinguishes refused content from failed jobs", async () => {
+  it("distinguishes refused content from failed jobs", IN_TURN, async () => {
     const ends = async (outcome: "failed" | "moderated") => {
       fakeVendor.switches.outcome = outcome;
       const at = context();
@@ -257,7 +264,7 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
     note(id, "moderated≠failed", id === "comfyui" ? "no filter" : "ok");
   });
 
-  it("recovers jobs as its offers state", async () => {
+  it("recovers jobs as its offers state", IN_TURN, async () => {
     expect(provider.offers.some(({ recovery }) => recovery === "replay" || recovery === "free")).toBe(false);
     for (const offer of provider.offers.filter((each) => each.lifecycle?.state !== "retired")) {
       if (offer.synchronousSeconds !== undefined) expect(offer.recovery).toBe("none");
@@ -276,7 +283,7 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
     note(id, "recovery", "B find");
   });
 
-  it("cancels a job, and a second time without harm", async () => {
+  it("cancels a job, and a second time without harm", IN_TURN, async () => {
     if (!provider.cancel) return note(id, "cancel", "none");
     fakeVendor.switches.workMs = 60_000;
     const at = context();
@@ -289,31 +296,35 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: 
     note(id, "cancel", "ok");
   });
 
-  it("accepts only its own callbacks, and reads the same ticket from them as from the submission", async () => {
-    if (!provider.parseCallback) return note(id, "callback", "none");
-    const receiveCallback = async (at: ProviderContext<unknown>, callbacks: FakeVendor["switches"]["callbacks"]) => {
-      fakeVendor.switches.callbacks = callbacks;
-      const progress = await submit(lasting, at);
-      const mine = () => receiver.received.filter(({ path }) => at.callbackUrl!.includes(path));
-      for (const end = Date.now() + 5000; mine().length === 0 && Date.now() < end; ) await pause(20);
-      await pause(200);
-      const status = await provider.parseCallback!(mine().at(-1)!, at).catch(() => undefined);
-      return { status, ticket: progress.state === "running" ? progress.ticket : undefined };
-    };
-    const { status, ticket } = await receiveCallback(context(), "once");
-    expect(status).toMatchObject({ ticket, ended: true });
-    const forged = await receiveCallback(context(), "forged");
-    // If the provider does not sign, Gesso's signature in the callback URL is the proof, and the state is polled.
-    note(id, "callback", forged.status === undefined ? "signed" : "signed URL");
-    expect(
-      await provider.parseCallback!(
-        { headers: new Headers(), body: "not json", query: new URLSearchParams() },
-        context(),
-      ).catch(() => undefined),
-    ).toBeUndefined();
-  });
+  it(
+    "accepts only its own callbacks, and reads the same ticket from them as from the submission",
+    IN_TURN,
+    async () => {
+      if (!provider.parseCallback) return note(id, "callback", "none");
+      const receiveCallback = async (at: ProviderContext<unknown>, callbacks: FakeVendor["switches"]["callbacks"]) => {
+        fakeVendor.switches.callbacks = callbacks;
+        const progress = await submit(lasting, at);
+        const mine = () => receiver.received.filter(({ path }) => at.callbackUrl!.includes(path));
+        for (const end = Date.now() + 5000; mine().length === 0 && Date.now() < end; ) await pause(20);
+        await pause(200);
+        const status = await provider.parseCallback!(mine().at(-1)!, at).catch(() => undefined);
+        return { status, ticket: progress.state === "running" ? progress.ticket : undefined };
+      };
+      const { status, ticket } = await receiveCallback(context(), "once");
+      expect(status).toMatchObject({ ticket, ended: true });
+      const forged = await receiveCallback(context(), "forged");
+      // If the provider does not sign, Gesso's signature in the callback URL is the proof, and the state is polled.
+      note(id, "callback", forged.status === undefined ? "signed" : "signed URL");
+      expect(
+        await provider.parseCallback!(
+          { headers: new Headers(), body: "not json", query: new URLSearchParams() },
+          context(),
+        ).catch(() => undefined),
+      ).toBeUndefined();
+    },
+  );
 
-  it("is probed without creating jobs", async () => {
+  it("is probed without creating jobs", IN_TURN, async () => {
     if (!provider.probe) return note(id, "examine", "none");
     const before = fakeVendor.ledger.length;
     const found = await provider.probe(provider.offers, context());

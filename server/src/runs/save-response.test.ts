@@ -122,7 +122,7 @@ describe("a result whose storage fails for seconds", () => {
     renameSync(directory, `${directory}.away`);
     writeFileSync(directory, "not a directory");
     const submitting = submitWith({ storage });
-    await pause(2500);
+    await pause(1500);
     expect(await submitWith()).toMatchObject({ state: "wait", attemptNumber: 1 });
     rmSync(directory);
     renameSync(`${directory}.away`, directory);
