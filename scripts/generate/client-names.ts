@@ -1,6 +1,6 @@
 // Generates the types of names that the server may extend: run types, error codes, scopes and dimensions of usage. An
 // editor completes the known names, and a newer server's names are still valid.
-import { requiredScope } from "../../server/src/access/scopes.ts";
+import { needsScope, requiredScope, splitScope } from "../../server/src/access/scopes.ts";
 import { USAGE_DIMENSIONS } from "../../server/src/kit/schemas/usage.ts";
 import { type ClientOperation, type Contract, type Schema, toPascalCase } from "./client-operations.ts";
 
@@ -17,7 +17,10 @@ export const NAME_TYPES = ["RunType", "ErrorCode", "Scope", "UsageBy"];
 
 export function generateNameTypes(contract: Contract, operations: ClientOperation[]): string {
   const runTypes = operations.flatMap(({ operation }) => operation["x-run-type"] ?? []);
-  const resources = operations.map(({ name, method }) => requiredScope({ name, http: { method } }).split(":")[0]!);
+  const resources = operations
+    .map(({ name, method }) => ({ name, http: { method } }))
+    .filter(needsScope)
+    .map((operation) => splitScope(requiredScope(operation))[0]);
   const dimensions = unionOf(USAGE_DIMENSIONS);
   return [
     `/** Kind of a run. A newer server can add more. */\nexport type RunType = ${unionOf([...runTypes, ...UPLOAD_RUN_TYPES])} | (string & {});`,

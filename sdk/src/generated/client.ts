@@ -6,6 +6,7 @@ import { type Events, eventsOf } from "./events.ts";
 import { type Videos, videosOf } from "./videos.ts";
 import { type Images, imagesOf } from "./images.ts";
 import { type Keys, keysOf } from "./keys.ts";
+import { type Me, meOf } from "./me.ts";
 import { type Members, membersOf } from "./members.ts";
 import { type Models, modelsOf } from "./models.ts";
 import { type Prompts, promptsOf } from "./prompts.ts";
@@ -27,6 +28,8 @@ export type * from "./images.ts";
 export { imagesOf } from "./images.ts";
 export type * from "./keys.ts";
 export { keysOf } from "./keys.ts";
+export type * from "./me.ts";
+export { meOf } from "./me.ts";
 export type * from "./members.ts";
 export { membersOf } from "./members.ts";
 export type * from "./models.ts";
@@ -53,6 +56,7 @@ export type Operations = {
   events: Events;
   images: Images;
   keys: Keys;
+  me: Me;
   members: Members;
   models: Models;
   prompts: Prompts;
@@ -70,6 +74,7 @@ export const operationsOf = (connection: Connection): Operations => ({
   events: eventsOf(connection),
   images: imagesOf(connection),
   keys: keysOf(connection),
+  me: meOf(connection),
   members: membersOf(connection),
   models: modelsOf(connection),
   prompts: promptsOf(connection),

@@ -5,7 +5,7 @@ import { callStream, type EventStream } from "../event-streams.ts";
 import { enumOf, integer, object, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
 import type { RunInputs } from "./run-inputs.ts";
-import type { Estimate, Run, RunEvent, RunPage, RunTree, RunType } from "./shapes.ts";
+import type { Estimate, Run, RunEvent, RunLedger, RunPage, RunTree, RunType } from "./shapes.ts";
 
 /** Input of `runs.estimate`: the name and the input of an operation that creates a run. */
 export type RunsEstimateInput = {
@@ -62,6 +62,11 @@ export type Runs = {
    */
   get: (run_id: string, options?: CallOptions) => RunCall<Run>;
   /**
+   * Get what a run reserved, was charged and got back, and the prices behind it.
+   * @example await client.runs.ledger("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
+   */
+  ledger: (run_id: string, options?: CallOptions) => Call<RunLedger>;
+  /**
    * List runs, newest first.
    * @example await client.runs.list()
    */
@@ -111,6 +116,13 @@ export function runsOf(connection: Connection): Runs {
       name: "runs.get",
       method: "GET",
       path: "/api/v1/runs/{run_id}",
+      required: ["run_id"],
+      fields: { run_id: uuid },
+    }), "run_id"),
+    ledger: withIdArgument(call(connection, {
+      name: "runs.ledger",
+      method: "GET",
+      path: "/api/v1/runs/{run_id}/ledger",
       required: ["run_id"],
       fields: { run_id: uuid },
     }), "run_id"),

@@ -352,6 +352,36 @@ export type Generation = Run & {
     };
 };
 
+/** API response: Identity */
+export type Identity = {
+  /** User that the credential acts for */
+  user_id: string;
+  /** Role of the user in the tenant */
+  role: "owner" | "developer" | "viewer" | (string & {});
+  tenant: {
+      /** ID of the tenant */
+      id: string;
+      name: string;
+      limits: TenantLimits;
+      /** Days to keep a run's files after it ends. 0: forever. null: the installation's default */
+      retention_days: number | null;
+    };
+  credential: {
+      /** key: an API key; token: an access token of a key; external_token: a token of an identity provider */
+      kind: "key" | "token" | "external_token" | (string & {});
+      /** Key of the credential. null for a token of an identity provider */
+      key_id: string | null;
+      /** Scopes of the credential. The role can deny some of them */
+      scopes: Scope[];
+      /** Limits of the key */
+      limits: AccessLimits;
+      /** Expiry time. null: the credential does not expire */
+      expires_at: string | null;
+      /** Maximum total cost of the runs of a token. null: no such limit */
+      max_spend: number | null;
+    };
+};
+
 /** API response: Key */
 export type Key = {
   /** ID of the key */
@@ -702,6 +732,42 @@ export type RunEdge = {
   role: "source" | "mask" | "link" | (string & {});
 };
 
+/** API response: RunLedger */
+export type RunLedger = {
+  /** ID of the run */
+  run_id: string;
+  currency: "USD";
+  /** Reserved when the run was accepted, in US dollars */
+  reserved: number;
+  /** Charged when the run ended */
+  charged: number;
+  /** Returned from the reserve when the run ended */
+  released: number;
+  /** Possible charges of providers that the installation bears, because the caller got nothing for them */
+  wasted: number;
+  /** Transfers of the run in the ledger, in order. An amount of zero has no transfer */
+  transfers: Array<{
+      kind: "reserve" | "settle" | "release" | "waste" | (string & {});
+      from_account: string;
+      to_account: string;
+      /** Amount in US dollars */
+      amount: number;
+      created_at: string;
+    }>;
+  /** Provider attempts with their prices */
+  attempts: Array<{
+      /** Index of the job in the run, from 0 */
+      job: number;
+      /** Attempt number within the job, from 1 */
+      try: number;
+      provider: string;
+      /** State of the attempt */
+      state: string;
+      /** Expected charge of the provider in US dollars. null: unknown */
+      price: number | null;
+    }>;
+};
+
 /** API response: RunNode */
 export type RunNode = {
   /** ID of the run */
@@ -717,8 +783,20 @@ export type RunNode = {
   /** Run that this run was derived from */
   parent_run_id: string | null;
   model: string | null;
+  provider: string | null;
+  /** Cost of a completed run, or of the jobs that providers had accepted before the run was canceled. null while the run is open, if it cost nothing because it failed or was canceled in time, or if the price is unknown */
+  cost: {
+      amount: number;
+      currency: "USD";
+    } | null;
   /** Time when Gesso accepted the run */
   created_at: string;
+  /** Time of the start */
+  started_at: string | null;
+  /** Time of the end */
+  finished_at: string | null;
+  /** Prompt of the run. null without one, or for a deleted run */
+  prompt: string | null;
   /** True for a deleted run. It is listed because other runs were derived from it */
   deleted: boolean;
 };
@@ -738,6 +816,16 @@ export type RunTree = {
   nodes: RunNode[];
   /** Links between the runs. Both ends of every edge are in `nodes` */
   edges: RunEdge[];
+  /** Sums over the tree */
+  totals: {
+      /** Runs of the tree, without referenced runs of other trees */
+      runs: number;
+      failed: number;
+      /** Cost of the runs of the tree in US dollars, including deleted ones */
+      amount: number;
+      /** Completed runs with an unknown price. `amount` does not include them */
+      unpriced: number;
+    };
 };
 
 /** API response: Tenant */

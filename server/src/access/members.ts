@@ -11,6 +11,7 @@ import { Fault } from "../faults.ts";
 import type { AccessServices } from "../kit/access-services.ts";
 import type { Member } from "../kit/schemas/access.ts";
 import { assertNotAccessToken } from "./delegation.ts";
+import { describeCaller } from "./identity.ts";
 import { paginate } from "./pagination.ts";
 import type { RequestContext } from "./request-context.ts";
 
@@ -24,6 +25,7 @@ export function createMemberStore(
     return renderMember(row);
   };
   return {
+    self: () => describeCaller({ caller, database }),
     list: (page) =>
       paginate(cursors, page, {
         scope: ["members", caller.tenant_id],

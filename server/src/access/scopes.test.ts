@@ -64,11 +64,18 @@ describe("a role", () => {
   });
 
   it("allows nothing that the credential does not have", () => {
-    for (const { name } of operations) expect([name, verdict("owner", [], name)]).toEqual([name, "insufficient_scope"]);
+    for (const { name } of operations.filter(({ name }) => name !== "me.get"))
+      expect([name, verdict("owner", [], name)]).toEqual([name, "insufficient_scope"]);
     expect(verdict("owner", ["*"], "tenants.create")).toBe("insufficient_scope");
     expect(verdict("owner", ["tenants:*"], "tenants.create")).toBe("may");
     expect(verdict("developer", ["*", "tenants:*"], "tenants.create")).toBe("permission_denied");
   });
+});
+
+it("every credential may ask who it is", () => {
+  expect(["owner", "developer", "viewer"].map((role) => verdict(role as "viewer", [], "me.get"))).toEqual([
+    ...["may", "may", "may"],
+  ]);
 });
 
 describe("the syntax of scopes", () => {

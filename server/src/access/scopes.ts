@@ -7,6 +7,8 @@ type ScopedOperation = { name: string; http: { method: string } };
 
 /** Operations whose name does not begin with their resource. */
 const SCOPE_RESOURCES: Record<string, string> = { generateVideo: "videos", edit: "images" };
+/** Every credential may read its own identity, whatever its scopes. */
+const WITHOUT_SCOPE = ["me"];
 /** Resource of the operator. `*` does not include it; the scope must be granted by name. */
 const OPERATOR = "tenants";
 const SCOPE = /^(\*|\*:read|[a-z][a-z-]*:(read|write|\*))$/;
@@ -24,6 +26,9 @@ export function requiredScope({ name, http }: ScopedOperation): string {
   const resource = name.split(".")[0]!;
   return `${SCOPE_RESOURCES[resource] ?? resource}:${http.method === "GET" ? "read" : "write"}`;
 }
+
+export const needsScope = (operation: ScopedOperation): boolean =>
+  !WITHOUT_SCOPE.includes(splitScope(requiredScope(operation))[0]);
 
 export const isOperatorOperation = (operation: ScopedOperation): boolean =>
   splitScope(requiredScope(operation))[0] === OPERATOR;
@@ -43,6 +48,7 @@ export function intersectScopes(one: readonly string[], other: readonly string[]
 /** Throws unless role and scopes both allow the operation. */
 export function authorize(caller: Pick<Caller, "role" | "scopes">, operation: ScopedOperation): void {
   const required = requiredScope(operation);
+  if (!needsScope(operation)) return;
   if (missingScopes(caller.scopes, [required]).length > 0) throw new Fault("insufficient_scope", { required });
   if (DENIED[caller.role].some((denied) => matchesScope(denied, required))) {
     throw new Fault("permission_denied", { role: caller.role });

@@ -4,6 +4,7 @@ import type {
   ApiKey,
   ApiKeyPage,
   AuditPage,
+  Identity,
   Member,
   MemberPage,
   NewApiKey,
@@ -56,6 +57,8 @@ type TenantStore = {
 };
 
 type MemberStore = {
+  /** Who the caller is, and what its credential permits. */
+  self(): Promise<Identity>;
   list(page: PageRequest): Promise<MemberPage>;
   add(member: MemberDraft & Pick<Member, "role">): Promise<Member>;
   update(userId: string, change: Partial<Pick<Member, "role" | "name" | "email">>): Promise<Member>;

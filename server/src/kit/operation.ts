@@ -10,7 +10,7 @@ import type { CustomModel, CustomModelPage, ModelGrant, ModelGrantPage } from ".
 import type { EventFilter } from "./schemas/events.ts";
 import type { Estimate, Layers, Prompt, PromptPage, RunTree } from "./schemas/library.ts";
 import type { JsonObject, Run, RunOutput, RunPage } from "./schemas/run.ts";
-import type { Balance, Usage, UsageFilter } from "./schemas/usage.ts";
+import type { Balance, RunLedger, Usage, UsageFilter } from "./schemas/usage.ts";
 import type { WebhookStore } from "./webhook-store.ts";
 
 /** The kinds of work that providers can do. */
@@ -111,6 +111,7 @@ export type RunLibrary = {
 
 export type MoneyServices = {
   usage(filter: UsageFilter): Promise<Usage>;
+  ledger(runId: string): Promise<RunLedger>;
   credit(tenantId: string, change: { amount: number; prepaid: boolean }): Promise<Balance>;
 };
 

@@ -17,6 +17,7 @@ import { listRunPage } from "./list-runs.ts";
 import { createModelRegistry } from "./model-registry.ts";
 import { createPromptStore } from "./prompts.ts";
 import { findQueuePosition } from "./queue-position.ts";
+import { reportRunLedger } from "./run-ledger.ts";
 import { buildRunTree } from "./run-tree.ts";
 import { applyTenantCredit } from "./tenant-credit.ts";
 import { type UploadDependencies, uploadFile } from "./upload.ts";
@@ -33,6 +34,7 @@ export function createOperationServices(
     runs: createRunLibrary(services, context),
     money: {
       usage: (filter) => reportUsage(services, context, filter),
+      ledger: async (runId) => reportRunLedger(context.database, await requireOwnRun(context, runId)),
       credit: (tenantId, change) => applyTenantCredit(services.ids, context, { tenantId, ...change }),
     },
     prompts: createPromptStore(services.ids, context),

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => base?.stop());
 
 type TestRun = { run_id: string; parent?: string | undefined; root: string; depth: number; isDeleted: boolean };
-type Made = TestRun & { sources: string[]; masks: string[] };
+type Made = TestRun & { sources: string[]; masks: string[]; cost?: number };
 
 /** Rows as accepting and ending runs leaves them. */
 async function insertRuns(runs: Made[]): Promise<void> {
@@ -37,15 +37,16 @@ async function insertRuns(runs: Made[]): Promise<void> {
   await base.db.query(
     "test.sow",
     `insert into runs (run_id, tenant_id, user_id, operation, run_type, inputs, plan, parent_run_id, root_run_id, depth,
-       status, progress, result, started_at, finished_at, deleted_at, model)
-     select run_id, $1, 'u', 'images.edit', 'image-edit', '{}', plan, parent, root, depth,
-       'completed', 1, result, now(), now(), case when is_deleted then now() end, 'flux-dev'
-     from unnest($2::uuid[], $3::jsonb[], $4::uuid[], $5::uuid[], $6::int[], $7::bool[], $8::jsonb[])
-       as sown (run_id, plan, parent, root, depth, is_deleted, result)`,
+       status, progress, result, started_at, finished_at, deleted_at, model, provider, cost)
+     select run_id, $1, 'u', 'images.edit', 'image-edit', '{"prompt": "a fox"}', plan, parent, root, depth,
+       'completed', 1, result, now(), now(), case when is_deleted then now() end, 'flux-dev', 'fal', cost
+     from unnest($2::uuid[], $3::jsonb[], $4::uuid[], $5::uuid[], $6::int[], $7::bool[], $8::jsonb[], $9::jsonb[])
+       as sown (run_id, plan, parent, root, depth, is_deleted, result, cost)`,
     [
       ...[TENANT, runs.map((run) => run.run_id), plans, runs.map((run) => run.parent ?? null)],
       ...[runs.map((run) => run.root), runs.map((run) => run.depth), runs.map((run) => run.isDeleted)],
       runs.map((run) => result(run.run_id)),
+      runs.map(({ cost }) => (cost === undefined ? null : JSON.stringify({ amount: cost, currency: "USD" }))),
     ],
   );
   const references = runs.flatMap((run) => [...run.sources, ...run.masks].map((source) => ({ ...run, source })));
@@ -143,6 +144,23 @@ describe("runs.tree", () => {
       { run_id: child.run_id, deleted: false, image_url: urls.sign(child.run_id, "image/png") },
     ]);
     expect(tree.edges).toEqual([{ from: child.run_id, to: root.run_id, kind: "parent", role: "source" }]);
+  });
+
+  it("sums the cost of the whole tree, also of deleted runs, and not of referenced ones", async () => {
+    const [root, child, gone, other] = [v7(), v7(), v7(), v7()];
+    const below = { parent: root, root, depth: 2, sources: [], masks: [] };
+    await insertRuns([
+      { run_id: other, root: other, depth: 1, isDeleted: false, sources: [], masks: [], cost: 5 },
+      { run_id: root, root, depth: 1, isDeleted: false, sources: [], masks: [] },
+      { run_id: child, ...below, isDeleted: false, sources: [other], cost: 0.1 },
+      { run_id: gone, ...below, isDeleted: true, cost: 0.200001 },
+    ]);
+    const { nodes, totals } = RunTree.parse(await readTree(child));
+    expect(totals).toEqual({ runs: 3, failed: 0, amount: 0.300001, unpriced: 1 });
+    expect(nodes.find((node) => node.run_id === child)).toMatchObject({
+      ...{ cost: { amount: 0.1, currency: "USD" }, provider: "fal", prompt: "a fox" },
+    });
+    expect(nodes.map((node) => node.run_id)).not.toContain(gone);
   });
 
   it("returns 10,000 runs, 64 levels deep, within a second", async () => {

@@ -5,6 +5,8 @@ import type { RunEdge, RunNode, RunTree } from "../kit/schemas/library.ts";
 import { liveStatus } from "../runs/render-run.ts";
 import type { Services } from "../runs/services.ts";
 
+const MICRODOLLARS = 1e6;
+
 type RunTreeRef = { tenant_id: string; root_run_id: string };
 
 export async function buildRunTree(
@@ -17,6 +19,18 @@ export async function buildRunTree(
     root_run_id,
     nodes: shown.map((row) => renderTreeNode(services, row)),
     edges: buildTreeEdges(shown, root_run_id),
+    totals: sumTree(rows.filter((row) => row.root_run_id === root_run_id)),
+  };
+}
+
+/** In whole micro-dollars, so that the sum is exact. */
+function sumTree(rows: RunTreeRow[]): RunTree["totals"] {
+  const amounts = rows.map(({ cost }) => Math.round((cost?.amount ?? 0) * MICRODOLLARS));
+  return {
+    runs: rows.length,
+    failed: rows.filter(({ status }) => status === "failed").length,
+    amount: amounts.reduce((sum, amount) => sum + amount, 0) / MICRODOLLARS,
+    unpriced: rows.filter(({ status, cost }) => status === "completed" && cost === null).length,
   };
 }
 
@@ -74,7 +88,12 @@ function renderTreeNode(services: Pick<Services, "assets">, row: RunTreeRow): Ru
     video_url: url("video/"),
     parent_run_id: row.parent_run_id,
     model: row.model,
+    provider: row.provider,
+    prompt: row.is_deleted ? null : row.prompt,
+    cost: row.cost,
     created_at: row.created_at.toISOString(),
+    started_at: row.started_at?.toISOString() ?? null,
+    finished_at: row.finished_at?.toISOString() ?? null,
     deleted: row.is_deleted,
   };
 }

@@ -2136,6 +2136,31 @@ export type StatementTypes = {
     };
     row: Record<never, never>;
   };
+  "run_ledger.list_prices": {
+    parameters: {
+      run_id: string;
+    };
+    row: {
+      request_index: number;
+      attempt_number: number;
+      provider: string;
+      state: ColumnTypes["attempts.state"];
+      price: number | null;
+    };
+  };
+  "run_ledger.list_transfers": {
+    parameters: {
+      run_id: string;
+      tenant_id: string;
+    };
+    row: {
+      kind: string;
+      from_account: string;
+      to_account: string;
+      amount: number;
+      created_at: Date;
+    };
+  };
   "run_tree.list_members": {
     parameters: {
       tenant_id: string;
@@ -2149,7 +2174,12 @@ export type StatementTypes = {
       parent_run_id: string | null;
       root_run_id: string | null;
       model: string | null;
+      provider: string | null;
+      cost: unknown;
       created_at: Date | null;
+      started_at: Date | null;
+      finished_at: Date | null;
+      prompt: string | null;
       is_deleted: boolean | null;
       outputs: unknown;
       image_run_ids: unknown;

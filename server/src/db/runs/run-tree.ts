@@ -2,7 +2,7 @@
 import type { RunStatus } from "../../kit/schemas/run.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
-import type { StoredAsset } from "./runs.ts";
+import type { RunCost, StoredAsset } from "./runs.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -13,7 +13,12 @@ export type RunTreeRow = {
   parent_run_id: string | null;
   root_run_id: string;
   model: string | null;
+  provider: string | null;
+  cost: RunCost | null;
   created_at: Date;
+  started_at: Date | null;
+  finished_at: Date | null;
+  prompt: string | null;
   is_deleted: boolean;
   outputs: Pick<StoredAsset, "asset_id" | "media_type">[];
   /** Runs whose images and masks its plan uses. A tombstone has no plan. */
@@ -24,7 +29,8 @@ export type RunTreeRow = {
 };
 
 const TREE_COLUMNS =
-  "run_id, run_type, status, parent_run_id, root_run_id, model, created_at, deleted_at, result, plan";
+  "run_id, run_type, status, parent_run_id, root_run_id, model, provider, cost, created_at, started_at, finished_at, " +
+  "deleted_at, result, plan, inputs";
 
 const LIST_MEMBERS = statement(
   "run_tree.list_members",
@@ -41,8 +47,8 @@ const LIST_MEMBERS = statement(
        select run_id from runs where root_run_id = :root_run_id and run_id >= :since and parent_run_id is not null
      ))
    )
-   select run_id, run_type, status, parent_run_id, root_run_id, model, created_at,
-     deleted_at is not null as is_deleted,
+   select run_id, run_type, status, parent_run_id, root_run_id, model, provider, cost, created_at, started_at,
+     finished_at, inputs ->> 'prompt' as prompt, deleted_at is not null as is_deleted,
      coalesce(result -> 'outputs', '[]') as outputs,
      jsonb_path_query_array(plan, '$[*].images[*].run') as image_run_ids,
      jsonb_path_query_array(plan, '$[*].mask.run') || jsonb_path_query_array(plan, '$[*].masks[*].run') as mask_run_ids

@@ -161,6 +161,25 @@ export type Member = z.infer<typeof Member>;
 export const MemberPage = pageSchema(Member, "MemberPage");
 export type MemberPage = z.infer<typeof MemberPage>;
 
+export const Identity = z
+  .object({
+    user_id: z.string().describe("User that the credential acts for"),
+    role: z.enum(ROLES).describe("Role of the user in the tenant"),
+    tenant: Tenant.pick({ id: true, name: true, limits: true, retention_days: true }),
+    credential: z.object({
+      kind: z
+        .enum(["key", "token", "external_token"])
+        .describe("key: an API key; token: an access token of a key; external_token: a token of an identity provider"),
+      key_id: z.uuid().nullable().describe("Key of the credential. null for a token of an identity provider"),
+      scopes: z.array(z.string()).describe("Scopes of the credential. The role can deny some of them"),
+      limits: AccessLimits.describe("Limits of the key"),
+      expires_at: z.iso.datetime().nullable().describe("Expiry time. null: the credential does not expire"),
+      max_spend: z.number().nullable().describe("Maximum total cost of the runs of a token. null: no such limit"),
+    }),
+  })
+  .meta({ id: "Identity" });
+export type Identity = z.infer<typeof Identity>;
+
 const AuditEntry = z
   .object({
     entry: z.int().describe("Number of the entry, from 1 without gaps"),

@@ -13,9 +13,14 @@ const RunNode = Run.pick({
   video_url: true,
   parent_run_id: true,
   model: true,
+  provider: true,
+  cost: true,
   created_at: true,
+  started_at: true,
+  finished_at: true,
 })
   .extend({
+    prompt: z.string().nullable().describe("Prompt of the run. null without one, or for a deleted run"),
     deleted: z.boolean().describe("True for a deleted run. It is listed because other runs were derived from it"),
   })
   .meta({ id: "RunNode" });
@@ -40,6 +45,14 @@ export const RunTree = z
     root_run_id: z.uuid().describe("First run of the tree"),
     nodes: z.array(RunNode).describe("Runs of the tree, oldest first, then the referenced runs of other trees"),
     edges: z.array(RunEdge).describe("Links between the runs. Both ends of every edge are in `nodes`"),
+    totals: z
+      .object({
+        runs: z.int().describe("Runs of the tree, without referenced runs of other trees"),
+        failed: z.int(),
+        amount: z.number().describe("Cost of the runs of the tree in US dollars, including deleted ones"),
+        unpriced: z.int().describe("Completed runs with an unknown price. `amount` does not include them"),
+      })
+      .describe("Sums over the tree"),
   })
   .meta({ id: "RunTree" });
 export type RunTree = z.infer<typeof RunTree>;

@@ -66,6 +66,42 @@ export const USAGE_DIMENSIONS = ["day", "key", "model", "operation"] as const;
 export type UsageDimension = (typeof USAGE_DIMENSIONS)[number];
 export type UsageFilter = { from?: string | undefined; to?: string | undefined; by: UsageDimension[] };
 
+export const RunLedger = z
+  .object({
+    run_id: z.uuid().describe("ID of the run"),
+    currency: z.literal("USD"),
+    reserved: dollars("Reserved when the run was accepted, in US dollars"),
+    charged: dollars("Charged when the run ended"),
+    released: dollars("Returned from the reserve when the run ended"),
+    wasted: dollars(
+      "Possible charges of providers that the installation bears, because the caller got nothing for them",
+    ),
+    transfers: z
+      .array(
+        z.object({
+          kind: z.enum(["reserve", "settle", "release", "waste"]),
+          from_account: z.string(),
+          to_account: z.string(),
+          amount: dollars("Amount in US dollars"),
+          created_at: z.iso.datetime(),
+        }),
+      )
+      .describe("Transfers of the run in the ledger, in order. An amount of zero has no transfer"),
+    attempts: z
+      .array(
+        z.object({
+          job: z.int().describe("Index of the job in the run, from 0"),
+          try: z.int().describe("Attempt number within the job, from 1"),
+          provider: z.string(),
+          state: z.string().describe("State of the attempt"),
+          price: z.number().nullable().describe("Expected charge of the provider in US dollars. null: unknown"),
+        }),
+      )
+      .describe("Provider attempts with their prices"),
+  })
+  .meta({ id: "RunLedger" });
+export type RunLedger = z.infer<typeof RunLedger>;
+
 export const Balance = z
   .object({
     tenant_id: z.uuid(),

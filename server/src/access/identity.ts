@@ -1,0 +1,32 @@
+// Who a caller is, and what its credential permits: for interfaces that show or hide what a person may do.
+import type { Caller } from "../db/access/caller.ts";
+import { findTenant } from "../db/access/tenants.ts";
+import { Fault } from "../faults.ts";
+import type { AccessLimits, Identity, TenantLimits } from "../kit/schemas/access.ts";
+import type { RequestContext } from "./request-context.ts";
+
+export async function describeCaller({
+  caller,
+  database,
+}: Pick<RequestContext, "caller" | "database">): Promise<Identity> {
+  const tenant = await findTenant(database, caller.tenant_id);
+  // The tenant was deleted after the credential was verified.
+  if (!tenant) throw new Fault("invalid_api_key");
+  const { tenant_id: id, name, limits, retention_days } = tenant;
+  return {
+    user_id: caller.user_id,
+    role: caller.role,
+    tenant: { id, name, limits: limits as TenantLimits, retention_days },
+    credential: {
+      kind: kindOf(caller),
+      key_id: caller.key_id,
+      scopes: [...caller.scopes],
+      limits: caller.limits as AccessLimits,
+      expires_at: caller.expires_at?.toISOString() ?? null,
+      max_spend: caller.token?.max_spend ?? null,
+    },
+  };
+}
+
+const kindOf = ({ token, key_id }: Caller): Identity["credential"]["kind"] =>
+  token ? "token" : key_id ? "key" : "external_token";
