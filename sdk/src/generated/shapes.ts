@@ -683,6 +683,8 @@ export type Run = {
   result: Record<string, unknown> | null;
   /** Input of the run, with defaults and without secrets */
   inputs: Record<string, unknown>;
+  /** Only the fields that the caller set, without secrets: the same input again gives the same request. null for uploads and for runs of earlier versions */
+  given: Record<string, unknown> | null;
   live_status: "pending" | "processing" | "completed" | "failed" | "canceled" | (string & {}) | null;
   status: "queued" | "processing" | "completed" | "failed" | "canceled" | (string & {});
   /** 0 to 1 */

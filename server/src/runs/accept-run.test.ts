@@ -24,6 +24,7 @@ import { createDiskStorage } from "../storage/disk-storage.ts";
 import type { ObjectStorage } from "../storage/object-storage.ts";
 import { type AcceptDependencies, type AcceptedRun, acceptRun, type RunRequest } from "./accept-run.ts";
 import { processOutbox } from "./reconcile.ts";
+import { renderRun } from "./render-run.ts";
 import { stageInlineImages, sweepStagedRuns } from "./stage-inline-images.ts";
 
 let database: TestDatabase;
@@ -150,6 +151,16 @@ describe("a run with an inline image", () => {
     await database.owner.query("test.allow", "alter table runs drop constraint test_refusal");
     expect(await stagedFiles()).toEqual({ rows: 0, objects: 0 });
   });
+});
+
+it("a run shows what the caller set, apart from defaults", async () => {
+  const raw = { image_url: PIXEL, factor: 4, metadata: { a: 1 } };
+  const { row } = await accept({ parsed: parseInput(upscaleImage, raw, "json") });
+  const { inputs, given } = renderRun(services, row);
+  const { image_url, ...rest } = given!;
+  expect(rest).toEqual({ factor: 4, metadata: { a: 1 } });
+  expect(image_url).toEqual(inputs.image_url);
+  expect(Object.keys(inputs).length).toBeGreaterThan(Object.keys(rest).length);
 });
 
 describe("a run of a tenant whose storage quota is used up", () => {

@@ -32,6 +32,8 @@ import { addSourceSizes } from "./source-sizes.ts";
 import { stageInlineImages } from "./stage-inline-images.ts";
 
 const MAX_TREE_DEPTH = 64;
+/** Fields that are stored sealed and never shown. */
+const SECRET_FIELDS = ["webhook_secret"];
 
 export type RunRequest = {
   operation: Operation;
@@ -164,6 +166,7 @@ async function buildNewRun(
     operation: operation.name,
     run_type: operation.run_type!,
     inputs: { ...inputs, ...(webhook_url !== undefined && { webhook_url }) },
+    given_fields: Object.keys(parsed.provided).filter((field) => !SECRET_FIELDS.includes(field)),
     plan: plan.map((job, jobIndex) => ({ ...job, prices: listAcceptedPrices(services, job, offers[jobIndex]!) })),
     metadata: (metadata as JsonObject | undefined) ?? {},
     ...webhook,

@@ -34,6 +34,13 @@ const renderResult = (services: Dependencies, row: RunRow): JsonObject | null =>
 export const liveStatus = ({ run_type, status }: Pick<RunRow, "run_type" | "status">): Run["live_status"] =>
   UPLOAD_RUN_TYPES.includes(run_type) ? null : status === "queued" ? "pending" : status;
 
+/** `metadata` is a column of its own. */
+function selectGiven({ given_fields, inputs, metadata, deleted_at }: RunRow): JsonObject | null {
+  if (given_fields === null || deleted_at) return null;
+  const values: JsonObject = { ...inputs, metadata };
+  return Object.fromEntries(given_fields.filter((field) => field in values).map((field) => [field, values[field]]));
+}
+
 export function renderRun(services: Dependencies, row: RunRow): Run {
   const outputs = (row.result?.outputs ?? []).map((asset) => renderAsset(services, asset));
   const urls = (kind: string) => outputs.filter((each) => each.media_type.startsWith(kind)).map((each) => each.url);
@@ -49,6 +56,7 @@ export function renderRun(services: Dependencies, row: RunRow): Run {
     outputs,
     result: renderResult(services, row),
     inputs: row.inputs,
+    given: selectGiven(row),
     live_status: liveStatus(row),
     status: row.status,
     progress: Math.round(row.progress * 1000) / 1000,

@@ -2222,6 +2222,7 @@ export type StatementTypes = {
       webhook_url: string | null | undefined;
       model: string | null | undefined;
       provider: string | null | undefined;
+      given_fields: readonly string[] | null | undefined;
       lane: string;
       deadline_seconds: number;
       reference_run_ids: readonly string[];
@@ -2249,6 +2250,7 @@ export type StatementTypes = {
       root_run_id: string;
       depth: number;
       inputs: ColumnTypes["runs.inputs"];
+      given_fields: string[] | null;
       plan: ColumnTypes["runs.plan"];
       metadata: ColumnTypes["runs.metadata"];
       webhook_url: string | null;
@@ -2314,6 +2316,7 @@ export type StatementTypes = {
       root_run_id: string;
       depth: number;
       inputs: ColumnTypes["runs.inputs"];
+      given_fields: string[] | null;
       plan: ColumnTypes["runs.plan"];
       metadata: ColumnTypes["runs.metadata"];
       webhook_url: string | null;
@@ -2350,6 +2353,7 @@ export type StatementTypes = {
       root_run_id: string;
       depth: number;
       inputs: ColumnTypes["runs.inputs"];
+      given_fields: string[] | null;
       plan: ColumnTypes["runs.plan"];
       metadata: ColumnTypes["runs.metadata"];
       webhook_url: string | null;
@@ -2386,6 +2390,7 @@ export type StatementTypes = {
       root_run_id: string;
       depth: number;
       inputs: ColumnTypes["runs.inputs"];
+      given_fields: string[] | null;
       plan: ColumnTypes["runs.plan"];
       metadata: ColumnTypes["runs.metadata"];
       webhook_url: string | null;
@@ -2427,6 +2432,7 @@ export type StatementTypes = {
       root_run_id: string;
       depth: number;
       inputs: ColumnTypes["runs.inputs"];
+      given_fields: string[] | null;
       plan: ColumnTypes["runs.plan"];
       metadata: ColumnTypes["runs.metadata"];
       webhook_url: string | null;

@@ -53,6 +53,8 @@ export type RunRow = ResourceOwner & {
   root_run_id: string;
   depth: number;
   inputs: JsonObject;
+  /** Fields of the request that the caller set. Null for uploads, and for runs of earlier versions. */
+  given_fields: string[] | null;
   plan: Job[];
   metadata: JsonObject;
   webhook_url: string | null;
@@ -75,7 +77,19 @@ export type RunRow = ResourceOwner & {
 export const runColumns = (table = "runs") =>
   [
     ...["run_id", "tenant_id", "user_id", "operation", "run_type", "status", "progress", "phase", "parent_run_id"],
-    ...["root_run_id", "depth", "inputs", "plan", "metadata", "webhook_url", "model", "provider", "result", "error"],
+    ...[
+      "root_run_id",
+      "depth",
+      "inputs",
+      "given_fields",
+      "plan",
+      "metadata",
+      "webhook_url",
+      "model",
+      "provider",
+      "result",
+      "error",
+    ],
     ...["cost", "warnings", "cancel_requested_at", "created_at", "updated_at", "started_at", "finished_at"],
     ...["expires_at", "deleted_at"],
   ]
@@ -92,6 +106,7 @@ export type NewRun = ResourceOwner &
     RunRow,
     "run_id" | "operation" | "run_type" | "inputs" | "plan" | "metadata" | "warnings" | "root_run_id" | "depth"
   > & {
+    given_fields?: string[];
     parent_run_id?: string | undefined;
     webhook_url?: string | undefined;
     webhook_secret?: RunWebhookSecret | undefined;
@@ -164,9 +179,9 @@ const ACCEPT_RUN = statement(
     when: "reached is null and is_below_open_limit and has_free_storage",
   })}, accepted as (
     insert into runs (run_id, tenant_id, user_id, operation, run_type, inputs, plan, metadata, warnings,
-                      parent_run_id, root_run_id, depth, webhook_url, model, provider, key_id)
+                      parent_run_id, root_run_id, depth, webhook_url, model, provider, key_id, given_fields)
     select :run_id, :tenant_id, :user_id, :operation, :run_type, :inputs, :plan, :metadata, :warnings,
-      :parent_run_id?, :root_run_id, :depth, :webhook_url?, :model?, :provider?, :key_id?
+      :parent_run_id?, :root_run_id, :depth, :webhook_url?, :model?, :provider?, :key_id?, :given_fields?
     from admission
     where reached is null and is_below_open_limit and has_free_storage and ${IDEMPOTENCY_KEY_IS_FREE}
     returning ${runColumns()}, key_id
@@ -207,6 +222,7 @@ export async function insertRun(db: Database, run: NewRun): Promise<RunRow | und
     operation: run.operation,
     run_type: run.run_type,
     inputs: run.inputs,
+    given_fields: run.given_fields,
     plan: JSON.stringify(run.plan),
     metadata: run.metadata,
     warnings: JSON.stringify(run.warnings),

@@ -70,6 +70,13 @@ export const Run = z
     outputs: z.array(RunOutput).describe("All files of the run"),
     result: z.record(z.string(), z.unknown()).nullable().describe("Result that is not a file, such as a description"),
     inputs: z.record(z.string(), z.unknown()).describe("Input of the run, with defaults and without secrets"),
+    given: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe(
+        "Only the fields that the caller set, without secrets: the same input again gives the same request. " +
+          "null for uploads and for runs of earlier versions",
+      ),
     live_status: z.enum(["pending", "processing", "completed", "failed", "canceled"]).nullable(),
     status: z.enum(RUN_STATUSES),
     progress: z.number().min(0).max(1),
