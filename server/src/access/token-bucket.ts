@@ -37,6 +37,7 @@ export function createLocalTokenBucket(
   let usedAt = clock.monotonic();
   /** Recent demand in tokens per second, decaying exponentially. */
   let demand = 0;
+  /** Callers of `take` that have no token yet. */
   let waiting = 0;
 
   const requestTokens = async () => {
@@ -46,16 +47,11 @@ export function createLocalTokenBucket(
     sharedTokens = remaining;
     if (granted === 0) emptyUntil = clock.monotonic() + Math.max(EMPTY_MS, ((1 - remaining) / bucket.perSecond) * 1000);
   };
-  const refill = async () => {
-    waiting++;
-    try {
-      pendingRequest ??= requestTokens().finally(() => {
-        pendingRequest = undefined;
-      });
-      await pendingRequest;
-    } finally {
-      waiting--;
-    }
+  const refill = () => {
+    pendingRequest ??= requestTokens().finally(() => {
+      pendingRequest = undefined;
+    });
+    return pendingRequest;
   };
 
   return {
@@ -63,12 +59,17 @@ export function createLocalTokenBucket(
       const now = clock.monotonic();
       demand = demand * Math.exp((usedAt - now) / 1000) + 1;
       usedAt = now;
-      while (localTokens < 1) {
-        if (clock.monotonic() < emptyUntil) return false;
-        await refill();
+      waiting++;
+      try {
+        while (localTokens < 1) {
+          if (clock.monotonic() < emptyUntil) return false;
+          await refill();
+        }
+        localTokens--;
+        return true;
+      } finally {
+        waiting--;
       }
-      localTokens--;
-      return true;
     },
     refund() {
       localTokens++;
