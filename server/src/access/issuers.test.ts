@@ -29,3 +29,69 @@ it("accepts no issuer at the metadata address of a cloud, and none from a reques
   expect(fields.length).toBeGreaterThan(100);
   expect(fields.filter((name) => /issuer|jwks|oidc|discovery/i.test(name))).toEqual([]);
 });
+
+const parseList = (...issuers: object[]) => IssuersEnv.safeParse({ OIDC_ISSUERS: JSON.stringify(issuers) });
+const corp = { id: "corp", issuer: "https://auth.example.com", audience: "gesso", tenant_id: TENANT };
+
+it("has defaults for what the settings of an issuer leave out", () => {
+  expect(parseList(corp).data!.OIDC_ISSUERS).toEqual([
+    {
+      ...corp,
+      ...{ algorithms: ["RS256", "ES256", "EdDSA"], token_types: ["at+jwt"], user_claim: "sub", scope_claim: "scope" },
+      ...{ scopes: [], role: "developer", max_key_days: 90, max_token_minutes: 60 },
+    },
+  ]);
+  expect(IssuersEnv.parse({})).toEqual({ OIDC_ISSUERS: [] });
+});
+
+it.each<[object, string]>([
+  [{ id: "Corp" }, "id"],
+  [{ id: "-corp" }, "id"],
+  [{ id: "corp_1" }, "id"],
+  [{ id: "c".repeat(33) }, "id"],
+  [{ id: "" }, "id"],
+  [{ issuer: "auth" }, "issuer"],
+  [{ audience: "" }, "audience"],
+  [{ algorithms: ["HS256"] }, "algorithms"],
+  [{ algorithms: [] }, "algorithms"],
+  [{ token_types: ["ID"] }, "token_types"],
+  [{ token_types: [] }, "token_types"],
+  [{ tenant_id: "acme" }, "tenant_id"],
+  [{ scopes: ["everything"] }, "scopes"],
+  [{ role: "admin" }, "role"],
+  [{ max_key_days: 0 }, "max_key_days"],
+  [{ max_key_days: 3651 }, "max_key_days"],
+  [{ max_token_minutes: 0 }, "max_token_minutes"],
+  [{ max_token_minutes: 1441 }, "max_token_minutes"],
+  [{ no_such_setting: 1 }, "no_such_setting"],
+  [{ tenant_id: undefined }, "either tenant_id, or tenant_claim with tenants"],
+  [{ tenant_claim: "org", tenants: { acme: TENANT } }, "either tenant_id, or tenant_claim with tenants"],
+  [{ tenant_id: undefined, tenant_claim: "org" }, "either tenant_id, or tenant_claim with tenants"],
+  [{ tenant_id: undefined, tenants: { acme: TENANT } }, "either tenant_id, or tenant_claim with tenants"],
+])("refuses settings of an issuer that are wrong, and names what is: %j", (wrong, name) => {
+  const { success, error } = parseList({ ...corp, ...wrong });
+  expect(success).toBe(false);
+  expect(error!.issues.map((issue) => issue.message).join()).toMatch(/^is not a list of issuers: /);
+  expect(error!.issues[0]!.message).toContain(name);
+});
+
+it.each([
+  { id: "c" },
+  { id: "0-a" },
+  { id: "c".repeat(32) },
+  { role: null },
+  { max_key_days: 3650, max_token_minutes: 1440 },
+  { tenant_id: undefined, tenant_claim: "org", tenants: { acme: TENANT } },
+])("accepts settings of an issuer within their bounds: %j", (right) => {
+  expect(parseList({ ...corp, ...right }).success).toBe(true);
+});
+
+it("refuses two issuers with the same id or URL, and text that is no list", () => {
+  const other = { ...corp, id: "other", issuer: "https://other.example.com" };
+  expect(parseList(corp, other).success).toBe(true);
+  const messageOf = (result: ReturnType<typeof parseList>) => result.error?.issues[0]?.message;
+  expect(messageOf(parseList(corp, { ...other, id: "corp" }))).toContain("two issuers have the same id");
+  expect(messageOf(parseList(corp, { ...other, issuer: corp.issuer }))).toContain("two issuers have the same issuer");
+  expect(messageOf(IssuersEnv.safeParse({ OIDC_ISSUERS: "[" }))).toMatch(/^is not a list of issuers: .*JSON/);
+  expect(messageOf(IssuersEnv.safeParse({ OIDC_ISSUERS: "{}" }))).toMatch(/^is not a list of issuers: /);
+});
