@@ -1,10 +1,20 @@
 // What a run costs by the prices at its acceptance, whatever the catalogue says when it ends.
-import { describe, expect, it } from "vitest";
+import { v7 } from "uuid";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { createCallerRecord } from "../../test/support/tenants.ts";
+import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import type { Job } from "../kit/operation.ts";
 import { honourAll } from "../providers/parameter-support.ts";
 import { defineProvider, type Offer } from "../providers/provider.ts";
-import { calculateRunCost, checkMaxCost, estimateAttemptCost, listAcceptedPrices, toMicrodollars } from "./cost.ts";
+import {
+  calculateRunCost,
+  checkMaxCost,
+  estimateAttemptCost,
+  listAcceptedPrices,
+  resolveSpender,
+  toMicrodollars,
+} from "./cost.ts";
 import { resolveOffer, selectOffer } from "./select-offer.ts";
 
 const fakeProvider = (id: string, offers: Offer[]) => ({
@@ -110,4 +120,90 @@ it("max_cost refuses a higher price and an unknown price", () => {
   expect(() => checkMaxCost(null, 0.3)).toThrow(
     expect.objectContaining({ code: "spend_limit_reached", details: { reason: "price_unknown" } }),
   );
+});
+
+describe("the prices at acceptance", () => {
+  it("are those of all offers for the model, that of the selected offer first", () => {
+    const enabled = [
+      fakeProvider("a", [
+        offer({ upstreamModel: "one", price: 0.3, per: "image" }),
+        offer({ upstreamModel: "video", task: "video.generate" }),
+        offer({ upstreamModel: "another", model: "flux-pro" }),
+        offer({ upstreamModel: "old", lifecycle: { state: "retired" } as never }),
+      ]),
+      fakeProvider("b", [offer({ upstreamModel: "one", price: 0.2, per: "call", limits: { count: 4 } }), offer()]),
+    ];
+    const [, b] = enabled;
+    const first = { enabledProvider: b!, offer: b!.provider.offers[1]! } as never;
+    expect(listAcceptedPrices({ providers: { enabled } }, job(), first)).toEqual([
+      { provider: "b", as: "flux", price: 0.1, per: "megapixel" },
+      { provider: "a", as: "one", price: 0.3, per: "image" },
+      { provider: "b", as: "one", price: 0.2, per: "call", count: 4 },
+    ]);
+  });
+
+  it("have the number of results per call only if calls are billed", () => {
+    const priceOf = (more: Partial<Offer>) => {
+      const then = services({ ...offer(), ...more } as Offer);
+      return accepted(then, job()).prices;
+    };
+    expect(priceOf({ per: "image", limits: { count: 4 } })).toEqual([
+      { provider: "v", as: "flux", price: 0.1, per: "image" },
+    ]);
+    expect(priceOf({ per: "call" })).toEqual([{ provider: "v", as: "flux", price: 0.1, per: "call" }]);
+    expect(priceOf({ per: undefined as never })).toEqual([{ provider: "v", as: "flux", price: 0.1 }]);
+  });
+});
+
+it("a price without a unit is per image, also if the offer has another unit now", () => {
+  const { per: _, ...perImage } = offer();
+  const kept = accepted(services(perImage), job());
+  const made = { job: kept, offer: selected, files: [large, large] };
+  expect(calculateRunCost(services(offer()), [made])).toBe(200_000);
+});
+
+it("the current price is that of the same task and model", () => {
+  const others = [offer({ task: "video.generate", price: 7 }), offer({ model: "flux-pro", price: 8 })];
+  const made = { job: job(), offer: selected, files: [large] };
+  expect(calculateRunCost(services(...others, offer()), [made])).toBe(200_000);
+  expect(calculateRunCost(services(...others), [made])).toBeNull();
+});
+
+it("a refusal by max_cost names the estimate and the limit", () => {
+  expect(() => checkMaxCost(2, 1)).toThrow(
+    expect.objectContaining({ details: { reason: "max_cost", estimate: 2, max_cost: 1 } }),
+  );
+});
+
+describe("the spender of a run", () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await startTestDatabase();
+  });
+  afterAll(() => database?.stop());
+  const budgetsOf = (tenantId: string) =>
+    database.owner.query(
+      v7(),
+      "select holder_id, total_limit::float as total, ends_at from budgets where tenant_id = $1",
+      [tenantId],
+    );
+
+  it("is the key alone, if there is no token or the token has no spending limit", async () => {
+    const caller = createCallerRecord({ tenant_id: v7(), key_id: v7() });
+    const token = { token_id: v7(), max_spend: null };
+    expect(await resolveSpender(database.db, caller)).toEqual({ key_id: caller.key_id });
+    expect(await resolveSpender(database.db, { ...caller, token })).toEqual({ key_id: caller.key_id });
+    expect(await budgetsOf(caller.tenant_id)).toEqual([]);
+  });
+
+  it("is the key and the token, whose budget is created once and ends with the token", async () => {
+    const expires_at = new Date("2030-01-01T00:00:00Z");
+    const token = { token_id: v7(), max_spend: 1.5 };
+    const tenant_id = v7();
+    await database.owner.query(v7(), "insert into tenants (tenant_id, name) values ($1, 'x')", [tenant_id]);
+    const caller = createCallerRecord({ tenant_id, key_id: v7(), expires_at, token });
+    for (let n = 0; n < 2; n++)
+      expect(await resolveSpender(database.db, caller)).toEqual({ key_id: caller.key_id, token_id: token.token_id });
+    expect(await budgetsOf(tenant_id)).toEqual([{ holder_id: token.token_id, total: 1_500_000, ends_at: expires_at }]);
+  });
 });
