@@ -286,6 +286,16 @@ export type Enhancement = {
   error?: Fault;
 };
 
+/** API response: EnvelopeError */
+export type EnvelopeError = {
+  success: false;
+  /** Message for people. It can change */
+  message: string;
+  /** Error code for programs. It never changes */
+  code?: ErrorCode;
+  details?: Record<string, unknown>;
+};
+
 /** API response: Error */
 export type Fault = {
   /** Message for people. It can change */
@@ -1014,6 +1024,17 @@ export type UsageReport = {
 export type Video = Run & {
   /** Input of the run, same as inputs */
   input: Record<string, unknown>;
+};
+
+/** API response: VideoError */
+export type VideoError = {
+  /** Message for people. It can change */
+  message: string;
+  /** Error code for programs. It never changes */
+  code?: ErrorCode;
+  details?: Record<string, unknown>;
+  status: "failed";
+  error: Fault;
 };
 
 /** API response: Webhook */

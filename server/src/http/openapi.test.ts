@@ -1,7 +1,7 @@
 // The contract is read by tools that Gesso does not control, so it must be valid OpenAPI and JSON Schema.
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
-import { faults } from "../faults.ts";
+import { Fault, faults } from "../faults.ts";
 import { parseInput } from "../kit/parse.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import { operations } from "../operations/all.ts";
@@ -105,6 +105,16 @@ describe.each(printed.map((each) => [each.operation.operationId, each] as const)
     const mute = Object.values(operation.responses).filter(({ description, $ref }) => !description && !$ref);
     expect(mute).toEqual([]);
     expect(Object.keys(operation.responses)).toContain("default");
+  });
+
+  it("describes its errors as the server renders them", () => {
+    const fault = { ...new Fault("validation_error", { errors: [] }).body() };
+    const { renderError } = operations.find(({ name }) => name === operation.operationId)!;
+    for (const status of ["400", "401", "404", "default"]) {
+      const response = operation.responses[status]!;
+      const { content } = (response.$ref ? resolve(response.$ref) : response) as typeof response;
+      expect(compile(content!["application/json"]!.schema)(renderError?.(fault) ?? fault)).toBe(true);
+    }
   });
 
   it("has an example that is valid for its own schema", () => {

@@ -144,6 +144,12 @@ function describeResponses(operation: Operation, schemas: JsonObject): JsonObjec
   const ended = operation.responseKind === "image" ? IMAGE_RESPONSE : { description: "The run has ended", content };
   const refused: FaultCode[] = ["validation_error", "authentication_required", "run_not_found"];
   const errors = refused.map((code) => String(faults[code].status));
+  const error = operation.errorOutput
+    ? {
+        description: "Error",
+        content: { [MEDIA.json]: { schema: schemaOf(operation.errorOutput, "output", schemas) } },
+      }
+    : { $ref: "#/components/responses/Error" };
   return {
     ...(operation.plan
       ? {
@@ -155,8 +161,8 @@ function describeResponses(operation: Operation, schemas: JsonObject): JsonObjec
     ...(operation.events && { 204: { description: "The run has ended and you have received all of its events" } }),
     ...(operation.output === Run &&
       operation.http.method === "POST" && { 202: { description: "The run is in progress", content } }),
-    ...Object.fromEntries(errors.map((status) => [status, { $ref: "#/components/responses/Error" }])),
-    default: { $ref: "#/components/responses/Error" },
+    ...Object.fromEntries(errors.map((status) => [status, error])),
+    default: error,
   };
 }
 

@@ -189,6 +189,8 @@ type OperationSpec<Input extends z.ZodObject> = {
   toCsvRows?(response: JsonObject): JsonObject[];
   /** The error body in the shape of this operation's responses. */
   renderError?(fault: PublicFault): unknown;
+  /** Schema of what `renderError` returns. Default: the standard error body. */
+  errorOutput?: z.ZodType;
 };
 
 type RunOperationSpec<Input extends z.ZodObject> = {

@@ -38,6 +38,14 @@ export const ErrorBody = z
   })
   .meta({ id: "Error" });
 
+/** The error body of operations whose response has `success`. */
+export const EnvelopeError = z.object({ success: z.literal(false), ...ErrorBody.shape }).meta({ id: "EnvelopeError" });
+
+/** The error body of video generation: a failed run has the same two fields. */
+export const VideoError = z
+  .object({ ...ErrorBody.shape, status: z.literal("failed"), error: ErrorBody })
+  .meta({ id: "VideoError" });
+
 const Attempt = z
   .object({
     job: z.int().describe("Index of the job in the run, from 0"),

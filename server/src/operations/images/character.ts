@@ -4,7 +4,7 @@ import { fileField } from "../../kit/files.ts";
 import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { pickProvided } from "../../kit/provided-fields.ts";
-import { asEnvelope, envelopeSchema } from "../../kit/schemas/run.ts";
+import { asEnvelope, EnvelopeError, envelopeSchema } from "../../kit/schemas/run.ts";
 import { aspectRatioIgnored, planWithinMask } from "./mask-blend.ts";
 
 const RESOLUTIONS = ["auto", "720", "1024", "1280", "2048"] as const;
@@ -89,4 +89,5 @@ export const generateCharacter = defineOperation({
   },
   renderResponse: asEnvelope,
   renderError: (fault) => ({ success: false, ...fault }),
+  errorOutput: EnvelopeError,
 });

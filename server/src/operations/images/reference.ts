@@ -3,7 +3,7 @@ import { promptField, runFields } from "../../kit/fields.ts";
 import { imageField, parseSource } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { pickProvided } from "../../kit/provided-fields.ts";
-import { asEnvelope, envelopeSchema, type JsonObject } from "../../kit/schemas/run.ts";
+import { asEnvelope, EnvelopeError, envelopeSchema, type JsonObject } from "../../kit/schemas/run.ts";
 
 const Tagged = z
   .strictObject({
@@ -63,4 +63,5 @@ export const generateFromReferences = defineOperation({
   },
   renderResponse: asEnvelope,
   renderError: (fault) => ({ success: false, ...fault }),
+  errorOutput: EnvelopeError,
 });

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { runFields, runId, textField } from "../../kit/fields.ts";
 import { fileField } from "../../kit/files.ts";
 import { defineOperation } from "../../kit/operation.ts";
-import { asUpload, Upload } from "../../kit/schemas/run.ts";
+import { asUpload, EnvelopeError, Upload } from "../../kit/schemas/run.ts";
 
 export const uploadImage = defineOperation({
   name: "images.upload",
@@ -26,4 +26,5 @@ export const uploadImage = defineOperation({
   respond: async ({ file: image, sync: _sync, ...options }, services) =>
     asUpload(await services.runs.upload(image, options)),
   renderError: (fault) => ({ success: false, ...fault }),
+  errorOutput: EnvelopeError,
 });

@@ -4,7 +4,7 @@ import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { pickProvided } from "../../kit/provided-fields.ts";
 import { exactlyOne } from "../../kit/rules.ts";
-import { Video } from "../../kit/schemas/run.ts";
+import { Video, VideoError } from "../../kit/schemas/run.ts";
 
 export const generateVideo = defineOperation({
   name: "generateVideo",
@@ -58,4 +58,5 @@ export const generateVideo = defineOperation({
     status: "failed",
     error: { message, code, details },
   }),
+  errorOutput: VideoError,
 });
