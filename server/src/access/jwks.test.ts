@@ -131,20 +131,25 @@ describe("fetching keys", () => {
     expect(await slash.has("one")).toBe(true);
   });
 
-  it.each<[string, Response]>([
-    ["names another issuer", discovery({ issuer: "https://id.example/" })],
-    ["names no issuer", json({ jwks_uri: KEYS })],
-    ["names no keys", json({ issuer: "https://id.example" })],
-    ["names keys that are no URL", discovery({ jwks_uri: 7 })],
-    ["names keys at an http URL", discovery({ jwks_uri: "http://keys.example/jwks" })],
-    ["has another status", { ...discovery(), status: 201 }],
-    ["is empty", { status: 200, text: "" }],
-    ["is not JSON", { status: 200, text: "<html>" }],
-    ["is too large", { status: 200, text: discovery().text + " ".repeat(524_288) }],
-  ])("uses no configuration that %s", async (_, document) => {
+  it.each<[string, Response, cause: string]>([
+    ["names another issuer", discovery({ issuer: "https://id.example/" }), `${DISCOVERY} belongs to another issuer`],
+    ["names no issuer", json({ jwks_uri: KEYS }), `${DISCOVERY} belongs to another issuer`],
+    ["names no keys", json({ issuer: "https://id.example" }), `${DISCOVERY} belongs to another issuer`],
+    ["names keys that are no URL", discovery({ jwks_uri: 7 }), `${DISCOVERY} belongs to another issuer`],
+    [
+      "names keys at an http URL",
+      discovery({ jwks_uri: "http://keys.example/jwks" }),
+      `${DISCOVERY} names keys at an http URL`,
+    ],
+    ["has another status", { ...discovery(), status: 201 }, `${DISCOVERY} returned status 201`],
+    ["is empty", { status: 200, text: "" }, `${DISCOVERY} returned status 200`],
+    ["is not JSON", { status: 200, text: "<html>" }, "Unexpected token"],
+    ["is too large", { status: 200, text: discovery().text + " ".repeat(524_288) }, `${DISCOVERY} returned status 200`],
+  ])("uses no configuration that %s, and names the cause for the log", async (_, document, cause) => {
     const keys = json({ keys: state.keys });
     const fake = openFake({ [DISCOVERY]: document, [KEYS]: keys, "http://keys.example/jwks": keys });
-    await expect(fake.ask("one")).rejects.toMatchObject(unavailable);
+    const message = expect.stringContaining(cause);
+    await expect(fake.ask("one")).rejects.toMatchObject({ ...unavailable, cause: { message } });
     expect(fake.requests.map(([url]) => url)).toEqual([DISCOVERY]);
   });
 
@@ -157,7 +162,7 @@ describe("fetching keys", () => {
 
   it.each([{}, { keys: {} }, { keys: null }])("uses no document without a list of keys: %j", async (document) => {
     const fake = openFake({ [KEYS]: json(document) }, { jwks_uri: KEYS });
-    await expect(fake.ask("one")).rejects.toMatchObject(unavailable);
+    await expect(fake.ask("one")).rejects.toMatchObject({ ...unavailable, cause: { message: `${KEYS} has no keys` } });
   });
 
   it("uses neither symmetric keys nor keys for encryption", async () => {
@@ -199,9 +204,10 @@ describe("fetching keys", () => {
     fake.clock.at += 1;
     expect([await fake.has("one"), fake.requests.length]).toEqual([true, 2]);
     respond(json({ keys: state.keys }));
+    await new Promise((resolve) => setImmediate(resolve));
     fake.documents[KEYS] = later;
     fake.clock.at += 14 * MINUTE;
-    await fake.has("one");
+    expect(await fake.has("one")).toBe(true);
     fake.clock.at += 14 * MINUTE + 1;
     expect([await fake.has("one"), await fake.has("two")]).toEqual([false, true]);
   });
@@ -231,7 +237,7 @@ it.each([
   ["http://localhost:8080", true],
   ["http://[::1]:8080", true],
   ["http://127.0.0.1", true],
-  ["http://127.10.200.3", true],
+  ["http://127.10.200.30", true],
   ["http://id.example", false],
   ["http://127.0.0.1.example", false],
   ["http://x.127.0.0.1.example", false],

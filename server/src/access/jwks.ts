@@ -32,6 +32,8 @@ export function createJwks(source: JwksSource, get: HttpGet, clock: Pick<Clock, 
   let fetchedAt = Number.NEGATIVE_INFINITY;
   let attemptedAt = Number.NEGATIVE_INFINITY;
   let pendingLoad: Promise<void> | undefined;
+  /** Why the last request failed, for the log. */
+  let failure: unknown;
 
   const load = (): Promise<void> => {
     if (pendingLoad) return pendingLoad;
@@ -43,7 +45,9 @@ export function createJwks(source: JwksSource, get: HttpGet, clock: Pick<Clock, 
           find = createLocalJWKSet(keys);
           fetchedAt = clock.now();
         },
-        () => {},
+        (thrown) => {
+          failure = thrown;
+        },
       )
       .finally(() => {
         pendingLoad = undefined;
@@ -55,7 +59,8 @@ export function createJwks(source: JwksSource, get: HttpGet, clock: Pick<Clock, 
     const age = clock.now() - fetchedAt;
     if (age > BLOCKING_REFRESH_AFTER_MS) await load();
     else if (age > BACKGROUND_REFRESH_AFTER_MS) void load();
-    if (!find || clock.now() - fetchedAt > MAX_STALE_MS) throw new Fault("dependency_unavailable");
+    if (!find || clock.now() - fetchedAt > MAX_STALE_MS)
+      throw new Fault("dependency_unavailable", {}, { cause: failure });
     try {
       return await find(header, token);
     } catch (thrown) {
