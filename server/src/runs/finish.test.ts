@@ -84,8 +84,11 @@ describe("finishing", () => {
     expect((await runRow()).status).toBe("completed");
   });
 
-  it("names the provider that produced the image, not the local step after it", async () => {
+  it("names the provider that produced the image, not the local step before or after it", async () => {
     await finish(completed(request(first), request(local)));
+    expect((await runRow()).provider).toBe("first");
+    Object.assign(claim, await claimRun(database.db));
+    await finish(completed(request(local), request(first)));
     expect((await runRow()).provider).toBe("first");
     Object.assign(claim, await claimRun(database.db));
     await finish(completed(request(local)));
@@ -98,6 +101,12 @@ describe("finishing", () => {
     const { warnings } = await runRow();
     expect(warnings).toHaveLength(2);
     expect(warnings[1]).toMatch(/1:1/);
+  });
+
+  it("does not repeat what the offer selected first had to change", async () => {
+    use(createFakeProvider("first", { preference: 1, limits: { ratios: ["1:1"] } }), second);
+    await finish(completed(request(first, jobFor({ aspect_ratio: "16:9" }))));
+    expect((await runRow()).warnings).toEqual(["a warning"]);
   });
 
   it("completes although the offer was removed from the catalogue", async () => {
