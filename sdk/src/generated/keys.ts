@@ -119,7 +119,7 @@ export function keysOf(connection: Connection): Keys {
       path: "/api/v1/keys/{key_id}/rotate",
       bodies: "json",
       takesIdempotencyKey: true,
-      required: ["key_id","key_id"],
+      required: ["key_id"],
       fields: { key_id: uuid, overlap_seconds: integer(0, 2592000) },
     }), "key_id"),
     update: withIdAndInput(call(connection, {
@@ -127,7 +127,7 @@ export function keysOf(connection: Connection): Keys {
       method: "PATCH",
       path: "/api/v1/keys/{key_id}",
       bodies: "json",
-      required: ["key_id","key_id"],
+      required: ["key_id"],
       fields: { key_id: uuid, name: text(1, 200), scopes: arrayOf(matching("^(\\*|\\*:read|[a-z][a-z-]{0,30}:(read|write|\\*))$"), 1, 64), expires_at: { anyOf: [text(), {"type":"null"}] }, limits: {} },
       rules: [anyRequired("name", "scopes", "expires_at", "limits")],
     }), "key_id"),

@@ -92,7 +92,7 @@ export function membersOf(connection: Connection): Members {
       method: "PATCH",
       path: "/api/v1/members/{user_id}",
       bodies: "json",
-      required: ["user_id","user_id"],
+      required: ["user_id"],
       fields: { user_id: matching("^[\\x21-\\x7e]{1,255}$"), role: enumOf("owner", "developer", "viewer"), name: { anyOf: [text(0, 200), {"type":"null"}] }, email: { anyOf: [text(0, 320), {"type":"null"}] } },
       rules: [anyRequired("role", "name", "email")],
     }), "user_id"),

@@ -147,7 +147,7 @@ export function promptsOf(connection: Connection): Prompts {
       method: "PATCH",
       path: "/api/v1/prompts/{id}",
       bodies: "json",
-      required: ["id","id"],
+      required: ["id"],
       fields: { id: uuid, name: text(1, 200), text: text(1, 8000), model_type: { anyOf: [enumOf("flux-dev", "vendorb-imagen4", "flux-kontext-max", "vendora", "wan-image-2.1", "wan-image-2.2", "flux-kontext-multi", "nanobanana", "qwen-image-edit", "gemini-2.5", "vendorc"), {"type":"null"}] }, tags: arrayOf(text(1, 50), 0, 20), version: integer(1, 2147483647) },
       rules: [anyRequired("name", "text", "model_type", "tags")],
     }), "id"),

@@ -123,7 +123,7 @@ export function tenantsOf(connection: Connection): Tenants {
       path: "/api/v1/tenants/{tenant_id}/credit",
       bodies: "json",
       takesIdempotencyKey: true,
-      required: ["tenant_id","tenant_id","amount"],
+      required: ["tenant_id","amount"],
       fields: { tenant_id: uuid, amount: number(-1000000, 1000000), prepaid: boolean },
     }), "tenant_id"),
     delete: withIdAndInput(call(connection, {
@@ -131,7 +131,7 @@ export function tenantsOf(connection: Connection): Tenants {
       path: "/api/v1/tenants/{tenant_id}/deletion",
       bodies: "json",
       takesIdempotencyKey: true,
-      required: ["tenant_id","tenant_id","confirm"],
+      required: ["tenant_id","confirm"],
       fields: { tenant_id: uuid, confirm: text(1, 200) },
     }), "tenant_id"),
     export: withIdArgument(call(connection, {
@@ -165,7 +165,7 @@ export function tenantsOf(connection: Connection): Tenants {
       method: "PATCH",
       path: "/api/v1/tenants/{tenant_id}",
       bodies: "json",
-      required: ["tenant_id","tenant_id"],
+      required: ["tenant_id"],
       fields: { tenant_id: uuid, name: text(1, 200), weight: number(0.01, 1000), limits: {}, retention_days: { anyOf: [integer(0, 36500), {"type":"null"}] }, suspended: boolean },
       rules: [anyRequired("name", "weight", "limits", "retention_days", "suspended")],
     }), "tenant_id"),

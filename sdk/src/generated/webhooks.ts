@@ -285,7 +285,7 @@ export function webhooksOf(connection: Connection): Webhooks {
         path: "/api/v1/webhooks/listeners/{listener_id}/message",
         bodies: "json",
         takesIdempotencyKey: true,
-        required: ["listener_id","listener_id","place"],
+        required: ["listener_id","place"],
         fields: { listener_id: uuid, place: matching("^[0-9a-f]{12}-[0-9a-f]{12}$") },
       }), "listener_id"),
       report: withIdAndInput(call(connection, {
@@ -293,7 +293,7 @@ export function webhooksOf(connection: Connection): Webhooks {
         path: "/api/v1/webhooks/listeners/{listener_id}/report",
         bodies: "json",
         takesIdempotencyKey: true,
-        required: ["listener_id","listener_id","place","attempt","started_at","duration_ms","status"],
+        required: ["listener_id","place","attempt","started_at","duration_ms","status"],
         fields: { listener_id: uuid, place: matching("^[0-9a-f]{12}-[0-9a-f]{12}$"), attempt: integer(1, 1000), started_at: text(), duration_ms: integer(0, 3600000), status: { anyOf: [integer(100, 599), {"type":"null"}] }, error: { anyOf: [text(0, 100), {"type":"null"}] }, response: { anyOf: [text(0, 1024), {"type":"null"}] } },
       }), "listener_id"),
     },
@@ -302,7 +302,7 @@ export function webhooksOf(connection: Connection): Webhooks {
       path: "/api/v1/webhooks/{webhook_id}/replay",
       bodies: "json",
       takesIdempotencyKey: true,
-      required: ["webhook_id","webhook_id","from"],
+      required: ["webhook_id","from"],
       fields: { webhook_id: uuid, from: text(), to: text(), only_failed: boolean },
     }), "webhook_id"),
     rotate: withIdAndInput(call(connection, {
@@ -310,7 +310,7 @@ export function webhooksOf(connection: Connection): Webhooks {
       path: "/api/v1/webhooks/{webhook_id}/rotate",
       bodies: "json",
       takesIdempotencyKey: true,
-      required: ["webhook_id","webhook_id"],
+      required: ["webhook_id"],
       fields: { webhook_id: uuid, secret: text(), overlap_seconds: integer(0, 604800) },
     }), "webhook_id"),
     secret: {
@@ -327,7 +327,7 @@ export function webhooksOf(connection: Connection): Webhooks {
       path: "/api/v1/webhooks/{webhook_id}/test",
       bodies: "json",
       takesIdempotencyKey: true,
-      required: ["webhook_id","webhook_id"],
+      required: ["webhook_id"],
       fields: { webhook_id: uuid, type: enumOf("webhook.test", "run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled", "credits.low", "api_key.revoked"), metadata: object },
     }), "webhook_id"),
     trigger: call(connection, {
@@ -342,7 +342,7 @@ export function webhooksOf(connection: Connection): Webhooks {
       method: "PATCH",
       path: "/api/v1/webhooks/{webhook_id}",
       bodies: "json",
-      required: ["webhook_id","webhook_id"],
+      required: ["webhook_id"],
       fields: { webhook_id: uuid, url: text(1, 2048, "^https?:\\/\\/\\S+$"), events: arrayOf(enumOf("run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled", "credits.low", "api_key.revoked"), 1, 8), description: { anyOf: [text(0, 500), {"type":"null"}] }, enabled: boolean },
       rules: [anyRequired("url", "events", "description", "enabled")],
     }), "webhook_id"),

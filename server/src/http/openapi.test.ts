@@ -93,6 +93,13 @@ describe.each(printed.map((each) => [each.operation.operationId, each] as const)
     expect(inPath.every(({ required }) => required)).toBe(true);
   });
 
+  it("has no path parameter in its body", () => {
+    for (const { schema } of Object.values(operation.requestBody?.content ?? {})) {
+      const named = [...Object.keys(schema.properties as JsonObject), ...((schema.required ?? []) as string[])];
+      expect(named.filter((name) => inPath.some((parameter) => parameter.name === name))).toEqual([]);
+    }
+  });
+
   it("has parameters, bodies and responses that are JSON Schemas", () => {
     const bodies = Object.values(operation.requestBody?.content ?? {});
     const answers = Object.values(operation.responses).flatMap(({ content }) => Object.values(content ?? {}));

@@ -53,7 +53,7 @@ const describeFault = (code: FaultCode) => ({
 function describeOperation(operation: Operation, schemas: JsonObject): JsonObject {
   const { name, summary, http, rules = [], deprecated } = operation;
   const input = inputSchema(operation, schemas);
-  const inPath = [...http.path.matchAll(/:(\w+)/g)].map((match) => match[1]!);
+  const inPath = listPathParameters(operation);
   const isQuery = http.bodies === undefined;
   const properties = (input.properties ?? {}) as Record<string, JsonObject>;
   const required = (input.required ?? []) as string[];
@@ -65,7 +65,9 @@ function describeOperation(operation: Operation, schemas: JsonObject): JsonObjec
       required: inPath.includes(field) || required.includes(field),
       ...(description ? { description } : {}),
       schema,
+      ...(inPath.includes(field) && operation.example[field] !== undefined && { example: operation.example[field] }),
     }));
+  const bodyExample = Object.fromEntries(Object.entries(operation.example).filter(([name]) => !inPath.includes(name)));
   const isCreating = http.method === "POST" && (operation.plan !== undefined || http.bodies !== undefined);
   const variants = operations.filter((each) => each.variantOf === name);
   return {
@@ -89,7 +91,7 @@ function describeOperation(operation: Operation, schemas: JsonObject): JsonObjec
             MEDIA[body],
             {
               schema: inputSchema(operation, schemas, body),
-              ...(body === "json" && { example: operation.example }),
+              ...(body === "json" && { example: bodyExample }),
             },
           ]),
         ),
@@ -120,16 +122,29 @@ const LAST_EVENT_ID = {
   schema: { type: "string" },
 };
 
-/** The input schema for one kind of body: some fields and rules apply to JSON or form bodies only. */
+const listPathParameters = ({ http }: Operation) => [...http.path.matchAll(/:(\w+)/g)].map((match) => match[1]!);
+
+/**
+ * The input schema for one kind of body: some fields and rules apply to JSON or form bodies only, and path parameters to
+ * none. Without a kind, all fields.
+ */
 function inputSchema(operation: Operation, schemas: JsonObject, body?: BodyKind): JsonObject {
-  const { $schema: _, ...schema } = schemaOf(operation.input, "input", schemas);
+  const { $schema: _, required, ...schema } = schemaOf(operation.input, "input", schemas);
+  const inPath = body === undefined ? [] : listPathParameters(operation);
   const fields = Object.entries((schema.properties ?? {}) as Record<string, JsonObject>);
-  const properties = Object.fromEntries(fields.filter(([, field]) => body !== "json" || field["x-body"] === undefined));
+  const properties = Object.fromEntries(
+    fields.filter(([name, field]) => !inPath.includes(name) && (body !== "json" || field["x-body"] === undefined)),
+  );
+  const requiredFields = ((required ?? []) as string[]).filter((name) => !inPath.includes(name));
   const rules = (operation.rules ?? [])
     .filter((rule) => rule.body === undefined || rule.body === body)
     .map((rule) => rule.schema)
     .filter((rule) => Object.keys(rule).length > 0);
-  const closed = { ...schema, properties, additionalProperties: false };
+  const closed = {
+    ...{ ...schema, properties },
+    ...(requiredFields.length > 0 && { required: requiredFields }),
+    additionalProperties: false,
+  };
   return rules.length > 0 ? { ...closed, allOf: rules } : closed;
 }
 
