@@ -138,4 +138,15 @@ describe("a request without an idempotency key", () => {
     expect(first.prompt_id).not.toBe(second.prompt_id);
     expect(context.onReplay).not.toHaveBeenCalled();
   });
+
+  it("stores no key", async () => {
+    const create = vi.fn(async () => ({ text: "one" }) as PromptRow);
+    await createPrompt(newContext({ idempotencyKey: undefined }), "one", { create });
+    expect(create).toHaveBeenCalledWith(undefined);
+  });
+});
+
+it("a replay needs no listener", async () => {
+  const { onReplay: _, ...context } = newContext();
+  expect(await createPrompt(context, "one")).toEqual(await createPrompt(context, "one"));
 });

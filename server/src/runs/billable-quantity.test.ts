@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Job } from "../kit/operation.ts";
 import { honourAll } from "../providers/parameter-support.ts";
 import type { Offer, PriceBasis } from "../providers/provider.ts";
-import { calculateDeliveredQuantity, calculateRequestedQuantity, sumCosts } from "./billable-quantity.ts";
+import { calculateDeliveredQuantity, calculateRequestedQuantity, sumCosts, UNIT_LABELS } from "./billable-quantity.ts";
 
 const offer = (per: PriceBasis | undefined, more: Partial<Offer> = {}): Offer => ({
   ...{ task: "image.generate", model: "flux-dev", upstreamModel: "flux", recovery: "none", price: 0.1 },
@@ -39,11 +39,26 @@ describe("the requested quantity", () => {
     ["the megapixels of the enlarged image", offer("megapixel"), job({ ...large, options: { upscale_factor: 3 } }), 18],
     ["seconds, for each video", offer("second"), job({ options: { duration: 2.5 }, count: 2 }), 5],
     ["seconds that nobody can know before", offer("second"), job(), null],
+    ["one image, where the size of its source is unknown", offer("image"), job({ images: [url] }), 1],
+    [
+      "the megapixels of the source, where only one side is requested",
+      offer("megapixel"),
+      job({ width: 4000, images: [url], source_size: large }),
+      2,
+    ],
     ["one call, however many pictures it makes", offer("call"), job({ count: 4 }), 1],
     ["a call for as many as one call can make", offer("call", { limits: { count: 3 } }), job({ count: 4 }), 2],
   ])("is %s", (_, of, asked, quantity) => {
     expect(calculateRequestedQuantity(of, asked)).toBe(quantity);
   });
+
+  it.each(["image.character", "image.reference", "image.reframe", "image.combine"] as const)(
+    "is unknown for %s, whose result does not have the size of its source",
+    (task) => {
+      const of = offer("megapixel", { task, parameters: honourAll(task) });
+      expect(calculateRequestedQuantity(of, job({ task, images: [url], source_size: large }))).toBeNull();
+    },
+  );
 
   it("is what the model produces, not what was requested", () => {
     const videoOffer = offer("second", { limits: { durations: [5, 10] } });
@@ -67,6 +82,9 @@ describe("the produced quantity", () => {
       3,
     ],
     ["seconds that nobody knows", offer("second"), job(), [small], null],
+    ["unknown seconds, if those of one video are unknown", offer("second"), job(), [small, { duration: 5 }], null],
+    ["the requested seconds without a file", offer("second"), job({ options: { duration: 3 } }), [], 3],
+    ["a megapixel for an image with one known side", offer("megapixel"), job(), [{ width: 2000 }], 1],
     ["one call", offer("call"), job(), [small, small], 1],
     ["one call without a file", offer("call"), job(), [], 1],
   ])("is %s", (_, of, asked, files, quantity) => {
@@ -91,7 +109,19 @@ describe("a sum", () => {
         { quantity: 1, price: null },
       ]),
     ).toBeNull();
+    expect(
+      sumCosts([
+        { quantity: 1, price: null },
+        { quantity: 1, price: 0.1 },
+      ]),
+    ).toBeNull();
     expect(sumCosts([{ quantity: null, price: 0 }])).toBeNull();
     expect(sumCosts([])).toBe(0);
+  });
+});
+
+it("each basis of a price has a label", () => {
+  expect(UNIT_LABELS).toEqual({
+    ...{ image: "per image", megapixel: "per megapixel", second: "per second of video", call: "per call" },
   });
 });

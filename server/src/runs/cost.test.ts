@@ -127,6 +127,7 @@ describe("the prices at acceptance", () => {
     const enabled = [
       fakeProvider("a", [
         offer({ upstreamModel: "one", price: 0.3, per: "image" }),
+        offer({ upstreamModel: "flux", price: 0.4, per: "image" }),
         offer({ upstreamModel: "video", task: "video.generate" }),
         offer({ upstreamModel: "another", model: "flux-pro" }),
         offer({ upstreamModel: "old", lifecycle: { state: "retired" } as never }),
@@ -138,6 +139,7 @@ describe("the prices at acceptance", () => {
     expect(listAcceptedPrices({ providers: { enabled } }, job(), first)).toEqual([
       { provider: "b", as: "flux", price: 0.1, per: "megapixel" },
       { provider: "a", as: "one", price: 0.3, per: "image" },
+      { provider: "a", as: "flux", price: 0.4, per: "image" },
       { provider: "b", as: "one", price: 0.2, per: "call", count: 4 },
     ]);
   });
@@ -160,6 +162,25 @@ it("a price without a unit is per image, also if the offer has another unit now"
   const kept = accepted(services(perImage), job());
   const made = { job: kept, offer: selected, files: [large, large] };
   expect(calculateRunCost(services(offer()), [made])).toBe(200_000);
+});
+
+it("the price of a provider is its own, also if another one has a model of the same name", () => {
+  const prices = [
+    { provider: "w", as: "flux", price: 7 },
+    { provider: "v", as: "flux", price: 0.1 },
+  ];
+  expect(calculateRunCost(services(), [{ job: job({ prices }), offer: selected, files: [large] }])).toBe(100_000);
+});
+
+it("the requested seconds are billed although the offer was removed from the catalogue", () => {
+  const video = { task: "video.generate", options: { duration: 3 } } as const;
+  const kept = accepted(services(offer({ task: "video.generate", per: "second" })), job(video));
+  for (const now of [services(), services(offer({ task: "video.generate", per: "second", price: 9 }))])
+    expect(calculateRunCost(now, [{ job: kept, offer: selected, files: [large] }])).toBe(300_000);
+});
+
+it("the estimate of an attempt is unknown without a price", () => {
+  expect(estimateAttemptCost(services(), job(), selected)).toBeNull();
 });
 
 it("the current price is that of the same task and model", () => {
