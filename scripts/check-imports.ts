@@ -19,7 +19,7 @@ const ALLOWED_IMPORTS: Record<string, string[]> = {
   images: ["faults"],
   db: ["kit", "faults"],
   // Used by every creating operation.
-  idempotency: ["db", "faults"],
+  idempotency: ["kit", "db", "faults"],
   access: ["idempotency", "kit", "db", "faults"],
   runs: [
     ...["idempotency", "kit", "models", "operations", "providers", "db", "access", "faults", "observe"],

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { createFilePart } from "../kit/files.ts";
 import { canonicalJson, fingerprintRequest } from "./fingerprint.ts";
 
 describe("the canonical form of a request", () => {
@@ -10,8 +11,13 @@ describe("the canonical form of a request", () => {
   });
 
   it("leaves out undefined fields and the path of an uploaded file", () => {
-    expect(canonicalJson({ a: undefined, file: { path: "/uploads/1", sha256: "ab" } })).toBe(
-      '{"file":{"sha256":"ab"}}',
+    const file = createFilePart({ path: "/uploads/1", filename: "a.png", size_bytes: 1, sha256: "ab" });
+    expect(canonicalJson({ a: undefined, file })).toBe('{"file":{"filename":"a.png","sha256":"ab","size_bytes":1}}');
+  });
+
+  it("keeps a field of the caller that is named path", () => {
+    expect(canonicalJson({ metadata: { path: "/a", image: { path: "/b" } } })).toBe(
+      '{"metadata":{"image":{"path":"/b"},"path":"/a"}}',
     );
   });
 
