@@ -47,6 +47,8 @@ export type DecoderPool = {
   perform(frame: DecoderMessage, limits?: { waitSeconds?: number; seconds?: number }): Promise<DecoderMessage>;
   /** The restrictions in effect. Undefined if no process could be started. */
   sandboxStatus(): Promise<DecoderSandboxStatus | undefined>;
+  /** The name of the sandbox profile that this host allows. Undefined if no process could be started. */
+  profileName(): Promise<string | undefined>;
   pids(): number[];
   close(): void;
 };
@@ -129,6 +131,7 @@ export const createDecoderPool = ({
       }
     },
     sandboxStatus: async () => (await opening)?.sandbox,
+    profileName: async () => (await opening)?.profile.name,
     pids: () => [...idle, ...busy].flatMap(({ pid }) => pid ?? []),
     close: () => {
       isClosed = true;
@@ -145,7 +148,7 @@ const logSandbox = ({ profile, sandbox }: ChosenSandbox, log: DecoderPoolOptions
 };
 
 /** Runs at most `count` tasks at a time; the others wait in order, or until their time is over. */
-const createSemaphore = (count: number) => {
+export const createSemaphore = (count: number) => {
   let free = count;
   const waiting = new Set<() => void>();
   const waitForSlot = (seconds: number | undefined) =>

@@ -77,7 +77,7 @@ export const startDecoderProcess = async (profile: DecoderSandboxProfile): Promi
 };
 
 /** A fixed search path for the sandbox programs, so that the environment cannot redirect it. */
-const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+export const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 const PRIORITY_STEP = 10;
 const LOWEST_PRIORITY = 19;

@@ -57,6 +57,8 @@ export type DecoderSandboxOptions = {
   /** Files and folders that the program reads, beside those of the server. */
   readable?: string[];
   keepsPriority?: boolean;
+  /** A program of the host instead of Node, with its arguments. */
+  command?: string[];
 };
 
 export const decoderSandboxProfiles = ({
@@ -67,19 +69,19 @@ export const decoderSandboxProfiles = ({
   heapMegabytes = HEAP_MEGABYTES,
   readable = [],
   keepsPriority = false,
+  command = [process.execPath, `--max-old-space-size=${heapMegabytes}`, program, ...programArguments],
 }: DecoderSandboxOptions): DecoderSandboxProfile[] => {
-  const node = [process.execPath, `--max-old-space-size=${heapMegabytes}`, program, ...programArguments];
   // The shell sets its own limits (no core dumps, few files, bounded memory) and then replaces itself by the program.
   const bounds = `ulimit -c 0; ulimit -n 64; ulimit -d ${(megabytes + NODE_BASELINE_MEGABYTES) * 1024}; exec "$0" "$@"`;
   const bounded = ["sh", "-c", bounds];
   // Only root can drop capabilities; other users can still set no_new_privs.
   const unprivileged = ["setpriv", "--no-new-privs", ...(isRoot ? ["--bounding-set=-all", "--inh-caps=-all"] : [])];
   const offline = isRoot ? ["unshare", "--net"] : ["unshare", "--user", "--net"];
-  const filtered = filteredCommand(program, readable);
-  const profile = (name: string, ...command: string[]): DecoderSandboxProfile => ({
+  const filtered = filteredCommand(program, readable, command[0]);
+  const profile = (name: string, ...wholeCommand: string[]): DecoderSandboxProfile => ({
     name,
-    command: command[0]!,
-    arguments: command.slice(1),
+    command: wholeCommand[0]!,
+    arguments: wholeCommand.slice(1),
     keepsPriority,
   });
   // The user nobody may be unable to read the program files; then a profile without the user change is used.
@@ -92,13 +94,13 @@ export const decoderSandboxProfiles = ({
         users.map((user) =>
           profile(
             [network.name, user.name, filter.name].filter(Boolean).join(", ") || "unprivileged",
-            ...[...network.command, ...unprivileged, ...user.command, ...bounded, ...filter.command, ...node],
+            ...[...network.command, ...unprivileged, ...user.command, ...bounded, ...filter.command, ...command],
           ),
         ),
       ),
     ),
-    profile("bounded", ...bounded, ...node),
-    profile("unrestricted", ...node),
+    profile("bounded", ...bounded, ...command),
+    profile("unrestricted", ...command),
   ];
 };
 

@@ -48,8 +48,15 @@ const SYSTEM_PATHS = [
   ...["/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu", "/dev/urandom"],
 ];
 
-/** Undefined on another system or machine. `program` and `readable` are the only files beside the server's. */
-export function filteredCommand(program: string, readable: string[] = []): string[] | undefined {
+/**
+ * Undefined on another system or machine. `program` and `readable` are the only files beside the server's, and
+ * `executable` is the only file that can be executed.
+ */
+export function filteredCommand(
+  program: string,
+  readable: string[] = [],
+  executable: string = process.execPath,
+): string[] | undefined {
   const filter = buildSystemCallFilter();
   const calls = CALLS[process.arch];
   if (process.platform !== "linux" || !filter || !calls) return undefined;
@@ -59,7 +66,7 @@ export function filteredCommand(program: string, readable: string[] = []): strin
     ...[SOURCE_FOLDER, program].flatMap(packageFilesAbove),
   ];
   const rules = [
-    ...[process.execPath, ...LOADERS].map((path) => `execute ${path}`),
+    ...[executable, ...LOADERS].map((path) => `execute ${path}`),
     ...readablePaths.map((path) => `read ${path}`),
     "write /dev/null",
   ];
