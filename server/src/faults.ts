@@ -68,7 +68,7 @@ export const faults = {
   },
   image_too_small: { status: 422, message: "The image is smaller than 16 pixels per side. Use a larger image." },
   image_animated_not_supported: { status: 422, message: "Animated images are not supported. Send a single frame." },
-  mask_mismatch: { status: 422, message: "The mask and the image must have the same size. See details." },
+  mask_mismatch: { status: 422, message: "The mask and the image must have the same aspect ratio. See details." },
   url_not_allowed: { status: 422, message: "Gesso may not fetch this URL. Use a public http or https URL." },
   webhook_url_not_allowed: { status: 422, message: "Gesso may not send webhooks to this URL. Use a public https URL." },
   source_fetch_failed: {
@@ -180,6 +180,8 @@ const detailedMessages: Partial<Record<FaultCode, DetailedMessage>> = {
     max_bytes !== undefined && `The source image is too large. The limit is ${max_bytes} bytes.`,
   unsupported_media_type: ({ accepted }) =>
     accepted !== undefined && `This Content-Type is not supported here. Send ${listedMediaTypes(accepted)}.`,
+  mask_mismatch: describeMaskMismatch,
+  provider_rejected_input: (details) => details.reason === "mask_mismatch" && describeMaskMismatch(details),
   rate_limited: ({ retry_after }) => retry_after !== undefined && `Rate limit exceeded. Retry after ${retry_after} s.`,
   service_overloaded: ({ retry_after }) =>
     retry_after !== undefined && `The service is overloaded. Retry after ${retry_after} s.`,
@@ -188,6 +190,13 @@ const detailedMessages: Partial<Record<FaultCode, DetailedMessage>> = {
 };
 
 const MAX_LISTED_FIELDS = 10;
+
+function describeMaskMismatch({ image, mask }: FaultDetails): string | false {
+  if (image === undefined || mask === undefined) return false;
+  const pixels = (size: unknown) => `${(size as ImagePixels).width}x${(size as ImagePixels).height} pixels`;
+  return `The mask has ${pixels(mask)} and the image ${pixels(image)}. Both must have the same aspect ratio. Export the mask in the shape of the image.`;
+}
+type ImagePixels = { width: number; height: number };
 
 function describeInvalidFields(names: string[]): string | false {
   if (names.length === 0) return false;

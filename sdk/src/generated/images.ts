@@ -115,7 +115,7 @@ export type ImagesEditFluxKontextForm = Omit<ImagesEditFluxKontextInput, "model"
 
 /** Input of `images.edit.gemini25`. */
 export type ImagesEditGemini25Input = ImagesEditNanobananaInput & {
-  /** Mask in the size of the image. White marks the area that changes */
+  /** Mask in the shape of the image. White marks the area that changes */
   mask_url?: ImageSource;
 };
 

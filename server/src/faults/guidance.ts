@@ -168,8 +168,8 @@ export const faultGuidance: Record<FaultCode, { when: string; fix: string }> = {
     fix: "Send a single frame.",
   },
   mask_mismatch: {
-    when: "The mask does not have the size of the image. `details` has both sizes.",
-    fix: "Export the mask in the size of the image.",
+    when: "The aspect ratio of the mask differs from that of the image by more than 1 %. `details` has both sizes.",
+    fix: "Export the mask in the shape of the image. Gesso scales a mask of another size.",
   },
   url_not_allowed: {
     when:

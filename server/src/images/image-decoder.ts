@@ -2,7 +2,7 @@
 // no metadata.
 import { Fault } from "../faults.ts";
 import type { DecoderPool } from "./decoder-pool.ts";
-import { detectFormat, MAX_IMAGE_PIXELS, MAX_IMAGE_SIDE, MIN_IMAGE_SIDE } from "./image-size.ts";
+import { detectFormat, type ImageSize, MAX_IMAGE_PIXELS, MAX_IMAGE_SIDE, MIN_IMAGE_SIDE } from "./image-size.ts";
 import { type ImageStructure, type ImageType, stripMetadata, undecodableImage } from "./image-structure.ts";
 
 export type InspectedImage = { media_type: ImageType; width: number; height: number };
@@ -19,8 +19,8 @@ export type ImageDecoder = {
   inspect(bytes: Uint8Array, options?: { decode?: boolean }): Promise<InspectedImage>;
   /** Returns the image complete, upright and without metadata; the same bytes if nothing has to change. */
   normalize(bytes: Uint8Array): Promise<NormalizedImage>;
-  /** Returns the image as a normalized mask; the same bytes if it already is one. */
-  toMask(bytes: Uint8Array): Promise<Uint8Array>;
+  /** Returns the image as a normalized mask, scaled to `size` if one is given; the same bytes if it already is one. */
+  toMask(bytes: Uint8Array, size?: ImageSize): Promise<Uint8Array>;
 };
 
 export const createImageDecoder = ({ perform }: Pick<DecoderPool, "perform">): ImageDecoder => {
@@ -46,11 +46,13 @@ export const createImageDecoder = ({ perform }: Pick<DecoderPool, "perform">): I
       const reencoded = await request({ work: "reencode", options: { media_type, orientation, isLossless } }, clean);
       return { ...verifyReencoded(reencoded.bytes, layout), manifest };
     },
-    toMask: async (bytes) => {
-      const reply = await request({ work: "mask" }, bytes);
-      if (reply.header.isUnchanged === true) return bytes;
-      readStructure(reply.bytes);
-      return reply.bytes;
+    toMask: async (bytes, size) => {
+      const reply = await request({ work: "mask", ...(size && { size }) }, bytes);
+      const mask = reply.header.isUnchanged === true ? bytes : reply.bytes;
+      const { width, height } = readStructure(mask);
+      if (size && (width !== size.width || height !== size.height))
+        throw undecodableImage("pixels", "the decoder returned a mask of another size");
+      return mask;
     },
   };
 };

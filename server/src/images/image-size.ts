@@ -36,3 +36,12 @@ export const readImageSize = (bytes: Uint8Array): ImageSize => {
   const { width, height } = detectFormat(bytes);
   return { width, height };
 };
+
+/** Rounding the sides of a scaled image changes its aspect ratio a little. */
+const MAX_SKEW_PERCENT = 1;
+
+/** Whether one image can be scaled to the size of the other without a visible distortion. */
+export const hasSameShape = (one: ImageSize, other: ImageSize): boolean => {
+  const difference = Math.abs(one.width * other.height - one.height * other.width);
+  return difference * 100 <= one.height * other.width * MAX_SKEW_PERCENT;
+};

@@ -245,12 +245,35 @@ describe("a mask", () => {
     });
   });
 
-  it("of another size than its image is refused", async () => {
+  it("of another shape than its image is refused", async () => {
     const mask = await storeAsset("mask");
     const image = { ...produced(v7()), width: 64 };
     await expect(resolve({ images: [{ job: 0 }], mask: { asset: mask.asset_id } }, [[image]])).rejects.toMatchObject({
       code: "mask_mismatch",
+      details: { image: { width: 64, height: 32 }, mask: { width: 32, height: 32 } },
     });
+  });
+
+  it("of the same shape and another size is scaled to the image that it applies to, and stored once for each size", async () => {
+    const mask = await storeAsset("mask");
+    const wanted: unknown[] = [];
+    files.images.toMask = async (bytes: Uint8Array, size?: object) => {
+      wanted.push(size);
+      return size ? Buffer.from(`${bytes} ${JSON.stringify(size)}`) : bytes;
+    };
+    const [small, large] = [produced(v7()), { ...produced(v7()), width: 64, height: 64 }];
+    const masked = (mask_over: number) =>
+      resolve({ images: [{ job: 0, every: true }], mask: { asset: mask.asset_id }, mask_over }, [[small, large]]);
+    const scaled = await masked(1);
+    expect(scaled.mask!.asset_id).not.toBe(mask.asset_id);
+    const row = await findAsset(database.db, scaled.mask!.asset_id);
+    expect([row!.role, files.objects.get(row!.storage_key)!.toString()]).toEqual([
+      "mask",
+      'mask {"width":64,"height":64}',
+    ]);
+    expect(await masked(1)).toEqual(scaled);
+    expect((await masked(0)).mask!.asset_id).toBe(mask.asset_id);
+    expect(wanted).toEqual([{ width: 64, height: 64 }, { width: 64, height: 64 }, undefined]);
   });
 });
 

@@ -7,13 +7,13 @@ import { findRun, type StoredAsset } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
 import type { Job, Source } from "../kit/operation.ts";
 import type { AssetRef } from "../providers/provider.ts";
-import { checkMask } from "./check-mask.ts";
+import { checkMask, findMaskedImage } from "./check-mask.ts";
 import { type ClaimedStep, runClaimedStep } from "./claimed-step.ts";
 import type { ResolvedSources } from "./execute.ts";
-import { deriveId, sourceAssetId } from "./ids.ts";
+import { sourceAssetId } from "./ids.ts";
+import { normalizeMask, type SourceAsset } from "./normalize-mask.ts";
 import type { Services } from "./services.ts";
 import type { SourceBuffer } from "./source-buffer.ts";
-import { storeFile } from "./store-outputs.ts";
 import { writeSource } from "./store-source.ts";
 
 export const MAX_SOURCE_BYTES = 25 * 1024 * 1024;
@@ -23,7 +23,6 @@ type Dependencies = Pick<Services, "database" | "assets" | "http" | "images" | "
   sourceBuffer: SourceBuffer;
 };
 type StepDependencies = Dependencies & { step: ClaimedStep };
-type SourceAsset = Pick<StoredAsset, "asset_id" | "media_type" | "width" | "height">;
 
 export async function resolveSources(
   services: Dependencies,
@@ -52,13 +51,15 @@ async function resolveJob(
   ]);
   // A job with one result per mask has nothing to do if the segmentation before it found no object.
   if (masks?.length === 0) throw new Fault("provider_rejected_input", { reason: "nothing_found" });
-  const resolvedJob = { ...job, images, masks, mask: mask?.[0] && (await normalizeMask(services, claim, mask[0])) };
+  const resolvedJob = { ...job, images, masks, mask: mask?.[0] };
   checkMask(resolvedJob, (source) => source);
+  const normalizedMask =
+    resolvedJob.mask && (await normalizeMask(services, claim, resolvedJob.mask, findMaskedImage(resolvedJob)));
   return {
     ...resolvedJob,
     images: images?.map(toAssetRef),
     masks: masks?.map(toAssetRef),
-    mask: resolvedJob.mask && toAssetRef(resolvedJob.mask),
+    mask: normalizedMask && toAssetRef(normalizedMask),
   };
 }
 
@@ -103,19 +104,6 @@ async function fetchSource(
   } finally {
     release();
   }
-}
-
-/** Providers get masks in one format. A mask in another format is converted and stored as a further asset. */
-async function normalizeMask(services: StepDependencies, claim: RunClaim, mask: SourceAsset): Promise<SourceAsset> {
-  const row = await findAsset(services.database, mask.asset_id);
-  const original = row && (await services.assets.storage.bytes(row.storage_key));
-  if (!original) throw new Fault("asset_unavailable", { asset_id: mask.asset_id });
-  const bytes = await services.images.toMask(original);
-  if (bytes === original) return mask;
-  const asset_id = deriveId(claim.run_id, "mask", mask.asset_id);
-  const file = await storeFile(services, claim, { asset_id, role: "mask", bytes });
-  await insertSourceAsset(services.database, claim, file);
-  return file;
 }
 
 function requireAsset<Asset>(asset: Asset | undefined): Asset {

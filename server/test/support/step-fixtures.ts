@@ -148,7 +148,7 @@ export function createTestFiles() {
     images: {
       inspect: async () => inspected,
       normalize: async (bytes: Uint8Array) => ({ ...inspected, bytes, manifest: undefined }),
-      toMask: async (bytes: Uint8Array) => bytes,
+      toMask: async (bytes: Uint8Array, _size?: object) => bytes,
     },
     /** The asset id of a URL that this server signed. */
     findIdByUrl: (_url: string): string | undefined => undefined,

@@ -1,6 +1,7 @@
 // The program of a decoder process: reports the restrictions in effect, then handles one message after the other until
 // its input ends.
 import { type DecoderMessage, encodeDecoderMessage, readDecoderMessages } from "../decoder-protocol.ts";
+import type { ImageSize } from "../image-size.ts";
 import { joinParts, type PixelTask, splitParts } from "../pixel-tasks.ts";
 import { assertDecodable, type ReencodeOptions, reencodeUpright } from "./decode.ts";
 import { normalizeMask } from "./normalize-mask.ts";
@@ -25,7 +26,7 @@ const handleDecoderMessage = async ({ header, bytes }: DecoderMessage): Promise<
       outputs.map((output) => output.bytes),
     );
   }
-  const mask = await normalizeMask(bytes);
+  const mask = await normalizeMask(bytes, header.size as ImageSize | undefined);
   return mask === bytes ? { header: { isUnchanged: true }, bytes: nothing } : { header: {}, bytes: mask };
 };
 

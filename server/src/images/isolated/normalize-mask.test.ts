@@ -150,3 +150,45 @@ it("a damaged mask is distinguished from an internal error", async () => {
   const whole = await maskFromGreyValues([[0, 255]].concat([[255, 0]]));
   await expect(normalizeMask(whole.subarray(0, 40))).rejects.toMatchObject({ code: "image_undecodable" });
 });
+
+describe("masks of another size", () => {
+  it("are scaled with hard edges if they are black and white", async () => {
+    const small = await maskFromGreyValues([
+      [0, 255],
+      [255, 0],
+    ]);
+    const large = await normalizeMask(small, { width: 72, height: 72 });
+    expect(await greyValuesFromImage(large, 36)).toEqual([
+      [0, 255],
+      [255, 0],
+    ]);
+    expect(new Set((await greyValuesFromImage(large, 1)).flat())).toEqual(new Set([0, 255]));
+    expect(await sharp(large).metadata()).toMatchObject({ ...isCanonical, width: 72, height: 72 });
+    expect(await greyValuesFromImage(await normalizeMask(large, { width: 16, height: 16 }))).toEqual([
+      [0, 255],
+      [255, 0],
+    ]);
+  });
+
+  it("are scaled without steps if they are soft, and stay black and white at their ends", async () => {
+    const soft = await maskFromGreyValues(Array(8).fill([0, 0, 64, 128, 192, 255, 255]), 4);
+    const [row] = await greyValuesFromImage(await normalizeMask(soft, { width: 140, height: 160 }), 1);
+    expect([row![0], row!.at(-1)]).toEqual([0, 255]);
+    expect(row).toEqual(row!.toSorted((one, other) => one - other));
+    expect(new Set(row).size).toBeGreaterThan(12);
+  });
+
+  it("that mark by transparency are converted, then scaled", async () => {
+    const hole = await rgba([
+      [9, 9, 9, 255],
+      [9, 9, 9, 0],
+    ]);
+    const mask = await normalizeMask(hole, { width: 32, height: 64 });
+    expect(await greyValuesFromImage(mask, 32)).toEqual([[0], [255]]);
+  });
+
+  it("are unchanged if they already have the wanted size", async () => {
+    const mask = await normalizeMask(await imageFromLetters(["WK", "KW"]));
+    expect(await normalizeMask(mask, { width: 16, height: 16 })).toBe(mask);
+  });
+});

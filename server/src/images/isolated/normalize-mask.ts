@@ -1,7 +1,7 @@
-// Normalizes masks to 8-bit grayscale PNG: white changes, black stays, grey is in between. Callers may send any common
-// kind of mask.
+// Normalizes masks to 8-bit grayscale PNG in the size of their image: white changes, black stays, grey is in between.
+// Callers may send any common kind of mask.
 import sharp, { type Metadata, type SharpOptions } from "sharp";
-import { MAX_IMAGE_PIXELS } from "../image-size.ts";
+import { type ImageSize, MAX_IMAGE_PIXELS } from "../image-size.ts";
 import { undecodableImage } from "../image-structure.ts";
 
 /** Tolerance for black and white: lossy formats and soft edges change both slightly. */
@@ -11,14 +11,13 @@ const MAX_GREY_SHARE = 0.1;
 
 const reading: SharpOptions = { failOn: "truncated", limitInputPixels: MAX_IMAGE_PIXELS, sequentialRead: true };
 
-type Size = { width: number; height: number };
-
-/** Returns the same bytes if they already are a normalized mask. */
-export async function normalizeMask(bytes: Uint8Array): Promise<Uint8Array> {
+/** Returns the same bytes if they already are a normalized mask of this size. Default: the size of the mask. */
+export async function normalizeMask(bytes: Uint8Array, size?: ImageSize): Promise<Uint8Array> {
   try {
     const about = await sharp(bytes, reading).metadata();
-    if (isMask(about)) return bytes;
-    return await writeGrey(about.hasAlpha ? await maskFromAlpha(bytes) : await readGrey(bytes), about);
+    const wanted = size ?? about;
+    if (isMask(about) && isSameSize(about, wanted)) return bytes;
+    return await writeGrey(about.hasAlpha ? await maskFromAlpha(bytes) : await readGrey(bytes), about, wanted);
   } catch (cause) {
     throw undecodableImage("pixels", cause);
   }
@@ -30,11 +29,17 @@ const isMask = ({ format, space, depth, hasAlpha, isPalette }: Metadata) =>
 const readGrey = (bytes: Uint8Array): Promise<Uint8Array> =>
   sharp(bytes, reading).toColourspace("b-w").raw({ depth: "uchar" }).toBuffer();
 
-const writeGrey = (data: Uint8Array, { width, height }: Size): Promise<Uint8Array> =>
-  sharp(data, { raw: { width, height, channels: 1 } })
-    .toColourspace("b-w")
-    .png()
-    .toBuffer();
+function writeGrey(data: Uint8Array, { width, height }: ImageSize, wanted: ImageSize): Promise<Uint8Array> {
+  const mask = sharp(data, { raw: { width, height, channels: 1 } });
+  // Nearest neighbour keeps hard edges hard. A soft mask would get visible steps from it.
+  const kernel = data.every(isBlackOrWhite) ? "nearest" : "linear";
+  if (!isSameSize({ width, height }, wanted))
+    mask.resize({ width: wanted.width, height: wanted.height, fit: "fill", kernel });
+  return mask.toColourspace("b-w").png().toBuffer();
+}
+
+const isSameSize = (one: ImageSize, other: ImageSize) => one.width === other.width && one.height === other.height;
+const isBlackOrWhite = (grey: number) => grey <= BLACK_WHITE_TOLERANCE || grey >= 255 - BLACK_WHITE_TOLERANCE;
 
 /**
  * White marks on a transparent background are the marks. In any other image with transparency, the holes are the

@@ -21,7 +21,7 @@ export const editFields = {
 };
 
 export const maskFields = {
-  mask_url: imageField("Mask in the size of the image. White marks the area that changes").optional(),
+  mask_url: imageField("Mask in the shape of the image. White marks the area that changes").optional(),
   mask: fileField("Mask as a file. Takes precedence over mask_url").optional(),
 };
 

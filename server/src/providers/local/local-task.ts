@@ -1,6 +1,6 @@
 // The interface of local tasks: from the sizes of the files and the options, a task for the isolated processes. A job
 // that no provider could do is refused before anything is decoded.
-import type { ImageSize } from "../../images/image-size.ts";
+import { hasSameShape, type ImageSize } from "../../images/image-size.ts";
 import type { PixelTask } from "../../images/pixel-tasks.ts";
 import { providerFault } from "../call-provider.ts";
 
@@ -15,13 +15,10 @@ export type PlanLocalTask = (inputs: LocalTaskInputs) => PixelTask;
 export const rejectInput = (reason: string, cause?: unknown) =>
   providerFault("provider_rejected_input", { kind: "refused", cause }, { reason });
 
-const MAX_SKEW_PERCENT = 1;
-
 /**
  * Checks that a mask has the aspect ratio of its image. The size can differ, because providers return their own sizes.
  */
 export function requireSameShape(mask: ImageSize, { width, height }: ImageSize): void {
-  const difference = Math.abs(mask.width * height - mask.height * width);
-  if (difference * 100 > mask.height * width * MAX_SKEW_PERCENT)
+  if (!hasSameShape(mask, { width, height }))
     throw providerFault("mask_mismatch", { kind: "refused" }, { mask, image: { width, height } });
 }

@@ -244,15 +244,16 @@ export const uploads: ThreatSection = {
       asset: "correctness",
       entry: "masks",
       threat: "a mask has another size, depth or format than expected",
-      control: "masks become 8-bit greyscale; a mask of another size is refused",
+      control: "masks become 8-bit greyscale in the size of their image; a mask of another shape is refused",
       kind: "control and test",
       tests: {
         "server/src/images/isolated/normalize-mask.test.ts": [
           "are reduced from 16 to 8 bits",
           "can have a palette",
           "a damaged mask is distinguished from an internal error",
+          "are scaled with hard edges if they are black and white",
         ],
-        "server/src/runs/check-mask.test.ts": ["must have the size of its image"],
+        "server/src/runs/check-mask.test.ts": ["may have another size than its image, but not another shape"],
       },
     },
     {
