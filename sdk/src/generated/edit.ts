@@ -8,9 +8,9 @@ import type { ImageFields, Layers } from "./shapes.ts";
 
 /** Input of `edit.maskImage`. */
 export type EditMaskImageInput = ImageFields & {
-  /** Image as a URL, base64 or run ID; in a form also as a file */
+  /** Image as a URL, base64 or run ID; in a form also as a file. The run of the image becomes the parent */
   original_image_url: ImageSource;
-  /** Mask in the size of the image. White marks the area that changes */
+  /** Mask in the shape of the image. White marks the area that changes */
   mask_image_url: ImageSource;
   /** Text that describes the new content. Without it, Gesso removes the masked content and fills the area */
   prompt?: string;

@@ -231,7 +231,7 @@ describe("edits within a mask", () => {
     }
   });
 
-  it("[EDT-020] a mask of another size than its image is refused, and no run is made", async () => {
+  it("[EDT-020] a mask of another shape than its image is refused, and no run is made", async () => {
     const before = await findNewestRunId(suite);
     for (const path of MASKED) {
       const files = { image: sourceImage, mask: await rightHalfMask(64, 64) };

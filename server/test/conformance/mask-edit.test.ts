@@ -54,9 +54,11 @@ it("[MSK-002] a form with two files returns a PNG", async () => {
   expect([after.width, after.height]).toEqual([128, 96]);
 });
 
-it("[MSK-003] the run is a mask-edit without a parent, even when the original is a run", async () => {
-  const { headers } = await edited(inline({ original_image_url: await suite.uploadImage(sourceImage) }));
-  expect(await fetchRun(suite, { headers })).toMatchObject({ run_type: "mask-edit", parent_run_id: null });
+it("[MSK-003] the run is a mask-edit whose parent is the edited run, and without one it has no parent", async () => {
+  const original_image_url = await suite.uploadImage(sourceImage);
+  const fromRun = await edited(inline({ original_image_url, mask_image_url: await suite.uploadImage(mask) }));
+  expect(await fetchRun(suite, fromRun)).toMatchObject({ run_type: "mask-edit", parent_run_id: original_image_url });
+  expect(await fetchRun(suite, await edited(inline()))).toMatchObject({ run_type: "mask-edit", parent_run_id: null });
 });
 
 it("[MSK-004] original and mask are both required, each at its path", async () => {
@@ -127,9 +129,21 @@ it("[MSK-009] an upstream URL in a request is rejected, and no request is sent t
   await new Promise((resolve) => elsewhere.close(resolve));
 });
 
-it("[MSK-011] files of different size are refused as JSON", async () => {
+it("[MSK-011] a mask of another shape is refused as JSON with both sizes, and one of another size is scaled", async () => {
   const files = { original_image_url: sourceImage, mask_image_url: await rightHalfMask(64, 64) };
   const response = await postForBytes(suite, PATH, suite.form(files));
   expect([response.status, response.body.code]).toEqual([422, "mask_mismatch"]);
+  expect(response.body.message).toMatch(/64x64.*128x96/);
   expect(response.headers.get("content-type")).toMatch(/^application\/json/);
+
+  const before = await decodePixels(sourceImage);
+  for (const [width, height] of [
+    [64, 48],
+    [256, 192],
+  ] as const) {
+    const { after } = await edited(inline({ mask_image_url: toDataUrl(await rightHalfMask(width, height)) }));
+    expect([after.width, after.height]).toEqual([128, 96]);
+    expect(countDifferentPixels(before, after, isLeft)).toBe(0);
+    expect(countDifferentPixels(before, after, (x) => !isLeft(x))).toBeGreaterThan((64 * 96) / 2);
+  }
 });

@@ -5,6 +5,7 @@ import {
   FILE_ASSET_ID,
   listValidationErrors,
   RUN_ID,
+  resolveParent,
   URL_A,
   URL_B,
 } from "../../../test/support/operation-plans.ts";
@@ -33,10 +34,12 @@ describe("a masked edit", () => {
     ]);
   });
 
-  it("accepts runs and files, and has no parent", () => {
-    const [edit] = buildJobs(maskImage, { original_image_url: RUN_ID, mask_image_url: createTestFilePart() }, "form");
+  it("accepts runs and files, and the run of its original becomes the parent", () => {
+    const raw = { original_image_url: RUN_ID, mask_image_url: createTestFilePart() };
+    const [edit] = buildJobs(maskImage, raw, "form");
     expect(edit).toMatchObject({ images: [{ run: RUN_ID }], mask: { asset: FILE_ASSET_ID } });
-    expect(maskImage.parent).toBeUndefined();
+    expect(resolveParent(maskImage, raw, "form")).toBe(RUN_ID);
+    expect(resolveParent(maskImage, { original_image_url: URL_A, mask_image_url: RUN_ID })).toBeUndefined();
   });
 
   it.each<[object, string[]]>([

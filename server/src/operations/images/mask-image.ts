@@ -12,8 +12,10 @@ export const maskImage = defineOperation({
   run_type: "mask-edit",
 
   input: z.object({
-    original_image_url: imageField("Image as a URL, base64 or run ID; in a form also as a file"),
-    mask_image_url: imageField("Mask in the size of the image. White marks the area that changes"),
+    original_image_url: imageField(
+      "Image as a URL, base64 or run ID; in a form also as a file. The run of the image becomes the parent",
+    ),
+    mask_image_url: imageField("Mask in the shape of the image. White marks the area that changes"),
     prompt: promptField(
       "Text that describes the new content. Without it, Gesso removes the masked content and fills the area",
     ).optional(),
@@ -27,6 +29,10 @@ export const maskImage = defineOperation({
   },
 
   responseKind: "image",
+  parent: (input) => {
+    const original = parseSource(input.original_image_url);
+    return "run" in original ? original.run : undefined;
+  },
   plan: (input) =>
     planWithinMask({
       ...(input.prompt
