@@ -62,6 +62,15 @@ it("every model of the API is requestable", () => {
   expect([...requestableModels]).toEqual(expect.arrayContaining(modelIds));
 });
 
+it("every offer that takes a number of images states how many one request can ask for", () => {
+  const counted = providers.flatMap(({ id, offers }) =>
+    offers
+      .filter(({ task }) => task === "image.generate" || task === "image.edit")
+      .map(({ task, model, upstreamModel, limits }) => [id, task, model, upstreamModel, limits?.count] as const),
+  );
+  expect(counted.filter(([, , , , count]) => count === undefined)).toEqual([]);
+});
+
 const outcomeOf = async (work: Promise<unknown>) => {
   const thrown = await work.then(
     () => undefined,

@@ -42,11 +42,15 @@ const upstreamName: Record<Recovery, string> = { replay: "replay", find: "find",
 const BLACK = "+black";
 const CHANGES_BLACK = ["gemini-2.5"];
 
+/** More results than the sandbox accepts in one request are split into several. */
+const MAX_RESULTS = 4;
+
 const offer = (task: Task, model: string): Offer => {
   const recovery = KINDS[model] ?? "replay";
   const kind = CHANGES_BLACK.includes(model) ? BLACK : "";
   const upstreamModel = `${upstreamName[recovery]}/${model}${kind}`;
-  return { task, model, upstreamModel, recovery, price: 0, parameters: honourAll(task) };
+  const limits = { count: MAX_RESULTS };
+  return { task, model, upstreamModel, recovery, price: 0, limits, parameters: honourAll(task) };
 };
 
 /** Tasks besides image generation, with their models. */

@@ -62,6 +62,14 @@ describe("a run from POST to stored file", () => {
     expect(new Set(run.outputs.map((each) => each.sha256)).size).toBe(4);
   });
 
+  it("creates batch_size times batch_count images, also if the provider makes fewer per request", async () => {
+    const run = await client.images
+      .generate({ prompt: "eight", ...SMALL, batch_size: 4, batch_count: 2, seed: 7 })
+      .wait();
+    expect([run.status, run.image_urls.length]).toEqual(["completed", 8]);
+    expect(new Set(run.outputs.map((each) => each.sha256)).size).toBe(8);
+  });
+
   it("serves its files whole, in ranges, by HEAD and by ETag, and nothing under a changed signature", async () => {
     const run = await client.images.generate({ prompt: "file", ...SMALL }).wait();
     const url = run.image_url!;
