@@ -247,6 +247,14 @@ describe("hosts of a region", () => {
     expect(asked).toEqual(["api.bfl.ai", "api.eu.bfl.ai", "api.us.bfl.ai"]);
     expect(await bfl.poll({ id: "1" }, real)).toEqual({ state: "running", ticket: { id: "1" } });
   });
+
+  it("that all do not know a job end it after two minutes, without a callback", async () => {
+    const notFound = { status: 404, header: () => undefined, text: JSON.stringify({ status: "Task not found" }) };
+    const after = (submittedSeconds: number) =>
+      createFakeProviderContext({ BFL_API_KEY: "k" }, bfl, { send: async () => notFound, submittedSeconds });
+    expect(await bfl.poll({ id: "1" }, after(119))).toEqual({ state: "running", ticket: { id: "1" } });
+    expect(await faultOf(bfl.poll({ id: "1" }, after(120)))).toEqual(["provider_outcome_unknown", "failed"]);
+  });
 });
 
 describe("callbacks", () => {
@@ -260,7 +268,7 @@ describe("callbacks", () => {
     expect(webhook_url).toBe(callbackUrl);
     const body = { id: ticket.id, status: "Ready", result: { sample: "https://delivery.eu1.bfl.ai/x.png" } };
     const word = await told({ "x-webhook-secret": webhook_secret! }, body);
-    expect(word).toEqual({ ticket, ended: true });
+    expect(word).toMatchObject({ ticket, ended: true });
     expect((await ended(word!.ticket)).outputs).toHaveLength(1);
   });
 
@@ -274,6 +282,38 @@ describe("callbacks", () => {
       ended: false,
     });
     expect(await told({}, body)).toBeDefined();
+  });
+
+  const withoutRequests = () =>
+    context({ send: () => Promise.reject(new Error("the result is known, so nothing is requested")) });
+  const sample = "https://delivery.eu1.bfl.ai/x.png";
+
+  it("are the result of a job, which is then not requested", async () => {
+    const ready = await told({}, { id: "1", status: "Ready", result: { sample } });
+    expect(await bfl.poll({ ...ready!.ticket, ...ready!.outcome }, withoutRequests())).toEqual({
+      state: "done",
+      outputs: [{ url: sample }],
+    });
+  });
+
+  it.each([
+    ["Request Moderated", ["content_refused", "refused"]],
+    ["Content Moderated", ["content_refused", "refused"]],
+    ["Error", ["provider_error", "failed"]],
+    ["Failed", ["provider_error", "failed"]],
+  ] as const)("with the status %s are the failure of the job", async (status, fault) => {
+    const word = await told({}, { id: "1", status, result: null });
+    expect(await faultOf(bfl.poll({ ...word!.ticket, ...word!.outcome }, withoutRequests()))).toEqual(fault);
+  });
+
+  it.each([
+    ["Pending", { sample }],
+    ["Ready", null],
+    ["Ready", { sample: 7 }],
+    ["Task not found", null],
+  ])("with the status %s and the result %j only trigger a request", async (status, result) => {
+    const word = await told({}, { id: "1", status, result });
+    expect(word).toEqual({ ticket: { id: "1" }, ended: status !== "Pending" });
   });
 
   it("are refused with a wrong secret, a wrong signature, or the secret of another attempt", async () => {

@@ -1,12 +1,12 @@
 // Black Forest Labs (FLUX): POST /v1/{model} returns a polling URL on another of its hosts. For a job with a webhook it
-// returns only the ID, which is polled at the base URL.
+// returns only the ID. Each host knows only its own jobs, so the webhook may be the only report of such a job's result.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import type { Job } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import { LORA_PAIR_PARAMETERS, SAMPLING_PARAMETERS, WEIGHT_PARAMETERS } from "../kit/task-parameters.ts";
 import { FLUX_KONTEXT_ASPECT_RATIOS } from "../models.ts";
-import { callProvider, contentRefused, jobFailed } from "./call-provider.ts";
+import { callProvider, contentRefused, jobFailed, providerFault } from "./call-provider.ts";
 import { asAspectRatio, asSize, declareParameters, within } from "./parameter-support.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext, type Ticket } from "./provider.ts";
 
@@ -28,7 +28,8 @@ const JobStatus = z.object({
   progress: z.number().nullish(),
   details: z.unknown().optional(),
 });
-const CallbackBody = z.object({ id: z.string(), status: z.string() });
+/** A callback with an unreadable result still says that the job has ended. */
+const CallbackBody = JobStatus.extend({ id: z.string(), result: JobStatus.shape.result.catch(null) });
 const Credits = z.object({ credits: z.number() });
 const Routes = z.object({ paths: z.record(z.string(), z.unknown()) });
 
@@ -154,6 +155,8 @@ async function buildRequestFields(job: Job<Asset>): Promise<JsonObject> {
 
 const NOT_FOUND = "Task not found";
 const REGIONS = ["https://api.eu.bfl.ai", "https://api.us.bfl.ai"];
+/** After this time, a job that no host knows and that no callback reported is given up. Jobs take up to 30 s. */
+const MAX_UNKNOWN_SECONDS = 120;
 
 const headers = (env: BflEnv) => ({ "x-key": env.BFL_API_KEY });
 
@@ -191,21 +194,26 @@ export const bfl = defineProvider<BflEnv>({
   },
 
   async poll(ticket, context) {
-    const job = await readJobStatus(ticket, context);
-    // Each cluster knows only its own jobs, so a wrong host returns "not found" for a running job.
-    if (!job && !pollingUrl(ticket, context.env)) return { state: "running", ticket };
-    if (!job) throw jobFailed(NOT_FOUND);
+    const job = reportedOutcome(ticket) ?? (await readJobStatus(ticket, context));
+    if (!job && pollingUrl(ticket, context.env)) throw jobFailed(NOT_FOUND);
+    // Each host knows only its own jobs, so "not found" can mean a running job of another host.
+    if (!job && context.submittedSeconds < MAX_UNKNOWN_SECONDS) return { state: "running", ticket };
+    if (!job) throw providerFault("provider_outcome_unknown", { kind: "failed", cause: NOT_FOUND });
     const { status, result, progress, details } = job;
     if (status === "Ready" && result?.sample) return { state: "done", outputs: [{ url: result.sample }] };
-    if (status === "Request Moderated" || status === "Content Moderated") throw contentRefused({ status, details });
-    if (["Ready", "Error", "Failed"].includes(status)) throw jobFailed({ status, details });
+    if (MODERATED.includes(status)) throw contentRefused({ status, details });
+    if (hasEnded(status)) throw jobFailed({ status, details });
     return { state: "running", ticket, ...(typeof progress === "number" && { progress }) };
   },
 
   async parseCallback({ headers: given, body }, context) {
     if (!isAuthentic(given, body, secretOf(context))) return undefined;
-    const { id, status } = CallbackBody.parse(JSON.parse(body));
-    return { ticket: { id }, ended: status !== "Pending" };
+    const { id, status, result } = CallbackBody.parse(JSON.parse(body));
+    const { sample } = result ?? {};
+    // A job that is ready without a file is read again.
+    const isComplete = status === "Ready" ? sample : hasEnded(status);
+    const outcome = { status, ...(sample && { sample }) };
+    return { ticket: { id }, ended: status !== "Pending", ...(isComplete && { outcome }) };
   },
 
   async probe(offers, context) {
@@ -221,6 +229,13 @@ export const bfl = defineProvider<BflEnv>({
     return { message, missing: names.filter((name) => !(`/v1/${name}` in routes.paths)) };
   },
 });
+
+const MODERATED = ["Request Moderated", "Content Moderated"];
+const hasEnded = (status: string) => ["Ready", "Error", "Failed", ...MODERATED].includes(status);
+
+/** What the callback of the job reported, as `get_result` would. */
+const reportedOutcome = ({ status, sample }: Ticket): z.output<typeof JobStatus> | undefined =>
+  status ? { status, result: sample ? { sample } : null } : undefined;
 
 /** The polling URL of the response, if it is on a host that may receive the key. */
 function pollingUrl({ polling_url }: Ticket, env: BflEnv): string | undefined {

@@ -42,6 +42,7 @@ const context: ProviderContext<unknown> = {
   timeoutSeconds: 1,
   isPublicUrlReachable: false,
   unreachableSeconds: 0,
+  submittedSeconds: 0,
   runPixelTask: () => Promise.reject(new Error("this test has no images")),
 };
 

@@ -185,12 +185,18 @@ export type ProviderContext<Env> = {
   isPublicUrlReachable: boolean;
   /** In `poll`: how long the provider has been unreachable for this job. 0 if the last poll got a response. */
   unreachableSeconds: number;
+  /** In `poll`: how long ago the provider accepted the job. */
+  submittedSeconds: number;
 };
 
 export type CallbackRequest = { headers: Headers; body: string; query?: URLSearchParams };
 
-/** The content of a callback: which job, and whether it has ended. The run always reads the result with `poll`. */
-export type CallbackStatus = { ticket: Ticket; ended: boolean; progress?: number };
+/**
+ * The content of a callback: which job, and whether it has ended. The run always reads the result with `poll`. `outcome`
+ * is for providers whose callback may be the only report of the result: it is added to the stored ticket, so that `poll`
+ * finds it there.
+ */
+export type CallbackStatus = { ticket: Ticket; ended: boolean; progress?: number; outcome?: Ticket };
 
 /**
  * `message`: one line for `gesso doctor`. `missing`: upstream models that the provider does not have. `unasked`:

@@ -47,10 +47,13 @@ async function checkProviderJob(
   { database, providers }: Pick<Services, "database" | "providers">,
   enabledProvider: EnabledProvider,
   attempt: AttemptRef,
-  { ticket: storedTicket, unreachable_seconds }: AttemptRow,
+  { ticket: storedTicket, unreachable_seconds, submitted_seconds }: AttemptRow,
 ): Promise<JobProgress | { state: "gone" }> {
   const ticket = storedTicket as Ticket;
-  const context = providers.createContext(enabledProvider, attempt, { unreachableSeconds: unreachable_seconds ?? 0 });
+  const context = providers.createContext(enabledProvider, attempt, {
+    unreachableSeconds: unreachable_seconds ?? 0,
+    submittedSeconds: submitted_seconds ?? 0,
+  });
   try {
     return await enabledProvider.provider.poll(ticket, context);
   } catch (thrown) {

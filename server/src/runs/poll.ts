@@ -44,7 +44,10 @@ async function pollJob(
   enabledProvider: EnabledProvider,
   job: PollableJob,
 ): Promise<void> {
-  const context = providers.createContext(enabledProvider, job, { unreachableSeconds: job.unreachable_seconds });
+  const context = providers.createContext(enabledProvider, job, {
+    unreachableSeconds: job.unreachable_seconds,
+    submittedSeconds: job.submitted_seconds,
+  });
   const hasEnded = await enabledProvider.provider.poll(job.ticket as Ticket, context).then(
     async (state) => {
       if (job.unreachable_seconds > 0) await setProviderUnreachable(database, job, false);

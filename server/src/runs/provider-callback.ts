@@ -1,8 +1,9 @@
-// Handles a callback from a provider. A callback is only a trigger: it saves a ticket that was lost, records progress
-// and wakes the run when the job has ended; the run then reads the result from the provider itself.
+// Handles a callback from a provider: saves a ticket that was lost, or an outcome that only the callback reports, records
+// progress and wakes the run when the job has ended. The run then reads the result through the adapter.
 import { type AttemptRef, saveTicket } from "../db/runs/attempts.ts";
 import { findAttemptWakeup } from "../db/runs/open-requests.ts";
 import { recordProgress } from "../db/runs/open-runs.ts";
+import { saveReportedOutcome } from "../db/runs/reported-outcomes.ts";
 import { Fault } from "../faults.ts";
 import type { CallbackRequest } from "../providers/provider.ts";
 import { deriveId } from "./ids.ts";
@@ -29,7 +30,10 @@ export async function handleProviderCallback(
   if (!attempt || attempt.provider !== target.provider) throw new Fault("route_not_found");
   const isOutcomeUnknown = attempt.state === "intent" || attempt.state === "unknown";
   // The callback may arrive before the response to the submission, or be the only trace of the job.
-  if (isOutcomeUnknown) await saveTicket(database, target, { ticket: callback.ticket }, POLL_AFTER_CALLBACK_SECONDS);
+  const { ticket, outcome } = callback;
+  const reported = { ticket: { ...ticket, ...outcome } };
+  if (isOutcomeUnknown) await saveTicket(database, target, reported, POLL_AFTER_CALLBACK_SECONDS);
+  else if (outcome) await saveReportedOutcome(database, target, { ticket, outcome });
   if (!callback.ended && callback.progress !== undefined) {
     const eventId = deriveId(target.run_id, "progress", callback.progress);
     await recordProgress(database, target.run_id, callback.progress, eventId);

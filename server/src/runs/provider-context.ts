@@ -30,11 +30,12 @@ export type HeldLease = { startedAt: number; endsAt: number; isLost: boolean };
 
 /**
  * `synchronousSeconds`: how long a synchronous offer may take. `unreachableSeconds`: how long the provider was
- * unreachable. `lease`: the lease of the attempt that is submitted; without one, nothing is submitted.
+ * unreachable. `submittedSeconds`: how long ago it accepted the job. `lease`: the lease of the attempt that is submitted; without one, nothing is submitted.
  */
 export type ContextOptions = {
   synchronousSeconds?: number | undefined;
   unreachableSeconds?: number | undefined;
+  submittedSeconds?: number | undefined;
   lease?: HeldLease | undefined;
 };
 
@@ -76,6 +77,7 @@ export function createProviderContext(
     timeoutSeconds,
     isPublicUrlReachable: callbacks.isPublicUrlReachable,
     unreachableSeconds: options.unreachableSeconds ?? 0,
+    submittedSeconds: options.submittedSeconds ?? 0,
   };
 }
 

@@ -12,6 +12,7 @@ const context: ProviderContext<unknown> = {
   timeoutSeconds: 1,
   isPublicUrlReachable: true,
   unreachableSeconds: 0,
+  submittedSeconds: 0,
   runPixelTask: () => Promise.reject(new Error("this test has no images")),
 };
 const headers = { authorization: "Key the-secret-key" };

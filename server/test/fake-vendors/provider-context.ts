@@ -24,6 +24,7 @@ export function createFakeProviderContext(
     timeoutSeconds,
     isPublicUrlReachable: false,
     unreachableSeconds: 0,
+    submittedSeconds: 0,
     runPixelTask,
     ...overrides,
   };

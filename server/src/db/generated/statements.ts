@@ -146,6 +146,7 @@ export type StatementTypes = {
       lease_seconds: number | null;
       unknown_seconds: number | null;
       unreachable_seconds: number | null;
+      submitted_seconds: number | null;
     };
   };
   "attempts.find_latest": {
@@ -1597,6 +1598,7 @@ export type StatementTypes = {
       wakeup_id: string | null;
       ticket: ColumnTypes["open_requests.ticket"] | null;
       unreachable_seconds: number | null;
+      submitted_seconds: number | null;
     };
   };
   "open_requests.expect_resumption": {
@@ -2086,6 +2088,16 @@ export type StatementTypes = {
       standbys: number | null;
       synchronous_standbys: number | null;
     };
+  };
+  "reported_outcomes.save": {
+    parameters: {
+      outcome: JsonParameter;
+      run_id: string;
+      request_index: number;
+      attempt_number: number;
+      ticket: JsonParameter;
+    };
+    row: Record<never, never>;
   };
   "retention.delete_orphans": {
     parameters: {

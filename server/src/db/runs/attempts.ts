@@ -127,6 +127,8 @@ export type AttemptRow = AttemptRef & {
   unknown_seconds: number | null;
   /** Seconds for which the provider has not been reachable; only for a claimed run. */
   unreachable_seconds?: number | null;
+  /** Seconds since the provider accepted the job; only for a claimed run. */
+  submitted_seconds?: number | null;
 };
 
 const ATTEMPT_COLUMNS = `run_id, request_index, attempt_number, idempotency_key, provider, upstream, state, send_count,
@@ -157,7 +159,8 @@ const FIND_CLAIMED = statement(
    )
    select ${ATTEMPT_COLUMNS},
      (select extract(epoch from now() - provider_unreachable_since)::float from open_requests
-      where run_id = :run_id and request_index = :request_index) as unreachable_seconds
+      where run_id = :run_id and request_index = :request_index) as unreachable_seconds,
+     extract(epoch from now() - submitted_at)::float as submitted_seconds
    from attempts
    where run_id = :run_id and request_index = :request_index
      and exists (select from open_runs where run_id = :run_id and epoch = :epoch)

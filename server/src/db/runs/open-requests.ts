@@ -107,6 +107,8 @@ export type PollableJob = RequestRef & {
   ticket: JsonObject;
   /** Seconds for which the provider has not been reachable for this job; 0 if it was reachable last. */
   unreachable_seconds: number;
+  /** Seconds since the provider accepted the job. */
+  submitted_seconds: number;
 };
 
 const CLAIM_TO_POLL = statement(
@@ -119,7 +121,8 @@ const CLAIM_TO_POLL = statement(
      secs => greatest(:every_seconds, least(15, extract(epoch from now() - submitted_at) / 4)))
    from due where open_requests.run_id = due.run_id and open_requests.request_index = due.request_index
    returning open_requests.run_id, open_requests.request_index, attempt_number, provider, wakeup_id, ticket,
-     coalesce(extract(epoch from now() - provider_unreachable_since), 0)::float as unreachable_seconds`,
+     coalesce(extract(epoch from now() - provider_unreachable_since), 0)::float as unreachable_seconds,
+     coalesce(extract(epoch from now() - submitted_at), 0)::float as submitted_seconds`,
 ).columns<PollableJob>();
 
 /** Claims jobs that are due to be polled, each for one poller. The older a job, the longer the interval. */
