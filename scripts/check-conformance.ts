@@ -2,6 +2,7 @@
 // is named among those that later work makes true or that the client cannot show; and whether no test carries an id
 // that there is not.
 import { readFileSync } from "node:fs";
+import { statementIdsIn } from "./conformance-ids.ts";
 import { listSourceFiles, type SourceFile } from "./source-files.ts";
 
 const FOLDER = "server/test/conformance";
@@ -13,13 +14,6 @@ const rows: Statement[] = read("checklist.json");
 const { says: _later, ...later }: Record<string, string[]> = read("postponed.json");
 const { says: _reason, ...clientExceptions }: Record<string, string> = read("client-exceptions.json");
 
-/** Ids stand in brackets in a test's name; where the name has `[%s]`, they stand as text in its table. */
-function idsIn({ text }: SourceFile): string[] {
-  const named = text.matchAll(/\[([A-Z]{3}-\d{3})\]/g);
-  const listed = text.includes("[%s]") ? text.matchAll(/"([A-Z]{3}-\d{3})"/g) : [];
-  return [...named, ...listed].map(([, id]) => id!);
-}
-
 const imports = (name: string, from: string) => new RegExp(`import {[^}]*\\b${name}\\b[^}]*} from "${from}"`);
 /** A test that takes its `it` from there runs both ways, and fails when nothing of it went through the client. */
 const BOTH_WAYS = imports("it", "(\\./|\\.\\./conformance/)http-and-client\\.ts");
@@ -27,7 +21,7 @@ const OF_THE_CLIENT = imports("createClient", "@gesso/client");
 
 const files = listSourceFiles(FOLDERS).filter(({ path }) => path.endsWith(".test.ts"));
 const testedBy = (chosen: SourceFile[]) =>
-  new Map(chosen.flatMap((file) => idsIn(file).map((id) => [id, file.path] as const)));
+  new Map(chosen.flatMap((file) => statementIdsIn(file.text).map((id) => [id, file.path] as const)));
 const tested = testedBy(files);
 const overHttp = testedBy(files.filter(({ text }) => !OF_THE_CLIENT.test(text)));
 const overBothTransports = testedBy(files.filter(({ text }) => BOTH_WAYS.test(text)));
