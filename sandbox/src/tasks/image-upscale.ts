@@ -12,7 +12,7 @@ const mostPixels = 48_000_000;
 const longestSide = 16_384;
 
 /** The factor is reduced if the result would exceed the maximum size. */
-const enlarged = ({ width, height }: Size, factor: number): Size => {
+export const enlarged = ({ width, height }: Size, factor: number): Size => {
   const most = Math.min(Math.sqrt(mostPixels / (width * height)), longestSide / Math.max(width, height));
   const scale = Math.max(1, Math.min(factor, most));
   return { width: Math.round(width * scale), height: Math.round(height * scale) };
