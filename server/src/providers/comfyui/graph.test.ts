@@ -113,17 +113,23 @@ describe("an operator", () => {
 
   it("can replace a graph and add others", async () => {
     const graph = await loadGraph("wan-image-2.1");
-    own("flux-dev", { ...graph, says: "mine" });
-    own("another", { ...graph, says: "another" });
-    expect((await loadGraph("flux-dev", folder)).says).toBe("mine");
-    expect((await loadGraph("another", folder)).says).toBe("another");
-    expect((await loadGraph("qwen-image-edit", folder)).says).toContain("Qwen");
+    own("flux-dev", { ...graph, description: "mine" });
+    own("another", { ...graph, description: "another" });
+    expect((await loadGraph("flux-dev", folder)).description).toBe("mine");
+    expect((await loadGraph("another", folder)).description).toBe("another");
+    expect((await loadGraph("qwen-image-edit", folder)).description).toContain("Qwen");
+  });
+
+  it("can leave out the description", async () => {
+    const { description: _, ...graph } = await loadGraph("flux-dev");
+    own("undescribed", graph);
+    expect(await loadGraph("undescribed", folder)).toEqual(graph);
   });
 
   it.each([
     ["broken", "{"],
-    ["no-graph", { says: "x", nodes: [] }],
-    ["with-more", { says: "x", slots: {}, nodes: {}, script: "y" }],
+    ["no-graph", { slots: {}, nodes: [] }],
+    ["with-more", { slots: {}, nodes: {}, script: "y" }],
   ])("gets model_unavailable for an invalid graph (%s)", async (name, content) => {
     own(name, content);
     const thrown = await loadGraph(name, folder).catch((reason) => reason);

@@ -32,7 +32,8 @@ const Node = z.strictObject({
   else: Link.optional(),
 });
 export const ComfyuiGraph = z.strictObject({
-  says: z.string(),
+  /** For people who read the file; ComfyUI does not get it. */
+  description: z.string().optional(),
   slots: z.record(z.string(), Slot),
   nodes: z.record(z.string(), Node),
 });
