@@ -1,4 +1,7 @@
-// The adapter against servers of both ages: what reaches a server, and what its answers mean to us.
+// The adapter against servers of all ages: what reaches a server, and what its answers mean to us.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { PromptGraph } from "../../test/fake-vendors/comfyui/validate.ts";
@@ -8,6 +11,7 @@ import { createAsset, createImageAsset, createSampleJob } from "../../test/fake-
 import { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
 import { readProviderFailure } from "./call-provider.ts";
+import { loadGraph } from "./comfyui/graph.ts";
 import { comfyui } from "./comfyui.ts";
 import type { Asset, JobDone, ProviderContext, Ticket } from "./provider.ts";
 
@@ -221,15 +225,27 @@ describe("a response", () => {
     },
   );
 
-  it("of a server without a node of a custom graph, or at a wrong URL, is model_unavailable", async () => {
+  it("of a wrong URL is model_unavailable", async () => {
     const settings = { COMFYUI_URLS: `${box.url}/elsewhere` };
     expect(await faultOf(submit("flux-dev", {}, at({ settings })))).toMatchObject({ code: "model_unavailable" });
-    const { classifyRejection } = await import("./comfyui/error-classification.ts");
-    const body = { error: { type: "missing_node_type", message: "", details: "", extra_info: {} }, node_errors: [] };
-    expect(classifyRejection(400, JSON.stringify(body))).toMatchObject({ code: "model_unavailable" });
   });
 
-  it.each([["new"], ["old"]] as const)(
+  it.each([["new"], ["middle"], ["old"]] as const)(
+    "of the %s API without a node of a custom graph is model_unavailable, so that failover applies",
+    async (age) => {
+      await another({ age });
+      const folder = mkdtempSync(join(tmpdir(), "gesso-graphs-"));
+      const { slots, nodes } = await loadGraph("flux-dev");
+      const custom = { slots, nodes: { ...nodes, extra: { class_type: "NodeOfAnExtension", inputs: {} } } };
+      writeFileSync(join(folder, "flux-dev.json"), JSON.stringify(custom));
+      const fault = await faultOf(submit("flux-dev", {}, at({ settings: { COMFYUI_GRAPHS: folder } })));
+      rmSync(folder, { recursive: true });
+      expect(fault).toMatchObject({ code: "model_unavailable", kind: "refused" });
+      expect(box.ledger).toEqual([]);
+    },
+  );
+
+  it.each([["new"], ["middle"], ["old"]] as const)(
     "of the %s API tells exhausted memory from refused content and from a cancellation",
     async (age) => {
       await another({ age });
@@ -242,8 +258,12 @@ describe("a response", () => {
       box.switches.workMs = 60_000;
       const progress = await submit("flux-dev");
       setTimeout(() => fetch(`${box.url}/interrupt`, { method: "POST", body: "{}" }), 50);
-      const stopped = ended((progress as { ticket: Ticket }).ticket);
-      expect(await faultOf(stopped)).toMatchObject({ code: "provider_error", kind: "failed" });
+      const stopped = await ended((progress as { ticket: Ticket }).ticket).catch((thrown) => thrown);
+      expect(stopped).toMatchObject({ code: "provider_error" });
+      expect(readProviderFailure(stopped)).toMatchObject({
+        kind: "failed",
+        cause: "the job was canceled on the server",
+      });
     },
   );
 
@@ -254,7 +274,7 @@ describe("a response", () => {
   });
 });
 
-describe.each([["new"], ["old"]] as const)("a server with the %s API", (age) => {
+describe.each([["new"], ["middle"], ["old"]] as const)("a server with the %s API", (age) => {
   beforeEach(() => another({ age }));
 
   it("creates an image, and its job is found by the key", async () => {
@@ -299,7 +319,7 @@ describe.each([["new"], ["old"]] as const)("a server with the %s API", (age) => 
   it("is probed for nodes and files without starting a job", async () => {
     const whole = await comfyui.probe!(comfyui.offers, at());
     expect(whole.missing).toEqual([]);
-    expect(whole.message).toMatch(/1 of 1 servers respond; .* is ComfyUI 0\.3/);
+    expect(whole.message).toMatch(/1 of 1 servers respond; .* is ComfyUI 0\.(3|7)/);
     await another({ age, lacks: ["qwen_image_vae.safetensors", "flux1-dev.safetensors"] });
     const lacking = await comfyui.probe!(comfyui.offers, at());
     expect(lacking.missing).toEqual([

@@ -1,11 +1,10 @@
 // A ComfyUI server as its own source has it: graphs are held against its nodes and files, one job runs at a time, a
-// second POST under one id is a second job, and what it knows of jobs ends with the process. Two ages: with and without
-// `/api/jobs`.
+// second POST under one id is a second job, and what it knows of jobs ends with the process. Three ages of its API.
 import type { HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
 import sharp from "sharp";
 import { createJobQueue, inputsOf, type JobQueue, type Sizes } from "./comfyui/job-queue.ts";
-import { BUILT_IN_NODES, INSTALLED_FILES } from "./comfyui/nodes.ts";
+import { BUILT_IN_NODES, type ComfyuiAge, INSTALLED_FILES } from "./comfyui/nodes.ts";
 import { renderHistory, renderJob, renderNodeInfo, renderQueueEntry } from "./comfyui/responses.ts";
 import { type InstalledNodes, listUnknownNodes, type PromptGraph, validateGraph } from "./comfyui/validate.ts";
 import { createWebSockets } from "./comfyui/websockets.ts";
@@ -19,8 +18,8 @@ import {
 } from "./fake-vendor.ts";
 
 export type ComfyuiOptions = {
-  /** `old` is a server from before `/api/jobs`. */
-  age?: "new" | "old";
+  /** Default: `new`. */
+  age?: ComfyuiAge;
   /** Headers that a proxy in front of the server requires. */
   token?: string;
   /** Files that this one does not have. */
@@ -38,6 +37,7 @@ type FakeComfyuiServices = Required<Pick<ComfyuiOptions, "age">> & {
   sizes: Sizes;
 };
 
+const VERSIONS: Record<ComfyuiAge, string> = { new: "0.36.0", middle: "0.7.0", old: "0.3.64" };
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const FIELDS = ["prompt", "prompt_id", "client_id", "extra_data", "number", "front", "partial_execution_targets"];
 
@@ -47,7 +47,7 @@ export async function startFakeComfyui(options: ComfyuiOptions = {}): Promise<Fa
   const lines = createWebSockets(isAllowed);
   let ledger: VendorJob[] = [];
   const sizes: Sizes = new Map();
-  const queue = createJobQueue({ ledger: () => ledger, sizes, tell: lines.tell, hasStates: age === "new" });
+  const queue = createJobQueue({ ledger: () => ledger, sizes, tell: lines.tell, hasStates: age !== "old" });
   const fakeVendor = await startFakeVendor((services) => {
     const uploads = new Set<string>();
     const dependencies: FakeComfyuiServices = {
@@ -69,7 +69,7 @@ export async function startFakeComfyui(options: ComfyuiOptions = {}): Promise<Fa
       await next();
     });
     for (const prefix of ["/api", ""]) app.route(`${prefix}/`, routes(dependencies));
-    if (age === "new") app.route("/api/", jobRoutes(dependencies));
+    if (age !== "old") app.route("/api/", jobRoutes(dependencies));
     // Everything else is for the files of its own pages, which can be read and not posted to.
     app.all("*", (context) => {
       if (!context.req.path.startsWith("/api/jobs")) services.recordInvalidRequest(`nothing at ${context.req.path}`);
@@ -149,7 +149,7 @@ function routes(dependencies: FakeComfyuiServices): App {
   app.post("/interrupt", async (context) => {
     const input = (await context.req.json().catch(() => ({}))) as { prompt_id?: string };
     // Servers without this endpoint cancel the running job.
-    queue.interrupt(age === "new" ? input.prompt_id : undefined);
+    queue.interrupt(age === "old" ? undefined : input.prompt_id);
     return context.body(null, 200);
   });
   app.get("/history", (context) => {
@@ -177,7 +177,7 @@ function routes(dependencies: FakeComfyuiServices): App {
     return context.json(BUILT_IN_NODES[name] ? { [name]: renderNodeInfo(name, installed, age) } : {});
   });
   app.get("/system_stats", (context) => {
-    const comfyui_version = age === "new" ? "0.36.0" : "0.3.62";
+    const comfyui_version = VERSIONS[age];
     const system = { os: "linux", comfyui_version, python_version: "3.12.3", argv: ["main.py"] };
     return context.json({ system, devices: [{ name: "cuda:0", type: "cuda", index: 0, vram_total: 0, vram_free: 0 }] });
   });
@@ -201,7 +201,7 @@ async function takePrompt(
   }
   const unknownNodes = listUnknownNodes(body.prompt);
   if (unknownNodes.length > 0) services.recordInvalidRequest(`inputs that no node has: ${unknownNodes.join(", ")}`);
-  const refused = validateGraph(body.prompt, installed);
+  const refused = validateGraph(body.prompt, installed, age);
   if (refused) return context.json(refused, 400);
   const [model] = inputsOf(body.prompt, "UNETLoader").map(({ unet_name }) => String(unet_name));
   const job = { model: model ?? "none", request: body, ...(id !== undefined && { id: String(id) }) };
@@ -259,18 +259,19 @@ function view(context: VendorContext, { switches, recordResult }: FakeVendorServ
   return new Response(new ReadableStream({ pull }), { headers });
 }
 
-function jobRoutes({ queue }: FakeComfyuiServices): App {
+function jobRoutes({ queue, age }: FakeComfyuiServices): App {
   const app: App = new Hono();
   app.get("/jobs/:id", (context) => {
     const id = context.req.param("id");
     const past = queue.history.get(id);
-    if (past) return context.json(renderJob(past));
+    if (past) return context.json(renderJob(past, age));
     const { running, pending } = queue.queue();
     const about = { id, priority: 0, outputs_count: 0 };
     if (running.some(({ taken }) => taken.id === id)) return context.json({ ...about, status: "in_progress" });
     if (pending.some(({ taken }) => taken.id === id)) return context.json({ ...about, status: "pending" });
     return context.json({ error: "Job not found" }, 404);
   });
+  if (age === "middle") return app;
   app.post("/jobs/:id/cancel", (context) => {
     const id = context.req.param("id");
     return context.json({ cancelled: queue.remove(id) || queue.interrupt(id) });

@@ -19,6 +19,15 @@ const Refusal = z.object({
 /** Inputs with files of the operator. A missing file is not an error of the request. */
 const BASE_FILES = /^(unet|clip|vae|ckpt|model|style_model|control_net)_name\d?$/;
 
+/**
+ * Errors in the graph itself. Callers only fill its slots, so the graph does not suit the server: a node or an input of
+ * another version or of a missing extension. Servers before `missing_node_type` report that as `invalid_prompt`.
+ */
+const GRAPH_ERRORS = new Set([
+  ...["missing_node_type", "invalid_prompt", "prompt_no_outputs"],
+  ...["required_input_missing", "bad_linked_input", "return_type_mismatch", "exception_during_inner_validation"],
+]);
+
 /** For `POST /prompt`: a rejected graph. */
 export function classifyRejection(status: number, body: string): Fault | undefined {
   if (status === 404 || status === 405) return modelUnavailable(new Error("no ComfyUI server at this URL"), status);
@@ -26,10 +35,11 @@ export function classifyRejection(status: number, body: string): Fault | undefin
   const refusal = Refusal.safeParse(parsed(body)).data;
   if (!refusal) return undefined;
   const cause = body.slice(0, 500);
-  if (refusal.error.type === "missing_node_type") return modelUnavailable(cause);
+  if (GRAPH_ERRORS.has(refusal.error.type)) return modelUnavailable(cause);
   const problems = Object.values(refusal.node_errors).flatMap(({ class_type, errors }) =>
     errors.map(({ type, extra_info }) => ({ class_type, type, ...extra_info })),
   );
+  if (problems.some(({ type }) => GRAPH_ERRORS.has(type))) return modelUnavailable(cause);
   const unlisted = problems.filter(({ type }) => type === "value_not_in_list");
   if (unlisted.some(({ input_name = "" }) => BASE_FILES.test(input_name))) return modelUnavailable(cause);
   const lora = unlisted.find(({ input_name }) => input_name === "lora_name");

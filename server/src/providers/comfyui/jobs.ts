@@ -16,17 +16,16 @@ const ExecutionError = z.object({
 });
 export type ExecutionError = z.output<typeof ExecutionError>;
 
+const ExecutionStatus = z
+  .object({ status_str: z.string(), messages: z.array(z.tuple([z.string(), z.unknown()], z.unknown())) })
+  .nullish();
 const Job = z.object({
   status: z.enum(["pending", "in_progress", "completed", "failed", "cancelled"]),
   outputs: Outputs.nullish(),
   execution_error: ExecutionError.nullish(),
+  execution_status: ExecutionStatus,
 });
-const Done = z.object({
-  outputs: Outputs,
-  status: z
-    .object({ status_str: z.string(), messages: z.array(z.tuple([z.string(), z.unknown()], z.unknown())) })
-    .nullish(),
-});
+const Done = z.object({ outputs: Outputs, status: ExecutionStatus });
 const History = z.record(z.string(), Done);
 
 export type ComfyuiJobState =
@@ -50,8 +49,14 @@ export async function readJobState(
   }
 }
 
-function toJobState({ status, outputs, execution_error }: z.output<typeof Job>): ComfyuiJobState {
+/** The data of an event in the history of a job. */
+const eventData = (status: z.output<typeof ExecutionStatus>, event: string): unknown =>
+  status?.messages.find(([name]) => name === event)?.[1];
+
+function toJobState({ status, outputs, execution_error, execution_status }: z.output<typeof Job>): ComfyuiJobState {
   if (status === "completed") return { state: "done", files: filesOf(outputs ?? {}) };
+  // Servers before the status `cancelled` report an interrupted job as failed, without an error.
+  if (eventData(execution_status, "execution_interrupted") !== undefined) return { state: "canceled" };
   if (status === "failed") return { state: "failed", error: execution_error ?? {} };
   return { state: status === "cancelled" ? "canceled" : "running" };
 }
@@ -66,9 +71,8 @@ async function readLegacyJobState(
   const done = (await callComfyui(context, server, { path: `/history/${id}`, reply: History }))[id];
   if (!done) return undefined;
   if (done.status?.status_str !== "error") return { state: "done", files: filesOf(done.outputs) };
-  const eventData = (event: string) => done.status?.messages.find(([name]) => name === event)?.[1];
-  if (eventData("execution_interrupted") !== undefined) return { state: "canceled" };
-  return { state: "failed", error: ExecutionError.safeParse(eventData("execution_error")).data ?? {} };
+  if (eventData(done.status, "execution_interrupted") !== undefined) return { state: "canceled" };
+  return { state: "failed", error: ExecutionError.safeParse(eventData(done.status, "execution_error")).data ?? {} };
 }
 
 async function findInQueue(context: ComfyuiContext, server: string, id: string) {

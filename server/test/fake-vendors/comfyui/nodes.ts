@@ -1,6 +1,12 @@
 // The nodes of a ComfyUI server without extensions, as far as the workflows use them: inputs and outputs.
 // `/object_info` returns them, and graphs are validated against them.
 
+/**
+ * `old` is a server from before `/api/jobs` (0.3). `middle` (0.7) looks up jobs there, but cannot cancel them there and
+ * reports an interrupted job as failed.
+ */
+export type ComfyuiAge = "new" | "middle" | "old";
+
 export type NodeInput = (
   | { kind: "link"; type: string }
   | { kind: "integer" | "number"; least: number; most: number }

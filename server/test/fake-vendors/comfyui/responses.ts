@@ -1,7 +1,7 @@
 // Responses of a server about its jobs and its nodes, in the formats of both versions.
 
 import type { FinishedJob, QueuedJob } from "./job-queue.ts";
-import { BUILT_IN_NODES, type NodeInput } from "./nodes.ts";
+import { BUILT_IN_NODES, type ComfyuiAge, type NodeInput } from "./nodes.ts";
 import type { InstalledNodes } from "./validate.ts";
 
 export const renderQueueEntry = ({ number, taken, graph, clientId }: QueuedJob) => [
@@ -25,9 +25,9 @@ export const renderHistory = (past: FinishedJob) => ({
   meta: {},
 });
 
-export function renderJob(past: FinishedJob) {
+export function renderJob(past: FinishedJob, age: ComfyuiAge) {
   const [word, last] = past.messages.at(-1)!;
-  const failed = word === "execution_interrupted" ? "cancelled" : "failed";
+  const failed = word === "execution_interrupted" && age === "new" ? "cancelled" : "failed";
   return {
     id: past.work.taken.id,
     status: past.status === "success" ? "completed" : failed,
@@ -39,8 +39,8 @@ export function renderJob(past: FinishedJob) {
 }
 
 /** Older servers list what may be chosen in place of the type; newer ones beside it. */
-export function renderNodeInfo(name: string, installed: InstalledNodes, age: "new" | "old") {
-  const choose = (choices: readonly string[]) => (age === "new" ? ["COMBO", { options: choices }] : [choices, {}]);
+export function renderNodeInfo(name: string, installed: InstalledNodes, age: ComfyuiAge) {
+  const choose = (choices: readonly string[]) => (age === "old" ? [choices, {}] : ["COMBO", { options: choices }]);
   const say = (input: NodeInput): unknown[] => {
     if (input.kind === "choice") return choose(input.of);
     if (input.kind === "file") return choose(installed.listed(input.folder));

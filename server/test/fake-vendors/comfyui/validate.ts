@@ -1,6 +1,6 @@
 // Validates a graph against the nodes of a server, with ComfyUI's own messages: before a job is accepted every input of
 // every node that leads to a result is checked.
-import { BUILT_IN_NODES, type NodeInput } from "./nodes.ts";
+import { BUILT_IN_NODES, type ComfyuiAge, type NodeInput } from "./nodes.ts";
 
 export type PromptGraph = Record<string, { class_type?: unknown; inputs?: Record<string, unknown> }>;
 type Problem = { type: string; message: string; details: string; extra_info: Record<string, unknown> };
@@ -21,14 +21,14 @@ const problem = (type: string, message: string, details = "", extra_info = {}): 
   extra_info,
 });
 
-export function validateGraph(graph: PromptGraph, installed: InstalledNodes): ValidationResponse | undefined {
+export function validateGraph(
+  graph: PromptGraph,
+  installed: InstalledNodes,
+  age: ComfyuiAge,
+): ValidationResponse | undefined {
   for (const [id, { class_type }] of Object.entries(graph)) {
     if (typeof class_type === "string" && BUILT_IN_NODES[class_type]) continue;
-    const message = `Node '${id}' not found. The custom node may not be installed.`;
-    return {
-      error: problem("missing_node_type", message, `Node ID '#${id}'`, { node_id: id, class_type }),
-      node_errors: {},
-    };
+    return { error: missingNode(id, class_type, age), node_errors: {} };
   }
   const savers = Object.keys(graph).filter((id) => classOf(graph, id).saves);
   if (savers.length === 0) return { error: problem("prompt_no_outputs", "Prompt has no outputs"), node_errors: {} };
@@ -41,6 +41,14 @@ export function validateGraph(graph: PromptGraph, installed: InstalledNodes): Va
   }
   if (Object.keys(node_errors).length === 0) return undefined;
   return { error: problem("prompt_outputs_failed_validation", "Prompt outputs failed validation"), node_errors };
+}
+
+/** Servers before `missing_node_type` report it as an invalid prompt, and name the node only in the message. */
+function missingNode(id: string, class_type: unknown, age: ComfyuiAge): Problem {
+  if (age !== "new")
+    return problem("invalid_prompt", `Cannot execute because node ${class_type} does not exist.`, `Node ID '#${id}'`);
+  const message = `Node '${id}' not found. The custom node may not be installed.`;
+  return problem("missing_node_type", message, `Node ID '#${id}'`, { node_id: id, class_type });
 }
 
 const classOf = (graph: PromptGraph, id: string) => BUILT_IN_NODES[String(graph[id]!.class_type)]!;
