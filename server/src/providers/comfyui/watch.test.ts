@@ -6,6 +6,7 @@ import { createSampleJob } from "../../../test/fake-vendors/sample-jobs.ts";
 import { openProviderWebSocket } from "../../outbound/provider-websocket.ts";
 import { comfyui } from "../comfyui.ts";
 import type { JobNotification, Ticket } from "../provider.ts";
+import { watchServers } from "./watch.ts";
 
 let boxes: FakeComfyui[];
 let heard: JobNotification[] = [];
@@ -102,6 +103,28 @@ describe("a notification", () => {
     void watch({ COMFYUI_TOKEN: "secret" });
     await until(() => lines() === 2);
     const ticket = await submit("flux-dev", { COMFYUI_TOKEN: "secret" });
+    await until(() => isEnded(ticket));
+  });
+});
+
+describe("an older connection that closes later", () => {
+  it("does not silence the newer one for longer than the allowed silence", async () => {
+    const older = new AbortController();
+    const channel = { onNotification: () => {}, openWebSocket: openProviderWebSocket, signal: older.signal };
+    const watchingOlder = comfyui.watch!(comfyui.env.parse(settings()), channel);
+    await until(() => lines() === 2);
+    const env = comfyui.env.parse(settings());
+    const news = { ...channel, onNotification: (each: JobNotification) => void heard.push(each), signal: line.signal };
+    const watching = watchServers(env, news, 400);
+    await pause(200);
+    older.abort();
+    await watchingOlder;
+    await until(() => lines() === 0);
+    // The connection is open, and nothing comes over it: the watch ends, and the next one hears again.
+    await watching;
+    void watchServers(env, news);
+    await until(() => lines() === 2);
+    const ticket = await submit("flux-dev");
     await until(() => isEnded(ticket));
   });
 });

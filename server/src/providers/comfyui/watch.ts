@@ -14,8 +14,21 @@ const USUAL_SHARE: [number, number] = [0, 0.9];
 /** Delay before the watch ends after a failed connection; the next watch tries all servers again. */
 const PATIENCE_MS = 5000;
 
-/** Ends with the signal, when a connection breaks, or shortly after one could not be opened. */
-export async function watchServers(env: ComfyuiEnv, channel: NotificationChannel): Promise<void> {
+/**
+ * A connection without any message for this long is replaced. ComfyUI removes a connection from its list when an older one
+ * with the same client ID closes later, for example that of a worker that was replaced: it then stays open and silent.
+ */
+const SILENCE_MS = 60_000;
+
+/** How long a closing handshake may take before the next watch may open its connections. */
+const CLOSE_MS = 1000;
+
+/** Ends with the signal, when a connection breaks or stays silent, or shortly after one could not be opened. */
+export async function watchServers(
+  env: ComfyuiEnv,
+  channel: NotificationChannel,
+  silenceMs = SILENCE_MS,
+): Promise<void> {
   const over = new AbortController();
   const ended = AbortSignal.any([channel.signal, over.signal]);
   if (ended.aborted) return;
@@ -25,9 +38,12 @@ export async function watchServers(env: ComfyuiEnv, channel: NotificationChannel
     ended.addEventListener("abort", () => resolve(), { once: true });
     for (const socket of sockets) {
       let wasOpen = false;
+      const silence = setTimeout(() => wasOpen && over.abort(), silenceMs);
+      timers.push(silence);
       socket.addEventListener("open", () => {
         wasOpen = true;
       });
+      socket.addEventListener("message", () => silence.refresh());
       socket.addEventListener("close", () => {
         if (wasOpen) over.abort();
         else timers.push(setTimeout(() => over.abort(), PATIENCE_MS));
@@ -35,7 +51,20 @@ export async function watchServers(env: ComfyuiEnv, channel: NotificationChannel
     }
   });
   for (const timer of timers) clearTimeout(timer);
-  for (const socket of sockets) socket.close();
+  await Promise.all(sockets.map(close));
+}
+
+/** Waits for the server to close too: a connection that is opened before would be removed with this one. */
+function close(socket: WebSocket): Promise<void> {
+  if (socket.readyState === WebSocket.CLOSED) return Promise.resolve();
+  return new Promise((resolve) => {
+    const late = setTimeout(resolve, CLOSE_MS);
+    socket.addEventListener("close", () => {
+      clearTimeout(late);
+      resolve();
+    });
+    socket.close();
+  });
 }
 
 function listen(server: string, env: ComfyuiEnv, channel: NotificationChannel): WebSocket {

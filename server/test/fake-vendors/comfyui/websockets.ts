@@ -11,7 +11,9 @@ export function createWebSockets(isAllowed: (authorization: string | undefined) 
   const onConnection = (socket: WebSocket, request: IncomingMessage) => {
     const sid = new URL(request.url!, "http://here").searchParams.get("clientId") || `${Math.random()}`;
     sockets.set(sid, socket);
-    socket.on("close", () => sockets.get(sid) === socket && sockets.delete(sid));
+    // As ComfyUI does: an older connection that closes later takes the newer one of its client ID with it. The newer
+    // one stays open and gets nothing any more.
+    socket.on("close", () => sockets.delete(sid));
     const status = { exec_info: { queue_remaining: 0 } };
     socket.send(JSON.stringify({ type: "status", data: { status, sid } }));
   };
