@@ -21,7 +21,12 @@ test.each([
 test.each(Object.keys(scenes) as SceneName[])(
   "the composition %s can be drawn and is not a single colour",
   async (name) => {
-    const text: Partial<Record<SceneName, string>> = { mountains: "mountain", shapes: "geometric", ribbons: "silk" };
+    const text: Partial<Record<SceneName, string>> = {
+      mountains: "mountain",
+      hills: "hill",
+      shapes: "geometric",
+      ribbons: "silk",
+    };
     const prompt = text[name] ?? name;
     expect(parseScenePrompt(prompt).scene).toBe(name);
     const { channels } = await sharp(await drawImage({ ...order, prompt })).stats();
@@ -64,6 +69,7 @@ test.each([
   ["a person", { person: "standing" }],
   ["a portrait of a woman", { person: "portrait" }],
   ["a mountain", { scene: "mountains" }],
+  ["green hills", { scene: "hills" }],
   ["a city", { scene: "city" }],
   ["a house", { figures: ["house"] }],
   ["a tree", { figures: ["tree"] }],

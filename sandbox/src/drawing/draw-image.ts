@@ -31,7 +31,7 @@ export type DrawOptions = {
 };
 
 const sceneNames = Object.keys(scenes) as SceneName[];
-const landscapes: readonly SceneName[] = ["mountains", "forest", "city", "desert", "meadow"];
+const landscapes: readonly SceneName[] = ["hills", "forest", "city", "desert", "meadow"];
 
 /** The prefix of a model's name selects the recovery class and is not shown in the image. */
 export const modelBaseName = (model: string): string => model.replace(/^(replay|find|blind)\/|\+black$/g, "");

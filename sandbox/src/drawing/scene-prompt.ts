@@ -55,7 +55,8 @@ export const colourWords: Record<string, string> = {
 
 /** Places. A figure has its usual place if the prompt names none (see figures.ts). */
 const sceneWords: Record<SceneName, string> = {
-  mountains: "mountain peak alps hill hills valley cliff summit fjord volcano himalaya canyon",
+  mountains: "mountain peak alps cliff summit fjord volcano himalaya glacier",
+  hills: "hill hills valley canyon",
   underwater: "underwater aquarium reef undersea",
   sea: "sea ocean beach coast lake water wave island harbour harbor bay seaside shore river",
   forest: "forest wood woods pine jungle fir birch taiga branch bear deer wolf",

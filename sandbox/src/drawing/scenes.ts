@@ -2,6 +2,7 @@
 import { city } from "./scenes/city.ts";
 import { desert } from "./scenes/desert.ts";
 import { forest } from "./scenes/forest.ts";
+import { hills } from "./scenes/hills.ts";
 import { meadow } from "./scenes/meadow.ts";
 import { mountains } from "./scenes/mountains.ts";
 import { ribbons } from "./scenes/ribbons.ts";
@@ -11,6 +12,19 @@ import { space } from "./scenes/space.ts";
 import { studio } from "./scenes/studio.ts";
 import { underwater } from "./scenes/underwater.ts";
 
-export const scenes = { mountains, sea, forest, city, desert, meadow, space, studio, underwater, shapes, ribbons };
+export const scenes = {
+  mountains,
+  hills,
+  sea,
+  forest,
+  city,
+  desert,
+  meadow,
+  space,
+  studio,
+  underwater,
+  shapes,
+  ribbons,
+};
 
 export type SceneName = keyof typeof scenes;
