@@ -186,7 +186,8 @@ const noOpenDeliveries = () =>
     60,
   );
 
-it("a deletion needs a suspended tenant, its name and the operator, and a deleted tenant is unknown", async () => {
+// At once: a deletion waits 20 s until no process can work for the tenant any more.
+it.concurrent("a deletion needs a suspended tenant, its name and the operator, and a deleted tenant is unknown", async () => {
   const { id, owner_key } = expectStatus(await operator.post("/tenants", { name: "Empty" }), 201);
   const codeOf = ({ status, body }: { status: number; body: any }) => [status, body.details?.reason ?? body.code];
   expect(codeOf(await operator.get(`/tenants/${id}/deletion`))).toEqual([404, "route_not_found"]);
@@ -208,7 +209,7 @@ it("a deletion needs a suspended tenant, its name and the operator, and a delete
   expect(expectStatus(await requestDeletion(id, "anything"), 202)).toMatchObject({ state: "completed" });
 }, 120_000);
 
-it("an export has all data of its tenant, no secret, and a file for each URL", async () => {
+it.concurrent("an export has all data of its tenant, no secret, and a file for each URL", async () => {
   const text = "exported5d10";
   const tenant = await createFullTenant(text, "#20a040");
   await noOpenDeliveries();
@@ -255,7 +256,7 @@ it("an export has all data of its tenant, no secret, and a file for each URL", a
   expect(await Promise.all(forged.map(async (each) => (await fetch(each)).status))).toEqual([404, 404]);
 }, 120_000);
 
-it("a deleted tenant leaves no text, file or id behind, also if the worker is killed meanwhile", async () => {
+it.concurrent("a deleted tenant leaves no text, file or id behind, also if the worker is killed meanwhile", async () => {
   const data = dirname(environment.storageDir);
   const other = await createFullTenant("neighbour4b21", "#306090");
   const tenant = await createFullTenant(CANARY, "#904020");
