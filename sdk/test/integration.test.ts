@@ -123,10 +123,14 @@ describe("calls and runs", () => {
 
 describe("broken connections", () => {
   it("[SDK-2] creates one run and one job for a call whose response is lost twice", async () => {
-    let cuts = 0;
-    const proxy = await startProxy(environment.url, ({ method }) => method === "POST" && cuts++ % 3 < 2);
+    const posts = new Map<string, number>();
+    const proxy = await startProxy(environment.url, ({ method, headers }) => {
+      const key = String(headers["idempotency-key"]);
+      posts.set(key, (posts.get(key) ?? 0) + 1);
+      return method === "POST" && posts.get(key)! < 3;
+    });
     const own = createClient({ baseUrl: proxy.url, apiKey: environment.key, maxRetries: 2 });
-    for (const prompt of ["cut one", "cut two", "cut three"]) {
+    const generate = async (prompt: string) => {
       const { data, response } = await own.images.generate({ prompt, ...SMALL, sync: true }).withResponse();
       expect(response.headers.get("idempotent-replayed")).toBe("true");
       expect(data.status).toBe("completed");
@@ -134,7 +138,8 @@ describe("broken connections", () => {
       expect(rows.map(({ run_id }) => run_id)).toEqual([data.run_id]);
       const jobs = (await readSandboxLedger(environment)).filter(({ request }) => request.prompt === prompt);
       expect(jobs).toHaveLength(1);
-    }
+    };
+    await Promise.all(["cut one", "cut two", "cut three"].map(generate));
     await proxy.close();
   }, 60_000);
 
@@ -278,14 +283,16 @@ describe("image sources", () => {
       url: data.image_url,
       run: { run_id: data.run_id },
     };
-    for (const [kind, image_url] of Object.entries(sources)) {
+    const describeImage = async ([kind, image_url]: [string, ImageSource]) => {
       const run = await client.images.describe({ image_url, sync: true });
       expect([kind, run.status, run.width]).toEqual([kind, "completed", 48]);
-    }
-    for (const reference_image_url of [png, { run_id: data.run_id }, fromPath(join(folder, "red.png"))]) {
+    };
+    await Promise.all(Object.entries(sources).map(describeImage));
+    const generateFrom = async (reference_image_url: ImageSource) => {
       const made = client.images.generate({ prompt: "in its colours", ...SMALL, reference_image_url });
       expect((await made.wait()).status).toBe("completed");
-    }
+    };
+    await Promise.all([png, { run_id: data.run_id }, fromPath(join(folder, "red.png"))].map(generateFrom));
     const tagged = client.images.reference({ prompt: "@hero walks", images: [{ image_reference: png, tag: "hero" }] });
     expect((await tagged.wait()).status).toBe("completed");
     const seen: number[] = [];
