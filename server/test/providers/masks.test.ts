@@ -44,7 +44,8 @@ it.each(["openai", "fal", "ideogram", "bfl"])("%s changes what is marked, and no
   const definition = fakeVendors.find((each) => each.id === id)!;
   const fakeVendor = await definition.start();
   try {
-    await environment.kill("api");
+    // A killed process would hold the lease of the dispatcher for seconds.
+    await environment.stopGracefully("api");
     await environment.start("api", { ...definition.env(fakeVendor), SANDBOX_URL: "", PUBLIC_URL_IS_REACHABLE: "true" });
     const { body } = await caller.post(
       "/edits/mask",
