@@ -72,7 +72,8 @@ const boundsOf = (schema: Schema): string =>
     ...range(schema.minLength || undefined, schema.maxLength, " characters"),
     ...range(schema.minItems, schema.maxItems, " entries"),
     ...range(undefined, schema.maxProperties, " keys"),
-    ...(schema.pattern && !schema.format ? [code(schema.pattern)] : []),
+    // The description of an image says what its pattern does.
+    ...(schema.pattern && !schema.format && !schema["x-inline"] ? [code(schema.pattern)] : []),
   ].join("; ");
 
 function fieldRow(name: string, schema: Schema, isRequired: boolean): string[] {

@@ -115,6 +115,14 @@ const without = (schema: Schema, fields: string[]): Schema => ({
   properties: Object.fromEntries(Object.entries(schema.properties ?? {}).filter(([name]) => !fields.includes(name))),
 });
 
+/** The client takes the same values for an image in JSON and in forms, so the pattern of the JSON body says nothing. */
+const withoutImagePatterns = (schema: Schema): Schema =>
+  JSON.parse(JSON.stringify(schema), (_, value) => {
+    if (value?.["x-inline"] !== true) return value;
+    const { pattern: _pattern, ...rest } = value;
+    return rest;
+  });
+
 function verbOf(path: string, method: string, operation: Operation): ClientOperation {
   const content = operation.requestBody?.content ?? {};
   const json = content["application/json"];
@@ -123,7 +131,8 @@ function verbOf(path: string, method: string, operation: Operation): ClientOpera
   const carried = Object.fromEntries(
     parameters.map(({ name, description, schema }) => [name, { ...schema, ...(description && { description }) }]),
   );
-  const body = form?.schema ?? json?.schema;
+  const jsonSchema = json && withoutImagePatterns(json.schema);
+  const body = form?.schema ?? jsonSchema;
   const answers = Object.entries(operation.responses).filter(([status]) => /^20[012]$/.test(status));
   const media = answers.map(([, { content: own }]) => own).find((own) => own !== undefined) ?? {};
   return {
@@ -132,7 +141,7 @@ function verbOf(path: string, method: string, operation: Operation): ClientOpera
     method: method.toUpperCase(),
     path,
     operation,
-    ...(json && { json: json.schema }),
+    ...(jsonSchema && { json: jsonSchema }),
     ...(form && { form: form.schema }),
     input: {
       type: "object",

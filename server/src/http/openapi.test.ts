@@ -131,6 +131,46 @@ describe.each(printed.map((each) => [each.operation.operationId, each] as const)
   });
 });
 
+describe("an image in a JSON body", () => {
+  const operation = operations.find(({ name }) => name === "images.combine")!;
+  const [json, form] = ["application/json", "multipart/form-data"].map((type) =>
+    compile(paths["/api/v1/combine"]!.post!.requestBody!.content[type]!.schema),
+  );
+
+  it.each([
+    ["https://example.com/a.png", true],
+    ["HTTP://example.com/a", true],
+    ["01990C3E-2f00-7000-8000-6f0c1a2b3c4d", true],
+    ["data:image/png;base64,iVBORw0KGgoAAAA=", true],
+    ["DATA:IMAGE/WEBP;BASE64,AAAA", true],
+    ["iVBORw0KGgoAAAANSUhEUg==", true],
+    ["/9j/4AAQSkZJRg", true],
+    ["UklGRiQAAABXRUJQ", true],
+    ["", false],
+    ["desk.png", false],
+    ["ftp://example.com/a.png", false],
+    ["https://", false],
+    ["https://example.com/a b", false],
+    ["data:image/gif;base64,R0lGODlh", false],
+    ["data:text/plain;base64,iVBORw0KGgo", false],
+    ["x01990c3e-2f00-7000-8000-6f0c1a2b3c4d", false],
+    ["01990c3e-2f00-7000-8000-6f0c1a2b3c4d0", false],
+    ["iVBORw0KGgo!", false],
+    ["R0lGODlhAQABAAAAACw=", false],
+  ])("is %s: contract and server agree on its validity (%s)", (image, isTaken) => {
+    const input = { images: [image, image], mode: "side-by-side" };
+    const takes = () => {
+      try {
+        return Boolean(parseInput(operation, input));
+      } catch {
+        return false;
+      }
+    };
+    // In a form, the value can be a file.
+    expect([json!(input), takes(), form!(input)]).toEqual([isTaken, isTaken, true]);
+  });
+});
+
 describe("images.generate", () => {
   const operation = operations.find(({ name }) => name === "images.generate")!;
   const body = paths["/api/v1/runs/generate"]!.post!.requestBody!.content["application/json"]!;

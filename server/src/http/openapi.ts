@@ -1,6 +1,7 @@
 // Generates the OpenAPI 3.1 document from the operations and the error catalogue. Clients depend on this document only.
 import { z } from "zod";
 import { Fault, type FaultCode, faults } from "../faults.ts";
+import { IMAGE_REFERENCE_PATTERN } from "../kit/image-fields.ts";
 import type { BodyKind, Operation } from "../kit/operation.ts";
 import { EVENT_DATA, Event } from "../kit/schemas/events.ts";
 import { ErrorBody, type JsonObject, Run } from "../kit/schemas/run.ts";
@@ -133,7 +134,9 @@ function inputSchema(operation: Operation, schemas: JsonObject, body?: BodyKind)
   const inPath = body === undefined ? [] : listPathParameters(operation);
   const fields = Object.entries((schema.properties ?? {}) as Record<string, JsonObject>);
   const properties = Object.fromEntries(
-    fields.filter(([name, field]) => !inPath.includes(name) && (body !== "json" || field["x-body"] === undefined)),
+    fields
+      .filter(([name, field]) => !inPath.includes(name) && (body !== "json" || field["x-body"] === undefined))
+      .map(([name, field]) => [name, body === "json" ? withImagePattern(field) : field]),
   );
   const requiredFields = ((required ?? []) as string[]).filter((name) => !inPath.includes(name));
   const rules = (operation.rules ?? [])
@@ -147,6 +150,21 @@ function inputSchema(operation: Operation, schemas: JsonObject, body?: BodyKind)
   };
   return rules.length > 0 ? { ...closed, allOf: rules } : closed;
 }
+
+/** The field with the pattern of image references. In a form, such a value can also be a file. */
+const withImagePattern = (schema: JsonObject): JsonObject => ({
+  ...schema,
+  ...(schema["x-inline"] === true && { pattern: IMAGE_REFERENCE_PATTERN }),
+  ...(schema.items !== undefined && { items: withImagePattern(schema.items as JsonObject) }),
+  ...(schema.properties !== undefined && {
+    properties: Object.fromEntries(
+      Object.entries(schema.properties as Record<string, JsonObject>).map(([name, each]) => [
+        name,
+        withImagePattern(each),
+      ]),
+    ),
+  }),
+});
 
 function describeResponses(operation: Operation, schemas: JsonObject): JsonObject {
   // The schema describes the `data` of each event.

@@ -17,6 +17,18 @@ const MAX_URL_LENGTH = 2048;
 /** No field holds an image at a deeper level. The limit protects against deeply nested bodies. */
 const MAX_DEPTH = 4;
 
+/** `isReference` for the contract: JSON Schema has no patterns without case. */
+export const IMAGE_REFERENCE_PATTERN = ((): string => {
+  const eitherCase = (text: string) => text.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
+  const type = ["png", "jpeg", "webp"].map(eitherCase).join("|");
+  return [
+    `^${eitherCase("http")}[Ss]?://\\S+$`,
+    `^${eitherCase("data:image/")}(?:${type});${eitherCase("base64,")}`,
+    "^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$",
+    "^(?:iVBORw0KGgo|/9j/|UklGR)[A-Za-z0-9+/_-]*={0,2}$",
+  ].join("|");
+})();
+
 const isInline = (text: string) => DATA.test(text) || (BASE64.test(text.slice(0, 512)) && MAGIC.test(text));
 const isReference = (text: string) => UUID.test(text) || HTTP_URL.test(text) || isInline(text);
 const isTooLong = (text: string) => text.length > MAX_URL_LENGTH && HTTP_URL.test(text);
