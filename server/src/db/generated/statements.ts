@@ -588,6 +588,7 @@ export type StatementTypes = {
   "deliveries.record_attempt": {
     parameters: {
       delivery_id: string;
+      status: string;
       epoch: number;
       attempt: number;
       started_at: Date | string;
@@ -595,7 +596,6 @@ export type StatementTypes = {
       http_status: number | null | undefined;
       error: string | null | undefined;
       response: string | null | undefined;
-      status: string;
       wait_seconds: number | null | undefined;
       claim_seconds: number;
       max_failures: number;

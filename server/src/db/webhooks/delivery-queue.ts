@@ -123,12 +123,21 @@ export type DeliveryAttemptResult = {
   breaker: { failures: number; seconds: number; longest: number };
 };
 
-/** Failures more than a minute apart do not add up unless the breaker is open. */
+/**
+ * Failures more than a minute apart do not add up unless the breaker is open. The endpoint is locked before its
+ * delivery, as by statements that disable or delete an endpoint: in the other order, they would be a deadlock.
+ */
 const RECORD_ATTEMPT = statement(
   "deliveries.record_attempt",
-  `with claim as (
+  `with locked_endpoint as (
+    select from webhook_endpoints
+    where webhook_id = (select webhook_id from open_deliveries where delivery_id = :delivery_id)
+      and (:status <> 'delivered' or failing_since is not null)
+    for no key update
+  ), claim as (
     select tenant_id, webhook_id, destination from open_deliveries
-    where delivery_id = :delivery_id and epoch = :epoch for update
+    where delivery_id = :delivery_id and epoch = :epoch and (select count(*) from locked_endpoint) >= 0
+    for update
   ), attempt as (
     insert into webhook_attempts (delivery_id, attempt, tenant_id, started_at, duration_ms, status, error, response)
     select :delivery_id, :attempt, tenant_id, :started_at, :duration_ms, :http_status?, :error?, :response? from claim
