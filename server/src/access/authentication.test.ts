@@ -129,13 +129,12 @@ describe("credentials", () => {
   });
 
   it.each(["api_key", "apikey", "access_token", "token", "key"])("are refused in the URL: %s", async (name) => {
-    const url = `/api/v1/runs?limit=1&${name}=x`;
-    await expect(authenticate({ "x-api-key": known }, url)).rejects.toMatchObject({
-      code: "validation_error",
-      details: {
-        errors: [{ path: `/${name}`, code: "unknown_field", message: expect.stringContaining("Authorization header") }],
-      },
-    });
+    for (const url of [`/api/v1/runs?limit=1&${name}=x`, `/api/v1/runs?${name}=x`]) {
+      const message = expect.stringContaining("Authorization header");
+      await expect(authenticate({ "x-api-key": known }, url)).rejects.toMatchObject({
+        ...{ code: "validation_error", details: { errors: [{ path: `/${name}`, code: "unknown_field", message }] } },
+      });
+    }
     expect(await authenticate({ "x-api-key": known }, `/api/v1/${name}`)).toEqual({ key_id: "known" });
   });
 
@@ -151,6 +150,18 @@ it("names the limit of unknown keys and the seconds to wait", async () => {
   const attempt = () => authenticator.authenticate(credentials(generateApiKey(), "203.0.113.9"));
   await expect(attempt()).rejects.toMatchObject({ code: "invalid_api_key" });
   await expect(attempt()).rejects.toMatchObject({ details: { policy: "unknown-keys", retry_after: 60 } });
+});
+
+it("counts no key that was valid before as unknown", async () => {
+  let isKnown = true;
+  const keys: ApiKeyLookup = { find: async () => undefined, isKnown: () => isKnown, invalidate: () => {} };
+  const unknownKeys = createUnknownKeyLimit(1, { monotonic: () => 0 });
+  const authenticator = createAuthenticator({ keys, unknownKeys, accessTokens: {} as never, issuers: {} as never });
+  const attempt = () => authenticator.authenticate(credentials(generateApiKey(), "203.0.113.9"));
+  for (let n = 0; n < 3; n++) await expect(attempt()).rejects.toMatchObject({ code: "invalid_api_key" });
+  isKnown = false;
+  await expect(attempt()).rejects.toMatchObject({ code: "invalid_api_key" });
+  await expect(attempt()).rejects.toMatchObject({ code: "rate_limited" });
 });
 
 it("the key in the settings must have the syntax of one", () => {

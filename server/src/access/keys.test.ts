@@ -204,6 +204,14 @@ describe("rotating a key", () => {
     );
   });
 
+  it("is refused for a key with more scopes than the caller's", async () => {
+    const owner = await newCaller();
+    const wide = await storeOf(owner).create({ ...draft, scopes: ["keys:read"] });
+    const caller = { ...owner, key_id: null, scopes: ["runs:*"] };
+    await expect(storeOf(caller).rotate(wide.id, 0)).rejects.toMatchObject({ code: "insufficient_scope" });
+    expect(await isAccepted(wide.key)).toBe(true);
+  });
+
   it("is refused to the key itself", async () => {
     const caller = await newCaller();
     await expect(storeOf(caller).rotate(caller.key_id!, 0)).rejects.toMatchObject(
